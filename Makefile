@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# dapl_rail: `make help` lists the targets.
+#
+# Variants: make BUILD=build/asan SANITIZE=address,undefined
+#           make BUILD=build/tsan SANITIZE=thread CC=clang OPENMP_LIBS=-lomp
+
+VERSION   := 0.1.0
+SOVERSION := 0
+
+BUILD    ?= build
+SANITIZE ?=
+PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
+DESTDIR  ?=
+
+CC       ?= cc
+CFLAGS   ?= -O3 -g
+WARN     ?= -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
+ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -MMD -MP \
+              -D_GNU_SOURCE -I.
+ALL_LDFLAGS := $(LDFLAGS) -Wl,-z,defs
+ifneq ($(SANITIZE),)
+ALL_CFLAGS  += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -DDRAIL_SANITIZE
+# a sanitized shared library leaves the runtime's symbols to the executable
+ALL_LDFLAGS := $(LDFLAGS) -fsanitize=$(SANITIZE)
+endif
+
+LIB      := $(BUILD)/lib
+BIN      := $(BUILD)/bin
+PROVDIR  := $(LIB)/dapl_rail
+
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(addsuffix /*.c,$(1))))
+
+CORE_OBJ  := $(call objects,providers/core)
+SHM_OBJ   := $(call objects,providers/shm)
+EMBED_OBJ := $(call objects,providers/embedded)
+RAIL_OBJ  := $(call objects,dapl_rail)
+BENCH_OBJ := $(call objects,bench)
+INFO_OBJ  := $(call objects,bench/info)
+
+LIBRAIL   := $(LIB)/libdapl_rail.so
+LIBEMBED  := $(LIB)/libdapl_embedded.so
+LIBSHM    := $(PROVDIR)/libdapl_shm.so
+DATCONF   := $(PROVDIR)/dat.conf
+RAILBENCH := $(BIN)/railbench
+RAILINFO  := $(BIN)/railinfo
+RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
+
+.DEFAULT_GOAL := all
+.PHONY: all help deps bench test plots install uninstall clean format
+.DELETE_ON_ERROR:
+
+all: $(LIBSHM) $(DATCONF) $(LIBRAIL) $(RAILBENCH) $(RAILINFO) examples
+
+help:
+	@echo 'make deps      install what building and testing need (Debian packages; root)'
+	@echo 'make           build libraries and programs into $(BUILD)/'
+	@echo 'make bench     run the bandwidth and latency benchmarks, write results/<host>-<date>/'
+	@echo 'make test      build and run all tests'
+	@echo 'make plots     draw the recorded results again with gnuplot'
+	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
+	@echo 'make uninstall remove what install put there'
+	@echo 'make format    clang-format over all sources'
+	@echo 'make clean     remove $(BUILD)/'
+
+deps:
+	@scripts/install-deps
+
+# --- objects ---------------------------------------------------------------
+
+# shell that rebuilds when the flags change
+FLAGS_STAMP := $(BUILD)/flags
+FLAGS_TEXT  := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+ifneq ($(file <$(FLAGS_STAMP)),$(FLAGS_TEXT))
+.PHONY: $(FLAGS_STAMP)
+endif
+$(FLAGS_STAMP):
+	@mkdir -p $(@D)
+	$(file >$@,$(FLAGS_TEXT))
+
+$(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
+
+$(RAIL_OBJ): OBJ_CFLAGS = -fopenmp
+$(BENCH_OBJ): OBJ_CFLAGS = -DDRAIL_REVISION='"$(shell git describe --always --dirty 2>/dev/null || echo unknown)"'
+
+# --- libraries and programs ------------------------------------------------
+
+# the provider: loaded by libdat2, exports only dat_provider_init and _fini
+$(LIBSHM): $(CORE_OBJ) $(SHM_OBJ) providers/provider.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
+	  $(CORE_OBJ) $(SHM_OBJ) -ldat2 -lpthread -o $@
+
+$(DATCONF): providers/shm/dat.conf.in
+	@mkdir -p $(@D)
+	sed 's|@PROVDIR@|$(abspath $(PROVDIR))|' $< > $@
+
+$(LIBEMBED).$(SOVERSION): $(EMBED_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) $^ -ldl -o $@
+	ln -sf $(notdir $@) $(LIBEMBED)
+
+# libdapl_embedded after libdat2: then its constructor runs before libdat2's,
+# which reads dat.conf (providers/embedded/embedded.c)
+$(LIBRAIL).$(SOVERSION): $(RAIL_OBJ) $(LIBEMBED).$(SOVERSION) dapl_rail/libdapl_rail.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) -fopenmp \
+	  -Wl,--version-script=dapl_rail/libdapl_rail.map -Wl,-rpath,'$$ORIGIN' \
+	  -Wl,--no-as-needed $(RAIL_OBJ) -ldat2 $(LIBEMBED).$(SOVERSION) -lhwloc -lpthread -o $@
+
+$(LIBRAIL): $(LIBRAIL).$(SOVERSION)
+	ln -sf $(notdir $<) $@
+
+$(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldapl_rail -lhwloc -lm -o $@
+
+$(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(RPATH) $(INFO_OBJ) -L$(LIB) -ldapl_rail -o $@
+
+EXAMPLES := $(patsubst examples/%.c,$(BIN)/examples/%,$(wildcard examples/*.c))
+.PHONY: examples
+examples: $(EXAMPLES)
+$(BIN)/examples/%: $(BUILD)/obj/examples/%.o $(LIBRAIL)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) -ldapl_rail -o $@
+
+# --- running ---------------------------------------------------------------
+
+bench: all
+	scripts/bench
+
+plots: all
+	scripts/plot results
+
+-include tests/tests.mk
+-include scripts/install.mk
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * dapl_rail: a thin portability layer over genuine uDAPL (DAT 2.0) that opens
+ * one IA / EVD / PZ / PSP per rail, one EP per rail and peer, and moves one
+ * message over all rails.
+ *
+ * Source of the design: J. Cai, A. P. Rendell, P. E. Strazdins, "Non-threaded
+ * and Threaded Approaches to MultiRail Communication with uDAPL" (seed 004),
+ * sections 4.1 to 4.3.
+ *
+ * Conventions
+ *  - Functions that can fail return 0 or a negative DRAIL_E… code.
+ *    drail_strerror() names the code; drail_last_error() adds one sentence.
+ *  - All sizes are bytes, all times that callers pass are milliseconds
+ *    (negative: the default of the configuration).
+ *  - A drail_t belongs to one rank and is used by one thread at a time (the
+ *    threaded engine's team is the library's own affair). Different drail_t
+ *    handles may be used by different threads at the same time.
+ *  - There is no mutable global state: many ranks may live in one process.
+ */
+#ifndef DAPL_RAIL_H
+#define DAPL_RAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DRAIL_VERSION "0.1.0"
+
+/** Most rails that one transport can stripe over. */
+#define DRAIL_MAX_RAILS 16
+/** Longest IA name, with its terminating zero (libdat2 keeps 256). */
+#define DRAIL_NAME_MAX 64
+
+/* ------------------------------------------------------------- errors --- */
+
+typedef enum drail_status {
+    DRAIL_OK = 0,
+    DRAIL_EINVAL = -1,   /**< an argument is out of range or contradictory */
+    DRAIL_ENOMEM = -2,   /**< out of memory or of a provider's resources */
+    DRAIL_ENORAIL = -3,  /**< no IA of that name in the registry (dat.conf) */
+    DRAIL_EOPEN = -4,    /**< the IA is listed but can't be opened */
+    DRAIL_EDAT = -5,     /**< a DAT call failed; last_error has its name */
+    DRAIL_EPEER = -6,    /**< the peer is gone, or all rails to it broke */
+    DRAIL_ETIMEOUT = -7, /**< nothing happened within the time allowed */
+    DRAIL_EAGAIN = -8,   /**< not now: no credit or no event yet */
+    DRAIL_EACCESS = -9,  /**< remote memory refused the access */
+    DRAIL_ENOTSUP = -10, /**< the provider does not offer this */
+    DRAIL_EINTR = -11,   /**< interrupted by drail_interrupt() */
+    DRAIL_EJOB = -12,    /**< a rank of the job failed */
+    DRAIL_ETRUNC = -13,  /**< a message is longer than the buffer given */
+} drail_status_t;
+
+/** A code with a sentence of context; for calls that have no handle yet. */
+typedef struct drail_error {
+    int code;
+    char text[256];
+} drail_error_t;
+
+/** Short constant text for a DRAIL_E… code; never NULL. Any thread. */
+const char *drail_strerror(int code);
+
+/* --------------------------------------------------------------- rails --- */
+
+/** What the registry and the provider say about a rail (one IA). */
+typedef struct drail_rail_info {
+    char name[DRAIL_NAME_MAX];      /**< IA name in dat.conf */
+    char adapter[DRAIL_NAME_MAX];   /**< IA attribute adapter_name */
+    char vendor[DRAIL_NAME_MAX];    /**< IA attribute vendor_name */
+    char provider[DRAIL_NAME_MAX];  /**< provider attribute provider_name */
+    char address[DRAIL_NAME_MAX];   /**< IA address, printable */
+    char fabric[DRAIL_NAME_MAX];    /**< "shm", "verbs", …; with
+                                         " (link model)" when modelled */
+    unsigned dapl_major, dapl_minor;
+    uint64_t max_message;           /**< longest send */
+    uint64_t max_rdma;              /**< longest RDMA read or write */
+    unsigned max_dto;               /**< DTOs outstanding per EP */
+    unsigned max_evd_qlen;
+    unsigned max_iov;               /**< segments per DTO */
+    unsigned max_rdma_read_out;     /**< RDMA reads outstanding per EP */
+    unsigned max_private_data;      /**< bytes of connection private data */
+    bool thread_safe;
+    bool has_write_immed;           /**< RDMA write with immediate data */
+    bool has_atomics;               /**< fetch-and-add, compare-and-swap */
+    double nominal_MBps;            /**< link rate per direction if the
+                                         provider tells it, else 0 */
+    int numa_node;                  /**< nearest NUMA node or -1 */
+    char cpus[DRAIL_NAME_MAX];      /**< near CPUs as a list, "" unknown */
+} drail_rail_info_t;
+
+/**
+ * Names of all IAs that the registry lists (dat.conf and the embedded rails).
+ * Opens nothing. @param names filled with up to @p max names; @param count
+ * set to the number listed (may exceed max). Any thread.
+ */
+int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
+                     unsigned *count);
+
+/**
+ * Opens IA @p name, asks its attributes and locality, closes it again.
+ * @return 0, DRAIL_ENORAIL or DRAIL_EOPEN with the reason in @p err
+ * (may be NULL).
+ */
+int drail_rail_query(const char *name, drail_rail_info_t *info,
+                     drail_error_t *err);
+
+/* -------------------------------------------------------------- stripe --- */
+
+typedef enum drail_policy {
+    DRAIL_POLICY_EVEN,       /**< equal parts (seed 004, section 4.3) */
+    DRAIL_POLICY_WEIGHTED,   /**< parts in proportion to the rails' rates */
+    DRAIL_POLICY_ADAPTIVE,   /**< weights follow what each rail finished */
+    DRAIL_POLICY_ROUNDROBIN, /**< whole messages, rails in turn */
+    DRAIL_POLICY_FIXED,      /**< whole messages on one given rail */
+} drail_policy_t;
+
+/** A part of a message on one rail. */
+typedef struct drail_chunk {
+    unsigned rail;  /**< index of the rail */
+    size_t offset;  /**< from the start of the message */
+    size_t bytes;
+} drail_chunk_t;
+
+typedef struct drail_stripe {
+    drail_policy_t policy;
+    unsigned nrails;          /**< 1 … DRAIL_MAX_RAILS */
+    const double *weights;    /**< nrails weights ≥ 0, NULL: equal. Rails of
+                                   weight 0 get nothing */
+    size_t threshold;         /**< shorter messages go over one rail */
+    size_t align;             /**< inner chunk borders are multiples of it
+                                   (power of two, 0: 64) */
+    unsigned turn;            /**< roundrobin: number of this message;
+                                   fixed: index of the rail */
+} drail_stripe_t;
+
+/**
+ * Pure function: how a message of @p bytes is cut. Chunks are in order of
+ * offset, cover the message exactly, never overlap, have distinct rails and
+ * are non-empty but for a message of 0 bytes (one chunk of 0 bytes).
+ * @return number of chunks (1 … nrails), or DRAIL_EINVAL.
+ */
+int drail_stripe(const drail_stripe_t *stripe, size_t bytes,
+                 drail_chunk_t chunks[DRAIL_MAX_RAILS]);
+
+/* ------------------------------------------------------- configuration --- */
+
+typedef enum drail_engine {
+    DRAIL_ENGINE_SINGLE,      /**< first rail only (seed 004, fig. 2) */
+    DRAIL_ENGINE_NONTHREADED, /**< one thread loops over rails (fig. 4) */
+    DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
+} drail_engine_t;
+
+typedef enum drail_team {
+    DRAIL_TEAM_RESIDENT,  /**< threads live as long as the transport */
+    DRAIL_TEAM_FORKJOIN,  /**< a parallel region per message (fig. 5) */
+} drail_team_t;
+
+typedef struct drail_config {
+    const char *rails[DRAIL_MAX_RAILS]; /**< IA names; the callee copies */
+    unsigned nrails;
+    drail_engine_t engine;
+    drail_team_t team;
+    drail_policy_t policy;
+    double weights[DRAIL_MAX_RAILS]; /**< weighted: relative rates, all 0:
+                                          nominal rates, else equal */
+    unsigned fixed_rail;       /**< policy fixed: index of the rail */
+    size_t stripe_threshold;   /**< shorter messages use one rail */
+    size_t eager_bytes;        /**< longer sends use rendezvous */
+    unsigned depth;            /**< receives posted, and messages that a peer
+                                    may have under way, per rail and peer */
+    int timeout_ms;            /**< bound of every wait; default 30000 */
+    int connect_timeout_ms;    /**< default 10000 */
+    bool pin;                  /**< bind engine threads near their rails */
+    unsigned pin_base;         /**< first core of this rank among the allowed
+                                    ones; threads take the following */
+} drail_config_t;
+
+/**
+ * Fills in the defaults, after the environment (DRAIL_…, see
+ * drail_setting_get) has been heard. Rails default to shm0,shm1.
+ */
+void drail_config_init(drail_config_t *cfg);
+
+/** One row of the table of settings (railinfo --config). */
+typedef struct drail_setting {
+    const char *name;     /**< environment variable, e.g. DRAIL_TIMEOUT_MS */
+    const char *meaning;
+    const char *fallback; /**< default value as text */
+    char value[128];      /**< present value as text */
+} drail_setting_t;
+
+/** @return 0, or DRAIL_EINVAL when @p index is past the last setting. */
+int drail_setting_get(unsigned index, drail_setting_t *setting);
+
+/** Names as on the command line ("nonthreaded", "adaptive", "resident"). */
+const char *drail_engine_name(drail_engine_t engine);
+const char *drail_policy_name(drail_policy_t policy);
+const char *drail_team_name(drail_team_t team);
+int drail_engine_parse(const char *text, drail_engine_t *engine);
+int drail_policy_parse(const char *text, drail_policy_t *policy);
+int drail_team_parse(const char *text, drail_team_t *team);
+
+/* ----------------------------------------------------------------- job --- */
+
+/** One rank's view of a job. Owned by the library, valid in rank_main. */
+typedef struct drail_job drail_job_t;
+
+/** A rank's program. @return exit status of the rank (0 … 255). */
+typedef int (*drail_rank_main_t)(drail_job_t *job, void *arg);
+
+typedef struct drail_job_config {
+    unsigned nranks;        /**< 1 … 1024 */
+    unsigned ppn;           /**< ranks per (emulated) node, 0: all on one */
+    int grace_ms;           /**< after the first rank failed, the others get
+                                 this long to end by themselves; then they
+                                 are killed. Default 2000 */
+    drail_error_t *error;   /**< where to say what went wrong, or NULL */
+} drail_job_config_t;
+
+void drail_job_config_init(drail_job_config_t *cfg);
+
+/**
+ * Forks the local ranks, runs @p rank_main once in each and waits for all.
+ * Ranks end with the caller, also when it is killed by SIGKILL. SIGINT and
+ * SIGTERM to the caller are passed on as SIGTERM to the ranks, each of which
+ * finds drail_job_interrupted() true and its waits ended by DRAIL_EINTR.
+ * The caller must not have DAT objects open. The transport may be opened
+ * only within rank_main.
+ * @return 0 when all ranks returned 0; DRAIL_EJOB when a rank failed (error
+ * says which and how: exit status or signal); DRAIL_EINTR after a signal.
+ */
+int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+                  void *arg);
+
+unsigned drail_job_rank(const drail_job_t *job);
+unsigned drail_job_size(const drail_job_t *job);
+unsigned drail_job_ppn(const drail_job_t *job);
+/** Node of @p rank: rank / ppn. */
+unsigned drail_job_node(const drail_job_t *job, unsigned rank);
+/** Has SIGINT/SIGTERM reached this job? Any thread. */
+bool drail_job_interrupted(const drail_job_t *job);
+
+/**
+ * Out-of-band all-gather of @p bytes (same on all ranks, at most 64 KiB);
+ * @p all has room for nranks * bytes. For set-up, not for speed.
+ * @return 0, DRAIL_EPEER when a rank died, DRAIL_ETIMEOUT, DRAIL_EINTR.
+ */
+int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
+                        void *all, int timeout_ms);
+int drail_job_barrier(drail_job_t *job, int timeout_ms);
+
+/* ----------------------------------------------------------- transport --- */
+
+/** The transport of one rank: its open rails and connected peers. */
+typedef struct drail drail_t;
+
+/**
+ * Opens the rails of @p cfg: per rail one IA, PZ, PSP and its EVDs. All
+ * ranks of the job call it together (it exchanges addresses).
+ * @param out set on success only. @param err may be NULL.
+ */
+int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
+               drail_error_t *err);
+/** Disconnects gracefully and frees everything; memory of drail_mem_… must
+ *  have been released. Accepts NULL. */
+void drail_close(drail_t *rail);
+
+/** The sentence that goes with the last failed call on this handle. */
+const char *drail_last_error(const drail_t *rail);
+
+/**
+ * Connects to rank @p peer over every rail; the peer makes the same call.
+ * Connecting to oneself is an error. Both sides may connect to several peers
+ * in any order within the connect timeout.
+ */
+int drail_connect(drail_t *rail, unsigned peer);
+
+/** Makes every present and future wait of this handle end with DRAIL_EINTR.
+ *  Any thread, and signal handlers. */
+void drail_interrupt(drail_t *rail);
+
+unsigned drail_nrails(const drail_t *rail);
+const drail_rail_info_t *drail_rail_at(const drail_t *rail, unsigned index);
+const drail_config_t *drail_config_of(const drail_t *rail);
+
+/**
+ * Changes engine, team or policy between messages (nothing may be under
+ * way): so that benchmarks can interleave what they compare on the same
+ * connections and memory. Each rank chooses for itself: only the initiator
+ * cares.
+ */
+int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
+int drail_set_policy(drail_t *rail, drail_policy_t policy,
+                     const double *weights, unsigned fixed_rail);
+
+/* -------------------------------------------------------------- memory --- */
+
+/** Registered memory: one LMR per rail over one region (seed 004, fig. 3). */
+typedef struct drail_mem drail_mem_t;
+
+typedef enum drail_access {
+    DRAIL_ACCESS_LOCAL = 0,       /**< source or target of own operations */
+    DRAIL_ACCESS_REMOTE_READ = 1,
+    DRAIL_ACCESS_REMOTE_WRITE = 2,
+    DRAIL_ACCESS_REMOTE_ATOMIC = 4,
+    DRAIL_ACCESS_ALL = 7,
+} drail_access_t;
+
+/** What a peer needs to reach registered memory. Plain data: send it. */
+typedef struct drail_key {
+    uint64_t address;
+    uint64_t bytes;
+    uint32_t nrails;
+    uint32_t rmr_context[DRAIL_MAX_RAILS];
+} drail_key_t;
+
+/**
+ * Allocates page-aligned zeroed memory that providers of one host can map
+ * (memfd), and registers it. @p address and @p mem are set on success.
+ */
+int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
+                    void **address, drail_mem_t **mem);
+/**
+ * Registers memory of the caller's. A registration cache behind it makes
+ * repeated registration of the same region cheap; release the handle before
+ * the memory is unmapped. @p bytes > 0.
+ */
+int drail_mem_register(drail_t *rail, void *address, size_t bytes,
+                       unsigned access, drail_mem_t **mem);
+/** Releases a registration, and the memory if drail_mem_alloc made it. */
+int drail_mem_release(drail_mem_t *mem);
+void drail_mem_key(const drail_mem_t *mem, drail_key_t *key);
+
+/** Registration cache: hits, misses, evictions, regions kept. */
+typedef struct drail_cache_stats {
+    uint64_t hits, misses, evictions;
+    unsigned kept;
+} drail_cache_stats_t;
+void drail_cache_stats(const drail_t *rail, drail_cache_stats_t *stats);
+
+/* ---------------------------------------------------------- operations --- */
+
+/** Caller's storage for a non-blocking operation: keep it in place until
+ *  drail_test/drail_wait say that it is done. No allocation per message. */
+typedef struct drail_req {
+    uint64_t opaque[32];
+} drail_req_t;
+
+/** A contiguous transfer between local registered and remote memory. */
+typedef struct drail_xfer {
+    void *local;               /**< within local_mem */
+    drail_mem_t *local_mem;
+    const drail_key_t *remote; /**< key received from the peer */
+    uint64_t remote_offset;    /**< from key.address */
+    size_t bytes;              /**< 0 is allowed */
+} drail_xfer_t;
+
+typedef enum drail_flags {
+    DRAIL_NOTIFY = 1,     /**< deliver a notification after the data */
+    DRAIL_ALL_RAILS = 2,  /**< the notification travels over every rail, also
+                               over those without a stripe of the data */
+} drail_flags_t;
+
+/**
+ * RDMA write striped over the rails. With DRAIL_NOTIFY the peer's
+ * drail_notify_wait() returns @p id after all stripes are visible there.
+ * @p req may be NULL: complete by drail_fence().
+ * @return 0 (started), or an error; when the peer has no credit left the
+ * call makes progress until it has, bounded by the timeout.
+ */
+int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
+              unsigned flags, uint32_t id, drail_req_t *req);
+/** RDMA read striped over the rails. */
+int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
+              drail_req_t *req);
+/** A notification without data (a put of 0 bytes). */
+int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
+/**
+ * Waits for the next notification of @p peer. Notifications of one peer
+ * arrive in the order of its puts. @p id may be NULL.
+ * timeout_ms 0: DRAIL_EAGAIN when there is none.
+ */
+int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
+                      int timeout_ms);
+
+/** Two-sided message; eager up to eager_bytes, else rendezvous by striped
+ *  RDMA read (then @p mem, if not NULL, spares the registration). Messages
+ *  between two ranks arrive in order. Blocking until the buffer may be used
+ *  again. */
+int drail_send(drail_t *rail, unsigned peer, const void *buffer,
+               size_t bytes, drail_mem_t *mem);
+/** Receives the next message of @p peer; DRAIL_ETRUNC (message dropped,
+ *  *received = its length) when it exceeds @p capacity. */
+int drail_recv(drail_t *rail, unsigned peer, void *buffer, size_t capacity,
+               size_t *received, int timeout_ms);
+
+typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
+/**
+ * 64-bit atomic on remote memory (8-byte aligned), over rail 0 always, so
+ * that atomics of all ranks agree; blocking; the old value goes to *old.
+ * Uses the IB extensions where offered, else a message to the target, which
+ * serves it inside its own calls.
+ */
+int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
+                 const drail_key_t *remote, uint64_t remote_offset,
+                 uint64_t operand, uint64_t compare, uint64_t *old);
+
+/** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
+ *  the error it ended with. */
+int drail_test(drail_t *rail, drail_req_t *req);
+int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms);
+/** Waits until all puts, gets and sends to @p peer are complete. */
+int drail_fence(drail_t *rail, unsigned peer);
+
+/* --------------------------------------------------------------- batch --- */
+
+/** Per-rail account of a batch, in nanoseconds and bytes. */
+typedef struct drail_rail_time {
+    uint64_t post_ns; /**< in posting RDMA writes and the send */
+    uint64_t wait_ns; /**< in waiting for events */
+    uint64_t bytes;
+    uint64_t cpu_ns;  /**< CPU time of the rail's thread */
+} drail_rail_time_t;
+
+typedef struct drail_batch {
+    drail_xfer_t xfer;
+    unsigned count;      /**< RDMA writes of xfer per batch (20 in the seed) */
+    uint32_t id;         /**< notification after them, over every rail */
+    bool await_reply;    /**< then wait for one notification of the peer that
+                              came over every rail */
+    bool account;        /**< fill in per_rail (costs clock readings) */
+    drail_rail_time_t per_rail[DRAIL_MAX_RAILS]; /**< out, added to */
+    uint32_t reply_id;   /**< out */
+} drail_batch_t;
+
+/**
+ * The paper's loop body (seed 004, figs. 2, 4, 5): each rail posts its stripe
+ * of the message @p count times with completions suppressed, then a send to
+ * notify, then waits for the peer's answer on that rail. The engine decides
+ * whether one thread loops over the rails or one thread per rail does it.
+ * Blocking.
+ */
+int drail_batch(drail_t *rail, unsigned peer, drail_batch_t *batch);
+/** The other side (fig. 4, client): waits for a notification over every rail
+ *  and, with @p answer, notifies back over every rail. */
+int drail_batch_answer(drail_t *rail, unsigned peer, bool answer,
+                       uint32_t answer_id, uint32_t *id);
+
+/* ---------------------------------------------------------- statistics --- */
+
+typedef struct drail_rail_stats {
+    uint64_t put_bytes, get_bytes, send_bytes;
+    uint64_t puts, gets, sends, recvs;
+    uint64_t busy_ns;      /**< time with RDMA of this rail under way */
+    double weight;         /**< present share of a long message, sum 1 */
+    double measured_MBps;  /**< rate that the adaptive policy sees, or 0 */
+    bool up;
+} drail_rail_stats_t;
+
+void drail_rail_stats(const drail_t *rail, unsigned index,
+                      drail_rail_stats_t *stats);
+
+/**
+ * Do two rails share a port or an adapter? Decided from the IAs' adapter
+ * names and addresses. @return NULL, or a sentence that says what they share.
+ */
+const char *drail_rails_shared(const drail_t *rail, unsigned a, unsigned b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

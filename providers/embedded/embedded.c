@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the embedded rails known to libdat2 without the user editing a file.
+ *
+ * libdat2 reads one dat.conf in its constructor: $DAT_OVERRIDE, or
+ * /etc/dat.conf. This library's constructor runs before that (it has no
+ * dependency but libc, and libdapl_rail names it after libdat2, so the dynamic
+ * linker initialises it first), joins that file and the embedded entries in a
+ * memfd and points DAT_OVERRIDE there. libdapl_rail's own constructor, which
+ * runs after libdat2's, restores the environment by dapl_embedded_done().
+ *
+ * It depends on nothing but libc and must stay so.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "embedded.h"
+
+#define OVERRIDE "DAT_OVERRIDE"
+#define SYSTEM_CONF "/etc/dat.conf"
+#define EMBEDDED_ENV "DAPL_RAIL_DAT_CONF"
+
+static int conf_fd = -1;
+static char *user_override;
+
+/* The embedded entries lie beside this library: <libdir>/dapl_rail/dat.conf */
+static int embedded_path(char *path, size_t size)
+{
+    const char *env = getenv(EMBEDDED_ENV);
+    if (env) {
+        snprintf(path, size, "%s", env);
+        return 0;
+    }
+    Dl_info self;
+    if (!dladdr((void *)(uintptr_t)&dapl_embedded_done, &self))
+        return -1;
+    char real[PATH_MAX];
+    if (!realpath(self.dli_fname, real))
+        return -1;
+    char *slash = strrchr(real, '/');
+    if (!slash)
+        return -1;
+    *slash = '\0';
+    int n = snprintf(path, size, "%s/dapl_rail/dat.conf", real);
+    return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* Appends a file and a newline (libdat2's parser joins lines otherwise). */
+static int append_file(int out, const char *path)
+{
+    int in = open(path, O_RDONLY | O_CLOEXEC);
+    if (in < 0)
+        return -1;
+    char buf[4096];
+    ssize_t n;
+    while ((n = read(in, buf, sizeof buf)) > 0)
+        if (write(out, buf, (size_t)n) != n)
+            break;
+    close(in);
+    return n == 0 && write(out, "\n", 1) == 1 ? 0 : -1;
+}
+
+__attribute__((constructor)) static void embedded_init(void)
+{
+    char path[PATH_MAX], fd_path[64];
+    if (embedded_path(path, sizeof path))
+        return;
+
+    int fd = memfd_create("dat.conf", MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    const char *before = getenv(OVERRIDE);
+    /* An unreadable file of the user's must fail as it does without us. */
+    if (append_file(fd, before ? before : SYSTEM_CONF) && before)
+        goto fail;
+    if (append_file(fd, path) || lseek(fd, 0, SEEK_SET) < 0)
+        goto fail;
+    if (before && !(user_override = strdup(before)))
+        goto fail;
+    snprintf(fd_path, sizeof fd_path, "/proc/self/fd/%d", fd);
+    if (setenv(OVERRIDE, fd_path, 1))
+        goto fail;
+    conf_fd = fd;
+    return;
+fail:
+    close(fd);
+}
+
+void dapl_embedded_done(void)
+{
+    if (conf_fd < 0)
+        return;
+    if (user_override)
+        setenv(OVERRIDE, user_override, 1);
+    else
+        unsetenv(OVERRIDE);
+    free(user_override);
+    user_override = NULL;
+    close(conf_fd);
+    conf_fd = -1;
+}
