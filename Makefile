@@ -36,7 +36,7 @@ SHM_OBJ   := $(call objects,providers/shm)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 BENCH_OBJ := $(call objects,bench)
-INFO_OBJ  := $(call objects,bench/info)
+INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/json.o
 
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
@@ -68,15 +68,14 @@ deps:
 
 # --- objects ---------------------------------------------------------------
 
-# shell that rebuilds when the flags change
+# Everything is rebuilt when the flags change.
 FLAGS_STAMP := $(BUILD)/flags
 FLAGS_TEXT  := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
 ifneq ($(file <$(FLAGS_STAMP)),$(FLAGS_TEXT))
 .PHONY: $(FLAGS_STAMP)
 endif
 $(FLAGS_STAMP):
-	@mkdir -p $(@D)
-	$(file >$@,$(FLAGS_TEXT))
+	@mkdir -p $(@D) && printf '%s' '$(FLAGS_TEXT)' > $@
 
 $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
@@ -91,6 +90,7 @@ $(BENCH_OBJ): OBJ_CFLAGS = -DDRAIL_REVISION='"$(shell git describe --always --di
 $(LIBSHM): $(CORE_OBJ) $(SHM_OBJ) providers/provider.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
+	  -Wl,-z,nodelete \
 	  $(CORE_OBJ) $(SHM_OBJ) -ldat2 -lpthread -o $@
 
 $(DATCONF): providers/shm/dat.conf.in

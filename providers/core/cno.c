@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Consumer Notification Objects: one wait for several EVDs of an IA. An EVD
+ * remembers that it triggered until a wait on its CNO reports it.
+ */
+#include "core.h"
+
+DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
+                           DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *out)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    /* Nobody would call an agent: there are no interrupts here. */
+    if (agent.proxy_agent_func)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+
+    struct core_cno *cno = NULL;
+    pthread_mutex_lock(&ia->lock);
+    if (ia->count[DAT_HANDLE_TYPE_CNO] < ia->transport->max_eps)
+        cno = core_object_new(ia, DAT_HANDLE_TYPE_CNO, sizeof *cno);
+    pthread_mutex_unlock(&ia->lock);
+    if (!cno)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    *out = cno;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_cno_modify_agent(DAT_CNO_HANDLE handle,
+                                 DAT_OS_WAIT_PROXY_AGENT agent)
+{
+    if (!core_object_get(handle, DAT_HANDLE_TYPE_CNO))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (agent.proxy_agent_func)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask,
+                          DAT_CNO_PARAM *param)
+{
+    struct core_cno *cno = core_object_get(handle, DAT_HANDLE_TYPE_CNO);
+    if (!cno)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    /* The header's DAT_CNO_FIELD_ALL (4) does not cover its own fields. */
+    if (mask & ~(DAT_CNO_FIELD_IA_HANDLE | DAT_CNO_FIELD_PROXY_TYPE |
+                 DAT_CNO_FIELD_PROXY | DAT_CNO_FIELD_ALL))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = cno->o.ia;
+    param->proxy_type = DAT_PROXY_TYPE_NONE;
+    param->proxy.agent = DAT_OS_WAIT_PROXY_AGENT_NULL;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_cno_free(DAT_CNO_HANDLE handle)
+{
+    struct core_cno *cno = core_object_get(handle, DAT_HANDLE_TYPE_CNO);
+    if (!cno)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    struct core_ia *ia = cno->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    if (atomic_load(&cno->o.refs) || atomic_load(&cno->waiting))
+        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+    else
+        core_object_free(cno);
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+struct cno_wait {
+    struct core_cno *cno;
+    struct core_evd *evd; /* out: the one that triggered */
+};
+
+static bool cno_ready(void *arg)
+{
+    struct cno_wait *w = arg;
+    struct core_ia *ia = w->cno->o.ia;
+    pthread_mutex_lock(&ia->lock);
+    for (struct core_object *o = ia->objects; o && !w->evd; o = o->next) {
+        struct core_evd *evd = (struct core_evd *)o;
+        if (o->type != DAT_HANDLE_TYPE_EVD ||
+            atomic_load(&evd->cno) != w->cno || !atomic_load(&evd->enabled))
+            continue;
+        core_evd_progress(evd);
+        if (atomic_exchange(&evd->triggered, false))
+            w->evd = evd;
+    }
+    pthread_mutex_unlock(&ia->lock);
+    return w->evd;
+}
+
+DAT_RETURN core_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout,
+                         DAT_EVD_HANDLE *out)
+{
+    struct core_cno *cno = core_object_get(handle, DAT_HANDLE_TYPE_CNO);
+    if (!cno)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (atomic_exchange(&cno->waiting, true))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+    struct cno_wait w = {.cno = cno};
+    DAT_RETURN ret = core_wait(cno->o.ia, cno_ready, &w, timeout);
+    *out = w.evd ? (DAT_EVD_HANDLE)w.evd : DAT_HANDLE_NULL;
+    atomic_store(&cno->waiting, false);
+    return ret;
+}

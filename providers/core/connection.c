@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Service points, connection requests, and the connection state machine of an
+ * EP. All of it under ia->lock; the transport's own thread reports here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define ANY_FIRST 0x8000u /* dat_psp_create_any: from here on */
+#define ANY_COUNT 0x10000u
+
+/* ------------------------------------------------------- service points --- */
+
+static DAT_RETURN sp_check(struct core_ia *ia, DAT_EVD_HANDLE evd_handle)
+{
+    struct core_evd *evd = core_evd_get(evd_handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!evd || evd->o.ia != ia || !(evd->flags & DAT_EVD_CR_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
+    return DAT_SUCCESS;
+}
+
+/* ia->lock is held. */
+static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
+                         DAT_CONN_QUAL qual, struct core_evd *evd,
+                         struct core_ep *ep, struct core_sp **out)
+{
+    unsigned used =
+        ia->count[DAT_HANDLE_TYPE_PSP] + ia->count[DAT_HANDLE_TYPE_RSP];
+    struct core_sp *sp = NULL;
+    if (used < ia->transport->max_eps)
+        sp = core_object_new(ia, type, sizeof *sp);
+    if (!sp)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    sp->qual = qual;
+    sp->evd = evd;
+    sp->ep = ep;
+    DAT_RETURN ret = ia->transport->listen(sp);
+    if (ret != DAT_SUCCESS) {
+        core_object_free(sp);
+        return ret;
+    }
+    core_ref(&evd->o);
+    *out = sp;
+    return DAT_SUCCESS;
+}
+
+void core_sp_destroy(struct core_sp *sp)
+{
+    sp->o.ia->transport->unlisten(sp);
+    core_unref(&sp->evd->o);
+    if (sp->ep)
+        core_ep_unreserve(sp->ep);
+    core_object_free(sp);
+}
+
+DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
+                           DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+                           DAT_PSP_HANDLE *out)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    DAT_RETURN ret = sp_check(ia, evd);
+    if (ret != DAT_SUCCESS)
+        return ret;
+    if (flags == DAT_PSP_PROVIDER_FLAG) /* attribute ep_creator: never */
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    if (flags != DAT_PSP_CONSUMER_FLAG)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    struct core_sp *sp = NULL;
+    pthread_mutex_lock(&ia->lock);
+    ret = sp_new(ia, DAT_HANDLE_TYPE_PSP, qual, evd, NULL, &sp);
+    pthread_mutex_unlock(&ia->lock);
+    if (ret == DAT_SUCCESS)
+        *out = sp;
+    return ret;
+}
+
+DAT_RETURN core_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual,
+                               DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
+                               DAT_PSP_HANDLE *out)
+{
+    static atomic_uint next;
+    if (!qual)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    unsigned first = atomic_fetch_add(&next, 1);
+    for (unsigned i = 0; i < ANY_COUNT; i++) {
+        DAT_CONN_QUAL q = ANY_FIRST + (first + i) % ANY_COUNT;
+        DAT_RETURN ret = core_psp_create(ia, q, evd, flags, out);
+        if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
+            continue;
+        if (ret == DAT_SUCCESS)
+            *qual = q;
+        return ret;
+    }
+    return CORE_ERROR(DAT_CONN_QUAL_UNAVAILABLE, 0);
+}
+
+DAT_RETURN core_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask,
+                          DAT_PSP_PARAM *param)
+{
+    struct core_sp *sp = core_object_get(handle, DAT_HANDLE_TYPE_PSP);
+    if (!sp)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
+    if (mask & ~DAT_PSP_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = sp->o.ia;
+    param->conn_qual = sp->qual;
+    param->evd_handle = sp->evd;
+    param->psp_flags = DAT_PSP_CONSUMER_FLAG;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
+                          DAT_RETURN_SUBTYPE subtype)
+{
+    struct core_sp *sp = core_object_get(handle, type);
+    if (!sp)
+        return CORE_ERROR(DAT_INVALID_HANDLE, subtype);
+    struct core_ia *ia = sp->o.ia;
+    pthread_mutex_lock(&ia->lock);
+    core_sp_destroy(sp);
+    pthread_mutex_unlock(&ia->lock);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_psp_free(DAT_PSP_HANDLE psp)
+{
+    return sp_free(psp, DAT_HANDLE_TYPE_PSP, DAT_INVALID_HANDLE_PSP);
+}
+
+DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
+                           DAT_EP_HANDLE ep_handle, DAT_EVD_HANDLE evd,
+                           DAT_RSP_HANDLE *out)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    struct core_ep *ep = core_ep_get(ep_handle);
+    DAT_RETURN ret = sp_check(ia, evd);
+    if (ret != DAT_SUCCESS)
+        return ret;
+    if (!ep || ep->o.ia != ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    struct core_sp *sp = NULL;
+    pthread_mutex_lock(&ia->lock);
+    if (core_ep_state(ep) != DAT_EP_STATE_UNCONNECTED)
+        ret = core_ep_bad_state(core_ep_state(ep));
+    else
+        ret = sp_new(ia, DAT_HANDLE_TYPE_RSP, qual, evd, ep, &sp);
+    if (ret == DAT_SUCCESS) {
+        ep->reserved = true;
+        core_ep_set_idle(ep);
+        *out = sp;
+    }
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+DAT_RETURN core_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask,
+                          DAT_RSP_PARAM *param)
+{
+    struct core_sp *sp = core_object_get(handle, DAT_HANDLE_TYPE_RSP);
+    if (!sp)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP);
+    if (mask & ~DAT_RSP_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = sp->o.ia;
+    param->conn_qual = sp->qual;
+    param->evd_handle = sp->evd;
+    param->ep_handle = sp->ep;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_rsp_free(DAT_RSP_HANDLE rsp)
+{
+    return sp_free(rsp, DAT_HANDLE_TYPE_RSP, DAT_INVALID_HANDLE_RSP);
+}
+
+/* -------------------------------------------------- connection requests --- */
+
+int core_cr_arrived(struct core_sp *sp, void *cr_tp,
+                    const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
+                    const void *private_data, DAT_COUNT size)
+{
+    struct core_ia *ia = sp->o.ia;
+    struct core_cr *cr = core_object_new(ia, DAT_HANDLE_TYPE_CR, sizeof *cr);
+    if (!cr)
+        return -1;
+    cr->tp = cr_tp;
+    cr->remote = *remote;
+    cr->remote_port = port;
+    cr->private_size = size;
+    memcpy(cr->private_data, private_data, (size_t)size);
+
+    DAT_EVENT e = {.event_number = DAT_CONNECTION_REQUEST_EVENT};
+    DAT_CR_ARRIVAL_EVENT_DATA *d = &e.event_data.cr_arrival_event_data;
+    d->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+    d->conn_qual = sp->qual;
+    d->cr_handle = cr;
+    if (sp->ep) { /* an RSP serves once: it goes, its EP stays reserved */
+        struct core_ep *ep = sp->ep;
+        cr->ep = ep;
+        sp->ep = NULL;
+        struct core_evd *evd = sp->evd;
+        core_sp_destroy(sp);
+        atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+        d->sp_handle.rsp_handle = DAT_HANDLE_NULL;
+        if (core_evd_post(evd, &e, true) == 0)
+            return 0;
+        core_ep_unreserve(ep);
+    } else {
+        d->sp_handle.psp_handle = sp;
+        if (core_evd_post(sp->evd, &e, true) == 0)
+            return 0;
+    }
+    core_object_free(cr);
+    return -1;
+}
+
+void core_ep_unreserve(struct core_ep *ep)
+{
+    ep->reserved = false;
+    core_ep_set_idle(ep);
+}
+
+void core_cr_destroy(struct core_cr *cr)
+{
+    cr->o.ia->transport->reject(cr, 0, NULL);
+    if (cr->ep)
+        core_ep_unreserve(cr->ep);
+    core_object_free(cr);
+}
+
+static struct core_cr *cr_get(DAT_CR_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_CR);
+}
+
+DAT_RETURN core_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask,
+                         DAT_CR_PARAM *param)
+{
+    struct core_cr *cr = cr_get(handle);
+    if (!cr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
+    if (mask & ~DAT_CR_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote;
+    param->remote_port_qual = cr->remote_port;
+    param->private_data_size = cr->private_size;
+    param->private_data = cr->private_data;
+    param->local_ep_handle = cr->ep;
+    return DAT_SUCCESS;
+}
+
+static bool private_data_ok(DAT_COUNT size, const void *data)
+{
+    return size >= 0 && size <= CORE_MAX_PRIVATE_DATA && (!size || data);
+}
+
+DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
+                          DAT_COUNT size, const DAT_PVOID private_data)
+{
+    struct core_cr *cr = cr_get(handle);
+    if (!cr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
+    struct core_ep *ep = cr->ep ? cr->ep : core_ep_get(ep_handle);
+    if (!ep || ep->o.ia != cr->o.ia ||
+        (cr->ep && ep_handle != DAT_HANDLE_NULL && ep_handle != cr->ep))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (!private_data_ok(size, private_data))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+
+    struct core_ia *ia = cr->o.ia;
+    DAT_RETURN ret;
+    pthread_mutex_lock(&ia->lock);
+    DAT_EP_STATE state = core_ep_state(ep);
+    if (state != DAT_EP_STATE_UNCONNECTED &&
+        !(cr->ep && state == DAT_EP_STATE_PASSIVE_CONNECTION_PENDING)) {
+        ret = core_ep_bad_state(state);
+        goto out;
+    }
+    atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+    ep->reserved = false;
+    ep->remote = cr->remote;
+    ep->remote_qual = cr->remote_port;
+    ret = ia->transport->accept(cr, ep, size, private_data);
+    if (ret != DAT_SUCCESS)
+        core_ep_set_idle(ep);
+    else
+        core_object_free(cr);
+out:
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+DAT_RETURN core_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
+                          const DAT_PVOID private_data)
+{
+    struct core_cr *cr = cr_get(handle);
+    if (!cr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
+    if (!private_data_ok(size, private_data))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    struct core_ia *ia = cr->o.ia;
+    pthread_mutex_lock(&ia->lock);
+    ia->transport->reject(cr, size, private_data);
+    if (cr->ep)
+        core_ep_unreserve(cr->ep);
+    core_object_free(cr);
+    pthread_mutex_unlock(&ia->lock);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_cr_handoff(DAT_CR_HANDLE handle, DAT_CONN_QUAL to)
+{
+    (void)to;
+    if (!cr_get(handle))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
+    return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
+}
+
+/* --------------------------------------------------------- connections --- */
+
+DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
+                           DAT_CONN_QUAL qual, DAT_TIMEOUT timeout,
+                           DAT_COUNT size, const DAT_PVOID private_data,
+                           DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (!address)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
+        return CORE_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+    if (!timeout)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!private_data_ok(size, private_data))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (qos & ~(DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY |
+                DAT_QOS_ECONOMY | DAT_QOS_PREMIUM))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+    if (flags & DAT_CONNECT_MULTIPATH_REQUIRED_FLAG)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+
+    struct core_ia *ia = ep->o.ia;
+    DAT_RETURN ret;
+    pthread_mutex_lock(&ia->lock);
+    DAT_EP_STATE state = core_ep_state(ep);
+    if (state != DAT_EP_STATE_UNCONNECTED) {
+        ret = core_ep_bad_state(state);
+        goto out;
+    }
+    memset(&ep->remote, 0, sizeof ep->remote);
+    memcpy(&ep->remote, address,
+           address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+                                         : sizeof(struct sockaddr_in6));
+    ep->remote_qual = qual;
+    atomic_store(&ep->state, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
+    ret = ia->transport->connect(
+        ep, timeout == DAT_TIMEOUT_INFINITE ? UINT64_MAX : timeout, size,
+        private_data);
+    if (ret != DAT_SUCCESS)
+        core_ep_set_idle(ep);
+out:
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+DAT_RETURN core_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE like_handle,
+                               DAT_TIMEOUT timeout, DAT_COUNT size,
+                               const DAT_PVOID private_data, DAT_QOS qos)
+{
+    struct core_ep *like = core_ep_get(like_handle);
+    if (!like)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (core_ep_state(like) != DAT_EP_STATE_CONNECTED)
+        return core_ep_bad_state(core_ep_state(like));
+    return core_ep_connect(handle, (DAT_IA_ADDRESS_PTR)&like->remote,
+                           like->remote_qual, timeout, size, private_data, qos,
+                           DAT_CONNECT_DEFAULT_FLAG);
+}
+
+DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    struct core_ia *ia = ep->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    DAT_EP_STATE state = core_ep_state(ep);
+    switch (state) {
+    case DAT_EP_STATE_DISCONNECTED:
+        break; /* nothing left to do */
+    case DAT_EP_STATE_CONNECTED:
+    case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
+    case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
+    case DAT_EP_STATE_DISCONNECT_PENDING:
+        if (!ep->tp) { /* a CR of an RSP waits to be accepted */
+            ret = core_ep_bad_state(state);
+            break;
+        }
+        ia->transport->disconnect(ep, flags == DAT_CLOSE_GRACEFUL_FLAG);
+        break;
+    default:
+        ret = core_ep_bad_state(state);
+    }
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+/* ------------------------------------------------ the transport reports --- */
+
+int core_ep_poll(struct core_ep *ep)
+{
+    int err = core_epset_add(&ep->o.ia->eps, ep);
+    if (!err && ep->recv_evd)
+        err = core_epset_add(&ep->recv_evd->eps, ep);
+    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
+        err = core_epset_add(&ep->request_evd->eps, ep);
+    if (err)
+        core_ep_unpoll(ep);
+    return err;
+}
+
+void core_ep_unpoll(struct core_ep *ep)
+{
+    core_epset_remove(&ep->o.ia->eps, ep);
+    if (ep->recv_evd)
+        core_epset_remove(&ep->recv_evd->eps, ep);
+    if (ep->request_evd)
+        core_epset_remove(&ep->request_evd->eps, ep);
+}
+
+static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,
+                             const void *private_data, DAT_COUNT size)
+{
+    DAT_EVENT e = {.event_number = number};
+    if (size)
+        memcpy(ep->private_data, private_data, (size_t)size);
+    e.event_data.connect_event_data.ep_handle = ep;
+    e.event_data.connect_event_data.private_data_size = size;
+    e.event_data.connect_event_data.private_data =
+        size ? ep->private_data : NULL;
+    core_evd_post(ep->connect_evd, &e, true);
+}
+
+void core_ep_established(struct core_ep *ep, const void *private_data,
+                         DAT_COUNT size)
+{
+    /* Receives posted before are seen by the peer from now on. */
+    atomic_store(&ep->state, DAT_EP_STATE_CONNECTED);
+    connection_event(ep, DAT_CONNECTION_EVENT_ESTABLISHED, private_data, size);
+}
+
+void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,
+                          const void *private_data, DAT_COUNT size)
+{
+    core_ep_unpoll(ep);
+    atomic_store(&ep->state, DAT_EP_STATE_DISCONNECTED);
+    core_ep_flush(ep);
+    connection_event(ep, event, private_data, size);
+}

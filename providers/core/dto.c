@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data Transfer Operations: the checks that posting makes, the queues of an EP
+ * and the completion events.
+ */
+#include <string.h>
+
+#include "core.h"
+
+/* -------------------------------------------------------------- events --- */
+
+struct op_names {
+    DAT_EVENT_NUMBER event;
+    int operation; /* DAT_DTOS, or an extension's */
+    int ext_type;
+};
+
+static struct op_names request_names(enum core_op op)
+{
+    switch (op) {
+    case CORE_SEND:
+        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_SEND, 0};
+    case CORE_WRITE:
+        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_WRITE,
+                                 0};
+    case CORE_READ:
+        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_READ,
+                                 0};
+    case CORE_WRITE_IMMED:
+        return (struct op_names){(int)DAT_IB_DTO_EVENT,
+                                 DAT_IB_DTO_RDMA_WRITE_IMMED,
+                                 DAT_IB_RDMA_WRITE_IMMED};
+    case CORE_FETCH_ADD:
+        return (struct op_names){(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_FETCH_ADD,
+                                 DAT_IB_FETCH_AND_ADD};
+    case CORE_CMP_SWAP:
+        break;
+    }
+    return (struct op_names){(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_CMP_SWAP,
+                             DAT_IB_CMP_AND_SWAP};
+}
+
+/* Posts a DTO completion; a lost completion breaks the connection. */
+static void dto_event(struct core_ep *ep, struct core_evd *evd,
+                      struct op_names names, DAT_DTO_COOKIE cookie,
+                      DAT_DTO_COMPLETION_STATUS status, uint64_t length,
+                      uint32_t immed, bool notify)
+{
+    DAT_EVENT e;
+    DAT_DTO_COMPLETION_EVENT_DATA *d = &e.event_data.dto_completion_event_data;
+    e.event_number = names.event;
+    d->ep_handle = ep;
+    d->user_cookie = cookie;
+    d->status = status;
+    d->transfered_length = (DAT_SEG_LENGTH)length;
+    d->operation = (DAT_DTOS)names.operation;
+    d->rmr_context = 0;
+    if (names.event != DAT_DTO_COMPLETION_EVENT) {
+        DAT_IB_EXTENSION_EVENT_DATA *x =
+            (DAT_IB_EXTENSION_EVENT_DATA *)e.event_extension_data;
+        memset(e.event_extension_data, 0, sizeof e.event_extension_data);
+        x->type = (DAT_IB_EXT_TYPE)names.ext_type;
+        x->status = (DAT_IB_STATUS)status;
+        x->val.immed.data = immed;
+    }
+    if (core_evd_post(evd, &e, notify))
+        ep->o.ia->transport->abort(ep);
+}
+
+static void request_event(struct core_ep *ep, enum core_op op,
+                          DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                          DAT_DTO_COMPLETION_STATUS status, uint64_t length)
+{
+    /* Suppression and silence are for success only. */
+    bool failed = status != DAT_DTO_SUCCESS;
+    if (!failed && (flags & DAT_COMPLETION_SUPPRESS_FLAG))
+        return;
+    dto_event(ep, ep->request_evd, request_names(op), cookie, status,
+              failed ? 0 : length, 0,
+              failed || !(flags & DAT_COMPLETION_UNSIGNALLED_FLAG));
+}
+
+/* ------------------------------------------------------------- requests --- */
+
+/* Lengths are held against what the IA can do. The EP attributes of the same
+ * names are no limits: verbs providers do not enforce them, and genuine dtest
+ * writes more than it asked for. */
+
+void core_request_done(struct core_ep *ep, const struct core_dto *dto,
+                       DAT_DTO_COMPLETION_STATUS status)
+{
+    request_event(ep, dto->op, dto->cookie, dto->flags, status, dto->total);
+}
+
+struct core_request *core_request_queue(struct core_ep *ep,
+                                        const struct core_dto *dto)
+{
+    uint64_t tail = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed);
+    struct core_request *r = &ep->sq[tail & ep->sq_mask];
+    r->op = dto->op;
+    r->status = DAT_DTO_SUCCESS;
+    r->done = r->posted = r->need_taken = false;
+    r->immed = dto->immed;
+    r->w.cookie = dto->cookie;
+    r->w.flags = dto->flags;
+    r->w.nseg = dto->nseg;
+    r->w.total = dto->total;
+    memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
+    atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
+    return r;
+}
+
+void core_requests_retire(struct core_ep *ep)
+{
+    uint64_t head = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
+    while (head != atomic_load_explicit(&ep->sq_tail, memory_order_acquire)) {
+        struct core_request *r = &ep->sq[head & ep->sq_mask];
+        if (!r->done)
+            break;
+        request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
+                      r->w.total);
+        atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);
+    }
+}
+
+static DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
+{
+    DAT_EP_STATE state = core_ep_state(ep);
+    if (state == DAT_EP_STATE_DISCONNECTED) {
+        /* accepted and flushed, as the specification has it */
+        core_request_done(ep, dto, DAT_DTO_ERR_FLUSHED);
+        return DAT_SUCCESS;
+    }
+    if (state != DAT_EP_STATE_CONNECTED)
+        return core_ep_bad_state(state);
+    uint64_t used =
+        atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
+        atomic_load_explicit(&ep->sq_head, memory_order_acquire);
+    if (used >= (uint64_t)ep->attr.max_request_dtos) {
+        /* perhaps some are done by now and nobody has looked */
+        ep->o.ia->transport->progress(ep, true);
+        used = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
+               atomic_load_explicit(&ep->sq_head, memory_order_acquire);
+        if (used >= (uint64_t)ep->attr.max_request_dtos)
+            return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
+    }
+    return ep->o.ia->transport->post(ep, dto);
+}
+
+static const int request_flags =
+    DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
+    DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG;
+
+DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
+                          DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
+                          DAT_COMPLETION_FLAGS flags)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (flags & ~request_flags)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (!ep->pz || !ep->request_evd)
+        return CORE_ERROR(DAT_INVALID_STATE,
+                          DAT_INVALID_STATE_EP_UNCONFIGURED);
+    struct core_dto dto = {.op = CORE_SEND,
+                           .cookie = cookie,
+                           .flags = flags,
+                           .nseg = (uint32_t)nseg,
+                           .seg = seg};
+    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, nseg,
+                                    ep->attr.max_request_iov, seg,
+                                    DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    if (dto.total > CORE_MAX_MESSAGE_SIZE)
+        return CORE_ERROR(DAT_LENGTH_ERROR, 0);
+    return post_request(ep, &dto);
+}
+
+DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,
+                            const DAT_RMR_TRIPLET *remote, int local_priv)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (dto->flags & ~request_flags)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+    if (!remote)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (!ep->pz || !ep->request_evd)
+        return CORE_ERROR(DAT_INVALID_STATE,
+                          DAT_INVALID_STATE_EP_UNCONFIGURED);
+    DAT_COUNT max = dto->op == CORE_READ ? ep->attr.max_rdma_read_iov
+                                         : ep->attr.max_rdma_write_iov;
+    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, (DAT_COUNT)dto->nseg,
+                                    max, dto->seg, local_priv, &dto->total);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    /* A read fills the local segments; a write may use part of the target */
+    if (dto->total > CORE_MAX_RDMA_SIZE ||
+        (dto->op == CORE_READ ? dto->total < remote->segment_length
+                              : dto->total > remote->segment_length))
+        return CORE_ERROR(DAT_LENGTH_ERROR, 0);
+    if (dto->op == CORE_READ)
+        dto->total = remote->segment_length;
+    dto->remote_address = remote->virtual_address;
+    dto->remote_key = remote->rmr_context;
+    return post_request(ep, dto);
+}
+
+DAT_RETURN core_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT nseg,
+                                DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
+                                const DAT_RMR_TRIPLET *remote,
+                                DAT_COMPLETION_FLAGS flags)
+{
+    struct core_dto dto = {.op = CORE_WRITE,
+                           .cookie = cookie,
+                           .flags = flags,
+                           .nseg = (uint32_t)nseg,
+                           .seg = seg};
+    return core_post_remote(ep, &dto, remote, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+}
+
+DAT_RETURN core_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT nseg,
+                               DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
+                               const DAT_RMR_TRIPLET *remote,
+                               DAT_COMPLETION_FLAGS flags)
+{
+    struct core_dto dto = {.op = CORE_READ,
+                           .cookie = cookie,
+                           .flags = flags,
+                           .nseg = (uint32_t)nseg,
+                           .seg = seg};
+    return core_post_remote(ep, &dto, remote, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+}
+
+/* ------------------------------------------------------------- receives --- */
+
+struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy)
+{
+    if (ep->srq)
+        return core_srq_take(ep->srq, copy) ? copy : NULL;
+    uint64_t head = atomic_load_explicit(&ep->rq_head, memory_order_relaxed);
+    if (head == atomic_load_explicit(&ep->rq_tail, memory_order_acquire))
+        return NULL;
+    return &ep->rq[head & ep->rq_mask];
+}
+
+void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
+                    DAT_DTO_COMPLETION_STATUS status, uint64_t length,
+                    bool solicited, const uint32_t *immed)
+{
+    static const struct op_names plain = {DAT_DTO_COMPLETION_EVENT,
+                                          DAT_DTO_RECEIVE, 0};
+    static const struct op_names with_immed = {(int)DAT_IB_DTO_EVENT,
+                                               DAT_IB_DTO_RECV_IMMED,
+                                               DAT_IB_RDMA_WRITE_IMMED_DATA};
+    bool notify = status != DAT_DTO_SUCCESS || solicited ||
+                  !(ep->attr.recv_completion_flags &
+                    DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+    if (w->flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
+        notify = status != DAT_DTO_SUCCESS;
+    DAT_DTO_COOKIE cookie = w->cookie;
+    if (ep->srq)
+        core_srq_done(ep->srq);
+    else
+        atomic_fetch_add_explicit(&ep->rq_head, 1, memory_order_release);
+    dto_event(ep, ep->recv_evd, immed ? with_immed : plain, cookie, status,
+              length, immed ? *immed : 0, notify);
+}
+
+void core_ep_flush(struct core_ep *ep)
+{
+    core_ep_lock(ep);
+    uint64_t head = atomic_load(&ep->sq_head);
+    for (; head != atomic_load(&ep->sq_tail); head++) {
+        struct core_request *r = &ep->sq[head & ep->sq_mask];
+        if (!r->done) {
+            r->done = true;
+            r->status = DAT_DTO_ERR_FLUSHED;
+        }
+    }
+    core_requests_retire(ep);
+    while (!ep->srq) {
+        struct core_wqe *w = core_recv_peek(ep, NULL);
+        if (!w)
+            break;
+        core_recv_done(ep, w, DAT_DTO_ERR_FLUSHED, 0, true, NULL);
+    }
+    core_ep_unlock(ep);
+}
+
+DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
+                          DAT_LMR_TRIPLET *seg, DAT_DTO_COOKIE cookie,
+                          DAT_COMPLETION_FLAGS flags)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (flags & ~(DAT_COMPLETION_UNSIGNALLED_FLAG |
+                  DAT_COMPLETION_SOLICITED_WAIT_FLAG))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (ep->srq || !ep->pz || !ep->recv_evd)
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV);
+    uint64_t total;
+    DAT_RETURN bad =
+        core_check_iov(ep->o.ia, ep->pz, nseg, ep->attr.max_recv_iov, seg,
+                       DAT_MEM_PRIV_LOCAL_WRITE_FLAG, &total);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    uint64_t tail = atomic_load_explicit(&ep->rq_tail, memory_order_relaxed);
+    if (tail - atomic_load_explicit(&ep->rq_head, memory_order_acquire) >=
+        (uint64_t)ep->attr.max_recv_dtos)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
+
+    struct core_wqe *w = &ep->rq[tail & ep->rq_mask];
+    w->cookie = cookie;
+    w->flags = flags;
+    w->nseg = (uint32_t)nseg;
+    w->total = total;
+    memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
+    /* Sequentially consistent: either we see the disconnection below, or the
+     * disconnecting thread sees this receive and flushes it. */
+    atomic_store(&ep->rq_tail, tail + 1);
+    DAT_EP_STATE state = (DAT_EP_STATE)atomic_load(&ep->state);
+    if (state == DAT_EP_STATE_CONNECTED)
+        ep->o.ia->transport->recv_posted(ep, total);
+    else if (state == DAT_EP_STATE_DISCONNECTED)
+        core_ep_flush(ep);
+    return DAT_SUCCESS;
+}

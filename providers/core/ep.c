@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints: creation, attributes, states, reset and destruction. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+static const DAT_EP_ATTR default_attr = {
+    .service_type = DAT_SERVICE_TYPE_RC,
+    .max_message_size = CORE_MAX_MESSAGE_SIZE,
+    .max_rdma_size = CORE_MAX_RDMA_SIZE,
+    .qos = DAT_QOS_BEST_EFFORT,
+    .max_recv_dtos = CORE_DEFAULT_DTOS,
+    .max_request_dtos = CORE_DEFAULT_DTOS,
+    .max_recv_iov = CORE_MAX_IOV,
+    .max_request_iov = CORE_MAX_IOV,
+    .max_rdma_read_in = CORE_MAX_RDMA_READS,
+    .max_rdma_read_out = CORE_MAX_RDMA_READS,
+    .max_rdma_read_iov = CORE_MAX_IOV,
+    .max_rdma_write_iov = CORE_MAX_IOV,
+};
+
+DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
+{
+    static const DAT_RETURN_SUBTYPE subtype[] = {
+        [DAT_EP_STATE_UNCONNECTED] = DAT_INVALID_STATE_EP_UNCONNECTED,
+        [DAT_EP_STATE_UNCONFIGURED_UNCONNECTED] =
+            DAT_INVALID_STATE_EP_UNCONFIGURED,
+        [DAT_EP_STATE_RESERVED] = DAT_INVALID_STATE_EP_RESERVED,
+        [DAT_EP_STATE_UNCONFIGURED_RESERVED] =
+            DAT_INVALID_STATE_EP_UNCONFRESERVED,
+        [DAT_EP_STATE_PASSIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_PASSCONNPENDING,
+        [DAT_EP_STATE_UNCONFIGURED_PASSIVE] =
+            DAT_INVALID_STATE_EP_UNCONFPASSIVE,
+        [DAT_EP_STATE_ACTIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_ACTCONNPENDING,
+        [DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_TENTCONNPENDING,
+        [DAT_EP_STATE_UNCONFIGURED_TENTATIVE] =
+            DAT_INVALID_STATE_EP_UNCONFTENTATIVE,
+        [DAT_EP_STATE_CONNECTED] = DAT_INVALID_STATE_EP_CONNECTED,
+        [DAT_EP_STATE_DISCONNECT_PENDING] = DAT_INVALID_STATE_EP_DISCPENDING,
+        [DAT_EP_STATE_DISCONNECTED] = DAT_INVALID_STATE_EP_DISCONNECTED,
+        [DAT_EP_STATE_COMPLETION_PENDING] = DAT_INVALID_STATE_EP_COMPLPENDING,
+        [DAT_EP_STATE_CONNECTED_MULTI_PATH] = DAT_INVALID_STATE_EP_CONNECTED,
+    };
+    return CORE_ERROR(DAT_INVALID_STATE, subtype[state]);
+}
+
+/* Without a PZ or an EVD for connection events an EP can't connect. */
+static DAT_EP_STATE idle_state(const struct core_ep *ep)
+{
+    bool configured = ep->pz && ep->connect_evd;
+    if (ep->reserved)
+        return configured ? DAT_EP_STATE_RESERVED
+                          : DAT_EP_STATE_UNCONFIGURED_RESERVED;
+    return configured ? DAT_EP_STATE_UNCONNECTED
+                      : DAT_EP_STATE_UNCONFIGURED_UNCONNECTED;
+}
+
+void core_ep_set_idle(struct core_ep *ep)
+{
+    atomic_store(&ep->state, idle_state(ep));
+}
+
+/* ------------------------------------------------------------- creation --- */
+
+static bool attr_ok(const DAT_EP_ATTR *a)
+{
+    return a->service_type == DAT_SERVICE_TYPE_RC &&
+           a->max_message_size <= CORE_MAX_MESSAGE_SIZE &&
+           a->max_rdma_size <= CORE_MAX_RDMA_SIZE &&
+           a->max_recv_dtos >= 0 && a->max_recv_dtos <= CORE_MAX_DTOS &&
+           a->max_request_dtos >= 0 && a->max_request_dtos <= CORE_MAX_DTOS &&
+           a->max_recv_iov >= 0 && a->max_recv_iov <= CORE_MAX_IOV &&
+           a->max_request_iov >= 0 && a->max_request_iov <= CORE_MAX_IOV &&
+           a->max_rdma_read_iov >= 0 && a->max_rdma_read_iov <= CORE_MAX_IOV &&
+           a->max_rdma_write_iov >= 0 &&
+           a->max_rdma_write_iov <= CORE_MAX_IOV &&
+           a->max_rdma_read_in >= 0 && a->max_rdma_read_out >= 0 &&
+           a->max_rdma_read_in <= CORE_MAX_RDMA_READS &&
+           a->max_rdma_read_out <= CORE_MAX_RDMA_READS &&
+           (a->qos & ~(DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY |
+                       DAT_QOS_ECONOMY | DAT_QOS_PREMIUM)) == 0 &&
+           (a->recv_completion_flags &
+            ~(DAT_COMPLETION_SOLICITED_WAIT_FLAG |
+              DAT_COMPLETION_UNSIGNALLED_FLAG |
+              DAT_COMPLETION_EVD_THRESHOLD_FLAG)) == 0;
+}
+
+/* 0 stands for "as much as there is" where a maximum of none is useless. */
+static void attr_complete(DAT_EP_ATTR *a)
+{
+    if (!a->max_message_size)
+        a->max_message_size = CORE_MAX_MESSAGE_SIZE;
+    if (!a->max_rdma_size)
+        a->max_rdma_size = CORE_MAX_RDMA_SIZE;
+    if (!a->max_recv_iov)
+        a->max_recv_iov = CORE_MAX_IOV;
+    if (!a->max_request_iov)
+        a->max_request_iov = CORE_MAX_IOV;
+    if (!a->max_rdma_read_iov)
+        a->max_rdma_read_iov = CORE_MAX_IOV;
+    if (!a->max_rdma_write_iov)
+        a->max_rdma_write_iov = CORE_MAX_IOV;
+}
+
+static uint32_t mask_for(DAT_COUNT n)
+{
+    uint32_t cap = 1;
+    while (cap < (uint32_t)n)
+        cap *= 2;
+    return cap - 1;
+}
+
+/* Queues for the EP's present attributes; the EP must be idle. */
+static int ep_queues(struct core_ep *ep)
+{
+    uint32_t rq_mask = mask_for(ep->attr.max_recv_dtos);
+    uint32_t sq_mask = mask_for(ep->attr.max_request_dtos);
+    struct core_wqe *rq = calloc(rq_mask + 1, sizeof *rq);
+    struct core_request *sq = calloc(sq_mask + 1, sizeof *sq);
+    if (!rq || !sq) {
+        free(rq);
+        free(sq);
+        return -1;
+    }
+    free(ep->rq);
+    free(ep->sq);
+    ep->rq = rq;
+    ep->rq_mask = rq_mask;
+    ep->sq = sq;
+    ep->sq_mask = sq_mask;
+    return 0;
+}
+
+static bool evd_ok(DAT_EVD_HANDLE handle, struct core_ia *ia, int flag)
+{
+    if (handle == DAT_HANDLE_NULL)
+        return true;
+    struct core_evd *evd = core_evd_get(handle);
+    return evd && evd->o.ia == ia && (evd->flags & flag);
+}
+
+static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
+                         DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                         DAT_EVD_HANDLE connect, struct core_srq *srq,
+                         const DAT_EP_ATTR *attr, DAT_EP_HANDLE *out)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    struct core_pz *pz = core_pz_get(pz_handle);
+    if (pz_handle != DAT_HANDLE_NULL && (!pz || pz->o.ia != ia))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if (!evd_ok(recv, ia, DAT_EVD_DTO_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV);
+    if (!evd_ok(request, ia, DAT_EVD_DTO_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST);
+    if (!evd_ok(connect, ia, DAT_EVD_CONNECTION_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN);
+    if (attr && !attr_ok(attr))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+
+    DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
+    pthread_mutex_lock(&ia->lock);
+    struct core_ep *ep = NULL;
+    if (ia->count[DAT_HANDLE_TYPE_EP] < ia->transport->max_eps)
+        ep = core_object_new(ia, DAT_HANDLE_TYPE_EP, sizeof *ep);
+    if (!ep)
+        goto out;
+    ep->attr = attr ? *attr : default_attr;
+    attr_complete(&ep->attr);
+    if (srq)
+        ep->attr.max_recv_dtos = 0;
+    if (ep_queues(ep)) {
+        core_object_free(ep);
+        goto out;
+    }
+    ep->pz = pz;
+    ep->recv_evd = core_evd_get(recv);
+    ep->request_evd = core_evd_get(request);
+    ep->connect_evd = core_evd_get(connect);
+    ep->srq = srq;
+    core_ep_refs(ep, core_ref);
+    core_ep_set_idle(ep);
+    *out = ep;
+    ret = DAT_SUCCESS;
+out:
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+/* Takes or gives back the EP's hold on what it uses. */
+void core_ep_refs(struct core_ep *ep, void (*change)(struct core_object *))
+{
+    if (ep->pz)
+        change(&ep->pz->o);
+    if (ep->recv_evd)
+        change(&ep->recv_evd->o);
+    if (ep->request_evd)
+        change(&ep->request_evd->o);
+    if (ep->connect_evd)
+        change(&ep->connect_evd->o);
+    if (ep->srq)
+        change(&ep->srq->o);
+}
+
+DAT_RETURN core_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                          DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                          DAT_EVD_HANDLE connect, const DAT_EP_ATTR *attr,
+                          DAT_EP_HANDLE *out)
+{
+    return ep_new(ia, pz, recv, request, connect, NULL, attr, out);
+}
+
+DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                                   DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                                   DAT_EVD_HANDLE connect,
+                                   DAT_SRQ_HANDLE srq_handle,
+                                   const DAT_EP_ATTR *attr, DAT_EP_HANDLE *out)
+{
+    struct core_srq *srq = core_object_get(srq_handle, DAT_HANDLE_TYPE_SRQ);
+    if (!srq || srq->o.ia != core_ia_get(ia))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+    if (srq->pz != core_pz_get(pz)) /* srq_ep_pz_difference_supported */
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    return ep_new(ia, pz, recv, request, connect, srq, attr, out);
+}
+
+/* ----------------------------------------------------------- attributes --- */
+
+DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
+                         DAT_EP_PARAM *param)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (mask & ~DAT_EP_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    memset(param, 0, sizeof *param);
+    param->ia_handle = ep->o.ia;
+    param->ep_state = core_ep_state(ep);
+    param->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->o.ia->address;
+    param->remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote;
+    param->remote_port_qual = ep->remote_qual;
+    param->pz_handle = ep->pz;
+    param->recv_evd_handle = ep->recv_evd;
+    param->request_evd_handle = ep->request_evd;
+    param->connect_evd_handle = ep->connect_evd;
+    param->srq_handle = ep->srq;
+    param->ep_attr = ep->attr;
+    return DAT_SUCCESS;
+}
+
+#define EP_FIELDS_EVDS                                                         \
+    (DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |          \
+     DAT_EP_FIELD_CONNECT_EVD_HANDLE)
+#define EP_FIELDS_QUEUES                                                       \
+    (DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS | DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS)
+#define EP_FIELDS_FIXED                                                        \
+    (DAT_EP_FIELD_IA_HANDLE | DAT_EP_FIELD_EP_STATE | DAT_EP_FIELD_COMM |      \
+     DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR | DAT_EP_FIELD_LOCAL_PORT_QUAL |        \
+     DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR | DAT_EP_FIELD_REMOTE_PORT_QUAL |      \
+     DAT_EP_FIELD_SRQ_HANDLE)
+
+static void attr_merge(DAT_EP_ATTR *a, DAT_EP_PARAM_MASK mask,
+                       const DAT_EP_ATTR *b)
+{
+    if (mask & DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE)
+        a->service_type = b->service_type;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE)
+        a->max_message_size = b->max_message_size;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE)
+        a->max_rdma_size = b->max_rdma_size;
+    if (mask & DAT_EP_FIELD_EP_ATTR_QOS)
+        a->qos = b->qos;
+    if (mask & DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS)
+        a->recv_completion_flags = b->recv_completion_flags;
+    if (mask & DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS)
+        a->request_completion_flags = b->request_completion_flags;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS)
+        a->max_recv_dtos = b->max_recv_dtos;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS)
+        a->max_request_dtos = b->max_request_dtos;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV)
+        a->max_recv_iov = b->max_recv_iov;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV)
+        a->max_request_iov = b->max_request_iov;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN)
+        a->max_rdma_read_in = b->max_rdma_read_in;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT)
+        a->max_rdma_read_out = b->max_rdma_read_out;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV)
+        a->max_rdma_read_iov = b->max_rdma_read_iov;
+    if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV)
+        a->max_rdma_write_iov = b->max_rdma_write_iov;
+    attr_complete(a);
+}
+
+DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
+                          const DAT_EP_PARAM *param)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (mask & (~DAT_EP_FIELD_ALL | EP_FIELDS_FIXED))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    struct core_ia *ia = ep->o.ia;
+    struct core_pz *pz = core_pz_get(param->pz_handle);
+    if ((mask & DAT_EP_FIELD_PZ_HANDLE) && (!pz || pz->o.ia != ia))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if ((mask & DAT_EP_FIELD_RECV_EVD_HANDLE) &&
+        !evd_ok(param->recv_evd_handle, ia, DAT_EVD_DTO_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV);
+    if ((mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE) &&
+        !evd_ok(param->request_evd_handle, ia, DAT_EVD_DTO_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST);
+    if ((mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE) &&
+        !evd_ok(param->connect_evd_handle, ia, DAT_EVD_CONNECTION_FLAG))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN);
+    DAT_EP_ATTR attr = ep->attr;
+    attr_merge(&attr, mask, &param->ep_attr);
+    if (!attr_ok(&attr))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    DAT_EP_STATE state = core_ep_state(ep);
+    bool posted = atomic_load(&ep->rq_head) != atomic_load(&ep->rq_tail);
+    if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED ||
+        (posted && (mask & (EP_FIELDS_QUEUES | EP_FIELDS_EVDS |
+                            DAT_EP_FIELD_PZ_HANDLE)))) {
+        ret = core_ep_bad_state(state);
+        goto out;
+    }
+    core_ep_refs(ep, core_unref);
+    ep->attr = attr;
+    if (mask & DAT_EP_FIELD_PZ_HANDLE)
+        ep->pz = pz;
+    if (mask & DAT_EP_FIELD_RECV_EVD_HANDLE)
+        ep->recv_evd = core_evd_get(param->recv_evd_handle);
+    if (mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE)
+        ep->request_evd = core_evd_get(param->request_evd_handle);
+    if (mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE)
+        ep->connect_evd = core_evd_get(param->connect_evd_handle);
+    core_ep_refs(ep, core_ref);
+    if ((mask & EP_FIELDS_QUEUES) && ep_queues(ep))
+        ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    core_ep_set_idle(ep);
+out:
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+DAT_RETURN core_ep_get_status(DAT_EP_HANDLE handle, DAT_EP_STATE *state,
+                              DAT_BOOLEAN *recv_idle,
+                              DAT_BOOLEAN *request_idle)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (state)
+        *state = core_ep_state(ep);
+    if (recv_idle)
+        *recv_idle = (DAT_BOOLEAN)(atomic_load(&ep->rq_head) ==
+                                   atomic_load(&ep->rq_tail));
+    if (request_idle)
+        *request_idle = (DAT_BOOLEAN)!core_requests_pending(ep);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated,
+                              DAT_COUNT *span)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    DAT_COUNT posted = (DAT_COUNT)(atomic_load(&ep->rq_tail) -
+                                   atomic_load(&ep->rq_head));
+    if (allocated)
+        *allocated = posted;
+    if (span)
+        *span = posted;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft,
+                                 DAT_COUNT hard)
+{
+    (void)soft, (void)hard;
+    if (!core_ep_get(handle))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+}
+
+/* ---------------------------------------------------------- destruction --- */
+
+void core_ep_destroy(struct core_ep *ep)
+{
+    core_ep_unpoll(ep);
+    ep->o.ia->transport->ep_release(ep);
+    core_ep_refs(ep, core_unref);
+    free(ep->rq);
+    free(ep->sq);
+    core_object_free(ep);
+}
+
+DAT_RETURN core_ep_free(DAT_EP_HANDLE handle)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    struct core_ia *ia = ep->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    if (ep->reserved) /* an RSP would be left without its EP */
+        ret = core_ep_bad_state(core_ep_state(ep));
+    else
+        core_ep_destroy(ep);
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
+{
+    struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    struct core_ia *ia = ep->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    DAT_EP_STATE state = core_ep_state(ep);
+    if (state == DAT_EP_STATE_DISCONNECTED) {
+        ia->transport->ep_release(ep);
+        core_ep_set_idle(ep);
+    } else if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED) {
+        ret = core_ep_bad_state(state);
+    }
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Event Dispatchers: bounded queues with many producers and one consumer.
+ * Events of remote origin are found by asking the EPs of the EVD for progress,
+ * so a poll that finds something takes no lock and makes no system call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define EVD_STREAMS                                                            \
+    (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DEFAULT_FLAG |                            \
+     (int)DAT_IB_EVD_EXTENSION_FLAG)
+
+/* --------------------------------------------------------------- queue --- */
+
+static struct core_evd_ring *ring_new(DAT_COUNT qlen)
+{
+    uint64_t cap = 1;
+    while (cap < (uint64_t)qlen)
+        cap *= 2;
+    size_t size = sizeof(struct core_evd_ring) +
+                  cap * sizeof(struct core_evd_slot);
+    size = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
+    struct core_evd_ring *r = aligned_alloc(CORE_CACHELINE, size);
+    if (!r)
+        return NULL;
+    r->next = NULL;
+    r->mask = cap - 1;
+    atomic_init(&r->head, 0);
+    atomic_init(&r->tail, 0);
+    for (uint64_t i = 0; i < cap; i++)
+        atomic_init(&r->slot[i].seq, i);
+    return r;
+}
+
+/* Most events carry no extension data: do not move those 64 bytes. */
+static void event_copy(DAT_EVENT *to, const DAT_EVENT *from)
+{
+    bool extended = from->event_number >= DAT_IB_EXTENSION_RANGE_BASE;
+    memcpy(to, from, extended ? sizeof *to
+                              : offsetof(DAT_EVENT, event_extension_data));
+}
+
+static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
+                     struct core_evd *evd)
+{
+    uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    struct core_evd_slot *s;
+    for (;;) {
+        s = &r->slot[pos & r->mask];
+        uint64_t seq = atomic_load_explicit(&s->seq, memory_order_acquire);
+        if (seq == pos) {
+            if (atomic_compare_exchange_weak_explicit(&r->tail, &pos, pos + 1,
+                                                      memory_order_relaxed,
+                                                      memory_order_relaxed))
+                break;
+        } else if (seq < pos) {
+            return false; /* full */
+        } else {
+            pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
+        }
+    }
+    event_copy(&s->event, event);
+    s->event.evd_handle = evd;
+    atomic_store_explicit(&s->seq, pos + 1, memory_order_release);
+    return true;
+}
+
+static bool ring_ready(struct core_evd_ring *r)
+{
+    uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
+    return atomic_load_explicit(&r->slot[pos & r->mask].seq,
+                                memory_order_acquire) == pos + 1;
+}
+
+static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
+{
+    if (!ring_ready(r))
+        return false;
+    uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
+    struct core_evd_slot *s = &r->slot[pos & r->mask];
+    event_copy(event, &s->event);
+    atomic_store_explicit(&s->seq, pos + r->mask + 1, memory_order_release);
+    atomic_store_explicit(&r->head, pos + 1, memory_order_release);
+    return true;
+}
+
+static bool evd_take(struct core_evd *evd, DAT_EVENT *event)
+{
+    for (struct core_evd_ring *r = evd->first; r; r = r->next)
+        if (ring_get(r, event))
+            return true;
+    return false;
+}
+
+static DAT_COUNT evd_count(struct core_evd *evd)
+{
+    uint64_t n = 0;
+    for (struct core_evd_ring *r = evd->first; r; r = r->next)
+        n += atomic_load_explicit(&r->tail, memory_order_acquire) -
+             atomic_load_explicit(&r->head, memory_order_acquire);
+    return (DAT_COUNT)n;
+}
+
+void core_evd_progress(struct core_evd *evd)
+{
+    core_epset_progress(&evd->eps, false);
+}
+
+int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
+{
+    struct core_evd_ring *r =
+        atomic_load_explicit(&evd->ring, memory_order_acquire);
+    if (!ring_put(r, event, evd)) {
+        if (!atomic_exchange(&evd->overflowed, true) &&
+            evd != evd->o.ia->async_evd)
+            core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
+                             DAT_EVD_OVERFLOW_ERROR);
+        return -1;
+    }
+    if (!notify)
+        return 0;
+    /* A full barrier: the event is seen before we look for sleepers. */
+    atomic_fetch_add(&evd->notified, 1);
+    if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
+        atomic_store(&evd->triggered, true);
+    evd->o.ia->transport->wake(evd->o.ia);
+    return 0;
+}
+
+void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
+                      DAT_HANDLE handle, DAT_COUNT reason)
+{
+    if (!ia->async_evd)
+        return;
+    DAT_EVENT e = {.event_number = number};
+    e.event_data.asynch_error_event_data.dat_handle = handle;
+    e.event_data.asynch_error_event_data.reason = reason;
+    core_evd_post(ia->async_evd, &e, true);
+}
+
+/* ------------------------------------------------- creation, attributes --- */
+
+DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
+                        struct core_cno *cno, DAT_EVD_FLAGS flags,
+                        struct core_evd **out)
+{
+    struct core_evd *evd =
+        core_object_new(ia, DAT_HANDLE_TYPE_EVD, sizeof *evd);
+    struct core_evd_ring *ring = ring_new(qlen > 0 ? qlen : 1);
+    if (!evd || !ring) {
+        free(ring);
+        if (evd)
+            core_object_free(evd);
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    }
+    evd->flags = flags;
+    evd->first = ring;
+    atomic_store(&evd->ring, ring);
+    atomic_store(&evd->enabled, true);
+    atomic_store(&evd->waitable, true);
+    if (cno) {
+        atomic_store(&evd->cno, cno);
+        core_ref(&cno->o);
+    }
+    *out = evd;
+    return DAT_SUCCESS;
+}
+
+void core_evd_destroy(struct core_evd *evd)
+{
+    struct core_cno *cno = atomic_load(&evd->cno);
+    if (cno)
+        core_unref(&cno->o);
+    core_epset_free(&evd->eps);
+    for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
+        next = r->next;
+        free(r);
+    }
+    core_object_free(evd);
+}
+
+DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
+                           DAT_CNO_HANDLE cno_handle, DAT_EVD_FLAGS flags,
+                           DAT_EVD_HANDLE *out)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    struct core_cno *cno = NULL;
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (qlen <= 0 || qlen > CORE_MAX_EVD_QLEN)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (cno_handle != DAT_HANDLE_NULL) {
+        cno = core_object_get(cno_handle, DAT_HANDLE_TYPE_CNO);
+        if (!cno || cno->o.ia != ia)
+            return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+    }
+    if (!flags || (flags & ~EVD_STREAMS))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+
+    struct core_evd *evd = NULL;
+    DAT_RETURN ret =
+        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+    pthread_mutex_lock(&ia->lock);
+    if (ia->count[DAT_HANDLE_TYPE_EVD] < 2 * ia->transport->max_eps)
+        ret = core_evd_new(ia, qlen, cno, flags, &evd);
+    pthread_mutex_unlock(&ia->lock);
+    if (ret == DAT_SUCCESS)
+        *out = evd;
+    return ret;
+}
+
+DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
+                          DAT_EVD_PARAM *param)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (mask & ~DAT_EVD_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = evd->o.ia;
+    param->evd_qlen = (DAT_COUNT)(atomic_load(&evd->ring)->mask + 1);
+    param->evd_state = (DAT_EVD_STATE)(
+        (atomic_load(&evd->enabled) ? DAT_EVD_STATE_ENABLED
+                                    : DAT_EVD_STATE_DISABLED) |
+        (atomic_load(&evd->waitable) ? DAT_EVD_STATE_WAITABLE
+                                     : DAT_EVD_STATE_UNWAITABLE) |
+        DAT_EVD_STATE_CONFIG_NOTIFY);
+    param->cno_handle = atomic_load(&evd->cno);
+    param->evd_flags = evd->flags;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE to)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    struct core_cno *cno = NULL;
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (to != DAT_HANDLE_NULL) {
+        cno = core_object_get(to, DAT_HANDLE_TYPE_CNO);
+        if (!cno || cno->o.ia != evd->o.ia)
+            return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+        core_ref(&cno->o);
+    }
+    struct core_cno *old = atomic_exchange(&evd->cno, cno);
+    if (old)
+        core_unref(&old->o);
+    if (cno && evd_count(evd) > 0) {
+        atomic_store(&evd->triggered, true);
+        evd->o.ia->transport->wake(evd->o.ia);
+    }
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN evd_set(DAT_EVD_HANDLE handle, size_t member, bool value)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    atomic_store((atomic_bool *)((char *)evd + member), value);
+    if (evd_count(evd) > 0 && atomic_load(&evd->cno))
+        atomic_store(&evd->triggered, true);
+    evd->o.ia->transport->wake(evd->o.ia); /* a waiter looks at its EVD */
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_evd_enable(DAT_EVD_HANDLE handle)
+{
+    return evd_set(handle, offsetof(struct core_evd, enabled), true);
+}
+
+DAT_RETURN core_evd_disable(DAT_EVD_HANDLE handle)
+{
+    return evd_set(handle, offsetof(struct core_evd, enabled), false);
+}
+
+DAT_RETURN core_evd_set_unwaitable(DAT_EVD_HANDLE handle)
+{
+    return evd_set(handle, offsetof(struct core_evd, waitable), false);
+}
+
+DAT_RETURN core_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
+{
+    return evd_set(handle, offsetof(struct core_evd, waitable), true);
+}
+
+/* A larger queue is put behind the old one, which empties itself: producers
+ * and the consumer go on meanwhile. */
+DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (qlen <= 0 || qlen > CORE_MAX_EVD_QLEN)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (qlen < evd_count(evd))
+        return CORE_ERROR(DAT_INVALID_STATE, 0);
+    struct core_evd_ring *now = atomic_load(&evd->ring);
+    if ((uint64_t)qlen <= now->mask + 1)
+        return DAT_SUCCESS;
+    struct core_evd_ring *ring = ring_new(qlen);
+    if (!ring)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    now->next = ring;
+    atomic_store_explicit(&evd->ring, ring, memory_order_release);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_evd_free(DAT_EVD_HANDLE handle)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    struct core_ia *ia = evd->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    if (atomic_load(&evd->o.refs) || atomic_load(&evd->waiting))
+        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
+    else
+        core_evd_destroy(evd);
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+/* ---------------------------------------------------------- consumption --- */
+
+DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (!event)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (evd_take(evd, event))
+        return DAT_SUCCESS;
+    core_evd_progress(evd);
+    if (evd_take(evd, event))
+        return DAT_SUCCESS;
+    return CORE_ERROR(DAT_QUEUE_EMPTY, 0);
+}
+
+DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (!event || event->event_number != DAT_SOFTWARE_EVENT)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+    /* Refused rather than lost: the consumer is told here. */
+    if (!ring_put(atomic_load(&evd->ring), event, evd))
+        return CORE_ERROR(DAT_QUEUE_FULL, 0);
+    atomic_fetch_add(&evd->notified, 1);
+    if (atomic_load(&evd->cno))
+        atomic_store(&evd->triggered, true);
+    evd->o.ia->transport->wake(evd->o.ia);
+    return DAT_SUCCESS;
+}
+
+struct evd_wait {
+    struct core_evd *evd;
+    DAT_COUNT threshold;
+    uint32_t notified; /* at entry */
+    bool entered;
+};
+
+/* Events that do not notify are counted, but do not end a wait that has
+ * begun (unsignalled and unsolicited completions). */
+static bool evd_ready(void *arg)
+{
+    struct evd_wait *w = arg;
+    struct core_evd *evd = w->evd;
+    if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
+        return true;
+    core_evd_progress(evd);
+    bool news = !w->entered || atomic_load_explicit(&evd->notified,
+                                                    memory_order_acquire) !=
+                                   w->notified;
+    w->entered = true;
+    return news && evd_count(evd) >= w->threshold;
+}
+
+DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
+                         DAT_COUNT threshold, DAT_EVENT *event,
+                         DAT_COUNT *n_more)
+{
+    struct core_evd *evd = core_evd_get(handle);
+    if (!evd)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (threshold <= 0 || threshold > CORE_MAX_EVD_QLEN)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (!event)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!n_more)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (!atomic_load(&evd->waitable))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
+    if (atomic_exchange_explicit(&evd->waiting, true, memory_order_acquire))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+
+    struct evd_wait w = {.evd = evd,
+                         .threshold = threshold,
+                         .notified = atomic_load(&evd->notified)};
+    DAT_RETURN ret = core_wait(evd->o.ia, evd_ready, &w, timeout);
+    if (ret == DAT_SUCCESS && !atomic_load(&evd->waitable))
+        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
+    /* A counted event may be a few instructions short of published. */
+    if (ret == DAT_SUCCESS)
+        while (!evd_take(evd, event))
+            sched_yield();
+    *n_more = evd_count(evd);
+    atomic_store_explicit(&evd->waiting, false, memory_order_release);
+    return ret;
+}

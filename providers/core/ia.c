@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Interface Adapters: opening, closing, and what they say of themselves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define MAX_IAS 128 /* of one process: each may have a thread */
+
+static atomic_uint open_ias;
+
+DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
+{
+    const char *params;
+    const DAT_PROVIDER *provider = name ? core_provider_find(name, &params)
+                                        : NULL;
+    if (!provider)
+        return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+    if (async_qlen < 0 || async_qlen > CORE_MAX_EVD_QLEN)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!async)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+
+    struct core_evd *given = NULL;
+    if (*async != DAT_HANDLE_NULL && *async != DAT_EVD_ASYNC_EXISTS) {
+        given = core_evd_get(*async);
+        if (!given || !(given->flags & DAT_EVD_ASYNC_FLAG))
+            return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC);
+    }
+
+    DAT_RETURN ret =
+        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    struct core_ia *ia = NULL;
+    if (atomic_fetch_add(&open_ias, 1) >= MAX_IAS)
+        goto fail;
+    ia = core_object_new(NULL, DAT_HANDLE_TYPE_IA, sizeof *ia);
+    if (!ia || !(ia->mrs = calloc(CORE_MAX_MRS, sizeof *ia->mrs)))
+        goto fail;
+    ia->o.provider = provider;
+    ia->transport = &core_transport;
+    pthread_mutex_init(&ia->lock, NULL);
+    snprintf(ia->name, sizeof ia->name, "%s", name);
+    ret = ia->transport->ia_open(ia, params);
+    if (ret != DAT_SUCCESS)
+        goto fail;
+    if (given) {
+        ia->async_evd = given;
+        core_ref(&given->o);
+    } else if (*async == DAT_HANDLE_NULL) {
+        ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
+                           &ia->async_evd);
+        if (ret != DAT_SUCCESS) {
+            ia->transport->ia_close(ia);
+            goto fail;
+        }
+        ia->async_evd_ours = true;
+        *async = ia->async_evd;
+    }
+    *out = ia;
+    return DAT_SUCCESS;
+
+fail:
+    atomic_fetch_sub(&open_ias, 1);
+    if (ia) {
+        free(ia->mrs);
+        core_object_free(ia);
+    }
+    return ret;
+}
+
+static void destroy_object(struct core_object *o)
+{
+    switch (o->type) {
+    case DAT_HANDLE_TYPE_CR:
+        core_cr_destroy((struct core_cr *)o);
+        break;
+    case DAT_HANDLE_TYPE_PSP:
+    case DAT_HANDLE_TYPE_RSP:
+        core_sp_destroy((struct core_sp *)o);
+        break;
+    case DAT_HANDLE_TYPE_EP:
+        core_ep_destroy((struct core_ep *)o);
+        break;
+    case DAT_HANDLE_TYPE_RMR:
+        core_rmr_destroy((struct core_rmr *)o);
+        break;
+    case DAT_HANDLE_TYPE_LMR:
+        core_lmr_destroy((struct core_lmr *)o);
+        break;
+    case DAT_HANDLE_TYPE_SRQ:
+        core_srq_destroy((struct core_srq *)o);
+        break;
+    case DAT_HANDLE_TYPE_EVD:
+        core_evd_destroy((struct core_evd *)o);
+        break;
+    default:
+        core_object_free(o);
+    }
+}
+
+/* An abrupt close takes everything down, users before what they use. */
+static void destroy_all(struct core_ia *ia)
+{
+    static const DAT_HANDLE_TYPE order[] = {
+        DAT_HANDLE_TYPE_CR,  DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_PSP,
+        DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_LMR,
+        DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
+        DAT_HANDLE_TYPE_CNO};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (struct core_object *o = ia->objects, *next; o; o = next) {
+            next = o->next;
+            if (o->type == order[i])
+                destroy_object(o);
+        }
+}
+
+DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
+{
+    struct core_ia *ia = core_ia_get(handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+
+    pthread_mutex_lock(&ia->lock);
+    struct core_object *only = ia->async_evd_ours ? &ia->async_evd->o : NULL;
+    bool used = ia->objects && (ia->objects != only || ia->objects->next);
+    if (only && atomic_load(&only->refs))
+        used = true; /* another instance of the IA reports there */
+    if (used && flags == DAT_CLOSE_GRACEFUL_FLAG) {
+        pthread_mutex_unlock(&ia->lock);
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
+    }
+    if (ia->async_evd && !ia->async_evd_ours)
+        core_unref(&ia->async_evd->o);
+    ia->async_evd = NULL;
+    destroy_all(ia);
+    pthread_mutex_unlock(&ia->lock);
+
+    ia->transport->ia_close(ia);
+    core_epset_free(&ia->eps);
+    pthread_mutex_destroy(&ia->lock);
+    free(ia->mrs);
+    core_object_free(ia);
+    atomic_fetch_sub(&open_ias, 1);
+    return DAT_SUCCESS;
+}
+
+static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
+{
+    DAT_COUNT eps = (DAT_COUNT)ia->transport->max_eps;
+    memset(a, 0, sizeof *a);
+    snprintf(a->adapter_name, sizeof a->adapter_name, "%s",
+             ia->transport->adapter);
+    snprintf(a->vendor_name, sizeof a->vendor_name, "dapl_rail");
+    a->hardware_version_major = 0;
+    a->hardware_version_minor = 1;
+    a->ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
+    a->max_eps = eps;
+    a->max_dto_per_ep = CORE_MAX_DTOS;
+    a->max_rdma_read_per_ep_in = CORE_MAX_RDMA_READS;
+    a->max_rdma_read_per_ep_out = CORE_MAX_RDMA_READS;
+    a->max_evds = 2 * eps;
+    a->max_evd_qlen = CORE_MAX_EVD_QLEN;
+    a->max_iov_segments_per_dto = CORE_MAX_IOV;
+    a->max_lmrs = CORE_MAX_MRS;
+    a->max_lmr_block_size = CORE_MAX_RDMA_SIZE;
+    a->max_lmr_virtual_address = UINT64_MAX;
+    a->max_pzs = eps;
+    a->max_message_size = CORE_MAX_MESSAGE_SIZE;
+    a->max_rdma_size = CORE_MAX_RDMA_SIZE;
+    a->max_rmrs = CORE_MAX_MRS;
+    a->max_rmr_target_address = UINT64_MAX;
+    a->max_srqs = eps;
+    a->max_ep_per_srq = eps;
+    a->max_recv_per_srq = CORE_MAX_DTOS;
+    a->max_iov_segments_per_rdma_read = CORE_MAX_IOV;
+    a->max_iov_segments_per_rdma_write = CORE_MAX_IOV;
+    a->max_rdma_read_in = CORE_MAX_RDMA_READS * eps;
+    a->max_rdma_read_out = CORE_MAX_RDMA_READS * eps;
+    a->max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
+    a->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
+    a->zb_supported = DAT_FALSE;
+    a->extension_supported = DAT_EXTENSION_IB;
+    a->extension_version = DAT_IB_EXTENSION_VERSION;
+}
+
+static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
+{
+    DAT_PROVIDER_ATTR a = {
+        .provider_version_major = 0,
+        .provider_version_minor = 1,
+        .dapl_version_major = DAT_VERSION_MAJOR,
+        .dapl_version_minor = DAT_VERSION_MINOR,
+        .lmr_mem_types_supported =
+            (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR),
+        .iov_ownership_on_return = DAT_IOV_CONSUMER,
+        .dat_qos_supported = DAT_QOS_BEST_EFFORT,
+        .completion_flags_supported = (DAT_COMPLETION_FLAGS)(
+            DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
+            DAT_COMPLETION_UNSIGNALLED_FLAG |
+            DAT_COMPLETION_BARRIER_FENCE_FLAG),
+        .is_thread_safe = DAT_FALSE,
+        .max_private_data_size = CORE_MAX_PRIVATE_DATA,
+        .supports_multipath = DAT_FALSE,
+        .ep_creator = DAT_PSP_CREATES_EP_NEVER,
+        .pz_support = DAT_PZ_UNIQUE,
+        .optimal_buffer_alignment = CORE_CACHELINE,
+        .evd_stream_merging_supported =
+            {{1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1},
+             {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}},
+        .srq_supported = DAT_TRUE,
+        .srq_watermarks_supported = 1, /* low watermark */
+        .srq_ep_pz_difference_supported = DAT_FALSE,
+        .srq_info_supported = 1,
+        .ep_recv_info_supported = 1,
+        .lmr_sync_req = DAT_FALSE,
+        .dto_async_return_guaranteed = DAT_FALSE,
+        .rdma_write_for_rdma_read_req = DAT_FALSE,
+        .rdma_read_lmr_rmr_context_exposure = DAT_FALSE,
+        .rmr_scope_supported = DAT_RMR_SCOPE_ANY,
+        .is_signal_safe = DAT_FALSE,
+        .ha_supported = DAT_FALSE,
+        .ha_loadbalancing = DAT_HA_LB_NONE,
+    };
+    snprintf(a.provider_name, sizeof a.provider_name, "%s",
+             ia->transport->provider);
+    a.provider_specific_attr =
+        ia->transport->attributes(ia, &a.num_provider_specific_attr);
+    /* the struct has a const member: it can't be assigned */
+    memcpy((void *)out, &a, sizeof a);
+}
+
+DAT_RETURN core_ia_query(DAT_IA_HANDLE handle, DAT_EVD_HANDLE *async,
+                         DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr,
+                         DAT_PROVIDER_ATTR_MASK provider_mask,
+                         DAT_PROVIDER_ATTR *provider_attr)
+{
+    struct core_ia *ia = core_ia_get(handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (ia_mask & ~DAT_IA_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if (ia_mask && !ia_attr)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (provider_mask & ~DAT_PROVIDER_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+    if (provider_mask && !provider_attr)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+    if (async)
+        *async = ia->async_evd ? (DAT_EVD_HANDLE)ia->async_evd
+                               : DAT_EVD_OUT_OF_SCOPE;
+    if (ia_mask)
+        ia_attributes(ia, ia_attr);
+    if (provider_mask)
+        provider_attributes(ia, provider_attr);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_ia_ha(DAT_IA_HANDLE handle, const DAT_NAME_PTR name,
+                      DAT_BOOLEAN *answer)
+{
+    if (!core_ia_get(handle))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!name)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!answer)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    *answer = DAT_FALSE; /* no two IAs stand in for one another */
+    return DAT_SUCCESS;
+}

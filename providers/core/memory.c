@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Protection Zones, Local and Remote Memory Regions. Every registered range is
+ * one struct core_mr, named by a 32-bit key: the index of its place, and above
+ * it a generation that changes with every use of the place, so that a key
+ * that was freed is not valid again soon.
+ */
+#include <string.h>
+
+#include "core.h"
+
+#define PRIV_ALL ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
+
+/* -------------------------------------------------------------- ranges --- */
+
+struct core_mr *core_mr_new(struct core_ia *ia)
+{
+    for (unsigned i = 0; i < CORE_MAX_MRS; i++) {
+        unsigned at = (ia->mr_hint + i) % CORE_MAX_MRS;
+        struct core_mr *mr = &ia->mrs[at];
+        if (mr->key)
+            continue;
+        ia->mr_hint = (at + 1) % CORE_MAX_MRS;
+        mr->generation = mr->generation % (UINT32_MAX / CORE_MAX_MRS) + 1;
+        mr->ep = NULL;
+        mr->key = mr->generation * CORE_MAX_MRS + at;
+        return mr;
+    }
+    return NULL;
+}
+
+void core_mr_free(struct core_ia *ia, struct core_mr *mr)
+{
+    ia->transport->mr_withdraw(ia, mr);
+    mr->key = 0;
+}
+
+static bool range_within(const struct core_mr *mr, uint64_t address,
+                         uint64_t length)
+{
+    return address >= mr->base && length <= mr->length &&
+           address - mr->base <= mr->length - length;
+}
+
+DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
+                          DAT_COUNT nseg, DAT_COUNT max_seg,
+                          const DAT_LMR_TRIPLET *seg, int priv,
+                          uint64_t *total)
+{
+    if (nseg < 0 || nseg > max_seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (nseg && !seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    uint64_t sum = 0;
+    for (DAT_COUNT i = 0; i < nseg; i++) {
+        if (!seg[i].segment_length)
+            continue;
+        const struct core_mr *mr = core_mr_find(ia, seg[i].lmr_context);
+        if (!mr || !range_within(mr, seg[i].virtual_address,
+                                 seg[i].segment_length))
+            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
+        if ((mr->priv & priv) != priv)
+            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
+        if (mr->pz_id != pz->id)
+            return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
+        sum += seg[i].segment_length;
+    }
+    *total = sum;
+    return DAT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ PZ --- */
+
+DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
+{
+    static atomic_uint last_id;
+    struct core_ia *ia = core_ia_get(ia_handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    struct core_pz *pz = NULL;
+    pthread_mutex_lock(&ia->lock);
+    if (ia->count[DAT_HANDLE_TYPE_PZ] < ia->transport->max_eps)
+        pz = core_object_new(ia, DAT_HANDLE_TYPE_PZ, sizeof *pz);
+    pthread_mutex_unlock(&ia->lock);
+    if (!pz)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
+                          DAT_RESOURCE_PROTECTION_DOMAIN);
+    pz->id = atomic_fetch_add(&last_id, 1) + 1;
+    *out = pz;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask,
+                         DAT_PZ_PARAM *param)
+{
+    struct core_pz *pz = core_pz_get(handle);
+    if (!pz)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if (mask & ~DAT_PZ_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    param->ia_handle = pz->o.ia;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_pz_free(DAT_PZ_HANDLE handle)
+{
+    struct core_pz *pz = core_pz_get(handle);
+    if (!pz)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    struct core_ia *ia = pz->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    if (atomic_load(&pz->o.refs))
+        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
+    else
+        core_object_free(pz);
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+/* ----------------------------------------------------------------- LMR --- */
+
+/* Fills in and publishes a range; ia->lock is held. */
+static DAT_RETURN lmr_register(struct core_lmr *lmr, uint64_t base,
+                               uint64_t length, int priv)
+{
+    struct core_ia *ia = lmr->o.ia;
+    struct core_mr *mr = core_mr_new(ia);
+    if (!mr)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
+                          DAT_RESOURCE_MEMORY_REGION);
+    mr->base = base;
+    mr->length = length;
+    /* Local reading is always allowed, as verbs providers have it: genuine
+     * dtest sends from memory that it registered for local writing only. */
+    mr->priv = priv | DAT_MEM_PRIV_LOCAL_READ_FLAG;
+    mr->pz_id = lmr->pz->id;
+    DAT_RETURN ret = ia->transport->mr_publish(ia, mr);
+    if (ret != DAT_SUCCESS)
+        mr->key = 0;
+    else
+        lmr->mr = mr;
+    return ret;
+}
+
+DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
+                           DAT_REGION_DESCRIPTION region, DAT_VLEN length,
+                           DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS priv,
+                           DAT_VA_TYPE va_type, DAT_LMR_HANDLE *out,
+                           DAT_LMR_CONTEXT *lmr_context,
+                           DAT_RMR_CONTEXT *rmr_context,
+                           DAT_VLEN *registered_length,
+                           DAT_VADDR *registered_address)
+{
+    struct core_ia *ia = core_ia_get(ia_handle);
+    struct core_pz *pz = core_pz_get(pz_handle);
+    uint64_t base;
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (!pz || pz->o.ia != ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if ((int)priv & ~PRIV_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+    if (va_type != DAT_VA_TYPE_VA)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+    if (type == DAT_MEM_TYPE_VIRTUAL) {
+        base = (uintptr_t)region.for_va;
+        if (!base || !length || base + length < base)
+            return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    } else if (type == DAT_MEM_TYPE_LMR) {
+        struct core_lmr *of =
+            core_object_get(region.for_lmr_handle, DAT_HANDLE_TYPE_LMR);
+        if (!of || of->o.ia != ia)
+            return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+        base = of->mr->base; /* the whole region, as its length says */
+        length = of->mr->length;
+    } else if (type == DAT_MEM_TYPE_SHARED_VIRTUAL) {
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    } else {
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    }
+
+    DAT_RETURN ret =
+        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    pthread_mutex_lock(&ia->lock);
+    struct core_lmr *lmr =
+        core_object_new(ia, DAT_HANDLE_TYPE_LMR, sizeof *lmr);
+    if (lmr) {
+        lmr->pz = pz;
+        lmr->mem_type = type;
+        lmr->region = region;
+        ret = lmr_register(lmr, base, length, (int)priv);
+        if (ret == DAT_SUCCESS)
+            core_ref(&pz->o);
+        else
+            core_object_free(lmr);
+    }
+    pthread_mutex_unlock(&ia->lock);
+    if (ret != DAT_SUCCESS)
+        return ret;
+
+    *out = lmr;
+    if (lmr_context)
+        *lmr_context = lmr->mr->key;
+    if (rmr_context)
+        *rmr_context = lmr->mr->key;
+    if (registered_length)
+        *registered_length = length;
+    if (registered_address)
+        *registered_address = base;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
+                          DAT_LMR_PARAM *param)
+{
+    struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
+    if (!lmr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+    if (mask & ~DAT_LMR_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    *param = (DAT_LMR_PARAM){
+        .ia_handle = lmr->o.ia,
+        .mem_type = lmr->mem_type,
+        .region_desc = lmr->region,
+        .length = lmr->mr->length,
+        .pz_handle = lmr->pz,
+        .mem_priv = (DAT_MEM_PRIV_FLAGS)lmr->mr->priv,
+        .va_type = DAT_VA_TYPE_VA,
+        .lmr_context = lmr->mr->key,
+        .rmr_context = lmr->mr->key,
+        .registered_size = lmr->mr->length,
+        .registered_address = lmr->mr->base,
+    };
+    return DAT_SUCCESS;
+}
+
+void core_lmr_destroy(struct core_lmr *lmr)
+{
+    core_mr_free(lmr->o.ia, lmr->mr);
+    core_unref(&lmr->pz->o);
+    core_object_free(lmr);
+}
+
+DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
+{
+    struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
+    if (!lmr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+    struct core_ia *ia = lmr->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    if (atomic_load(&lmr->o.refs)) /* an RMR is bound to it */
+        ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
+    else
+        core_lmr_destroy(lmr);
+    pthread_mutex_unlock(&ia->lock);
+    return ret;
+}
+
+/* Memory is coherent: there is nothing to do (attribute lmr_sync_req). */
+DAT_RETURN core_lmr_sync(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+                         DAT_VLEN count)
+{
+    if (!core_ia_get(ia))
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (count && !segments)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    return DAT_SUCCESS;
+}
+
+/* ----------------------------------------------------------------- RMR --- */
+
+static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
+                          DAT_RMR_HANDLE *out)
+{
+    struct core_pz *pz = core_pz_get(pz_handle);
+    if (!pz)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if (!out)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    struct core_ia *ia = pz->o.ia;
+    struct core_rmr *rmr = NULL;
+    pthread_mutex_lock(&ia->lock);
+    if (ia->count[DAT_HANDLE_TYPE_RMR] < CORE_MAX_MRS)
+        rmr = core_object_new(ia, DAT_HANDLE_TYPE_RMR, sizeof *rmr);
+    pthread_mutex_unlock(&ia->lock);
+    if (!rmr)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
+                          DAT_RESOURCE_MEMORY_REGION);
+    rmr->pz = pz;
+    rmr->scope = scope;
+    core_ref(&pz->o);
+    *out = rmr;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *out)
+{
+    return rmr_new(pz, DAT_RMR_SCOPE_PZ, out);
+}
+
+DAT_RETURN core_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *out)
+{
+    return rmr_new(pz, DAT_RMR_SCOPE_EP, out);
+}
+
+DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
+                          DAT_RMR_PARAM *param)
+{
+    struct core_rmr *rmr = core_object_get(handle, DAT_HANDLE_TYPE_RMR);
+    if (!rmr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
+    if (mask & ~DAT_RMR_FIELD_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    *param = (DAT_RMR_PARAM){
+        .ia_handle = rmr->o.ia,
+        .pz_handle = rmr->pz,
+        .lmr_triplet = rmr->triplet,
+        .mem_priv = (DAT_MEM_PRIV_FLAGS)rmr->priv,
+        .rmr_context = rmr->mr ? rmr->mr->key : 0,
+        .rmr_scope = rmr->scope,
+        .va_type = DAT_VA_TYPE_VA,
+    };
+    return DAT_SUCCESS;
+}
+
+static void rmr_unbind(struct core_rmr *rmr)
+{
+    if (!rmr->mr)
+        return;
+    core_mr_free(rmr->o.ia, rmr->mr);
+    core_unref(&rmr->lmr->o);
+    rmr->mr = NULL;
+    rmr->lmr = NULL;
+}
+
+/* Binds to a part of an LMR, ia->lock is held. */
+static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
+                           const DAT_LMR_TRIPLET *t, int priv,
+                           struct core_ep *ep)
+{
+    struct core_ia *ia = rmr->o.ia;
+    struct core_mr *mr = core_mr_new(ia);
+    if (!mr)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
+                          DAT_RESOURCE_MEMORY_REGION);
+    mr->base = t->virtual_address;
+    mr->length = t->segment_length;
+    mr->priv = priv & ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |
+                       (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG |
+                       CORE_PRIV_REMOTE_ATOMIC);
+    mr->pz_id = rmr->pz->id;
+    mr->ep = rmr->scope == DAT_RMR_SCOPE_EP ? ep : NULL;
+    DAT_RETURN ret = ia->transport->mr_publish(ia, mr);
+    if (ret != DAT_SUCCESS) {
+        mr->key = 0;
+        return ret;
+    }
+    core_ref(&lmr->o);
+    rmr->mr = mr;
+    rmr->lmr = lmr;
+    rmr->triplet = *t;
+    rmr->priv = mr->priv;
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN rmr_check(struct core_rmr *rmr, struct core_lmr *lmr,
+                            const DAT_LMR_TRIPLET *t, int priv)
+{
+    const struct core_mr *mr = lmr->mr;
+    if (lmr->o.ia != rmr->o.ia || lmr->pz != rmr->pz)
+        return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
+    if (t->lmr_context != mr->key ||
+        !range_within(mr, t->virtual_address, t->segment_length))
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    /* A window may not allow what local access does not. */
+    if (((priv & (int)DAT_MEM_PRIV_REMOTE_READ_FLAG) &&
+         !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_READ_FLAG)) ||
+        ((priv & (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG) &&
+         !(mr->priv & (int)DAT_MEM_PRIV_LOCAL_WRITE_FLAG)))
+        return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
+                         const DAT_LMR_TRIPLET *triplet,
+                         DAT_MEM_PRIV_FLAGS priv, DAT_VA_TYPE va_type,
+                         DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE cookie,
+                         DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
+{
+    struct core_rmr *rmr = core_object_get(handle, DAT_HANDLE_TYPE_RMR);
+    struct core_ep *ep = core_ep_get(ep_handle);
+    struct core_lmr *lmr = NULL;
+    if (!rmr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
+    if (!triplet)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    if ((int)priv & ~PRIV_ALL)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (va_type != DAT_VA_TYPE_VA)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    if (!ep || ep->o.ia != rmr->o.ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+    if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED)
+        return core_ep_bad_state(core_ep_state(ep));
+    if (ep->pz != rmr->pz)
+        return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
+    if (triplet->segment_length) {
+        lmr = core_object_get(lmr_handle, DAT_HANDLE_TYPE_LMR);
+        if (!lmr)
+            return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+        DAT_RETURN bad = rmr_check(rmr, lmr, triplet, (int)priv);
+        if (bad != DAT_SUCCESS)
+            return bad;
+    }
+
+    struct core_ia *ia = rmr->o.ia;
+    DAT_RETURN ret = DAT_SUCCESS;
+    pthread_mutex_lock(&ia->lock);
+    rmr_unbind(rmr); /* a new binding ends the old one */
+    if (lmr)
+        ret = rmr_bind(rmr, lmr, triplet, (int)priv, ep);
+    pthread_mutex_unlock(&ia->lock);
+    if (ret != DAT_SUCCESS)
+        return ret;
+    if (context)
+        *context = rmr->mr ? rmr->mr->key : 0;
+
+    if (flags & DAT_COMPLETION_SUPPRESS_FLAG)
+        return DAT_SUCCESS;
+    DAT_EVENT e = {.event_number = DAT_RMR_BIND_COMPLETION_EVENT};
+    e.event_data.rmr_completion_event_data.rmr_handle = rmr;
+    e.event_data.rmr_completion_event_data.user_cookie = cookie;
+    e.event_data.rmr_completion_event_data.status = DAT_DTO_SUCCESS;
+    if (core_evd_post(ep->request_evd, &e,
+                      !(flags & DAT_COMPLETION_UNSIGNALLED_FLAG)))
+        ia->transport->abort(ep);
+    return DAT_SUCCESS;
+}
+
+void core_rmr_destroy(struct core_rmr *rmr)
+{
+    rmr_unbind(rmr);
+    core_unref(&rmr->pz->o);
+    core_object_free(rmr);
+}
+
+DAT_RETURN core_rmr_free(DAT_RMR_HANDLE handle)
+{
+    struct core_rmr *rmr = core_object_get(handle, DAT_HANDLE_TYPE_RMR);
+    if (!rmr)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
+    struct core_ia *ia = rmr->o.ia;
+    pthread_mutex_lock(&ia->lock);
+    core_rmr_destroy(rmr);
+    pthread_mutex_unlock(&ia->lock);
+    return DAT_SUCCESS;
+}

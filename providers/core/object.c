@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Objects and handles. The memory of an object is never given back while the
+ * library is loaded, only used again for the same type: so a handle that was
+ * freed is recognised (and libdat2, which reads the provider pointer before it
+ * calls us, reads valid memory).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define TYPES (DAT_HANDLE_TYPE_CSP + 1)
+
+static struct {
+    pthread_mutex_t lock;
+    struct core_object *freed[TYPES]; /* linked by next */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *pool_take(DAT_HANDLE_TYPE type, size_t size)
+{
+    pthread_mutex_lock(&pool.lock);
+    struct core_object *o = pool.freed[type];
+    if (o)
+        pool.freed[type] = o->next;
+    pthread_mutex_unlock(&pool.lock);
+    if (!o) {
+        size = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
+        o = aligned_alloc(CORE_CACHELINE, size);
+    }
+    if (o)
+        memset(o, 0, size);
+    return o;
+}
+
+void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size)
+{
+    struct core_object *o = pool_take(type, size);
+    if (!o)
+        return NULL;
+    o->type = type;
+    if (ia) { /* caller holds ia->lock */
+        o->provider = ia->o.provider;
+        o->ia = ia;
+        o->next = ia->objects;
+        if (o->next)
+            o->next->prev = o;
+        ia->objects = o;
+        ia->count[type]++;
+    }
+    o->magic = CORE_MAGIC;
+    return o;
+}
+
+void core_object_free(void *object)
+{
+    struct core_object *o = object;
+    struct core_ia *ia = o->ia;
+    if (ia) {
+        if (o->prev)
+            o->prev->next = o->next;
+        else
+            ia->objects = o->next;
+        if (o->next)
+            o->next->prev = o->prev;
+        ia->count[o->type]--;
+    }
+    o->magic = 0;
+    o->prev = NULL;
+    pthread_mutex_lock(&pool.lock);
+    o->next = pool.freed[o->type];
+    pool.freed[o->type] = o;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
+{
+    struct core_object *o = handle;
+    if (!o || ((uintptr_t)o & 7) || o->magic != CORE_MAGIC || o->type != type)
+        return NULL;
+    return o;
+}
+
+struct core_ia *core_ia_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_IA);
+}
+
+struct core_evd *core_evd_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_EVD);
+}
+
+struct core_ep *core_ep_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_EP);
+}
+
+struct core_pz *core_pz_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_PZ);
+}
+
+static struct core_object *any_object(DAT_HANDLE handle)
+{
+    struct core_object *o = handle;
+    return o && !((uintptr_t)o & 7) && o->magic == CORE_MAGIC ? o : NULL;
+}
+
+DAT_RETURN core_set_context(DAT_HANDLE handle, DAT_CONTEXT context)
+{
+    struct core_object *o = any_object(handle);
+    if (!o)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    o->context = context;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_get_context(DAT_HANDLE handle, DAT_CONTEXT *context)
+{
+    struct core_object *o = any_object(handle);
+    if (!o)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (!context)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    *context = o->context;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN core_get_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
+{
+    struct core_object *o = any_object(handle);
+    if (!o)
+        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
+    if (!type)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    *type = o->type;
+    return DAT_SUCCESS;
+}

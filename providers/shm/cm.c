@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection manager: one thread per IA that listens or connects, asleep
+ * but for connection set-up, disconnection and the death of a peer, which the
+ * kernel reports as the end of its socket. Everything here is under ia->lock;
+ * the data path is not involved.
+ *
+ *   active                         passive
+ *   connect, REQUEST ------------> CR event
+ *            <------------- ACCEPT dat_cr_accept
+ *   ESTABLISHED, CONFIRM --------> ESTABLISHED
+ *
+ * A socket stays open, though shut down, until its EP is reset or freed: so
+ * shm_abort may use it from any thread.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+#define RETRY_NS 1000000u          /* full backlog, draining */
+#define LONGEST_MS 3600000
+#define HANDSHAKE_NS 10000000000u  /* for the peer's manager to answer */
+
+/* ----------------------------------------------------- thread and fds --- */
+
+static void *cm_thread(void *arg);
+
+static int watch_fd(struct shm_ia *sia, int fd, struct shm_conn *conn,
+                    struct shm_listener *listener)
+{
+    if (fd >= sia->watch_size) {
+        int size = fd + 64;
+        struct shm_watch *w =
+            realloc(sia->watch, (size_t)size * sizeof *sia->watch);
+        if (!w)
+            return -1;
+        memset(w + sia->watch_size, 0,
+               (size_t)(size - sia->watch_size) * sizeof *w);
+        sia->watch = w;
+        sia->watch_size = size;
+    }
+    sia->watch[fd] = (struct shm_watch){conn, listener};
+    struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void unwatch_fd(struct shm_ia *sia, int fd)
+{
+    if (fd < 0 || fd >= sia->watch_size)
+        return;
+    epoll_ctl(sia->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    sia->watch[fd] = (struct shm_watch){NULL, NULL};
+}
+
+static void cm_wake(struct shm_ia *sia)
+{
+    uint64_t one = 1;
+    while (write(sia->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+static int cm_start(struct shm_ia *sia)
+{
+    if (sia->thread_runs)
+        return 0;
+    if (sia->epoll_fd < 0)
+        sia->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (sia->wake_fd < 0)
+        sia->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sia->epoll_fd < 0 || sia->wake_fd < 0)
+        return -1;
+    struct epoll_event e = {.events = EPOLLIN, .data.fd = sia->wake_fd};
+    if (epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, sia->wake_fd, &e) &&
+        errno != EEXIST)
+        return -1;
+    /* the consumer's signals are none of this thread's business */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sia->thread_runs = !pthread_create(&sia->thread, NULL, cm_thread, sia);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return sia->thread_runs ? 0 : -1;
+}
+
+static void conn_free(struct shm_conn *c);
+
+void shm_cm_stop(struct shm_ia *sia)
+{
+    if (sia->thread_runs) {
+        pthread_mutex_lock(&sia->ia->lock);
+        sia->stop = true;
+        pthread_mutex_unlock(&sia->ia->lock);
+        cm_wake(sia);
+        pthread_join(sia->thread, NULL);
+    }
+    while (sia->conns)
+        conn_free(sia->conns);
+    if (sia->epoll_fd >= 0)
+        close(sia->epoll_fd);
+    if (sia->wake_fd >= 0)
+        close(sia->wake_fd);
+    free(sia->watch);
+}
+
+/* --------------------------------------------------------- connections --- */
+
+static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
+{
+    struct shm_conn *c =
+        aligned_alloc(CORE_CACHELINE, (sizeof *c + 63) & ~(size_t)63);
+    if (!c)
+        return NULL;
+    memset(c, 0, sizeof *c);
+    c->sia = sia;
+    c->state = state;
+    c->fd = c->segment_fd = -1;
+    c->deadline = UINT64_MAX;
+    c->ep_id = ++sia->last_ep_id;
+    c->next = sia->conns;
+    sia->conns = c;
+    return c;
+}
+
+static void conn_free(struct shm_conn *c)
+{
+    struct shm_ia *sia = c->sia;
+    struct shm_conn **at = &sia->conns;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    unwatch_fd(sia, c->fd);
+    shm_segment_unmap(c);
+    if (c->peer)
+        shm_peer_put(sia, c->peer);
+    if (c->fd >= 0)
+        close(c->fd);
+    free(c);
+}
+
+static void attach(struct shm_conn *c, struct core_ep *ep)
+{
+    c->ep = ep;
+    c->rq_base = atomic_load(&ep->rq_head);
+    ep->tp = c;
+}
+
+/* No more of this connection: the peer sees the end of the socket. */
+static void conn_close(struct shm_conn *c)
+{
+    unwatch_fd(c->sia, c->fd);
+    if (c->fd >= 0)
+        shutdown(c->fd, SHUT_RDWR);
+    c->state = SHM_CM_CLOSED;
+    c->deadline = UINT64_MAX;
+}
+
+/* Ends it and tells the consumer. What has arrived is delivered first. */
+static void conn_end(struct shm_conn *c, DAT_EVENT_NUMBER event,
+                     const void *private_data, DAT_COUNT size)
+{
+    if (c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING)
+        shm_progress(c->ep, true);
+    conn_close(c);
+    core_ep_disconnected(c->ep, event, private_data, size);
+}
+
+static void conn_established(struct shm_conn *c, const void *private_data,
+                             DAT_COUNT size)
+{
+    c->state = SHM_CM_CONNECTED;
+    c->deadline = UINT64_MAX;
+    if (core_ep_poll(c->ep)) {
+        conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+        return;
+    }
+    core_ep_established(c->ep, private_data, size);
+    shm_recv_announce(c);
+}
+
+void shm_abort(struct core_ep *ep)
+{
+    struct shm_conn *c = ep->tp;
+    if (!c || atomic_exchange(&c->aborted, true))
+        return;
+    /* Both managers see the end of the socket and do the rest. */
+    if (c->fd >= 0)
+        shutdown(c->fd, SHUT_RDWR);
+}
+
+void shm_ep_release(struct core_ep *ep)
+{
+    struct shm_conn *c = ep->tp;
+    if (!c)
+        return;
+    if (c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING)
+        shm_cm_send(c->fd, SHM_CM_DISCONNECT, 0, 0, NULL, 0, NULL, 0);
+    conn_close(c);
+    core_ep_lock(ep); /* a poller of the IA may be inside */
+    ep->tp = NULL;
+    core_ep_unlock(ep);
+    conn_free(c);
+}
+
+void shm_disconnect(struct core_ep *ep, bool graceful)
+{
+    struct shm_conn *c = ep->tp;
+    bool connected =
+        c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING;
+    if (connected && graceful) {
+        shm_progress(ep, true);
+        if (core_requests_pending(ep)) {
+            c->state = SHM_CM_DRAINING;
+            c->deadline = 0;
+            atomic_store(&ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
+            cm_wake(c->sia);
+            return;
+        }
+    }
+    if (connected || c->state == SHM_CM_ACCEPTED)
+        shm_cm_send(c->fd, SHM_CM_DISCONNECT, 0, 0, NULL, 0, NULL, 0);
+    conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+}
+
+/* ---------------------------------------------------------- active side --- */
+
+/* Reaches for the peer's service point, now or (full backlog) later. */
+static void try_connect(struct shm_conn *c)
+{
+    struct shm_ia *sia = c->sia;
+    struct core_ep *ep = c->ep;
+    c->fd = c->fd < 0 ? shm_cm_socket() : c->fd;
+    int err = c->fd < 0 ? -errno
+                        : shm_cm_connect(c->fd, sia->ia->name,
+                                         ep->remote_qual);
+    if (err == -EAGAIN)
+        return;
+    int fds[SHM_CM_FDS] = {c->segment_fd, sia->control_fd};
+    if (err || shm_cm_peer_pid(c->fd) < 0 ||
+        shm_cm_send(c->fd, SHM_CM_REQUEST, ep->pz->id, c->ep_id,
+                    c->private_data, c->private_size, fds, SHM_CM_FDS) ||
+        watch_fd(sia, c->fd, c, NULL)) {
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+        return;
+    }
+    c->state = SHM_CM_REQUESTED;
+}
+
+DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
+                       const void *private_data)
+{
+    struct shm_ia *sia = shm_ia(ep->o.ia);
+    struct shm_conn *c = conn_new(sia, SHM_CM_CONNECTING);
+    if (!c || shm_segment_create(c) || cm_start(sia)) {
+        if (c)
+            conn_free(c);
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
+    }
+    attach(c, ep);
+    c->private_size = size;
+    if (size)
+        memcpy(c->private_data, private_data, (size_t)size);
+    if (timeout_us != UINT64_MAX)
+        c->deadline = shm_now_ns() + timeout_us * 1000;
+    if (!shm_cm_is_local(&ep->remote)) {
+        conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
+        return DAT_SUCCESS;
+    }
+    try_connect(c);
+    cm_wake(sia); /* there may be a deadline or a retry to mind */
+    return DAT_SUCCESS;
+}
+
+static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
+                      const int *fds)
+{
+    c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[0]);
+    c->peer_pz_id = msg->pz_id;
+    c->peer_ep_id = msg->ep_id;
+    if (!c->peer || shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL,
+                                0)) {
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+        return;
+    }
+    conn_established(c, msg->private_data, (DAT_COUNT)msg->private_size);
+}
+
+/* --------------------------------------------------------- passive side --- */
+
+DAT_RETURN shm_listen(struct core_sp *sp)
+{
+    struct shm_ia *sia = shm_ia(sp->o.ia);
+    struct shm_listener *l = calloc(1, sizeof *l);
+    int err = -ENOMEM;
+    if (!l || cm_start(sia))
+        goto fail;
+    l->sp = sp;
+    l->fd = shm_cm_socket();
+    err = l->fd < 0 ? -errno : shm_cm_bind(l->fd, sp->o.ia->name, sp->qual);
+    if (!err && watch_fd(sia, l->fd, NULL, l))
+        err = -errno;
+    if (err) {
+        if (l->fd >= 0)
+            close(l->fd);
+        goto fail;
+    }
+    sp->tp = l;
+    return DAT_SUCCESS;
+fail:
+    free(l);
+    if (err == -EADDRINUSE)
+        return CORE_ERROR(DAT_CONN_QUAL_IN_USE, 0);
+    return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+}
+
+void shm_unlisten(struct core_sp *sp)
+{
+    struct shm_ia *sia = shm_ia(sp->o.ia);
+    struct shm_listener *l = sp->tp;
+    for (struct shm_conn *c = sia->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->sp == sp && c->state == SHM_CM_ARRIVING)
+            conn_free(c);
+        else if (c->sp == sp)
+            c->sp = NULL;
+    }
+    unwatch_fd(sia, l->fd);
+    close(l->fd);
+    free(l);
+}
+
+static void on_listener(struct shm_ia *sia, struct shm_listener *l)
+{
+    int fd;
+    while ((fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >=
+           0) {
+        struct shm_conn *c = conn_new(sia, SHM_CM_ARRIVING);
+        if (!c) {
+            close(fd);
+            return;
+        }
+        c->fd = fd;
+        c->sp = l->sp;
+        c->deadline = shm_now_ns() + HANDSHAKE_NS;
+        if (shm_cm_peer_pid(fd) < 0 || watch_fd(sia, fd, c, NULL))
+            conn_free(c);
+    }
+}
+
+static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
+                       int fds[SHM_CM_FDS])
+{
+    struct core_sp *sp = c->sp;
+    bool ok = shm_memfd_ok(fds[0], SHM_SEGMENT_SIZE);
+    if (ok) {
+        c->segment_fd = fds[0];
+        fds[0] = -1;
+        c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[1]);
+        ok = c->peer && !shm_segment_map(c, 1) &&
+             c->segment->magic == SHM_MAGIC &&
+             c->segment->version == SHM_VERSION;
+    }
+    c->peer_pz_id = msg->pz_id;
+    c->peer_ep_id = msg->ep_id;
+    c->state = SHM_CM_OFFERED;
+    c->deadline = UINT64_MAX; /* the active side minds the time */
+    /* The service point may be gone after this (RSP). */
+    if (!ok || core_cr_arrived(sp, c, &c->sia->ia->address, msg->ep_id,
+                               msg->private_data,
+                               (DAT_COUNT)msg->private_size))
+        conn_free(c);
+}
+
+DAT_RETURN shm_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
+                      const void *private_data)
+{
+    struct shm_conn *c = cr->tp;
+    int fd = c->sia->control_fd;
+    attach(c, ep);
+    /* The active side may have given up meanwhile. */
+    if (c->state != SHM_CM_OFFERED ||
+        shm_cm_send(c->fd, SHM_CM_ACCEPT, ep->pz->id, c->ep_id, private_data,
+                    size, &fd, 1)) {
+        conn_end(c, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, NULL, 0);
+        return DAT_SUCCESS;
+    }
+    c->state = SHM_CM_ACCEPTED;
+    c->deadline = shm_now_ns() + HANDSHAKE_NS;
+    cm_wake(c->sia);
+    return DAT_SUCCESS;
+}
+
+void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data)
+{
+    struct shm_conn *c = cr->tp;
+    if (c->state == SHM_CM_OFFERED)
+        shm_cm_send(c->fd, SHM_CM_REJECT, 0, 0, private_data, size, NULL, 0);
+    conn_free(c);
+}
+
+/* -------------------------------------------------------------- events --- */
+
+/* The peer is gone, or broke the connection, or talks nonsense. */
+static void on_end(struct shm_conn *c)
+{
+    switch (c->state) {
+    case SHM_CM_ARRIVING:
+        conn_free(c);
+        break;
+    case SHM_CM_OFFERED: /* the consumer learns when it accepts */
+        conn_close(c);
+        break;
+    case SHM_CM_CONNECTING:
+    case SHM_CM_REQUESTED:
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+        break;
+    case SHM_CM_ACCEPTED:
+        conn_end(c, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, NULL, 0);
+        break;
+    case SHM_CM_CONNECTED:
+    case SHM_CM_DRAINING:
+        conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+        break;
+    case SHM_CM_CLOSED:
+        break;
+    }
+}
+
+static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
+                       int fds[SHM_CM_FDS])
+{
+    if (c->state == SHM_CM_ARRIVING && msg->type == SHM_CM_REQUEST)
+        on_request(c, msg, fds);
+    else if (c->state == SHM_CM_REQUESTED && msg->type == SHM_CM_ACCEPT)
+        on_accept(c, msg, fds);
+    else if (c->state == SHM_CM_REQUESTED && msg->type == SHM_CM_REJECT)
+        conn_end(c, DAT_CONNECTION_EVENT_PEER_REJECTED, msg->private_data,
+                 (DAT_COUNT)msg->private_size);
+    else if (c->state == SHM_CM_ACCEPTED && msg->type == SHM_CM_CONFIRM)
+        conn_established(c, NULL, 0);
+    else if (c->state >= SHM_CM_ACCEPTED && msg->type == SHM_CM_DISCONNECT)
+        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    else
+        on_end(c);
+}
+
+static void on_conn(struct shm_ia *sia, int fd)
+{
+    /* A message may end the connection and free it: look it up each time. */
+    while (fd < sia->watch_size && sia->watch[fd].conn) {
+        struct shm_conn *c = sia->watch[fd].conn;
+        struct shm_cm_msg msg;
+        int fds[SHM_CM_FDS];
+        int got = shm_cm_recv(fd, &msg, fds);
+        if (got > 0)
+            on_message(c, &msg, fds);
+        else if (got < 0)
+            on_end(c);
+        for (int i = 0; i < SHM_CM_FDS; i++)
+            if (fds[i] >= 0)
+                close(fds[i]);
+        if (!got)
+            break;
+    }
+}
+
+static void on_deadline(struct shm_conn *c)
+{
+    switch (c->state) {
+    case SHM_CM_CONNECTING:
+    case SHM_CM_REQUESTED:
+        conn_end(c, DAT_CONNECTION_EVENT_TIMED_OUT, NULL, 0);
+        break;
+    case SHM_CM_DRAINING:
+        shm_disconnect(c->ep, true);
+        break;
+    default:
+        on_end(c);
+    }
+}
+
+/* Does what is due; returns milliseconds until the next look, -1: none. */
+static int timers(struct shm_ia *sia)
+{
+    uint64_t now = shm_now_ns(), next = UINT64_MAX;
+    for (struct shm_conn *c = sia->conns, *n; c; c = n) {
+        n = c->next;
+        bool retry = c->state == SHM_CM_CONNECTING;
+        if (c->deadline <= now) {
+            on_deadline(c);
+            next = now + RETRY_NS; /* what is left is seen next time */
+            continue;
+        }
+        if (retry)
+            try_connect(c);
+        if (retry && next > now + RETRY_NS)
+            next = now + RETRY_NS;
+        if (c->deadline < next)
+            next = c->deadline;
+    }
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t ms = next <= now ? 0 : (next - now + 999999) / 1000000;
+    return ms > LONGEST_MS ? LONGEST_MS : (int)ms;
+}
+
+static void *cm_thread(void *arg)
+{
+    struct shm_ia *sia = arg;
+    struct epoll_event events[32];
+    pthread_mutex_lock(&sia->ia->lock);
+    while (!sia->stop) {
+        int timeout = timers(sia);
+        pthread_mutex_unlock(&sia->ia->lock);
+        int n = epoll_wait(sia->epoll_fd, events, 32, timeout);
+        pthread_mutex_lock(&sia->ia->lock);
+        for (int i = 0; i < n; i++) {
+            int fd = events[i].data.fd;
+            uint64_t count;
+            if (fd == sia->wake_fd)
+                (void)!read(fd, &count, sizeof count);
+            else if (fd < sia->watch_size && sia->watch[fd].listener)
+                on_listener(sia, sia->watch[fd].listener);
+            else
+                on_conn(sia, fd);
+        }
+    }
+    pthread_mutex_unlock(&sia->ia->lock);
+    return NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control segment of an open IA, and sleeping on its doorbell. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+uint64_t shm_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int shm_memfd(const char *name, size_t size)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool shm_memfd_ok(int fd, size_t size)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) &&
+           st.st_size == (off_t)size;
+}
+
+int shm_control_map(int fd, struct shm_control *control, bool own)
+{
+    void *door = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                      0);
+    if (door == MAP_FAILED)
+        return -1;
+    void *table = mmap(NULL, SHM_CONTROL_SIZE - SHM_PAGE,
+                       own ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                       fd, SHM_PAGE);
+    if (table == MAP_FAILED) {
+        munmap(door, SHM_PAGE);
+        return -1;
+    }
+    control->door = door;
+    control->table = table;
+    return 0;
+}
+
+void shm_control_unmap(struct shm_control *control)
+{
+    munmap(control->door, SHM_PAGE);
+    munmap(control->table, SHM_CONTROL_SIZE - SHM_PAGE);
+}
+
+int shm_control_create(struct shm_ia *sia)
+{
+    sia->control_fd = shm_memfd("dapl-shm-control", SHM_CONTROL_SIZE);
+    if (sia->control_fd < 0)
+        return -1;
+    if (shm_control_map(sia->control_fd, &sia->control, true)) {
+        close(sia->control_fd);
+        return -1;
+    }
+    sia->control.door->magic = SHM_MAGIC;
+    sia->control.door->version = SHM_VERSION;
+    return 0;
+}
+
+void shm_control_destroy(struct shm_ia *sia)
+{
+    shm_control_unmap(&sia->control);
+    close(sia->control_fd);
+}
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value,
+                  const struct timespec *timeout)
+{
+    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+void shm_ring_doorbell(struct shm_doorbell *door)
+{
+    if (!atomic_load_explicit(&door->sleepers, memory_order_relaxed))
+        return;
+    atomic_fetch_add(&door->bell, 1);
+    futex(&door->bell, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+uint32_t shm_arm(struct core_ia *ia)
+{
+    struct shm_doorbell *door = shm_ia(ia)->control.door;
+    /* Both sequentially consistent: whoever adds an event from here on sees
+     * the sleeper, or the sleeper sees the event. */
+    atomic_fetch_add(&door->sleepers, 1);
+    return atomic_load(&door->bell);
+}
+
+int shm_sleep(struct core_ia *ia, uint32_t armed, uint64_t timeout_ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    long r = futex(&shm_ia(ia)->control.door->bell, FUTEX_WAIT, armed,
+                   timeout_ns == UINT64_MAX ? NULL : &t);
+    return r < 0 && errno == EINTR ? EINTR : 0;
+}
+
+void shm_disarm(struct core_ia *ia)
+{
+    atomic_fetch_sub(&shm_ia(ia)->control.door->sleepers, 1);
+}
+
+void shm_wake(struct core_ia *ia)
+{
+    shm_ring_doorbell(shm_ia(ia)->control.door);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Publishing registered ranges. A range that is one shared mapping of a file
+ * of which this process holds an open fd (a memfd) can be mapped by peers,
+ * who open it through /proc/PID/fd; any other range they reach by
+ * process_vm_writev/readv.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+struct mapping {
+    uint64_t offset; /* in the file, of the range's first byte */
+    dev_t device;
+    ino_t inode;
+};
+
+/* Is [base, base + length) within one shared, writable file mapping? */
+static bool find_mapping(uint64_t base, uint64_t length, struct mapping *m)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    bool found = false;
+    if (!maps)
+        return false;
+    while (!found && fgets(line, sizeof line, maps)) {
+        uint64_t start, end, offset, inode;
+        unsigned major, minor;
+        char perms[5];
+        if (sscanf(line,
+                   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
+                   &start, &end, perms, &offset, &major, &minor,
+                   &inode) != 7)
+            continue;
+        if (base < start || base >= end)
+            continue;
+        if (length > end - base || strcmp(perms, "rw-s") || !inode)
+            break;
+        m->offset = offset + (base - start);
+        m->device = makedev(major, minor);
+        m->inode = (ino_t)inode;
+        found = true;
+    }
+    fclose(maps);
+    return found;
+}
+
+/* An open, writable fd of that file, or -1. */
+static int find_fd(const struct mapping *m)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    struct dirent *e;
+    int found = -1;
+    if (!dir)
+        return -1;
+    while (found < 0 && (e = readdir(dir))) {
+        struct stat st;
+        char *end;
+        int fd = (int)strtol(e->d_name, &end, 10);
+        if (*end || end == e->d_name || fstat(fd, &st))
+            continue;
+        if (S_ISREG(st.st_mode) && st.st_ino == m->inode &&
+            st.st_dev == m->device &&
+            (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR)
+            found = fd;
+    }
+    closedir(dir);
+    return found;
+}
+
+DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
+{
+    struct shm_mr *e = &shm_ia(ia)->control.table[mr->key % CORE_MAX_MRS];
+    struct mapping m;
+    e->fd = -1;
+    e->inode = 0;
+    /* Ranges that no peer may touch need no way to reach them; but sends
+     * from them are fetched, so readable ones count. */
+    if (find_mapping(mr->base, mr->length, &m)) {
+        /* A private copy: the consumer may close its own. */
+        int fd = find_fd(&m);
+        e->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        e->inode = m.inode;
+        e->offset = m.offset;
+    }
+    e->priv = mr->priv;
+    e->base = mr->base;
+    e->length = mr->length;
+    e->pz_id = mr->pz_id;
+    e->ep_id = mr->ep && mr->ep->tp ? ((struct shm_conn *)mr->ep->tp)->ep_id
+                                    : 0;
+    atomic_store_explicit(&e->key, mr->key, memory_order_release);
+    return DAT_SUCCESS;
+}
+
+/* Waits until no peer is inside an access with this key. A peer that died
+ * there shows as a closed connection. */
+static void wait_for_peers(struct shm_ia *sia, uint32_t key)
+{
+    for (struct shm_conn *c = sia->conns; c; c = c->next) {
+        if (!c->segment || c->state != SHM_CM_CONNECTED)
+            continue;
+        for (int slot = 0; slot < 2; slot++)
+            while (atomic_load(&c->rx->access[slot]) == key) {
+                char byte;
+                ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+                if (n == 0) /* closed: the peer is gone */
+                    break;
+                sched_yield();
+            }
+    }
+}
+
+void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr)
+{
+    struct shm_ia *sia = shm_ia(ia);
+    struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
+    /* Sequentially consistent with the peer's announcing its access. */
+    atomic_store(&e->key, 0);
+    wait_for_peers(sia, mr->key);
+    if (e->fd >= 0)
+        close(e->fd);
+    e->fd = -1;
+}

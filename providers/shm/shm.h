@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shm provider: rails between processes of one user on one host.
+ *
+ *  control segment (memfd, one per open IA): a doorbell page that peers write,
+ *    and the table of memory ranges that peers read (control.c, mr.c)
+ *  connection segment (memfd, made by the active side): per direction a ring
+ *    of message lines and the counters of both sides (ring.h)
+ *  connection manager: one thread per IA with connections, on AF_UNIX sockets
+ *    in the abstract namespace: set-up, disconnection, death of the peer (cm.c)
+ *
+ * Data moves by one copy, made by the initiator in its post call: into the
+ * peer's memory, mapped here if it is a shared file mapping (memfd), else by
+ * process_vm_writev/readv (remote.c). Sends go through the ring: short ones
+ * inline, long ones are fetched by the receiver from the sender's memory.
+ */
+#ifndef DAPL_SHM_H
+#define DAPL_SHM_H
+
+#include <sys/types.h>
+
+#include "providers/core/core.h"
+
+#define SHM_VERSION 1
+#define SHM_MAGIC UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
+
+/* ---------------------------------------------------------- parameters --- */
+
+struct shm_params { /* third to last field of the dat.conf line */
+    size_t stream_bytes; /* copies from here on use non-temporal stores */
+};
+
+/* ------------------------------------------------------ control segment --- */
+
+struct shm_doorbell { /* first page; peers write it */
+    uint64_t magic;
+    uint32_t version;
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t bell; /* a futex */
+    _Atomic uint32_t sleepers;
+    /* pid of the process inside a read-modify-write of memory that it can't
+     * map: such atomics exclude each other, per target IA */
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t atomic_owner;
+};
+
+/* A range that peers may access; one cache line. Peers map the table
+ * read-only. `key` is written last and cleared first. */
+struct shm_mr {
+    _Atomic uint32_t key;
+    int32_t priv;
+    uint64_t base, length;
+    uint32_t pz_id;
+    uint32_t ep_id;  /* only from the peer of this EP, 0: from any */
+    int32_t fd;      /* of the file mapped there, -1: private memory */
+    uint32_t unused;
+    uint64_t inode;
+    uint64_t offset; /* of base in the file */
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct shm_mr) == CORE_CACHELINE, "one line a range");
+
+#define SHM_PAGE 4096
+#define SHM_CONTROL_SIZE (SHM_PAGE + CORE_MAX_MRS * sizeof(struct shm_mr))
+
+struct shm_control { /* as mapped by the owner or by a peer */
+    struct shm_doorbell *door;
+    struct shm_mr *table;
+};
+
+/* --------------------------------------------------------------- peers --- */
+
+/* A range of a peer, mapped here. */
+struct shm_map {
+    uint32_t key;
+    void *map; /* whole pages */
+    size_t size;
+    char *base; /* where the range starts */
+};
+
+/* Another open IA (of another process, or of this one) that EPs of ours are
+ * connected to. Shared by them. */
+struct shm_peer {
+    struct shm_peer *next;
+    unsigned users;
+    pid_t pid;
+    uint64_t inode; /* of its control segment: its identity */
+    struct shm_control control;
+    pthread_mutex_t lock;                 /* for adding maps */
+    _Atomic(struct shm_map *) *maps;      /* by index of the range */
+};
+
+/* --------------------------------------------------------- connections --- */
+
+/* One direction of a connection: counters of sender and receiver. */
+struct shm_dir {
+    /* written by the sender */
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t pending; /* it waits for the
+                                     counters below: ring its doorbell */
+    /* keys of the receiver's ranges that the sender is accessing: by posting
+     * [0] and by fetching [1]. A range is not freed meanwhile. */
+    _Atomic uint32_t access[2];
+    /* written by the receiver */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* lines free again */
+    _Atomic uint64_t taken;        /* messages received */
+    _Atomic uint64_t posted;       /* receives ever posted */
+    _Atomic uint64_t min_capacity; /* of the receives so far */
+    _Atomic uint64_t failed;       /* 1 + index of the message refused */
+};
+
+#define SHM_LINE 64
+#define SHM_RING_BYTES 32768
+#define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
+#define SHM_INLINE_MAX 8192
+
+enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED };
+
+/* Head of a message, in the first bytes of its first line. A line whose `seq`
+ * is its number (counted from 1) holds a message; the receiver clears the
+ * first word of continuation lines so that data never passes for a head. */
+struct shm_msg {
+    _Atomic uint64_t seq;
+    uint8_t kind;
+    uint8_t solicited;
+    uint16_t nseg; /* SHM_FETCH: triplets in the payload */
+    uint32_t length;
+    uint32_t immed;
+    uint32_t unused;
+    unsigned char payload[];
+};
+#define SHM_HEAD sizeof(struct shm_msg)
+
+struct shm_segment {
+    uint64_t magic;
+    uint32_t version;
+    struct shm_dir dir[2]; /* [0]: sent by the active side */
+};
+#define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES)
+_Static_assert(sizeof(struct shm_segment) <= SHM_PAGE, "counters: one page");
+
+enum shm_cm_state { /* of a connection's socket */
+    SHM_CM_CONNECTING, /* active: no listener slot yet, try again */
+    SHM_CM_REQUESTED,  /* active: waits for the reply */
+    SHM_CM_ARRIVING,   /* passive: waits for the request */
+    SHM_CM_OFFERED,    /* passive: the consumer has a CR */
+    SHM_CM_ACCEPTED,   /* passive: waits for the confirmation */
+    SHM_CM_CONNECTED,
+    SHM_CM_DRAINING,   /* graceful disconnect waits for pending sends */
+    SHM_CM_CLOSED,
+};
+
+/* A connection, also before and after. ep->tp, cr->tp. */
+struct shm_conn {
+    struct shm_conn *next; /* shm_ia.conns */
+    struct core_ep *ep;    /* NULL: none yet */
+    struct core_sp *sp;    /* SHM_CM_ARRIVING */
+    struct shm_ia *sia;
+    enum shm_cm_state state;
+    atomic_bool aborted;   /* broken by a failed access */
+    int fd;
+    uint64_t deadline;     /* ns, UINT64_MAX none */
+    int segment_fd;
+    uint32_t ep_id, peer_ep_id, peer_pz_id;
+    unsigned char private_data[CORE_MAX_PRIVATE_DATA];
+    DAT_COUNT private_size;
+
+    /* data path; valid while the segment is mapped */
+    struct shm_segment *segment;
+    struct shm_dir *tx, *rx;
+    char *tx_ring, *rx_ring; /* each mapped twice in a row */
+    struct shm_peer *peer;
+    uint64_t rq_base;  /* receives of the EP before this connection */
+    uint64_t rx_head;  /* next line to read */
+    uint64_t rx_taken; /* messages received */
+    uint64_t tx_tail;  /* next line to write */
+    uint64_t tx_head;  /* last known */
+    uint64_t tx_index; /* messages sent */
+    uint64_t tx_posted; /* last known */
+};
+
+struct shm_listener { /* sp->tp */
+    struct core_sp *sp;
+    int fd;
+};
+
+struct shm_watch { /* what a file descriptor of the manager belongs to */
+    struct shm_conn *conn;
+    struct shm_listener *listener;
+};
+
+struct shm_ia {
+    struct core_ia *ia;
+    struct shm_params params;
+    struct shm_control control;
+    int control_fd;
+    uint32_t last_ep_id;
+    struct shm_peer *peers;
+    /* connection manager, under ia->lock */
+    struct shm_conn *conns;
+    struct shm_watch *watch; /* by file descriptor */
+    int watch_size;
+    pthread_t thread;
+    bool thread_runs;
+    bool stop;
+    int epoll_fd, wake_fd;
+};
+
+static inline struct shm_ia *shm_ia(struct core_ia *ia)
+{
+    return ia->tp;
+}
+
+uint64_t shm_now_ns(void);
+
+/* params.c */
+DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
+                            struct shm_params *params);
+
+/* control.c */
+int shm_memfd(const char *name, size_t size);
+/* Is this fd a memfd of ours of that size which can't shrink under us? */
+bool shm_memfd_ok(int fd, size_t size);
+int shm_control_create(struct shm_ia *sia);
+void shm_control_destroy(struct shm_ia *sia);
+int shm_control_map(int fd, struct shm_control *control, bool own);
+void shm_control_unmap(struct shm_control *control);
+/* Wakes whoever sleeps on a control segment. The caller's stores are ordered
+ * before by a full barrier. */
+void shm_ring_doorbell(struct shm_doorbell *door);
+uint32_t shm_arm(struct core_ia *ia);
+int shm_sleep(struct core_ia *ia, uint32_t armed, uint64_t timeout_ns);
+void shm_disarm(struct core_ia *ia);
+void shm_wake(struct core_ia *ia);
+
+/* mr.c */
+DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr);
+void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr);
+
+/* peer.c */
+struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
+void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer);
+/* Address here of the peer's range, or NULL if it can't be mapped. */
+char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr);
+
+/* remote.c: access to the peer's memory; slot: see shm_dir.access */
+DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
+                                          bool write, uint32_t nseg,
+                                          const DAT_LMR_TRIPLET *seg,
+                                          uint64_t total, uint64_t address,
+                                          uint32_t key, int priv);
+DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
+                                            const struct core_dto *dto);
+
+/* copy.c */
+void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes);
+/* The last byte becomes visible last: a poller may wait for it. */
+void shm_copy_ordered(void *to, const void *from, size_t n,
+                      size_t stream_bytes);
+
+/* data.c */
+DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
+void shm_recv_posted(struct core_ep *ep, uint64_t capacity);
+void shm_progress(struct core_ep *ep, bool sure);
+/* Tells the peer of the receives posted before the connection. */
+void shm_recv_announce(struct shm_conn *c);
+
+/* segment.c */
+int shm_segment_create(struct shm_conn *c);
+int shm_segment_map(struct shm_conn *c, int side);
+void shm_segment_unmap(struct shm_conn *c);
+
+/* cm_wire.c: what connection managers say to one another */
+enum shm_cm_type {
+    SHM_CM_REQUEST = 1, /* fds: connection segment, control segment */
+    SHM_CM_ACCEPT,      /* fd: control segment */
+    SHM_CM_REJECT,
+    SHM_CM_CONFIRM,
+    SHM_CM_DISCONNECT,
+};
+struct shm_cm_msg {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t type;
+    uint32_t pz_id, ep_id;
+    uint32_t private_size;
+    unsigned char private_data[CORE_MAX_PRIVATE_DATA];
+};
+#define SHM_CM_FDS 2
+int shm_cm_send(int fd, enum shm_cm_type type, uint32_t pz_id, uint32_t ep_id,
+                const void *private_data, DAT_COUNT size, const int *fds,
+                int nfds);
+/* 1: a valid message; 0: none now; -1: end of the connection, or nonsense.
+ * fds not received are -1; the caller closes those that are. */
+int shm_cm_recv(int fd, struct shm_cm_msg *msg, int fds[SHM_CM_FDS]);
+int shm_cm_socket(void);
+/* Binds / connects to the service point's name. 0 or -errno. */
+int shm_cm_bind(int fd, const char *ia_name, DAT_CONN_QUAL qual);
+int shm_cm_connect(int fd, const char *ia_name, DAT_CONN_QUAL qual);
+/* pid of the process at the other end if it belongs to this user, else -1 */
+pid_t shm_cm_peer_pid(int fd);
+/* Does this address name this host? */
+bool shm_cm_is_local(const struct sockaddr_storage *address);
+
+/* cm.c */
+DAT_RETURN shm_listen(struct core_sp *sp);
+void shm_unlisten(struct core_sp *sp);
+DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us,
+                       DAT_COUNT size, const void *private_data);
+DAT_RETURN shm_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
+                      const void *private_data);
+void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
+void shm_disconnect(struct core_ep *ep, bool graceful);
+void shm_ep_release(struct core_ep *ep);
+void shm_abort(struct core_ep *ep);
+void shm_cm_stop(struct shm_ia *sia);
+
+#endif
