@@ -351,6 +351,8 @@ static void on_listener(struct shm_ia *sia, struct shm_listener *l)
         if (shm_cm_peer_pid(fd) < 0 || watch_fd(sia, fd, c, NULL))
             conn_free(c);
     }
+    if (errno == EMFILE || errno == ENFILE)
+        usleep(1000); /* it stays readable: do not spin on it */
 }
 
 static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,

@@ -54,7 +54,7 @@ static bool find_mapping(uint64_t base, uint64_t length, struct mapping *m)
     return found;
 }
 
-/* An open, writable fd of that file, or -1. */
+/* An open, writable fd of that file among the consumer's, or -1. */
 static int find_fd(const struct mapping *m)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -77,21 +77,58 @@ static int find_fd(const struct mapping *m)
     return found;
 }
 
+/* The fd under which peers find the file: a duplicate of the consumer's (who
+ * may close his), one for all ranges of the file. NULL: none can be had. */
+static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
+{
+    for (struct shm_file *f = sia->files; f; f = f->next)
+        if (f->inode == m->inode && f->device == m->device) {
+            f->users++;
+            return f;
+        }
+    int fd = find_fd(m);
+    struct shm_file *f = fd < 0 ? NULL : calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (f->fd < 0) {
+        free(f);
+        return NULL;
+    }
+    f->device = m->device;
+    f->inode = m->inode;
+    f->users = 1;
+    f->next = sia->files;
+    sia->files = f;
+    return f;
+}
+
+static void file_put(struct shm_ia *sia, int fd)
+{
+    struct shm_file **at = &sia->files;
+    while (*at && (*at)->fd != fd)
+        at = &(*at)->next;
+    struct shm_file *f = *at;
+    if (!f || --f->users)
+        return;
+    *at = f->next;
+    close(f->fd);
+    free(f);
+}
+
 DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
 {
-    struct shm_mr *e = &shm_ia(ia)->control.table[mr->key % CORE_MAX_MRS];
+    struct shm_ia *sia = shm_ia(ia);
+    struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     struct mapping m;
-    e->fd = -1;
-    e->inode = 0;
-    /* Ranges that no peer may touch need no way to reach them; but sends
-     * from them are fetched, so readable ones count. */
-    if (find_mapping(mr->base, mr->length, &m)) {
-        /* A private copy: the consumer may close its own. */
-        int fd = find_fd(&m);
-        e->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        e->inode = m.inode;
-        e->offset = m.offset;
-    }
+    struct shm_file *f = NULL;
+    /* Also ranges without remote privileges: long sends from them are
+     * fetched by the receiver. */
+    if (find_mapping(mr->base, mr->length, &m))
+        f = file_get(sia, &m);
+    e->fd = f ? f->fd : -1;
+    e->inode = f ? m.inode : 0;
+    e->offset = f ? m.offset : 0;
     e->priv = mr->priv;
     e->base = mr->base;
     e->length = mr->length;
@@ -102,8 +139,8 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
     return DAT_SUCCESS;
 }
 
-/* Waits until no peer is inside an access with this key. A peer that died
- * there shows as a closed connection. */
+/* Waits until no peer is inside an access with this key: a copy's time. A peer
+ * that died there shows as a closed connection. */
 static void wait_for_peers(struct shm_ia *sia, uint32_t key)
 {
     for (struct shm_conn *c = sia->conns; c; c = c->next) {
@@ -128,6 +165,6 @@ void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr)
     atomic_store(&e->key, 0);
     wait_for_peers(sia, mr->key);
     if (e->fd >= 0)
-        close(e->fd);
+        file_put(sia, e->fd);
     e->fd = -1;
 }

@@ -186,6 +186,15 @@ struct shm_watch { /* what a file descriptor of the manager belongs to */
     struct shm_listener *listener;
 };
 
+/* A file that registered ranges are mapped from; our fd of it. */
+struct shm_file {
+    struct shm_file *next;
+    dev_t device;
+    ino_t inode;
+    int fd;
+    unsigned users;
+};
+
 struct shm_ia {
     struct core_ia *ia;
     struct shm_params params;
@@ -193,6 +202,7 @@ struct shm_ia {
     int control_fd;
     uint32_t last_ep_id;
     struct shm_peer *peers;
+    struct shm_file *files;
     /* connection manager, under ia->lock */
     struct shm_conn *conns;
     struct shm_watch *watch; /* by file descriptor */
