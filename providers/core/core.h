@@ -79,6 +79,7 @@ struct core_ia {
     const struct core_transport *transport;
     void *tp; /* the transport's part */
     char name[DAT_NAME_MAX_LENGTH];
+    char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     struct sockaddr_storage address;
     struct core_evd *async_evd;
     bool async_evd_ours; /* created by dat_ia_open, freed with the IA */
@@ -271,7 +272,6 @@ struct core_ep {
 /* What a transport supplies. All functions that return DAT_RETURN give
  * DAT_SUCCESS or a full DAT error. */
 struct core_transport {
-    const char *adapter;  /* IA attribute adapter_name */
     const char *provider; /* provider attribute provider_name */
     unsigned max_eps;     /* of one IA */
 
@@ -280,7 +280,7 @@ struct core_transport {
     DAT_NAMED_ATTR *(*attributes)(struct core_ia *ia, DAT_COUNT *count);
 
     /* Opens the device named by ia->name with the parameters of dat.conf;
-     * sets ia->tp and ia->address. */
+     * sets ia->tp, ia->adapter and ia->address. */
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
     void (*ia_close)(struct core_ia *ia);
 

@@ -154,8 +154,7 @@ static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
 {
     DAT_COUNT eps = (DAT_COUNT)ia->transport->max_eps;
     memset(a, 0, sizeof *a);
-    snprintf(a->adapter_name, sizeof a->adapter_name, "%s",
-             ia->transport->adapter);
+    memcpy(a->adapter_name, ia->adapter, sizeof a->adapter_name);
     snprintf(a->vendor_name, sizeof a->vendor_name, "dapl_rail");
     a->hardware_version_major = 0;
     a->hardware_version_minor = 1;

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shm transport as core sees it. */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "shm.h"
+
+/* A rail is a port of its own, so it has an address of its own: one of the
+ * host's 2^24 loopback addresses, from the IA name (FNV-1a). */
+static void own_address(struct core_ia *ia)
+{
+    struct sockaddr_in *a = (struct sockaddr_in *)&ia->address;
+    uint32_t hash = 2166136261u;
+    for (const char *c = ia->name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    a->sin_family = AF_INET;
+    a->sin_addr.s_addr = htonl(127u << 24 | (hash >> 8 & 0xfffffe) | 1);
+}
 
 static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
 {
@@ -19,9 +32,9 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     }
     sia->ia = ia;
     sia->epoll_fd = sia->wake_fd = -1;
-    struct sockaddr_in *a = (struct sockaddr_in *)&ia->address;
-    a->sin_family = AF_INET;
-    a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    own_address(ia);
+    /* each rail stands for an adapter of its own */
+    snprintf(ia->adapter, sizeof ia->adapter, "%s", ia->name);
     ia->tp = sia;
     return DAT_SUCCESS;
 }
@@ -48,7 +61,6 @@ static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
 }
 
 const struct core_transport core_transport = {
-    .adapter = "shm",
     .provider = "dapl_rail shm",
     .max_eps = 4096,
     .attributes = shm_attributes,
