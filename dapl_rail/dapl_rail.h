@@ -28,6 +28,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define DRAIL_VERSION "0.1.0"
 
@@ -176,12 +177,22 @@ typedef struct drail_config {
     int connect_timeout_ms;    /**< default 10000 */
     bool pin;                  /**< bind engine threads near their rails */
     unsigned pin_base;         /**< first core of this rank among the allowed
-                                    ones; threads take the following */
+                                    ones; threads take the following.
+                                    DRAIL_PIN_AUTO: by the rank on its node */
+    char rails_text[256];      /**< names that came from DRAIL_RAILS; rails[]
+                                    may point here, so keep the original of a
+                                    copied configuration until drail_open */
 } drail_config_t;
+
+/** pin_base: ranks of a node take disjoint cores, or start on distinct ones
+ *  when there are too few. The default. */
+#define DRAIL_PIN_AUTO UINT32_MAX
 
 /**
  * Fills in the defaults, after the environment (DRAIL_…, see
- * drail_setting_get) has been heard. Rails default to shm0,shm1.
+ * drail_setting_get) has been heard. Rails default to shm0,shm1. A malformed
+ * variable leaves the default in place and makes drail_open fail with
+ * DRAIL_EINVAL and its name.
  */
 void drail_config_init(drail_config_t *cfg);
 
@@ -308,6 +319,11 @@ typedef enum drail_access {
     DRAIL_ACCESS_REMOTE_WRITE = 2,
     DRAIL_ACCESS_REMOTE_ATOMIC = 4,
     DRAIL_ACCESS_ALL = 7,
+    /** Caller's memory that stays mapped until drail_close: then the
+     *  registration may be kept in the cache after its release. Without it the
+     *  last release deregisters at once, as another mapping could take the
+     *  address. */
+    DRAIL_ACCESS_KEEP = 8,
 } drail_access_t;
 
 /** What a peer needs to reach registered memory. Plain data: send it. */
@@ -325,9 +341,10 @@ typedef struct drail_key {
 int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
                     void **address, drail_mem_t **mem);
 /**
- * Registers memory of the caller's. A registration cache behind it makes
- * repeated registration of the same region cheap; release the handle before
- * the memory is unmapped. @p bytes > 0.
+ * Registers memory of the caller's. A registration cache behind it shares live
+ * registrations that cover the range, and those that were made with
+ * DRAIL_ACCESS_KEEP also after their release. Release the handle before the
+ * memory is unmapped. @p bytes > 0.
  */
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem);
@@ -470,6 +487,7 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
  */
 const char *drail_rails_shared(const drail_t *rail, unsigned a, unsigned b);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clocks of the benchmarks, in nanoseconds. */
+#ifndef BENCH_CLOCK_H
+#define BENCH_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_read_ns(clockid_t id)
+{
+    struct timespec ts;
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/** Elapsed time; read through the vDSO, no system call. */
+static inline uint64_t clock_ns(void)
+{
+    return clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/** CPU time of all threads of this process; a system call: not for loops. */
+static inline uint64_t clock_cpu_ns(void)
+{
+    return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+#endif

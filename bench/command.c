@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+
+typedef enum kind { COMMAND_RUN, COMMAND_CHECK, COMMAND_QUIT } kind_t;
+
+typedef struct command {
+    uint32_t kind, setup, loop;
+    uint64_t bytes, warmup, iterations;
+    uint64_t seed; /* COMMAND_CHECK */
+} command_t;
+
+typedef struct reply {
+    uint64_t cpu_ns;
+    defect_t defect;
+} reply_t;
+
+/* What rank @p writer writes when checked. */
+static uint64_t seed_of(uint64_t seed, unsigned writer)
+{
+    return seed + writer;
+}
+
+static bool is_target(const session_t *s, const loop_t *loop)
+{
+    return s->rank == 1 || loop->directions == 2;
+}
+
+/* One rank's part of a checked iteration. */
+static int check(session_t *s, const loop_t *loop, loop_run_t *run,
+                 uint64_t seed, defect_t *defect)
+{
+    uint64_t expected = seed_of(seed, s->peer);
+    defect->offset = DEFECT_NONE;
+    content_fill(s->source, run->bytes, seed_of(seed, s->rank));
+    if (is_target(s, loop))
+        content_prepare(s->target, run->bytes, SESSION_GUARD, expected);
+
+    int rc = session_sync(s);
+    if (!rc)
+        rc = loop->run(run);
+    if (!rc && is_target(s, loop))
+        *defect = content_check(s->target, run->bytes, SESSION_GUARD, expected);
+    return rc;
+}
+
+static int issue(const command_table_t *table, const command_t *command,
+                 loop_run_t *run)
+{
+    run->setup = &table->plan->setups[command->setup];
+    int rc = session_tell(run->session, command, sizeof *command);
+    return rc ? rc : session_switch(run->session, run->setup);
+}
+
+int command_run(const command_table_t *table, unsigned setup, unsigned loop,
+                loop_run_t *run, uint64_t *peer_cpu_ns)
+{
+    command_t command = {.kind = COMMAND_RUN,
+                         .setup = setup,
+                         .loop = loop,
+                         .bytes = run->bytes,
+                         .warmup = run->warmup,
+                         .iterations = run->iterations};
+    reply_t reply = {0};
+    int rc = issue(table, &command, run);
+    if (!rc)
+        rc = table->test->loops[loop]->run(run);
+    if (!rc)
+        rc = session_hear(run->session, &reply, sizeof reply);
+    *peer_cpu_ns = reply.cpu_ns;
+    return rc;
+}
+
+int command_check(const command_table_t *table, unsigned setup, unsigned loop,
+                  loop_run_t *run, uint64_t seed, defect_t *defect)
+{
+    command_t command = {.kind = COMMAND_CHECK,
+                         .setup = setup,
+                         .loop = loop,
+                         .bytes = run->bytes,
+                         .iterations = 1,
+                         .seed = seed};
+    reply_t reply;
+    run->warmup = 0;
+    run->iterations = 1;
+    run->checked = true;
+    int rc = issue(table, &command, run);
+    if (!rc)
+        rc = check(run->session, table->test->loops[loop], run, seed, defect);
+    if (!rc)
+        rc = session_hear(run->session, &reply, sizeof reply);
+    if (!rc && defect->offset == DEFECT_NONE)
+        *defect = reply.defect;
+    return rc;
+}
+
+int command_quit(session_t *session)
+{
+    command_t command = {.kind = COMMAND_QUIT};
+    return session_tell(session, &command, sizeof command);
+}
+
+static int serve(const command_table_t *table, session_t *s,
+                 const command_t *command)
+{
+    if (command->setup >= table->plan->count ||
+        command->loop >= table->test->nloops || command->bytes > s->capacity ||
+        !command->iterations)
+        return DRAIL_EINVAL;
+
+    const loop_t *loop = table->test->loops[command->loop];
+    loop_run_t run = {.session = s,
+                      .setup = &table->plan->setups[command->setup],
+                      .bytes = command->bytes,
+                      .warmup = command->warmup,
+                      .iterations = command->iterations,
+                      .checked = command->kind == COMMAND_CHECK};
+    reply_t reply = {0};
+    int rc = session_switch(s, run.setup);
+    if (!rc)
+        rc = run.checked ? check(s, loop, &run, command->seed, &reply.defect)
+                         : loop->run(&run);
+    reply.cpu_ns = run.cpu_ns;
+    return rc ? rc : session_tell(s, &reply, sizeof reply);
+}
+
+int command_follow(const command_table_t *table, session_t *s)
+{
+    for (;;) {
+        command_t command;
+        int rc = session_hear(s, &command, sizeof command);
+        if (rc || command.kind == COMMAND_QUIT)
+            return rc;
+        rc = serve(table, s, &command);
+        if (rc)
+            return rc;
+    }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/clock.h"
+#include "probe.h"
+
+#define PARALLEL      8
+#define TIME_LIMIT_MS 10000
+
+typedef struct worker {
+    pid_t pid; /* 0: idle */
+    int fd;    /* hangs up when the child ends */
+    uint64_t deadline_ns;
+    probe_t *probe;
+} worker_t;
+
+probe_t *probe_list(unsigned *count, int *rc)
+{
+    unsigned listed = 0;
+    *rc = drail_rails_list(NULL, 0, &listed);
+    if (*rc || !listed)
+        return NULL;
+    *rc = DRAIL_ENOMEM;
+    char(*names)[DRAIL_NAME_MAX] = calloc(listed, sizeof *names);
+    /* shared with the children that fill it in */
+    probe_t *probes =
+        mmap(NULL, listed * sizeof *probes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!names || probes == MAP_FAILED) {
+        free(names);
+        return NULL;
+    }
+    *count = listed;
+    *rc = drail_rails_list(names, listed, &listed);
+    for (unsigned i = 0; i < *count; i++)
+        memcpy(probes[i].name, names[i], sizeof probes[i].name);
+    free(names);
+    return probes;
+}
+
+void probe_free(probe_t *probes, unsigned count)
+{
+    if (probes)
+        munmap(probes, count * sizeof *probes);
+}
+
+static void fail(probe_t *probe, int rc, const char *text)
+{
+    probe->rc = probe->error.code = rc;
+    snprintf(probe->error.text, sizeof probe->error.text, "%s", text);
+}
+
+static void __attribute__((noreturn)) child(probe_t *probe, pid_t parent)
+{
+    int null = open("/dev/null", O_WRONLY);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    if (null >= 0) {
+        dup2(null, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+    }
+    probe->rc = drail_rail_query(probe->name, &probe->info, &probe->error);
+    _exit(0);
+}
+
+static void start(worker_t *worker, probe_t *probe)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC)) {
+        fail(probe, DRAIL_EOPEN, strerror(errno));
+        return;
+    }
+    /* until the child says otherwise */
+    fail(probe, DRAIL_EOPEN, "the provider ended the process");
+    pid_t pid = fork();
+    if (pid == 0)
+        child(probe, parent);
+    close(ends[1]);
+    if (pid < 0) {
+        fail(probe, DRAIL_EOPEN, strerror(errno));
+        close(ends[0]);
+        return;
+    }
+    *worker = (worker_t){pid, ends[0],
+                         clock_ns() + TIME_LIMIT_MS * UINT64_C(1000000), probe};
+}
+
+static void finish(worker_t *worker)
+{
+    waitpid(worker->pid, NULL, 0);
+    close(worker->fd);
+    worker->pid = 0;
+}
+
+static void await(worker_t *workers)
+{
+    struct pollfd polls[PARALLEL];
+    for (unsigned i = 0; i < PARALLEL; i++)
+        polls[i] = (struct pollfd){.fd = workers[i].pid ? workers[i].fd : -1};
+    poll(polls, PARALLEL, 100);
+    for (unsigned i = 0; i < PARALLEL; i++) {
+        worker_t *worker = &workers[i];
+        if (!worker->pid)
+            continue;
+        if (polls[i].revents) {
+            finish(worker);
+        } else if (clock_ns() > worker->deadline_ns) {
+            kill(worker->pid, SIGKILL);
+            fail(worker->probe, DRAIL_ETIMEOUT, "no answer in time");
+            finish(worker);
+        }
+    }
+}
+
+void probe_run(probe_t *probes, unsigned count)
+{
+    worker_t workers[PARALLEL] = {0};
+    unsigned next = 0, busy;
+    fflush(NULL);
+    do {
+        busy = 0;
+        for (unsigned i = 0; i < PARALLEL; i++) {
+            if (!workers[i].pid && next < count)
+                start(&workers[i], &probes[next++]);
+            busy += workers[i].pid != 0;
+        }
+        if (busy)
+            await(workers);
+    } while (busy || next < count);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asks IAs for their attributes, each in a child process of its own: a
+ * provider that hangs, crashes or writes to stderr (those of absent adapters
+ * do) then harms nobody.
+ */
+#ifndef INFO_PROBE_H
+#define INFO_PROBE_H
+
+#include "dapl_rail/dapl_rail.h"
+
+typedef struct probe {
+    char name[DRAIL_NAME_MAX];
+    int rc; /**< 0: info is valid */
+    drail_rail_info_t info;
+    drail_error_t error; /**< why not */
+} probe_t;
+
+/** Makes probes of all IAs that the registry lists; NULL: see @p rc. Free
+ *  with probe_free. */
+probe_t *probe_list(unsigned *count, int *rc);
+void probe_free(probe_t *probes, unsigned count);
+
+/** Fills in @p count probes, several at a time, each in a bounded time. */
+void probe_run(probe_t *probes, unsigned count);
+
+#endif

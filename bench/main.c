@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* railbench: `railbench TEST [options]`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+static const bench_test_t *const tests[] = {&test_bw, &test_bibw, &test_lat};
+
+#define TESTS (sizeof tests / sizeof *tests)
+
+static void print_usage(FILE *file)
+{
+    fputs("usage: railbench TEST [options]\n\n", file);
+    for (size_t i = 0; i < TESTS; i++)
+        fprintf(file, "  %-8s %s\n", tests[i]->name, tests[i]->table.summary);
+    fputs("\n'railbench TEST --help' lists the options of a test.\n", file);
+}
+
+static int wrong_test(const char *name)
+{
+    fprintf(stderr, "railbench: TEST: '%s' is wrong; allowed: ", name);
+    for (size_t i = 0; i < TESTS; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "", tests[i]->name);
+    fputs(" (see railbench --help)\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (!strcmp(name, "--version")) {
+        printf("railbench %s\n", DRAIL_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < TESTS; i++) {
+        if (strcmp(name, tests[i]->name))
+            continue;
+        options_t opts;
+        options_init(&opts, tests[i]->sizes);
+        opts.argc = argc;
+        opts.argv = argv;
+        int status = 2;
+        parsed_t parsed =
+            options_parse(&opts, &tests[i]->table, argc - 2, argv + 2);
+        if (parsed == PARSED_HELP)
+            status = 0;
+        else if (parsed == PARSED_OK)
+            status = tests[i]->run(tests[i], &opts);
+        options_free(&opts);
+        return status;
+    }
+    return wrong_test(name);
+}

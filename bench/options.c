@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const format_names[] = {"table", "csv", "json"};
+
+format_t format_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (unsigned i = 0; dot && i < COUNT(format_names); i++)
+        if (!strcmp(dot + 1, format_names[i]))
+            return (format_t)i;
+    return FORMAT_TABLE;
+}
+
+/* ------------------------------------------------------- single values --- */
+
+int option_parse_count(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || *text < '0' || *text > '9' || *end || (double)n < row->min ||
+        (double)n > row->max) {
+        snprintf(allowed, size, "a number from %.0f to %.0f", row->min,
+                 row->max);
+        return -1;
+    }
+    *(uint64_t *)field = n;
+    return 0;
+}
+
+static int parse_real(const char *text, double min, double max, double *value)
+{
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end || !isfinite(x) || x < min || x > max)
+        return -1;
+    *value = x;
+    return 0;
+}
+
+static int parse_number(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size)
+{
+    snprintf(allowed, size, "a number from %g to %g", row->min, row->max);
+    return parse_real(text, row->min, row->max, field);
+}
+
+static int parse_percent(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    double percent;
+    snprintf(allowed, size, "a percentage from %g to %g", row->min, row->max);
+    if (parse_real(text, row->min, row->max, &percent))
+        return -1;
+    *(double *)field = percent / 100;
+    return 0;
+}
+
+static int parse_flag(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row, (void)text, (void)allowed, (void)size;
+    *(bool *)field = true;
+    return 0;
+}
+
+static int parse_text(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "the name of a file");
+    *(const char **)field = text;
+    return *text ? 0 : -1;
+}
+
+static int parse_bytes(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "bytes from 0 to 1G (K, M, G: powers of 1024)");
+    return size_parse(text, field);
+}
+
+static int parse_format(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "table, csv or json");
+    for (unsigned i = 0; i < COUNT(format_names); i++)
+        if (!strcmp(text, format_names[i])) {
+            *(format_t *)field = (format_t)i;
+            return 0;
+        }
+    return -1;
+}
+
+/* --------------------------------------------------------------- lists --- */
+
+/* Takes the next element of a comma-separated list; false at its end. An
+ * element that doesn't fit is cut, and so is unknown to the caller. */
+static bool next_element(const char **text, char *element, size_t size)
+{
+    if (!*text)
+        return false;
+    const char *comma = strchr(*text, ',');
+    int n = comma ? (int)(comma - *text) : (int)strlen(*text);
+    snprintf(element, size, "%.*s", n, *text);
+    *text = comma ? comma + 1 : NULL;
+    return true;
+}
+
+/* Three enumerations of the library, one shape: names to distinct values. */
+static int parse_names(const char *text, int (*parse)(const char *, int *),
+                       int *values, unsigned max, unsigned *count)
+{
+    char name[DRAIL_NAME_MAX];
+    unsigned n = 0;
+    while (next_element(&text, name, sizeof name)) {
+        int value;
+        if (n == max || parse(name, &value))
+            return -1;
+        for (unsigned i = 0; i < n; i++)
+            if (values[i] == value)
+                return -1;
+        values[n++] = value;
+    }
+    *count = n;
+    return 0;
+}
+
+static int engine_value(const char *name, int *value)
+{
+    drail_engine_t engine;
+    int rc = drail_engine_parse(name, &engine);
+    *value = rc ? -1 : (int)engine;
+    return rc;
+}
+
+static int policy_value(const char *name, int *value)
+{
+    drail_policy_t policy;
+    int rc = drail_policy_parse(name, &policy);
+    *value = rc ? -1 : (int)policy;
+    return rc;
+}
+
+static int team_value(const char *name, int *value)
+{
+    drail_team_t team;
+    int rc = drail_team_parse(name, &team);
+    *value = rc ? -1 : (int)team;
+    return rc;
+}
+
+static int parse_engines(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[COUNT(opts->engines)];
+    snprintf(allowed, size,
+             "a list of single, nonthreaded, threaded, each once");
+    if (parse_names(text, engine_value, values, COUNT(values), &opts->nengines))
+        return -1;
+    for (unsigned i = 0; i < opts->nengines; i++)
+        opts->engines[i] = (drail_engine_t)values[i];
+    return 0;
+}
+
+static int parse_policies(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[COUNT(opts->policies)];
+    snprintf(allowed, size,
+             "a list of even, weighted, adaptive, roundrobin, fixed, each "
+             "once");
+    if (parse_names(text, policy_value, values, COUNT(values),
+                    &opts->npolicies))
+        return -1;
+    for (unsigned i = 0; i < opts->npolicies; i++)
+        opts->policies[i] = (drail_policy_t)values[i];
+    return 0;
+}
+
+static int parse_teams(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[COUNT(opts->teams)];
+    snprintf(allowed, size, "a list of resident, forkjoin, each once");
+    if (parse_names(text, team_value, values, COUNT(values), &opts->nteams))
+        return -1;
+    for (unsigned i = 0; i < opts->nteams; i++)
+        opts->teams[i] = (drail_team_t)values[i];
+    return 0;
+}
+
+static int parse_weights(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    options_t *opts = field;
+    char element[DRAIL_NAME_MAX];
+    double sum = 0;
+    snprintf(allowed, size,
+             "one number from 0 to %g per rail, not all of them 0", row->max);
+    opts->nweights = 0;
+    while (next_element(&text, element, sizeof element)) {
+        if (opts->nweights == DRAIL_MAX_RAILS ||
+            parse_real(element, 0, row->max, &opts->weights[opts->nweights]))
+            return -1;
+        sum += opts->weights[opts->nweights++];
+    }
+    return sum > 0 ? 0 : -1;
+}
+
+static int parse_sizes(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    snprintf(allowed, size,
+             "LO:HI or a list of at most %d sizes, bytes from 0 to 1G (K, M, "
+             "G: powers of 1024)",
+             SIZES_MAX);
+    return sizes_parse(text, opts->sizes, &opts->nsizes);
+}
+
+static int parse_saves(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    char path[4096];
+    snprintf(allowed, size, "names of at most %d files", SAVES_MAX);
+    options_free(opts);
+    while (next_element(&text, path, sizeof path)) {
+        if (!*path || opts->nsaves == SAVES_MAX)
+            return -1;
+        opts->saves[opts->nsaves] = strdup(path);
+        if (!opts->saves[opts->nsaves++])
+            return -1;
+    }
+    return 0;
+}
+
+/* Does the registry list this IA? Opens nothing. */
+static bool rail_listed(const char *name)
+{
+    unsigned count = 0;
+    bool found = false;
+    if (drail_rails_list(NULL, 0, &count) || !count)
+        return false;
+    char(*names)[DRAIL_NAME_MAX] = calloc(count, sizeof *names);
+    unsigned listed = count;
+    if (names && !drail_rails_list(names, count, &listed))
+        for (unsigned i = 0; i < count && i < listed && !found; i++)
+            found = !strcmp(names[i], name);
+    free(names);
+    return found;
+}
+
+static int parse_rails(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    char name[DRAIL_NAME_MAX];
+    unsigned n = 0;
+    while (next_element(&text, name, sizeof name)) {
+        if (n == DRAIL_MAX_RAILS) {
+            snprintf(allowed, size, "at most %d rails", DRAIL_MAX_RAILS);
+            return -1;
+        }
+        for (unsigned i = 0; i < n; i++)
+            if (!strcmp(opts->rails[i], name)) {
+                snprintf(allowed, size, "distinct rails; '%s' is listed twice",
+                         name);
+                return -1;
+            }
+        if (!rail_listed(name)) {
+            snprintf(allowed, size,
+                     "IA names of dat.conf as railinfo lists them; there is "
+                     "no '%s'",
+                     name);
+            return -1;
+        }
+        snprintf(opts->rails[n++], DRAIL_NAME_MAX, "%s", name);
+    }
+    opts->nrails = n;
+    return 0;
+}
+
+/* --------------------------------------------------------------- table --- */
+
+#define AT(member) offsetof(options_t, member)
+#define WHOLE      0 /* the parser fills several members */
+
+static const option_row_t common[] = {
+    {"--rails", "A,B,...", "IA names (default: the embedded shm rails)",
+     parse_rails, WHOLE, 0, 0},
+    {"--engine", "E,...",
+     "single, nonthreaded, threaded; several are interleaved in one run "
+     "(default: all)",
+     parse_engines, WHOLE, 0, 0},
+    {"--team", "T,...",
+     "threads of the threaded engine: resident or forkjoin (default resident)",
+     parse_teams, WHOLE, 0, 0},
+    {"--policy", "P,...",
+     "even, weighted, adaptive, roundrobin, fixed (default even)",
+     parse_policies, WHOLE, 0, 0},
+    {"--weights", "W,...",
+     "policy weighted: a rate per rail (default: nominal rates, else equal)",
+     parse_weights, WHOLE, 0, 1e9},
+    {"--threshold", "BYTES", "shorter messages go over one rail", parse_bytes,
+     AT(threshold), 0, 0},
+    {"--sizes", "LO:HI|a,b", "message sizes in bytes; K, M, G", parse_sizes,
+     WHOLE, 0, 0},
+    {"--ranks", "N", "number of ranks (default 2)", option_parse_count,
+     AT(ranks), 1, 1024},
+    {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
+     1, 1024},
+    {"--iterations", "N", "iterations per repeat (default: about 10 ms)",
+     option_parse_count, AT(iterations), 1, 1e9},
+    {"--warmup", "N",
+     "iterations dropped before each size and configuration (default 10)",
+     option_parse_count, AT(warmup), 0, 1e9},
+    {"--repeat", "R", "repeats (default: see --precision, --time-budget)",
+     option_parse_count, AT(repeat), 1, 1000},
+    {"--precision", "P",
+     "repeat until the 95 % confidence interval of the median is within "
+     "+- P % (default 2.5)",
+     parse_percent, AT(precision), 0.01, 100},
+    {"--time-budget", "S",
+     "... or S seconds are spent, but for at least 6 repeats (default 60)",
+     parse_number, AT(time_budget), 0.1, 86400},
+    {"--validate", NULL, "check every byte in a separate pass", parse_flag,
+     AT(validate), 0, 0},
+    {"--no-pin", NULL, "leave threads where the scheduler puts them",
+     parse_flag, AT(no_pin), 0, 0},
+    {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
+     AT(per_rail), 0, 0},
+    {"--format", "F", "table, csv or json (default table)", parse_format,
+     AT(format), 0, 0},
+    {"--output", "FILE", "write the result there (default: standard output)",
+     parse_text, AT(output), 0, 0},
+    {"--save", "FILE,...", "also write it there; format by .csv, .json or else",
+     parse_saves, WHOLE, 0, 0},
+};
+
+static void print_row(const option_row_t *row)
+{
+    char left[40];
+    snprintf(left, sizeof left, "%s%s%s", row->name, row->value ? " " : "",
+             row->value ? row->value : "");
+    printf("  %-22s %s\n", left, row->help);
+}
+
+static void print_help(const option_table_t *table)
+{
+    printf("usage: %s [options]\n%s\n\n", table->command, table->summary);
+    for (unsigned i = 0; i < COUNT(common); i++)
+        print_row(&common[i]);
+    for (unsigned i = 0; i < table->nrows; i++)
+        print_row(&table->rows[i]);
+    printf("  %-22s this text\n  %-22s version\n", "--help", "--version");
+}
+
+static const option_row_t *find_row(const option_row_t *rows, size_t count,
+                                    const char *arg, size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(rows[i].name) == length &&
+            !strncmp(rows[i].name, arg, length))
+            return &rows[i];
+    return NULL;
+}
+
+static int wrong(const option_table_t *table, const char *option,
+                 const char *value, const char *allowed)
+{
+    fprintf(stderr, "%s: %s: '%s' is wrong; allowed: %s\n", table->command,
+            option, value, allowed);
+    return -1;
+}
+
+/* Parses args[*i] and, if it takes one, its value. */
+static int parse_one(options_t *opts, const option_table_t *table, int nargs,
+                     char **args, int *i)
+{
+    const char *arg = args[*i], *equals = strchr(arg, '=');
+    size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
+    const option_row_t *row = find_row(common, COUNT(common), arg, length);
+    if (!row)
+        row = find_row(table->rows, table->nrows, arg, length);
+    if (!row) {
+        fprintf(stderr,
+                "%s: unknown option '%s'; allowed: those of '%s --help'\n",
+                table->command, arg, table->command);
+        return -1;
+    }
+    const char *text = NULL;
+    if (equals)
+        text = equals + 1;
+    else if (row->value && *i + 1 < nargs)
+        text = args[++*i];
+    if (row->value && !text)
+        return wrong(table, row->name, "", row->value);
+    if (!row->value && text)
+        return wrong(table, row->name, text, "no value");
+
+    char allowed[256] = "";
+    if (row->parse(row, text, (char *)opts + row->field, allowed,
+                   sizeof allowed))
+        return wrong(table, row->name, text, allowed);
+    return 0;
+}
+
+parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
+                       char **args)
+{
+    for (int i = 0; i < nargs; i++) {
+        if (!strcmp(args[i], "--help") || !strcmp(args[i], "-h")) {
+            print_help(table);
+            return PARSED_HELP;
+        }
+        if (!strcmp(args[i], "--version")) {
+            printf("railbench %s\n", DRAIL_VERSION);
+            return PARSED_HELP;
+        }
+        if (parse_one(opts, table, nargs, args, &i))
+            return PARSED_WRONG;
+    }
+    if (opts->nweights && opts->nweights != opts->nrails) {
+        char value[32], allowed[64];
+        snprintf(value, sizeof value, "%u weights", opts->nweights);
+        snprintf(allowed, sizeof allowed, "one per rail, that is %u",
+                 opts->nrails);
+        wrong(table, "--weights", value, allowed);
+        return PARSED_WRONG;
+    }
+    return PARSED_OK;
+}
+
+void options_free(options_t *opts)
+{
+    while (opts->nsaves)
+        free(opts->saves[--opts->nsaves]);
+}
+
+void options_init(options_t *opts, const char *sizes)
+{
+    *opts = (options_t){
+        .engines = {DRAIL_ENGINE_SINGLE, DRAIL_ENGINE_NONTHREADED,
+                    DRAIL_ENGINE_THREADED},
+        .nengines = 3,
+        .teams = {DRAIL_TEAM_RESIDENT},
+        .nteams = 1,
+        .policies = {DRAIL_POLICY_EVEN},
+        .npolicies = 1,
+        .threshold = THRESHOLD_DEFAULT,
+        .ranks = 2,
+        .batch = 20,
+        .warmup = 10,
+        .precision = 0.025,
+        .time_budget = 60,
+        .format = FORMAT_TABLE,
+    };
+    sizes_parse(sizes, opts->sizes, &opts->nsizes);
+
+    drail_config_t cfg;
+    drail_config_init(&cfg);
+    opts->nrails = cfg.nrails;
+    for (unsigned i = 0; i < cfg.nrails; i++)
+        snprintf(opts->rails[i], DRAIL_NAME_MAX, "%s", cfg.rails[i]);
+}

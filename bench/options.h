@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of railbench: one table of common options, and each test
+ * adds its own. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "sizes.h"
+
+typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
+
+/** Most files of --save. */
+#define SAVES_MAX 8
+
+typedef struct options {
+    char rails[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
+    unsigned nrails;
+    drail_engine_t engines[3];
+    unsigned nengines;
+    drail_team_t teams[2];
+    unsigned nteams;
+    drail_policy_t policies[5];
+    unsigned npolicies;
+    double weights[DRAIL_MAX_RAILS];
+    unsigned nweights;  /**< 0: none given */
+    uint64_t threshold; /**< THRESHOLD_DEFAULT: that of the library */
+    uint64_t sizes[SIZES_MAX];
+    unsigned nsizes;
+    uint64_t ranks, ppn; /**< ppn 0: all on one node */
+    uint64_t batch;      /**< RDMA writes per batch */
+    uint64_t iterations; /**< batches per repeat, 0: chosen by time */
+    uint64_t warmup;     /**< batches dropped before each size */
+    uint64_t repeat;     /**< number of repeats, 0: by precision and budget */
+    double precision;    /**< wanted half width of the CI over the median */
+    double time_budget;  /**< seconds for the whole run */
+    bool validate, no_pin, per_rail;
+    format_t format;
+    const char *output;     /**< NULL: standard output */
+    char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
+    unsigned nsaves;
+    int argc; /**< the exact command, for the report */
+    char **argv;
+} options_t;
+
+#define THRESHOLD_DEFAULT UINT64_MAX
+
+/** One row of an option table. */
+typedef struct option_row {
+    const char *name;  /**< "--batch" */
+    const char *value; /**< name of its value in the help, NULL: takes none */
+    const char *help;
+    /** Reads @p text into @p field of the options. @return 0, or -1 with
+     *  what is allowed in @p allowed. */
+    int (*parse)(const struct option_row *row, const char *text, void *field,
+                 char *allowed, size_t size);
+    size_t field; /**< offset in options_t */
+    double min, max;
+} option_row_t;
+
+int option_parse_count(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size);
+
+/** Fills in the defaults. @p sizes as for --sizes. */
+void options_init(options_t *opts, const char *sizes);
+
+/** Options of a test that come after the common ones. */
+typedef struct option_table {
+    const char *command; /**< "railbench bw", for messages and help */
+    const char *summary; /**< one line on what it measures */
+    const option_row_t *rows;
+    unsigned nrows;
+} option_table_t;
+
+typedef enum parsed {
+    PARSED_OK,
+    PARSED_HELP,  /**< help or version was printed: exit 0 */
+    PARSED_WRONG, /**< one line went to stderr: exit 2 */
+} parsed_t;
+
+/** Parses @p nargs arguments (those after the test's name). */
+parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
+                       char **args);
+
+/** Releases what the parser allocated. */
+void options_free(options_t *opts);
+
+/** Format by the ending of a file's name: .csv, .json, else the table. */
+format_t format_of(const char *path);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A result file that appears under its name only when it is complete. */
+#ifndef BENCH_OUTPUT_H
+#define BENCH_OUTPUT_H
+
+#include <stdio.h>
+
+#include "options.h"
+
+typedef struct output {
+    FILE *file;
+    format_t format;
+    const char *path; /**< NULL: standard output */
+    char *temporary;  /**< NULL: path is written directly (a device, a pipe) */
+} output_t;
+
+/** Opens before anything is measured. @return 0 or -1 with errno. */
+int output_open(output_t *output, const char *path, format_t format);
+/** Writes all out and gives the file its name. @return 0 or -1 with errno. */
+int output_commit(output_t *output);
+/** Removes what was not committed, by this process or a child of it. */
+void output_discard(output_t *output);
+
+#endif

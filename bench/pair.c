@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A test between two ranks, from the checked options to the report. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "measure.h"
+#include "outcome.h"
+#include "output.h"
+#include "report.h"
+#include "test.h"
+
+const option_row_t pair_options[PAIR_OPTION_ROWS] = {
+    {"--batch", "N", "RDMA writes per batch and rail (default 20)",
+     option_parse_count, offsetof(options_t, batch), 1, 10000},
+};
+
+/* What the ranks inherit from the process that forks them. */
+typedef struct pair {
+    command_table_t table;
+    result_t result;
+    output_t outputs[1 + SAVES_MAX];
+    unsigned noutputs;
+    outcome_t *outcome;
+} pair_t;
+
+static void warn(const pair_t *pair, const char *text)
+{
+    fprintf(stderr, "%s: warning: %s\n", pair->table.test->table.command, text);
+}
+
+static void note_crowding(pair_t *pair, unsigned cores)
+{
+    result_t *r = &pair->result;
+    unsigned ranks = (unsigned)r->opts->ranks;
+    unsigned threads = session_threads(r->opts);
+    if (ranks * threads <= cores)
+        return;
+    result_note(r, "%u ranks with %u thread%s each share %u core%s", ranks,
+                threads, threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
+    warn(pair, r->notes[r->nnotes - 1]);
+}
+
+/* Does this rail copy within the memory of one host? */
+static bool in_memory(const drail_rail_info_t *info)
+{
+    return !strncmp(info->fabric, "shm", 3);
+}
+
+/* What only the open rails can tell. */
+static void describe_rails(pair_t *pair, session_t *session)
+{
+    result_t *r = &pair->result;
+    note_crowding(pair, session->pinning[0].cores);
+    r->threshold = drail_config_of(session->rail)->stripe_threshold;
+    memcpy(r->pinning, session->pinning, sizeof r->pinning);
+    if (in_memory(drail_rail_at(session->rail, 0)))
+        result_note(r, "every write of a batch sends the same buffer, as in "
+                       "the paper: over shared memory, messages that fit stay "
+                       "in the writer's cache");
+    for (unsigned a = 0; a < r->opts->nrails; a++) {
+        r->rails[a] = *drail_rail_at(session->rail, a);
+        if (strstr(r->rails[a].fabric, "model"))
+            result_note(r, "rail %s is modelled: %s", r->rails[a].name,
+                        r->rails[a].fabric);
+        const char *shared = NULL;
+        for (unsigned b = 0; b < a && !shared; b++) {
+            shared = drail_rails_shared(session->rail, b, a);
+            if (!shared)
+                continue;
+            result_note(r, "%s and %s: %s", r->rails[b].name, r->rails[a].name,
+                        shared);
+            warn(pair, r->notes[r->nnotes - 1]);
+        }
+    }
+}
+
+static int write_report(pair_t *pair)
+{
+    for (unsigned i = 0; i < pair->noutputs; i++) {
+        output_t *output = &pair->outputs[i];
+        report_write(output->file, output->format, &pair->result);
+        if (!output_commit(output))
+            continue;
+        outcome_set(pair->outcome, 0, DRAIL_EINVAL,
+                    "can't write the result: %s", strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
+static unsigned count_invalid(const result_t *r)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < r->ncells; i++)
+        count += r->cells[i].validity == INVALID;
+    return count;
+}
+
+static int lead(pair_t *pair, session_t *session)
+{
+    char where[128];
+    describe_rails(pair, session);
+    int rc = measure(session, &pair->result, where, sizeof where);
+    pair->result.partial = rc != 0;
+    if (rc)
+        outcome_set(pair->outcome, 0, rc, "%s: %s: %s", where,
+                    drail_strerror(rc), drail_last_error(session->rail));
+    int status = write_report(pair);
+    unsigned invalid = count_invalid(&pair->result);
+    if (!rc && !status && invalid)
+        outcome_set(pair->outcome, 0, DRAIL_EDAT,
+                    "validation failed in %u of %u cases", invalid,
+                    pair->result.ncells);
+    return rc || status || invalid;
+}
+
+static int follow(pair_t *pair, session_t *session)
+{
+    int rc = command_follow(&pair->table, session);
+    if (rc)
+        outcome_set(pair->outcome, session->rank, rc, "rank %u: %s: %s",
+                    session->rank, drail_strerror(rc),
+                    drail_last_error(session->rail));
+    return rc != 0;
+}
+
+static int rank_main(drail_job_t *job, void *arg)
+{
+    pair_t *pair = arg;
+    session_t session;
+    drail_error_t err = {0};
+    int status = 1;
+
+    int rc = session_open(&session, job, pair->result.opts, &err);
+    if (rc)
+        outcome_set(pair->outcome, drail_job_rank(job), rc, "%s: %s",
+                    drail_strerror(rc), err.text);
+    else
+        status =
+            session.rank == 0 ? lead(pair, &session) : follow(pair, &session);
+    session_close(&session);
+    return status;
+}
+
+static int check_options(const bench_test_t *test, const options_t *opts)
+{
+    if (opts->ranks != 2) {
+        fprintf(stderr, "%s: --ranks: '%llu' is wrong; allowed: 2\n",
+                test->table.command, (unsigned long long)opts->ranks);
+        return -1;
+    }
+    if (opts->ppn > 2) {
+        fprintf(stderr, "%s: --ppn: '%llu' is wrong; allowed: 1 or 2\n",
+                test->table.command, (unsigned long long)opts->ppn);
+        return -1;
+    }
+    return 0;
+}
+
+static int run_job(pair_t *pair)
+{
+    const char *command = pair->table.test->table.command;
+    drail_job_config_t cfg;
+    drail_error_t err = {0};
+
+    drail_job_config_init(&cfg);
+    cfg.nranks = (unsigned)pair->result.opts->ranks;
+    cfg.ppn = (unsigned)pair->result.opts->ppn;
+    cfg.error = &err;
+    int rc = drail_job_run(&cfg, rank_main, pair);
+    if (!rc)
+        return 0;
+    if (rc == DRAIL_EINTR) {
+        fprintf(stderr, "%s: interrupted; the result is partial\n", command);
+        return 1;
+    }
+    const drail_error_t *cause = outcome_cause(pair->outcome);
+    if (cause && (cause->code == DRAIL_EOPEN || cause->code == DRAIL_ENORAIL)) {
+        fprintf(stderr, "%s: --rails: %s; allowed: rails that railinfo lists\n",
+                command, cause->text);
+        return 2;
+    }
+    fprintf(stderr, "%s: %s\n", command,
+            cause         ? cause->text
+            : err.text[0] ? err.text
+                          : drail_strerror(rc));
+    return 1;
+}
+
+static int open_output(pair_t *pair, const char *option, const char *path,
+                       format_t format)
+{
+    if (!output_open(&pair->outputs[pair->noutputs], path, format)) {
+        pair->noutputs++;
+        return 0;
+    }
+    fprintf(stderr,
+            "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
+            "written\n",
+            pair->table.test->table.command, option, path, strerror(errno));
+    return -1;
+}
+
+static int open_outputs(pair_t *pair, const options_t *opts)
+{
+    int rc = open_output(pair, "--output", opts->output, opts->format);
+    for (unsigned i = 0; !rc && i < opts->nsaves; i++)
+        rc = open_output(pair, "--save", opts->saves[i],
+                         format_of(opts->saves[i]));
+    return rc;
+}
+
+int pair_run(const bench_test_t *test, const options_t *opts)
+{
+    plan_t plan;
+    pair_t pair = {.table = {test, &plan},
+                   .result = {.test = test, .opts = opts, .plan = &plan}};
+    int status = 2;
+
+    if (check_options(test, opts) || open_outputs(&pair, opts))
+        goto out;
+    status = 1;
+    plan_make(&plan, opts);
+    machine_describe(&pair.result.machine);
+    if (opts->validate)
+        pair.result.seed = content_seed();
+
+    pair.outcome = outcome_create((unsigned)opts->ranks);
+    if (!pair.outcome || result_allocate(&pair.result)) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        goto out;
+    }
+    status = run_job(&pair);
+out:
+    result_free(&pair.result);
+    if (pair.outcome)
+        outcome_destroy(pair.outcome);
+    while (pair.noutputs)
+        output_discard(&pair.outputs[--pair.noutputs]);
+    return status;
+}

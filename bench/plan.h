@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one run compares: the list of configurations, which are interleaved. */
+#ifndef BENCH_PLAN_H
+#define BENCH_PLAN_H
+
+#include "options.h"
+
+#define PLAN_MAX (DRAIL_MAX_RAILS + 3 * 5)
+
+/** A configuration: how messages go over the rails. */
+typedef struct setup {
+    drail_engine_t engine;
+    drail_team_t team; /**< threaded only */
+    drail_policy_t policy;
+    unsigned rail; /**< policy fixed: the rail */
+} setup_t;
+
+typedef struct plan {
+    setup_t setups[PLAN_MAX];
+    unsigned count;
+} plan_t;
+
+/**
+ * Engine single once on each rail (the base line of the paper, and what the
+ * efficiency of the others is measured against); the other engines with every
+ * policy, threaded also with every team.
+ */
+void plan_make(plan_t *plan, const options_t *opts);
+
+/** Does a setup use only its one rail? */
+bool setup_one_rail(const setup_t *setup);
+
+/** Index of engine single on @p rail, or -1. */
+int plan_single(const plan_t *plan, unsigned rail);
+
+/** Names of the rails that a setup uses, joined by '+'. */
+void setup_rails(const setup_t *setup, const options_t *opts, char *text,
+                 size_t size);
+
+/** Short name for people, e.g. "threaded/forkjoin adaptive". */
+void setup_label(const setup_t *setup, const options_t *opts, char *text,
+                 size_t size);
+
+#endif

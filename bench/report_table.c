@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table for people. */
+#include <math.h>
+#include <string.h>
+
+#include "report.h"
+
+#define LABEL_MAX 128
+
+/* A number of 4 significant digits, right-aligned; "-" where there is none. */
+static void number(FILE *file, int width, double value)
+{
+    if (!isfinite(value))
+        fprintf(file, " %*s", width, "-");
+    else if (value >= 1000)
+        fprintf(file, " %*.0f", width, value);
+    else if (value >= 100)
+        fprintf(file, " %*.1f", width, value);
+    else
+        fprintf(file, " %*.*f", width, value >= 10 ? 2 : 3, value);
+}
+
+static void label(const result_t *r, const cell_t *cell, char *text,
+                  size_t size)
+{
+    const setup_t *setup = &r->plan->setups[cell->setup];
+    setup_label(setup, r->opts, text, size);
+    size_t used = strlen(text);
+    if (setup->engine == DRAIL_ENGINE_SINGLE)
+        snprintf(text + used, size - used, " %s", r->opts->rails[setup->rail]);
+}
+
+/* Widest label of the plan. */
+static int label_width(const result_t *r)
+{
+    size_t widest = strlen("engine");
+    for (unsigned i = 0; i < r->plan->count; i++) {
+        char text[LABEL_MAX];
+        label(r, &r->cells[i], text, sizeof text);
+        if (strlen(text) > widest)
+            widest = strlen(text);
+    }
+    return (int)widest;
+}
+
+static void head(FILE *file, const result_t *r)
+{
+    const machine_t *m = &r->machine;
+    fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n",
+            r->test->name, DRAIL_VERSION, m->revision, m->host, m->cpu,
+            m->cores, m->virtual_machine ? " (virtual machine)" : "",
+            m->kernel);
+    fprintf(file, "# rails:");
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
+    fprintf(
+        file, "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
+        (unsigned long long)r->opts->batch, (unsigned long long)r->opts->warmup,
+        r->threshold, r->opts->no_pin ? "not pinned" : "pinned");
+    for (unsigned i = 0; i < r->nnotes; i++)
+        fprintf(file, "# note: %s\n", r->notes[i]);
+    if (r->opts->repeat && r->opts->repeat < 6)
+        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
+              "95 % confidence\n",
+              file);
+    if (r->partial)
+        fputs("# note: partial result: the run was ended early\n", file);
+    fputs("# median [95 % confidence interval] over repeats; p99 over "
+          "iterations; MB = 10^6 bytes\n",
+          file);
+}
+
+static void column_names(FILE *file, const result_t *r)
+{
+    fprintf(file, "%10s  %-*s", "bytes", label_width(r), "engine");
+    fprintf(file, " %9s %9s %9s %9s", "us", "[lo", "hi]", "p99 us");
+    if (r->test->nloops > 1)
+        fprintf(file, " %9s %9s %9s %9s", "pingpong", "[lo", "hi]", "p99 us");
+    fprintf(file, " %9s %9s %9s %7s %6s %6s %4s\n", "MB/s", "[lo", "hi]",
+            "cpu ns/B", "effic.", "imbal.", "n");
+}
+
+static void latency_columns(FILE *file, const latency_t *latency)
+{
+    number(file, 9, latency->us.median);
+    number(file, 9, latency->us.lo);
+    number(file, 9, latency->us.hi);
+    number(file, 9, latency->p99);
+}
+
+static void row(FILE *file, const result_t *r, const cell_t *cell)
+{
+    char text[LABEL_MAX];
+    figures_t f = result_figures(r, cell);
+    label(r, cell, text, sizeof text);
+    fprintf(file, "%10llu  %-*s", (unsigned long long)cell->bytes,
+            label_width(r), text);
+    for (unsigned l = 0; l < r->test->nloops; l++)
+        latency_columns(file, &f.latency[l]);
+    number(file, 9, f.bandwidth.median);
+    number(file, 9, f.bandwidth.lo);
+    number(file, 9, f.bandwidth.hi);
+    number(file, 8, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
+    number(file, 6, f.efficiency);
+    number(file, 6, f.imbalance);
+    fprintf(file, " %4u%s\n", f.bandwidth.n,
+            cell->validity == VALID     ? " valid"
+            : cell->validity == INVALID ? " INVALID"
+                                        : "");
+}
+
+static void rails_of_cell(FILE *file, const result_t *r, const cell_t *cell)
+{
+    char text[LABEL_MAX];
+    uint64_t bytes = 0;
+    label(r, cell, text, sizeof text);
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        bytes += cell->per_rail[i].bytes;
+    for (unsigned i = 0; i < r->opts->nrails; i++) {
+        const drail_rail_time_t *rail = &cell->per_rail[i];
+        double n = 1e3 * (double)cell->accounted; /* ns to us per batch */
+        if (!rail->post_ns && !rail->wait_ns)
+            continue;
+        fprintf(file, "%10llu  %-*s %-10s", (unsigned long long)cell->bytes,
+                label_width(r), text, r->opts->rails[i]);
+        number(file, 9,
+               bytes ? 100 * (double)rail->bytes / (double)bytes : NAN);
+        number(file, 9, (double)rail->post_ns / n);
+        number(file, 9, (double)rail->wait_ns / n);
+        number(file, 9, (double)rail->cpu_ns / n);
+        fputc('\n', file);
+    }
+}
+
+static void per_rail(FILE *file, const result_t *r)
+{
+    fprintf(file, "\n%10s  %-*s %-10s %9s %9s %9s %9s\n", "bytes",
+            label_width(r), "engine", "rail", "share %", "post us", "wait us",
+            "cpu us");
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (r->cells[i].accounted)
+            rails_of_cell(file, r, &r->cells[i]);
+    fputs("# per batch\n", file);
+}
+
+/* The highest bandwidth of each setup. */
+static void peaks(FILE *file, const result_t *r)
+{
+    fputc('\n', file);
+    for (unsigned s = 0; s < r->plan->count; s++) {
+        const cell_t *best = NULL;
+        double peak = 0;
+        char text[LABEL_MAX];
+        for (unsigned i = s; i < r->ncells; i += r->plan->count) {
+            double median = result_figures(r, &r->cells[i]).bandwidth.median;
+            if (median > peak) {
+                peak = median;
+                best = &r->cells[i];
+            }
+        }
+        if (!best)
+            continue;
+        label(r, best, text, sizeof text);
+        fprintf(file, "# highest median: %-*s %9.0f MB/s at %llu bytes\n",
+                label_width(r), text, peak, (unsigned long long)best->bytes);
+    }
+}
+
+void report_table(FILE *file, const result_t *r)
+{
+    head(file, r);
+    column_names(file, r);
+    for (unsigned i = 0; i < r->ncells; i++) {
+        if (!cell_measured(r, &r->cells[i]))
+            continue;
+        if (i && r->plan->count > 1 && i % r->plan->count == 0)
+            fputc('\n', file);
+        row(file, r, &r->cells[i]);
+    }
+    if (r->opts->per_rail)
+        per_rail(file, r);
+    peaks(file, r);
+}

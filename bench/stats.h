@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statistics of repeated measurements, without the assumption of a normal
+ * distribution: the median and its confidence interval by order statistics
+ * (as recommended by T. Hoefler, R. Belli, "Scientific benchmarking of
+ * parallel computing systems", SC'15).
+ */
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+
+/** Most values that one summary takes. */
+#define STATS_MAX 1000
+
+typedef struct summary {
+    unsigned n;
+    double median;
+    double lo, hi;   /**< confidence interval of the median */
+    double coverage; /**< its probability: ≥ 0.95, less when n < 6 */
+    double mean, min, max;
+    unsigned outliers; /**< values beyond Tukey's fences; they are counted
+                            and stay in every other figure */
+} summary_t;
+
+/** Sorts @p values in place. n 0 gives NaN everywhere; n ≤ STATS_MAX. */
+summary_t stats_summary(double *values, unsigned n);
+
+/**
+ * Ranks of the order statistics that hold the median with a probability of at
+ * least 0.95: the narrowest symmetric pair (*lo, n - 1 - *lo), counted from 0;
+ * the whole range when n is too small. @return the pair's probability.
+ */
+double stats_median_interval(unsigned n, unsigned *lo);
+
+/** Half width of the confidence interval relative to the median; infinite
+ *  while there are too few values for an interval of 95 %. */
+double stats_precision(const summary_t *summary);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tests of railbench: one per file test_*.c, listed in main.c. */
+#ifndef BENCH_TEST_H
+#define BENCH_TEST_H
+
+#include "loop.h"
+#include "options.h"
+
+#define TEST_LOOPS 2
+
+typedef struct bench_test {
+    option_table_t table;
+    const char *name;
+    const char *sizes; /**< default of --sizes */
+    /** Runs the test. @return exit status 0, 1 or 2. */
+    int (*run)(const struct bench_test *test, const options_t *opts);
+    const loop_t *loops[TEST_LOOPS]; /**< the first gives the bandwidth */
+    unsigned nloops;
+} bench_test_t;
+
+extern const bench_test_t test_bw, test_bibw, test_lat;
+
+/** Options of the tests between two ranks. */
+#define PAIR_OPTION_ROWS 1
+extern const option_row_t pair_options[PAIR_OPTION_ROWS];
+
+/** Runs a test between two ranks. */
+int pair_run(const bench_test_t *test, const options_t *opts);
+
+#endif

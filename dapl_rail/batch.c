@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The paper's loop body (seed 004): the initiator of figs. 2, 4 and 5 posts
+ * count RDMA writes with completions suppressed and a send on every rail, and
+ * waits for the answer on every rail; the other side waits and answers.
+ */
+#include <string.h>
+
+#include "internal.h"
+
+struct batch {
+    drail_batch_t *ask;
+    struct note_wait reply;
+    struct req req;
+    drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
+    uint32_t data, rails;
+    uint32_t seq;
+    bool timed, turns;
+    struct {
+        uint64_t start, posted, cpu;
+    } at[DRAIL_MAX_RAILS];
+};
+
+static int reply_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct batch *b = arg;
+    return note_owed(t, &b->reply, owed);
+}
+
+static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct batch *b = arg;
+    int rc = req_owed(t, &b->req, owed);
+    return rc ? rc : atomic_load(&b->reply.peer->error);
+}
+
+/* The CPU clock is one per thread: of the rail, or of the only one. */
+static unsigned cpu_mark(const drail_t *t, const struct rail *rail)
+{
+    return t->parallel ? rail->index : 0;
+}
+
+static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
+{
+    uint64_t now = cpu_ns(), *mark = &b->at[cpu_mark(t, rail)].cpu;
+    if (*mark)
+        b->ask->per_rail[rail->index].cpu_ns += now - *mark;
+    *mark = now;
+}
+
+/* Writes of this rail: its chunk every time, or the whole in its turns. */
+static int batch_writes(struct rail *rail, struct batch *b, uint64_t *bytes)
+{
+    const drail_t *t = rail->owner;
+    struct link *link = b->reply.peer->links[rail->index];
+    const drail_xfer_t *xfer = &b->ask->xfer;
+    const drail_chunk_t *chunk = &b->chunks[rail->index];
+    unsigned first = b->turns ? rail->index : 0;
+    unsigned step = b->turns ? t->nrails : 1;
+    int rc = 0;
+    if (!b->turns && !(b->data & RAIL_BIT(rail->index)))
+        return 0;
+    for (unsigned i = first; !rc && i < b->ask->count; i += step) {
+        rc = b->turns ? rdma_post(link, VERB_WRITE, xfer, 0, xfer->bytes, NULL)
+                      : rdma_post(link, VERB_WRITE, xfer, chunk->offset,
+                                  chunk->bytes, NULL);
+        *bytes += b->turns ? xfer->bytes : chunk->bytes;
+        rail->stats.puts++;
+    }
+    rail->stats.put_bytes += *bytes;
+    return rc;
+}
+
+static int batch_post(struct rail *rail, void *arg)
+{
+    struct batch *b = arg;
+    const drail_t *t = rail->owner;
+    struct link *link = b->reply.peer->links[rail->index];
+    drail_rail_time_t *account = &b->ask->per_rail[rail->index];
+    struct completion done = {.req = &b->req};
+    uint64_t bytes = 0;
+
+    if (b->ask->account && !b->at[cpu_mark(t, rail)].cpu)
+        b->at[cpu_mark(t, rail)].cpu = cpu_ns();
+    if (b->timed)
+        b->at[rail->index].start = now_ns();
+    int rc = batch_writes(rail, b, &bytes);
+    if (!rc)
+        rc = note_send(link, b->seq, b->ask->id, b->rails,
+                       b->ask->await_reply ? NULL : &done);
+    if (b->timed)
+        b->at[rail->index].posted = now_ns();
+    if (b->ask->account) {
+        account->post_ns +=
+            b->at[rail->index].posted - b->at[rail->index].start;
+        account->bytes += bytes;
+        account_cpu(t, b, rail);
+    }
+    return rc;
+}
+
+/* The rail's part of the answer has come, or its send is complete. */
+static int batch_met(struct rail *rail, void *arg)
+{
+    struct batch *b = arg;
+    const drail_t *t = rail->owner;
+    uint64_t now = now_ns();
+    if (!(b->rails & RAIL_BIT(rail->index)))
+        return 0;
+    if (b->ask->account) {
+        b->ask->per_rail[rail->index].wait_ns +=
+            now - b->at[rail->index].posted;
+        account_cpu(t, b, rail);
+    }
+    if (b->data & (b->data - 1) && b->data & RAIL_BIT(rail->index))
+        weights_measure(rail, b->chunks[rail->index].bytes * b->ask->count,
+                        now - b->at[rail->index].start);
+    return 0;
+}
+
+static void batch_cut(drail_t *t, struct batch *b)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
+               t->cfg.engine != DRAIL_ENGINE_SINGLE;
+    if (b->turns)
+        return;
+    int n = cut(t, b->ask->xfer.bytes, chunks);
+    for (int i = 0; i < n; i++) {
+        b->chunks[chunks[i].rail] = chunks[i];
+        b->data |= RAIL_BIT(chunks[i].rail);
+    }
+}
+
+int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
+{
+    int rc;
+    struct peer *peer = peer_get(t, rank, &rc);
+    if (!peer)
+        return rc;
+    if (!ask)
+        return fail(t, DRAIL_EINVAL, "drail_batch: no batch");
+    rc = xfer_check(t, &ask->xfer);
+    if (rc)
+        return rc;
+
+    struct batch b = {.ask = ask, .rails = engine_rails(t)};
+    b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
+    batch_cut(t, &b);
+    b.timed = ask->account || t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
+    atomic_init(&b.req.pending, b.rails);
+    struct work work = {
+        .rails = b.rails,
+        .post = batch_post,
+        .owed = ask->await_reply ? reply_owed : sent_owed,
+        .met = b.timed ? batch_met : NULL,
+        .arg = &b,
+        .timeout_ms = t->cfg.timeout_ms,
+    };
+    rc = links_reserve(t, peer, b.rails, t->cfg.timeout_ms);
+    if (rc)
+        return outcome(t, peer, rc, "drail_batch");
+    b.seq = peer->note_seq++;
+    rc = engine_run(t, &work);
+    /* a part of the answer may still be on its way over a rail of the peer's
+     * choice that is not ours */
+    if (!rc && ask->await_reply)
+        rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
+    if (!rc && ask->await_reply)
+        ask->reply_id = note_deliver(t, peer);
+    if (rc)
+        for (uint32_t left = b.rails; left; left &= left - 1)
+            link_down(peer->links[__builtin_ctz(left)], rc,
+                      "a batch ended in its middle");
+    return outcome(t, peer, rc, "drail_batch");
+}
+
+/* ----------------------------------------------------------- other side */
+
+struct answer {
+    struct note_wait asked;
+    bool wanted;
+    uint32_t id, seq;
+    _Atomic uint32_t sent; /* rails */
+};
+
+static int asked_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct answer *a = arg;
+    return note_owed(t, &a->asked, owed);
+}
+
+/* The part of the question on this rail has come: answers on it. */
+static int answer_met(struct rail *rail, void *arg)
+{
+    struct answer *a = arg;
+    struct peer *peer = a->asked.peer;
+    uint32_t bit = RAIL_BIT(rail->index);
+    uint32_t rails = atomic_load_explicit(&inbox_next(&peer->notes)->expected,
+                                          memory_order_relaxed);
+    if (!a->wanted || !(rails & bit))
+        return 0;
+    atomic_fetch_or(&a->sent, bit);
+    return note_send(peer->links[rail->index], a->seq, a->id, rails, NULL);
+}
+
+int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
+                       uint32_t answer_id, uint32_t *id)
+{
+    int rc;
+    struct peer *peer = peer_get(t, rank, &rc);
+    if (!peer)
+        return rc;
+    uint32_t rails = engine_rails(t) | peer->notes.likely;
+    struct answer a = {
+        .asked = {.peer = peer, .rails = rails},
+        .wanted = answer,
+        .id = answer_id,
+    };
+    struct work work = {
+        .rails = rails,
+        .owed = asked_owed,
+        .met = answer_met,
+        .arg = &a,
+        .timeout_ms = t->cfg.timeout_ms,
+    };
+    /* over all rails: the question says only later which ones it took */
+    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1,
+                                t->cfg.timeout_ms)
+                : 0;
+    if (rc)
+        return outcome(t, peer, rc, "drail_batch_answer");
+    a.seq = peer->note_seq;
+    rc = engine_run(t, &work);
+    if (rc && a.sent)
+        link_down(peer->links[__builtin_ctz(a.sent)], rc,
+                  "an answer could be sent in part only");
+    if (rc)
+        return outcome(t, peer, rc, "drail_batch_answer");
+    if (answer)
+        peer->note_seq++;
+    uint32_t value = note_deliver(t, peer);
+    if (id)
+        *id = value;
+    return 0;
+}

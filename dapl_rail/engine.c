@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Choice of the engine, and the steps of one rail that all engines share. */
+#include "internal.h"
+
+uint32_t engine_rails(const drail_t *t)
+{
+    return t->cfg.engine == DRAIL_ENGINE_SINGLE ? RAIL_BIT(t->cfg.fixed_rail)
+                                                : RAIL_BIT(t->nrails) - 1;
+}
+
+int engine_run(drail_t *t, struct work *work)
+{
+    /* one rail is not worth a dispatch: the caller does it, as in `single` */
+    bool several = work->rails & (work->rails - 1);
+    const struct engine *engine =
+        t->cfg.engine == DRAIL_ENGINE_THREADED && several ? &engine_threaded
+                                                          : &engine_nonthreaded;
+    return engine->run(t, work);
+}
+
+int work_rail(drail_t *t, struct work *work, unsigned index)
+{
+    struct rail *rail = &t->rails[index];
+    int rc = work->post ? work->post(rail, work->arg) : 0;
+    if (!rc && work->owed)
+        rc = rail_wait(rail, work->owed, work->arg, work->timeout_ms);
+    if (!rc && work->met)
+        rc = work->met(rail, work->arg);
+    work->result[index] = rc;
+    return rc;
+}
+
+int work_result(const struct work *work)
+{
+    for (uint32_t left = work->rails; left; left &= left - 1) {
+        int rc = work->result[__builtin_ctz(left)];
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "internal.h"
+
+void drail_rail_stats(const drail_t *t, unsigned index,
+                      drail_rail_stats_t *stats)
+{
+    double weights[DRAIL_MAX_RAILS], sum = 0;
+    memset(stats, 0, sizeof *stats);
+    if (index >= t->nrails)
+        return;
+    const struct rail *rail = &t->rails[index];
+    *stats = rail->stats;
+    weights_now(t, weights);
+    for (unsigned r = 0; r < t->nrails; r++)
+        sum += weights[r];
+    stats->weight = sum > 0 ? weights[index] / sum : 0;
+    stats->measured_MBps = rail->rate * 1e3; /* bytes/ns to 10^6 bytes/s */
+    stats->up = true;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        const struct link *link = t->peers[p].links[index];
+        if (link && link->state == LINK_DOWN)
+            stats->up = false;
+    }
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening and closing the transport of one rank. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define REQUESTS_PER_RECEIVE 4    /* request DTOs per EP and unit of depth */
+#define CLOSE_MS             1000 /* for the peers to see the disconnection */
+
+/* What every rank tells all others when it opens. */
+struct card_set {
+    int32_t error; /* of this rank's rails */
+    uint32_t nrails;
+    struct card cards[DRAIL_MAX_RAILS];
+};
+
+static int config_check(const drail_config_t *cfg, drail_error_t *err)
+{
+    if (cfg->nrails < 1 || cfg->nrails > DRAIL_MAX_RAILS)
+        return error_set(err, DRAIL_EINVAL, "%u rails: allowed are 1 to %u",
+                         cfg->nrails, DRAIL_MAX_RAILS);
+    for (unsigned r = 0; r < cfg->nrails; r++) {
+        if (!cfg->rails[r] || !*cfg->rails[r] ||
+            strlen(cfg->rails[r]) >= DRAIL_NAME_MAX)
+            return error_set(err, DRAIL_EINVAL, "rail %u has no valid name", r);
+        for (unsigned q = 0; q < r; q++)
+            if (!strcmp(cfg->rails[q], cfg->rails[r]))
+                return error_set(err, DRAIL_EINVAL, "rail %s is listed twice",
+                                 cfg->rails[r]);
+    }
+    if (cfg->depth < 4 || cfg->depth > 4096)
+        return error_set(err, DRAIL_EINVAL, "depth %u: allowed are 4 to 4096",
+                         cfg->depth);
+    if (cfg->eager_bytes > 1u << 20)
+        return error_set(err, DRAIL_EINVAL,
+                         "eager_bytes %zu: allowed are 0 to 1M",
+                         cfg->eager_bytes);
+    for (unsigned r = 0; r < cfg->nrails; r++)
+        if (!isfinite(cfg->weights[r]) || cfg->weights[r] < 0)
+            return error_set(err, DRAIL_EINVAL,
+                             "weight of rail %u: must be 0 or more", r);
+    if (cfg->timeout_ms < 1 || cfg->connect_timeout_ms < 1)
+        return error_set(err, DRAIL_EINVAL, "timeouts must be 1 ms or more");
+    return 0;
+}
+
+static int choices_check(const drail_t *t, drail_engine_t engine,
+                         drail_team_t team, drail_policy_t policy,
+                         unsigned fixed_rail, drail_error_t *err)
+{
+    if (engine > DRAIL_ENGINE_THREADED)
+        return error_set(err, DRAIL_EINVAL, "engine %d is unknown", engine);
+    if (team > DRAIL_TEAM_FORKJOIN)
+        return error_set(err, DRAIL_EINVAL, "team %d is unknown", team);
+    if (policy > DRAIL_POLICY_FIXED)
+        return error_set(err, DRAIL_EINVAL, "policy %d is unknown", policy);
+    if (fixed_rail >= t->nrails)
+        return error_set(err, DRAIL_EINVAL, "fixed_rail %u: there are %u rails",
+                         fixed_rail, t->nrails);
+    return 0;
+}
+
+/* Nothing posted may exceed what the IA offers. */
+static int limits_apply(drail_t *t, struct rail *rail, drail_error_t *err)
+{
+    unsigned max = rail->info.max_dto;
+    rail->request_depth = t->cfg.depth * REQUESTS_PER_RECEIVE;
+    if (max && rail->request_depth > max)
+        rail->request_depth = max;
+    if (max && t->cfg.depth + 8 > max)
+        return error_set(err, DRAIL_EINVAL,
+                         "depth %u: %s allows %u DTOs per EP", t->cfg.depth,
+                         rail->info.name, max);
+    if (slot_bytes(t) > rail->info.max_message)
+        return error_set(err, DRAIL_EINVAL,
+                         "eager_bytes %zu: %s sends at most %lu bytes",
+                         t->cfg.eager_bytes, rail->info.name,
+                         (unsigned long)rail->info.max_message);
+    return 0;
+}
+
+static int rails_open(drail_t *t, drail_error_t *err)
+{
+    int rc = 0;
+    for (unsigned r = 0; !rc && r < t->nrails; r++) {
+        struct rail *rail = &t->rails[r];
+        rc = rail_open(rail, t->names[r], t->tuning.extensions, err);
+        if (!rc)
+            rc = limits_apply(t, rail, err);
+        if (rc)
+            break;
+        rc = rail_listen(rail, link_events(rail));
+        if (rc)
+            error_set(err, rc, "%s", rail->error.text);
+    }
+    return rc;
+}
+
+/* Which cores the threads of this rank take; see DRAIL_PIN_AUTO. */
+static unsigned first_core(const drail_t *t, unsigned cores)
+{
+    unsigned local = t->job->rank % t->job->ppn;
+    unsigned ranks = t->job->ppn < t->job->size ? t->job->ppn : t->job->size;
+    if (t->cfg.pin_base != DRAIL_PIN_AUTO)
+        return t->cfg.pin_base;
+    return ranks * t->nrails <= cores ? local * t->nrails : local;
+}
+
+static void places_find(drail_t *t)
+{
+    struct locality *topology = locality_open();
+    unsigned first = first_core(t, locality_cores(topology));
+    for (unsigned r = 0; r < t->nrails; r++) {
+        struct rail *rail = &t->rails[r];
+        locality_of(topology, &rail->info);
+        if (t->cfg.pin)
+            rail->cpu = locality_core(topology, &rail->info, first + r);
+    }
+    locality_close(topology);
+    if (t->cfg.pin && !pthread_getaffinity_np(
+                          pthread_self(), sizeof t->affinity, &t->affinity)) {
+        t->pinned = true;
+        locality_bind(t->rails[0].cpu);
+    }
+}
+
+/* Do all ranks have the same rails open? */
+static int cards_check(const drail_t *t, const struct card_set *all,
+                       drail_error_t *err)
+{
+    for (unsigned rank = 0; rank < t->job->size; rank++) {
+        const struct card_set *set = &all[rank];
+        if (set->error)
+            return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,
+                             drail_strerror(set->error));
+        if (set->nrails != t->nrails)
+            return error_set(err, DRAIL_EINVAL,
+                             "rank %u has %u rails, rank %u has %u", rank,
+                             set->nrails, t->job->rank, t->nrails);
+        for (unsigned r = 0; r < t->nrails; r++)
+            if (strcmp(set->cards[r].name, t->names[r]))
+                return error_set(err, DRAIL_EINVAL,
+                                 "rail %u is %.60s in rank %u and %s in rank "
+                                 "%u",
+                                 r, set->cards[r].name, rank, t->names[r],
+                                 t->job->rank);
+    }
+    return 0;
+}
+
+/* Takes part also when this rank's rails failed: the others must hear it. */
+static int cards_exchange(drail_t *t, int failed, drail_error_t *err)
+{
+    unsigned size = t->job->size;
+    struct card_set *mine = calloc(1, sizeof *mine);
+    struct card_set *all = calloc(size, sizeof *all);
+    int rc = DRAIL_ENOMEM;
+    if (!mine || !all) {
+        error_set(err, rc, "out of memory");
+        goto out;
+    }
+    mine->error = failed;
+    mine->nrails = t->nrails;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        strcpy(mine->cards[r].name, t->names[r]);
+        mine->cards[r].conn_qual = t->rails[r].conn_qual;
+        mine->cards[r].address = t->rails[r].address;
+    }
+    rc =
+        drail_job_allgather(t->job, mine, sizeof *mine, all, t->cfg.timeout_ms);
+    if (failed) {
+        rc = failed;
+        goto out;
+    }
+    if (rc) {
+        error_set(err, rc, "exchange of addresses: %s", drail_strerror(rc));
+        goto out;
+    }
+    for (unsigned rank = 0; rank < size; rank++)
+        for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++)
+            all[rank].cards[r].name[DRAIL_NAME_MAX - 1] = '\0';
+    rc = cards_check(t, all, err);
+    for (unsigned rank = 0; !rc && rank < size; rank++) {
+        struct card *cards = &t->cards[rank * t->nrails];
+        memcpy(cards, all[rank].cards, t->nrails * sizeof *cards);
+        t->peers[rank].cards = cards;
+    }
+out:
+    free(mine);
+    free(all);
+    return rc;
+}
+
+static int allocate(drail_t *t)
+{
+    unsigned size = t->job->size;
+    size_t bytes = t->nrails * sizeof *t->rails;
+    t->rails = aligned_alloc(CACHE_LINE, bytes);
+    t->peers = calloc(size, sizeof *t->peers);
+    t->cards = calloc((size_t)size * t->nrails, sizeof *t->cards);
+    if (!t->rails || !t->peers || !t->cards)
+        return DRAIL_ENOMEM;
+    memset(t->rails, 0, bytes);
+    for (unsigned r = 0; r < t->nrails; r++) {
+        t->rails[r].owner = t;
+        t->rails[r].index = r;
+    }
+    for (unsigned rank = 0; rank < size; rank++)
+        t->peers[rank].rank = rank;
+    return 0;
+}
+
+int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
+               drail_error_t *err)
+{
+    if (!job || !cfg || !out)
+        return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
+    drail_t *t = calloc(1, sizeof *t);
+    if (!t)
+        return error_set(err, DRAIL_ENOMEM, "out of memory");
+    t->job = job;
+    t->cfg = *cfg;
+    t->last = &t->error;
+    t->cache.head.next = t->cache.head.prev = &t->cache.head;
+
+    int rc = settings_load(NULL, &t->tuning, err);
+    if (!rc)
+        rc = config_check(cfg, err);
+    if (rc)
+        goto fail;
+    t->nrails = cfg->nrails;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        strcpy(t->names[r], cfg->rails[r]);
+        t->cfg.rails[r] = t->names[r];
+    }
+    rc = choices_check(t, cfg->engine, cfg->team, cfg->policy, cfg->fixed_rail,
+                       err);
+    if (!rc && allocate(t))
+        rc = error_set(err, DRAIL_ENOMEM, "out of memory");
+    if (rc)
+        goto fail;
+    rc = cards_exchange(t, rails_open(t, err), err);
+    if (rc)
+        goto fail;
+    places_find(t);
+    *out = t;
+    return 0;
+fail:
+    drail_close(t);
+    return rc;
+}
+
+/* Ends the connections and waits a little until all are seen to be ended, so
+ * that nothing under way is cut off. */
+static void disconnect(drail_t *t)
+{
+    uint64_t deadline = now_ns() + CLOSE_MS * MS;
+    bool left = false;
+    for (unsigned p = 0; p < t->job->size; p++)
+        for (unsigned r = 0; r < t->nrails; r++) {
+            struct link *link = t->peers[p].links[r];
+            if (!link || link->state != LINK_UP)
+                continue;
+            left |= dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG) ==
+                    DAT_SUCCESS;
+        }
+    while (left && now_ns() < deadline) {
+        left = false;
+        for (unsigned r = 0; r < t->nrails; r++) {
+            rail_poll(&t->rails[r]);
+            rail_check(&t->rails[r]);
+            for (unsigned p = 0; p < t->job->size; p++) {
+                const struct link *link = t->peers[p].links[r];
+                left |= link && link->state == LINK_UP;
+            }
+        }
+        if (left)
+            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+}
+
+void drail_close(drail_t *t)
+{
+    if (!t)
+        return;
+    team_close(t);
+    if (t->peers && t->rails) {
+        disconnect(t);
+        for (unsigned p = 0; p < t->job->size; p++)
+            peer_free(t, &t->peers[p]);
+    }
+    regions_free(t);
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+        rail_close(&t->rails[r]);
+    if (t->pinned)
+        pthread_setaffinity_np(pthread_self(), sizeof t->affinity,
+                               &t->affinity);
+    free(t->rails);
+    free(t->peers);
+    free(t->cards);
+    free(t);
+}
+
+void drail_interrupt(drail_t *t)
+{
+    atomic_store_explicit(&t->interrupted, true, memory_order_relaxed);
+}
+
+unsigned drail_nrails(const drail_t *t)
+{
+    return t->nrails;
+}
+
+const drail_rail_info_t *drail_rail_at(const drail_t *t, unsigned index)
+{
+    return index < t->nrails ? &t->rails[index].info : NULL;
+}
+
+const drail_config_t *drail_config_of(const drail_t *t)
+{
+    return &t->cfg;
+}
+
+int drail_set_engine(drail_t *t, drail_engine_t engine, drail_team_t team)
+{
+    int rc = choices_check(t, engine, team, t->cfg.policy, t->cfg.fixed_rail,
+                           &t->error);
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.engine = engine;
+    t->cfg.team = team;
+    return 0;
+}
+
+int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
+                     unsigned fixed_rail)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    int rc = choices_check(t, t->cfg.engine, t->cfg.team, policy, fixed_rail,
+                           &t->error);
+    if (!rc && weights) {
+        drail_stripe_t probe = {.policy = DRAIL_POLICY_WEIGHTED,
+                                .nrails = t->nrails,
+                                .weights = weights};
+        if (drail_stripe(&probe, 1, chunks) < 0)
+            rc = error_set(&t->error, DRAIL_EINVAL,
+                           "weights must be 0 or more and not all 0");
+    }
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.policy = policy;
+    t->cfg.fixed_rail = fixed_rail;
+    if (weights)
+        memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
+    return 0;
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make install PREFIX= LIBDIR= DESTDIR=, make uninstall
+#
+# Installed programs find the libraries by their own place ($ORIGIN/../lib):
+# any PREFIX works, and a LIBDIR elsewhere must be one that ld.so searches.
+
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/dapl_rail
+
+INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
+INSTALL_MAN := $(wildcard docs/man/*.[1-9])
+man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+
+INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
+  $(LIBDIR)/libdapl_rail.so $(LIBDIR)/libdapl_rail.so.$(SOVERSION) \
+  $(LIBDIR)/libdapl_rail.so.$(VERSION) $(LIBDIR)/libdapl_embedded.so.$(SOVERSION) \
+  $(LIBDIR)/dapl_rail/libdapl_shm.so $(LIBDIR)/dapl_rail/dat.conf \
+  $(LIBDIR)/pkgconfig/dapl_rail.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
+  $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/dapl_rail \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/dapl_rail \
+	  $(DESTDIR)$(DOCDIR)
+	install -m 755 $(INSTALL_BIN) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIBRAIL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so.$(VERSION)
+	ln -sf libdapl_rail.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so.$(SOVERSION)
+	ln -sf libdapl_rail.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so
+	install -m 644 $(LIBEMBED).$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	install -m 644 $(LIBSHM) $(DESTDIR)$(LIBDIR)/dapl_rail
+	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' providers/shm/dat.conf.in \
+	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	  -e 's|@VERSION@|$(VERSION)|' dapl_rail/dapl_rail.pc.in \
+	  > $(DESTDIR)$(LIBDIR)/pkgconfig/dapl_rail.pc
+	install -m 644 dapl_rail/dapl_rail.h $(DESTDIR)$(PREFIX)/include/dapl_rail
+	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
+	  $(DESTDIR)$(call man_target,$(page)) &&) true
+	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail \
+	  $(PREFIX)/include/dapl_rail $(DOCDIR))

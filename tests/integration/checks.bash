@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by the scripts in this folder. By hand: BUILD=build SOURCE=. script.sh
+
+set -u
+BUILD=$(realpath "${BUILD:?}")
+SOURCE=$(realpath "${SOURCE:?}")
+failures=0
+work=$(mktemp -d)
+background=()
+
+finish()
+{
+    local status=$? pid
+    for pid in "${background[@]}"; do
+        # not KILL: timeout(1) would leave its program behind
+        kill -TERM "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+    [ "$status" -ne 0 ] || exit $((failures > 0))
+}
+trap finish EXIT
+
+# check NAME COMMAND…: runs a command that must succeed
+check()
+{
+    local name=$1
+    shift
+    if "$@"; then
+        echo "ok - $name"
+    else
+        echo "NOT OK - $name: $*"
+        failures=$((failures + 1))
+    fi
+}
+
+# waits up to 10 s until FILE has TEXT
+await_text()
+{
+    local file=$1 text=$2
+    for _ in $(seq 200); do
+        grep -q -- "$text" "$file" 2>/dev/null && return 0
+        sleep 0.05
+    done
+    echo "no '$text' in $file:"
+    cat "$file"
+    return 1
+}
+
+# waits up to $2 seconds for the end of one of our children; gives its status
+await_exit()
+{
+    local pid=$1 seconds=$2
+    for _ in $(seq $((seconds * 20))); do
+        kill -0 "$pid" 2>/dev/null || {
+            wait "$pid"
+            return
+        }
+        sleep 0.05
+    done
+    echo "process $pid still runs after $seconds s"
+    return 1
+}

@@ -1,0 +1,200 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The command line of railbench and railinfo: what scripts depend on, and bad
+# input: exit status 2 and one line on stderr that names the option, the value
+# and what is allowed.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+info=$BUILD/bin/railinfo
+quick=(--sizes 8:64 --iterations 5 --repeat 3)
+
+# refused NAME 'REGEX…' COMMAND…: exit status 2, nothing on stdout, and one
+# line on stderr which every regex matches
+refused()
+{
+    local name=$1 wanted=$2 status regex
+    shift 2
+    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    local good=1
+    [ $status -eq 2 ] || good=0
+    [ ! -s "$work/out" ] || good=0
+    [ "$(wc -l <"$work/err")" -eq 1 ] || good=0
+    for regex in $wanted; do
+        grep -Eq -- "$regex" "$work/err" || good=0
+    done
+    if [ $good -eq 1 ]; then
+        echo "ok - refused: $name"
+    else
+        echo "NOT OK - refused: $name: status $status (2 expected)," \
+            "wanted one line with: $wanted"
+        sed 's/^/  stdout: /' "$work/out"
+        sed 's/^/  stderr: /' "$work/err"
+        failures=$((failures + 1))
+    fi
+}
+
+# --- bad input ----------------------------------------------------------------
+
+refused 'no test' 'bw bibw lat' "$bench"
+refused 'unknown test' 'nonsense bw bibw lat' "$bench" nonsense
+refused 'unknown option' '--nonsense' "$bench" bw --nonsense
+refused 'option without its value' '--sizes' "$bench" bw --sizes
+refused 'unknown engine' '--engine turbo single nonthreaded threaded' \
+    "$bench" bw --engine turbo
+refused 'one of two engines' '--engine turbo' "$bench" bw --engine single,turbo
+refused 'unknown policy' '--policy odd even weighted adaptive roundrobin fixed' \
+    "$bench" bw --policy odd
+refused 'unknown team' '--team mixed forkjoin resident' "$bench" bw --team mixed
+refused 'unknown rail' '--rails shm999' "$bench" bw --rails shm0,shm999
+refused 'no rail' '--rails' "$bench" bw --rails ''
+refused 'rail twice' '--rails shm0' "$bench" bw --rails shm0,shm1,shm0
+refused 'too many rails' '--rails' "$bench" bw \
+    --rails "$(seq -s, -f 'r%.0f' 1 17)"
+for sizes in '' abc 8: :8 64:8 8,,9 1Q -1 8:9T 99999999999999999999 0x10 '8 9'; do
+    refused "sizes '$sizes'" '--sizes' "$bench" bw --sizes "$sizes"
+done
+for option in --iterations --repeat --batch --warmup --ranks; do
+    for value in '' x -1 1.5x 99999999999999999999; do
+        refused "$option '$value'" "$option" "$bench" bw $option "$value"
+    done
+done
+refused 'no iterations' '--iterations' "$bench" bw --iterations 0
+refused 'no repeats' '--repeat' "$bench" bw --repeat 0
+refused 'no batch' '--batch' "$bench" bw --batch 0
+refused 'ranks of a test of two' '--ranks 3 2' "$bench" bw --ranks 3
+refused 'unknown format' '--format xml table csv json' "$bench" bw --format xml
+refused 'output folder missing' '--output' "$bench" bw \
+    --output "$work/none/result.csv"
+refused 'output is a folder' '--output' "$bench" bw --output "$work"
+refused 'operand too many' 'extra' "$bench" bw extra
+refused 'railinfo: unknown rail' 'shm999' "$info" shm999
+refused 'railinfo: unknown option' '--nonsense' "$info" --nonsense
+
+# --- what scripts depend on -------------------------------------------------
+
+header='test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,'
+header+='iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,'
+header+='bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi'
+
+# csv_is_good FILE TEST: header, one row per engine and size, sane numbers
+csv_is_good()
+{
+    python3 - "$1" "$2" "$header" <<'PY'
+import csv, sys
+path, test, header = sys.argv[1:]
+with open(path, newline="") as f:
+    assert f.readline().strip().startswith(header), "header"
+    f.seek(0)
+    rows = list(csv.DictReader(f))
+engines = {r["engine"] for r in rows}
+assert engines == {"single", "nonthreaded", "threaded"}, engines
+sizes = {int(r["bytes"]) for r in rows}
+assert sizes == {8, 16, 32, 64}, sizes
+for r in rows:
+    assert r["test"] == test, r
+    assert int(r["ranks"]) == 2, r
+    low, mid, high = (float(r["latency_us" + s]) for s in ("_lo", "", "_hi"))
+    assert 0 < low <= mid <= high, r
+    low, mid, high = (float(r["bandwidth_MBps" + s]) for s in ("_lo", "", "_hi"))
+    assert 0 < low <= mid <= high, r
+PY
+}
+
+engines=--engine=single,nonthreaded,threaded
+for test in bw bibw lat; do
+    check "$test writes CSV" timeout -k 1 60 "$bench" $test "$engines" \
+        "${quick[@]}" --format csv --output "$work/$test.csv"
+    check "$test's CSV is as promised" csv_is_good "$work/$test.csv" $test
+done
+check 'validation' timeout -k 1 60 "$bench" bw --sizes 0:64K --iterations 2 \
+    --repeat 1 --validate --format csv --output "$work/valid.csv"
+check 'JSON is JSON' sh -c \
+    'timeout -k 1 60 "$@" --format json | python3 -m json.tool >/dev/null' - \
+    "$bench" bw "${quick[@]}"
+check 'without options' sh -c 'timeout -k 1 60 "$@" >"$0"' "$work/table" \
+    "$bench" bw --sizes 8 --iterations 2 --repeat 1
+check 'from another folder, without environment' env -i -C / \
+    timeout -k 1 60 "$bench" bw --sizes 8 --iterations 2 --repeat 1
+check 'four rails' timeout -k 1 60 "$bench" bw --rails shm0,shm1,shm2,shm3 \
+    --sizes 64K --iterations 2 --repeat 1
+check '--help' sh -c '"$0" --help | grep -q bibw' "$bench"
+check 'bw --help' sh -c '"$0" bw --help | grep -q -- --iterations' "$bench"
+check '--version' sh -c '"$0" --version | grep -Eq "[0-9]+\.[0-9]+"' "$bench"
+check 'railinfo lists the embedded rails' sh -c \
+    'timeout 30 "$0" >"$1" && for r in 0 1 2 3; do grep -q "shm$r" "$1" || exit 1; done' \
+    "$info" "$work/rails"
+check 'railinfo NAME' sh -c 'timeout 30 "$0" shm0 | grep -qi provider' "$info"
+check 'railinfo --config' sh -c \
+    'timeout 30 "$0" --config | grep -q DRAIL_' "$info"
+check 'railinfo --json' sh -c \
+    'timeout 30 "$0" --json | python3 -m json.tool >/dev/null' "$info"
+
+# --- Ctrl-C -------------------------------------------------------------------
+
+# interrupt SIGNAL: in the middle of a long run, the children end and what has
+# been measured is written, marked as partial
+interrupt()
+{
+    local signal=$1 out=$work/partial-$1.json pid children status
+    # a shell starts background programs with SIGINT ignored
+    env --default-signal=INT "$bench" bw --sizes 8:1M --repeat 1000 --format json --output "$out" \
+        >"$work/out" 2>&1 &
+    pid=$!
+    background=("$pid")
+    sleep 2
+    children=$(cat /proc/$pid/task/$pid/children)
+    [ -n "$children" ] || echo "no children after 2 s"
+    kill "-$signal" $pid
+    await_exit $pid 10
+    status=$?
+    background=()
+    for child in $children; do
+        [ ! -d "/proc/$child" ] || {
+            echo "child $child still runs"
+            return 1
+        }
+    done
+    [ $status -eq 1 ] || {
+        echo "exit status $status"
+        cat "$work/out"
+        return 1
+    }
+    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["partial"]' \
+        "$out"
+}
+check 'SIGINT: a partial result, no children' interrupt INT
+check 'SIGTERM: a partial result, no children' interrupt TERM
+
+# --- dat.conf -----------------------------------------------------------------
+
+lib=$BUILD/lib/dapl_rail/libdapl_shm.so
+ours="u2.0 nonthreadsafe default $lib dapl_rail.0.1 \"\" \"\""
+cat >"$work/odd.conf" <<CONF
+# malformed lines between good ones
+good0 $ours
+bad1
+bad2 u2.0 nonthreadsafe
+bad3 u9.z nonthreadsafe default $lib dapl_rail.0.1 "" ""
+bad4 u2.0 sometimes default $lib dapl_rail.0.1 "" ""
+missing $(echo "$ours" | sed 's|libdapl_shm|libnone|')
+
+good1 $ours
+CONF
+with_conf()
+{
+    local conf=$1
+    shift
+    DAPL_RAIL_DAT_CONF=$conf timeout -k 1 30 "$@"
+}
+check 'good lines of a malformed dat.conf work' with_conf "$work/odd.conf" \
+    "$bench" bw --rails good0,good1 --sizes 8 --iterations 2 --repeat 1
+refused 'a rail whose library is missing' '--rails missing' env \
+    "DAPL_RAIL_DAT_CONF=$work/odd.conf" "$bench" bw --rails good0,missing
+refused 'an unreadable dat.conf' '--rails shm0' env \
+    "DAPL_RAIL_DAT_CONF=$work/none.conf" "$bench" bw --rails shm0
+head -c 4096 /dev/urandom >"$work/noise.conf"
+refused 'a dat.conf of noise' '--rails shm0' env \
+    "DAPL_RAIL_DAT_CONF=$work/noise.conf" "$bench" bw --rails shm0

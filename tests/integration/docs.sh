@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The manual pages are free of warnings and speak of options that exist.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+no_warnings()
+{
+    local text
+    text=$(groff -mandoc -Tutf8 -ww -z "$1" 2>&1)
+    [ -z "$text" ] || {
+        echo "$text"
+        return 1
+    }
+}
+for page in "$SOURCE"/docs/man/*.[1-9]; do
+    check "$(basename "$page") has no warnings" no_warnings "$page"
+done
+
+# options PAGE: those that a page documents
+options()
+{
+    grep -E '^\.It Fl' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl /-/' | sort -u
+}
+for program in railbench railinfo; do
+    page=$SOURCE/docs/man/$program.1
+    {
+        "$BUILD/bin/$program" --help
+        [ $program != railbench ] || "$BUILD/bin/$program" bw --help
+    } >"$work/help" 2>&1
+    for option in $(options "$page"); do
+        check "$program has $option" grep -q -- "$option" "$work/help"
+    done
+    for option in $(grep -oE -- '--[a-z-]+' "$work/help" | sort -u); do
+        check "$program.1 has $option" grep -q -- "Fl -${option#--}" "$page"
+    done
+done

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# make install into a private prefix and through a staging directory; programs
+# run from there; an outsider builds an example against it; make uninstall.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+prefix=$work/prefix
+make_it()
+{
+    make -s -C "$SOURCE" BUILD="$BUILD" "$@" >"$work/make.log" 2>&1 || {
+        cat "$work/make.log"
+        return 1
+    }
+}
+
+check 'install' make_it install PREFIX="$prefix"
+check 'the soname link' test "$(readlink "$prefix/lib/libdapl_rail.so.0")" = \
+    libdapl_rail.so.0.1.0
+check 'railbench runs from there' env -i timeout 30 "$prefix/bin/railbench" bw \
+    --sizes 8 --iterations 2 --repeat 1
+check 'railinfo runs from there' sh -c \
+    'timeout 30 env -i "$0" | grep -q shm0' "$prefix/bin/railinfo"
+check 'its dat.conf names the installed provider' \
+    grep -q " $prefix/lib/dapl_rail/libdapl_shm.so " \
+    "$prefix/lib/dapl_rail/dat.conf"
+
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+for example in "$SOURCE"/examples/*.c; do
+    name=$(basename "$example" .c)
+    # shellcheck disable=SC2046 # flags are words
+    check "$name builds with pkg-config" cc -Wall -Werror -o "$work/$name" \
+        "$example" $(pkg-config --cflags --libs dapl_rail) \
+        -Wl,-rpath,"$prefix/lib"
+    check "$name runs" timeout -k 1 30 "$work/$name"
+done
+check 'only drail_ symbols are exported' sh -c \
+    '! nm -D --defined-only "$0" | grep -Ev " (drail_|DAPL_RAIL_)"' \
+    "$prefix/lib/libdapl_rail.so"
+
+check 'staged install' make_it install PREFIX=/opt/drail DESTDIR="$work/stage"
+check 'no staging path in what is installed' sh -c \
+    '! grep -r "$0" "$0"' "$work/stage"
+check 'the staged dat.conf names the final place' \
+    grep -q ' /opt/drail/lib/dapl_rail/libdapl_shm.so ' \
+    "$work/stage/opt/drail/lib/dapl_rail/dat.conf"
+
+check 'uninstall' make_it uninstall PREFIX="$prefix"
+check 'nothing is left' sh -c '[ -z "$(find "$0" ! -type d)" ]' "$prefix"

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "util.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,
+               const char *file, int line)
+{
+    const char *major = "unknown code", *minor = "", *wanted = "", *none;
+
+    if (DAT_GET_TYPE(got) == DAT_GET_TYPE(want))
+        return;
+    dat_strerror(got, &major, &minor);
+    dat_strerror(want ? want | DAT_CLASS_ERROR : want, &wanted, &none);
+    print_error("%s\n  gave %s %s, expected %s\n", call, major, minor, wanted);
+    _fail(file, line);
+}
+
+/* -------------------------------------------------------------- events --- */
+
+DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
+                       const char *file, int line)
+{
+    DAT_EVENT event = {0};
+    DAT_COUNT more;
+    DAT_RETURN rc = dat_evd_wait(evd, WAIT_MS * 1000, 1, &event, &more);
+    check_dat(rc, DAT_SUCCESS, "dat_evd_wait", file, line);
+    if (event.event_number != number) {
+        print_error("event 0x%x, expected 0x%x\n", event.event_number, number);
+        if (event.event_number == DAT_DTO_COMPLETION_EVENT)
+            print_error("  a DTO completion with status %d\n",
+                        event.event_data.dto_completion_event_data.status);
+        _fail(file, line);
+    }
+    return event;
+}
+
+DAT_DTO_COMPLETION_EVENT_DATA expect_dto(DAT_EVD_HANDLE evd, uint64_t cookie,
+                                         DAT_DTO_COMPLETION_STATUS status,
+                                         size_t length, const char *file,
+                                         int line)
+{
+    DAT_EVENT event = expect_event(evd, DAT_DTO_COMPLETION_EVENT, file, line);
+    DAT_DTO_COMPLETION_EVENT_DATA dto =
+        event.event_data.dto_completion_event_data;
+    if (dto.user_cookie.as_64 != cookie || dto.status != status ||
+        (!status && dto.transfered_length != length)) {
+        print_error("completion: cookie %llu status %d length %u,"
+                    " expected %llu %d %zu\n",
+                    (unsigned long long)dto.user_cookie.as_64, dto.status,
+                    dto.transfered_length, (unsigned long long)cookie, status,
+                    length);
+        _fail(file, line);
+    }
+    return dto;
+}
+
+void expect_silence(DAT_EVD_HANDLE evd, int milliseconds)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_FAILS(dat_evd_wait(evd, (DAT_TIMEOUT)milliseconds * 1000, 1, &event,
+                           &more),
+              DAT_TIMEOUT_EXPIRED);
+}
+
+DAT_DTO_COOKIE cookie(uint64_t value)
+{
+    return (DAT_DTO_COOKIE){.as_64 = value};
+}
+
+/* -------------------------------------------------------------- memory --- */
+
+void region_create(region_t *region, memory_kind_t kind, size_t bytes,
+                   DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                   DAT_MEM_PRIV_FLAGS privileges)
+{
+    size_t total = bytes + 2 * GUARD;
+    region->kind = kind;
+    region->bytes = bytes;
+    region->fd = -1;
+    if (kind == MEMORY_MEMFD) {
+        region->fd = memfd_create("test", MFD_CLOEXEC);
+        assert_true(region->fd >= 0);
+        assert_int_equal(ftruncate(region->fd, (off_t)total), 0);
+        region->all = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           region->fd, 0);
+        assert_ptr_not_equal(region->all, MAP_FAILED);
+    } else {
+        region->all = malloc(total);
+        assert_non_null(region->all);
+    }
+    region->data = region->all + GUARD;
+    fill(region->all, total, 0);
+
+    DAT_REGION_DESCRIPTION what = {.for_va = region->data};
+    DAT_VLEN registered;
+    DAT_VADDR address;
+    DAT_OK(dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, what, bytes, pz, privileges,
+                          DAT_VA_TYPE_VA, &region->lmr, &region->lmr_context,
+                          &region->rmr_context, &registered, &address));
+    assert_true(address <= (uintptr_t)region->data);
+    assert_true(address + registered >= (uintptr_t)region->data + bytes);
+}
+
+void region_destroy(region_t *region)
+{
+    if (region->lmr)
+        DAT_OK(dat_lmr_free(region->lmr));
+    if (region->fd >= 0) {
+        munmap(region->all, region->bytes + 2 * GUARD);
+        close(region->fd);
+    } else {
+        free(region->all);
+    }
+    memset(region, 0, sizeof *region);
+}
+
+uint64_t random_next(uint64_t *seed)
+{
+    /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good one */
+    uint64_t z = *seed += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+void fill(void *memory, size_t bytes, uint64_t seed)
+{
+    unsigned char *byte = memory;
+    for (; bytes >= 8; bytes -= 8, byte += 8)
+        memcpy(byte, &(uint64_t){random_next(&seed)}, 8);
+    memcpy(byte, &(uint64_t){random_next(&seed)}, bytes);
+}
+
+DAT_LMR_TRIPLET local(const region_t *region, size_t offset, size_t bytes)
+{
+    return (DAT_LMR_TRIPLET){(uintptr_t)region->data + offset,
+                             (DAT_SEG_LENGTH)bytes, region->lmr_context};
+}
+
+DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes)
+{
+    return (DAT_RMR_TRIPLET){(uintptr_t)region->data + offset,
+                             (DAT_SEG_LENGTH)bytes, region->rmr_context};
+}
+
+/* ----------------------------------------------------------------- end --- */
+
+void end_open(end_t *end, const DAT_EP_ATTR *attr)
+{
+    memset(end, 0, sizeof *end);
+    DAT_OK(dat_ia_open((DAT_NAME_PTR)IA_NAME, 16, &end->async, &end->ia));
+    DAT_OK(dat_pz_create(end->ia, &end->pz));
+    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG,
+                          &end->cr));
+    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL,
+                          DAT_EVD_CONNECTION_FLAG, &end->conn));
+    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG,
+                          &end->recv));
+    DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL,
+                          DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG,
+                          &end->request));
+    DAT_OK(dat_psp_create_any(end->ia, &end->qual, end->cr,
+                              DAT_PSP_CONSUMER_FLAG, &end->psp));
+    DAT_OK(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->conn,
+                         attr, &end->ep));
+}
+
+void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
+                     DAT_MEM_PRIV_FLAGS privileges)
+{
+    end_open(end, NULL);
+    region_create(&end->mem, kind, bytes, end->ia, end->pz, privileges);
+}
+
+void end_close(end_t *end)
+{
+    if (end->ep)
+        DAT_OK(dat_ep_free(end->ep));
+    if (end->mem.all)
+        region_destroy(&end->mem);
+    if (end->psp)
+        DAT_OK(dat_psp_free(end->psp));
+    DAT_OK(dat_evd_free(end->request));
+    DAT_OK(dat_evd_free(end->recv));
+    DAT_OK(dat_evd_free(end->conn));
+    DAT_OK(dat_evd_free(end->cr));
+    DAT_OK(dat_pz_free(end->pz));
+    DAT_OK(dat_ia_close(end->ia, DAT_CLOSE_GRACEFUL_FLAG));
+    memset(end, 0, sizeof *end);
+}
+
+DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual)
+{
+    DAT_IA_ATTR attr;
+    DAT_OK(dat_ia_query(end->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
+                        NULL));
+    return dat_ep_connect(end->ep, attr.ia_address_ptr, qual, WAIT_MS * 1000,
+                          0, NULL, DAT_QOS_BEST_EFFORT,
+                          DAT_CONNECT_DEFAULT_FLAG);
+}
+
+void end_accept(end_t *end)
+{
+    DAT_EVENT event = EXPECT_EVENT(end->cr, DAT_CONNECTION_REQUEST_EVENT);
+    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
+                         end->ep, 0, NULL));
+    event = EXPECT_EVENT(end->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    assert_ptr_equal(event.event_data.connect_event_data.ep_handle, end->ep);
+}
+
+void end_connect_both(end_t *active, end_t *passive)
+{
+    DAT_OK(end_connect(active, passive->qual));
+    end_accept(passive);
+    EXPECT_EVENT(active->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * What the provider's tests share: checks of DAT results and events, and one
+ * end of a connection. The tests are plain DAT programs: everything goes
+ * through <dat2/udat.h> and the genuine registry.
+ */
+#ifndef TESTS_PROVIDER_UTIL_H
+#define TESTS_PROVIDER_UTIL_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dat2/udat.h>
+
+/** IA under test. */
+#define IA_NAME "shm0"
+/** Bound of every wait that must succeed, in milliseconds. */
+#define WAIT_MS 10000
+/** Bytes before and after registered memory that nobody may touch. */
+#define GUARD 4096
+/** Queue length of every EVD that an end makes. */
+#define END_QLEN 1024
+
+/** The call must succeed / fail with this type of error (any subtype). */
+#define DAT_OK(call) check_dat((call), DAT_SUCCESS, #call, __FILE__, __LINE__)
+#define DAT_FAILS(call, type)                                                  \
+    check_dat((call), (type), #call, __FILE__, __LINE__)
+
+void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,
+               const char *file, int line);
+
+/* -------------------------------------------------------------- events --- */
+
+/** Waits up to WAIT_MS for the next event, which must have this number. */
+#define EXPECT_EVENT(evd, number)                                              \
+    expect_event((evd), (DAT_EVENT_NUMBER)(number), __FILE__, __LINE__)
+DAT_EVENT expect_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number,
+                       const char *file, int line);
+
+/** Waits for a DTO completion with this cookie, status and, when successful,
+ *  length. */
+#define EXPECT_DTO(evd, cookie, status, length)                                \
+    expect_dto((evd), (cookie), (status), (length), __FILE__, __LINE__)
+DAT_DTO_COMPLETION_EVENT_DATA expect_dto(DAT_EVD_HANDLE evd, uint64_t cookie,
+                                         DAT_DTO_COMPLETION_STATUS status,
+                                         size_t length, const char *file,
+                                         int line);
+
+/** Nothing may be on the EVD for this long. */
+void expect_silence(DAT_EVD_HANDLE evd, int milliseconds);
+
+DAT_DTO_COOKIE cookie(uint64_t value);
+
+/* -------------------------------------------------------------- memory --- */
+
+typedef enum memory_kind {
+    MEMORY_MALLOC, /**< private to the process */
+    MEMORY_MEMFD,  /**< shared mapping whose descriptor stays open */
+    MEMORY_KINDS
+} memory_kind_t;
+
+/** Registered memory between two guard zones. */
+typedef struct region {
+    memory_kind_t kind;
+    int fd;
+    unsigned char *all; /**< guard, data, guard */
+    unsigned char *data;
+    size_t bytes; /**< of data */
+    DAT_LMR_HANDLE lmr;
+    DAT_LMR_CONTEXT lmr_context;
+    DAT_RMR_CONTEXT rmr_context;
+} region_t;
+
+void region_create(region_t *region, memory_kind_t kind, size_t bytes,
+                   DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                   DAT_MEM_PRIV_FLAGS privileges);
+void region_destroy(region_t *region);
+
+/** Reproducible noise. */
+void fill(void *memory, size_t bytes, uint64_t seed);
+/** Next random number of a generator whose state is *seed. */
+uint64_t random_next(uint64_t *seed);
+
+DAT_LMR_TRIPLET local(const region_t *region, size_t offset, size_t bytes);
+DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes);
+
+/* ----------------------------------------------------------------- end --- */
+
+/** One end of a connection: an open IA with what an Endpoint needs. */
+typedef struct end {
+    DAT_IA_HANDLE ia;
+    DAT_PZ_HANDLE pz;
+    DAT_EVD_HANDLE async, cr, conn, recv, request;
+    DAT_PSP_HANDLE psp;
+    DAT_CONN_QUAL qual; /**< of psp */
+    DAT_EP_HANDLE ep;
+    region_t mem;
+} end_t;
+
+/** Opens IA_NAME with EVDs, a listening PSP and an unconnected EP; *end is
+ *  all zero afterwards but for those. @p attr NULL: the provider's defaults. */
+void end_open(end_t *end, const DAT_EP_ATTR *attr);
+/** The same, and registers @p bytes of memory. */
+void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
+                     DAT_MEM_PRIV_FLAGS privileges);
+void end_close(end_t *end);
+
+/** Starts connecting to a PSP on the same IA. */
+DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual);
+/** Accepts the next connection request with the end's EP. */
+void end_accept(end_t *end);
+/** Connects two ends of this process. */
+void end_connect_both(end_t *active, end_t *passive);
+
+#endif

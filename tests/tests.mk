@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make test                     everything, in three builds: plain,
+#                               ASan + UBSan, and the threaded engine in TSan
+# make test TESTS=provider/     only tests with this text in their path
+# make tests                    builds the test programs of one build
+#
+# Each tests/<suite>/test_*.c is a program (other .c files there are helpers
+# of that suite), each tests/integration/*.sh a script. All of them end up in
+# $(BUILD)/test/<suite>/, from where tests/run runs them.
+
+TESTS ?=
+
+TEST_BIN := $(BUILD)/test
+# $(call programs,suite) and $(call helpers,suite)
+programs = $(patsubst tests/%.c,$(TEST_BIN)/%,$(wildcard tests/$(1)/test_*.c))
+helpers  = $(filter-out $(BUILD)/obj/tests/$(1)/test_%,\
+             $(call objects,tests/$(1)))
+
+TEST_PROGRAMS := $(foreach suite,unit provider integration,\
+                   $(call programs,$(suite)))
+TEST_SCRIPTS  := $(patsubst tests/%.sh,$(TEST_BIN)/%,\
+                   $(wildcard tests/integration/*.sh))
+TEST_RPATH    := -Wl,-rpath,'$$ORIGIN/../../lib'
+
+# unit tests may look inside the benchmark program
+LIBBENCH := $(TEST_BIN)/libbench.a
+
+.PHONY: test tests test-run
+tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+
+$(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+
+$(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
+    $(call helpers,unit) $(LIBBENCH) $(LIBRAIL)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o %.a,$^) \
+	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
+
+# provider tests are plain DAT programs: they do not link libdapl_rail
+$(call programs,provider): $(TEST_BIN)/provider/%: \
+    $(BUILD)/obj/tests/provider/%.o $(call helpers,provider)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
+
+$(call programs,integration): $(TEST_BIN)/integration/%: \
+    $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $(filter %.o,$^) \
+	  -L$(LIB) -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
+
+$(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
+	@mkdir -p $(@D)
+	install -m 755 $< $@
+
+# --- the three builds ---------------------------------------------------------
+
+ASAN := BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
+TSAN := BUILD=$(BUILD)/tsan SANITIZE=thread CC=clang CFLAGS='-O1 -g'
+
+# Foreign programs can't load a sanitized provider, and documents and packages
+# are the same in every build; the transport is what has threads.
+PLAIN_ONLY := dapltest dtest docs install
+TSAN_TESTS := $(filter $(TEST_BIN)/integration/%,$(TEST_PROGRAMS))
+
+TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+TEST_RUN := $(TEST_ALL) \
+  $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
+    $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL))) \
+  $(patsubst $(TEST_BIN)/%,$(BUILD)/tsan/test/%,$(TSAN_TESTS))
+
+test: tests
+	$(MAKE) $(ASAN) tests
+	$(MAKE) $(TSAN) tests
+	@tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench/options.c: what the command line accepts; a wrong one is told in one
+ * line that names the option and the value. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "bench/plan.h"
+#include "bench/test.h"
+
+#define MAX_ARGS 8
+
+static options_t opts;
+static char message[1024];
+
+/* Parses a line split at blanks, with stderr caught in message. */
+static parsed_t parse(const char *line)
+{
+    char copy[512], *args[MAX_ARGS], *save = NULL;
+    int nargs = 0;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *arg = strtok_r(copy, " ", &save); arg && nargs < MAX_ARGS;
+         arg = strtok_r(NULL, " ", &save))
+        args[nargs++] = arg;
+
+    FILE *caught = tmpfile();
+    int before = dup(STDERR_FILENO);
+    assert_non_null(caught);
+    fflush(stderr);
+    dup2(fileno(caught), STDERR_FILENO);
+    options_init(&opts, test_bw.sizes);
+    parsed_t parsed = options_parse(&opts, &test_bw.table, nargs, args);
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(caught);
+    message[fread(message, 1, sizeof message - 1, caught)] = '\0';
+    fclose(caught);
+    return parsed;
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), PARSED_OK);
+    assert_int_equal(opts.nengines, 3);
+    assert_int_equal(opts.nrails, 2);
+    assert_string_equal(opts.rails[0], "shm0");
+    assert_string_equal(opts.rails[1], "shm1");
+    assert_int_equal(opts.batch, 20);
+    assert_int_equal(opts.nsizes, 23);
+    assert_true(opts.precision == 0.025);
+    assert_string_equal(message, "");
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--engine threaded,single --policy adaptive "
+                           "--team=forkjoin"),
+                     PARSED_OK);
+    assert_int_equal(opts.nengines, 2);
+    assert_int_equal(opts.engines[0], DRAIL_ENGINE_THREADED);
+    assert_int_equal(opts.engines[1], DRAIL_ENGINE_SINGLE);
+    assert_int_equal(opts.policies[0], DRAIL_POLICY_ADAPTIVE);
+    assert_int_equal(opts.teams[0], DRAIL_TEAM_FORKJOIN);
+
+    assert_int_equal(parse("--batch 7 --precision 1 --threshold 8K "
+                           "--validate"),
+                     PARSED_OK);
+    assert_int_equal(opts.batch, 7);
+    assert_true(opts.precision == 0.01);
+    assert_int_equal(opts.threshold, 8192);
+    assert_true(opts.validate);
+    assert_int_equal(parse("--rails shm1 --weights 2"), PARSED_OK);
+    assert_int_equal(opts.nrails, 1);
+}
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *option, *value;
+    } wrong[] = {
+        {"--engine warp", "--engine", "warp"},
+        {"--engine single,single", "--engine", "single,single"},
+        {"--engine single,", "--engine", "single,"},
+        {"--policy best", "--policy", "best"},
+        {"--team away", "--team", "away"},
+        {"--rails nosuch", "--rails", "nosuch"},
+        {"--rails shm0,shm0", "--rails", "shm0,shm0"},
+        {"--rails=", "--rails", "''"},
+        {"--sizes 8:4", "--sizes", "8:4"},
+        {"--sizes 2G", "--sizes", "2G"},
+        {"--batch 0", "--batch", "0"},
+        {"--batch -1", "--batch", "-1"},
+        {"--batch 1x", "--batch", "1x"},
+        {"--iterations 99999999999999999999", "--iterations", "9999"},
+        {"--repeat 1001", "--repeat", "1001"},
+        {"--precision nan", "--precision", "nan"},
+        {"--time-budget -5", "--time-budget", "-5"},
+        {"--format xml", "--format", "xml"},
+        {"--weights 1,2,3", "--weights", "3"},
+        {"--weights 0,0", "--weights", "0,0"},
+        {"--validate=yes", "--validate", "yes"},
+        {"--output", "--output", "''"},
+        {"--nonsense", "--nonsense", "--nonsense"},
+        {"stray", "stray", "stray"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        parsed_t parsed = parse(wrong[i].line);
+        char *newline = strchr(message, '\n');
+        if (parsed != PARSED_WRONG || !strstr(message, wrong[i].option) ||
+            !strstr(message, wrong[i].value) || !strstr(message, "allowed") ||
+            !newline || newline[1])
+            fail_msg("'%s': %d, \"%s\"", wrong[i].line, parsed, message);
+    }
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    plan_t plan;
+    char text[128];
+    assert_int_equal(parse("--policy even,adaptive --team resident,forkjoin"),
+                     PARSED_OK);
+    plan_make(&plan, &opts);
+    /* single on 2 rails, nonthreaded x 2 policies, threaded x 2 x 2 */
+    assert_int_equal(plan.count, 2 + 2 + 4);
+    assert_int_equal(plan_single(&plan, 1), 1);
+    assert_int_equal(plan_single(&plan, 2), -1);
+    setup_rails(&plan.setups[1], &opts, text, sizeof text);
+    assert_string_equal(text, "shm1");
+    setup_rails(&plan.setups[2], &opts, text, sizeof text);
+    assert_string_equal(text, "shm0+shm1");
+    setup_label(&plan.setups[7], &opts, text, sizeof text);
+    assert_string_equal(text, "threaded/forkjoin adaptive");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
