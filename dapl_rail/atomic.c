@@ -20,7 +20,7 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
                       struct wire_atomic *ask, uint64_t *old)
 {
     struct wire wire = {.type = WIRE_ATOMIC};
-    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), t->cfg.timeout_ms);
+    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL));
     link->answered = false;
     if (!rc)
         rc = link_send(link, &wire, ask, sizeof *ask, NULL);

@@ -152,12 +152,13 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     struct work work = {
         .rails = b.rails,
         .post = batch_post,
+        .short_one = !b.turns && !(b.data & (b.data - 1)),
         .owed = ask->await_reply ? reply_owed : sent_owed,
         .met = b.timed ? batch_met : NULL,
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
-    rc = links_reserve(t, peer, b.rails, t->cfg.timeout_ms);
+    rc = links_reserve(t, peer, b.rails);
     if (rc)
         return outcome(t, peer, rc, "drail_batch");
     b.seq = peer->note_seq++;
@@ -167,7 +168,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
     if (!rc && ask->await_reply)
-        ask->reply_id = note_deliver(t, peer);
+        ask->reply_id = note_deliver(peer);
     if (rc)
         for (uint32_t left = b.rails; left; left &= left - 1)
             link_down(peer->links[__builtin_ctz(left)], rc,
@@ -225,9 +226,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         .timeout_ms = t->cfg.timeout_ms,
     };
     /* over all rails: the question says only later which ones it took */
-    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1,
-                                t->cfg.timeout_ms)
-                : 0;
+    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1) : 0;
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
     a.seq = peer->note_seq;
@@ -239,7 +238,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         return outcome(t, peer, rc, "drail_batch_answer");
     if (answer)
         peer->note_seq++;
-    uint32_t value = note_deliver(t, peer);
+    uint32_t value = note_deliver(peer);
     if (id)
         *id = value;
     return 0;

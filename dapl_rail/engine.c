@@ -11,11 +11,28 @@ uint32_t engine_rails(const drail_t *t)
 int engine_run(drail_t *t, struct work *work)
 {
     /* one rail is not worth a dispatch: the caller does it, as in `single` */
-    bool several = work->rails & (work->rails - 1);
-    const struct engine *engine =
-        t->cfg.engine == DRAIL_ENGINE_THREADED && several ? &engine_threaded
-                                                          : &engine_nonthreaded;
-    return engine->run(t, work);
+    bool team = t->cfg.engine == DRAIL_ENGINE_THREADED && !work->short_one &&
+                work->rails & (work->rails - 1);
+    work->known = work->rails;
+    return team ? engine_threaded(t, work) : engine_nonthreaded(t, work);
+}
+
+int work_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct work *work = arg;
+    int rc = work->owed(t, work->arg, owed);
+    if (rc < 0)
+        return rc;
+    work->known |= *owed;
+    uint32_t ready = work->known & ~*owed & ~work->done;
+    work->done |= ready;
+    for (; ready && work->met; ready &= ready - 1) {
+        unsigned r = (unsigned)__builtin_ctz(ready);
+        int error = work->met(&t->rails[r], work->arg);
+        if (error)
+            return error;
+    }
+    return rc;
 }
 
 int work_rail(drail_t *t, struct work *work, unsigned index)

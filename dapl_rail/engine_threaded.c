@@ -46,9 +46,18 @@ static void run_resident(drail_t *t, struct work *work)
         team_join(t, (unsigned)__builtin_ctz(left));
 }
 
-static int run(drail_t *t, struct work *work)
+int engine_threaded(drail_t *t, struct work *work)
 {
     bool complete = true;
+    if (!work->post) {
+        /* what is about to come is not worth a dispatch */
+        int rc = progress_spin(t, work_owed, work);
+        if (rc) {
+            spin_end(&t->spin);
+            return rc < 0 ? rc : 0;
+        }
+        work->rails = work->known & ~work->done;
+    }
     if (t->cfg.team == DRAIL_TEAM_RESIDENT) {
         int rc = team_open(t);
         if (rc)
@@ -60,6 +69,8 @@ static int run(drail_t *t, struct work *work)
     else
         complete = run_forkjoin(t, work);
     t->parallel = false;
+    if (!work->post)
+        spin_end(&t->spin);
     if (!complete) /* called within a parallel region of the caller's */
         return fail(t, DRAIL_ENOTSUP,
                     "engine threaded, team forkjoin: OpenMP gives fewer than "
@@ -67,5 +78,3 @@ static int run(drail_t *t, struct work *work)
                     __builtin_popcount(work->rails));
     return work_result(work);
 }
-
-const struct engine engine_threaded = {"threaded", run};

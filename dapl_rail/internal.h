@@ -172,6 +172,7 @@ struct link {
     struct peer *peer;
     DAT_EP_HANDLE ep;
     enum link_state state;
+    bool established; /* has been up */
     int error;
 
     /* request queue: DTOs complete in the order of posting */
@@ -249,6 +250,17 @@ struct cache {
 
 /* ------------------------------------------------------------- handles --- */
 
+/*
+ * Polling before a sleep. After a moment it gives the core away between polls,
+ * as what it waits for may need this very core; and where waits have been long
+ * it polls less. Belongs to one waiting thread.
+ */
+struct spin {
+    unsigned max_us, us;
+    uint64_t start_ns;
+    unsigned turns;
+};
+
 struct drail_job {
     unsigned rank, size, ppn;
     int fd;                    /* to the supervisor */
@@ -270,6 +282,7 @@ struct drail {
     struct team *team;
     bool parallel; /* the rails belong to the team's threads */
     _Atomic bool interrupted;
+    struct spin spin;   /* of the caller, for events */
     unsigned turn;      /* roundrobin */
     unsigned striped;   /* adaptive: messages until the next probe */
     cpu_set_t affinity; /* the caller's own */
@@ -343,8 +356,7 @@ int link_post(struct link *link, struct dto *dto,
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done);
 /* Waits until a message can be sent on every one of these rails. */
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails,
-                  int timeout_ms);
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails);
 /* A receive was consumed; gives credits back when many are owed. */
 void link_owe(struct link *link);
 /* Sends what we owe the peer, a reply or credits, if there is room. */
@@ -373,6 +385,17 @@ int patience_check(struct patience *patience);
 int rail_poll(struct rail *rail);
 /* Waits at most so long for one event and handles it: 1, 0 or an error. */
 int rail_sleep(struct rail *rail, unsigned us);
+static inline void spin_begin(struct spin *s)
+{
+    s->start_ns = 0;
+    s->turns = 0;
+}
+/* Between polls: is it worth another one? */
+bool spin_more(struct spin *s);
+/* What was waited for has come, perhaps after a sleep. */
+void spin_end(struct spin *s);
+/* Polls for the spin time in the calling thread: 1, 0 or an error. */
+int progress_spin(drail_t *t, owed_t owed, void *arg);
 /* Waits in the calling thread for events of any rail. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
 /* Waits in the rail's thread until the rail owes nothing. */
@@ -386,28 +409,27 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
  */
 struct work {
     uint32_t rails;
+    bool short_one; /* data on one rail only: not worth a dispatch */
     int (*post)(struct rail *rail, void *arg);
     owed_t owed;
     int (*met)(struct rail *rail, void *arg);
     void *arg;
     int timeout_ms;
+    uint32_t known, done; /* rails that have owed something, that are met */
     int result[DRAIL_MAX_RAILS];
 };
 
-struct engine {
-    const char *name;
-    int (*run)(drail_t *t, struct work *work);
-};
-
-extern const struct engine engine_nonthreaded;
-extern const struct engine engine_threaded;
-
+int engine_nonthreaded(drail_t *t, struct work *work);
+int engine_threaded(drail_t *t, struct work *work);
 /* Runs the work as the present engine does. */
 int engine_run(drail_t *t, struct work *work);
 /* Rails that the present engine uses. */
 uint32_t engine_rails(const drail_t *t);
 /* The steps of one rail, in the thread that owns it. */
 int work_rail(drail_t *t, struct work *work, unsigned index);
+/* As work->owed, for one thread that waits for all rails of the work (its
+ * argument): every rail that owes nothing any more is met once. */
+int work_owed(drail_t *t, void *arg, uint32_t *owed);
 int work_result(const struct work *work);
 
 int team_open(drail_t *t);
@@ -461,7 +483,7 @@ int note_owed(drail_t *t, void *arg, uint32_t *owed);
 int note_send(struct link *link, uint32_t seq, uint32_t id, uint32_t rails,
               const struct completion *done);
 /* Delivers the notification that is ready. */
-uint32_t note_deliver(drail_t *t, struct peer *peer);
+uint32_t note_deliver(struct peer *peer);
 
 void atomic_serve(struct slot *slot);
 

@@ -4,6 +4,7 @@
  * out-of-band all-gather, passes signals on, and ends what must end.
  */
 #include <errno.h>
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,8 @@ rank_run(struct supervisor *s, pid_t parent, drail_job_t *job,
     sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
     int status = rank_main(job, arg);
     fflush(NULL);
+    /* _exit skips what OpenMP runtimes do at exit; LLVM's removes a file */
+    omp_pause_resource_all(omp_pause_hard);
     _exit(status & 0xff);
 }
 

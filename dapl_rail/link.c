@@ -28,6 +28,8 @@ int slot_post(struct slot *slot)
 {
     struct link *link = slot->link;
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | 1};
+    if (link->state == LINK_DOWN)
+        return link->error;
     slot->bytes = (uint32_t)link->slot_bytes;
     DAT_LMR_TRIPLET iov = {
         .virtual_address = (uintptr_t)slot->data,

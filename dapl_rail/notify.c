@@ -90,12 +90,11 @@ int note_send(struct link *link, uint32_t seq, uint32_t id, uint32_t rails,
     return link_send(link, &wire, NULL, 0, done);
 }
 
-uint32_t note_deliver(drail_t *t, struct peer *peer)
+uint32_t note_deliver(struct peer *peer)
 {
     struct arrival *a = inbox_next(&peer->notes);
     uint32_t id = atomic_load_explicit(&a->id, memory_order_relaxed);
     uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
-    (void)t;
     inbox_pop(&peer->notes);
     for (; rails; rails &= rails - 1)
         link_owe(peer->links[__builtin_ctz(rails)]);
@@ -120,7 +119,7 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     rc = progress_wait(t, note_owed, &w, timeout_or(t, timeout_ms));
     if (rc)
         return outcome(t, peer, rc, "drail_notify_wait");
-    uint32_t value = note_deliver(t, peer);
+    uint32_t value = note_deliver(peer);
     if (id)
         *id = value;
     return 0;

@@ -79,6 +79,7 @@ static void established(struct link *link,
         return;
     }
     link->state = LINK_UP;
+    link->established = true;
 }
 
 static const char *connection_text(DAT_EVENT_NUMBER number)
@@ -240,10 +241,12 @@ static int ask(struct rail *rail, struct peer *peer)
     return rc;
 }
 
-static bool all_up(const drail_t *t, const struct peer *peer)
+/* A peer that has connected may be gone again: later calls will find that out,
+ * after they have delivered what it had sent. */
+static bool all_established(const drail_t *t, const struct peer *peer)
 {
     for (unsigned r = 0; r < t->nrails; r++)
-        if (!peer->links[r] || peer->links[r]->state != LINK_UP)
+        if (!peer->links[r] || !peer->links[r]->established)
             return false;
     return true;
 }
@@ -264,14 +267,15 @@ int drail_connect(drail_t *t, unsigned rank)
     for (unsigned r = 0; !rc && r < t->nrails && t->job->rank < rank; r++)
         if (!peer->links[r])
             rc = ask(&t->rails[r], peer);
-    while (!rc && !all_up(t, peer)) {
+    while (!rc && !all_established(t, peer)) {
         struct timespec nap = {.tv_nsec = CONNECT_NAP_US * 1000};
         rc = serve_requests(t);
         for (unsigned r = 0; r < t->nrails; r++)
             rail_check(&t->rails[r]);
-        if (!rc)
-            rc = atomic_load(&peer->error);
-        if (rc || all_up(t, peer))
+        if (rc || all_established(t, peer))
+            break;
+        rc = atomic_load(&peer->error);
+        if (rc)
             break;
         rc = patience_check(&p);
         nanosleep(&nap, NULL);

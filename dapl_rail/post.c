@@ -75,6 +75,9 @@ static int queue_drain(struct link *link, uint64_t outstanding)
     struct room room = {.link = link};
     if (link->posted - link->retired <= outstanding)
         return 0;
+    if (rail_poll(link->rail) > 0 &&
+        link->posted - link->retired <= outstanding)
+        return link->state == LINK_DOWN ? link->error : 0;
     room.retired = link->posted - outstanding;
     return rail_wait(link->rail, room_owed, &room,
                      link->rail->owner->cfg.timeout_ms);
@@ -146,8 +149,12 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     DAT_RETURN status = dto_post(link, d, cookie, flags);
     while (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES &&
            link->ops_head != link->ops_tail) {
-        /* the provider's queue is shorter than it said: wait for one more */
+        /* the provider's queue is shorter than it said: wait for one more;
+         * events handled meanwhile must not send, as op is taken */
+        bool posting = link->posting;
+        link->posting = true;
         rc = queue_drain(link, link->posted - link->retired - 1);
+        link->posting = posting;
         if (rc)
             return link->state == LINK_DOWN ? link_error(link) : rc;
         status = dto_post(link, d, cookie, flags);
@@ -258,12 +265,12 @@ static int reserve_owed(drail_t *t, void *arg, uint32_t *owed)
     return *owed == 0;
 }
 
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, int timeout_ms)
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails)
 {
     struct reserve want = {.peer = peer, .rails = rails};
     uint32_t owed;
     int rc = reserve_owed(t, &want, &owed);
     if (rc == 0)
-        rc = progress_wait(t, reserve_owed, &want, timeout_ms);
+        rc = progress_wait(t, reserve_owed, &want, t->cfg.timeout_ms);
     return rc < 0 ? rc : 0;
 }

@@ -5,12 +5,12 @@
 
 #include "internal.h"
 
-#define POLL_BATCH      64u   /* events of one rail before the next's turn */
-#define FIRST_SLICE_US  50u   /* first sleep on one of several rails, … */
-#define SHARED_SLICE_US 1000u /* … and the longest while several may be first \
-                               */
-#define SPIN_CHECK   32u      /* polls between looks at the clock */
-#define CHECK_EVENTS 1024u    /* events between looks at the clock */
+#define POLL_BATCH     64u /* events of one rail before the next's turn */
+#define FIRST_SLICE_US 50u /* first sleep on one of several rails, … */
+#define SHARED_SLICE_US                                                        \
+    1000u                  /* … and the longest while several may be first   \
+                            */
+#define CHECK_EVENTS 1024u /* events between looks at the clock */
 
 /* ------------------------------------------------------ handling events */
 
@@ -50,6 +50,8 @@ static int dto_code(DAT_DTO_COMPLETION_STATUS status)
 
 static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
 {
+    if (link->state == LINK_DOWN)
+        return;
     /* flushed is only the consequence: the connection event says why */
     if (status == DAT_DTO_ERR_FLUSHED)
         rail_check(link->rail);
@@ -127,8 +129,7 @@ static void handle_receive(struct slot *slot,
                            const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
     struct link *link = slot->link;
-    if (link->state == LINK_DOWN)
-        return;
+    /* also on a link that is down: what a peer sent before it closed counts */
     if (dto->status != DAT_DTO_SUCCESS)
         link_failed(link, dto->status);
     else if (dto->transfered_length < sizeof(struct wire))
@@ -261,28 +262,19 @@ static int last_look(drail_t *t, owed_t owed, void *arg, int error)
     }
 }
 
-/* Polls for the spin time; 1 when all has come. */
-static int spin(drail_t *t, owed_t owed, void *arg)
+int progress_spin(drail_t *t, owed_t owed, void *arg)
 {
-    uint64_t end = 0;
     uint32_t rails;
-    for (unsigned i = 1;; i++) {
+    spin_begin(&t->spin);
+    do {
         int rc = owed(t, arg, &rails);
         if (rc)
             return rc;
         rc = poll_rails(t, rails);
         if (rc < 0)
             return rc;
-        if (rc == 0)
-            cpu_relax();
-        if (i % SPIN_CHECK == 0) {
-            uint64_t now = now_ns();
-            if (!end)
-                end = now + t->tuning.spin_us * 1000ull;
-            if (now >= end)
-                return 0;
-        }
-    }
+    } while (spin_more(&t->spin));
+    return 0;
 }
 
 static unsigned next_rail(uint32_t rails, unsigned after)
@@ -323,7 +315,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
-    uint32_t rails;
+    uint32_t rails = 0;
     int rc = owed(t, arg, &rails);
     if (rc == 0) {
         rc = poll_rails(t, all_rails(t));
@@ -332,11 +324,15 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
     }
     if (rc == 0 && timeout_ms == 0)
         return DRAIL_EAGAIN;
-    /* a rail's own wait polls first; several are polled here */
-    if (rc == 0 && rails & (rails - 1))
-        rc = spin(t, owed, arg);
-    if (rc == 0)
+    if (rc == 0 && rails & (rails - 1)) {
+        rc = progress_spin(t, owed, arg);
+        if (rc == 0)
+            rc = slumber(t, owed, arg, &p);
+        spin_end(&t->spin);
+    } else if (rc == 0) {
+        /* to wait on a rail polls it first anyway */
         rc = slumber(t, owed, arg, &p);
+    }
     if (rc < 0 && rc != DRAIL_ETIMEOUT && rc != DRAIL_EINTR)
         rc = last_look(t, owed, arg, rc);
     return rc < 0 ? rc : 0;

@@ -179,8 +179,9 @@ static int transfer_rail(struct rail *rail, void *arg)
                        x->data & bit || x->req ? &done : NULL);
     if (x->data & bit)
         link->fence_at = link->posted;
-    /* so that the time is that of this rail, not of those posted after it */
-    if (!rc && x->timed)
+    /* timed: the time is that of this rail, not of those posted after it.
+     * parallel: what is complete already, this core takes from its cache */
+    if (!rc && (x->timed || rail->owner->parallel))
         rc = rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
     return rc;
 }
@@ -239,7 +240,7 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     transfer_cut(t, &x);
     if (flags & DRAIL_NOTIFY) {
         x.notify = x.data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
-        rc = links_reserve(t, peer, x.notify, t->cfg.timeout_ms);
+        rc = links_reserve(t, peer, x.notify);
         if (rc)
             return outcome(t, peer, rc, "drail_put");
         x.seq = peer->note_seq++;

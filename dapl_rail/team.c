@@ -19,8 +19,6 @@
 
 #include "internal.h"
 
-#define SPIN_CHECK 64u /* turns between looks at the clock */
-
 /* A counter that one thread advances and another waits for. */
 struct gate {
     _Atomic uint32_t count;
@@ -28,10 +26,12 @@ struct gate {
 };
 
 struct member {
-    struct gate start, done;
+    /* a line that the caller writes, and one that the member writes */
+    struct gate start __attribute__((aligned(CACHE_LINE)));
     struct work *work; /* NULL: leave */
     uint32_t seen;     /* of done, by the caller */
-} __attribute__((aligned(CACHE_LINE)));
+    struct gate done __attribute__((aligned(CACHE_LINE)));
+};
 
 struct team {
     struct member members[DRAIL_MAX_RAILS];
@@ -39,6 +39,7 @@ struct team {
     pthread_t helper;
     sem_t ready;
     bool complete;
+    struct spin spin; /* of the caller that joins */
 };
 
 static void gate_pass(struct gate *gate)
@@ -51,35 +52,30 @@ static void gate_pass(struct gate *gate)
 }
 
 /* Waits until the counter is no longer old. */
-static void gate_wait(struct gate *gate, uint32_t old, unsigned spin_us)
+static void gate_wait(struct gate *gate, uint32_t old, struct spin *spin)
 {
-    uint64_t end = 0;
-    for (unsigned i = 1;; i++) {
+    spin_begin(spin);
+    do {
         if (atomic_load_explicit(&gate->count, memory_order_acquire) != old)
-            return;
-        cpu_relax();
-        if (i % SPIN_CHECK)
-            continue;
-        uint64_t now = now_ns();
-        if (!end)
-            end = now + spin_us * 1000ull;
-        if (now >= end)
-            break;
-    }
+            goto out;
+    } while (spin_more(spin));
     atomic_store(&gate->sleeping, 1);
     while (atomic_load(&gate->count) == old)
         syscall(SYS_futex, &gate->count, FUTEX_WAIT_PRIVATE, old, NULL, NULL,
                 0);
     atomic_store(&gate->sleeping, 0);
+out:
+    spin_end(spin);
 }
 
 static void member_run(struct team *team, unsigned index)
 {
     struct member *m = &team->members[index];
     drail_t *t = team->t;
+    struct spin spin = {.max_us = t->tuning.spin_us, .us = t->tuning.spin_us};
     locality_bind(t->rails[index].cpu);
     for (uint32_t n = 0;; n++) {
-        gate_wait(&m->start, n, t->tuning.spin_us);
+        gate_wait(&m->start, n, &spin);
         if (!m->work)
             return;
         work_rail(t, m->work, index);
@@ -115,6 +111,7 @@ int team_open(drail_t *t)
         return fail(t, DRAIL_ENOMEM, "out of memory");
     memset(team, 0, sizeof *team);
     team->t = t;
+    team->spin.max_us = team->spin.us = t->tuning.spin_us;
     sem_init(&team->ready, 0, 0);
     /* signals are for the caller's threads */
     sigfillset(&all);
@@ -145,7 +142,7 @@ void team_start(drail_t *t, unsigned index, struct work *work)
 void team_join(drail_t *t, unsigned index)
 {
     struct member *m = &t->team->members[index];
-    gate_wait(&m->done, m->seen, t->tuning.spin_us);
+    gate_wait(&m->done, m->seen, &t->team->spin);
     m->seen++;
 }
 

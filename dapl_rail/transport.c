@@ -232,6 +232,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         rc = config_check(cfg, err);
     if (rc)
         goto fail;
+    t->spin.max_us = t->spin.us = t->tuning.spin_us;
     t->nrails = cfg->nrails;
     for (unsigned r = 0; r < t->nrails; r++) {
         strcpy(t->names[r], cfg->rails[r]);

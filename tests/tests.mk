@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make test                     everything, in three builds: plain,
-#                               ASan + UBSan, and the threaded engine in TSan
+#                               ASan + UBSan, and what has threads in TSan
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
 #
@@ -59,10 +59,13 @@ $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 ASAN := BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
 TSAN := BUILD=$(BUILD)/tsan SANITIZE=thread CC=clang CFLAGS='-O1 -g'
 
+# It tells TSan of OpenMP's ordering; libomp does not find it by itself.
+ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
+
 # Foreign programs can't load a sanitized provider, and documents and packages
-# are the same in every build; the transport is what has threads.
+# are the same in every build; provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest docs install
-TSAN_TESTS := $(filter $(TEST_BIN)/integration/%,$(TEST_PROGRAMS))
+TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \
@@ -73,4 +76,4 @@ TEST_RUN := $(TEST_ALL) \
 test: tests
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(TSAN) tests
-	@tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN)
+	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN)

@@ -40,7 +40,7 @@ pair()
     local name=$1 success=$2 good
     shift 2
     echo "# $*"
-    for _ in 1 2 3 4 5; do
+    for _ in $(seq 20); do
         good=1
         once "$@" || good=0
         grep -q $too_early "$work/client.log" || break

@@ -245,8 +245,8 @@ void peer_read(peer_t *peer, void *image)
 
 void peer_post_recv(peer_t *peer, size_t offset, size_t bytes, uint64_t cookie)
 {
-    DAT_OK(call(peer, (request_t){OP_POST_RECV, {offset, bytes, cookie}})
-               .status);
+    DAT_OK(
+        call(peer, (request_t){OP_POST_RECV, {offset, bytes, cookie}}).status);
 }
 
 void peer_post_send(peer_t *peer, size_t offset, size_t bytes, uint64_t cookie,

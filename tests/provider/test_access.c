@@ -157,9 +157,9 @@ static void wrong_ranges_and_keys(void **state)
 {
     (void)state;
     static DAT_RMR_TRIPLET (*const bad[])(const region_t *) = {
-        wrong_key,         key_zero,     key_of_ones,
+        wrong_key,         key_zero,       key_of_ones,
         one_byte_before,   one_byte_after, one_byte_after_all,
-        just_past_the_end, wraps_around, address_null};
+        just_past_the_end, wraps_around,   address_null};
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
             refuse_both((memory_kind_t)kind, bad[i]);
@@ -188,8 +188,8 @@ static void stale_key(void **state)
 static void no_remote_write_privilege(void **state)
 {
     (void)state;
-    fixture_t *f = open_pair(MEMORY_MALLOC,
-                             all_but(DAT_MEM_PRIV_REMOTE_WRITE_FLAG));
+    fixture_t *f =
+        open_pair(MEMORY_MALLOC, all_but(DAT_MEM_PRIV_REMOTE_WRITE_FLAG));
     post_read(f, remote(&f->peer.end.mem, 0, 64)); /* reading is allowed */
     EXPECT_DTO(f->me.request, 1, DAT_DTO_SUCCESS, 64);
     post_write(f, remote(&f->peer.end.mem, 0, 64));
@@ -255,8 +255,7 @@ static void wrong_remote_pz(void **state)
     end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
     end_open(&b, NULL);
     DAT_OK(dat_pz_create(b.ia, &pz));
-    region_create(&other, MEMORY_MALLOC, 4096, b.ia, pz,
-                  DAT_MEM_PRIV_ALL_FLAG);
+    region_create(&other, MEMORY_MALLOC, 4096, b.ia, pz, DAT_MEM_PRIV_ALL_FLAG);
     memcpy(before, other.data, sizeof before);
     fill(a.mem.data, 4096, 3);
     end_connect_both(&a, &b);
@@ -435,8 +434,8 @@ static void many_lmrs(void **state)
     end_open(&end, NULL);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N; i++) {
-            DAT_OK(create_lmr(&end, memory + i, 1, DAT_MEM_PRIV_ALL_FLAG,
-                              &r[i]));
+            DAT_OK(
+                create_lmr(&end, memory + i, 1, DAT_MEM_PRIV_ALL_FLAG, &r[i]));
             assert_true(i == 0 || r[i].rmr_context != r[i - 1].rmr_context);
         }
         for (int i = 0; i < N; i++)
@@ -553,11 +552,10 @@ static void windows_keep_within_their_lmr(void **state)
     DAT_OK(dat_rmr_create(b.pz, &rmr));
     end_connect_both(&a, &b);
     range = local(&b.mem, 0, 4097);
-    assert_int_not_equal(dat_rmr_bind(rmr, b.mem.lmr, &range,
-                                      DAT_MEM_PRIV_REMOTE_READ_FLAG,
-                                      DAT_VA_TYPE_VA, b.ep, cookie(1), 0,
-                                      &context),
-                         DAT_SUCCESS);
+    assert_int_not_equal(
+        dat_rmr_bind(rmr, b.mem.lmr, &range, DAT_MEM_PRIV_REMOTE_READ_FLAG,
+                     DAT_VA_TYPE_VA, b.ep, cookie(1), 0, &context),
+        DAT_SUCCESS);
     DAT_OK(dat_rmr_free(rmr));
     end_close(&a);
     end_close(&b);

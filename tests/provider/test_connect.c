@@ -66,8 +66,8 @@ static void psp_life(void **state)
     DAT_PSP_HANDLE psp, second;
     DAT_PSP_PARAM param;
     end_open(&end, NULL);
-    DAT_OK(dat_psp_create(end.ia, 0x1234567, end.cr, DAT_PSP_CONSUMER_FLAG,
-                          &psp));
+    DAT_OK(
+        dat_psp_create(end.ia, 0x1234567, end.cr, DAT_PSP_CONSUMER_FLAG, &psp));
     DAT_OK(dat_psp_query(psp, DAT_PSP_FIELD_ALL, &param));
     assert_int_equal(param.conn_qual, 0x1234567);
     assert_ptr_equal(param.evd_handle, end.cr);
@@ -76,15 +76,15 @@ static void psp_life(void **state)
     DAT_FAILS(dat_psp_create(end.ia, 0x1234567, end.cr, DAT_PSP_CONSUMER_FLAG,
                              &second),
               DAT_CONN_QUAL_IN_USE);
-    DAT_FAILS(dat_psp_create(end.ia, 77, end.recv, DAT_PSP_CONSUMER_FLAG,
-                             &second),
-              DAT_INVALID_HANDLE);
+    DAT_FAILS(
+        dat_psp_create(end.ia, 77, end.recv, DAT_PSP_CONSUMER_FLAG, &second),
+        DAT_INVALID_HANDLE);
     DAT_FAILS(dat_evd_free(end.cr), DAT_INVALID_STATE);
     DAT_OK(dat_psp_free(psp));
     DAT_FAILS(dat_psp_free(psp), DAT_INVALID_HANDLE);
     /* free again at once */
-    DAT_OK(dat_psp_create(end.ia, 0x1234567, end.cr, DAT_PSP_CONSUMER_FLAG,
-                          &psp));
+    DAT_OK(
+        dat_psp_create(end.ia, 0x1234567, end.cr, DAT_PSP_CONSUMER_FLAG, &psp));
     DAT_OK(dat_psp_free(psp));
     end_close(&end);
 }
@@ -278,9 +278,9 @@ static void no_such_address(void **state)
     end_t end;
     struct sockaddr nowhere = {.sa_family = 250, .sa_data = "nowhere"};
     end_open(&end, NULL);
-    DAT_RETURN rc = dat_ep_connect(end.ep, &nowhere, 1, WAIT_MS * 1000, 0, NULL,
-                                   DAT_QOS_BEST_EFFORT,
-                                   DAT_CONNECT_DEFAULT_FLAG);
+    DAT_RETURN rc =
+        dat_ep_connect(end.ep, &nowhere, 1, WAIT_MS * 1000, 0, NULL,
+                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     if (rc == DAT_SUCCESS)
         EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_UNREACHABLE);
     else

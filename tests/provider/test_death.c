@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES (4 << 20)
+#define BYTES  (4 << 20)
 #define SECOND 1000000000ll
 
 static int64_t now_ns(void)

@@ -172,12 +172,14 @@ static void atomics_need_alignment(void **state)
     open_pair(&f, PEER_PROCESS, MEMORY_MEMFD);
     DAT_LMR_TRIPLET iov = local(&f.me.mem, 0, 8);
     DAT_RMR_TRIPLET target = remote(&f.peer.end.mem, 4, 8);
-    DAT_FAILS(dat_ib_post_fetch_and_add(f.me.ep, 1, &iov, cookie(1), &target, 0),
-              DAT_INVALID_PARAMETER);
+    DAT_FAILS(
+        dat_ib_post_fetch_and_add(f.me.ep, 1, &iov, cookie(1), &target, 0),
+        DAT_INVALID_PARAMETER);
     iov = local(&f.me.mem, 0, 4);
     target = remote(&f.peer.end.mem, 0, 8);
-    DAT_FAILS(dat_ib_post_fetch_and_add(f.me.ep, 1, &iov, cookie(1), &target, 0),
-              DAT_INVALID_PARAMETER);
+    DAT_FAILS(
+        dat_ib_post_fetch_and_add(f.me.ep, 1, &iov, cookie(1), &target, 0),
+        DAT_INVALID_PARAMETER);
     close_pair(&f);
 }
 
@@ -186,7 +188,8 @@ static void unknown_operation(void **state)
     (void)state;
     fixture_t f;
     open_pair(&f, PEER_PROCESS, MEMORY_MALLOC);
-    DAT_FAILS(dat_extension_op(f.me.ep, DAT_IB_UD_SEND_OP), DAT_NOT_IMPLEMENTED);
+    DAT_FAILS(dat_extension_op(f.me.ep, DAT_IB_UD_SEND_OP),
+              DAT_NOT_IMPLEMENTED);
     DAT_FAILS(dat_extension_op(f.me.ep, 999), DAT_NOT_IMPLEMENTED);
     close_pair(&f);
 }
@@ -202,8 +205,8 @@ typedef struct shared {
     atomic_uchar seen[CLIENTS * ADDS]; /* each value of the counter, once */
 } shared_t;
 
-static uint64_t atomic_on(end_t *end, shared_t *shared, size_t index,
-                          bool swap, uint64_t operand, uint64_t compare)
+static uint64_t atomic_on(end_t *end, shared_t *shared, size_t index, bool swap,
+                          uint64_t operand, uint64_t compare)
 {
     DAT_LMR_TRIPLET iov = local(&end->mem, 0, 8);
     DAT_RMR_TRIPLET target = shared->words;
@@ -274,12 +277,11 @@ static void serve_clients(memory_kind_t kind)
     close(go[1]);
 
     for (int i = 0; i < CLIENTS; i++) {
-        DAT_EVENT event =
-            EXPECT_EVENT(server.cr, DAT_CONNECTION_REQUEST_EVENT);
+        DAT_EVENT event = EXPECT_EVENT(server.cr, DAT_CONNECTION_REQUEST_EVENT);
         DAT_OK(dat_ep_create(server.ia, server.pz, server.recv, server.request,
                              server.conn, NULL, &ep[i]));
-        DAT_OK(dat_cr_accept(
-            event.event_data.cr_arrival_event_data.cr_handle, ep[i], 0, NULL));
+        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
+                             ep[i], 0, NULL));
     }
     /* a quick client may be gone before the last one is there */
     for (int established = 0, gone = 0; gone < CLIENTS;) {

@@ -93,8 +93,7 @@ static void ia_attributes(void **state)
     assert_int_equal(prov.dapl_version_major, 2);
     assert_true(prov.lmr_mem_types_supported & DAT_MEM_TYPE_LMR);
     assert_false(prov.lmr_mem_types_supported & DAT_MEM_TYPE_SHARED_VIRTUAL);
-    assert_true(prov.completion_flags_supported &
-                DAT_COMPLETION_SUPPRESS_FLAG);
+    assert_true(prov.completion_flags_supported & DAT_COMPLETION_SUPPRESS_FLAG);
     assert_int_equal(prov.is_thread_safe, DAT_FALSE);
     assert_true(prov.max_private_data_size >= 64);
     assert_int_equal(prov.ep_creator, DAT_PSP_CREATES_EP_NEVER);
@@ -135,12 +134,11 @@ static void ia_query_bad_arguments(void **state)
     end_open(&end, NULL);
     DAT_FAILS(dat_ia_query(end.ia, NULL, DAT_IA_FIELD_ALL, NULL, 0, NULL),
               DAT_INVALID_PARAMETER);
-    DAT_FAILS(dat_ia_query(end.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL,
-                           NULL),
+    DAT_FAILS(dat_ia_query(end.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, NULL),
               DAT_INVALID_PARAMETER);
-    DAT_FAILS(dat_ia_query(DAT_HANDLE_NULL, NULL, DAT_IA_FIELD_ALL, &ia, 0,
-                           NULL),
-              DAT_INVALID_HANDLE);
+    DAT_FAILS(
+        dat_ia_query(DAT_HANDLE_NULL, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL),
+        DAT_INVALID_HANDLE);
     end_close(&end);
 }
 
@@ -256,8 +254,8 @@ static void what_is_not_offered(void **state)
     char id[DAT_LMR_COOKIE_SIZE] = "an id";
 
     end_open_memory(&end, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
-    not_offered(dat_psp_create(end.ia, 4711, end.cr, DAT_PSP_PROVIDER_FLAG,
-                               &psp));
+    not_offered(
+        dat_psp_create(end.ia, 4711, end.cr, DAT_PSP_PROVIDER_FLAG, &psp));
     DAT_REGION_DESCRIPTION shared = {
         .for_shared_memory = {end.mem.data, (DAT_LMR_COOKIE)&id}};
     not_offered(dat_lmr_create(end.ia, DAT_MEM_TYPE_SHARED_VIRTUAL, shared,

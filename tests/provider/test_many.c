@@ -38,8 +38,7 @@ static void echo_client(void *arg)
         uint64_t i = dto->user_cookie.as_64;
         assert_int_equal(dto->status, DAT_DTO_SUCCESS);
         assert_ptr_equal(dto->ep_handle, ep[i]);
-        DAT_LMR_TRIPLET out =
-            local(&end.mem, i * 256, dto->transfered_length);
+        DAT_LMR_TRIPLET out = local(&end.mem, i * 256, dto->transfered_length);
         DAT_LMR_TRIPLET in = local(&end.mem, i * 256, 256);
         DAT_OK(dat_ep_post_send(ep[i], 1, &out, cookie(i), 0));
         EXPECT_DTO(end.request, i, DAT_DTO_SUCCESS, dto->transfered_length);
@@ -58,8 +57,8 @@ static void send_and_expect(end_t *end, DAT_EP_HANDLE ep, uint64_t i,
     DAT_LMR_TRIPLET out = local(&end->mem, i * 512, 1 + (i + round) % 256);
     DAT_LMR_TRIPLET in = local(&end->mem, i * 512 + 256, 256);
     DAT_OK(dat_ep_post_recv(ep, 1, &in, cookie(i), 0));
-    DAT_OK(dat_ep_post_send(ep, 1, &out, cookie(i),
-                            DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(
+        dat_ep_post_send(ep, 1, &out, cookie(i), DAT_COMPLETION_SUPPRESS_FLAG));
 }
 
 static void many_endpoints(void **state)
@@ -79,8 +78,8 @@ static void many_endpoints(void **state)
         DAT_EVENT event = EXPECT_EVENT(end.cr, DAT_CONNECTION_REQUEST_EVENT);
         DAT_OK(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.conn,
                              NULL, &ep[i]));
-        DAT_OK(dat_cr_accept(
-            event.event_data.cr_arrival_event_data.cr_handle, ep[i], 0, NULL));
+        DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
+                             ep[i], 0, NULL));
     }
     for (int i = 0; i < EPS; i++)
         EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);

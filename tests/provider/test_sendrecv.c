@@ -50,9 +50,9 @@ static void send_one(fixture_t *f, size_t offset, size_t bytes, uint64_t id,
 static void sizes(void **state)
 {
     (void)state;
-    static const size_t bytes[] = {0,    1,    7,     8,     63,     64,
-                                   65,   127,  128,   255,   256,    257,
-                                   1000, 4095, 4096,  4097,  16383,  16384,
+    static const size_t bytes[] = {0,     1,     7,     8,      63,     64,
+                                   65,    127,   128,   255,    256,    257,
+                                   1000,  4095,  4096,  4097,   16383,  16384,
                                    16385, 65536, 65537, 262144, 1048576};
     for (size_t p = 0; p < 2; p++) {
         fixture_t f;
@@ -92,7 +92,8 @@ static void scatter_and_gather(void **state)
             total += n;
         }
         for (int i = 0; i < 4; i++) {
-            size_t n = i == 3 ? total - at : random_next(&seed) % (total / 4 + 1);
+            size_t n =
+                i == 3 ? total - at : random_next(&seed) % (total / 4 + 1);
             in[i] = local(&b.mem, (size_t)i * 16384 + 3, n);
             at += n;
         }
@@ -226,9 +227,9 @@ static void bad_posts(void **state)
     DAT_FAILS(dat_ep_post_send(a.ep, ep.ep_attr.max_request_iov + 1, iov,
                                cookie(0), 0),
               DAT_INVALID_PARAMETER);
-    DAT_FAILS(dat_ep_post_recv(a.ep, ep.ep_attr.max_recv_iov + 1, iov,
-                               cookie(0), 0),
-              DAT_INVALID_PARAMETER);
+    DAT_FAILS(
+        dat_ep_post_recv(a.ep, ep.ep_attr.max_recv_iov + 1, iov, cookie(0), 0),
+        DAT_INVALID_PARAMETER);
     DAT_FAILS(dat_ep_post_send(a.ep, -1, iov, cookie(0), 0),
               DAT_INVALID_PARAMETER);
     DAT_FAILS(dat_ep_post_send(a.ep, 1, NULL, cookie(0), 0),

@@ -5,10 +5,10 @@
 #define BYTES 65536
 
 typedef struct fixture {
-    end_t a, b;            /* senders */
-    end_t s;               /* the server; its own EP is not used */
+    end_t a, b; /* senders */
+    end_t s;    /* the server; its own EP is not used */
     DAT_SRQ_HANDLE srq;
-    DAT_EP_HANDLE ep[2];   /* connected to a and b */
+    DAT_EP_HANDLE ep[2]; /* connected to a and b */
 } fixture_t;
 
 static void accept_next(fixture_t *f, end_t *client, DAT_EP_HANDLE *ep)

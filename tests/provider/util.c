@@ -61,9 +61,9 @@ void expect_silence(DAT_EVD_HANDLE evd, int milliseconds)
 {
     DAT_EVENT event;
     DAT_COUNT more;
-    DAT_FAILS(dat_evd_wait(evd, (DAT_TIMEOUT)milliseconds * 1000, 1, &event,
-                           &more),
-              DAT_TIMEOUT_EXPIRED);
+    DAT_FAILS(
+        dat_evd_wait(evd, (DAT_TIMEOUT)milliseconds * 1000, 1, &event, &more),
+        DAT_TIMEOUT_EXPIRED);
 }
 
 DAT_DTO_COOKIE cookie(uint64_t value)
@@ -198,9 +198,8 @@ DAT_RETURN end_connect(end_t *end, DAT_CONN_QUAL qual)
     DAT_IA_ATTR attr;
     DAT_OK(dat_ia_query(end->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
                         NULL));
-    return dat_ep_connect(end->ep, attr.ia_address_ptr, qual, WAIT_MS * 1000,
-                          0, NULL, DAT_QOS_BEST_EFFORT,
-                          DAT_CONNECT_DEFAULT_FLAG);
+    return dat_ep_connect(end->ep, attr.ia_address_ptr, qual, WAIT_MS * 1000, 0,
+                          NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
 void end_accept(end_t *end)
