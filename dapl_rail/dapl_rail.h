@@ -427,7 +427,7 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  uint64_t operand, uint64_t compare, uint64_t *old);
 
 /** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
- *  the error it ended with. */
+ *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */
 int drail_test(drail_t *rail, drail_req_t *req);
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms);
 /** Waits until all puts, gets and sends to @p peer are complete. */
@@ -458,8 +458,9 @@ typedef struct drail_batch {
  * The paper's loop body (seed 004, figs. 2, 4, 5): each rail posts its stripe
  * of the message @p count times with completions suppressed, then a send to
  * notify, then waits for the peer's answer on that rail. The engine decides
- * whether one thread loops over the rails or one thread per rail does it.
- * Blocking.
+ * whether one thread loops over the rails or one thread per rail does it; a
+ * message on one rail only (below the threshold) is not worth a dispatch, the
+ * caller does it. Blocking. An error in the middle ends the connection.
  */
 int drail_batch(drail_t *rail, unsigned peer, drail_batch_t *batch);
 /** The other side (fig. 4, client): waits for a notification over every rail

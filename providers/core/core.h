@@ -32,18 +32,19 @@
 #include <dat2/dat_registry.h>
 #include <dat2/dat_ib_extensions.h>
 
-#define CORE_CACHELINE 64
-#define CORE_MAX_IOV 16
+#define CORE_CACHELINE        64
+#define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
-#define CORE_MAX_DTOS 4096
-#define CORE_DEFAULT_DTOS 256
-#define CORE_MAX_EVD_QLEN 65536
-#define CORE_MAX_MRS 16384 /* LMRs and bound RMRs of an IA */
-#define CORE_MAX_RDMA_SIZE 0x40000000u
+#define CORE_MAX_DTOS         4096
+#define CORE_DEFAULT_DTOS     256
+#define CORE_MAX_EVD_QLEN     65536
+#define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
+#define CORE_MAX_RDMA_SIZE    0x40000000u
 #define CORE_MAX_MESSAGE_SIZE 0x40000000u
-#define CORE_MAX_RDMA_READS 256
+#define CORE_MAX_RDMA_READS   256
 
-#define CORE_ERROR(type, subtype) ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
+#define CORE_ERROR(type, subtype)                                              \
+    ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
 #define CORE_PRIV_REMOTE_ATOMIC ((int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC)
 
 struct core_ia;
@@ -153,11 +154,11 @@ struct core_evd_ring {
 struct core_evd {
     struct core_object o;
     DAT_EVD_FLAGS flags;
-    _Atomic(struct core_evd_ring *) ring;  /* where producers put */
-    struct core_evd_ring *first;           /* where the consumer starts */
-    _Atomic uint32_t notified;             /* notifying events so far */
+    _Atomic(struct core_evd_ring *) ring; /* where producers put */
+    struct core_evd_ring *first;          /* where the consumer starts */
+    _Atomic uint32_t notified;            /* notifying events so far */
     _Atomic(struct core_cno *) cno;
-    atomic_bool triggered;                 /* an event for the CNO */
+    atomic_bool triggered; /* an event for the CNO */
     atomic_bool enabled, waitable, waiting, overflowed;
     struct core_epset eps; /* EPs to ask for progress when polled */
 };
@@ -203,12 +204,12 @@ struct core_srq {
 };
 
 enum core_op { /* what a request does */
-    CORE_SEND,
-    CORE_WRITE,
-    CORE_WRITE_IMMED,
-    CORE_READ,
-    CORE_FETCH_ADD,
-    CORE_CMP_SWAP,
+               CORE_SEND,
+               CORE_WRITE,
+               CORE_WRITE_IMMED,
+               CORE_READ,
+               CORE_FETCH_ADD,
+               CORE_CMP_SWAP,
 };
 
 /* A request as posted. `seg` belongs to the caller of the post function. */
@@ -230,17 +231,17 @@ struct core_request {
     enum core_op op;
     DAT_DTO_COMPLETION_STATUS status;
     bool done;
-    bool posted;      /* transport's: is it in the peer's queue yet? */
-    bool need_taken;  /* transport's: complete when the peer has taken it,
-                         else when the peer has a receive for it */
+    bool posted;     /* transport's: is it in the peer's queue yet? */
+    bool need_taken; /* transport's: complete when the peer has taken it,
+                        else when the peer has a receive for it */
     uint32_t immed;
-    uint64_t index;   /* transport's: message number */
+    uint64_t index; /* transport's: message number */
     struct core_wqe w;
 };
 
 struct core_ep {
     struct core_object o;
-    void *tp; /* the transport's connection, NULL before */
+    void *tp;          /* the transport's connection, NULL before */
     _Atomic int state; /* DAT_EP_STATE */
     struct core_pz *pz;
     struct core_evd *recv_evd, *request_evd, *connect_evd;
@@ -256,6 +257,7 @@ struct core_ep {
     struct core_wqe *rq;
     uint32_t rq_mask;
     _Atomic uint64_t rq_tail;
+    _Atomic uint64_t rq_capacity; /* of the smallest receive so far */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
 
     /* unfinished requests: appended by the poster, retired under lock */
@@ -292,10 +294,12 @@ struct core_transport {
     /* Connections; ia->lock is held. */
     DAT_RETURN (*listen)(struct core_sp *sp);
     void (*unlisten)(struct core_sp *sp);
-    DAT_RETURN (*connect)(struct core_ep *ep, uint64_t timeout_us,
-                          DAT_COUNT size, const void *private_data);
-    DAT_RETURN (*accept)(struct core_cr *cr, struct core_ep *ep,
-                         DAT_COUNT size, const void *private_data);
+    DAT_RETURN (*connect)
+    (struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
+     const void *private_data);
+    DAT_RETURN (*accept)
+    (struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
+     const void *private_data);
     void (*reject)(struct core_cr *cr, DAT_COUNT size,
                    const void *private_data);
     /* Starts to disconnect; ends in core_ep_disconnected(). */
@@ -308,7 +312,7 @@ struct core_transport {
      * queued it by core_request_queue(), or an error and has done nothing. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
     /* A receive was added. */
-    void (*recv_posted)(struct core_ep *ep, uint64_t capacity);
+    void (*recv_posted)(struct core_ep *ep);
     /* Moves what can be moved. `sure`: wait for the EP's lock rather than
      * leave the work to the thread that has it. */
     void (*progress)(struct core_ep *ep, bool sure);
@@ -338,9 +342,8 @@ void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,
 /* A request for a connection came in for sp; cr_tp is the transport's half
  * of it. ia->lock is held. Returns 0, or -1 when there is no room. */
 int core_cr_arrived(struct core_sp *sp, void *cr_tp,
-                    const struct sockaddr_storage *remote,
-                    DAT_PORT_QUAL port, const void *private_data,
-                    DAT_COUNT size);
+                    const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
+                    const void *private_data, DAT_COUNT size);
 
 /* Has the EP unfinished requests? Then new ones must queue behind them. */
 static inline bool core_requests_pending(struct core_ep *ep)
@@ -425,8 +428,7 @@ static inline void core_ep_unlock(struct core_ep *ep)
 }
 static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 {
-    return (DAT_EP_STATE)atomic_load_explicit(&ep->state,
-                                              memory_order_acquire);
+    return (DAT_EP_STATE)atomic_load_explicit(&ep->state, memory_order_acquire);
 }
 /* INVALID_STATE with the subtype of the EP's state. */
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
@@ -483,15 +485,13 @@ DAT_RETURN core_get_type(DAT_HANDLE, DAT_HANDLE_TYPE *);
 DAT_RETURN core_cno_create(DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
                            DAT_CNO_HANDLE *);
 DAT_RETURN core_cno_modify_agent(DAT_CNO_HANDLE, DAT_OS_WAIT_PROXY_AGENT);
-DAT_RETURN core_cno_query(DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK,
-                          DAT_CNO_PARAM *);
+DAT_RETURN core_cno_query(DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_CNO_PARAM *);
 DAT_RETURN core_cno_free(DAT_CNO_HANDLE);
 DAT_RETURN core_cno_wait(DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE *);
 
 DAT_RETURN core_evd_create(DAT_IA_HANDLE, DAT_COUNT, DAT_CNO_HANDLE,
                            DAT_EVD_FLAGS, DAT_EVD_HANDLE *);
-DAT_RETURN core_evd_query(DAT_EVD_HANDLE, DAT_EVD_PARAM_MASK,
-                          DAT_EVD_PARAM *);
+DAT_RETURN core_evd_query(DAT_EVD_HANDLE, DAT_EVD_PARAM_MASK, DAT_EVD_PARAM *);
 DAT_RETURN core_evd_modify_cno(DAT_EVD_HANDLE, DAT_CNO_HANDLE);
 DAT_RETURN core_evd_enable(DAT_EVD_HANDLE);
 DAT_RETURN core_evd_disable(DAT_EVD_HANDLE);
@@ -508,13 +508,11 @@ DAT_RETURN core_psp_create(DAT_IA_HANDLE, DAT_CONN_QUAL, DAT_EVD_HANDLE,
                            DAT_PSP_FLAGS, DAT_PSP_HANDLE *);
 DAT_RETURN core_psp_create_any(DAT_IA_HANDLE, DAT_CONN_QUAL *, DAT_EVD_HANDLE,
                                DAT_PSP_FLAGS, DAT_PSP_HANDLE *);
-DAT_RETURN core_psp_query(DAT_PSP_HANDLE, DAT_PSP_PARAM_MASK,
-                          DAT_PSP_PARAM *);
+DAT_RETURN core_psp_query(DAT_PSP_HANDLE, DAT_PSP_PARAM_MASK, DAT_PSP_PARAM *);
 DAT_RETURN core_psp_free(DAT_PSP_HANDLE);
 DAT_RETURN core_rsp_create(DAT_IA_HANDLE, DAT_CONN_QUAL, DAT_EP_HANDLE,
                            DAT_EVD_HANDLE, DAT_RSP_HANDLE *);
-DAT_RETURN core_rsp_query(DAT_RSP_HANDLE, DAT_RSP_PARAM_MASK,
-                          DAT_RSP_PARAM *);
+DAT_RETURN core_rsp_query(DAT_RSP_HANDLE, DAT_RSP_PARAM_MASK, DAT_RSP_PARAM *);
 DAT_RETURN core_rsp_free(DAT_RSP_HANDLE);
 DAT_RETURN core_cr_query(DAT_CR_HANDLE, DAT_CR_PARAM_MASK, DAT_CR_PARAM *);
 DAT_RETURN core_cr_accept(DAT_CR_HANDLE, DAT_EP_HANDLE, DAT_COUNT,
@@ -525,10 +523,10 @@ DAT_RETURN core_cr_handoff(DAT_CR_HANDLE, DAT_CONN_QUAL);
 DAT_RETURN core_ep_create(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_EVD_HANDLE,
                           DAT_EVD_HANDLE, DAT_EVD_HANDLE, const DAT_EP_ATTR *,
                           DAT_EP_HANDLE *);
-DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE, DAT_PZ_HANDLE,
+DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_EVD_HANDLE,
                                    DAT_EVD_HANDLE, DAT_EVD_HANDLE,
-                                   DAT_EVD_HANDLE, DAT_SRQ_HANDLE,
-                                   const DAT_EP_ATTR *, DAT_EP_HANDLE *);
+                                   DAT_SRQ_HANDLE, const DAT_EP_ATTR *,
+                                   DAT_EP_HANDLE *);
 DAT_RETURN core_ep_query(DAT_EP_HANDLE, DAT_EP_PARAM_MASK, DAT_EP_PARAM *);
 DAT_RETURN core_ep_modify(DAT_EP_HANDLE, DAT_EP_PARAM_MASK,
                           const DAT_EP_PARAM *);
@@ -563,19 +561,16 @@ DAT_RETURN core_post_remote(DAT_EP_HANDLE, struct core_dto *,
 DAT_RETURN core_pz_create(DAT_IA_HANDLE, DAT_PZ_HANDLE *);
 DAT_RETURN core_pz_query(DAT_PZ_HANDLE, DAT_PZ_PARAM_MASK, DAT_PZ_PARAM *);
 DAT_RETURN core_pz_free(DAT_PZ_HANDLE);
-DAT_RETURN core_lmr_create(DAT_IA_HANDLE, DAT_MEM_TYPE,
-                           DAT_REGION_DESCRIPTION, DAT_VLEN, DAT_PZ_HANDLE,
-                           DAT_MEM_PRIV_FLAGS, DAT_VA_TYPE, DAT_LMR_HANDLE *,
-                           DAT_LMR_CONTEXT *, DAT_RMR_CONTEXT *, DAT_VLEN *,
-                           DAT_VADDR *);
-DAT_RETURN core_lmr_query(DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK,
-                          DAT_LMR_PARAM *);
+DAT_RETURN core_lmr_create(DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION,
+                           DAT_VLEN, DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS,
+                           DAT_VA_TYPE, DAT_LMR_HANDLE *, DAT_LMR_CONTEXT *,
+                           DAT_RMR_CONTEXT *, DAT_VLEN *, DAT_VADDR *);
+DAT_RETURN core_lmr_query(DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_LMR_PARAM *);
 DAT_RETURN core_lmr_free(DAT_LMR_HANDLE);
 DAT_RETURN core_lmr_sync(DAT_IA_HANDLE, const DAT_LMR_TRIPLET *, DAT_VLEN);
 DAT_RETURN core_rmr_create(DAT_PZ_HANDLE, DAT_RMR_HANDLE *);
 DAT_RETURN core_rmr_create_for_ep(DAT_PZ_HANDLE, DAT_RMR_HANDLE *);
-DAT_RETURN core_rmr_query(DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK,
-                          DAT_RMR_PARAM *);
+DAT_RETURN core_rmr_query(DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK, DAT_RMR_PARAM *);
 DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE, DAT_LMR_HANDLE,
                          const DAT_LMR_TRIPLET *, DAT_MEM_PRIV_FLAGS,
                          DAT_VA_TYPE, DAT_EP_HANDLE, DAT_RMR_COOKIE,
@@ -586,8 +581,7 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_SRQ_ATTR *,
 DAT_RETURN core_srq_free(DAT_SRQ_HANDLE);
 DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
                               DAT_DTO_COOKIE);
-DAT_RETURN core_srq_query(DAT_SRQ_HANDLE, DAT_SRQ_PARAM_MASK,
-                          DAT_SRQ_PARAM *);
+DAT_RETURN core_srq_query(DAT_SRQ_HANDLE, DAT_SRQ_PARAM_MASK, DAT_SRQ_PARAM *);
 DAT_RETURN core_srq_resize(DAT_SRQ_HANDLE, DAT_COUNT);
 DAT_RETURN core_srq_set_lw(DAT_SRQ_HANDLE, DAT_COUNT);
 

@@ -133,9 +133,8 @@ static DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
     }
     if (state != DAT_EP_STATE_CONNECTED)
         return core_ep_bad_state(state);
-    uint64_t used =
-        atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
-        atomic_load_explicit(&ep->sq_head, memory_order_acquire);
+    uint64_t used = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
+                    atomic_load_explicit(&ep->sq_head, memory_order_acquire);
     if (used >= (uint64_t)ep->attr.max_request_dtos) {
         /* perhaps some are done by now and nobody has looked */
         ep->o.ia->transport->progress(ep, true);
@@ -161,16 +160,15 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     if (flags & ~request_flags)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!ep->pz || !ep->request_evd)
-        return CORE_ERROR(DAT_INVALID_STATE,
-                          DAT_INVALID_STATE_EP_UNCONFIGURED);
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFIGURED);
     struct core_dto dto = {.op = CORE_SEND,
                            .cookie = cookie,
                            .flags = flags,
                            .nseg = (uint32_t)nseg,
                            .seg = seg};
-    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, nseg,
-                                    ep->attr.max_request_iov, seg,
-                                    DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
+    DAT_RETURN bad =
+        core_check_iov(ep->o.ia, ep->pz, nseg, ep->attr.max_request_iov, seg,
+                       DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
     if (bad != DAT_SUCCESS)
         return bad;
     if (dto.total > CORE_MAX_MESSAGE_SIZE)
@@ -189,12 +187,11 @@ DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,
     if (!remote)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!ep->pz || !ep->request_evd)
-        return CORE_ERROR(DAT_INVALID_STATE,
-                          DAT_INVALID_STATE_EP_UNCONFIGURED);
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONFIGURED);
     DAT_COUNT max = dto->op == CORE_READ ? ep->attr.max_rdma_read_iov
                                          : ep->attr.max_rdma_write_iov;
-    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, (DAT_COUNT)dto->nseg,
-                                    max, dto->seg, local_priv, &dto->total);
+    DAT_RETURN bad = core_check_iov(ep->o.ia, ep->pz, (DAT_COUNT)dto->nseg, max,
+                                    dto->seg, local_priv, &dto->total);
     if (bad != DAT_SUCCESS)
         return bad;
     /* A read fills the local segments; a write may use part of the target */
@@ -256,9 +253,9 @@ void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
     static const struct op_names with_immed = {(int)DAT_IB_DTO_EVENT,
                                                DAT_IB_DTO_RECV_IMMED,
                                                DAT_IB_RDMA_WRITE_IMMED_DATA};
-    bool notify = status != DAT_DTO_SUCCESS || solicited ||
-                  !(ep->attr.recv_completion_flags &
-                    DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+    bool notify =
+        status != DAT_DTO_SUCCESS || solicited ||
+        !(ep->attr.recv_completion_flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG);
     if (w->flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
         notify = status != DAT_DTO_SUCCESS;
     DAT_DTO_COOKIE cookie = w->cookie;
@@ -298,8 +295,8 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-    if (flags & ~(DAT_COMPLETION_UNSIGNALLED_FLAG |
-                  DAT_COMPLETION_SOLICITED_WAIT_FLAG))
+    if (flags &
+        ~(DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (ep->srq || !ep->pz || !ep->recv_evd)
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV);
@@ -320,12 +317,14 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     w->nseg = (uint32_t)nseg;
     w->total = total;
     memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
+    if (total < atomic_load_explicit(&ep->rq_capacity, memory_order_relaxed))
+        atomic_store_explicit(&ep->rq_capacity, total, memory_order_relaxed);
     /* Sequentially consistent: either we see the disconnection below, or the
      * disconnecting thread sees this receive and flushes it. */
     atomic_store(&ep->rq_tail, tail + 1);
     DAT_EP_STATE state = (DAT_EP_STATE)atomic_load(&ep->state);
     if (state == DAT_EP_STATE_CONNECTED)
-        ep->o.ia->transport->recv_posted(ep, total);
+        ep->o.ia->transport->recv_posted(ep);
     else if (state == DAT_EP_STATE_DISCONNECTED)
         core_ep_flush(ep);
     return DAT_SUCCESS;

@@ -70,23 +70,22 @@ static bool attr_ok(const DAT_EP_ATTR *a)
 {
     return a->service_type == DAT_SERVICE_TYPE_RC &&
            a->max_message_size <= CORE_MAX_MESSAGE_SIZE &&
-           a->max_rdma_size <= CORE_MAX_RDMA_SIZE &&
-           a->max_recv_dtos >= 0 && a->max_recv_dtos <= CORE_MAX_DTOS &&
-           a->max_request_dtos >= 0 && a->max_request_dtos <= CORE_MAX_DTOS &&
-           a->max_recv_iov >= 0 && a->max_recv_iov <= CORE_MAX_IOV &&
-           a->max_request_iov >= 0 && a->max_request_iov <= CORE_MAX_IOV &&
-           a->max_rdma_read_iov >= 0 && a->max_rdma_read_iov <= CORE_MAX_IOV &&
-           a->max_rdma_write_iov >= 0 &&
-           a->max_rdma_write_iov <= CORE_MAX_IOV &&
-           a->max_rdma_read_in >= 0 && a->max_rdma_read_out >= 0 &&
+           a->max_rdma_size <= CORE_MAX_RDMA_SIZE && a->max_recv_dtos >= 0 &&
+           a->max_recv_dtos <= CORE_MAX_DTOS && a->max_request_dtos >= 0 &&
+           a->max_request_dtos <= CORE_MAX_DTOS && a->max_recv_iov >= 0 &&
+           a->max_recv_iov <= CORE_MAX_IOV && a->max_request_iov >= 0 &&
+           a->max_request_iov <= CORE_MAX_IOV && a->max_rdma_read_iov >= 0 &&
+           a->max_rdma_read_iov <= CORE_MAX_IOV && a->max_rdma_write_iov >= 0 &&
+           a->max_rdma_write_iov <= CORE_MAX_IOV && a->max_rdma_read_in >= 0 &&
+           a->max_rdma_read_out >= 0 &&
            a->max_rdma_read_in <= CORE_MAX_RDMA_READS &&
            a->max_rdma_read_out <= CORE_MAX_RDMA_READS &&
            (a->qos & ~(DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY |
                        DAT_QOS_ECONOMY | DAT_QOS_PREMIUM)) == 0 &&
-           (a->recv_completion_flags &
-            ~(DAT_COMPLETION_SOLICITED_WAIT_FLAG |
-              DAT_COMPLETION_UNSIGNALLED_FLAG |
-              DAT_COMPLETION_EVD_THRESHOLD_FLAG)) == 0;
+           (a->recv_completion_flags & ~(DAT_COMPLETION_SOLICITED_WAIT_FLAG |
+                                         DAT_COMPLETION_UNSIGNALLED_FLAG |
+                                         DAT_COMPLETION_EVD_THRESHOLD_FLAG)) ==
+               0;
 }
 
 /* 0 stands for "as much as there is" where a maximum of none is useless. */
@@ -186,6 +185,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     ep->connect_evd = core_evd_get(connect);
     ep->srq = srq;
     core_ep_refs(ep, core_ref);
+    atomic_store(&ep->rq_capacity, UINT64_MAX);
     core_ep_set_idle(ep);
     *out = ep;
     ret = DAT_SUCCESS;
@@ -361,8 +361,7 @@ out:
 }
 
 DAT_RETURN core_ep_get_status(DAT_EP_HANDLE handle, DAT_EP_STATE *state,
-                              DAT_BOOLEAN *recv_idle,
-                              DAT_BOOLEAN *request_idle)
+                              DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
@@ -383,8 +382,8 @@ DAT_RETURN core_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated,
     struct core_ep *ep = core_ep_get(handle);
     if (!ep)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-    DAT_COUNT posted = (DAT_COUNT)(atomic_load(&ep->rq_tail) -
-                                   atomic_load(&ep->rq_head));
+    DAT_COUNT posted =
+        (DAT_COUNT)(atomic_load(&ep->rq_tail) - atomic_load(&ep->rq_head));
     if (allocated)
         *allocated = posted;
     if (span)
@@ -440,6 +439,7 @@ DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
         ia->transport->ep_release(ep);
+        atomic_store(&ep->rq_capacity, UINT64_MAX);
         core_ep_set_idle(ep);
     } else if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED) {
         ret = core_ep_bad_state(state);

@@ -20,8 +20,8 @@ static struct core_evd_ring *ring_new(DAT_COUNT qlen)
     uint64_t cap = 1;
     while (cap < (uint64_t)qlen)
         cap *= 2;
-    size_t size = sizeof(struct core_evd_ring) +
-                  cap * sizeof(struct core_evd_slot);
+    size_t size =
+        sizeof(struct core_evd_ring) + cap * sizeof(struct core_evd_slot);
     size = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
     struct core_evd_ring *r = aligned_alloc(CORE_CACHELINE, size);
     if (!r)
@@ -39,8 +39,8 @@ static struct core_evd_ring *ring_new(DAT_COUNT qlen)
 static void event_copy(DAT_EVENT *to, const DAT_EVENT *from)
 {
     bool extended = from->event_number >= DAT_IB_EXTENSION_RANGE_BASE;
-    memcpy(to, from, extended ? sizeof *to
-                              : offsetof(DAT_EVENT, event_extension_data));
+    memcpy(to, from,
+           extended ? sizeof *to : offsetof(DAT_EVENT, event_extension_data));
 }
 
 static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
@@ -203,8 +203,7 @@ DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 
     struct core_evd *evd = NULL;
-    DAT_RETURN ret =
-        CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+    DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
     pthread_mutex_lock(&ia->lock);
     if (ia->count[DAT_HANDLE_TYPE_EVD] < 2 * ia->transport->max_eps)
         ret = core_evd_new(ia, qlen, cno, flags, &evd);
@@ -226,12 +225,13 @@ DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     param->ia_handle = evd->o.ia;
     param->evd_qlen = (DAT_COUNT)(atomic_load(&evd->ring)->mask + 1);
-    param->evd_state = (DAT_EVD_STATE)(
-        (atomic_load(&evd->enabled) ? DAT_EVD_STATE_ENABLED
-                                    : DAT_EVD_STATE_DISABLED) |
-        (atomic_load(&evd->waitable) ? DAT_EVD_STATE_WAITABLE
-                                     : DAT_EVD_STATE_UNWAITABLE) |
-        DAT_EVD_STATE_CONFIG_NOTIFY);
+    param->evd_state =
+        (DAT_EVD_STATE)((atomic_load(&evd->enabled) ? DAT_EVD_STATE_ENABLED
+                                                    : DAT_EVD_STATE_DISABLED) |
+                        (atomic_load(&evd->waitable)
+                             ? DAT_EVD_STATE_WAITABLE
+                             : DAT_EVD_STATE_UNWAITABLE) |
+                        DAT_EVD_STATE_CONFIG_NOTIFY);
     param->cno_handle = atomic_load(&evd->cno);
     param->evd_flags = evd->flags;
     return DAT_SUCCESS;
@@ -381,9 +381,9 @@ static bool evd_ready(void *arg)
     if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
         return true;
     core_evd_progress(evd);
-    bool news = !w->entered || atomic_load_explicit(&evd->notified,
-                                                    memory_order_acquire) !=
-                                   w->notified;
+    bool news = !w->entered ||
+                atomic_load_explicit(&evd->notified, memory_order_acquire) !=
+                    w->notified;
     w->entered = true;
     return news && evd_count(evd) >= w->threshold;
 }

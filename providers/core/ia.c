@@ -14,8 +14,8 @@ DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
                         DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
 {
     const char *params;
-    const DAT_PROVIDER *provider = name ? core_provider_find(name, &params)
-                                        : NULL;
+    const DAT_PROVIDER *provider =
+        name ? core_provider_find(name, &params) : NULL;
     if (!provider)
         return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
     if (async_qlen < 0 || async_qlen > CORE_MAX_EVD_QLEN)
@@ -199,19 +199,23 @@ static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
             (DAT_MEM_TYPE)(DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR),
         .iov_ownership_on_return = DAT_IOV_CONSUMER,
         .dat_qos_supported = DAT_QOS_BEST_EFFORT,
-        .completion_flags_supported = (DAT_COMPLETION_FLAGS)(
-            DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG |
-            DAT_COMPLETION_UNSIGNALLED_FLAG |
-            DAT_COMPLETION_BARRIER_FENCE_FLAG),
+        .completion_flags_supported =
+            (DAT_COMPLETION_FLAGS)(DAT_COMPLETION_SUPPRESS_FLAG |
+                                   DAT_COMPLETION_SOLICITED_WAIT_FLAG |
+                                   DAT_COMPLETION_UNSIGNALLED_FLAG |
+                                   DAT_COMPLETION_BARRIER_FENCE_FLAG),
         .is_thread_safe = DAT_FALSE,
         .max_private_data_size = CORE_MAX_PRIVATE_DATA,
         .supports_multipath = DAT_FALSE,
         .ep_creator = DAT_PSP_CREATES_EP_NEVER,
         .pz_support = DAT_PZ_UNIQUE,
         .optimal_buffer_alignment = CORE_CACHELINE,
-        .evd_stream_merging_supported =
-            {{1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1},
-             {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}},
+        .evd_stream_merging_supported = {{1, 1, 1, 1, 1, 1},
+                                         {1, 1, 1, 1, 1, 1},
+                                         {1, 1, 1, 1, 1, 1},
+                                         {1, 1, 1, 1, 1, 1},
+                                         {1, 1, 1, 1, 1, 1},
+                                         {1, 1, 1, 1, 1, 1}},
         .srq_supported = DAT_TRUE,
         .srq_watermarks_supported = 1, /* low watermark */
         .srq_ep_pz_difference_supported = DAT_FALSE,

@@ -44,8 +44,7 @@ static bool range_within(const struct core_mr *mr, uint64_t address,
 
 DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                           DAT_COUNT nseg, DAT_COUNT max_seg,
-                          const DAT_LMR_TRIPLET *seg, int priv,
-                          uint64_t *total)
+                          const DAT_LMR_TRIPLET *seg, int priv, uint64_t *total)
 {
     if (nseg < 0 || nseg > max_seg)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -56,8 +55,8 @@ DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
         if (!seg[i].segment_length)
             continue;
         const struct core_mr *mr = core_mr_find(ia, seg[i].lmr_context);
-        if (!mr || !range_within(mr, seg[i].virtual_address,
-                                 seg[i].segment_length))
+        if (!mr ||
+            !range_within(mr, seg[i].virtual_address, seg[i].segment_length))
             return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
         if ((mr->priv & priv) != priv)
             return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
@@ -357,9 +356,9 @@ static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
                           DAT_RESOURCE_MEMORY_REGION);
     mr->base = t->virtual_address;
     mr->length = t->segment_length;
-    mr->priv = priv & ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |
-                       (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG |
-                       CORE_PRIV_REMOTE_ATOMIC);
+    mr->priv =
+        priv & ((int)DAT_MEM_PRIV_REMOTE_READ_FLAG |
+                (int)DAT_MEM_PRIV_REMOTE_WRITE_FLAG | CORE_PRIV_REMOTE_ATOMIC);
     mr->pz_id = rmr->pz->id;
     mr->ep = rmr->scope == DAT_RMR_SCOPE_EP ? ep : NULL;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);

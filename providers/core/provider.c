@@ -57,12 +57,10 @@ static DAT_RETURN no_common_connect(DAT_EP_HANDLE ep,
     return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
 }
 
-static DAT_RETURN no_send_invalidate(DAT_EP_HANDLE ep, DAT_COUNT n,
-                                     DAT_LMR_TRIPLET *iov,
-                                     DAT_DTO_COOKIE cookie,
-                                     DAT_COMPLETION_FLAGS flags,
-                                     DAT_BOOLEAN invalidate,
-                                     DAT_RMR_CONTEXT context)
+static DAT_RETURN
+no_send_invalidate(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *iov,
+                   DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                   DAT_BOOLEAN invalidate, DAT_RMR_CONTEXT context)
 {
     (void)ep, (void)n, (void)iov, (void)cookie, (void)flags;
     (void)invalidate, (void)context;

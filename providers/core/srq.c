@@ -41,8 +41,8 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     srq->pz = pz;
     srq->wqe = wqe;
     srq->depth = (uint32_t)attr->max_recv_dtos;
-    srq->max_iov = attr->max_recv_iov ? (uint32_t)attr->max_recv_iov
-                                      : CORE_MAX_IOV;
+    srq->max_iov =
+        attr->max_recv_iov ? (uint32_t)attr->max_recv_iov : CORE_MAX_IOV;
     srq->low_watermark = attr->low_watermark;
     core_ref(&pz->o);
     *out = srq;
@@ -80,17 +80,16 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
     if (!srq)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
     uint64_t total;
-    DAT_RETURN ret = core_check_iov(srq->o.ia, srq->pz, nseg,
-                                    (DAT_COUNT)srq->max_iov, seg,
-                                    DAT_MEM_PRIV_LOCAL_WRITE_FLAG, &total);
+    DAT_RETURN ret =
+        core_check_iov(srq->o.ia, srq->pz, nseg, (DAT_COUNT)srq->max_iov, seg,
+                       DAT_MEM_PRIV_LOCAL_WRITE_FLAG, &total);
     if (ret != DAT_SUCCESS)
         return ret;
     pthread_mutex_lock(&srq->lock);
     if (srq->count + srq->outstanding >= srq->depth) {
         ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_SRQ);
     } else {
-        struct core_wqe *w =
-            &srq->wqe[(srq->head + srq->count++) % srq->depth];
+        struct core_wqe *w = &srq->wqe[(srq->head + srq->count++) % srq->depth];
         w->cookie = cookie;
         w->flags = DAT_COMPLETION_DEFAULT_FLAG;
         w->nseg = (uint32_t)nseg;
@@ -111,8 +110,8 @@ bool core_srq_take(struct core_srq *srq, struct core_wqe *w)
         srq->head = (srq->head + 1) % srq->depth;
         srq->count--;
         srq->outstanding++;
-        low = srq->low_watermark > 0 &&
-              srq->count < (uint32_t)srq->low_watermark;
+        low =
+            srq->low_watermark > 0 && srq->count < (uint32_t)srq->low_watermark;
         if (low) /* told once per arming, as the specification has it */
             srq->low_watermark = 0;
     }

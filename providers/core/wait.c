@@ -10,10 +10,10 @@
 
 #include "core.h"
 
-#define PAUSE_NS 3000        /* a cache line's way, and a short handler */
-#define YIELD_MAX_NS 50000   /* about a sleep and a wake-up */
+#define PAUSE_NS     3000  /* a cache line's way, and a short handler */
+#define YIELD_MAX_NS 50000 /* about a sleep and a wake-up */
 #define YIELD_MIN_NS 1000
-#define CLOCK_EVERY 16       /* polls per clock reading */
+#define CLOCK_EVERY  16 /* polls per clock reading */
 
 static uint64_t now_ns(void)
 {
@@ -59,8 +59,8 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
     uint64_t end = timeout == DAT_TIMEOUT_INFINITE
                        ? UINT64_MAX
                        : start + (uint64_t)timeout * 1000;
-    uint32_t patience = atomic_load_explicit(&ia->patience_ns,
-                                             memory_order_relaxed);
+    uint32_t patience =
+        atomic_load_explicit(&ia->patience_ns, memory_order_relaxed);
     uint64_t until = start + PAUSE_NS;
     DAT_RETURN ret = DAT_SUCCESS;
 

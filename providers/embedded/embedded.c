@@ -24,8 +24,8 @@
 
 #include "embedded.h"
 
-#define OVERRIDE "DAT_OVERRIDE"
-#define SYSTEM_CONF "/etc/dat.conf"
+#define OVERRIDE     "DAT_OVERRIDE"
+#define SYSTEM_CONF  "/etc/dat.conf"
 #define EMBEDDED_ENV "DAPL_RAIL_DAT_CONF"
 
 static int conf_fd = -1;

@@ -24,9 +24,9 @@
 
 #include "shm.h"
 
-#define RETRY_NS 1000000u          /* full backlog, draining */
-#define LONGEST_MS 3600000
-#define HANDSHAKE_NS 10000000000u  /* for the peer's manager to answer */
+#define RETRY_NS     1000000u /* full backlog, draining */
+#define LONGEST_MS   3600000
+#define HANDSHAKE_NS 10000000000u /* for the peer's manager to answer */
 
 /* ----------------------------------------------------- thread and fds --- */
 
@@ -237,8 +237,7 @@ static void try_connect(struct shm_conn *c)
     struct core_ep *ep = c->ep;
     c->fd = c->fd < 0 ? shm_cm_socket() : c->fd;
     int err = c->fd < 0 ? -errno
-                        : shm_cm_connect(c->fd, sia->ia->name,
-                                         ep->remote_qual);
+                        : shm_cm_connect(c->fd, sia->ia->name, ep->remote_qual);
     if (err == -EAGAIN)
         return;
     int fds[SHM_CM_FDS] = {c->segment_fd, sia->control_fd};
@@ -283,8 +282,8 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[0]);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
-    if (!c->peer || shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL,
-                                0)) {
+    if (!c->peer ||
+        shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
         return;
     }
@@ -374,8 +373,7 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->deadline = UINT64_MAX; /* the active side minds the time */
     /* The service point may be gone after this (RSP). */
     if (!ok || core_cr_arrived(sp, c, &c->sia->ia->address, msg->ep_id,
-                               msg->private_data,
-                               (DAT_COUNT)msg->private_size))
+                               msg->private_data, (DAT_COUNT)msg->private_size))
         conn_free(c);
 }
 

@@ -43,13 +43,13 @@ bool shm_memfd_ok(int fd, size_t size)
 
 int shm_control_map(int fd, struct shm_control *control, bool own)
 {
-    void *door = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                      0);
+    void *door =
+        mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (door == MAP_FAILED)
         return -1;
     void *table = mmap(NULL, SHM_CONTROL_SIZE - SHM_PAGE,
-                       own ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-                       fd, SHM_PAGE);
+                       own ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
+                       SHM_PAGE);
     if (table == MAP_FAILED) {
         munmap(door, SHM_PAGE);
         return -1;

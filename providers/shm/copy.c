@@ -45,8 +45,7 @@ void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes)
         memcpy(to, from, n);
 }
 
-void shm_copy_ordered(void *to, const void *from, size_t n,
-                      size_t stream_bytes)
+void shm_copy_ordered(void *to, const void *from, size_t n, size_t stream_bytes)
 {
     if (n == 8 && !((uintptr_t)to & 7)) {
         uint64_t word;

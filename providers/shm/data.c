@@ -27,10 +27,17 @@ static inline uint64_t lines_for(size_t payload)
     return (SHM_HEAD + payload + SHM_LINE - 1) / SHM_LINE;
 }
 
+static inline uint64_t rx_head(struct shm_conn *c)
+{
+    return atomic_load_explicit(&c->rx_head, memory_order_relaxed);
+}
+
+/* Also without ep->lock, to see whether it is worth taking. */
 static inline bool rx_ready(struct shm_conn *c)
 {
-    return atomic_load_explicit(&rx_line(c, c->rx_head)->seq,
-                                memory_order_acquire) == c->rx_head + 1;
+    uint64_t head = rx_head(c);
+    return atomic_load_explicit(&rx_line(c, head)->seq, memory_order_acquire) ==
+           head + 1;
 }
 
 /* Room for n lines, or NULL. */
@@ -97,15 +104,14 @@ static bool push(struct shm_conn *c, const struct outgoing *o)
 }
 
 /* Has the receiver posted a receive for this message that surely holds it? */
-static bool is_received_for(struct shm_conn *c, uint64_t index,
-                            uint64_t length)
+static bool is_received_for(struct shm_conn *c, uint64_t index, uint64_t length)
 {
     if (c->tx_posted <= index)
         c->tx_posted =
             atomic_load_explicit(&c->tx->posted, memory_order_acquire);
     return c->tx_posted > index &&
-           length <= atomic_load_explicit(&c->tx->min_capacity,
-                                          memory_order_relaxed);
+           length <=
+               atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
 }
 
 /* Moves the unfinished requests; ep->lock is held. */
@@ -122,7 +128,7 @@ static void advance(struct shm_conn *c)
         if (r->done)
             continue;
         if (!r->posted) {
-            struct outgoing o = {r->op,     r->w.flags, r->w.nseg,
+            struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
                                  r->w.seg, r->w.total, r->immed};
             r->index = c->tx_index;
             r->need_taken = r->op == CORE_SEND && o.total > SHM_INLINE_MAX;
@@ -191,8 +197,7 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
         state.need_taken = o.op == CORE_SEND && o.total > SHM_INLINE_MAX;
         state.posted = push(c, &o);
         if (state.posted && !state.need_taken &&
-            is_received_for(c, state.index,
-                            o.op == CORE_SEND ? o.total : 0)) {
+            is_received_for(c, state.index, o.op == CORE_SEND ? o.total : 0)) {
             core_request_done(ep, dto, DAT_DTO_SUCCESS);
             return;
         }
@@ -286,9 +291,8 @@ static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
 }
 
 /* Fetches a long message from the sender's memory. */
-static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
-                                       const struct shm_msg *m,
-                                       const struct core_wqe *w)
+static DAT_DTO_COMPLETION_STATUS
+fetch(struct shm_conn *c, const struct shm_msg *m, const struct core_wqe *w)
 {
     DAT_LMR_TRIPLET from[CORE_MAX_IOV], to[CORE_MAX_IOV];
     uint64_t at = 0;
@@ -300,9 +304,9 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
         if (len > m->length - at)
             return DAT_DTO_ERR_BAD_RESPONSE;
         uint32_t n = slice(w, at, len, to);
-        DAT_DTO_COMPLETION_STATUS status = shm_remote_copy(
-            c, 1, false, n, to, len, from[i].virtual_address,
-            from[i].lmr_context, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+        DAT_DTO_COMPLETION_STATUS status =
+            shm_remote_copy(c, 1, false, n, to, len, from[i].virtual_address,
+                            from[i].lmr_context, DAT_MEM_PRIV_LOCAL_READ_FLAG);
         if (status != DAT_DTO_SUCCESS)
             return status;
         at += len;
@@ -314,18 +318,20 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
  * the head of a later one. */
 static void release_lines(struct shm_conn *c, uint64_t lines)
 {
+    uint64_t head = rx_head(c);
     for (uint64_t i = 1; i < lines; i++)
-        atomic_store_explicit(&rx_line(c, c->rx_head + i)->seq, 0,
+        atomic_store_explicit(&rx_line(c, head + i)->seq, 0,
                               memory_order_relaxed);
-    c->rx_head += lines;
-    atomic_store_explicit(&c->rx->head, c->rx_head, memory_order_release);
+    head += lines;
+    atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
+    atomic_store_explicit(&c->rx->head, head, memory_order_release);
 }
 
 /* Receives one message; false when there is none or no receive for it. */
 static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
-    struct shm_msg *m = rx_line(c, c->rx_head);
+    struct shm_msg *m = rx_line(c, rx_head(c));
     if (atomic_load_explicit(&c->aborted, memory_order_relaxed) ||
         !rx_ready(c) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
@@ -345,8 +351,7 @@ static bool receive(struct shm_conn *c)
             scatter(w, m->payload, length);
     } else if (m->kind == SHM_FETCH) {
         payload = m->nseg * sizeof(DAT_LMR_TRIPLET);
-        status = length > w->total ? DAT_DTO_ERR_LOCAL_LENGTH
-                                   : fetch(c, m, w);
+        status = length > w->total ? DAT_DTO_ERR_LOCAL_LENGTH : fetch(c, m, w);
     } else if (!with_immed) {
         status = DAT_DTO_ERR_BAD_RESPONSE;
     }
@@ -395,39 +400,42 @@ void shm_progress(struct core_ep *ep, bool sure)
     core_ep_unlock(ep);
 }
 
-/* --------------------------------------------------- receives, announced --- */
+/* --------------------------------------------------- receives, announced ---
+ */
 
-static void lower_capacity(struct shm_conn *c, uint64_t capacity)
+/* Publishes how many receives there are and what the smallest holds. Two
+ * threads may do so at the start: neither takes anything back. */
+static void publish_receives(struct shm_conn *c, uint64_t posted)
 {
-    uint64_t now =
-        atomic_load_explicit(&c->rx->min_capacity, memory_order_relaxed);
-    while (capacity < now &&
-           !atomic_compare_exchange_weak(&c->rx->min_capacity, &now, capacity))
+    struct core_ep *ep = c->ep;
+    uint64_t capacity =
+        atomic_load_explicit(&ep->rq_capacity, memory_order_relaxed);
+    if (capacity <
+        atomic_load_explicit(&c->rx->min_capacity, memory_order_relaxed))
+        atomic_store_explicit(&c->rx->min_capacity, capacity,
+                              memory_order_release);
+    uint64_t before =
+        atomic_load_explicit(&c->rx->posted, memory_order_relaxed);
+    while (before < posted && !atomic_compare_exchange_weak_explicit(
+                                  &c->rx->posted, &before, posted,
+                                  memory_order_release, memory_order_relaxed))
         ;
+    tell_sender(c);
 }
 
-void shm_recv_posted(struct core_ep *ep, uint64_t capacity)
+void shm_recv_posted(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
-    uint64_t tail = atomic_load_explicit(&ep->rq_tail, memory_order_relaxed);
-    lower_capacity(c, capacity);
-    atomic_store_explicit(&c->rx->posted, tail - c->rq_base,
-                          memory_order_release);
-    tell_sender(c);
+    publish_receives(c,
+                     atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
+                         c->rq_base);
 }
 
 void shm_recv_announce(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
-    uint64_t none = 0, head = atomic_load(&ep->rq_head);
-    uint64_t tail = atomic_load(&ep->rq_tail);
-    if (ep->srq) { /* which receive it will be is not known: any will do */
-        atomic_store(&c->rx->posted, UINT64_MAX / 2);
-        return;
-    }
-    for (uint64_t i = head; i != tail; i++)
-        lower_capacity(c, ep->rq[i & ep->rq_mask].total);
-    /* a receive posted meanwhile has told more already */
-    atomic_compare_exchange_strong(&c->rx->posted, &none, tail - c->rq_base);
-    tell_sender(c);
+    if (ep->srq) /* which receive it will be is not known: any will do */
+        publish_receives(c, UINT64_MAX / 2);
+    else
+        publish_receives(c, atomic_load(&ep->rq_tail) - c->rq_base);
 }

@@ -38,8 +38,7 @@ static bool find_mapping(uint64_t base, uint64_t length, struct mapping *m)
         char perms[5];
         if (sscanf(line,
                    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-                   &start, &end, perms, &offset, &major, &minor,
-                   &inode) != 7)
+                   &start, &end, perms, &offset, &major, &minor, &inode) != 7)
             continue;
         if (base < start || base >= end)
             continue;
@@ -66,7 +65,7 @@ static int find_fd(const struct mapping *m)
         struct stat st;
         char *end;
         int fd = (int)strtol(e->d_name, &end, 10);
-        if (*end || end == e->d_name || fstat(fd, &st))
+        if (*end || end == e->d_name || fstatat(dirfd(dir), e->d_name, &st, 0))
             continue;
         if (S_ISREG(st.st_mode) && st.st_ino == m->inode &&
             st.st_dev == m->device &&
@@ -133,8 +132,8 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
     e->base = mr->base;
     e->length = mr->length;
     e->pz_id = mr->pz_id;
-    e->ep_id = mr->ep && mr->ep->tp ? ((struct shm_conn *)mr->ep->tp)->ep_id
-                                    : 0;
+    e->ep_id =
+        mr->ep && mr->ep->tp ? ((struct shm_conn *)mr->ep->tp)->ep_id : 0;
     atomic_store_explicit(&e->key, mr->key, memory_order_release);
     return DAT_SUCCESS;
 }

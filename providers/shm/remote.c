@@ -74,10 +74,9 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
             left -= len;
             skip = 0;
         }
-        ssize_t r = write ? process_vm_writev(c->peer->pid, local, n, &remote,
-                                              1, 0)
-                          : process_vm_readv(c->peer->pid, local, n, &remote,
-                                             1, 0);
+        ssize_t r =
+            write ? process_vm_writev(c->peer->pid, local, n, &remote, 1, 0)
+                  : process_vm_readv(c->peer->pid, local, n, &remote, 1, 0);
         if (r <= 0)
             return vm_status(r ? errno : EFAULT);
         done += (uint64_t)r;
@@ -85,7 +84,8 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
     return DAT_DTO_SUCCESS;
 }
 
-/* ---------------------------------------------------------------- copies --- */
+/* ---------------------------------------------------------------- copies ---
+ */
 
 static void map_copy(struct shm_conn *c, bool write, uint32_t nseg,
                      const DAT_LMR_TRIPLET *seg, uint64_t total, char *remote)
@@ -126,7 +126,8 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
     return status;
 }
 
-/* --------------------------------------------------------------- atomics --- */
+/* --------------------------------------------------------------- atomics ---
+ */
 
 static uint64_t apply(const struct core_dto *dto, uint64_t old)
 {
@@ -139,8 +140,9 @@ static uint64_t apply(const struct core_dto *dto, uint64_t old)
 static void atomic_lock(struct shm_doorbell *door)
 {
     uint32_t me = (uint32_t)getpid(), owner = 0;
-    for (unsigned spins = 0; !atomic_compare_exchange_strong(
-             &door->atomic_owner, &owner, me); spins++) {
+    for (unsigned spins = 0;
+         !atomic_compare_exchange_strong(&door->atomic_owner, &owner, me);
+         spins++) {
         if (spins % 1024 == 1023 && owner != me && kill((pid_t)owner, 0) &&
             errno == ESRCH &&
             atomic_compare_exchange_strong(&door->atomic_owner, &owner, me))
@@ -150,9 +152,8 @@ static void atomic_lock(struct shm_doorbell *door)
     }
 }
 
-static DAT_DTO_COMPLETION_STATUS vm_atomic(struct shm_conn *c,
-                                           const struct core_dto *dto,
-                                           uint64_t *old)
+static DAT_DTO_COMPLETION_STATUS
+vm_atomic(struct shm_conn *c, const struct core_dto *dto, uint64_t *old)
 {
     struct shm_doorbell *door = c->peer->control.door;
     uint64_t value;

@@ -33,8 +33,8 @@ static int map_at(char *where, size_t size, int fd, size_t offset)
 
 int shm_segment_map(struct shm_conn *c, int side)
 {
-    char *base = mmap(NULL, MAPPED_SIZE, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *base =
+        mmap(NULL, MAPPED_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return -1;
     int err = map_at(base, SHM_PAGE, c->segment_fd, 0);

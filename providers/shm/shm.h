@@ -22,11 +22,11 @@
 #include "providers/core/core.h"
 
 #define SHM_VERSION 1
-#define SHM_MAGIC UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
+#define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
 
-struct shm_params { /* third to last field of the dat.conf line */
+struct shm_params {      /* third to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores */
 };
 
@@ -49,8 +49,8 @@ struct shm_mr {
     int32_t priv;
     uint64_t base, length;
     uint32_t pz_id;
-    uint32_t ep_id;  /* only from the peer of this EP, 0: from any */
-    int32_t fd;      /* of the file mapped there, -1: private memory */
+    uint32_t ep_id; /* only from the peer of this EP, 0: from any */
+    int32_t fd;     /* of the file mapped there, -1: private memory */
     uint32_t unused;
     uint64_t inode;
     uint64_t offset; /* of base in the file */
@@ -58,7 +58,7 @@ struct shm_mr {
 };
 _Static_assert(sizeof(struct shm_mr) == CORE_CACHELINE, "one line a range");
 
-#define SHM_PAGE 4096
+#define SHM_PAGE         4096
 #define SHM_CONTROL_SIZE (SHM_PAGE + CORE_MAX_MRS * sizeof(struct shm_mr))
 
 struct shm_control { /* as mapped by the owner or by a peer */
@@ -84,8 +84,8 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     struct shm_control control;
-    pthread_mutex_t lock;                 /* for adding maps */
-    _Atomic(struct shm_map *) *maps;      /* by index of the range */
+    pthread_mutex_t lock;            /* for adding maps */
+    _Atomic(struct shm_map *) *maps; /* by index of the range */
 };
 
 /* --------------------------------------------------------- connections --- */
@@ -100,13 +100,13 @@ struct shm_dir {
     _Atomic uint32_t access[2];
     /* written by the receiver */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* lines free again */
-    _Atomic uint64_t taken;        /* messages received */
-    _Atomic uint64_t posted;       /* receives ever posted */
-    _Atomic uint64_t min_capacity; /* of the receives so far */
-    _Atomic uint64_t failed;       /* 1 + index of the message refused */
+    _Atomic uint64_t taken;                         /* messages received */
+    _Atomic uint64_t posted;                        /* receives ever posted */
+    _Atomic uint64_t min_capacity;                  /* of the receives so far */
+    _Atomic uint64_t failed; /* 1 + index of the message refused */
 };
 
-#define SHM_LINE 64
+#define SHM_LINE       64
 #define SHM_RING_BYTES 32768
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 #define SHM_INLINE_MAX 8192
@@ -136,15 +136,17 @@ struct shm_segment {
 #define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES)
 _Static_assert(sizeof(struct shm_segment) <= SHM_PAGE, "counters: one page");
 
-enum shm_cm_state { /* of a connection's socket */
-    SHM_CM_CONNECTING, /* active: no listener slot yet, try again */
-    SHM_CM_REQUESTED,  /* active: waits for the reply */
-    SHM_CM_ARRIVING,   /* passive: waits for the request */
-    SHM_CM_OFFERED,    /* passive: the consumer has a CR */
-    SHM_CM_ACCEPTED,   /* passive: waits for the confirmation */
-    SHM_CM_CONNECTED,
-    SHM_CM_DRAINING,   /* graceful disconnect waits for pending sends */
-    SHM_CM_CLOSED,
+enum shm_cm_state {                    /* of a connection's socket */
+                    SHM_CM_CONNECTING, /* active: no listener slot yet, try
+                                          again */
+                    SHM_CM_REQUESTED,  /* active: waits for the reply */
+                    SHM_CM_ARRIVING,   /* passive: waits for the request */
+                    SHM_CM_OFFERED,    /* passive: the consumer has a CR */
+                    SHM_CM_ACCEPTED,   /* passive: waits for the confirmation */
+                    SHM_CM_CONNECTED,
+                    SHM_CM_DRAINING, /* graceful disconnect waits for pending
+                                        sends */
+                    SHM_CM_CLOSED,
 };
 
 /* A connection, also before and after. ep->tp, cr->tp. */
@@ -154,9 +156,9 @@ struct shm_conn {
     struct core_sp *sp;    /* SHM_CM_ARRIVING */
     struct shm_ia *sia;
     enum shm_cm_state state;
-    atomic_bool aborted;   /* broken by a failed access */
+    atomic_bool aborted; /* broken by a failed access */
     int fd;
-    uint64_t deadline;     /* ns, UINT64_MAX none */
+    uint64_t deadline; /* ns, UINT64_MAX none */
     int segment_fd;
     uint32_t ep_id, peer_ep_id, peer_pz_id;
     unsigned char private_data[CORE_MAX_PRIVATE_DATA];
@@ -167,13 +169,13 @@ struct shm_conn {
     struct shm_dir *tx, *rx;
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
     struct shm_peer *peer;
-    uint64_t rq_base;  /* receives of the EP before this connection */
-    uint64_t rx_head;  /* next line to read */
-    uint64_t rx_taken; /* messages received */
-    uint64_t tx_tail;  /* next line to write */
-    uint64_t tx_head;  /* last known */
-    uint64_t tx_index; /* messages sent */
-    uint64_t tx_posted; /* last known */
+    uint64_t rq_base;         /* receives of the EP before this connection */
+    _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
+    uint64_t rx_taken;        /* messages received */
+    uint64_t tx_tail;         /* next line to write */
+    uint64_t tx_head;         /* last known */
+    uint64_t tx_index;        /* messages sent */
+    uint64_t tx_posted;       /* last known */
 };
 
 struct shm_listener { /* sp->tp */
@@ -267,7 +269,7 @@ void shm_copy_ordered(void *to, const void *from, size_t n,
 
 /* data.c */
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
-void shm_recv_posted(struct core_ep *ep, uint64_t capacity);
+void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
@@ -312,8 +314,8 @@ bool shm_cm_is_local(const struct sockaddr_storage *address);
 /* cm.c */
 DAT_RETURN shm_listen(struct core_sp *sp);
 void shm_unlisten(struct core_sp *sp);
-DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us,
-                       DAT_COUNT size, const void *private_data);
+DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
+                       const void *private_data);
 DAT_RETURN shm_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
                       const void *private_data);
 void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);

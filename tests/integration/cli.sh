@@ -146,9 +146,12 @@ interrupt()
         >"$work/out" 2>&1 &
     pid=$!
     background=("$pid")
-    sleep 2
-    children=$(cat /proc/$pid/task/$pid/children)
-    [ -n "$children" ] || echo "no children after 2 s"
+    for _ in $(seq 200); do
+        children=$(cat /proc/$pid/task/$pid/children)
+        [ -z "$children" ] || break
+        sleep 0.05
+    done
+    sleep 3 # until something has been measured
     kill "-$signal" $pid
     await_exit $pid 10
     status=$?
