@@ -48,53 +48,52 @@ static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
     *mark = now;
 }
 
-/* Writes of this rail: its chunk every time, or the whole in its turns. */
-static int batch_writes(struct rail *rail, struct batch *b, uint64_t *bytes)
+/* One of the count writes: this rail's chunk, or the whole in its turn. */
+static int batch_write(struct rail *rail, struct batch *b, unsigned round)
 {
     const drail_t *t = rail->owner;
     struct link *link = b->reply.peer->links[rail->index];
     const drail_xfer_t *xfer = &b->ask->xfer;
     const drail_chunk_t *chunk = &b->chunks[rail->index];
-    unsigned first = b->turns ? rail->index : 0;
-    unsigned step = b->turns ? t->nrails : 1;
-    int rc = 0;
-    if (!b->turns && !(b->data & RAIL_BIT(rail->index)))
+    size_t offset = b->turns ? 0 : chunk->offset;
+    size_t bytes = b->turns ? xfer->bytes : chunk->bytes;
+    if (b->turns ? round % t->nrails != rail->index
+                 : !(b->data & RAIL_BIT(rail->index)))
         return 0;
-    for (unsigned i = first; !rc && i < b->ask->count; i += step) {
-        rc = b->turns ? rdma_post(link, VERB_WRITE, xfer, 0, xfer->bytes, NULL)
-                      : rdma_post(link, VERB_WRITE, xfer, chunk->offset,
-                                  chunk->bytes, NULL);
-        *bytes += b->turns ? xfer->bytes : chunk->bytes;
-        rail->stats.puts++;
-    }
-    rail->stats.put_bytes += *bytes;
-    return rc;
+    rail->stats.puts++;
+    rail->stats.put_bytes += bytes;
+    if (b->ask->account)
+        b->ask->per_rail[rail->index].bytes += bytes;
+    return rdma_post(link, VERB_WRITE, xfer, offset, bytes, NULL);
 }
 
-static int batch_post(struct rail *rail, void *arg)
+/* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
+ * the rails is the inner one). */
+static int batch_post(struct rail *rail, void *arg, unsigned round)
 {
     struct batch *b = arg;
     const drail_t *t = rail->owner;
     struct link *link = b->reply.peer->links[rail->index];
-    drail_rail_time_t *account = &b->ask->per_rail[rail->index];
     struct completion done = {.req = &b->req};
-    uint64_t bytes = 0;
+    bool last = round == b->ask->count;
+    uint64_t start = b->timed ? now_ns() : 0;
 
-    if (b->ask->account && !b->at[cpu_mark(t, rail)].cpu)
-        b->at[cpu_mark(t, rail)].cpu = cpu_ns();
-    if (b->timed)
-        b->at[rail->index].start = now_ns();
-    int rc = batch_writes(rail, b, &bytes);
-    if (!rc)
-        rc = note_send(link, b->seq, b->ask->id, b->rails,
-                       b->ask->await_reply ? NULL : &done);
-    if (b->timed)
-        b->at[rail->index].posted = now_ns();
+    if (!round) {
+        b->at[rail->index].start = start;
+        if (b->ask->account && !b->at[cpu_mark(t, rail)].cpu)
+            b->at[cpu_mark(t, rail)].cpu = cpu_ns();
+    }
+    int rc = last ? note_send(link, b->seq, b->ask->id, b->rails,
+                              b->ask->await_reply ? NULL : &done)
+                  : batch_write(rail, b, round);
+    if (!b->timed)
+        return rc;
+    b->at[rail->index].posted = now_ns();
     if (b->ask->account) {
-        account->post_ns +=
-            b->at[rail->index].posted - b->at[rail->index].start;
-        account->bytes += bytes;
-        account_cpu(t, b, rail);
+        b->ask->per_rail[rail->index].post_ns +=
+            b->at[rail->index].posted - start;
+        if (last)
+            account_cpu(t, b, rail);
     }
     return rc;
 }
@@ -152,6 +151,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     struct work work = {
         .rails = b.rails,
         .post = batch_post,
+        .rounds = ask->count + 1,
         .short_one = !b.turns && !(b.data & (b.data - 1)),
         .owed = ask->await_reply ? reply_owed : sent_owed,
         .met = b.timed ? batch_met : NULL,

@@ -69,28 +69,28 @@ const char *drail_strerror(int code);
 
 /** What the registry and the provider say about a rail (one IA). */
 typedef struct drail_rail_info {
-    char name[DRAIL_NAME_MAX];      /**< IA name in dat.conf */
-    char adapter[DRAIL_NAME_MAX];   /**< IA attribute adapter_name */
-    char vendor[DRAIL_NAME_MAX];    /**< IA attribute vendor_name */
-    char provider[DRAIL_NAME_MAX];  /**< provider attribute provider_name */
-    char address[DRAIL_NAME_MAX];   /**< IA address, printable */
-    char fabric[DRAIL_NAME_MAX];    /**< "shm", "verbs", …; with
-                                         " (link model)" when modelled */
+    char name[DRAIL_NAME_MAX];     /**< IA name in dat.conf */
+    char adapter[DRAIL_NAME_MAX];  /**< IA attribute adapter_name */
+    char vendor[DRAIL_NAME_MAX];   /**< IA attribute vendor_name */
+    char provider[DRAIL_NAME_MAX]; /**< provider attribute provider_name */
+    char address[DRAIL_NAME_MAX];  /**< IA address, printable */
+    char fabric[DRAIL_NAME_MAX];   /**< "shm", "verbs", …; with
+                                        " (link model)" when modelled */
     unsigned dapl_major, dapl_minor;
-    uint64_t max_message;           /**< longest send */
-    uint64_t max_rdma;              /**< longest RDMA read or write */
-    unsigned max_dto;               /**< DTOs outstanding per EP */
+    uint64_t max_message; /**< longest send */
+    uint64_t max_rdma;    /**< longest RDMA read or write */
+    unsigned max_dto;     /**< DTOs outstanding per EP */
     unsigned max_evd_qlen;
-    unsigned max_iov;               /**< segments per DTO */
-    unsigned max_rdma_read_out;     /**< RDMA reads outstanding per EP */
-    unsigned max_private_data;      /**< bytes of connection private data */
+    unsigned max_iov;           /**< segments per DTO */
+    unsigned max_rdma_read_out; /**< RDMA reads outstanding per EP */
+    unsigned max_private_data;  /**< bytes of connection private data */
     bool thread_safe;
-    bool has_write_immed;           /**< RDMA write with immediate data */
-    bool has_atomics;               /**< fetch-and-add, compare-and-swap */
-    double nominal_MBps;            /**< link rate per direction if the
-                                         provider tells it, else 0 */
-    int numa_node;                  /**< nearest NUMA node or -1 */
-    char cpus[DRAIL_NAME_MAX];      /**< near CPUs as a list, "" unknown */
+    bool has_write_immed;      /**< RDMA write with immediate data */
+    bool has_atomics;          /**< fetch-and-add, compare-and-swap */
+    double nominal_MBps;       /**< link rate per direction if the
+                                    provider tells it, else 0 */
+    int numa_node;             /**< nearest NUMA node or -1 */
+    char cpus[DRAIL_NAME_MAX]; /**< near CPUs as a list, "" unknown */
 } drail_rail_info_t;
 
 /**
@@ -121,21 +121,21 @@ typedef enum drail_policy {
 
 /** A part of a message on one rail. */
 typedef struct drail_chunk {
-    unsigned rail;  /**< index of the rail */
-    size_t offset;  /**< from the start of the message */
+    unsigned rail; /**< index of the rail */
+    size_t offset; /**< from the start of the message */
     size_t bytes;
 } drail_chunk_t;
 
 typedef struct drail_stripe {
     drail_policy_t policy;
-    unsigned nrails;          /**< 1 … DRAIL_MAX_RAILS */
-    const double *weights;    /**< nrails weights ≥ 0, NULL: equal. Rails of
-                                   weight 0 get nothing */
-    size_t threshold;         /**< shorter messages go over one rail */
-    size_t align;             /**< inner chunk borders are multiples of it
-                                   (power of two, 0: 64) */
-    unsigned turn;            /**< roundrobin: number of this message;
-                                   fixed: index of the rail */
+    unsigned nrails;       /**< 1 … DRAIL_MAX_RAILS */
+    const double *weights; /**< nrails weights ≥ 0, NULL: equal. Rails of
+                                weight 0 get nothing */
+    size_t threshold;      /**< shorter messages go over one rail */
+    size_t align;          /**< inner chunk borders are multiples of it
+                                (power of two, 0: 64) */
+    unsigned turn;         /**< roundrobin: number of this message;
+                                fixed: index of the rail */
 } drail_stripe_t;
 
 /**
@@ -156,8 +156,8 @@ typedef enum drail_engine {
 } drail_engine_t;
 
 typedef enum drail_team {
-    DRAIL_TEAM_RESIDENT,  /**< threads live as long as the transport */
-    DRAIL_TEAM_FORKJOIN,  /**< a parallel region per message (fig. 5) */
+    DRAIL_TEAM_RESIDENT, /**< threads live as long as the transport */
+    DRAIL_TEAM_FORKJOIN, /**< a parallel region per message (fig. 5) */
 } drail_team_t;
 
 typedef struct drail_config {
@@ -168,20 +168,20 @@ typedef struct drail_config {
     drail_policy_t policy;
     double weights[DRAIL_MAX_RAILS]; /**< weighted: relative rates, all 0:
                                           nominal rates, else equal */
-    unsigned fixed_rail;       /**< policy fixed: index of the rail */
-    size_t stripe_threshold;   /**< shorter messages use one rail */
-    size_t eager_bytes;        /**< longer sends use rendezvous */
-    unsigned depth;            /**< receives posted, and messages that a peer
-                                    may have under way, per rail and peer */
-    int timeout_ms;            /**< bound of every wait; default 30000 */
-    int connect_timeout_ms;    /**< default 10000 */
-    bool pin;                  /**< bind engine threads near their rails */
-    unsigned pin_base;         /**< first core of this rank among the allowed
-                                    ones; threads take the following.
-                                    DRAIL_PIN_AUTO: by the rank on its node */
-    char rails_text[256];      /**< names that came from DRAIL_RAILS; rails[]
-                                    may point here, so keep the original of a
-                                    copied configuration until drail_open */
+    unsigned fixed_rail;             /**< policy fixed: index of the rail */
+    size_t stripe_threshold;         /**< shorter messages use one rail */
+    size_t eager_bytes;              /**< longer sends use rendezvous */
+    unsigned depth;         /**< receives posted, and messages that a peer
+                                 may have under way, per rail and peer */
+    int timeout_ms;         /**< bound of every wait; default 30000 */
+    int connect_timeout_ms; /**< default 10000 */
+    bool pin;               /**< bind engine threads near their rails */
+    unsigned pin_base;      /**< first core of this rank among the allowed
+                                 ones; threads take the following.
+                                 DRAIL_PIN_AUTO: by the rank on its node */
+    char rails_text[256];   /**< names that came from DRAIL_RAILS; rails[]
+                                 may point here, so keep the original of a
+                                 copied configuration until drail_open */
 } drail_config_t;
 
 /** pin_base: ranks of a node take disjoint cores, or start on distinct ones
@@ -198,7 +198,7 @@ void drail_config_init(drail_config_t *cfg);
 
 /** One row of the table of settings (railinfo --config). */
 typedef struct drail_setting {
-    const char *name;     /**< environment variable, e.g. DRAIL_TIMEOUT_MS */
+    const char *name; /**< environment variable, e.g. DRAIL_TIMEOUT_MS */
     const char *meaning;
     const char *fallback; /**< default value as text */
     char value[128];      /**< present value as text */
@@ -224,12 +224,12 @@ typedef struct drail_job drail_job_t;
 typedef int (*drail_rank_main_t)(drail_job_t *job, void *arg);
 
 typedef struct drail_job_config {
-    unsigned nranks;        /**< 1 … 1024 */
-    unsigned ppn;           /**< ranks per (emulated) node, 0: all on one */
-    int grace_ms;           /**< after the first rank failed, the others get
-                                 this long to end by themselves; then they
-                                 are killed. Default 2000 */
-    drail_error_t *error;   /**< where to say what went wrong, or NULL */
+    unsigned nranks;      /**< 1 … 1024 */
+    unsigned ppn;         /**< ranks per (emulated) node, 0: all on one */
+    int grace_ms;         /**< after the first rank failed, the others get
+                               this long to end by themselves; then they
+                               are killed. Default 2000 */
+    drail_error_t *error; /**< where to say what went wrong, or NULL */
 } drail_job_config_t;
 
 void drail_job_config_init(drail_job_config_t *cfg);
@@ -314,7 +314,7 @@ int drail_set_policy(drail_t *rail, drail_policy_t policy,
 typedef struct drail_mem drail_mem_t;
 
 typedef enum drail_access {
-    DRAIL_ACCESS_LOCAL = 0,       /**< source or target of own operations */
+    DRAIL_ACCESS_LOCAL = 0, /**< source or target of own operations */
     DRAIL_ACCESS_REMOTE_READ = 1,
     DRAIL_ACCESS_REMOTE_WRITE = 2,
     DRAIL_ACCESS_REMOTE_ATOMIC = 4,
@@ -369,7 +369,7 @@ typedef struct drail_req {
 
 /** A contiguous transfer between local registered and remote memory. */
 typedef struct drail_xfer {
-    void *local;               /**< within local_mem */
+    void *local; /**< within local_mem */
     drail_mem_t *local_mem;
     const drail_key_t *remote; /**< key received from the peer */
     uint64_t remote_offset;    /**< from key.address */
@@ -377,9 +377,9 @@ typedef struct drail_xfer {
 } drail_xfer_t;
 
 typedef enum drail_flags {
-    DRAIL_NOTIFY = 1,     /**< deliver a notification after the data */
-    DRAIL_ALL_RAILS = 2,  /**< the notification travels over every rail, also
-                               over those without a stripe of the data */
+    DRAIL_NOTIFY = 1,    /**< deliver a notification after the data */
+    DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
+                              over those without a stripe of the data */
 } drail_flags_t;
 
 /**
@@ -408,8 +408,8 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
  *  RDMA read (then @p mem, if not NULL, spares the registration). Messages
  *  between two ranks arrive in order. Blocking until the buffer may be used
  *  again. */
-int drail_send(drail_t *rail, unsigned peer, const void *buffer,
-               size_t bytes, drail_mem_t *mem);
+int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
+               drail_mem_t *mem);
 /** Receives the next message of @p peer; DRAIL_ETRUNC (message dropped,
  *  *received = its length) when it exceeds @p capacity. */
 int drail_recv(drail_t *rail, unsigned peer, void *buffer, size_t capacity,
@@ -440,18 +440,18 @@ typedef struct drail_rail_time {
     uint64_t post_ns; /**< in posting RDMA writes and the send */
     uint64_t wait_ns; /**< in waiting for events */
     uint64_t bytes;
-    uint64_t cpu_ns;  /**< CPU time of the rail's thread */
+    uint64_t cpu_ns; /**< CPU time of the rail's thread */
 } drail_rail_time_t;
 
 typedef struct drail_batch {
     drail_xfer_t xfer;
-    unsigned count;      /**< RDMA writes of xfer per batch (20 in the seed) */
-    uint32_t id;         /**< notification after them, over every rail */
-    bool await_reply;    /**< then wait for one notification of the peer that
-                              came over every rail */
-    bool account;        /**< fill in per_rail (costs clock readings) */
+    unsigned count;   /**< RDMA writes of xfer per batch (20 in the seed) */
+    uint32_t id;      /**< notification after them, over every rail */
+    bool await_reply; /**< then wait for one notification of the peer that
+                           came over every rail */
+    bool account;     /**< fill in per_rail (costs clock readings) */
     drail_rail_time_t per_rail[DRAIL_MAX_RAILS]; /**< out, added to */
-    uint32_t reply_id;   /**< out */
+    uint32_t reply_id;                           /**< out */
 } drail_batch_t;
 
 /**
@@ -473,9 +473,9 @@ int drail_batch_answer(drail_t *rail, unsigned peer, bool answer,
 typedef struct drail_rail_stats {
     uint64_t put_bytes, get_bytes, send_bytes;
     uint64_t puts, gets, sends, recvs;
-    uint64_t busy_ns;      /**< time with RDMA of this rail under way */
-    double weight;         /**< present share of a long message, sum 1 */
-    double measured_MBps;  /**< rate that the adaptive policy sees, or 0 */
+    uint64_t busy_ns;     /**< time with RDMA of this rail under way */
+    double weight;        /**< present share of a long message, sum 1 */
+    double measured_MBps; /**< rate that the adaptive policy sees, or 0 */
     bool up;
 } drail_rail_stats_t;
 

@@ -38,7 +38,9 @@ int work_owed(drail_t *t, void *arg, uint32_t *owed)
 int work_rail(drail_t *t, struct work *work, unsigned index)
 {
     struct rail *rail = &t->rails[index];
-    int rc = work->post ? work->post(rail, work->arg) : 0;
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < work->rounds; i++)
+        rc = work->post(rail, work->arg, i);
     if (!rc && work->owed)
         rc = rail_wait(rail, work->owed, work->arg, work->timeout_ms);
     if (!rc && work->met)

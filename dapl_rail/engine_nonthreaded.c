@@ -8,12 +8,13 @@
 
 int engine_nonthreaded(drail_t *t, struct work *work)
 {
-    for (uint32_t left = work->rails; left && work->post; left &= left - 1) {
-        unsigned r = (unsigned)__builtin_ctz(left);
-        int rc = work->post(&t->rails[r], work->arg);
-        if (rc)
-            return rc;
-    }
+    for (unsigned i = 0; i < work->rounds; i++)
+        for (uint32_t left = work->rails; left; left &= left - 1) {
+            unsigned r = (unsigned)__builtin_ctz(left);
+            int rc = work->post(&t->rails[r], work->arg, i);
+            if (rc)
+                return rc;
+        }
     if (!work->owed)
         return 0;
     return progress_wait(t, work_owed, work, work->timeout_ms);

@@ -49,7 +49,7 @@ static void run_resident(drail_t *t, struct work *work)
 int engine_threaded(drail_t *t, struct work *work)
 {
     bool complete = true;
-    if (!work->post) {
+    if (!work->rounds) {
         /* what is about to come is not worth a dispatch */
         int rc = progress_spin(t, work_owed, work);
         if (rc) {
@@ -69,7 +69,7 @@ int engine_threaded(drail_t *t, struct work *work)
     else
         complete = run_forkjoin(t, work);
     t->parallel = false;
-    if (!work->post)
+    if (!work->rounds)
         spin_end(&t->spin);
     if (!complete) /* called within a parallel region of the caller's */
         return fail(t, DRAIL_ENOTSUP,

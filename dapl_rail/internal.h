@@ -404,13 +404,15 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
 /* ------------------------------------------------------------ engine.c --- */
 
 /*
- * What to do on several rails. post runs once per rail; then, if owed is
- * given, the rail is waited for and met (may be NULL) runs once.
+ * What to do on several rails. post runs `rounds` times per rail, 0 of them
+ * if there is nothing to post; then, if owed is given, the rail is waited for
+ * and met (may be NULL) runs once.
  */
 struct work {
     uint32_t rails;
     bool short_one; /* data on one rail only: not worth a dispatch */
-    int (*post)(struct rail *rail, void *arg);
+    unsigned rounds;
+    int (*post)(struct rail *rail, void *arg, unsigned round);
     owed_t owed;
     int (*met)(struct rail *rail, void *arg);
     void *arg;

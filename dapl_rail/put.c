@@ -151,8 +151,9 @@ static void transfer_init(struct transfer *x, struct peer *peer,
     x->timed = false;
 }
 
-static int transfer_rail(struct rail *rail, void *arg)
+static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 {
+    (void)round;
     const struct transfer *x = arg;
     uint32_t bit = RAIL_BIT(rail->index);
     struct link *link = x->peer->links[rail->index];
@@ -202,6 +203,7 @@ static int transfer_start(drail_t *t, struct transfer *x, drail_req_t *req)
     struct work work = {
         .rails = x->data | x->notify,
         .post = transfer_rail,
+        .rounds = 1,
         .arg = x,
     };
     x->req = req ? req_of(req) : NULL;

@@ -184,7 +184,7 @@ bad1
 bad2 u2.0 nonthreadsafe
 bad3 u9.z nonthreadsafe default $lib dapl_rail.0.1 "" ""
 bad4 u2.0 sometimes default $lib dapl_rail.0.1 "" ""
-missing $(echo "$ours" | sed 's|libdapl_shm|libnone|')
+missing ${ours/libdapl_shm/libnone}
 
 good1 $ours
 CONF
