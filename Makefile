@@ -68,21 +68,30 @@ deps:
 
 # --- objects ---------------------------------------------------------------
 
-# Everything is rebuilt when the flags change.
-FLAGS_STAMP := $(BUILD)/flags
-FLAGS_TEXT  := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
-ifneq ($(file <$(FLAGS_STAMP)),$(FLAGS_TEXT))
-.PHONY: $(FLAGS_STAMP)
+# A file that holds a text and is new when the text changes: everything is
+# rebuilt with the flags, what names the revision with the revision.
+# $(call stamp,file,text)
+define stamp
+ifneq ($$(file <$(1)),$(2))
+.PHONY: $(1)
 endif
-$(FLAGS_STAMP):
-	@mkdir -p $(@D) && printf '%s' '$(FLAGS_TEXT)' > $@
+$(1):
+	@mkdir -p $$(@D) && printf '%s' '$(2)' > $$@
+endef
+
+FLAGS_STAMP    := $(BUILD)/flags
+REVISION_STAMP := $(BUILD)/revision
+REVISION       := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+$(eval $(call stamp,$(FLAGS_STAMP),$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)))
+$(eval $(call stamp,$(REVISION_STAMP),$(REVISION)))
 
 $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(RAIL_OBJ): OBJ_CFLAGS = -fopenmp
-$(BENCH_OBJ): OBJ_CFLAGS = -DDRAIL_REVISION='"$(shell git describe --always --dirty 2>/dev/null || echo unknown)"'
+$(BUILD)/obj/bench/machine.o: $(REVISION_STAMP)
+$(BUILD)/obj/bench/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
 
 # --- libraries and programs ------------------------------------------------
 
