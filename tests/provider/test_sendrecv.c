@@ -2,6 +2,9 @@
 /* Send and receive: sizes, lists, order, late receives, completion flags. */
 #include "peer.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #define BYTES (2 << 20)
 
 static const peer_place_t places[] = {PEER_HERE, PEER_PROCESS};
@@ -335,7 +338,23 @@ static void barrier_fence_is_accepted(void **state)
     close_pair(&f);
 }
 
-/* With recv_completion_flags = SOLICITED_WAIT, only solicited sends wake. */
+typedef struct later {
+    end_t *end;
+    uint64_t id;
+    DAT_COMPLETION_FLAGS flags;
+} later_t;
+
+static void *send_later(void *arg)
+{
+    const later_t *later = arg;
+    DAT_LMR_TRIPLET out = local(&later->end->mem, 0, 64);
+    usleep(50000);
+    dat_ep_post_send(later->end->ep, 1, &out, cookie(later->id), later->flags);
+    return NULL;
+}
+
+/* With recv_completion_flags = SOLICITED_WAIT, who already waits is woken by
+ * solicited sends only. */
 static void solicited_wait(void **state)
 {
     (void)state;
@@ -343,6 +362,7 @@ static void solicited_wait(void **state)
     DAT_EP_PARAM param;
     DAT_EVENT event;
     DAT_COUNT more;
+    pthread_t thread;
     end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
     end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
     DAT_OK(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &param));
@@ -354,17 +374,18 @@ static void solicited_wait(void **state)
         DAT_LMR_TRIPLET in = local(&b.mem, i * 64, 64);
         DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i), 0));
     }
-    DAT_LMR_TRIPLET out = local(&a.mem, 0, 64);
-    DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(0), 0));
-    EXPECT_DTO(a.request, 0, DAT_DTO_SUCCESS, 64);
-    DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(1),
-                            DAT_COMPLETION_SOLICITED_WAIT_FLAG));
-    DAT_OK(dat_evd_wait(b.recv, WAIT_MS * 1000, 1, &event, &more));
-    assert_int_equal(
-        event.event_data.dto_completion_event_data.user_cookie.as_64, 0);
-    DAT_OK(dat_evd_wait(b.recv, WAIT_MS * 1000, 1, &event, &more));
-    assert_int_equal(
-        event.event_data.dto_completion_event_data.user_cookie.as_64, 1);
+    later_t plain = {&a, 0, DAT_COMPLETION_DEFAULT_FLAG};
+    assert_int_equal(pthread_create(&thread, NULL, send_later, &plain), 0);
+    DAT_FAILS(dat_evd_wait(b.recv, 300000, 1, &event, &more),
+              DAT_TIMEOUT_EXPIRED);
+    assert_int_equal(more, 1); /* it is there all the same */
+    pthread_join(thread, NULL);
+    EXPECT_DTO(b.recv, 0, DAT_DTO_SUCCESS, 64);
+
+    later_t solicited = {&a, 1, DAT_COMPLETION_SOLICITED_WAIT_FLAG};
+    assert_int_equal(pthread_create(&thread, NULL, send_later, &solicited), 0);
+    EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, 64);
+    pthread_join(thread, NULL);
     end_close(&a);
     end_close(&b);
 }
