@@ -235,7 +235,9 @@ struct core_request {
     bool need_taken; /* transport's: complete when the peer has taken it,
                         else when the peer has a receive for it */
     uint32_t immed;
-    uint64_t index; /* transport's: message number */
+    bool carried_out; /* transport's: nothing but its time is missing */
+    uint64_t index;   /* transport's: message number */
+    uint64_t due;     /* transport's: ns, not complete before */
     struct core_wqe w;
 };
 
@@ -294,10 +296,10 @@ struct core_transport {
     /* Connections; ia->lock is held. */
     DAT_RETURN (*listen)(struct core_sp *sp);
     void (*unlisten)(struct core_sp *sp);
-    DAT_RETURN (*connect)
+    DAT_RETURN(*connect)
     (struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
      const void *private_data);
-    DAT_RETURN (*accept)
+    DAT_RETURN(*accept)
     (struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
      const void *private_data);
     void (*reject)(struct core_cr *cr, DAT_COUNT size,
@@ -316,6 +318,9 @@ struct core_transport {
     /* Moves what can be moved. `sure`: wait for the EP's lock rather than
      * leave the work to the thread that has it. */
     void (*progress)(struct core_ep *ep, bool sure);
+    /* When (CLOCK_MONOTONIC, ns) progress will find something by the mere
+     * passing of time; UINT64_MAX: never. */
+    uint64_t (*next_due)(struct core_ep *ep);
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
@@ -411,6 +416,8 @@ void core_evd_progress(struct core_evd *evd);
 int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);
 void core_epset_progress(struct core_epset *set, bool sure);
+/* Earliest time at which one of the EPs has something due. */
+uint64_t core_epset_next_due(struct core_epset *set);
 void core_epset_free(struct core_epset *set);
 
 static inline void core_ep_lock(struct core_ep *ep)

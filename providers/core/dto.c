@@ -99,7 +99,8 @@ struct core_request *core_request_queue(struct core_ep *ep,
     struct core_request *r = &ep->sq[tail & ep->sq_mask];
     r->op = dto->op;
     r->status = DAT_DTO_SUCCESS;
-    r->done = r->posted = r->need_taken = false;
+    r->done = r->posted = r->need_taken = r->carried_out = false;
+    r->due = 0;
     r->immed = dto->immed;
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;

@@ -315,9 +315,8 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     struct core_ia *ia = ep->o.ia;
     /* what the mask does not name need not be valid */
-    struct core_pz *pz = mask & DAT_EP_FIELD_PZ_HANDLE
-                             ? core_pz_get(param->pz_handle)
-                             : ep->pz;
+    struct core_pz *pz =
+        mask & DAT_EP_FIELD_PZ_HANDLE ? core_pz_get(param->pz_handle) : ep->pz;
     if ((mask & DAT_EP_FIELD_PZ_HANDLE) && (!pz || pz->o.ia != ia))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     if ((mask & DAT_EP_FIELD_RECV_EVD_HANDLE) &&

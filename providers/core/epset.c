@@ -66,6 +66,21 @@ void core_epset_progress(struct core_epset *set, bool sure)
     }
 }
 
+uint64_t core_epset_next_due(struct core_epset *set)
+{
+    uint64_t next = UINT64_MAX;
+    struct core_ep_array *a =
+        atomic_load_explicit(&set->now, memory_order_acquire);
+    unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct core_ep *ep =
+            atomic_load_explicit(&a->ep[i], memory_order_acquire);
+        uint64_t due = ep ? ep->o.ia->transport->next_due(ep) : UINT64_MAX;
+        next = due < next ? due : next;
+    }
+    return next;
+}
+
 void core_epset_free(struct core_epset *set)
 {
     struct core_ep_array *a = atomic_load(&set->now), *older;

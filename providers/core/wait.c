@@ -13,7 +13,8 @@
 #define PAUSE_NS     3000  /* a cache line's way, and a short handler */
 #define YIELD_MAX_NS 50000 /* about a sleep and a wake-up */
 #define YIELD_MIN_NS 1000
-#define CLOCK_EVERY  16 /* polls per clock reading */
+#define CLOCK_EVERY  16    /* polls per clock reading */
+#define OVERSLEEP_NS 60000 /* poll rather than sleep when due this soon */
 
 static uint64_t now_ns(void)
 {
@@ -75,12 +76,17 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
          * what another thread may be just leaving. */
         core_epset_progress(&ia->eps, true);
         bool done = ready(arg);
-        uint64_t now = now_ns();
+        uint64_t due = core_epset_next_due(&ia->eps), now = now_ns();
+        bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
         int err = 0;
-        if (!done && now < end)
-            err = t->sleep(ia, armed, end == UINT64_MAX ? end : end - now);
+        if (due != UINT64_MAX)
+            due -= OVERSLEEP_NS;
+        due = due < end ? due : end;
+        if (!done && !soon && now < end)
+            err = t->sleep(ia, armed, due == UINT64_MAX ? due : due - now);
         t->disarm(ia);
-        if (done || ready(arg))
+        if (done || ready(arg) ||
+            (soon && poll_until(ready, arg, now + OVERSLEEP_NS, true)))
             break;
         if (err == EINTR) {
             ret = CORE_ERROR(DAT_INTERRUPTED_CALL, 0);

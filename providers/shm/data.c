@@ -33,11 +33,20 @@ static inline uint64_t rx_head(struct shm_conn *c)
 }
 
 /* Also without ep->lock, to see whether it is worth taking. */
-static inline bool rx_ready(struct shm_conn *c)
+static inline bool rx_arrived(struct shm_conn *c)
 {
     uint64_t head = rx_head(c);
     return atomic_load_explicit(&rx_line(c, head)->seq, memory_order_acquire) ==
            head + 1;
+}
+
+/* Arrived, and let through by the link model if there is one. */
+static inline bool rx_ready(struct shm_conn *c)
+{
+    if (!rx_arrived(c))
+        return false;
+    uint64_t due = rx_line(c, rx_head(c))->due;
+    return !due || due <= shm_now_ns();
 }
 
 /* Room for n lines, or NULL. */
@@ -60,6 +69,7 @@ struct outgoing { /* a send or an immediate, however it came here */
     const DAT_LMR_TRIPLET *seg;
     uint64_t total;
     uint32_t immed;
+    uint64_t due; /* out: when the sender knows that it is delivered */
 };
 
 static size_t gather(unsigned char *to, const struct outgoing *o)
@@ -74,7 +84,7 @@ static size_t gather(unsigned char *to, const struct outgoing *o)
 }
 
 /* Puts a message into the ring. False: no room now. */
-static bool push(struct shm_conn *c, const struct outgoing *o)
+static bool push(struct shm_conn *c, struct outgoing *o)
 {
     bool immed = o->op == CORE_WRITE_IMMED;
     bool fetch = !immed && o->total > SHM_INLINE_MAX;
@@ -90,6 +100,8 @@ static bool push(struct shm_conn *c, const struct outgoing *o)
     m->nseg = (uint16_t)o->nseg;
     m->length = (uint32_t)o->total;
     m->immed = o->immed;
+    m->due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0;
+    o->due = m->due ? m->due + c->sia->latency_ns : 0;
     if (fetch)
         memcpy(m->payload, o->seg, payload);
     else if (payload)
@@ -127,14 +139,19 @@ static void advance(struct shm_conn *c)
         struct core_request *r = &ep->sq[at & ep->sq_mask];
         if (r->done)
             continue;
+        if (r->carried_out) {
+            r->done = r->due <= shm_now_ns();
+            continue;
+        }
         if (!r->posted) {
-            struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
-                                 r->w.seg, r->w.total, r->immed};
+            struct outgoing o = {r->op,      r->w.flags, r->w.nseg, r->w.seg,
+                                 r->w.total, r->immed,   0};
             r->index = c->tx_index;
             r->need_taken = r->op == CORE_SEND && o.total > SHM_INLINE_MAX;
             r->posted = push(c, &o);
             if (!r->posted)
                 break;
+            r->due = o.due;
         }
         if (failed == r->index + 1) {
             r->status = DAT_DTO_ERR_REMOTE_RESPONDER;
@@ -143,7 +160,7 @@ static void advance(struct shm_conn *c)
                    (!r->need_taken &&
                     is_received_for(c, r->index,
                                     r->op == CORE_SEND ? r->w.total : 0))) {
-            r->done = true;
+            r->done = !r->due || r->due <= shm_now_ns();
         }
     }
     core_requests_retire(ep);
@@ -181,7 +198,9 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     r->status = state->status;
     r->posted = state->posted;
     r->need_taken = state->need_taken;
+    r->carried_out = state->carried_out;
     r->index = state->index;
+    r->due = state->due;
     advance_and_mark(c);
     core_ep_unlock(ep);
 }
@@ -191,12 +210,13 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
     struct shm_conn *c = ep->tp;
     struct core_request state = {0};
     if (!core_requests_pending(ep)) {
-        struct outgoing o = {dto->op,  dto->flags, dto->nseg,
-                             dto->seg, dto->total, dto->immed};
+        struct outgoing o = {dto->op,    dto->flags, dto->nseg, dto->seg,
+                             dto->total, dto->immed, 0};
         state.index = c->tx_index;
         state.need_taken = o.op == CORE_SEND && o.total > SHM_INLINE_MAX;
         state.posted = push(c, &o);
-        if (state.posted && !state.need_taken &&
+        state.due = o.due;
+        if (state.posted && !state.due && !state.need_taken &&
             is_received_for(c, state.index, o.op == CORE_SEND ? o.total : 0)) {
             core_request_done(ep, dto, DAT_DTO_SUCCESS);
             return;
@@ -205,11 +225,18 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
     queue(ep, dto, &state);
 }
 
-/* Completes a request that is carried out, in order. */
+/* Completes a request that is carried out, in order and in time. */
 static void finish(struct core_ep *ep, const struct core_dto *dto,
                    DAT_DTO_COMPLETION_STATUS status)
 {
-    if (core_requests_pending(ep)) {
+    struct shm_conn *c = ep->tp;
+    if (c->sia->clocks && status == DAT_DTO_SUCCESS) {
+        struct core_request state = {.carried_out = true};
+        bool read = dto->op != CORE_WRITE;
+        state.due =
+            shm_model_deliver(c, dto->total, read) + c->sia->latency_ns * !read;
+        queue(ep, dto, &state);
+    } else if (core_requests_pending(ep)) {
         struct core_request state = {.done = true, .status = status};
         queue(ep, dto, &state);
     } else {
@@ -223,6 +250,8 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
+    if (c->sia->clocks)
+        shm_model_overhead(c->sia);
     if (atomic_load_explicit(&c->aborted, memory_order_relaxed)) {
         finish(ep, dto, DAT_DTO_ERR_FLUSHED);
         return DAT_SUCCESS;
@@ -398,6 +427,26 @@ void shm_progress(struct core_ep *ep, bool sure)
             tell_sender(c);
     }
     core_ep_unlock(ep);
+}
+
+uint64_t shm_next_due(struct core_ep *ep)
+{
+    uint64_t next = UINT64_MAX;
+    core_ep_lock(ep);
+    struct shm_conn *c = ep->tp;
+    if (c && c->segment && c->sia->clocks) {
+        uint64_t head = atomic_load(&ep->sq_head);
+        if (core_requests_pending(ep)) {
+            const struct core_request *r = &ep->sq[head & ep->sq_mask];
+            if (r->due && !r->done && r->due > shm_now_ns())
+                next = r->due;
+        }
+        if (rx_arrived(c) && rx_line(c, rx_head(c))->due > shm_now_ns() &&
+            rx_line(c, rx_head(c))->due < next)
+            next = rx_line(c, rx_head(c))->due;
+    }
+    core_ep_unlock(ep);
+    return next;
 }
 
 /* --------------------------------------------------- receives, announced ---

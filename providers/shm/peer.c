@@ -31,6 +31,12 @@ struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd)
         shm_control_unmap(&p->control);
         goto fail;
     }
+    /* Either both ends are modelled or none. */
+    if (!p->control.door->way.hops != !sia->clocks ||
+        (sia->clocks && !(p->clocks = shm_model_map(pid, p->control.door)))) {
+        shm_control_unmap(&p->control);
+        goto fail;
+    }
     pthread_mutex_init(&p->lock, NULL);
     p->users = 1;
     p->pid = pid;
@@ -64,6 +70,7 @@ void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
     for (unsigned i = 0; i < CORE_MAX_MRS; i++)
         map_free(atomic_load_explicit(&peer->maps[i], memory_order_relaxed));
     free(peer->maps);
+    shm_model_unmap(peer->clocks);
     shm_control_unmap(&peer->control);
     pthread_mutex_destroy(&peer->lock);
     free(peer);

@@ -26,8 +26,37 @@
 
 /* ---------------------------------------------------------- parameters --- */
 
-struct shm_params {      /* third to last field of the dat.conf line */
+#define SHM_NAME_MAX 32
+
+struct shm_params {      /* second to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores */
+    /* link model; 0 and "" where not given */
+    double rate;        /* of the port, MB/s per direction; 0: no model */
+    double latency_us;  /* one way */
+    double gap_us;      /* between messages of the port, beside their bytes */
+    double overhead_us; /* CPU time of each post */
+    char port[SHM_NAME_MAX]; /* shared by rails that name it */
+    char adapter[SHM_NAME_MAX];
+    double adapter_rate; /* MB/s per direction */
+    char bus[SHM_NAME_MAX];
+    double bus_rate; /* MB/s per direction */
+};
+
+/* ---------------------------------------------------------- link model --- */
+
+#define SHM_CLOCKS 64
+#define SHM_HOPS   3
+
+struct shm_clock { /* of a port, adapter or bus: [0] outbound, [1] inbound */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t busy_until[2]; /* ns */
+};
+
+struct shm_way {   /* what a message passes in its node */
+    uint32_t hops; /* 0: no model */
+    struct {
+        uint32_t clock;
+        double ns_per_byte;
+    } hop[SHM_HOPS];
 };
 
 /* ------------------------------------------------------ control segment --- */
@@ -35,6 +64,9 @@ struct shm_params {      /* third to last field of the dat.conf line */
 struct shm_doorbell { /* first page; peers write it */
     uint64_t magic;
     uint32_t version;
+    int32_t clocks_fd; /* the owner's, of the clocks that `way` names */
+    uint64_t clocks_inode;
+    struct shm_way way;
     _Alignas(CORE_CACHELINE) _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t sleepers;
     /* pid of the process inside a read-modify-write of memory that it can't
@@ -84,6 +116,7 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     struct shm_control control;
+    struct shm_clock *clocks;        /* NULL: no model */
     pthread_mutex_t lock;            /* for adding maps */
     _Atomic(struct shm_map *) *maps; /* by index of the range */
 };
@@ -124,6 +157,7 @@ struct shm_msg {
     uint32_t length;
     uint32_t immed;
     uint32_t unused;
+    uint64_t due; /* ns: not seen before, 0 without a link model */
     unsigned char payload[];
 };
 #define SHM_HEAD sizeof(struct shm_msg)
@@ -202,6 +236,11 @@ struct shm_ia {
     struct shm_params params;
     struct shm_control control;
     int control_fd;
+    struct shm_clock *clocks; /* NULL: no link model */
+    uint64_t latency_ns, gap_ns;
+    char rate_text[32];
+    DAT_NAMED_ATTR attributes[8];
+    DAT_COUNT attribute_count;
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;
@@ -225,6 +264,15 @@ uint64_t shm_now_ns(void);
 /* params.c */
 DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
                             struct shm_params *params);
+
+/* model.c */
+int shm_model_open(struct shm_ia *sia);
+struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door);
+void shm_model_unmap(struct shm_clock *clocks);
+/* Sends so many bytes on their way, or reads them: when are they there? */
+uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read);
+/* Spends the CPU time of posting. */
+void shm_model_overhead(const struct shm_ia *sia);
 
 /* control.c */
 int shm_memfd(const char *name, size_t size);
@@ -271,6 +319,7 @@ void shm_copy_ordered(void *to, const void *from, size_t n,
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
 void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
+uint64_t shm_next_due(struct core_ep *ep);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
 

@@ -6,16 +6,38 @@
 
 #include "shm.h"
 
-/* A rail is a port of its own, so it has an address of its own: one of the
- * host's 2^24 loopback addresses, from the IA name (FNV-1a). */
+/* A port has an address of its own: one of the host's 2^24 loopback addresses,
+ * from its name (FNV-1a). A rail is a port of its own if nothing else is said.
+ */
 static void own_address(struct core_ia *ia)
 {
     struct sockaddr_in *a = (struct sockaddr_in *)&ia->address;
+    const struct shm_params *p = &shm_ia(ia)->params;
     uint32_t hash = 2166136261u;
-    for (const char *c = ia->name; *c; c++)
+    for (const char *c = p->port[0] ? p->port : ia->name; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     a->sin_family = AF_INET;
     a->sin_addr.s_addr = htonl(127u << 24 | (hash >> 8 & 0xfffffe) | 1);
+}
+
+static void add_attribute(struct shm_ia *sia, const char *name,
+                          const char *value)
+{
+    DAT_NAMED_ATTR *a = &sia->attributes[sia->attribute_count++];
+    a->name = name;
+    a->value = value;
+}
+
+static void own_attributes(struct shm_ia *sia)
+{
+    add_attribute(sia, "fabric", sia->clocks ? "shm (link model)" : "shm");
+    add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
+    add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    if (!sia->clocks)
+        return;
+    snprintf(sia->rate_text, sizeof sia->rate_text, "%g", sia->params.rate);
+    add_attribute(sia, "link_rate_MBps", sia->rate_text);
 }
 
 static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
@@ -23,20 +45,28 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     struct shm_ia *sia = calloc(1, sizeof *sia);
     if (!sia)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
-    if (ret == DAT_SUCCESS && shm_control_create(sia))
-        ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
-    if (ret != DAT_SUCCESS) {
-        free(sia);
-        return ret;
-    }
+    ia->tp = sia;
     sia->ia = ia;
     sia->epoll_fd = sia->wake_fd = -1;
+    DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
+    if (ret != DAT_SUCCESS)
+        goto fail;
+    ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+    if (shm_control_create(sia))
+        goto fail;
+    if (shm_model_open(sia)) {
+        shm_control_destroy(sia);
+        ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+        goto fail;
+    }
     own_address(ia);
-    /* each rail stands for an adapter of its own */
-    snprintf(ia->adapter, sizeof ia->adapter, "%s", ia->name);
-    ia->tp = sia;
+    own_attributes(sia);
+    snprintf(ia->adapter, sizeof ia->adapter, "%s",
+             sia->params.adapter[0] ? sia->params.adapter : ia->name);
     return DAT_SUCCESS;
+fail:
+    free(sia);
+    return ret;
 }
 
 static void shm_ia_close(struct core_ia *ia)
@@ -49,15 +79,9 @@ static void shm_ia_close(struct core_ia *ia)
 
 static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
 {
-    static DAT_NAMED_ATTR attributes[] = {
-        {"fabric", "shm"},
-        {DAT_IB_ATTR_FETCH_AND_ADD, "TRUE"},
-        {DAT_IB_ATTR_CMP_AND_SWAP, "TRUE"},
-        {DAT_IB_ATTR_IMMED_DATA, "TRUE"},
-    };
-    (void)ia;
-    *count = sizeof attributes / sizeof attributes[0];
-    return attributes;
+    struct shm_ia *sia = shm_ia(ia);
+    *count = sia->attribute_count;
+    return sia->attributes;
 }
 
 const struct core_transport core_transport = {
@@ -78,6 +102,7 @@ const struct core_transport core_transport = {
     .post = shm_post,
     .recv_posted = shm_recv_posted,
     .progress = shm_progress,
+    .next_due = shm_next_due,
     .abort = shm_abort,
     .arm = shm_arm,
     .sleep = shm_sleep,
