@@ -5,7 +5,8 @@
 
 #include "test.h"
 
-static const bench_test_t *const tests[] = {&test_bw, &test_bibw, &test_lat};
+static const bench_test_t *const tests[] = {
+    &test_bw, &test_bibw, &test_lat, &test_breakdown, &test_limits, &test_diff};
 
 #define TESTS (sizeof tests / sizeof *tests)
 
@@ -13,7 +14,7 @@ static void print_usage(FILE *file)
 {
     fputs("usage: railbench TEST [options]\n\n", file);
     for (size_t i = 0; i < TESTS; i++)
-        fprintf(file, "  %-8s %s\n", tests[i]->name, tests[i]->table.summary);
+        fprintf(file, "  %-10s %s\n", tests[i]->name, tests[i]->table.summary);
     fputs("\n'railbench TEST --help' lists the options of a test.\n", file);
 }
 
@@ -42,6 +43,10 @@ int main(int argc, char **argv)
             continue;
         options_t opts;
         options_init(&opts, tests[i]->sizes);
+        if (tests[i]->time_budget > 0)
+            opts.time_budget = tests[i]->time_budget;
+        if (tests[i]->breakdown)
+            opts.threshold = 0;
         opts.argc = argc;
         opts.argv = argv;
         int status = 2;

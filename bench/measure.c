@@ -64,10 +64,12 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
     series_t *series = &cell->series[loop];
     const loop_t *body = m->table.test->loops[loop];
     loop_run_t run = new_run(m, cell);
+    drail_batch_t batch;
     uint64_t peer_cpu;
 
     m->samples = (hist_t){0};
     run.samples = &m->samples;
+    run.account = m->table.test->breakdown ? &batch : NULL;
     run.iterations = series->iterations;
     /* one iteration to get used to this setup after the one before */
     run.warmup = 1;
@@ -81,6 +83,10 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
         .cpu_ns = {run.cpu_ns, peer_cpu},
         .median_ns = hist_quantile(&m->samples, 0.5),
     };
+    if (run.account)
+        series->repeats[series->count - 1].parts =
+            breakdown_of(m->result->plan->setups[cell->setup].engine,
+                         batch.per_rail, m->opts->nrails);
     hist_merge(series->samples, &m->samples);
     return 0;
 }

@@ -308,7 +308,7 @@ static int parse_rails(const option_row_t *row, const char *text, void *field,
 #define AT(member) offsetof(options_t, member)
 #define WHOLE      0 /* the parser fills several members */
 
-static const option_row_t common[] = {
+static const option_row_t rail_rows[] = {
     {"--rails", "A,B,...", "IA names (default: the embedded shm rails)",
      parse_rails, WHOLE, 0, 0},
     {"--engine", "E,...",
@@ -326,8 +326,6 @@ static const option_row_t common[] = {
      parse_weights, WHOLE, 0, 1e9},
     {"--threshold", "BYTES", "shorter messages go over one rail", parse_bytes,
      AT(threshold), 0, 0},
-    {"--sizes", "LO:HI|a,b", "message sizes in bytes; K, M, G", parse_sizes,
-     WHOLE, 0, 0},
     {"--ranks", "N", "number of ranks (default 2)", option_parse_count,
      AT(ranks), 1, 1024},
     {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
@@ -337,6 +335,17 @@ static const option_row_t common[] = {
     {"--warmup", "N",
      "iterations dropped before each size and configuration (default 10)",
      option_parse_count, AT(warmup), 0, 1e9},
+    {"--validate", NULL, "check every byte in a separate pass", parse_flag,
+     AT(validate), 0, 0},
+    {"--no-pin", NULL, "leave threads where the scheduler puts them",
+     parse_flag, AT(no_pin), 0, 0},
+    {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
+     AT(per_rail), 0, 0},
+};
+
+static const option_row_t repeat_rows[] = {
+    {"--sizes", "LO:HI|a,b", "message sizes in bytes; K, M, G", parse_sizes,
+     WHOLE, 0, 0},
     {"--repeat", "R", "repeats (default: see --precision, --time-budget)",
      option_parse_count, AT(repeat), 1, 1000},
     {"--precision", "P",
@@ -346,12 +355,9 @@ static const option_row_t common[] = {
     {"--time-budget", "S",
      "... or S seconds are spent, but for at least 6 repeats (default 60)",
      parse_number, AT(time_budget), 0.1, 86400},
-    {"--validate", NULL, "check every byte in a separate pass", parse_flag,
-     AT(validate), 0, 0},
-    {"--no-pin", NULL, "leave threads where the scheduler puts them",
-     parse_flag, AT(no_pin), 0, 0},
-    {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
-     AT(per_rail), 0, 0},
+};
+
+static const option_row_t output_rows[] = {
     {"--format", "F", "table, csv or json (default table)", parse_format,
      AT(format), 0, 0},
     {"--output", "FILE", "write the result there (default: standard output)",
@@ -359,6 +365,31 @@ static const option_row_t common[] = {
     {"--save", "FILE,...", "also write it there; format by .csv, .json or else",
      parse_saves, WHOLE, 0, 0},
 };
+
+/* Calls @p visit for each list of rows that a test has, until it returns
+ * something. */
+static const option_row_t *
+visit_rows(const option_table_t *table,
+           const option_row_t *(*visit)(const option_row_t *rows, size_t count,
+                                        const char *arg, size_t length),
+           const char *arg, size_t length)
+{
+    const struct {
+        const option_row_t *rows;
+        size_t count;
+        bool used;
+    } lists[] = {
+        {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
+        {repeat_rows, COUNT(repeat_rows), table->groups & OPTIONS_REPEATS},
+        {table->rows, table->nrows, true},
+        {output_rows, COUNT(output_rows), true},
+    };
+    const option_row_t *found = NULL;
+    for (size_t i = 0; !found && i < COUNT(lists); i++)
+        if (lists[i].used)
+            found = visit(lists[i].rows, lists[i].count, arg, length);
+    return found;
+}
 
 static void print_row(const option_row_t *row)
 {
@@ -368,13 +399,22 @@ static void print_row(const option_row_t *row)
     printf("  %-22s %s\n", left, row->help);
 }
 
+static const option_row_t *print_rows(const option_row_t *rows, size_t count,
+                                      const char *arg, size_t length)
+{
+    (void)arg, (void)length;
+    for (size_t i = 0; i < count; i++)
+        print_row(&rows[i]);
+    return NULL;
+}
+
 static void print_help(const option_table_t *table)
 {
-    printf("usage: %s [options]\n%s\n\n", table->command, table->summary);
-    for (unsigned i = 0; i < COUNT(common); i++)
-        print_row(&common[i]);
-    for (unsigned i = 0; i < table->nrows; i++)
-        print_row(&table->rows[i]);
+    printf("usage: %s [options]", table->command);
+    for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
+        printf(" %s", table->operands[i]);
+    printf("\n%s\n\n", table->summary);
+    visit_rows(table, print_rows, NULL, 0);
     printf("  %-22s this text\n  %-22s version\n", "--help", "--version");
 }
 
@@ -402,9 +442,7 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
 {
     const char *arg = args[*i], *equals = strchr(arg, '=');
     size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
-    const option_row_t *row = find_row(common, COUNT(common), arg, length);
-    if (!row)
-        row = find_row(table->rows, table->nrows, arg, length);
+    const option_row_t *row = visit_rows(table, find_row, arg, length);
     if (!row) {
         fprintf(stderr,
                 "%s: unknown option '%s'; allowed: those of '%s --help'\n",
@@ -428,6 +466,28 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
     return 0;
 }
 
+/* @p arg as the next operand; false if it is an option, or one too many. */
+static bool take_operand(options_t *opts, const option_table_t *table,
+                         const char *arg)
+{
+    if (*arg == '-')
+        return false;
+    for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
+        if (!opts->operands[i]) {
+            opts->operands[i] = arg;
+            return true;
+        }
+    return false;
+}
+
+static int check_operands(const options_t *opts, const option_table_t *table)
+{
+    for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
+        if (!opts->operands[i])
+            return wrong(table, table->operands[i], "", "the name of a file");
+    return 0;
+}
+
 parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
                        char **args)
 {
@@ -440,9 +500,12 @@ parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
             printf("railbench %s\n", DRAIL_VERSION);
             return PARSED_HELP;
         }
-        if (parse_one(opts, table, nargs, args, &i))
+        if (!take_operand(opts, table, args[i]) &&
+            parse_one(opts, table, nargs, args, &i))
             return PARSED_WRONG;
     }
+    if (check_operands(opts, table))
+        return PARSED_WRONG;
     if (opts->nweights && opts->nweights != opts->nrails) {
         char value[32], allowed[64];
         snprintf(value, sizeof value, "%u weights", opts->nweights);

@@ -15,6 +15,8 @@ typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
 
 /** Most files of --save. */
 #define SAVES_MAX 8
+/** Most operands of a test. */
+#define OPERANDS_MAX 2
 
 typedef struct options {
     char rails[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
@@ -42,6 +44,7 @@ typedef struct options {
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
     unsigned nsaves;
+    const char *operands[OPERANDS_MAX];
     int argc; /**< the exact command, for the report */
     char **argv;
 } options_t;
@@ -67,10 +70,19 @@ int option_parse_count(const option_row_t *row, const char *text, void *field,
 /** Fills in the defaults. @p sizes as for --sizes. */
 void options_init(options_t *opts, const char *sizes);
 
-/** Options of a test that come after the common ones. */
+/** Groups of common options. */
+typedef enum option_groups {
+    OPTIONS_RAILS = 1,   /**< rails, ranks, and how messages use them */
+    OPTIONS_REPEATS = 2, /**< sizes, and how often each is measured */
+} option_groups_t;
+
+/** What a test takes: the options on output, which all tests have, groups of
+ *  common options, options of its own, operands. */
 typedef struct option_table {
     const char *command; /**< "railbench bw", for messages and help */
     const char *summary; /**< one line on what it measures */
+    unsigned groups;
+    const char *operands[OPERANDS_MAX]; /**< their names; all are needed */
     const option_row_t *rows;
     unsigned nrows;
 } option_table_t;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,4 +46,46 @@ void output_discard(output_t *output)
     if (output->path && output->file)
         fclose(output->file);
     free(output->temporary);
+}
+
+static int open_one(outputs_t *outputs, const char *command, const char *option,
+                    const char *path, format_t format)
+{
+    if (!output_open(&outputs->list[outputs->count], path, format)) {
+        outputs->count++;
+        return 0;
+    }
+    fprintf(stderr,
+            "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
+            "written\n",
+            command, option, path, strerror(errno));
+    return -1;
+}
+
+int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
+{
+    int rc = open_one(outputs, command, "--output", opts->output, opts->format);
+    for (unsigned i = 0; !rc && i < opts->nsaves; i++)
+        rc = open_one(outputs, command, "--save", opts->saves[i],
+                      format_of(opts->saves[i]));
+    return rc;
+}
+
+int outputs_write(outputs_t *outputs,
+                  void (*write)(FILE *, format_t, const void *result),
+                  const void *result)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < outputs->count; i++) {
+        output_t *output = &outputs->list[i];
+        write(output->file, output->format, result);
+        rc = output_commit(output);
+    }
+    return rc;
+}
+
+void outputs_discard(outputs_t *outputs)
+{
+    while (outputs->count)
+        output_discard(&outputs->list[--outputs->count]);
 }

@@ -14,6 +14,24 @@ typedef struct output {
     char *temporary;  /**< NULL: path is written directly (a device, a pipe) */
 } output_t;
 
+/** What --output and --save name. All zero is empty. */
+typedef struct outputs {
+    output_t list[1 + SAVES_MAX];
+    unsigned count;
+} outputs_t;
+
+/** Opens all of them, before anything is measured. @return 0, or -1 when one
+ *  line went to stderr. */
+int outputs_open(outputs_t *outputs, const options_t *opts,
+                 const char *command);
+/** Writes @p result to each in its format and commits it. @return 0 or -1 with
+ *  errno. */
+int outputs_write(outputs_t *outputs,
+                  void (*write)(FILE *, format_t, const void *result),
+                  const void *result);
+/** Removes what was not committed, by this process or a child of it. */
+void outputs_discard(outputs_t *outputs);
+
 /** Opens before anything is measured. @return 0 or -1 with errno. */
 int output_open(output_t *output, const char *path, format_t format);
 /** Writes all out and gives the file its name. @return 0 or -1 with errno. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "limit.h"
 #include "measure.h"
 #include "outcome.h"
 #include "output.h"
@@ -21,9 +22,9 @@ const option_row_t pair_options[PAIR_OPTION_ROWS] = {
 typedef struct pair {
     command_table_t table;
     result_t result;
-    output_t outputs[1 + SAVES_MAX];
-    unsigned noutputs;
+    outputs_t outputs;
     outcome_t *outcome;
+    cores_t cores; /* of the job: a pinned rank sees only its own */
 } pair_t;
 
 static void warn(const pair_t *pair, const char *text)
@@ -43,12 +44,6 @@ static void note_crowding(pair_t *pair, unsigned cores)
     warn(pair, r->notes[r->nnotes - 1]);
 }
 
-/* Does this rail copy within the memory of one host? */
-static bool in_memory(const drail_rail_info_t *info)
-{
-    return !strncmp(info->fabric, "shm", 3);
-}
-
 /* What only the open rails can tell. */
 static void describe_rails(pair_t *pair, session_t *session)
 {
@@ -56,7 +51,7 @@ static void describe_rails(pair_t *pair, session_t *session)
     note_crowding(pair, session->pinning[0].cores);
     r->threshold = drail_config_of(session->rail)->stripe_threshold;
     memcpy(r->pinning, session->pinning, sizeof r->pinning);
-    if (in_memory(drail_rail_at(session->rail, 0)))
+    if (rail_in_memory(drail_rail_at(session->rail, 0)))
         result_note(r, "every write of a batch sends the same buffer, as in "
                        "the paper: over shared memory, messages that fit stay "
                        "in the writer's cache");
@@ -79,16 +74,11 @@ static void describe_rails(pair_t *pair, session_t *session)
 
 static int write_report(pair_t *pair)
 {
-    for (unsigned i = 0; i < pair->noutputs; i++) {
-        output_t *output = &pair->outputs[i];
-        report_write(output->file, output->format, &pair->result);
-        if (!output_commit(output))
-            continue;
-        outcome_set(pair->outcome, 0, DRAIL_EINVAL,
-                    "can't write the result: %s", strerror(errno));
-        return 1;
-    }
-    return 0;
+    if (!outputs_write(&pair->outputs, report_write, &pair->result))
+        return 0;
+    outcome_set(pair->outcome, 0, DRAIL_EINVAL, "can't write the result: %s",
+                strerror(errno));
+    return 1;
 }
 
 static unsigned count_invalid(const result_t *r)
@@ -103,7 +93,10 @@ static int lead(pair_t *pair, session_t *session)
 {
     char where[128];
     describe_rails(pair, session);
-    int rc = measure(session, &pair->result, where, sizeof where);
+    int rc = limit_measure(&pair->result, session, &pair->cores);
+    snprintf(where, sizeof where, "limit of this machine");
+    if (!rc)
+        rc = measure(session, &pair->result, where, sizeof where);
     pair->result.partial = rc != 0;
     if (rc)
         outcome_set(pair->outcome, 0, rc, "%s: %s: %s", where,
@@ -190,29 +183,6 @@ static int run_job(pair_t *pair)
     return 1;
 }
 
-static int open_output(pair_t *pair, const char *option, const char *path,
-                       format_t format)
-{
-    if (!output_open(&pair->outputs[pair->noutputs], path, format)) {
-        pair->noutputs++;
-        return 0;
-    }
-    fprintf(stderr,
-            "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
-            "written\n",
-            pair->table.test->table.command, option, path, strerror(errno));
-    return -1;
-}
-
-static int open_outputs(pair_t *pair, const options_t *opts)
-{
-    int rc = open_output(pair, "--output", opts->output, opts->format);
-    for (unsigned i = 0; !rc && i < opts->nsaves; i++)
-        rc = open_output(pair, "--save", opts->saves[i],
-                         format_of(opts->saves[i]));
-    return rc;
-}
-
 int pair_run(const bench_test_t *test, const options_t *opts)
 {
     plan_t plan;
@@ -220,11 +190,13 @@ int pair_run(const bench_test_t *test, const options_t *opts)
                    .result = {.test = test, .opts = opts, .plan = &plan}};
     int status = 2;
 
-    if (check_options(test, opts) || open_outputs(&pair, opts))
+    if (check_options(test, opts) ||
+        outputs_open(&pair.outputs, opts, test->table.command))
         goto out;
     status = 1;
     plan_make(&plan, opts);
     machine_describe(&pair.result.machine);
+    cores_allowed(&pair.cores);
     if (opts->validate)
         pair.result.seed = content_seed();
 
@@ -238,7 +210,6 @@ out:
     result_free(&pair.result);
     if (pair.outcome)
         outcome_destroy(pair.outcome);
-    while (pair.noutputs)
-        output_discard(&pair.outputs[--pair.noutputs]);
+    outputs_discard(&pair.outputs);
     return status;
 }

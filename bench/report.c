@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
-void report_write(FILE *file, format_t format, const result_t *result)
+void report_write(FILE *file, format_t format, const void *result)
 {
     switch (format) {
     case FORMAT_TABLE:

@@ -5,13 +5,34 @@
 
 #include <stdio.h>
 
+#include "json.h"
 #include "result.h"
 
-/** Writes the whole result. Errors of writing stay in the FILE. */
-void report_write(FILE *file, format_t format, const result_t *result);
+/** Writes the whole result_t. Errors of writing stay in the FILE. */
+void report_write(FILE *file, format_t format, const void *result);
 
 void report_table(FILE *file, const result_t *result);
 void report_csv(FILE *file, const result_t *result);
 void report_json(FILE *file, const result_t *result);
+
+/** Of every JSON file of railbench; changes when old readers would err. */
+#define REPORT_SCHEMA "dapl_rail.railbench/1"
+
+/* Parts that the reports of all tests share. */
+
+/** Schema, test, version, revision, date. */
+void report_json_identity(json_t *json, const char *test,
+                          const machine_t *machine);
+void report_json_command(json_t *json, const options_t *opts);
+void report_json_machine(json_t *json, const machine_t *machine);
+void report_json_summary(json_t *json, const char *key,
+                         const summary_t *summary);
+/** One line: test, version, revision, machine. */
+void report_title(FILE *file, const char *test, const machine_t *machine);
+/** A number of 4 significant digits, right-aligned after a blank; "-" where
+ *  there is none. */
+void report_number(FILE *file, int width, double value);
+/** A CSV column: a comma and the number, or nothing where there is none. */
+void report_csv_number(FILE *file, double value);
 
 #endif

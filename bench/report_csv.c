@@ -2,6 +2,7 @@
 /* CSV: one header row, columns are found by name; more may follow. */
 #include <math.h>
 
+#include "limit.h"
 #include "report.h"
 
 static const char header[] =
@@ -11,10 +12,11 @@ static const char header[] =
     "team,batch,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,cpu_ns_per_byte,imbalance,efficiency,pingpong_us,"
     "pingpong_us_p99,pingpong_us_lo,pingpong_us_hi,pingpong_us_p50,"
-    "pingpong_us_p999,pingpong_us_max,valid,partial\n";
+    "pingpong_us_p999,pingpong_us_max,valid,partial,post_us,post_us_lo,"
+    "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
+    "other_us_hi,limit_kind,limit,limit_pct\n";
 
-/* A number, or nothing where there is none. */
-static void number(FILE *file, double value)
+void report_csv_number(FILE *file, double value)
 {
     if (isfinite(value))
         fprintf(file, ",%.6g", value);
@@ -28,7 +30,14 @@ static void pingpong(FILE *file, const latency_t *latency, bool measured)
                              latency->us.hi,     latency->p50, latency->p999,
                              latency->max};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
-        number(file, measured ? values[i] : NAN);
+        report_csv_number(file, measured ? values[i] : NAN);
+}
+
+static void part(FILE *file, const summary_t *us, bool measured)
+{
+    report_csv_number(file, measured ? us->median : NAN);
+    report_csv_number(file, measured ? us->lo : NAN);
+    report_csv_number(file, measured ? us->hi : NAN);
 }
 
 static void row(FILE *file, const result_t *r, const cell_t *cell)
@@ -49,28 +58,36 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
             setup_one_rail(setup) ? 1 : opts->nrails,
             (unsigned long long)cell->bytes,
             (unsigned long long)cell->series[0].iterations);
-    number(file, latency->us.median);
-    number(file, latency->p99);
-    number(file, latency->us.lo);
-    number(file, latency->us.hi);
-    number(file, f.bandwidth.median);
-    number(file, f.bandwidth.lo);
-    number(file, f.bandwidth.hi);
+    report_csv_number(file, latency->us.median);
+    report_csv_number(file, latency->p99);
+    report_csv_number(file, latency->us.lo);
+    report_csv_number(file, latency->us.hi);
+    report_csv_number(file, f.bandwidth.median);
+    report_csv_number(file, f.bandwidth.lo);
+    report_csv_number(file, f.bandwidth.hi);
     fprintf(
         file, ",%s,%llu,%u,%u",
         setup->engine == DRAIL_ENGINE_THREADED ? drail_team_name(setup->team)
                                                : "",
         (unsigned long long)opts->batch, latency->us.n, latency->us.outliers);
-    number(file, latency->us.coverage);
-    number(file, latency->p50);
-    number(file, latency->p999);
-    number(file, latency->max);
-    number(file, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
-    number(file, f.imbalance);
-    number(file, f.efficiency);
+    report_csv_number(file, latency->us.coverage);
+    report_csv_number(file, latency->p50);
+    report_csv_number(file, latency->p999);
+    report_csv_number(file, latency->max);
+    report_csv_number(file, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
+    report_csv_number(file, f.imbalance);
+    report_csv_number(file, f.efficiency);
     pingpong(file, &f.latency[1], r->test->nloops > 1);
-    fprintf(file, ",%s,%s\n", validity[cell->validity],
+    fprintf(file, ",%s,%s", validity[cell->validity],
             r->partial ? "yes" : "no");
+    part(file, &f.post, r->test->breakdown);
+    part(file, &f.wait, r->test->breakdown);
+    part(file, &f.other, r->test->breakdown);
+    fprintf(file, ",%s", limit_kind_name(cell->limit.kind));
+    report_csv_number(file,
+                      cell->limit.kind == LIMIT_NONE ? NAN : cell->limit.value);
+    report_csv_number(file, f.limit_pct);
+    fputc('\n', file);
 }
 
 void report_csv(FILE *file, const result_t *r)

@@ -4,11 +4,27 @@
  * computed again from it: it holds every repeat and the raw histograms.
  */
 #include "json.h"
+#include "limit.h"
 #include "report.h"
 
-#define SCHEMA "dapl_rail.railbench/1"
+void report_json_identity(json_t *j, const char *test, const machine_t *m)
+{
+    json_string(j, "schema", REPORT_SCHEMA);
+    json_string(j, "test", test);
+    json_string(j, "version", DRAIL_VERSION);
+    json_string(j, "revision", m->revision);
+    json_string(j, "date", m->date);
+}
 
-static void environment(json_t *j, const machine_t *m)
+void report_json_command(json_t *j, const options_t *o)
+{
+    json_row_array(j, "command");
+    for (int i = 0; i < o->argc; i++)
+        json_string(j, NULL, o->argv[i]);
+    json_end_array(j);
+}
+
+void report_json_machine(json_t *j, const machine_t *m)
 {
     json_object(j, "machine");
     json_string(j, "host", m->host);
@@ -46,10 +62,7 @@ static void settings(json_t *j)
 static void options(json_t *j, const result_t *r)
 {
     const options_t *o = r->opts;
-    json_row_array(j, "command");
-    for (int i = 0; i < o->argc; i++)
-        json_string(j, NULL, o->argv[i]);
-    json_end_array(j);
+    report_json_command(j, o);
 
     json_object(j, "options");
     json_uint(j, "ranks", o->ranks);
@@ -121,7 +134,7 @@ static void configurations(json_t *j, const result_t *r)
     json_end_array(j);
 }
 
-static void summary(json_t *j, const char *key, const summary_t *s)
+void report_json_summary(json_t *j, const char *key, const summary_t *s)
 {
     json_row_object(j, key);
     json_double(j, "median", s->median);
@@ -157,7 +170,7 @@ static void histogram(json_t *j, const hist_t *hist)
     json_end_object(j);
 }
 
-static void repeats(json_t *j, const series_t *series)
+static void repeats(json_t *j, const result_t *r, const series_t *series)
 {
     json_array(j, "repeats");
     for (unsigned i = 0; i < series->count; i++) {
@@ -169,6 +182,10 @@ static void repeats(json_t *j, const series_t *series)
         json_uint(j, "median_ns", repeat->median_ns);
         json_uint(j, "cpu_ns_rank0", repeat->cpu_ns[0]);
         json_uint(j, "cpu_ns_rank1", repeat->cpu_ns[1]);
+        if (r->test->breakdown) {
+            json_uint(j, "post_ns", repeat->parts.post_ns);
+            json_uint(j, "wait_ns", repeat->parts.wait_ns);
+        }
         json_end_object(j);
     }
     json_end_array(j);
@@ -182,7 +199,7 @@ static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
     json_object(j, loop->name);
     json_uint(j, "messages_per_iteration", loop_messages(loop, r->opts->batch));
     json_uint(j, "iterations", cell->series[l].iterations);
-    summary(j, "latency_us", &latency->us);
+    report_json_summary(j, "latency_us", &latency->us);
     json_row_object(j, "percentiles_us");
     json_double(j, "p50", latency->p50);
     json_double(j, "p99", latency->p99);
@@ -190,8 +207,14 @@ static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
     json_double(j, "max", latency->max);
     json_end_object(j);
     if (l == 0)
-        summary(j, "bandwidth_MBps", &f->bandwidth);
-    repeats(j, &cell->series[l]);
+        report_json_summary(j, "bandwidth_MBps", &f->bandwidth);
+    if (r->test->breakdown) {
+        report_json_summary(j, "elapsed_us", &f->batch);
+        report_json_summary(j, "post_us", &f->post);
+        report_json_summary(j, "wait_us", &f->wait);
+        report_json_summary(j, "other_us", &f->other);
+    }
+    repeats(j, r, &cell->series[l]);
     histogram(j, cell->series[l].samples);
     json_end_object(j);
 }
@@ -218,6 +241,15 @@ static void per_rail(json_t *j, const result_t *r, const cell_t *cell)
     json_end_array(j);
 }
 
+static void limit(json_t *j, const cell_t *cell)
+{
+    bool lines = cell->limit.kind == LIMIT_LINES;
+    json_row_object(j, "limit");
+    json_string(j, "kind", limit_kind_name(cell->limit.kind));
+    json_double(j, lines ? "latency_us" : "bandwidth_MBps", cell->limit.value);
+    json_end_object(j);
+}
+
 static void cell_result(json_t *j, const result_t *r, const cell_t *cell)
 {
     const setup_t *setup = &r->plan->setups[cell->setup];
@@ -233,6 +265,9 @@ static void cell_result(json_t *j, const result_t *r, const cell_t *cell)
     json_double(j, "cpu_ns_per_byte_rank1", f.cpu_ns_per_byte[1]);
     json_double(j, "imbalance", f.imbalance);
     json_double(j, "efficiency", f.efficiency);
+    if (cell->limit.kind != LIMIT_NONE)
+        limit(j, cell);
+    json_double(j, "limit_pct", f.limit_pct);
     per_rail(j, r, cell);
     if (cell->validity == NOT_VALIDATED)
         json_null(j, "valid");
@@ -246,11 +281,7 @@ void report_json(FILE *file, const result_t *r)
     json_t json, *j = &json;
     json_init(j, file);
     json_object(j, NULL);
-    json_string(j, "schema", SCHEMA);
-    json_string(j, "test", r->test->name);
-    json_string(j, "version", DRAIL_VERSION);
-    json_string(j, "revision", r->machine.revision);
-    json_string(j, "date", r->machine.date);
+    report_json_identity(j, r->test->name, &r->machine);
     json_bool(j, "partial", r->partial);
     json_double(j, "measured_s", r->seconds);
     json_uint(j, "validation_seed", r->seed);
@@ -259,7 +290,7 @@ void report_json(FILE *file, const result_t *r)
     for (unsigned i = 0; i < r->nnotes; i++)
         json_string(j, NULL, r->notes[i]);
     json_end_array(j);
-    environment(j, &r->machine);
+    report_json_machine(j, &r->machine);
     settings(j);
     rails(j, r);
     configurations(j, r);

@@ -7,8 +7,7 @@
 
 #define LABEL_MAX 128
 
-/* A number of 4 significant digits, right-aligned; "-" where there is none. */
-static void number(FILE *file, int width, double value)
+void report_number(FILE *file, int width, double value)
 {
     if (!isfinite(value))
         fprintf(file, " %*s", width, "-");
@@ -43,13 +42,16 @@ static int label_width(const result_t *r)
     return (int)widest;
 }
 
+void report_title(FILE *file, const char *test, const machine_t *m)
+{
+    fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n", test,
+            DRAIL_VERSION, m->revision, m->host, m->cpu, m->cores,
+            m->virtual_machine ? " (virtual machine)" : "", m->kernel);
+}
+
 static void head(FILE *file, const result_t *r)
 {
-    const machine_t *m = &r->machine;
-    fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n",
-            r->test->name, DRAIL_VERSION, m->revision, m->host, m->cpu,
-            m->cores, m->virtual_machine ? " (virtual machine)" : "",
-            m->kernel);
+    report_title(file, r->test->name, &r->machine);
     fprintf(file, "# rails:");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
@@ -76,16 +78,60 @@ static void column_names(FILE *file, const result_t *r)
     fprintf(file, " %9s %9s %9s %9s", "us", "[lo", "hi]", "p99 us");
     if (r->test->nloops > 1)
         fprintf(file, " %9s %9s %9s %9s", "pingpong", "[lo", "hi]", "p99 us");
-    fprintf(file, " %9s %9s %9s %7s %6s %6s %4s\n", "MB/s", "[lo", "hi]",
+    fprintf(file, " %9s %9s %9s %7s %6s %6s %4s", "MB/s", "[lo", "hi]",
             "cpu ns/B", "effic.", "imbal.", "n");
+    if (r->test->bound != BOUND_NONE)
+        fprintf(file, " %6s", "limit%");
+    fputc('\n', file);
 }
 
 static void latency_columns(FILE *file, const latency_t *latency)
 {
-    number(file, 9, latency->us.median);
-    number(file, 9, latency->us.lo);
-    number(file, 9, latency->us.hi);
-    number(file, 9, latency->p99);
+    report_number(file, 9, latency->us.median);
+    report_number(file, 9, latency->us.lo);
+    report_number(file, 9, latency->us.hi);
+    report_number(file, 9, latency->p99);
+}
+
+static void end_of_row(FILE *file, const cell_t *cell)
+{
+    fputs(cell->validity == VALID     ? " valid\n"
+          : cell->validity == INVALID ? " INVALID\n"
+                                      : "\n",
+          file);
+}
+
+static void summary_columns(FILE *file, const summary_t *summary)
+{
+    report_number(file, 9, summary->median);
+    report_number(file, 9, summary->lo);
+    report_number(file, 9, summary->hi);
+}
+
+/* The parts of a batch's time, in place of the usual columns. */
+static void breakdown_names(FILE *file, const result_t *r)
+{
+    static const char *const names[] = {"us/batch", "posting", "waiting",
+                                        "other"};
+    fprintf(file, "%10s  %-*s", "bytes", label_width(r), "engine");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(file, " %9s %9s %9s", names[i], "[lo", "hi]");
+    fprintf(file, " %4s\n", "n");
+}
+
+static void breakdown_row(FILE *file, const result_t *r, const cell_t *cell)
+{
+    char text[LABEL_MAX];
+    figures_t f = result_figures(r, cell);
+    label(r, cell, text, sizeof text);
+    fprintf(file, "%10llu  %-*s", (unsigned long long)cell->bytes,
+            label_width(r), text);
+    summary_columns(file, &f.batch);
+    summary_columns(file, &f.post);
+    summary_columns(file, &f.wait);
+    summary_columns(file, &f.other);
+    fprintf(file, " %4u", f.batch.n);
+    end_of_row(file, cell);
 }
 
 static void row(FILE *file, const result_t *r, const cell_t *cell)
@@ -97,16 +143,16 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
             label_width(r), text);
     for (unsigned l = 0; l < r->test->nloops; l++)
         latency_columns(file, &f.latency[l]);
-    number(file, 9, f.bandwidth.median);
-    number(file, 9, f.bandwidth.lo);
-    number(file, 9, f.bandwidth.hi);
-    number(file, 8, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
-    number(file, 6, f.efficiency);
-    number(file, 6, f.imbalance);
-    fprintf(file, " %4u%s\n", f.bandwidth.n,
-            cell->validity == VALID     ? " valid"
-            : cell->validity == INVALID ? " INVALID"
-                                        : "");
+    report_number(file, 9, f.bandwidth.median);
+    report_number(file, 9, f.bandwidth.lo);
+    report_number(file, 9, f.bandwidth.hi);
+    report_number(file, 8, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
+    report_number(file, 6, f.efficiency);
+    report_number(file, 6, f.imbalance);
+    fprintf(file, " %4u", f.bandwidth.n);
+    if (r->test->bound != BOUND_NONE)
+        report_number(file, 6, f.limit_pct);
+    end_of_row(file, cell);
 }
 
 static void rails_of_cell(FILE *file, const result_t *r, const cell_t *cell)
@@ -123,11 +169,11 @@ static void rails_of_cell(FILE *file, const result_t *r, const cell_t *cell)
             continue;
         fprintf(file, "%10llu  %-*s %-10s", (unsigned long long)cell->bytes,
                 label_width(r), text, r->opts->rails[i]);
-        number(file, 9,
-               bytes ? 100 * (double)rail->bytes / (double)bytes : NAN);
-        number(file, 9, (double)rail->post_ns / n);
-        number(file, 9, (double)rail->wait_ns / n);
-        number(file, 9, (double)rail->cpu_ns / n);
+        report_number(file, 9,
+                      bytes ? 100 * (double)rail->bytes / (double)bytes : NAN);
+        report_number(file, 9, (double)rail->post_ns / n);
+        report_number(file, 9, (double)rail->wait_ns / n);
+        report_number(file, 9, (double)rail->cpu_ns / n);
         fputc('\n', file);
     }
 }
@@ -169,15 +215,22 @@ static void peaks(FILE *file, const result_t *r)
 void report_table(FILE *file, const result_t *r)
 {
     head(file, r);
-    column_names(file, r);
+    if (r->test->breakdown)
+        breakdown_names(file, r);
+    else
+        column_names(file, r);
     for (unsigned i = 0; i < r->ncells; i++) {
         if (!cell_measured(r, &r->cells[i]))
             continue;
         if (i && r->plan->count > 1 && i % r->plan->count == 0)
             fputc('\n', file);
-        row(file, r, &r->cells[i]);
+        if (r->test->breakdown)
+            breakdown_row(file, r, &r->cells[i]);
+        else
+            row(file, r, &r->cells[i]);
     }
     if (r->opts->per_rail)
         per_rail(file, r);
-    peaks(file, r);
+    if (!r->test->breakdown)
+        peaks(file, r);
 }

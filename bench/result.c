@@ -145,6 +145,54 @@ static double efficiency(const result_t *r, const cell_t *cell,
     return sum > 0 ? bandwidth / sum : NAN;
 }
 
+static double limit_pct(const result_t *r, const cell_t *cell,
+                        const figures_t *f)
+{
+    if (cell->limit.kind == LIMIT_NONE)
+        return NAN;
+    if (cell->limit.kind == LIMIT_LINES)
+        return 100 * cell->limit.value /
+               f->latency[r->test->nloops - 1].us.median;
+    return 100 * f->bandwidth.median / cell->limit.value;
+}
+
+typedef double (*part_fn_t)(const repeat_t *);
+
+static double part_all(const repeat_t *repeat)
+{
+    return (double)repeat->ns;
+}
+
+static double part_post(const repeat_t *repeat)
+{
+    return (double)repeat->parts.post_ns;
+}
+
+static double part_wait(const repeat_t *repeat)
+{
+    return (double)repeat->parts.wait_ns;
+}
+
+static double part_other(const repeat_t *repeat)
+{
+    return part_all(repeat) - part_post(repeat) - part_wait(repeat);
+}
+
+/* A part of the time of each repeat, in microseconds per iteration. */
+static summary_t series_part(const series_t *series, part_fn_t part)
+{
+    double values[STATS_MAX];
+    for (unsigned i = 0; i < series->count; i++)
+        values[i] = part(&series->repeats[i]) / 1e3 /
+                    (double)series->repeats[i].iterations;
+    return stats_summary(values, series->count);
+}
+
+bool rail_in_memory(const drail_rail_info_t *info)
+{
+    return !strncmp(info->fabric, "shm", 3);
+}
+
 figures_t result_figures(const result_t *r, const cell_t *cell)
 {
     const series_t *first = &cell->series[0];
@@ -157,6 +205,11 @@ figures_t result_figures(const result_t *r, const cell_t *cell)
     for (unsigned l = 0; l < r->test->nloops; l++)
         f.latency[l] = latency(r, &cell->series[l], r->test->loops[l]);
     f.efficiency = efficiency(r, cell, f.bandwidth.median);
+    f.limit_pct = limit_pct(r, cell, &f);
+    f.batch = series_part(first, part_all);
+    f.post = series_part(first, part_post);
+    f.wait = series_part(first, part_wait);
+    f.other = series_part(first, part_other);
     return f;
 }
 

@@ -3,6 +3,7 @@
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
+#include "breakdown.h"
 #include "hist.h"
 #include "machine.h"
 #include "plan.h"
@@ -17,6 +18,7 @@ typedef struct repeat {
     uint64_t iterations, ns, bytes;
     uint64_t cpu_ns[2]; /**< of rank 0 and rank 1 */
     uint64_t median_ns; /**< of its iterations */
+    breakdown_t parts;  /**< of ns, if the test breaks it down */
 } repeat_t;
 
 /** All repeats of one loop in one cell. */
@@ -26,6 +28,20 @@ typedef struct series {
     unsigned count;
     hist_t *samples; /**< time of every iteration of all repeats */
 } series_t;
+
+/** What bounds a cell. */
+typedef enum limit_kind {
+    LIMIT_NONE,  /**< not known */
+    LIMIT_COPY,  /**< copies by this machine */
+    LIMIT_LINK,  /**< rate of the links, as the rails tell it */
+    LIMIT_LINES, /**< transfer of two cache lines between the ranks' cores */
+    LIMIT_KINDS
+} limit_kind_t;
+
+typedef struct limit {
+    limit_kind_t kind;
+    double value; /**< MB/s; LIMIT_LINES: microseconds; NaN: not measured */
+} limit_t;
 
 typedef enum validity { NOT_VALIDATED, VALID, INVALID } validity_t;
 
@@ -37,6 +53,7 @@ typedef struct cell {
     drail_rail_time_t per_rail[DRAIL_MAX_RAILS]; /**< of extra batches */
     uint64_t accounted;                          /**< number of those batches */
     validity_t validity;
+    limit_t limit;
 } cell_t;
 
 typedef struct result {
@@ -79,6 +96,10 @@ typedef struct figures {
     double cpu_ns_per_byte[2]; /**< of rank 0 (initiator) and rank 1 */
     double imbalance;  /**< longest time of a rail over the mean, minus 1 */
     double efficiency; /**< bandwidth over the sum of the single rails' */
+    double limit_pct;  /**< what part of the limit is reached, in percent */
+    /** Microseconds per batch, and what is left of them after posting and
+     *  waiting: calls, starting and ending the threads' work. */
+    summary_t batch, post, wait, other;
 } figures_t;
 
 /** A cell that has at least one repeat of each loop. */
@@ -87,6 +108,8 @@ figures_t result_figures(const result_t *result, const cell_t *cell);
 /** Values of all repeats: microseconds per message. */
 summary_t series_latency(const result_t *result, const series_t *series,
                          const loop_t *loop);
+/** Does this rail copy within the memory of one host? */
+bool rail_in_memory(const drail_rail_info_t *info);
 /** Fabrics of the rails that a setup uses, joined by '+'. */
 void result_fabric(const result_t *result, const setup_t *setup, char *text,
                    size_t size);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cores.h"
 #include "session.h"
 
 #define DEFAULT_TIMEOUT (-1)
 
 unsigned session_cores(void)
 {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set))
-        return 1;
-    return (unsigned)CPU_COUNT(&set);
+    cores_t cores;
+    cores_allowed(&cores);
+    return cores.count ? cores.count : 1;
 }
 
 unsigned session_threads(const options_t *opts)
@@ -36,18 +35,10 @@ static pinning_t choose_cores(const options_t *opts, unsigned rank)
 
 static void pin_self(pinning_t *pinning)
 {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return;
-    CPU_ZERO(&one);
-    for (unsigned cpu = 0, n = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || n++ != pinning->base)
-            continue;
-        CPU_SET(cpu, &one);
-        if (!sched_setaffinity(0, sizeof one, &one))
-            pinning->core = (int)cpu;
-        return;
-    }
+    cores_t cores;
+    cores_allowed(&cores);
+    if (pinning->base < cores.count && !cores_pin(cores.cpu[pinning->base]))
+        pinning->core = cores.cpu[pinning->base];
 }
 
 static void fill_config(drail_config_t *cfg, const options_t *opts,

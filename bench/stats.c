@@ -12,6 +12,11 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void stats_sort(double *values, unsigned n)
+{
+    qsort(values, n, sizeof *values, compare);
+}
+
 /* Quantile of sorted values with linear interpolation. */
 static double quantile(const double *sorted, unsigned n, double q)
 {
@@ -60,7 +65,7 @@ summary_t stats_summary(double *values, unsigned n)
                            .mean = NAN,
                            .min = NAN,
                            .max = NAN};
-    qsort(values, n, sizeof *values, compare);
+    stats_sort(values, n);
     double sum = 0;
     for (unsigned i = 0; i < n; i++)
         sum += values[i];

@@ -21,6 +21,9 @@ typedef struct summary {
                             and stay in every other figure */
 } summary_t;
 
+/** Ascending, in place. */
+void stats_sort(double *values, unsigned n);
+
 /** Sorts @p values in place. n 0 gives NaN everywhere; n ≤ STATS_MAX. */
 summary_t stats_summary(double *values, unsigned n);
 

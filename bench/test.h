@@ -8,17 +8,25 @@
 
 #define TEST_LOOPS 2
 
+/** What limits the figure that a test is about. */
+typedef enum bound { BOUND_NONE, BOUND_BANDWIDTH, BOUND_LATENCY } bound_t;
+
 typedef struct bench_test {
     option_table_t table;
     const char *name;
-    const char *sizes; /**< default of --sizes */
+    const char *sizes;  /**< default of --sizes */
+    double time_budget; /**< default of --time-budget, 0: the common one */
     /** Runs the test. @return exit status 0, 1 or 2. */
     int (*run)(const struct bench_test *test, const options_t *opts);
     const loop_t *loops[TEST_LOOPS]; /**< the first gives the bandwidth */
     unsigned nloops;
+    bound_t bound;
+    bool breakdown; /**< splits the time of each batch (breakdown.h), and
+                         stripes messages of any length by default */
 } bench_test_t;
 
-extern const bench_test_t test_bw, test_bibw, test_lat;
+extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
+    test_limits, test_diff;
 
 /** Options of the tests between two ranks. */
 #define PAIR_OPTION_ROWS 1

@@ -60,6 +60,7 @@ const loop_t loop_bibw = {"batch", true, 2, bibw_run};
 const bench_test_t test_bw = {
     .table = {.command = "railbench bw",
               .summary = "Uni-directional bandwidth of batches of RDMA writes.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bw",
@@ -67,12 +68,14 @@ const bench_test_t test_bw = {
     .run = pair_run,
     .loops = {&loop_bw},
     .nloops = 1,
+    .bound = BOUND_BANDWIDTH,
 };
 
 const bench_test_t test_bibw = {
     .table = {.command = "railbench bibw",
               .summary = "Bi-directional bandwidth: both ranks send batches "
                          "of RDMA writes at the same time.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bibw",
@@ -80,4 +83,5 @@ const bench_test_t test_bibw = {
     .run = pair_run,
     .loops = {&loop_bibw},
     .nloops = 1,
+    .bound = BOUND_BANDWIDTH,
 };

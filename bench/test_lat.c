@@ -30,7 +30,6 @@ static int await_byte(session_t *s, const uint8_t *byte, uint8_t value)
     uint64_t deadline = 0;
     for (unsigned polls = 1; __atomic_load_n(byte, __ATOMIC_ACQUIRE) != value;
          polls++) {
-        cpu_relax();
         if (polls % POLLS_BEFORE_YIELD)
             continue;
         int rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
@@ -106,6 +105,7 @@ const loop_t loop_pingpong = {"pingpong", false, 2, pingpong_run};
 const bench_test_t test_lat = {
     .table = {.command = "railbench lat",
               .summary = "RDMA write latency: of batches, and of a ping-pong.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "lat",
@@ -113,4 +113,5 @@ const bench_test_t test_lat = {
     .run = pair_run,
     .loops = {&loop_bw, &loop_pingpong},
     .nloops = 2,
+    .bound = BOUND_LATENCY,
 };

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two ranks of an MPI library, for scripts/compare-p2p: the loops that people
+ * know from the OSU micro-benchmarks (osu_latency, osu_bw, osu_put_bw).
+ * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+typedef struct side {
+    int rank, peer;
+    char *source, *target; /* target: this rank's part of the window */
+    MPI_Win window;
+} side_t;
+
+static void ping_pong(const side_t *side, const run_t *run)
+{
+    int bytes = (int)run->bytes;
+    if (side->rank == 0)
+        MPI_Send(side->source, bytes, MPI_CHAR, side->peer, 0, MPI_COMM_WORLD);
+    MPI_Recv(side->target, bytes, MPI_CHAR, side->peer, 0, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    if (side->rank == 1)
+        MPI_Send(side->source, bytes, MPI_CHAR, side->peer, 0, MPI_COMM_WORLD);
+}
+
+static void send_window(const side_t *side, const run_t *run)
+{
+    MPI_Request requests[RUN_WINDOW];
+    MPI_Status statuses[RUN_WINDOW];
+    int bytes = (int)run->bytes;
+    for (int i = 0; i < RUN_WINDOW; i++)
+        if (side->rank == 0)
+            MPI_Isend(side->source, bytes, MPI_CHAR, side->peer, 0,
+                      MPI_COMM_WORLD, &requests[i]);
+        else
+            MPI_Irecv(side->target, bytes, MPI_CHAR, side->peer, 0,
+                      MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(RUN_WINDOW, requests, statuses);
+    if (side->rank == 0)
+        MPI_Recv(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    else
+        MPI_Send(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD);
+}
+
+/* The target has nothing to do but to wait in the barrier behind the run. */
+static void put_window(const side_t *side, const run_t *run)
+{
+    int bytes = (int)run->bytes;
+    if (side->rank != 0)
+        return;
+    for (int i = 0; i < RUN_WINDOW; i++)
+        MPI_Put(side->source, bytes, MPI_CHAR, side->peer, 0, bytes, MPI_CHAR,
+                side->window);
+    MPI_Win_flush(side->peer, side->window);
+}
+
+static double measure(const side_t *side, const run_t *run)
+{
+    static void (*const steps[])(const side_t *, const run_t *) = {
+        [RUN_LAT] = ping_pong,
+        [RUN_BW] = send_window,
+        [RUN_PUT] = put_window,
+    };
+    uint64_t iterations =
+        run->what == RUN_LAT ? run->messages : run->messages / RUN_WINDOW;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (uint64_t i = run_warmup(iterations); i > 0; i--)
+        steps[run->what](side, run);
+    double start = run_now();
+    for (uint64_t i = iterations; i > 0; i--)
+        steps[run->what](side, run);
+    double seconds = run_now() - start;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return seconds;
+}
+
+static void print_header(int rank)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, core = run_core(), cores[2];
+    MPI_Get_library_version(library, &length);
+    MPI_Gather(&core, 1, MPI_INT, cores, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        run_print_header(library, cores);
+}
+
+int main(int argc, char **argv)
+{
+    side_t side;
+    int ranks;
+
+    run_guard();
+    run_t *runs = run_parse_all(argc - 1, argv + 1);
+    size_t capacity = run_capacity(runs, argc - 1);
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &side.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    side.source = run_buffer(capacity);
+    if (ranks != 2 || !side.source) {
+        fprintf(stderr, "mpi_p2p: %d ranks; allowed: 2, with memory\n", ranks);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    side.peer = 1 - side.rank;
+    MPI_Win_allocate((MPI_Aint)capacity, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &side.target, &side.window);
+    memset(side.target, 0, capacity);
+    MPI_Win_lock_all(0, side.window);
+
+    print_header(side.rank);
+    for (int i = 0; i < argc - 1; i++) {
+        double seconds = measure(&side, &runs[i]);
+        if (side.rank == 0)
+            run_print(&runs[i], seconds);
+    }
+
+    MPI_Win_unlock_all(side.window);
+    MPI_Win_free(&side.window);
+    MPI_Finalize();
+    free(side.source);
+    free(runs);
+    return 0;
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What scripts/compare-p2p measures next to us, where it is installed.
+
+MPICC_OPENMPI ?= mpicc.openmpi
+MPICC_MPICH   ?= mpicc.mpich
+
+PEERS        := $(BIN)/peers
+PEER_SOURCES := bench/peers/run.c bench/peers/run.h
+PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE
+have          = $(shell command -v $(1) 2>/dev/null)
+
+PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi) \
+                $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich) \
+                $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
+
+.PHONY: peers compare deps-peers
+deps-peers:
+	@scripts/install-deps peers
+
+# PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers
+peers:
+	@programs='$(strip $(PEER_PROGRAMS))'; if [ -n "$$programs" ]; then \
+	  $(MAKE) $$programs; else echo 'no peer is installed: make deps-peers'; fi
+
+compare: all peers
+	scripts/compare-p2p
+
+$(PEERS)/mpi_p2p.openmpi: PEER_CC = $(MPICC_OPENMPI)
+$(PEERS)/mpi_p2p.mpich:   PEER_CC = $(MPICC_MPICH)
+$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_p2p.mpich: bench/peers/mpi_p2p.c \
+    $(PEER_SOURCES)
+	@mkdir -p $(@D)
+	$(PEER_CC) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
+
+$(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) $(filter %.c,$^) -lfabric -o $@

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+
+#define BYTES_MAX    (UINT64_C(1) << 30)
+#define MESSAGES_MAX UINT64_C(1000000000)
+#define LIMIT_S      60
+
+static const char *const names[] = {"lat", "bw", "put"};
+
+/* A number from 1 to max, followed by end. @return behind end, or NULL. */
+static const char *parse_number(const char *text, uint64_t max, char end,
+                                uint64_t *value)
+{
+    char *rest;
+    errno = 0;
+    *value = strtoull(text, &rest, 10);
+    if (errno || *text < '0' || *text > '9' || *rest != end || !*value ||
+        *value > max)
+        return NULL;
+    return rest + 1;
+}
+
+static int parse(const char *text, run_t *run)
+{
+    const char *colon = strchr(text, ':');
+    uint64_t bytes;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) != length || strncmp(text, names[i], length))
+            continue;
+        run->what = (run_what_t)i;
+        text = parse_number(colon + 1, BYTES_MAX, ':', &bytes);
+        if (!text || !parse_number(text, MESSAGES_MAX, '\0', &run->messages))
+            return -1;
+        run->bytes = bytes;
+        return i != RUN_LAT && run->messages % RUN_WINDOW ? -1 : 0;
+    }
+    return -1;
+}
+
+run_t *run_parse_all(int nargs, char **args)
+{
+    run_t *runs = calloc((size_t)nargs + 1, sizeof *runs);
+    for (int i = 0; runs && i < nargs; i++)
+        if (parse(args[i], &runs[i])) {
+            fprintf(stderr,
+                    "'%s' is wrong; allowed: lat|bw|put:BYTES:MESSAGES, bytes "
+                    "from 1 to 1 GiB, messages of bw and put in windows of "
+                    "%d\n",
+                    args[i], RUN_WINDOW);
+            exit(2);
+        }
+    if (!runs || !nargs) {
+        fprintf(stderr, "allowed: a list of lat|bw|put:BYTES:MESSAGES\n");
+        exit(2);
+    }
+    return runs;
+}
+
+size_t run_capacity(const run_t *runs, int count)
+{
+    size_t capacity = 0;
+    for (int i = 0; i < count; i++)
+        if (runs[i].bytes > capacity)
+            capacity = runs[i].bytes;
+    return capacity;
+}
+
+void *run_buffer(size_t bytes)
+{
+    void *buffer = malloc(bytes);
+    if (buffer)
+        memset(buffer, 0x5a, bytes);
+    return buffer;
+}
+
+void run_guard(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(LIMIT_S);
+}
+
+double run_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t run_warmup(uint64_t iterations)
+{
+    return iterations / 10 + 1;
+}
+
+int run_core(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) || CPU_COUNT(&set) != 1)
+        return -1;
+    return sched_getcpu();
+}
+
+void run_print_header(const char *library, const int cores[2])
+{
+    /* MPI libraries describe themselves in many lines */
+    printf("# %.*s\n# cores %d %d\nwhat,bytes,latency_us,bandwidth_MBps\n",
+           (int)strcspn(library, "\n"), library, cores[0], cores[1]);
+}
+
+void run_print(const run_t *run, double seconds)
+{
+    double messages = (double)run->messages * (run->what == RUN_LAT ? 2 : 1);
+    double us = seconds / messages * 1e6;
+    printf("%s,%zu,%.6g,%.6g\n", names[run->what], run->bytes, us,
+           (double)run->bytes / us);
+}

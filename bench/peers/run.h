@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the peers of scripts/compare-p2p share: the command line, the clock and
+ * the output. Each argument is one run, WHAT:BYTES:MESSAGES:
+ *   lat  ping-pong, MESSAGES there and back
+ *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each
+ *   put  the same with one-sided writes, flushed after each window
+ */
+#ifndef BENCH_PEERS_RUN_H
+#define BENCH_PEERS_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUN_WINDOW 64
+
+typedef enum { RUN_LAT, RUN_BW, RUN_PUT } run_what_t;
+
+typedef struct run {
+    run_what_t what;
+    size_t bytes;
+    uint64_t messages; /**< bw, put: a multiple of RUN_WINDOW */
+} run_t;
+
+/** The arguments of a program; ends it with status 2 and one line on stderr
+ * if one is wrong. @return as many runs as there are arguments, to free(). */
+run_t *run_parse_all(int nargs, char **args);
+
+/** The size of the largest message. */
+size_t run_capacity(const run_t *runs, int count);
+
+/** Memory of its own, to free(): written to, as all pages that were only read
+ * would be one page of zeros that stays in cache. @return NULL: no memory. */
+void *run_buffer(size_t bytes);
+
+/** Bounds the whole program: it ends with its parent, or after a minute. */
+void run_guard(void);
+
+/** Seconds of the monotonic clock. */
+double run_now(void);
+
+/** Iterations that warm up @p iterations of the same. */
+uint64_t run_warmup(uint64_t iterations);
+
+/** A comment with the library and the cores that the two ranks run on (as
+ * run_core() tells), and the header of the CSV. */
+void run_print_header(const char *library, const int cores[2]);
+
+/** One line of CSV. @p seconds: of all messages, without warm-up. */
+void run_print(const run_t *run, double seconds);
+
+/** The only core that the caller may run on, or -1 if it is not pinned. */
+int run_core(void);
+
+#endif

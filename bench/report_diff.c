@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Table, CSV and JSON of `railbench diff`. */
+#include <string.h>
+
+#include "diff_result.h"
+#include "report.h"
+
+static const char *figure(const diff_point_t *point)
+{
+    return point->bandwidth ? "bandwidth_MBps" : "latency_us";
+}
+
+/* --------------------------------------------------------------- table --- */
+
+static void table_head(FILE *file, const diff_result_t *d)
+{
+    fprintf(file, "# railbench diff %s, test %s\n# old: %s\n# new: %s\n",
+            DRAIL_VERSION, d->after.test, d->before.path, d->after.path);
+    fprintf(file,
+            "# medians over repeats; ratio: new over old; p: Mann-Whitney rank "
+            "test; delta: Cliff's, -1 ... 1\n"
+            "# faster, slower: p < %g and medians differ by at least %g %%\n",
+            DIFF_LEVEL, 100 * DIFF_RATIO);
+    if (d->only_before || d->only_after)
+        fprintf(file, "# note: not compared: %u only in old, %u only in new\n",
+                d->only_before, d->only_after);
+}
+
+static int rails_width(const diff_result_t *d)
+{
+    size_t width = strlen("rails");
+    for (unsigned i = 0; i < d->npoints; i++)
+        if (strlen(d->points[i].series->rails) > width)
+            width = strlen(d->points[i].series->rails);
+    return (int)width;
+}
+
+static void table_points(FILE *file, const diff_result_t *d)
+{
+    int width = rails_width(d);
+    fprintf(file,
+            "%10s  %-8s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %6s"
+            "  %s\n",
+            "bytes", "loop", width, "rails", "engine", "policy", "team", "unit",
+            "old", "new", "ratio", "p", "delta", "verdict");
+    for (unsigned i = 0; i < d->npoints; i++) {
+        const diff_point_t *p = &d->points[i];
+        const record_series_t *s = p->series;
+        fprintf(file, "%10llu  %-8s  %-*s  %-11s %-10s %-8s  %-4s",
+                (unsigned long long)s->bytes, s->loop, width, s->rails,
+                s->engine, s->policy, *s->team ? s->team : "-",
+                p->bandwidth ? "MB/s" : "us");
+        report_number(file, 9, p->before.median);
+        report_number(file, 9, p->after.median);
+        fprintf(file, " %7.3f %7.2g %6.2f  %s\n", p->ratio, p->rank.p,
+                p->rank.delta, verdict_name(p->verdict));
+    }
+}
+
+static void table(FILE *file, const diff_result_t *d)
+{
+    table_head(file, d);
+    table_points(file, d);
+    fprintf(file,
+            "\n# of %u points: %u faster, %u slower, %u the same; up to %.0f "
+            "may differ by chance\n",
+            d->npoints, d->count[VERDICT_FASTER], d->count[VERDICT_SLOWER],
+            d->count[VERDICT_SAME], DIFF_LEVEL * d->npoints);
+    fputs("# what else differs:\n", file);
+    for (unsigned i = 0; i < d->nenvironment; i++) {
+        const diff_setting_t *setting = &d->environment[i];
+        fprintf(file, "# %s\n#   old: %s\n#   new: %s\n", setting->name,
+                setting->before, setting->after);
+    }
+}
+
+/* ----------------------------------------------------------------- CSV --- */
+
+static void csv(FILE *file, const diff_result_t *d)
+{
+    fputs("test,rails,engine,policy,team,loop,bytes,figure,old,new,ratio,p,"
+          "delta,repeats_old,repeats_new,verdict\n",
+          file);
+    for (unsigned i = 0; i < d->npoints; i++) {
+        const diff_point_t *p = &d->points[i];
+        const record_series_t *s = p->series;
+        fprintf(file, "%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, s->rails,
+                s->engine, s->policy, s->team, s->loop,
+                (unsigned long long)s->bytes, figure(p));
+        report_csv_number(file, p->before.median);
+        report_csv_number(file, p->after.median);
+        report_csv_number(file, p->ratio);
+        report_csv_number(file, p->rank.p);
+        report_csv_number(file, p->rank.delta);
+        fprintf(file, ",%u,%u,%s\n", p->before.n, p->after.n,
+                verdict_name(p->verdict));
+    }
+}
+
+/* ---------------------------------------------------------------- JSON --- */
+
+static void json_point(json_t *j, const diff_point_t *p)
+{
+    const record_series_t *s = p->series;
+    json_object(j, NULL);
+    json_uint(j, "bytes", s->bytes);
+    json_string(j, "rails", s->rails);
+    json_string(j, "engine", s->engine);
+    json_string(j, "policy", s->policy);
+    if (*s->team)
+        json_string(j, "team", s->team);
+    json_string(j, "loop", s->loop);
+    json_string(j, "figure", figure(p));
+    report_json_summary(j, "old", &p->before);
+    report_json_summary(j, "new", &p->after);
+    json_double(j, "ratio", p->ratio);
+    json_double(j, "p", p->rank.p);
+    json_double(j, "delta", p->rank.delta);
+    json_string(j, "verdict", verdict_name(p->verdict));
+    json_end_object(j);
+}
+
+static void json_environment(json_t *j, const diff_result_t *d)
+{
+    json_array(j, "environment");
+    for (unsigned i = 0; i < d->nenvironment; i++) {
+        const diff_setting_t *setting = &d->environment[i];
+        json_object(j, NULL);
+        json_string(j, "name", setting->name);
+        json_string(j, "old", setting->before);
+        json_string(j, "new", setting->after);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void json(FILE *file, const diff_result_t *d)
+{
+    json_t writer, *j = &writer;
+    json_init(j, file);
+    json_object(j, NULL);
+    report_json_identity(j, "diff", &d->machine);
+    report_json_command(j, d->opts);
+    json_string(j, "compared", d->after.test);
+    json_double(j, "level", DIFF_LEVEL);
+    json_double(j, "ratio", DIFF_RATIO);
+    json_uint(j, "faster", d->count[VERDICT_FASTER]);
+    json_uint(j, "slower", d->count[VERDICT_SLOWER]);
+    json_uint(j, "same", d->count[VERDICT_SAME]);
+    json_uint(j, "only_old", d->only_before);
+    json_uint(j, "only_new", d->only_after);
+    json_environment(j, d);
+    json_array(j, "points");
+    for (unsigned i = 0; i < d->npoints; i++)
+        json_point(j, &d->points[i]);
+    json_end_array(j);
+    json_end_object(j);
+}
+
+void diff_report(FILE *file, format_t format, const void *result)
+{
+    static void (*const reports[])(FILE *, const diff_result_t *) = {
+        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
+    reports[format](file, result);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the JSON that bw, bibw, lat and breakdown have written. */
+#ifndef BENCH_RESULT_READ_H
+#define BENCH_RESULT_READ_H
+
+#include <stdint.h>
+
+#include "json_read.h"
+
+/** Most series of one file: of all sizes, configurations and loops. */
+#define RECORD_SERIES_MAX 16384
+
+/** One loop of one message size in one configuration. Texts belong to the
+ *  record. */
+typedef struct record_series {
+    const char *loop, *rails, *engine, *policy, *team; /**< team "": none */
+    uint64_t bytes;
+    double *us;   /**< per repeat: microseconds per message */
+    double *MBps; /**< per repeat */
+    unsigned count;
+} record_series_t;
+
+typedef struct record {
+    const char *path;
+    const char *test;
+    json_value_t *json;
+    record_series_t *series;
+    unsigned count;
+} record_t;
+
+/** @return 0, or -1 with one sentence in @p error; record_free in either
+ *  case. @p path must live as long as the record. */
+int record_load(record_t *record, const char *path, char *error, unsigned size);
+void record_free(record_t *record);
+
+#endif

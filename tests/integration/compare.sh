@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# railbench breakdown, limits and diff, the percentage of the limit in the
+# reports, and the pictures of all of them.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+quick=(--sizes 512,64K --iterations 5 --repeat 6)
+
+# status WANTED COMMAND…
+status()
+{
+    local wanted=$1 got
+    shift
+    timeout -k 1 60 "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got -eq "$wanted" ] && return 0
+    echo "exit status $got instead of $wanted"
+    cat "$work/err"
+    return 1
+}
+
+# wrong COMMAND…: exit status 2, one line on stderr, no file left behind
+wrong()
+{
+    status 2 "$@" && [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
+}
+
+# holds FILE 'PYTHON ASSERTIONS': r is the JSON result
+holds()
+{
+    python3 -c "
+import json, sys
+r = json.load(open(sys.argv[1]))
+$2" "$1"
+}
+
+# --- breakdown and the limit ----------------------------------------------
+
+check 'breakdown' status 0 "$bench" breakdown "${quick[@]}" \
+    --save "$work/breakdown.json,$work/breakdown.csv"
+check 'its parts add up to the elapsed time' holds "$work/breakdown.json" '
+assert {row["bytes"] for row in r["results"]} == {512, 65536}
+assert r["options"]["stripe_threshold"] == 0
+for row in r["results"]:
+    for repeat in row["batch"]["repeats"]:
+        assert repeat["post_ns"] > 0 and repeat["wait_ns"] >= 0, repeat
+        assert repeat["post_ns"] + repeat["wait_ns"] <= repeat["ns"], repeat'
+for test in bw bibw lat; do
+    check "$test" status 0 "$bench" $test "${quick[@]}" \
+        --save "$work/$test.json,$work/$test.csv"
+    check "$test tells its part of the limit" holds "$work/$test.json" '
+assert any("limit%" in note for note in r["notes"])
+for row in r["results"]:
+    value = [row["limit"][k] for k in row["limit"] if k != "kind"][0]
+    loop = row["pingpong" if r["test"] == "lat" else "batch"]
+    pct = (100 * value / loop["latency_us"]["median"] if r["test"] == "lat"
+           else 100 * loop["bandwidth_MBps"]["median"] / value)
+    assert abs(row["limit_pct"] / pct - 1) < 1e-6, row'
+done
+check 'bw over modelled rails' status 0 "$bench" bw --sizes 64K \
+    --rails ultra24-a0,ultra24-a1 --iterations 3 --repeat 1 \
+    --save "$work/model.json"
+check 'tells its part of the links'"'"' rate' holds "$work/model.json" '
+for row in r["results"]:
+    rails = 1 if row["engine"] == "single" else 2
+    assert row["limit"] == {"kind": "link", "bandwidth_MBps": 2000 * rails}'
+
+# --- limits -------------------------------------------------------------------
+
+check 'limits' status 0 "$bench" limits --sizes 4K,1M --repeat 2 \
+    --save "$work/limits.json,$work/limits.csv"
+check 'has copies, cache lines and the machine' holds "$work/limits.json" '
+assert {row["bytes"] for row in r["copies"]} == {4096, 1 << 20}
+assert {row["buffers"] for row in r["copies"]} == {"cached", "uncached"}
+assert all(row["bandwidth_MBps"]["median"] > 0 for row in r["copies"])
+assert all(row["latency_ns"]["median"] > 0 for row in r["cache_lines"])
+threads = r["machine"]["allowed_threads"]
+assert max(row["threads"] for row in r["copies"]) == threads
+assert len(r["cache_lines"]) == threads * (threads - 1) or threads > 64
+assert {"Machine", "Core", "PU"} <= {o["type"] for o in r["topology"]}'
+for sizes in 0 65M 4K:1G x; do
+    check "limits refuses --sizes $sizes" wrong "$bench" limits --sizes $sizes
+done
+check 'limits refuses options on rails' wrong "$bench" limits --engine single
+
+# --- diff ---------------------------------------------------------------------
+
+# scaled FACTOR FILE: the result with all times longer by a factor
+scaled()
+{
+    python3 - "$1" "$work/bw.json" "$2" <<'PY'
+import json, sys
+factor = float(sys.argv[1])
+r = json.load(open(sys.argv[2]))
+r["revision"] = "other"
+for row in r["results"]:
+    for i, repeat in enumerate(row["batch"]["repeats"]):
+        # a small spread, so that nothing depends on this machine's
+        repeat["ns"] = int(1e6 * factor * (1 + i / 1000))
+json.dump(r, open(sys.argv[3], "w"))
+PY
+}
+scaled 1 "$work/old.json"
+scaled 1.01 "$work/near.json"
+scaled 1.5 "$work/slow.json"
+check 'diff of a file and itself' status 0 "$bench" diff "$work/old.json" \
+    "$work/old.json"
+check 'diff: 1 % is too little' status 0 "$bench" diff "$work/old.json" \
+    "$work/near.json"
+check 'diff: slower' status 1 "$bench" diff "$work/old.json" \
+    "$work/slow.json" --format json --output "$work/slower.json"
+check 'every point is slower' holds "$work/slower.json" '
+assert r["slower"] == len(r["points"]) > 0 and r["faster"] == 0
+for point in r["points"]:
+    assert point["delta"] == -1 and point["p"] < 0.05, point
+    assert abs(point["ratio"] * 1.5 - 1) < 0.01, point
+assert not r["environment"]'
+check 'diff: faster' status 0 "$bench" diff "$work/slow.json" "$work/old.json"
+check 'diff of real results' sh -c '"$@"; [ $? -le 1 ]' - "$bench" diff \
+    "$work/old.json" "$work/bw.json"
+check 'diff as CSV' sh -c '"$@" | grep -q "^bw,.*,same$"' - "$bench" diff \
+    "$work/old.json" "$work/near.json" --format csv
+check 'what else differs' sh -c '"$@" | grep -A2 "^# revision" | grep -q other' - \
+    "$bench" diff "$work/bw.json" "$work/old.json"
+
+head -c 1000 "$work/bw.json" >"$work/cut.json"
+head -c 4096 /dev/urandom >"$work/noise.json"
+head -c 100000 /dev/zero | tr '\0' '[' >"$work/deep.json"
+: >"$work/empty.json"
+echo '{"schema": "dapl_rail.railbench/1", "test": "bw"}' >"$work/bare.json"
+for file in cut noise deep empty bare limits slower none; do
+    check "diff refuses NEW $file" wrong "$bench" diff "$work/bw.json" \
+        "$work/$file.json"
+    check "diff refuses OLD $file" wrong "$bench" diff "$work/$file.json" \
+        "$work/bw.json"
+done
+check 'diff refuses another test' wrong "$bench" diff "$work/bw.json" \
+    "$work/lat.json"
+check 'diff refuses a folder' wrong "$bench" diff "$work" "$work/bw.json"
+check 'diff refuses one file' wrong "$bench" diff "$work/bw.json"
+check 'diff refuses three files' wrong "$bench" diff "$work/bw.json" \
+    "$work/bw.json" "$work/bw.json"
+
+# --- pictures -----------------------------------------------------------------
+
+drawn()
+{
+    local name
+    "$SOURCE/scripts/plot" --quiet "$work" || return 1
+    for name in bw bibw lat lat-pingpong breakdown-512 breakdown-64K limits; do
+        [ -s "$work/$name.svg" ] && [ -s "$work/$name.png" ] || {
+            echo "no picture $name"
+            return 1
+        }
+    done
+}
+if command -v gnuplot >/dev/null; then
+    rm -f "$work"/{cut,noise,deep,empty,bare,slower}.json
+    check 'pictures' drawn
+fi
