@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/compare-p2p: bad input, and a short run with the peers that are
+# built (make peers); those that are not are named.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+compare=$SOURCE/scripts/compare-p2p
+export BUILD
+
+# refused OPTION ARGUMENTS…: status 2 and one line that names the option
+refused()
+{
+    local option=$1
+    shift
+    timeout -k 1 30 "$compare" "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -q -- "$option" "$work/err"
+}
+
+check 'unknown option' refused --nonsense --nonsense
+check 'no rounds' refused --repeat --repeat 0
+check 'unknown peer' refused --peers --peers openmpi,nonsense
+check 'size twice' refused --bw-sizes --bw-sizes 4K,4096
+check 'size that is none' refused --lat-sizes --lat-sizes 8,4Q
+check 'one core' refused --cores --cores 0
+
+short_run()
+{
+    timeout -k 1 200 "$compare" --repeat 1 --lat-sizes 8 --bw-sizes 64K \
+        "$work/p2p" >"$work/out" 2>"$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+    python3 - "$work/p2p" <<'PY'
+import csv, sys
+folder = sys.argv[1]
+text = open(folder + "/p2p.txt", encoding="utf-8").read()
+with open(folder + "/p2p.csv", newline="") as file:
+    rows = list(csv.DictReader(file))
+kinds = {(row["program"], row["test"], row["method"]) for row in rows}
+assert {("dapl_rail", "lat", "single"), ("dapl_rail", "bw", "single"),
+        ("dapl_rail", "bw", "threaded")} <= kinds, kinds
+for row in rows:
+    assert float(row["latency_us"]) > 0, row
+    assert float(row["bandwidth_MBps"]) > 0, row
+for peer in ("Open MPI", "MPICH", "UCX", "libfabric"):
+    measured = any(row["program"] == peer for row in rows)
+    assert measured != (f"{peer}: left out" in text), peer
+PY
+}
+if [ "$(nproc)" -ge 2 ]; then
+    check 'a short run' short_run
+fi
