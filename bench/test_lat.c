@@ -11,19 +11,11 @@
 #define POLLS_BEFORE_YIELD 1000
 #define POLL_TIMEOUT_NS    UINT64_C(30000000000)
 
-static inline void cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /*
  * Waits until the last byte of the message has its new value, as perftest's
- * ib_write_lat does. Now and then it gives the library a chance to make
- * progress and the peer one to run, for ranks that share a core.
+ * ib_write_lat does (no pause: it would cost a fifth of the latency). Now and
+ * then it gives the library a chance to make progress and the peer one to run,
+ * for ranks that share a core.
  */
 static int await_byte(session_t *s, const uint8_t *byte, uint8_t value)
 {
