@@ -449,8 +449,7 @@ uint64_t shm_next_due(struct core_ep *ep)
     return next;
 }
 
-/* --------------------------------------------------- receives, announced ---
- */
+/* ------------------------------------------------- receives, announced --- */
 
 /* Publishes how many receives there are and what the smallest holds. Two
  * threads may do so at the start: neither takes anything back. */

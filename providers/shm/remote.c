@@ -84,8 +84,7 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
     return DAT_DTO_SUCCESS;
 }
 
-/* ---------------------------------------------------------------- copies ---
- */
+/* -------------------------------------------------------------- copies --- */
 
 static void map_copy(struct shm_conn *c, bool write, uint32_t nseg,
                      const DAT_LMR_TRIPLET *seg, uint64_t total, char *remote)
@@ -126,8 +125,7 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
     return status;
 }
 
-/* --------------------------------------------------------------- atomics ---
- */
+/* ------------------------------------------------------------- atomics --- */
 
 static uint64_t apply(const struct core_dto *dto, uint64_t old)
 {
