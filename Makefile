@@ -49,6 +49,7 @@ RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 .DEFAULT_GOAL := all
 .PHONY: all help deps bench test plots install uninstall clean format
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 all: $(LIBSHM) $(DATCONF) $(LIBRAIL) $(RAILBENCH) $(RAILINFO) examples
 
