@@ -200,22 +200,26 @@ static void transfer_cut(drail_t *t, struct transfer *x)
 
 static int transfer_start(drail_t *t, struct transfer *x, drail_req_t *req)
 {
-    struct work work = {
-        .rails = x->data | x->notify,
-        .post = transfer_rail,
-        .rounds = 1,
-        .arg = x,
-    };
+    uint32_t rails = x->data | x->notify;
+    int rc = 0;
     x->req = req ? req_of(req) : NULL;
     if (req)
-        req_start(req, x->peer, work.rails);
-    if (!work.rails)
-        return 0;
-    int rc = engine_run(t, &work);
+        req_start(req, x->peer, rails);
+    if (rails & (rails - 1)) {
+        struct work work = {
+            .rails = rails,
+            .post = transfer_rail,
+            .rounds = 1,
+            .arg = x,
+        };
+        rc = engine_run(t, &work);
+    } else if (rails) { /* one rail: every engine does the same */
+        rc = transfer_rail(&t->rails[__builtin_ctz(rails)], x, 0);
+    }
     if (!rc)
         return 0;
     if (req) {
-        req_detach(x->peer, work.rails, x->req);
+        req_detach(x->peer, rails, x->req);
         atomic_store(&x->req->pending, 0);
         atomic_store(&x->req->status, rc);
     }
