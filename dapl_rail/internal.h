@@ -114,7 +114,8 @@ struct wire_atomic {
     int64_t status;
 };
 
-/* A receive buffer; the cookie of its receive is its address with bit 0. */
+/* A receive buffer; the cookie of its receive is its address with bit 0, that
+ * of a link's last request is the link's with bit 1. */
 struct slot {
     struct link *link;
     unsigned char *data;
@@ -186,7 +187,8 @@ struct link {
     unsigned credits, owed;
     bool posting; /* within link_send: no other message may start */
     struct slot *slots;
-    unsigned nslots;
+    unsigned nslots, receives;   /* receives: those under way */
+    bool last_posted, last_done; /* see link_flushed */
     unsigned char *buffers;
     int buffers_fd;
     size_t buffers_bytes, slot_bytes;
@@ -311,7 +313,7 @@ void dat_text(DAT_RETURN status, char *text, size_t size);
 
 int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err);
-/* qlen: DTO events that the EVD holds before the first link. */
+/* qlen: DTO events that the EVD should hold. */
 int rail_listen(struct rail *rail, unsigned qlen);
 void rail_close(struct rail *rail);
 int rails_find(const char *name, DAT_PROVIDER_INFO *info);
@@ -361,6 +363,12 @@ int links_reserve(drail_t *t, struct peer *peer, uint32_t rails);
 void link_owe(struct link *link);
 /* Sends what we owe the peer, a reply or credits, if there is room. */
 void link_pay(struct link *link);
+/* Before the end: are all DTOs complete? Sees to it that they can be known to
+ * be. */
+bool link_settled(struct link *link);
+/* After it: have all DTOs come back, flushed? An event that comes after its EP
+ * is gone would crash the verbs providers. */
+bool link_flushed(struct link *link);
 /* Retires a DTO and those before it. */
 void link_retire(struct op *op, int status);
 

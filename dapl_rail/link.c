@@ -11,10 +11,10 @@
 
 /*
  * Receives beyond those that credits stand for: two messages of credits can
- * be under way (each gives back at least half of the depth), and the reply to
- * our one atomic.
+ * be under way (each gives back at least half of the depth), the reply to our
+ * one atomic, and the peer's last message (link_settled).
  */
-#define SPARE_RECEIVES 3
+#define SPARE_RECEIVES 4
 
 size_t slot_bytes(const drail_t *t)
 {
@@ -38,8 +38,10 @@ int slot_post(struct slot *slot)
     };
     DAT_RETURN status = dat_ep_post_recv(link->ep, 1, &iov, cookie,
                                          DAT_COMPLETION_DEFAULT_FLAG);
-    if (status == DAT_SUCCESS)
+    if (status == DAT_SUCCESS) {
+        link->receives++;
         return 0;
+    }
     int rc = dat_fail(link->rail, "dat_ep_post_recv", status);
     link_down(link, rc, "%s", link->rail->error.text);
     return rc;
@@ -50,24 +52,19 @@ unsigned link_events(const struct rail *rail)
     return rail->request_depth + rail->owner->cfg.depth + SPARE_RECEIVES;
 }
 
-/* The EVD must hold every DTO of all its EPs: all may be flushed at once. */
-static int evd_grow(struct rail *rail)
+/*
+ * The EVD must hold every DTO of all its EPs: all may be flushed at once. It is
+ * made large enough for all peers: verbs providers can't resize one that has
+ * EPs.
+ */
+static int evd_check(struct rail *rail)
 {
     unsigned need = (rail->links + 1) * link_events(rail);
     if (need <= rail->dto_qlen)
         return 0;
-    unsigned qlen = rail->dto_qlen * 2 > need ? rail->dto_qlen * 2 : need;
-    if (rail->info.max_evd_qlen && qlen > rail->info.max_evd_qlen)
-        qlen = rail->info.max_evd_qlen;
-    if (need > qlen)
-        return rail_fail(rail, DRAIL_ENOMEM,
-                         "%s: an EVD holds %u events, %u peers need %u",
-                         rail->info.name, qlen, rail->links + 1, need);
-    DAT_RETURN status = dat_evd_resize(rail->dto_evd, (DAT_COUNT)qlen);
-    if (status != DAT_SUCCESS)
-        return dat_fail(rail, "dat_evd_resize", status);
-    rail->dto_qlen = qlen;
-    return 0;
+    return rail_fail(rail, DRAIL_ENOMEM,
+                     "%s: an EVD holds %u events, %u peers need %u",
+                     rail->info.name, rail->dto_qlen, rail->links + 1, need);
 }
 
 static int ep_create(struct link *link)
@@ -144,7 +141,7 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
     link->slots = calloc(link->nslots, sizeof *link->slots);
 
     int rc = link->ops && link->slots
-                 ? evd_grow(rail)
+                 ? evd_check(rail)
                  : rail_fail(rail, DRAIL_ENOMEM, "out of memory");
     if (!rc)
         rc = buffers_create(link, depth);

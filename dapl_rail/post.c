@@ -9,8 +9,8 @@
  * Credits: a message consumes a receive that the peer has posted. We start
  * with as many credits as the peer has receives; every message carries back
  * those that its sender has consumed, or a message of its own when half of
- * the depth is owed. Such messages and the reply to an atomic need no credit:
- * link.c posts spare receives for them.
+ * the depth is owed. Such messages, the reply to an atomic and the last message
+ * need no credit: link.c posts spare receives for them.
  */
 #include <string.h>
 
@@ -221,11 +221,17 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     return 0;
 }
 
+/* Can a message that needs no credit be sent without waiting? */
+static bool has_room(const struct link *link)
+{
+    return link->state == LINK_UP && !link->posting && slot_free(link, 0) &&
+           link->posted - link->retired < link->rail->request_depth;
+}
+
 /* If there is no room now, link_retire or link_send tries again. */
 void link_pay(struct link *link)
 {
-    if (link->state != LINK_UP || link->posting || !slot_free(link, 0) ||
-        link->posted - link->retired >= link->rail->request_depth)
+    if (!has_room(link))
         return;
     if (link->reply_due) {
         struct wire wire = {.type = WIRE_ATOMIC_REPLY};
@@ -241,6 +247,41 @@ void link_owe(struct link *link)
 {
     link->owed++;
     link_pay(link);
+}
+
+bool link_settled(struct link *link)
+{
+    if (link->state != LINK_UP || link->retired == link->posted)
+        return true;
+    /* the last DTOs are suppressed: one with an event tells of them */
+    if (link->signalled != link->posted && has_room(link)) {
+        struct wire wire = {.type = WIRE_CREDIT};
+        link_send(link, &wire, NULL, 0, &(struct completion){0});
+    }
+    return false;
+}
+
+bool link_flushed(struct link *link)
+{
+    if (link->state == LINK_CONNECTING)
+        return true;
+    if (!link->last_posted) {
+        /* requests end in order, so the event of one more tells of all */
+        struct dto d = {
+            .verb = VERB_SEND,
+            .local = {.virtual_address = (uintptr_t)link->buffers,
+                      .segment_length = 1,
+                      .lmr_context = link->lmr_context},
+        };
+        DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | 2};
+        DAT_RETURN status =
+            dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+        if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES)
+            return false; /* the queue is still full */
+        link->last_posted = true;
+        link->last_done = status != DAT_SUCCESS;
+    }
+    return link->last_done && !link->receives;
 }
 
 struct reserve {

@@ -129,6 +129,7 @@ static void handle_receive(struct slot *slot,
                            const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
     struct link *link = slot->link;
+    link->receives--;
     /* also on a link that is down: what a peer sent before it closed counts */
     if (dto->status != DAT_DTO_SUCCESS)
         link_failed(link, dto->status);
@@ -151,6 +152,10 @@ static void handle_event(const DAT_EVENT *event)
     uintptr_t cookie = (uintptr_t)dto->user_cookie.as_64;
     if (cookie & 1) {
         handle_receive((struct slot *)(cookie - 1), dto);
+        return;
+    }
+    if (cookie & 2) {
+        ((struct link *)(cookie - 2))->last_done = true;
         return;
     }
     struct op *op = (struct op *)cookie;

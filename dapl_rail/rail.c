@@ -181,13 +181,17 @@ static int listen_any(struct rail *rail)
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_psp_create", status);
 }
 
+static unsigned evd_qlen(const struct rail *rail, unsigned wanted)
+{
+    unsigned max = rail->info.max_evd_qlen;
+    return max && wanted > max ? max : wanted;
+}
+
 static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
                       DAT_EVD_HANDLE *evd)
 {
-    unsigned max = rail->info.max_evd_qlen;
-    DAT_COUNT n = (DAT_COUNT)(max && qlen > max ? max : qlen);
-    DAT_RETURN status =
-        dat_evd_create(rail->ia, n, DAT_HANDLE_NULL, flags, evd);
+    DAT_RETURN status = dat_evd_create(
+        rail->ia, (DAT_COUNT)evd_qlen(rail, qlen), DAT_HANDLE_NULL, flags, evd);
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_evd_create", status);
 }
 
@@ -196,7 +200,7 @@ int rail_listen(struct rail *rail, unsigned qlen)
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_pz_create", status);
-    rail->dto_qlen = qlen;
+    rail->dto_qlen = evd_qlen(rail, qlen);
     int rc = evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
     if (!rc)
         rc =

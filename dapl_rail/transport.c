@@ -93,7 +93,8 @@ static int rails_open(drail_t *t, drail_error_t *err)
             rc = limits_apply(t, rail, err);
         if (rc)
             break;
-        rc = rail_listen(rail, link_events(rail));
+        unsigned peers = t->job->size > 1 ? t->job->size - 1 : 1;
+        rc = rail_listen(rail, peers * link_events(rail));
         if (rc)
             error_set(err, rc, "%s", rail->error.text);
     }
@@ -255,33 +256,51 @@ fail:
     return rc;
 }
 
-/* Ends the connections and waits a little until all are seen to be ended, so
- * that nothing under way is cut off. */
-static void disconnect(drail_t *t)
+static bool link_ended(struct link *link)
+{
+    return link->state != LINK_UP;
+}
+
+/* Makes progress until this is true for all links, but not for long. */
+static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
     uint64_t deadline = now_ns() + CLOSE_MS * MS;
-    bool left = false;
-    for (unsigned p = 0; p < t->job->size; p++)
-        for (unsigned r = 0; r < t->nrails; r++) {
-            struct link *link = t->peers[p].links[r];
-            if (!link || link->state != LINK_UP)
-                continue;
-            left |= dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG) ==
-                    DAT_SUCCESS;
-        }
-    while (left && now_ns() < deadline) {
-        left = false;
+    for (;;) {
+        bool left = false;
+        for (unsigned p = 0; p < t->job->size; p++)
+            for (unsigned r = 0; r < t->nrails; r++) {
+                struct link *link = t->peers[p].links[r];
+                left |= link && !reached(link);
+            }
+        if (!left || now_ns() >= deadline)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
         for (unsigned r = 0; r < t->nrails; r++) {
             rail_poll(&t->rails[r]);
             rail_check(&t->rails[r]);
-            for (unsigned p = 0; p < t->job->size; p++) {
-                const struct link *link = t->peers[p].links[r];
-                left |= link && link->state == LINK_UP;
-            }
         }
-        if (left)
-            nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
+}
+
+static void links_disconnect(drail_t *t, DAT_CLOSE_FLAGS how)
+{
+    for (unsigned p = 0; p < t->job->size; p++)
+        for (unsigned r = 0; r < t->nrails; r++) {
+            struct link *link = t->peers[p].links[r];
+            if (link && link->state != LINK_CONNECTING)
+                dat_ep_disconnect(link->ep, how);
+        }
+}
+
+/* Ends the connections. Verbs providers cut off what is under way, also when
+ * asked to disconnect gracefully, so all of it must be complete before. */
+static void disconnect(drail_t *t)
+{
+    links_await(t, link_settled);
+    links_disconnect(t, DAT_CLOSE_GRACEFUL_FLAG);
+    links_await(t, link_ended);
+    links_disconnect(t, DAT_CLOSE_ABRUPT_FLAG); /* whose peer is gone */
+    links_await(t, link_flushed);
 }
 
 void drail_close(drail_t *t)

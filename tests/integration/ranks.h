@@ -100,6 +100,15 @@ static inline void exchange_keys(struct rank *r, const drail_mem_t *mem,
     check(drail_job_allgather(r->job, &mine, sizeof mine, keys, -1) == 0);
 }
 
+/* The first n rails: those of DRAIL_RAILS, else the embedded ones. */
+static inline void take_rails(drail_config_t *cfg, unsigned n)
+{
+    static const char *const embedded[] = {"shm0", "shm1", "shm2", "shm3"};
+    for (unsigned i = cfg->nrails; i < n; i++)
+        cfg->rails[i] = embedded[i];
+    cfg->nrails = n;
+}
+
 static inline int rank_main(drail_job_t *job, void *arg)
 {
     const struct test *test = arg;
@@ -110,6 +119,7 @@ static inline int rank_main(drail_job_t *job, void *arg)
     r.peer = 1 - r.rank;
     r.rng = 0x9e3779b97f4a7c15ull * (r.rank + 1);
     drail_config_init(&cfg);
+    take_rails(&cfg, 2);
     if (test->configure)
         test->configure(&cfg);
     if (drail_open(job, &cfg, &r.t, &err)) {

@@ -215,9 +215,7 @@ static void adaptive_stats(struct rank *r)
 
 static void rails4(drail_config_t *cfg)
 {
-    static const char *const names[] = {"shm0", "shm1", "shm2", "shm3"};
-    memcpy(cfg->rails, names, sizeof names);
-    cfg->nrails = 4;
+    take_rails(cfg, 4);
     cfg->stripe_threshold = 512;
 }
 

@@ -333,33 +333,25 @@ static void no_privilege(struct rank *r)
     expect(r, 0, drail_mem_release(mem));
 }
 
-static void rails(drail_config_t *cfg, unsigned n)
-{
-    static const char *const names[MAX_N] = {"shm0", "shm1", "shm2", "shm3"};
-    for (unsigned i = 0; i < n; i++)
-        cfg->rails[i] = names[i];
-    cfg->nrails = n;
-}
-
 static void rails1(drail_config_t *cfg)
 {
-    rails(cfg, 1);
+    take_rails(cfg, 1);
 }
 
 static void rails2(drail_config_t *cfg)
 {
-    rails(cfg, 2);
+    take_rails(cfg, 2);
 }
 
 static void rails3(drail_config_t *cfg)
 {
-    rails(cfg, 3);
+    take_rails(cfg, 3);
     cfg->stripe_threshold = 64;
 }
 
 static void rails4(drail_config_t *cfg)
 {
-    rails(cfg, 4);
+    take_rails(cfg, 4);
     cfg->stripe_threshold = 4096;
     cfg->pin = false;
 }
