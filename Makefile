@@ -57,7 +57,9 @@ help:
 	@echo 'make deps      install what building and testing need (Debian packages; root)'
 	@echo 'make           build libraries and programs into $(BUILD)/'
 	@echo 'make bench     run the bandwidth and latency benchmarks, write results/<host>-<date>/'
+	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'
 	@echo 'make test      build and run all tests'
+	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
 	@echo 'make plots     draw the recorded results again with gnuplot'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'
@@ -147,6 +149,8 @@ plots: all
 	scripts/plot results
 
 -include tests/tests.mk
+-include bench/peers/peers.mk
+-include tests/vm/vm.mk
 -include scripts/install.mk
 
 format:

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make deps-vm                  what the VM and the tests in it need
+# make test-vm                  the transport over genuine libdaplofa, on
+#                               soft-RoCE rails in a VM: about 5 minutes
+# make test-vm VM_RESULTS=DIR   where its results go (default: in $(BUILD))
+
+VM_RESULTS ?= $(BUILD)/vm-results
+
+.PHONY: deps-vm test-vm
+deps-vm:
+	@scripts/install-deps vm
+
+test-vm: all $(addprefix $(TEST_BIN)/integration/test_,\
+    messages transport peer_death)
+	@mkdir -p $(VM_RESULTS)
+	scripts/softroce-vm --rails 4 --timeout 900 --writable $(VM_RESULTS) \
+	  tests/vm/verbs $(BUILD) $(abspath $(VM_RESULTS))
