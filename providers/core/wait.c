@@ -13,8 +13,8 @@
 #define PAUSE_NS     3000  /* a cache line's way, and a short handler */
 #define YIELD_MAX_NS 50000 /* about a sleep and a wake-up */
 #define YIELD_MIN_NS 1000
-#define CLOCK_EVERY  16    /* polls per clock reading */
-#define OVERSLEEP_NS 60000 /* poll rather than sleep when due this soon */
+#define CLOCK_EVERY  16     /* polls per clock reading */
+#define OVERSLEEP_NS 500000 /* poll rather than sleep when due this soon */
 
 static uint64_t now_ns(void)
 {

@@ -225,23 +225,27 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
     queue(ep, dto, &state);
 }
 
+/* When the link model lets an RDMA or atomic request complete, 0 without one.
+ * Asked before the bytes are copied: an adapter would not wait for that. */
+static uint64_t due_of(struct shm_conn *c, const struct core_dto *dto)
+{
+    bool read = dto->op != CORE_WRITE;
+    if (!c->sia->clocks || dto->op == CORE_SEND || dto->op == CORE_WRITE_IMMED)
+        return 0;
+    return shm_model_deliver(c, dto->total, read) + c->sia->latency_ns * !read;
+}
+
 /* Completes a request that is carried out, in order and in time. */
 static void finish(struct core_ep *ep, const struct core_dto *dto,
-                   DAT_DTO_COMPLETION_STATUS status)
+                   DAT_DTO_COMPLETION_STATUS status, uint64_t due)
 {
-    struct shm_conn *c = ep->tp;
-    if (c->sia->clocks && status == DAT_DTO_SUCCESS) {
-        struct core_request state = {.carried_out = true};
-        bool read = dto->op != CORE_WRITE;
-        state.due =
-            shm_model_deliver(c, dto->total, read) + c->sia->latency_ns * !read;
+    struct core_request state = {.status = status, .due = due};
+    state.carried_out = due && status == DAT_DTO_SUCCESS;
+    state.done = !state.carried_out;
+    if (state.carried_out || core_requests_pending(ep))
         queue(ep, dto, &state);
-    } else if (core_requests_pending(ep)) {
-        struct core_request state = {.done = true, .status = status};
-        queue(ep, dto, &state);
-    } else {
+    else
         core_request_done(ep, dto, status);
-    }
     if (status != DAT_DTO_SUCCESS)
         shm_abort(ep);
 }
@@ -253,9 +257,10 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
     if (c->sia->clocks)
         shm_model_overhead(c->sia);
     if (atomic_load_explicit(&c->aborted, memory_order_relaxed)) {
-        finish(ep, dto, DAT_DTO_ERR_FLUSHED);
+        finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
         return DAT_SUCCESS;
     }
+    uint64_t due = due_of(c, dto);
     switch (dto->op) {
     case CORE_SEND:
         post_message(ep, dto);
@@ -280,7 +285,7 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         status = shm_remote_atomic(c, dto);
         break;
     }
-    finish(ep, dto, status);
+    finish(ep, dto, status, due);
     return DAT_SUCCESS;
 }
 
