@@ -115,6 +115,15 @@ static bool enough(const measure_t *m, const cell_t *cells, uint64_t until)
            precise(m, cells);
 }
 
+/* After the measurement: adaptive rails have learnt by then. */
+static void explain(const measure_t *m, const cell_t *cell)
+{
+    char text[1024];
+    drail_explain(m->session->rail, cell->bytes, text, sizeof text);
+    progress_clear(&m->progress);
+    fprintf(stderr, "explain: %s\n", text);
+}
+
 /* A few more batches, with the clock read per rail, outside the measurement. */
 static int account(measure_t *m, cell_t *cell)
 {
@@ -129,6 +138,8 @@ static int account(measure_t *m, cell_t *cell)
     int rc = command_run(&m->table, cell->setup, 0, &run, &peer_cpu);
     if (rc)
         return rc;
+    if (m->opts->explain)
+        explain(m, cell);
     cell->accounted = run.iterations;
     for (unsigned r = 0; r < m->opts->nrails; r++)
         cell->per_rail[r] = batch.per_rail[r];

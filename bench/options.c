@@ -335,6 +335,8 @@ static const option_row_t rail_rows[] = {
     {"--warmup", "N",
      "iterations dropped before each size and configuration (default 10)",
      option_parse_count, AT(warmup), 0, 1e9},
+    {"--explain", NULL, "say on stderr which rails carry what, and why",
+     parse_flag, AT(explain), 0, 0},
     {"--validate", NULL, "check every byte in a separate pass", parse_flag,
      AT(validate), 0, 0},
     {"--no-pin", NULL, "leave threads where the scheduler puts them",

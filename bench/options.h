@@ -39,7 +39,7 @@ typedef struct options {
     uint64_t repeat;     /**< number of repeats, 0: by precision and budget */
     double precision;    /**< wanted half width of the CI over the median */
     double time_budget;  /**< seconds for the whole run */
-    bool validate, no_pin, per_rail;
+    bool validate, no_pin, per_rail, explain;
     format_t format;
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */

@@ -483,6 +483,13 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
                       drail_rail_stats_t *stats);
 
 /**
+ * Says in one line which rails would carry a message of @p bytes now, how
+ * much each, and why, after engine, policy and what has been measured.
+ * @param text filled with at most @p size bytes, zero included.
+ */
+void drail_explain(drail_t *rail, size_t bytes, char *text, size_t size);
+
+/**
  * Do two rails share a port or an adapter? Decided from the IAs' adapter
  * names and addresses. @return NULL, or a sentence that says what they share.
  */

@@ -8,8 +8,10 @@
 
 #include "internal.h"
 
-#define SMOOTHING   0.125 /* weight of the latest measurement */
-#define PROBE_EVERY 32    /* messages until a rail that is left out is tried */
+/* Weight of the latest measurement: 20 messages after a change of rate, 0.3 %
+ * of the old one are left. */
+#define SMOOTHING   0.25
+#define PROBE_EVERY 32 /* messages until a rail that is left out is tried */
 
 void weights_measure(struct rail *rail, uint64_t bytes, uint64_t ns)
 {

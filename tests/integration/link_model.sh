@@ -73,6 +73,16 @@ check 'two ports share their adapter' test "${b:-9999}" -le 405
 check 'two sub-channels share their port' test "${c:-9999}" -le 405
 unset DAPL_RAIL_DAT_CONF
 
+conf 'u0=rate=300' 'u1=rate=100'
+DAPL_RAIL_DAT_CONF=$work/dat.conf timeout -k 1 60 "$bench" bw --rails u0,u1 \
+    --engine nonthreaded --policy even,weighted,adaptive --explain \
+    --sizes 4K,1M --batch 4 --iterations 3 --repeat 3 >/dev/null 2>"$work/err"
+explained() { grep -Eq "^explain: $1" "$work/err"; }
+check 'explained: too short' explained '4096 bytes, nonthreaded, even: all over u0 .shorter than'
+check 'explained: even' explained '1048576 bytes, nonthreaded, even: u0 524288 .50.0 %., u1 524288'
+check 'explained: weighted' explained '1048576 bytes, nonthreaded, weighted: u0 786432 .75.0 %, nominal 300'
+check 'explained: adaptive' explained '1048576 bytes, nonthreaded, adaptive: u0 [0-9]+ .7[0-9].[0-9] %, measured'
+
 check 'the shipped rails move data' timeout -k 1 60 "$bench" bw --validate \
     --rails ultra24-a0,ultra24-a1 --engine single,nonthreaded,threaded \
     --sizes 0,8,5000,100K --iterations 2 --repeat 2 --output "$work/bw.txt"
