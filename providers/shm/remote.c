@@ -57,8 +57,13 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
     uint64_t done = 0;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
-        struct iovec remote = {.iov_base = (void *)(uintptr_t)(address + done),
-                               .iov_len = total - done};
+        /* The last byte by itself: the kernel's string copy may store the
+         * bytes of one piece in any order, but pieces in theirs. */
+        uint64_t body = total - done - 1;
+        struct iovec remote[2] = {
+            {(void *)(uintptr_t)(address + done), body},
+            {(void *)(uintptr_t)(address + total - 1), 1},
+        };
         uint64_t skip = done, left = total - done;
         unsigned n = 0;
         for (uint32_t i = 0; i < nseg && left; i++) {
@@ -75,8 +80,8 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
             skip = 0;
         }
         ssize_t r =
-            write ? process_vm_writev(c->peer->pid, local, n, &remote, 1, 0)
-                  : process_vm_readv(c->peer->pid, local, n, &remote, 1, 0);
+            write ? process_vm_writev(c->peer->pid, local, n, remote, 2, 0)
+                  : process_vm_readv(c->peer->pid, local, n, remote, 2, 0);
         if (r <= 0)
             return vm_status(r ? errno : EFAULT);
         done += (uint64_t)r;
