@@ -226,18 +226,23 @@ struct core_dto {
     uint64_t operand, compare;
 };
 
+/* How far a request has come. All but status and done are the transport's. */
+struct core_progress {
+    DAT_DTO_COMPLETION_STATUS status;
+    bool done;
+    bool posted;      /* it is in the peer's queue */
+    bool need_taken;  /* complete when the peer has taken it, else when the
+                         peer has a receive for it */
+    bool carried_out; /* nothing but its time is missing */
+    uint64_t index;   /* message number */
+    uint64_t due;     /* ns, not complete before; 0: any time */
+};
+
 /* An unfinished request: kept in order, completed in order. */
 struct core_request {
     enum core_op op;
-    DAT_DTO_COMPLETION_STATUS status;
-    bool done;
-    bool posted;     /* transport's: is it in the peer's queue yet? */
-    bool need_taken; /* transport's: complete when the peer has taken it,
-                        else when the peer has a receive for it */
     uint32_t immed;
-    bool carried_out; /* transport's: nothing but its time is missing */
-    uint64_t index;   /* transport's: message number */
-    uint64_t due;     /* transport's: ns, not complete before */
+    struct core_progress p;
     struct core_wqe w;
 };
 
@@ -359,10 +364,9 @@ static inline bool core_requests_pending(struct core_ep *ep)
 /* Completes a request at once; nothing may be pending. */
 void core_request_done(struct core_ep *ep, const struct core_dto *dto,
                        DAT_DTO_COMPLETION_STATUS status);
-/* Keeps a request for later; there is room (core checked). Returns it for
- * the transport to fill in. ep->lock is held. */
-struct core_request *core_request_queue(struct core_ep *ep,
-                                        const struct core_dto *dto);
+/* Keeps a request for later; there is room (core checked). ep->lock is held. */
+void core_request_queue(struct core_ep *ep, const struct core_dto *dto,
+                        const struct core_progress *progress);
 /* Completes the finished requests at the head of the queue in order.
  * ep->lock is held. */
 void core_requests_retire(struct core_ep *ep);

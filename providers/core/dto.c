@@ -92,23 +92,20 @@ void core_request_done(struct core_ep *ep, const struct core_dto *dto,
     request_event(ep, dto->op, dto->cookie, dto->flags, status, dto->total);
 }
 
-struct core_request *core_request_queue(struct core_ep *ep,
-                                        const struct core_dto *dto)
+void core_request_queue(struct core_ep *ep, const struct core_dto *dto,
+                        const struct core_progress *progress)
 {
     uint64_t tail = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed);
     struct core_request *r = &ep->sq[tail & ep->sq_mask];
     r->op = dto->op;
-    r->status = DAT_DTO_SUCCESS;
-    r->done = r->posted = r->need_taken = r->carried_out = false;
-    r->due = 0;
     r->immed = dto->immed;
+    r->p = *progress;
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
     r->w.nseg = dto->nseg;
     r->w.total = dto->total;
     memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
-    return r;
 }
 
 void core_requests_retire(struct core_ep *ep)
@@ -116,9 +113,9 @@ void core_requests_retire(struct core_ep *ep)
     uint64_t head = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
     while (head != atomic_load_explicit(&ep->sq_tail, memory_order_acquire)) {
         struct core_request *r = &ep->sq[head & ep->sq_mask];
-        if (!r->done)
+        if (!r->p.done)
             break;
-        request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
+        request_event(ep, r->op, r->w.cookie, r->w.flags, r->p.status,
                       r->w.total);
         atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);
     }
@@ -274,9 +271,9 @@ void core_ep_flush(struct core_ep *ep)
     uint64_t head = atomic_load(&ep->sq_head);
     for (; head != atomic_load(&ep->sq_tail); head++) {
         struct core_request *r = &ep->sq[head & ep->sq_mask];
-        if (!r->done) {
-            r->done = true;
-            r->status = DAT_DTO_ERR_FLUSHED;
+        if (!r->p.done) {
+            r->p.done = true;
+            r->p.status = DAT_DTO_ERR_FLUSHED;
         }
     }
     core_requests_retire(ep);

@@ -69,7 +69,6 @@ struct outgoing { /* a send or an immediate, however it came here */
     const DAT_LMR_TRIPLET *seg;
     uint64_t total;
     uint32_t immed;
-    uint64_t due; /* out: when the sender knows that it is delivered */
 };
 
 static size_t gather(unsigned char *to, const struct outgoing *o)
@@ -83,8 +82,9 @@ static size_t gather(unsigned char *to, const struct outgoing *o)
     return n;
 }
 
-/* Puts a message into the ring. False: no room now. */
-static bool push(struct shm_conn *c, struct outgoing *o)
+/* Puts a message into the ring and says so in *p, unless there is no room. */
+static bool push(struct shm_conn *c, const struct outgoing *o,
+                 struct core_progress *p)
 {
     bool immed = o->op == CORE_WRITE_IMMED;
     bool fetch = !immed && o->total > SHM_INLINE_MAX;
@@ -101,14 +101,16 @@ static bool push(struct shm_conn *c, struct outgoing *o)
     m->length = (uint32_t)o->total;
     m->immed = o->immed;
     m->due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0;
-    o->due = m->due ? m->due + c->sia->latency_ns : 0;
+    p->due = m->due ? m->due + c->sia->latency_ns : 0;
+    p->need_taken = fetch;
+    p->posted = true;
+    p->index = c->tx_index++;
     if (fetch)
         memcpy(m->payload, o->seg, payload);
     else if (payload)
         gather(m->payload, o);
     atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
     c->tx_tail += lines;
-    c->tx_index++;
     /* The message is seen before we look whether somebody sleeps. */
     atomic_thread_fence(memory_order_seq_cst);
     shm_ring_doorbell(c->peer->control.door);
@@ -116,12 +118,16 @@ static bool push(struct shm_conn *c, struct outgoing *o)
 }
 
 /* Has the receiver posted a receive for this message that surely holds it? */
-static bool is_received_for(struct shm_conn *c, uint64_t index, uint64_t length)
+static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
+                            const struct core_progress *p)
 {
-    if (c->tx_posted <= index)
+    uint64_t length = op == CORE_SEND ? total : 0; /* an immediate needs none */
+    if (p->need_taken)
+        return false;
+    if (c->tx_posted <= p->index)
         c->tx_posted =
             atomic_load_explicit(&c->tx->posted, memory_order_acquire);
-    return c->tx_posted > index &&
+    return c->tx_posted > p->index &&
            length <=
                atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
 }
@@ -137,30 +143,23 @@ static void advance(struct shm_conn *c)
         atomic_load_explicit(&c->tx->failed, memory_order_acquire);
     for (; at != end; at++) {
         struct core_request *r = &ep->sq[at & ep->sq_mask];
-        if (r->done)
+        struct core_progress *p = &r->p;
+        if (p->done)
             continue;
-        if (r->carried_out) {
-            r->done = r->due <= shm_now_ns();
+        if (p->carried_out) {
+            p->done = p->due <= shm_now_ns();
             continue;
         }
-        if (!r->posted) {
-            struct outgoing o = {r->op,      r->w.flags, r->w.nseg, r->w.seg,
-                                 r->w.total, r->immed,   0};
-            r->index = c->tx_index;
-            r->need_taken = r->op == CORE_SEND && o.total > SHM_INLINE_MAX;
-            r->posted = push(c, &o);
-            if (!r->posted)
-                break;
-            r->due = o.due;
-        }
-        if (failed == r->index + 1) {
-            r->status = DAT_DTO_ERR_REMOTE_RESPONDER;
-            r->done = true;
-        } else if (taken > r->index ||
-                   (!r->need_taken &&
-                    is_received_for(c, r->index,
-                                    r->op == CORE_SEND ? r->w.total : 0))) {
-            r->done = !r->due || r->due <= shm_now_ns();
+        struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
+                             r->w.seg, r->w.total, r->immed};
+        if (!p->posted && !push(c, &o, p))
+            break;
+        if (failed == p->index + 1) {
+            p->status = DAT_DTO_ERR_REMOTE_RESPONDER;
+            p->done = true;
+        } else if (taken > p->index ||
+                   is_received_for(c, r->op, r->w.total, p)) {
+            p->done = !p->due || p->due <= shm_now_ns();
         }
     }
     core_requests_retire(ep);
@@ -183,24 +182,16 @@ static void advance_and_mark(struct shm_conn *c)
 
 /* Queues a request behind the unfinished ones. */
 static void queue(struct core_ep *ep, const struct core_dto *dto,
-                  const struct core_request *state)
+                  const struct core_progress *p)
 {
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
     if (!c || core_ep_state(ep) == DAT_EP_STATE_DISCONNECTED) {
         core_ep_unlock(ep);
-        core_request_done(ep, dto,
-                          state->done ? state->status : DAT_DTO_ERR_FLUSHED);
+        core_request_done(ep, dto, p->done ? p->status : DAT_DTO_ERR_FLUSHED);
         return;
     }
-    struct core_request *r = core_request_queue(ep, dto);
-    r->done = state->done;
-    r->status = state->status;
-    r->posted = state->posted;
-    r->need_taken = state->need_taken;
-    r->carried_out = state->carried_out;
-    r->index = state->index;
-    r->due = state->due;
+    core_request_queue(ep, dto, p);
     advance_and_mark(c);
     core_ep_unlock(ep);
 }
@@ -208,21 +199,17 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
 static void post_message(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
-    struct core_request state = {0};
+    struct core_progress p = {0};
     if (!core_requests_pending(ep)) {
-        struct outgoing o = {dto->op,    dto->flags, dto->nseg, dto->seg,
-                             dto->total, dto->immed, 0};
-        state.index = c->tx_index;
-        state.need_taken = o.op == CORE_SEND && o.total > SHM_INLINE_MAX;
-        state.posted = push(c, &o);
-        state.due = o.due;
-        if (state.posted && !state.due && !state.need_taken &&
-            is_received_for(c, state.index, o.op == CORE_SEND ? o.total : 0)) {
+        struct outgoing o = {dto->op,  dto->flags, dto->nseg,
+                             dto->seg, dto->total, dto->immed};
+        if (push(c, &o, &p) && !p.due &&
+            is_received_for(c, dto->op, dto->total, &p)) {
             core_request_done(ep, dto, DAT_DTO_SUCCESS);
             return;
         }
     }
-    queue(ep, dto, &state);
+    queue(ep, dto, &p);
 }
 
 /* When the link model lets an RDMA or atomic request complete, 0 without one.
@@ -239,11 +226,11 @@ static uint64_t due_of(struct shm_conn *c, const struct core_dto *dto)
 static void finish(struct core_ep *ep, const struct core_dto *dto,
                    DAT_DTO_COMPLETION_STATUS status, uint64_t due)
 {
-    struct core_request state = {.status = status, .due = due};
-    state.carried_out = due && status == DAT_DTO_SUCCESS;
-    state.done = !state.carried_out;
-    if (state.carried_out || core_requests_pending(ep))
-        queue(ep, dto, &state);
+    struct core_progress p = {.status = status, .due = due};
+    p.carried_out = due && status == DAT_DTO_SUCCESS;
+    p.done = !p.carried_out;
+    if (p.carried_out || core_requests_pending(ep))
+        queue(ep, dto, &p);
     else
         core_request_done(ep, dto, status);
     if (status != DAT_DTO_SUCCESS)
@@ -437,14 +424,16 @@ void shm_progress(struct core_ep *ep, bool sure)
 uint64_t shm_next_due(struct core_ep *ep)
 {
     uint64_t next = UINT64_MAX;
+    if (!shm_ia(ep->o.ia)->clocks)
+        return next;
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
-    if (c && c->segment && c->sia->clocks) {
+    if (c && c->segment) {
         uint64_t head = atomic_load(&ep->sq_head);
         if (core_requests_pending(ep)) {
-            const struct core_request *r = &ep->sq[head & ep->sq_mask];
-            if (r->due && !r->done && r->due > shm_now_ns())
-                next = r->due;
+            const struct core_progress *p = &ep->sq[head & ep->sq_mask].p;
+            if (!p->done && p->due > shm_now_ns())
+                next = p->due;
         }
         if (rx_arrived(c) && rx_line(c, rx_head(c))->due > shm_now_ns() &&
             rx_line(c, rx_head(c))->due < next)
