@@ -35,11 +35,13 @@ CORE_OBJ  := $(call objects,providers/core)
 SHM_OBJ   := $(call objects,providers/shm)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
+COLL_OBJ  := $(call objects,coll)
 BENCH_OBJ := $(call objects,bench)
 INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/json.o
 
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
+LIBCOLL   := $(LIB)/libdcoll.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 DATCONF   := $(PROVDIR)/dat.conf
 RAILBENCH := $(BIN)/railbench
@@ -51,7 +53,7 @@ RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBSHM) $(DATCONF) $(LIBRAIL) $(RAILBENCH) $(RAILINFO) examples
+all: $(LIBSHM) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples
 
 help:
 	@echo 'make deps      install what building and testing need (Debian packages; root)'
@@ -122,12 +124,18 @@ $(LIBRAIL).$(SOVERSION): $(RAIL_OBJ) $(LIBEMBED).$(SOVERSION) dapl_rail/libdapl_
 	  -Wl,--version-script=dapl_rail/libdapl_rail.map -Wl,-rpath,'$$ORIGIN' \
 	  -Wl,--no-as-needed $(RAIL_OBJ) -ldat2 $(LIBEMBED).$(SOVERSION) -lhwloc -lpthread -o $@
 
-$(LIBRAIL): $(LIBRAIL).$(SOVERSION)
+$(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
+	  -Wl,--version-script=coll/libdcoll.map -Wl,-rpath,'$$ORIGIN' \
+	  $(COLL_OBJ) -L$(LIB) -ldapl_rail -lm -o $@
+
+$(LIBRAIL) $(LIBCOLL): %: %.$(SOVERSION)
 	ln -sf $(notdir $<) $@
 
-$(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL)
+$(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldapl_rail -lhwloc -lm -o $@
+	$(CC) $(ALL_LDFLAGS) $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lhwloc -lm -o $@
 
 $(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
 	@mkdir -p $(@D)

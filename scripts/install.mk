@@ -14,6 +14,8 @@ man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdapl_rail.so $(LIBDIR)/libdapl_rail.so.$(SOVERSION) \
   $(LIBDIR)/libdapl_rail.so.$(VERSION) $(LIBDIR)/libdapl_embedded.so.$(SOVERSION) \
+  $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
+  $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(LIBDIR)/dapl_rail/libdapl_shm.so $(LIBDIR)/dapl_rail/dat.conf \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
@@ -27,6 +29,9 @@ install: all
 	ln -sf libdapl_rail.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so.$(SOVERSION)
 	ln -sf libdapl_rail.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so
 	install -m 644 $(LIBEMBED).$(SOVERSION) $(DESTDIR)$(LIBDIR)
+	install -m 644 $(LIBCOLL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(VERSION)
+	ln -sf libdcoll.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(SOVERSION)
+	ln -sf libdcoll.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so
 	install -m 644 $(LIBSHM) $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' providers/shm/dat.conf.in \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
@@ -34,6 +39,7 @@ install: all
 	  -e 's|@VERSION@|$(VERSION)|' dapl_rail/dapl_rail.pc.in \
 	  > $(DESTDIR)$(LIBDIR)/pkgconfig/dapl_rail.pc
 	install -m 644 dapl_rail/dapl_rail.h $(DESTDIR)$(PREFIX)/include/dapl_rail
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
@@ -41,4 +47,4 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail \
-	  $(PREFIX)/include/dapl_rail $(DOCDIR))
+	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(DOCDIR))

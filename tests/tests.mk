@@ -22,8 +22,9 @@ TEST_SCRIPTS  := $(patsubst tests/%.sh,$(TEST_BIN)/%,\
                    $(wildcard tests/integration/*.sh))
 TEST_RPATH    := -Wl,-rpath,'$$ORIGIN/../../lib'
 
-# unit tests may look inside the benchmark program
+# unit tests may look inside the benchmark program and the collectives
 LIBBENCH := $(TEST_BIN)/libbench.a
+COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
 .PHONY: test tests test-run
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS)
@@ -32,8 +33,12 @@ $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
 	@mkdir -p $(@D)
 	rm -f $@ && ar rcs $@ $^
 
+$(COLL_ARCHIVE): $(COLL_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
-    $(call helpers,unit) $(LIBBENCH) $(LIBRAIL)
+    $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o %.a,$^) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
@@ -45,10 +50,10 @@ $(call programs,provider): $(TEST_BIN)/provider/%: \
 	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
 $(call programs,integration): $(TEST_BIN)/integration/%: \
-    $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL)
+    $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $(filter %.o,$^) \
-	  -L$(LIB) -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
+	  -L$(LIB) -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	@mkdir -p $(@D)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of all algorithms. */
+#include <string.h>
+
+#include "algorithms.h"
+
+static const dcoll_algorithm_t *const table[] = {
+    /* within one node */
+
+    /* flat */
+
+    /* SMP-aware */
+
+    /* multi-connection */
+
+    NULL,
+};
+
+const dcoll_algorithm_t *const *dcoll_algorithms(void)
+{
+    return table;
+}
+
+const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
+                                              const char *name)
+{
+    for (const dcoll_algorithm_t *const *a = table; *a; a++)
+        if ((*a)->collective == collective && !strcmp((*a)->name, name))
+            return *a;
+    return NULL;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * dcoll: collectives over dapl_rail (seeds 000, 001, 002). What is common to
+ * all calls:
+ *
+ *  - All ranks of the team make the same calls (collective, bytes, root,
+ *    algorithm, in place or not) in the same order. A rank that does not is
+ *    named in the error of those that wait for it, and no data is corrupted.
+ *  - Calls return 0 or a negative DRAIL_E… code; dcoll_last_error() adds a
+ *    sentence. After an error other than DRAIL_EINVAL, DRAIL_ENOTSUP or
+ *    DRAIL_EAGAIN the team is broken and can only be freed.
+ *  - A team, and its requests, are used by one thread at a time, as its drail_t.
+ *  - Buffers are any memory; memory of drail_mem_alloc() is the fastest (peers
+ *    can write into it without the kernel). `bytes` is that of one block.
+ */
+#ifndef DCOLL_H
+#define DCOLL_H
+
+#include "dapl_rail/dapl_rail.h"
+
+#include "schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/** The calling rank's own block lies in its place in recv already (see
+ *  dcoll_args_t.in_place). For the parameter send. */
+#define DCOLL_IN_PLACE ((const void *)-1)
+
+/** All ranks of a job, for collectives. */
+typedef struct dcoll_team dcoll_team_t;
+
+typedef struct dcoll_config {
+    unsigned ports;          /**< of multi-port algorithms; 0: one per rail */
+    unsigned depth;          /**< 1 or 2, default 2 (dcoll_args_t.depth) */
+    size_t zero_copy_bytes;  /**< transfers of at least so many bytes go from
+                                  and to the final memory; SIZE_MAX: never */
+    unsigned groups;         /**< of mc-groups; 0: its default */
+    const char *table;       /**< file of `railbench tune` for auto; NULL: the
+                                  built-in table */
+} dcoll_config_t;
+
+void dcoll_config_init(dcoll_config_t *cfg);
+
+/**
+ * Collective over all ranks of the job. @p rail must stay open until the team
+ * is freed. Connections are made when an algorithm first needs them.
+ * @param err may be NULL.
+ */
+int dcoll_team_create(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out,
+                      drail_error_t *err);
+/** Frees the team and requests that are left. Accepts NULL. Not while other
+ *  ranks may still be within a collective of this team: see dcoll_barrier. */
+void dcoll_team_free(dcoll_team_t *team);
+
+const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);
+const dcoll_config_t *dcoll_team_config(const dcoll_team_t *team);
+const char *dcoll_last_error(const dcoll_team_t *team);
+
+/* ---------------------------------------------------------- collectives --- */
+
+/** What is to be done. send and recv may be NULL where the collective does not
+ *  use them on this rank, or for 0 bytes. */
+typedef struct dcoll_call {
+    dcoll_collective_t collective;
+    const void *send; /**< or DCOLL_IN_PLACE */
+    void *recv;       /**< bcast: the buffer on all ranks, and send is NULL */
+    size_t bytes;     /**< of one block */
+    unsigned root;
+    const char *algorithm; /**< NULL or "auto": the team's choice */
+} dcoll_call_t;
+
+/* Blocking. Bounded by the timeout of the transport. */
+int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
+                 unsigned root);
+int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
+                    size_t bytes);
+int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
+                   size_t bytes);
+int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root);
+int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
+                  size_t bytes, unsigned root);
+int dcoll_barrier(dcoll_team_t *team);
+/** Any of them, with any algorithm. */
+int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
+
+/* ------------------------------------- persistent and non-blocking --- */
+
+/**
+ * A collective that is prepared once (schedule, memory, connections, keys) and
+ * started many times. Owned by the caller until dcoll_free().
+ */
+typedef struct dcoll_request dcoll_request_t;
+
+/** Collective over the team; nothing is allocated after it. The buffers must
+ *  stay until dcoll_free(). */
+int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
+               dcoll_request_t **out);
+/** Starts it; it must not be under way. send may not be written, recv neither
+ *  read nor written until it is complete. */
+int dcoll_start(dcoll_request_t *request);
+/** Makes progress with all requests of the team. 0: complete, DRAIL_EAGAIN:
+ *  not yet. */
+int dcoll_test(dcoll_request_t *request);
+/** @p timeout_ms < 0: that of the transport. After DRAIL_ETIMEOUT the team is
+ *  broken. */
+int dcoll_wait(dcoll_request_t *request, int timeout_ms);
+/** Collective, too: no rank may still be under way with it. Accepts NULL. */
+int dcoll_free(dcoll_request_t *request);
+
+/** Non-blocking: a request that is started, and freed by its wait or
+ *  successful test, or by dcoll_free. Preparing is done once per call with the
+ *  same arguments and kept with the team. */
+int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
+                dcoll_request_t **out);
+
+/** Algorithm that serves the request. */
+const dcoll_algorithm_t *dcoll_request_algorithm(
+    const dcoll_request_t *request);
+
+/* ------------------------------------------------------------ selection --- */
+
+/** The algorithm that `auto` means, and whether it works without copies;
+ *  NULL never: there is one for every case. @p table may be NULL. */
+const dcoll_algorithm_t *dcoll_select(const char *table,
+                                      const dcoll_shape_t *shape,
+                                      dcoll_args_t *args);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

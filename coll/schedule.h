@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Collective algorithms as data. An algorithm is a generator that writes one
+ * rank's schedule: a list of operations which that rank performs in order. The
+ * same schedules are executed (dcoll.h), verified, costed and drawn.
+ *
+ * Rules of execution
+ *  - A rank performs its operations in order. PUT does not wait for its
+ *    completion; COMPLETE does. WAIT and AWAIT wait for others.
+ *  - A schedule is performed many times ("starts", numbered from 0). Ranks are
+ *    not synchronised between starts: a fast one may be ahead.
+ *  - TEMP, NODE and the flags' lines exist `depth` times: start s uses the
+ *    (s mod depth)-th. The user's SEND and RECV exist once: what is put into a
+ *    peer's RECV must wait for the peer's READY of the same start; what is put
+ *    or written where a reader of start s - depth may still be must wait, with
+ *    lag = depth, until that one is done, unless what came in since implies it.
+ *  - A put is known to be complete at the target when the target has consumed
+ *    its notification, at the initiator after COMPLETE. Nothing else orders
+ *    puts, not even two to the same peer.
+ *
+ * All functions are pure and may be called by any thread.
+ * Sources: seeds 000, 001 (multi-port, SMP-aware), 002 (multi-connection).
+ */
+#ifndef DCOLL_SCHEDULE_H
+#define DCOLL_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+typedef enum dcoll_collective {
+    DCOLL_GATHER,    /**< root's RECV: N blocks; SEND: one block */
+    DCOLL_ALLGATHER, /**< RECV: N blocks; SEND: one block */
+    DCOLL_ALLTOALL,  /**< SEND and RECV: N blocks */
+    DCOLL_BCAST,     /**< root's SEND, the others' RECV: one block */
+    DCOLL_SCATTER,   /**< root's SEND: N blocks; RECV: one block */
+    DCOLL_BARRIER,   /**< no data */
+    DCOLL_COLLECTIVES
+} dcoll_collective_t;
+
+/** "allgather" …; DCOLL_COLLECTIVES: NULL. */
+const char *dcoll_collective_name(dcoll_collective_t collective);
+/** 0, or DRAIL_EINVAL. */
+int dcoll_collective_parse(const char *text, dcoll_collective_t *collective);
+
+/** Ranks, nodes and ports. Ranks of a node follow each other. */
+typedef struct dcoll_shape {
+    unsigned nranks;
+    unsigned nnodes;
+    const unsigned *node_begin; /**< nnodes + 1 of them: node n has the ranks
+                                     node_begin[n] … node_begin[n + 1] - 1 */
+    unsigned ports;             /**< k >= 1: messages that a rank can send and
+                                     receive at the same time, one per port */
+} dcoll_shape_t;
+
+unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
+/** Ranks on the node of @p rank. */
+unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
+
+/** What is to be done: the same on all ranks. */
+typedef struct dcoll_args {
+    dcoll_collective_t collective;
+    size_t bytes;   /**< of one block, 0 is allowed */
+    unsigned root;  /**< gather, bcast, scatter */
+    bool in_place;  /**< SEND is not used: the rank's own block lies in its
+                         place in RECV already (gather: at the root only;
+                         alltoall: RECV holds what is to be sent, too; bcast:
+                         no meaning; scatter: the root's block stays in SEND) */
+    bool zero_copy; /**< put from and to the final memory where the algorithm
+                         can: users' buffers, or the node's shared memory for
+                         SMP-aware ones; else through TEMP */
+    unsigned groups; /**< mc-groups: number of groups per node, 1 … ranks of
+                          the largest node; 0: the algorithm's default */
+    unsigned depth;  /**< 1 or 2: starts that TEMP, NODE and lines serve */
+} dcoll_args_t;
+
+typedef enum dcoll_space {
+    DCOLL_SEND,
+    DCOLL_RECV,
+    DCOLL_TEMP, /**< the rank's own memory; peers may put into it */
+    DCOLL_NODE, /**< memory that all ranks of a node share; each of them may
+                     be the target of a put into it */
+} dcoll_space_t;
+
+typedef struct dcoll_place {
+    dcoll_space_t space;
+    size_t offset; /**< bytes */
+} dcoll_place_t;
+
+/** Notifications are counted per sender and tag. */
+typedef enum dcoll_tag {
+    DCOLL_DATA,   /**< comes after the bytes of its put */
+    DCOLL_READY,  /**< "you may put into my RECV of this start": it carries
+                       the key, so every put into RECV needs one */
+    DCOLL_CREDIT, /**< "I have read what you put in this start" */
+    DCOLL_TAGS
+} dcoll_tag_t;
+
+typedef enum dcoll_kind {
+    DCOLL_PUT,      /**< src (mine) to dst (the peer's), then its DATA */
+    DCOLL_NOTIFY,   /**< tag to peer, without data */
+    DCOLL_WAIT,     /**< for the next notification with tag from peer. With
+                         lag: that many starts ago; the first lag starts pass.
+                         All WAITs for one peer and tag have the same lag */
+    DCOLL_COMPLETE, /**< until all my puts are complete: their sources may be
+                         written again */
+    DCOLL_COPY,     /**< src to dst, both mine or NODE */
+    DCOLL_SIGNAL,   /**< sets my flag number `flag` for this start, after what
+                         I have done. bytes > 0: with so many (at most
+                         DCOLL_LINE_BYTES) from src in the flag's cache line.
+                         At most once per flag and start */
+    DCOLL_AWAIT,    /**< until peer (on my node) has set its flag of start
+                         s - lag (s < lag: passes); bytes > 0 (only with lag
+                         0): copies them from its line to dst */
+} dcoll_kind_t;
+
+/** Payload beside a flag in one cache line of 64 bytes. */
+#define DCOLL_LINE_BYTES 56
+
+typedef struct dcoll_op {
+    dcoll_kind_t kind;
+    uint8_t phase;  /**< of the algorithm, from 1 (the papers' phases) */
+    uint16_t step;  /**< communication step, from 0, for drawings */
+    unsigned peer;  /**< rank: PUT, NOTIFY, WAIT, AWAIT */
+    unsigned port;  /**< PUT: 0 … k-1, at both ends */
+    unsigned flag;  /**< SIGNAL, AWAIT */
+    unsigned lag;   /**< WAIT, AWAIT */
+    dcoll_tag_t tag; /**< NOTIFY, WAIT */
+    dcoll_place_t src, dst;
+    size_t bytes;
+} dcoll_op_t;
+
+/** One rank's part of a collective. */
+typedef struct dcoll_schedule {
+    dcoll_op_t *ops;
+    unsigned nops, capacity;
+    size_t temp_bytes; /**< per depth, of this rank */
+    size_t node_bytes; /**< per depth; the same on all ranks of a node */
+    unsigned flags;    /**< per depth; the same on all ranks of a node */
+    uint8_t phase;     /**< of the operations that are added next */
+    uint16_t step;
+    int error; /**< DRAIL_ENOMEM: an operation could not be added */
+} dcoll_schedule_t;
+
+void dcoll_schedule_free(dcoll_schedule_t *schedule);
+
+/* Generators add operations with these. Errors stay in schedule->error. A COPY
+ * or payload of 0 bytes is dropped, or its place left out; a PUT is not: its
+ * notification counts. */
+
+static inline dcoll_place_t dcoll_at(dcoll_space_t space, size_t offset)
+{
+    return (dcoll_place_t){space, offset};
+}
+void dcoll_add_put(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                   dcoll_place_t src, dcoll_place_t dst, size_t bytes);
+void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag);
+void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,
+                    unsigned lag);
+void dcoll_add_complete(dcoll_schedule_t *s);
+void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                    size_t bytes);
+void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
+                      size_t bytes);
+void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
+                     unsigned lag, dcoll_place_t dst, size_t bytes);
+
+/* ---------------------------------------------------------- algorithms --- */
+
+typedef struct dcoll_algorithm {
+    const char *name; /**< as --algorithm takes it */
+    dcoll_collective_t collective;
+    const char *summary; /**< one line: idea, source */
+    const char *memory;  /**< TEMP and NODE per rank and node, as a formula */
+    /** NULL: it can serve this shape; else why not (constant text). May be
+     *  NULL: it always can. */
+    const char *(*refuses)(const dcoll_shape_t *shape,
+                           const dcoll_args_t *args);
+    /** Adds the operations of @p rank to an empty schedule. */
+    void (*generate)(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *out);
+} dcoll_algorithm_t;
+
+/** All algorithms, ended by NULL. */
+const dcoll_algorithm_t *const *dcoll_algorithms(void);
+/** NULL: there is none of that name. */
+const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
+                                              const char *name);
+
+/** Schedules of all ranks. */
+typedef struct dcoll_program {
+    const dcoll_shape_t *shape;
+    dcoll_args_t args;
+    dcoll_schedule_t *rank; /**< shape->nranks of them, owned */
+} dcoll_program_t;
+
+/** 0, DRAIL_ENOMEM, or DRAIL_ENOTSUP when the algorithm refuses. The shape
+ *  must outlive the program. */
+int dcoll_program_make(const dcoll_algorithm_t *algorithm,
+                       const dcoll_shape_t *shape, const dcoll_args_t *args,
+                       dcoll_program_t *out);
+void dcoll_program_free(dcoll_program_t *program);
+
+/* ------------------------------------------------------- verifier, cost --- */
+
+/**
+ * Plays all ranks symbolically, @p starts times back to back, each rank's user
+ * filling its buffers before and reading them after each start. Proves that
+ * every block ends where it must, that no two accesses to the same bytes of
+ * which one writes are unordered, that nothing deadlocks, that no notification
+ * is left over, that offsets are within the memory that the schedule asks for.
+ * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
+ * DRAIL_ENOMEM.
+ */
+int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
+                 size_t size);
+
+/** Hockney's model with ports: a message of b bytes takes ts + b * tau and
+ *  occupies one port of the sender and of the receiver (seed 000, section 3.2).
+ *  Any unit of time. */
+typedef struct dcoll_cost_model {
+    double ts, tau;   /**< between any two ranks, per message and per byte */
+    double copy;      /**< per byte of COPY and of payloads */
+    double flag;      /**< from SIGNAL to AWAIT */
+    double note;      /**< a notification without data: 0 in the papers */
+} dcoll_cost_model_t;
+
+/** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E… */
+double dcoll_cost(const dcoll_program_t *program,
+                  const dcoll_cost_model_t *model);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
