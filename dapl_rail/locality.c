@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <hwloc.h>
 
@@ -23,8 +24,11 @@ struct locality *locality_open(void)
     l->allowed = hwloc_bitmap_alloc();
     if (!l->allowed || hwloc_topology_init(&l->topology))
         goto fail;
-    hwloc_topology_set_io_types_filter(l->topology,
-                                       HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    /* reading all PCI devices takes many milliseconds: only where there is
+     * an adapter to be found */
+    if (!access("/sys/class/infiniband", F_OK))
+        hwloc_topology_set_io_types_filter(l->topology,
+                                           HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     if (hwloc_topology_load(l->topology) ||
         hwloc_get_cpubind(l->topology, l->allowed, HWLOC_CPUBIND_THREAD)) {
         hwloc_topology_destroy(l->topology);

@@ -139,12 +139,15 @@ struct core_cno {
 };
 
 struct core_evd_slot {
-    _Atomic uint64_t seq; /* Vyukov's bounded queue: who may use the slot */
+    /* Vyukov's bounded queue, but for the index: zeroed memory is an empty
+     * queue. Position of the lap's first slot: a producer's; 1 more: full. */
+    _Atomic uint64_t turn;
     DAT_EVENT event;
 };
 
 struct core_evd_ring {
     struct core_evd_ring *next; /* larger one, after dat_evd_resize */
+    size_t size;
     uint64_t mask;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t tail; /* producers */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* the consumer */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core.h"
 
@@ -15,24 +16,27 @@
 
 /* --------------------------------------------------------------- queue --- */
 
+/* Pages of slots that are never used are never touched: queues are as long as
+ * the worst case of all connections. */
 static struct core_evd_ring *ring_new(DAT_COUNT qlen)
 {
-    uint64_t cap = 1;
+    uint64_t cap = 2; /* with one slot, empty and full would look the same */
     while (cap < (uint64_t)qlen)
         cap *= 2;
     size_t size =
         sizeof(struct core_evd_ring) + cap * sizeof(struct core_evd_slot);
-    size = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
-    struct core_evd_ring *r = aligned_alloc(CORE_CACHELINE, size);
-    if (!r)
+    struct core_evd_ring *r = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r == MAP_FAILED)
         return NULL;
-    r->next = NULL;
+    r->size = size;
     r->mask = cap - 1;
-    atomic_init(&r->head, 0);
-    atomic_init(&r->tail, 0);
-    for (uint64_t i = 0; i < cap; i++)
-        atomic_init(&r->slot[i].seq, i);
     return r;
+}
+
+static void ring_free(struct core_evd_ring *r)
+{
+    munmap(r, r->size);
 }
 
 /* Most events carry no extension data: do not move those 64 bytes. */
@@ -50,13 +54,14 @@ static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
     struct core_evd_slot *s;
     for (;;) {
         s = &r->slot[pos & r->mask];
-        uint64_t seq = atomic_load_explicit(&s->seq, memory_order_acquire);
-        if (seq == pos) {
+        uint64_t lap = pos & ~r->mask;
+        uint64_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
+        if (turn == lap) {
             if (atomic_compare_exchange_weak_explicit(&r->tail, &pos, pos + 1,
                                                       memory_order_relaxed,
                                                       memory_order_relaxed))
                 break;
-        } else if (seq < pos) {
+        } else if (turn < lap) {
             return false; /* full */
         } else {
             pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
@@ -64,15 +69,15 @@ static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
     }
     event_copy(&s->event, event);
     s->event.evd_handle = evd;
-    atomic_store_explicit(&s->seq, pos + 1, memory_order_release);
+    atomic_store_explicit(&s->turn, (pos & ~r->mask) + 1, memory_order_release);
     return true;
 }
 
 static bool ring_ready(struct core_evd_ring *r)
 {
     uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
-    return atomic_load_explicit(&r->slot[pos & r->mask].seq,
-                                memory_order_acquire) == pos + 1;
+    return atomic_load_explicit(&r->slot[pos & r->mask].turn,
+                                memory_order_acquire) == (pos & ~r->mask) + 1;
 }
 
 static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
@@ -82,7 +87,8 @@ static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
     uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
     struct core_evd_slot *s = &r->slot[pos & r->mask];
     event_copy(event, &s->event);
-    atomic_store_explicit(&s->seq, pos + r->mask + 1, memory_order_release);
+    atomic_store_explicit(&s->turn, (pos & ~r->mask) + r->mask + 1,
+                          memory_order_release);
     atomic_store_explicit(&r->head, pos + 1, memory_order_release);
     return true;
 }
@@ -151,7 +157,8 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
         core_object_new(ia, DAT_HANDLE_TYPE_EVD, sizeof *evd);
     struct core_evd_ring *ring = ring_new(qlen > 0 ? qlen : 1);
     if (!evd || !ring) {
-        free(ring);
+        if (ring)
+            ring_free(ring);
         if (evd)
             core_object_free(evd);
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -177,7 +184,7 @@ void core_evd_destroy(struct core_evd *evd)
     core_epset_free(&evd->eps);
     for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
         next = r->next;
-        free(r);
+        ring_free(r);
     }
     core_object_free(evd);
 }
