@@ -7,9 +7,12 @@
  *    algorithm, in place or not) in the same order. A rank that does not is
  *    named in the error of those that wait for it, and no data is corrupted.
  *  - Calls return 0 or a negative DRAIL_E… code; dcoll_last_error() adds a
- *    sentence. After an error other than DRAIL_EINVAL, DRAIL_ENOTSUP or
- *    DRAIL_EAGAIN the team is broken and can only be freed.
- *  - A team, and its requests, are used by one thread at a time, as its drail_t.
+ *    sentence. An error in an argument leaves the team as it was. After an
+ *    error of a collective under way (a dead rank, a timeout, ranks with
+ *    different calls) the team is broken: each call returns that error, and it
+ *    can only be freed.
+ *  - A team, and its requests, are used by one thread at a time, as its
+ * drail_t.
  *  - Buffers are any memory; memory of drail_mem_alloc() is the fastest (peers
  *    can write into it without the kernel). `bytes` is that of one block.
  */
@@ -25,21 +28,23 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/** The calling rank's own block lies in its place in recv already (see
- *  dcoll_args_t.in_place). For the parameter send. */
-#define DCOLL_IN_PLACE ((const void *)-1)
+/** For the parameter send: the rank's own block lies in its place in recv
+ *  already. All-gather, all-to-all (recv holds what is to be sent): on all
+ *  ranks or none; gather: at the root. For recv of a scatter's root: its block
+ *  stays in send. */
+#define DCOLL_IN_PLACE ((void *)-1)
 
 /** All ranks of a job, for collectives. */
 typedef struct dcoll_team dcoll_team_t;
 
 typedef struct dcoll_config {
-    unsigned ports;          /**< of multi-port algorithms; 0: one per rail */
-    unsigned depth;          /**< 1 or 2, default 2 (dcoll_args_t.depth) */
-    size_t zero_copy_bytes;  /**< transfers of at least so many bytes go from
-                                  and to the final memory; SIZE_MAX: never */
-    unsigned groups;         /**< of mc-groups; 0: its default */
-    const char *table;       /**< file of `railbench tune` for auto; NULL: the
-                                  built-in table */
+    unsigned ports;         /**< of multi-port algorithms; 0: one per rail */
+    unsigned depth;         /**< 1 or 2, default 2 (dcoll_args_t.depth) */
+    size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
+                                 and to the final memory; SIZE_MAX: never */
+    unsigned groups;        /**< of mc-groups; 0: its default */
+    const char *table;      /**< file of `railbench tune` for auto; NULL: the
+                                 built-in table */
 } dcoll_config_t;
 
 void dcoll_config_init(dcoll_config_t *cfg);
@@ -111,23 +116,23 @@ int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Collective, too: no rank may still be under way with it. Accepts NULL. */
 int dcoll_free(dcoll_request_t *request);
 
-/** Non-blocking: a request that is started, and freed by its wait or
- *  successful test, or by dcoll_free. Preparing is done once per call with the
- *  same arguments and kept with the team. */
+/** Non-blocking: a request that is started. Its wait or successful test ends
+ *  it; it belongs to the team, which keeps it for later calls with the same
+ *  arguments. Of equal calls, four may be under way: the next one waits for
+ *  the first. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 
 /** Algorithm that serves the request. */
-const dcoll_algorithm_t *dcoll_request_algorithm(
-    const dcoll_request_t *request);
+const dcoll_algorithm_t *
+dcoll_request_algorithm(const dcoll_request_t *request);
 
 /* ------------------------------------------------------------ selection --- */
 
 /** The algorithm that `auto` means, and whether it works without copies;
  *  NULL never: there is one for every case. @p table may be NULL. */
-const dcoll_algorithm_t *dcoll_select(const char *table,
-                                      const dcoll_shape_t *shape,
-                                      dcoll_args_t *args);
+const dcoll_algorithm_t *
+dcoll_select(const char *table, const dcoll_shape_t *shape, dcoll_args_t *args);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

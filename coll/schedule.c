@@ -88,8 +88,8 @@ void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag)
 void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,
                     unsigned lag)
 {
-    add(s, (dcoll_op_t){
-               .kind = DCOLL_WAIT, .peer = peer, .tag = tag, .lag = lag});
+    add(s,
+        (dcoll_op_t){.kind = DCOLL_WAIT, .peer = peer, .tag = tag, .lag = lag});
 }
 
 void dcoll_add_complete(dcoll_schedule_t *s)

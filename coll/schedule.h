@@ -66,15 +66,14 @@ unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
 /** What is to be done: the same on all ranks. */
 typedef struct dcoll_args {
     dcoll_collective_t collective;
-    size_t bytes;   /**< of one block, 0 is allowed */
-    unsigned root;  /**< gather, bcast, scatter */
-    bool in_place;  /**< SEND is not used: the rank's own block lies in its
-                         place in RECV already (gather: at the root only;
-                         alltoall: RECV holds what is to be sent, too; bcast:
-                         no meaning; scatter: the root's block stays in SEND) */
-    bool zero_copy; /**< put from and to the final memory where the algorithm
-                         can: users' buffers, or the node's shared memory for
-                         SMP-aware ones; else through TEMP */
+    size_t bytes;    /**< of one block, 0 is allowed */
+    unsigned root;   /**< gather, bcast, scatter */
+    bool in_place;   /**< allgather, alltoall: SEND is not used, the rank's
+                          own block lies in its place in RECV already
+                          (alltoall: RECV holds what is to be sent) */
+    bool zero_copy;  /**< put from and to the final memory where the algorithm
+                          can: users' buffers, or the node's shared memory for
+                          SMP-aware ones; else through TEMP */
     unsigned groups; /**< mc-groups: number of groups per node, 1 … ranks of
                           the largest node; 0: the algorithm's default */
     unsigned depth;  /**< 1 or 2: starts that TEMP, NODE and lines serve */
@@ -125,12 +124,12 @@ typedef enum dcoll_kind {
 
 typedef struct dcoll_op {
     dcoll_kind_t kind;
-    uint8_t phase;  /**< of the algorithm, from 1 (the papers' phases) */
-    uint16_t step;  /**< communication step, from 0, for drawings */
-    unsigned peer;  /**< rank: PUT, NOTIFY, WAIT, AWAIT */
-    unsigned port;  /**< PUT: 0 … k-1, at both ends */
-    unsigned flag;  /**< SIGNAL, AWAIT */
-    unsigned lag;   /**< WAIT, AWAIT */
+    uint8_t phase;   /**< of the algorithm, from 1 (the papers' phases) */
+    uint16_t step;   /**< communication step, from 0, for drawings */
+    unsigned peer;   /**< rank: PUT, NOTIFY, WAIT, AWAIT */
+    unsigned port;   /**< PUT: 0 … k-1, at both ends */
+    unsigned flag;   /**< SIGNAL, AWAIT */
+    unsigned lag;    /**< WAIT, AWAIT */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
     size_t bytes;
@@ -225,10 +224,10 @@ int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
  *  occupies one port of the sender and of the receiver (seed 000, section 3.2).
  *  Any unit of time. */
 typedef struct dcoll_cost_model {
-    double ts, tau;   /**< between any two ranks, per message and per byte */
-    double copy;      /**< per byte of COPY and of payloads */
-    double flag;      /**< from SIGNAL to AWAIT */
-    double note;      /**< a notification without data: 0 in the papers */
+    double ts, tau; /**< between any two ranks, per message and per byte */
+    double copy;    /**< per byte of COPY and of payloads */
+    double flag;    /**< from SIGNAL to AWAIT */
+    double note;    /**< a notification without data: 0 in the papers */
 } dcoll_cost_model_t;
 
 /** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E… */

@@ -381,6 +381,9 @@ typedef enum drail_flags {
     DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
                               over those without a stripe of the data */
 } drail_flags_t;
+/** Flag of drail_put: a message too short to be striped goes over this rail.
+ *  Engine single takes its own all the same. */
+#define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**
  * RDMA write striped over the rails. With DRAIL_NOTIFY the peer's

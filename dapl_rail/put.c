@@ -187,10 +187,14 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
     return rc;
 }
 
-static void transfer_cut(drail_t *t, struct transfer *x)
+static void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     int n = cut(t, x->xfer->bytes, chunks);
+    unsigned rail = flags / DRAIL_ON_RAIL(0);
+    if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold &&
+        t->cfg.engine != DRAIL_ENGINE_SINGLE)
+        chunks[0].rail = rail - 1;
     for (int i = 0; i < n; i++) {
         x->chunks[chunks[i].rail] = chunks[i];
         x->data |= RAIL_BIT(chunks[i].rail);
@@ -236,14 +240,15 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     struct peer *peer = peer_get(t, rank, &rc);
     if (!peer)
         return rc;
-    if (!xfer || flags & ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS))
+    if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
+        flags % DRAIL_ON_RAIL(0) & ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS))
         return fail(t, DRAIL_EINVAL, "drail_put: flags 0x%x", flags);
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_WRITE);
-    transfer_cut(t, &x);
+    transfer_cut(t, &x, flags);
     if (flags & DRAIL_NOTIFY) {
         x.notify = x.data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
         rc = links_reserve(t, peer, x.notify);
@@ -272,7 +277,7 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_READ);
     if (xfer->bytes)
-        transfer_cut(t, &x);
+        transfer_cut(t, &x, 0);
     return outcome(t, peer, transfer_start(t, &x, req), "drail_get");
 }
 

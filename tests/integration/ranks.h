@@ -34,7 +34,9 @@ struct test {
     unsigned nranks;
     void (*run)(struct rank *r);
     void (*configure)(drail_config_t *cfg); /* or NULL */
-    bool fails; /* the job is meant to fail: run looks at the survivors */
+    bool fails;   /* the job is meant to fail: run looks at the survivors */
+    unsigned ppn; /* ranks per node, 0: all on one */
+    bool apart;   /* ranks are not connected */
 };
 
 #define check(condition) check_at(condition, #condition, __FILE__, __LINE__)
@@ -128,7 +130,7 @@ static inline int rank_main(drail_job_t *job, void *arg)
         return 1;
     }
     for (unsigned p = 0; p < r.size; p++)
-        if (p != r.rank)
+        if (p != r.rank && !test->apart)
             expect(&r, 0, drail_connect(r.t, p));
     test->run(&r);
     /* what one still reads, the other must not take away */
@@ -155,6 +157,7 @@ static inline int run_tests(const struct test *tests, size_t n, int argc,
         drail_job_config_t cfg;
         drail_job_config_init(&cfg);
         cfg.nranks = tests[i].nranks;
+        cfg.ppn = tests[i].ppn;
         cfg.error = &err;
         double begin = seconds();
         int rc = drail_job_run(&cfg, rank_main, (void *)(uintptr_t)&tests[i]);

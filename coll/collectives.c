@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls: checks, choice of the algorithm, requests that are kept. */
+#include <string.h>
+
+#include "internal.h"
+
+/* Requests of blocking and non-blocking calls that a team keeps. */
+#define KEPT_REQUESTS 64u
+/* Equal calls of dcoll_begin that may be under way at the same time. */
+#define BEGIN_ORDINALS 4u
+
+/* ---------------------------------------------------------------- checks */
+
+/* What of send and recv this rank's part of the call uses. */
+static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
+                         bool *send, bool *recv)
+{
+    bool root = call->root == team->rank;
+    *send = *recv = true;
+    switch (call->collective) {
+    case DCOLL_GATHER:
+        *recv = root;
+        break;
+    case DCOLL_SCATTER:
+        *send = root;
+        break;
+    case DCOLL_BCAST:
+        *send = false;
+        break;
+    case DCOLL_BARRIER:
+        *send = *recv = false;
+        break;
+    default:
+        break;
+    }
+}
+
+static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    bool send, recv;
+    size_t n = team->shape.nranks;
+    if (team->broken)
+        return team->broken;
+    if ((unsigned)call->collective >= DCOLL_COLLECTIVES)
+        return team_fail(team, DRAIL_EINVAL, "collective %u: allowed are 0…%u",
+                         call->collective, DCOLL_COLLECTIVES - 1);
+    const char *name = dcoll_collective_name(call->collective);
+    if (call->root >= n)
+        return team_fail(team, DRAIL_EINVAL, "%s: root %u: allowed are 0…%zu",
+                         name, call->root, n - 1);
+    if (call->bytes > PTRDIFF_MAX / n)
+        return team_fail(team, DRAIL_EINVAL, "%s: %zd bytes: allowed are 0…%td",
+                         name, (ssize_t)call->bytes,
+                         PTRDIFF_MAX / (ptrdiff_t)n);
+    used_buffers(team, call, &send, &recv);
+    if (!call->bytes)
+        return 0;
+    if ((send && !call->send) || (recv && !call->recv))
+        return team_fail(team, DRAIL_EINVAL, "%s: %s is NULL", name,
+                         send && !call->send ? "send" : "recv");
+    return 0;
+}
+
+/* ---------------------------------------------------------------- choice */
+
+/* Only where it is the same on all ranks do schedules know of it. */
+static bool in_place(const dcoll_call_t *call)
+{
+    return call->send == DCOLL_IN_PLACE &&
+           (call->collective == DCOLL_ALLGATHER ||
+            call->collective == DCOLL_ALLTOALL);
+}
+
+static int choose(dcoll_team_t *team, const dcoll_call_t *call,
+                  dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
+{
+    const char *name = call->algorithm;
+    *args = (dcoll_args_t){
+        .collective = call->collective,
+        .bytes = call->bytes,
+        .root = call->root,
+        .in_place = in_place(call),
+        .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
+        .groups = team->cfg.groups,
+        .depth = team->cfg.depth,
+    };
+    if (!name || !strcmp(name, "auto")) {
+        *algorithm = dcoll_select(team->table, &team->shape, args);
+        return 0;
+    }
+    const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
+    if (!a)
+        return team_fail(team, DRAIL_EINVAL, "%s: no algorithm '%s'",
+                         dcoll_collective_name(call->collective), name);
+    const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
+    if (why)
+        return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
+    *algorithm = a;
+    return 0;
+}
+
+/* ------------------------------------------------------------ starting */
+
+/* Buffers as schedules see them: a broadcast has two names for one, and a root
+ * that is in place has its own block where it is copied to. */
+static int bind(dcoll_request_t *q, const dcoll_call_t *call)
+{
+    const unsigned char *send = call->send;
+    unsigned char *recv = call->recv;
+    size_t own = call->root * call->bytes;
+    if (call->collective == DCOLL_BCAST)
+        send = recv;
+    else if (call->collective == DCOLL_GATHER && send == DCOLL_IN_PLACE)
+        send = recv + own;
+    else if (call->collective == DCOLL_SCATTER && recv == DCOLL_IN_PLACE)
+        recv = (unsigned char *)send + own;
+    else if (send == DCOLL_IN_PLACE)
+        send = NULL;
+    return request_bind(q, send, recv);
+}
+
+static int finish(dcoll_request_t *q, int timeout_ms)
+{
+    int rc = request_finish(q, timeout_ms);
+    if (rc)
+        ledger_give_up(q->team, rc);
+    return rc;
+}
+
+static void start(dcoll_request_t *q)
+{
+    ledger_enter(q->team, &q->call);
+    request_begin(q);
+}
+
+/* --------------------------------------------------------- kept requests */
+
+static bool same_args(const dcoll_args_t *a, const dcoll_args_t *b)
+{
+    return a->collective == b->collective && a->bytes == b->bytes &&
+           a->root == b->root && a->in_place == b->in_place &&
+           a->zero_copy == b->zero_copy;
+}
+
+static dcoll_request_t *find_kept(dcoll_team_t *team, const dcoll_args_t *args,
+                                  const dcoll_algorithm_t *algorithm,
+                                  enum owner owner, unsigned ordinal)
+{
+    for (dcoll_request_t **link = &team->requests; *link;
+         link = &(*link)->next) {
+        dcoll_request_t *q = *link;
+        if (q->owner != owner || q->ordinal != ordinal ||
+            q->algorithm != algorithm || !same_args(&q->args, args))
+            continue;
+        /* to the head: the end of the list is what was not used for long */
+        *link = q->next;
+        q->next = team->requests;
+        team->requests = q;
+        return q;
+    }
+    return NULL;
+}
+
+/*
+ * Requests of blocking calls are limited. All ranks make the same calls, so
+ * all find one or none, and drop the same one.
+ */
+static void drop_oldest(dcoll_team_t *team)
+{
+    unsigned kept = 0;
+    dcoll_request_t *oldest = NULL;
+    for (dcoll_request_t *q = team->requests; q; q = q->next)
+        if (q->owner == OWNER_TEAM) {
+            kept++;
+            oldest = q;
+        }
+    if (kept >= KEPT_REQUESTS)
+        request_destroy(oldest);
+}
+
+/* ------------------------------------------------------------- blocking */
+
+int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    if (!team || !call)
+        return DRAIL_EINVAL;
+    int rc = check_call(team, call);
+    if (!rc)
+        rc = choose(team, call, &args, &algorithm);
+    if (rc)
+        return rc;
+    dcoll_request_t *q = find_kept(team, &args, algorithm, OWNER_TEAM, 0);
+    if (!q) {
+        drop_oldest(team);
+        rc = request_create(team, &args, algorithm, OWNER_TEAM, &q);
+        if (rc)
+            return rc;
+    }
+    rc = bind(q, call);
+    if (!rc) {
+        start(q);
+        rc = finish(q, team->timeout_ms);
+    }
+    request_unbind(q);
+    return rc;
+}
+
+int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
+                 unsigned root)
+{
+    dcoll_call_t call = {DCOLL_GATHER, send, recv, bytes, root, NULL};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
+                    size_t bytes)
+{
+    dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, bytes, 0, NULL};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
+                   size_t bytes)
+{
+    dcoll_call_t call = {DCOLL_ALLTOALL, send, recv, bytes, 0, NULL};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root)
+{
+    dcoll_call_t call = {DCOLL_BCAST, NULL, buffer, bytes, root, NULL};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
+                  size_t bytes, unsigned root)
+{
+    dcoll_call_t call = {DCOLL_SCATTER, send, recv, bytes, root, NULL};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_barrier(dcoll_team_t *team)
+{
+    dcoll_call_t call = {DCOLL_BARRIER, NULL, NULL, 0, 0, NULL};
+    return dcoll_run(team, &call);
+}
+
+/* ------------------------------------------ persistent and non-blocking */
+
+int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
+               dcoll_request_t **out)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    if (!team || !call || !out)
+        return DRAIL_EINVAL;
+    int rc = check_call(team, call);
+    if (!rc)
+        rc = choose(team, call, &args, &algorithm);
+    if (!rc)
+        rc = request_create(team, &args, algorithm, OWNER_CALLER, out);
+    if (rc)
+        return rc;
+    rc = bind(*out, call);
+    if (rc)
+        request_destroy(*out);
+    return rc;
+}
+
+int dcoll_start(dcoll_request_t *q)
+{
+    if (!q)
+        return DRAIL_EINVAL;
+    if (q->team->broken)
+        return q->team->broken;
+    if (q->active)
+        return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
+                         dcoll_collective_name(q->args.collective));
+    start(q);
+    return 0;
+}
+
+/* A finished request of dcoll_begin gives the caller's buffers back. */
+static void done(dcoll_request_t *q)
+{
+    if (q->owner == OWNER_BEGIN)
+        request_unbind(q);
+}
+
+int dcoll_test(dcoll_request_t *q)
+{
+    if (!q)
+        return DRAIL_EINVAL;
+    if (q->team->broken)
+        return q->team->broken;
+    int rc = q->active ? request_poll(q) : 0;
+    if (!rc)
+        done(q);
+    else if (rc != DRAIL_EAGAIN)
+        ledger_give_up(q->team, rc);
+    return rc;
+}
+
+int dcoll_wait(dcoll_request_t *q, int timeout_ms)
+{
+    if (!q)
+        return DRAIL_EINVAL;
+    if (q->team->broken)
+        return q->team->broken;
+    int rc = q->active
+                 ? finish(q, timeout_ms < 0 ? q->team->timeout_ms : timeout_ms)
+                 : 0;
+    if (!rc)
+        done(q);
+    return rc;
+}
+
+int dcoll_free(dcoll_request_t *q)
+{
+    int rc = 0;
+    if (!q)
+        return 0;
+    if (q->active)
+        rc = dcoll_wait(q, -1);
+    if (q->owner == OWNER_CALLER)
+        request_destroy(q);
+    return rc;
+}
+
+/* Equal calls take turns on a few requests, so that all ranks choose the same
+ * one whatever is complete already. */
+int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
+                dcoll_request_t **out)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    if (!team || !call || !out)
+        return DRAIL_EINVAL;
+    int rc = check_call(team, call);
+    if (!rc)
+        rc = choose(team, call, &args, &algorithm);
+    if (rc)
+        return rc;
+    dcoll_request_t *first = find_kept(team, &args, algorithm, OWNER_BEGIN, 0);
+    unsigned ordinal = first ? first->begun % BEGIN_ORDINALS : 0;
+    dcoll_request_t *q =
+        find_kept(team, &args, algorithm, OWNER_BEGIN, ordinal);
+    if (!q) {
+        rc = request_create(team, &args, algorithm, OWNER_BEGIN, &q);
+        if (rc)
+            return rc;
+        q->ordinal = ordinal;
+    }
+    (first ? first : q)->begun++;
+    rc = dcoll_wait(q, -1);
+    if (!rc)
+        rc = bind(q, call);
+    if (rc)
+        return rc;
+    start(q);
+    *out = q;
+    rc = request_advance(q);
+    return rc == DRAIL_EAGAIN ? 0 : rc;
+}
+
+const dcoll_algorithm_t *dcoll_request_algorithm(const dcoll_request_t *q)
+{
+    return q->algorithm;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events in the order of their times; those of one time in the order in which
+ * they were added. */
+#ifndef DCOLL_EVENT_QUEUE_H
+#define DCOLL_EVENT_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event {
+    double time;
+    uint64_t order; /* set by the queue */
+    unsigned kind, what;
+};
+
+struct event_queue {
+    struct event *heap;
+    size_t count, capacity;
+    uint64_t added;
+};
+
+/* false: out of memory. */
+bool event_add(struct event_queue *queue, double time, unsigned kind,
+               unsigned what);
+/* false: there is none. */
+bool event_next(struct event_queue *queue, struct event *event);
+void event_queue_free(struct event_queue *queue);
+
+#endif

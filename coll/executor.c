@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Performs schedules. One function per kind of operation; each returns 0 when
+ * it is done, DRAIL_EAGAIN when it has to wait, or an error.
+ */
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define POLLS_BEFORE_PROGRESS 256u /* of a flag, before a look at the rails */
+#define SLEEP_AFTER_NS        2000000ull /* of waiting in vain */
+#define SLEEP_MS              1
+#define CHECK_AFTER_NS        50000000ull /* looks at the others' ledgers */
+
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static inline unsigned char *address(const dcoll_request_t *q,
+                                     dcoll_place_t place)
+{
+    return q->base[place.space][q->start & (q->args.depth - 1)] + place.offset;
+}
+
+/* --------------------------------------------------------- notifications */
+
+/* An id names the request and the tag. */
+static inline uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
+{
+    return q->id * DCOLL_TAGS + tag;
+}
+
+void team_deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
+{
+    /* none: a credit for a request that needs it no more */
+    for (dcoll_request_t *q = team->requests; q; q = q->next)
+        if (q->id == id / DCOLL_TAGS)
+            q->due[id % DCOLL_TAGS * team->shape.nranks + peer]++;
+}
+
+/* Takes what has come from a peer, waiting for at most so long. */
+static int take_notes(dcoll_team_t *team, unsigned peer, int timeout_ms)
+{
+    uint32_t id;
+    int rc = drail_notify_wait(team->rail, peer, &id, timeout_ms);
+    if (!rc)
+        team_deliver(team, peer, id);
+    else if (rc != DRAIL_EAGAIN && rc != DRAIL_ETIMEOUT)
+        team_rail_fail(team, rc);
+    return rc;
+}
+
+static int perform_wait(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
+    while (*due <= 0) {
+        int rc = take_notes(q->team, op->peer, 0);
+        if (rc)
+            return rc;
+    }
+    --*due;
+    return 0;
+}
+
+static int perform_notify(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    drail_xfer_t xfer = {0};
+    if (op->tag == DCOLL_READY)
+        xfer = (drail_xfer_t){
+            .local = q->my_key,
+            .local_mem = q->keys_mem,
+            .remote = &q->targets[op->peer].keys,
+            .remote_offset = team->rank * sizeof(drail_key_t),
+            .bytes = sizeof(drail_key_t),
+        };
+    int rc = drail_put(team->rail, op->peer, &xfer, DRAIL_NOTIFY,
+                       note_id(q, op->tag), NULL);
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+/* ------------------------------------------------------------------ puts */
+
+static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    const struct target *target = &q->targets[op->peer];
+    uint64_t phase = q->start & (q->args.depth - 1);
+    drail_xfer_t xfer = {.bytes = op->bytes};
+    if (op->bytes) {
+        xfer.local = address(q, op->src);
+        xfer.local_mem = q->mem[op->src.space];
+        xfer.remote_offset = op->dst.offset;
+        if (op->dst.space == DCOLL_RECV) {
+            xfer.remote = &q->keys[op->peer];
+        } else if (op->dst.space == DCOLL_TEMP) {
+            xfer.remote = &target->temp;
+            xfer.remote_offset += phase * target->temp_stride;
+        } else {
+            xfer.remote = &target->node;
+            xfer.remote_offset += phase * target->node_stride;
+        }
+    }
+    unsigned rail = op->port % drail_nrails(team->rail);
+    int rc = drail_put(team->rail, op->peer, &xfer,
+                       DRAIL_NOTIFY | DRAIL_ON_RAIL(rail),
+                       note_id(q, DCOLL_DATA), &q->reqs[q->puts]);
+    if (rc)
+        return team_rail_fail(team, rc);
+    q->puts++;
+    return 0;
+}
+
+static int perform_complete(dcoll_request_t *q)
+{
+    while (q->completed < q->puts) {
+        int rc = drail_test(q->team->rail, &q->reqs[q->completed]);
+        if (rc == DRAIL_EAGAIN)
+            return rc;
+        if (rc)
+            return team_rail_fail(q->team, rc);
+        q->completed++;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------- flags */
+
+static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
+                                   unsigned flag, uint64_t start)
+{
+    const dcoll_team_t *team = q->team;
+    unsigned depth = q->args.depth;
+    unsigned index = (rank - team->first) * q->schedule.flags + flag;
+    return &q->lines[index * depth + (start & (depth - 1))];
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void futex_sleep(_Atomic uint32_t *word, uint32_t value)
+{
+    struct timespec slice = {.tv_nsec = SLEEP_MS * 1000000L};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &slice, NULL, 0);
+}
+
+static void perform_signal(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    struct line *line = line_of(q, q->team->rank, op->flag, q->start);
+    if (op->bytes)
+        memcpy(line->payload, address(q, op->src), op->bytes);
+    atomic_store_explicit(&line->value, (uint32_t)q->start + 1,
+                          memory_order_release);
+    /* without a fence: a sleeper that is missed wakes up a slice later */
+    if (atomic_load_explicit(&q->header->sleepers, memory_order_relaxed))
+        futex_wake(&line->value);
+}
+
+/* Has the line's flag been set in that start, or later? Numbers wrap. */
+static inline bool is_set(const struct line *line, uint64_t start)
+{
+    uint32_t value = atomic_load_explicit(&line->value, memory_order_acquire);
+    return (int32_t)(value - ((uint32_t)start + 1)) >= 0;
+}
+
+static int perform_await(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    if (q->start < op->lag)
+        return 0;
+    uint64_t start = q->start - op->lag;
+    const struct line *line = line_of(q, op->peer, op->flag, start);
+    if (!is_set(line, start))
+        return DRAIL_EAGAIN;
+    if (op->bytes)
+        memcpy(address(q, op->dst), line->payload, op->bytes);
+    return 0;
+}
+
+/* A root in place has its own block where it belongs. */
+static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    unsigned char *dst = address(q, op->dst), *src = address(q, op->src);
+    if (dst != src)
+        memcpy(dst, src, op->bytes);
+}
+
+/* -------------------------------------------------------------- requests */
+
+static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    switch (op->kind) {
+    case DCOLL_PUT:
+        return perform_put(q, op);
+    case DCOLL_NOTIFY:
+        return perform_notify(q, op);
+    case DCOLL_WAIT:
+        return perform_wait(q, op);
+    case DCOLL_COMPLETE:
+        return perform_complete(q);
+    case DCOLL_COPY:
+        perform_copy(q, op);
+        return 0;
+    case DCOLL_SIGNAL:
+        perform_signal(q, op);
+        return 0;
+    case DCOLL_AWAIT:
+        return perform_await(q, op);
+    }
+    return DRAIL_EINVAL;
+}
+
+void request_begin(dcoll_request_t *q)
+{
+    q->pc = 0;
+    q->puts = q->completed = 0;
+    q->waiting_ns = 0;
+    q->active = true;
+}
+
+int request_advance(dcoll_request_t *q)
+{
+    while (q->pc < q->schedule.nops) {
+        int rc = perform(q, &q->schedule.ops[q->pc]);
+        if (rc)
+            return rc;
+        q->pc++;
+        q->waiting_ns = 0;
+    }
+    q->active = false;
+    q->start++;
+    return 0;
+}
+
+/* --------------------------------------------------------------- waiting */
+
+/* Sleeps a slice, or until what the request waits for comes. */
+static int sleep_slice(dcoll_request_t *q)
+{
+    dcoll_team_t *team = q->team;
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    if (op->kind == DCOLL_WAIT) {
+        int rc = take_notes(team, op->peer, SLEEP_MS);
+        return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN ? 0 : rc;
+    }
+    if (op->kind == DCOLL_COMPLETE) {
+        int rc = drail_wait(team->rail, &q->reqs[q->completed], SLEEP_MS);
+        return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN
+                   ? 0
+                   : (rc ? team_rail_fail(team, rc) : 0);
+    }
+    uint64_t start = q->start - op->lag;
+    struct line *line = line_of(q, op->peer, op->flag, start);
+    atomic_fetch_add(&q->header->sleepers, 1);
+    uint32_t value = atomic_load(&line->value);
+    if (!is_set(line, start))
+        futex_sleep(&line->value, value);
+    atomic_fetch_sub(&q->header->sleepers, 1);
+    return 0;
+}
+
+/* The transport gives peers their credits back while we wait for a flag. */
+static int progress_rails(dcoll_team_t *team)
+{
+    if (team->progress_peer == team->rank)
+        return 0;
+    int rc = take_notes(team, team->progress_peer, 0);
+    return rc == DRAIL_EAGAIN ? 0 : rc;
+}
+
+static int progress_others(dcoll_request_t *q)
+{
+    for (dcoll_request_t *r = q->team->requests; r; r = r->next) {
+        int rc = r != q && r->active ? request_advance(r) : 0;
+        if (rc && rc != DRAIL_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+/* After a while of waiting: is it in vain? */
+static int check_peer(dcoll_request_t *q, uint64_t now, int timeout_ms)
+{
+    dcoll_team_t *team = q->team;
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    uint64_t waited = now - q->waiting_ns;
+    if (drail_job_interrupted(team->job))
+        return team_fail(team, DRAIL_EINTR, "interrupted");
+    if (waited >= CHECK_AFTER_NS && now - q->looked_ns >= CHECK_AFTER_NS) {
+        q->looked_ns = now;
+        int rc = op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT
+                     ? ledger_check(team, op->peer)
+                     : 0;
+        if (rc)
+            return rc;
+    }
+    if (waited < (uint64_t)timeout_ms * 1000000u)
+        return 0;
+    return team_fail(
+        team, DRAIL_ETIMEOUT, "%s: no answer of rank %u within %d ms",
+        dcoll_collective_name(q->args.collective), op->peer, timeout_ms);
+}
+
+/* Between two polls. */
+static int relax(dcoll_request_t *q, unsigned polls, int timeout_ms)
+{
+    dcoll_team_t *team = q->team;
+    /* what we wait for may need this very core */
+    if (team->crowded)
+        sched_yield();
+    else
+        cpu_relax();
+    if (polls % POLLS_BEFORE_PROGRESS)
+        return 0;
+    int rc = progress_rails(team);
+    if (!rc)
+        rc = progress_others(q);
+    if (rc)
+        return rc;
+    uint64_t now = now_ns();
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+    if (now - q->waiting_ns < SLEEP_AFTER_NS)
+        return 0;
+    rc = check_peer(q, now, timeout_ms);
+    return rc ? rc : sleep_slice(q);
+}
+
+int request_poll(dcoll_request_t *q)
+{
+    int rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN)
+        return rc;
+    rc = progress_rails(q->team);
+    if (!rc)
+        rc = progress_others(q);
+    return rc ? rc : request_advance(q);
+}
+
+int request_finish(dcoll_request_t *q, int timeout_ms)
+{
+    unsigned polls = 0;
+    int rc;
+    while ((rc = request_advance(q)) == DRAIL_EAGAIN) {
+        rc = relax(q, ++polls, timeout_ms);
+        if (rc)
+            break;
+    }
+    return rc;
+}

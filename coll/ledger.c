@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Did all ranks make the same call? Each rank writes its calls where others
+ * can read them: that costs two stores. A rank looks only when it has waited
+ * for a while. Requests have memory, flags and notifications of their own, so
+ * ranks with different calls wait for each other but corrupt nothing.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define INIT_BIT     0x80000000u
+#define IN_PLACE_BIT 0x40000000u
+
+static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
+{
+    unsigned i = 0;
+    while (dcoll_algorithms()[i] != algorithm)
+        i++;
+    return i;
+}
+
+struct call call_of(const dcoll_args_t *args,
+                    const dcoll_algorithm_t *algorithm, bool init)
+{
+    return (struct call){
+        .what = 1 + algorithm_index(algorithm) +
+                (args->in_place ? IN_PLACE_BIT : 0) + (init ? INIT_BIT : 0),
+        .root = args->root,
+        .bytes = args->bytes,
+    };
+}
+
+bool call_same(const struct call *a, const struct call *b)
+{
+    return a->what == b->what && a->root == b->root && a->bytes == b->bytes;
+}
+
+static unsigned algorithms_count(void)
+{
+    unsigned n = 0;
+    while (dcoll_algorithms()[n])
+        n++;
+    return n;
+}
+
+void call_text(const struct call *call, char *text, size_t size)
+{
+    unsigned index = (call->what & ~(INIT_BIT | IN_PLACE_BIT)) - 1;
+    if (index >= algorithms_count()) {
+        snprintf(text, size, "nothing known");
+        return;
+    }
+    const dcoll_algorithm_t *a = dcoll_algorithms()[index];
+    snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
+             call->what & INIT_BIT ? "preparation of " : "",
+             dcoll_collective_name(a->collective),
+             (unsigned long long)call->bytes, call->root, a->name,
+             call->what & IN_PLACE_BIT ? ", in place" : "");
+}
+
+static struct ledger *ledger_of(dcoll_team_t *team, unsigned rank)
+{
+    return (struct ledger *)team->ledgers.base + (rank - team->first);
+}
+
+void ledger_enter(dcoll_team_t *team, const struct call *call)
+{
+    struct ledger *mine = ledger_of(team, team->rank);
+    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
+    mine->ring[n % LEDGER] = *call;
+    atomic_store_explicit(&mine->calls, n + 1, memory_order_release);
+}
+
+void ledger_give_up(dcoll_team_t *team, int code)
+{
+    struct ledger *mine = ledger_of(team, team->rank);
+    team->broken = code;
+    snprintf(mine->why, sizeof mine->why, "%.*s", (int)sizeof mine->why - 1,
+             team->error.text);
+    atomic_store_explicit(&mine->error, code, memory_order_release);
+}
+
+/* A look at the peer's ledger; NULL: it can't be had. */
+static const struct ledger *look(dcoll_team_t *team, unsigned peer)
+{
+    drail_req_t req;
+    if (peer - team->first < team->locals)
+        return ledger_of(team, peer);
+    if (!team->connected[peer])
+        return NULL;
+    drail_xfer_t xfer = {
+        .local = team->copy,
+        .local_mem = team->copy_mem,
+        .remote = &team->members[peer].ledger,
+        .bytes = sizeof *team->copy,
+    };
+    if (drail_get(team->rail, peer, &xfer, &req) ||
+        drail_wait(team->rail, &req, team->timeout_ms))
+        return NULL;
+    return team->copy;
+}
+
+static bool dead(const dcoll_team_t *team, unsigned peer)
+{
+    return peer - team->first < team->locals &&
+           kill(team->members[peer].pid, 0) && errno == ESRCH;
+}
+
+int ledger_check(dcoll_team_t *team, unsigned peer)
+{
+    const struct ledger *mine = ledger_of(team, team->rank);
+    char ours[128], theirs[128];
+    if (dead(team, peer))
+        return team_fail(team, DRAIL_EPEER, "rank %u has died", peer);
+    const struct ledger *other = look(team, peer);
+    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
+    if (!other || !n)
+        return 0;
+    int error = atomic_load_explicit(&other->error, memory_order_acquire);
+    if (error)
+        return team_fail(team, error, "rank %u gave up: %.*s", peer,
+                         (int)sizeof other->why - 1, other->why);
+    uint64_t m = atomic_load_explicit(&other->calls, memory_order_acquire);
+    /* the latest call that both have made and still know */
+    uint64_t common = n < m ? n : m;
+    if (!common || m - common >= LEDGER - 1 || n - common >= LEDGER - 1)
+        return 0;
+    struct call a = mine->ring[(common - 1) % LEDGER];
+    struct call b = other->ring[(common - 1) % LEDGER];
+    if (call_same(&a, &b))
+        return 0;
+    call_text(&a, ours, sizeof ours);
+    call_text(&b, theirs, sizeof theirs);
+    return team_fail(team, DRAIL_EINVAL,
+                     "call %llu of rank %u is %s, but that of rank %u is %s",
+                     (unsigned long long)common, team->rank, ours, peer,
+                     theirs);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the masters of nodes. */
+#include "masters.h"
+
+unsigned masters_of(const struct node *node, unsigned index)
+{
+    return node->shape->node_begin[index];
+}
+
+unsigned masters_after(const struct node *node, unsigned distance)
+{
+    return (node->index + distance) % node->shape->nnodes;
+}
+
+unsigned masters_before(const struct node *node, unsigned distance)
+{
+    return masters_after(node, node->shape->nnodes - distance);
+}
+
+unsigned masters_ranks(const struct node *node, unsigned index, unsigned count)
+{
+    const dcoll_shape_t *shape = node->shape;
+    const unsigned end = index + count;
+    if (end <= shape->nnodes)
+        return shape->node_begin[end] - shape->node_begin[index];
+    return shape->nranks - shape->node_begin[index] +
+           shape->node_begin[end - shape->nnodes];
+}
+
+dcoll_space_t masters_space(const dcoll_args_t *args)
+{
+    return args->zero_copy ? DCOLL_NODE : DCOLL_TEMP;
+}
+
+void masters_collect(const struct node *node, size_t offset)
+{
+    const size_t bytes = node->args->bytes;
+    const dcoll_space_t space = masters_space(node->args);
+    if (space == DCOLL_TEMP || node_fits_line(bytes))
+        dcoll_add_copy(node->s, node_own(node), dcoll_at(space, offset), bytes);
+    for (unsigned i = 1; i < node->count; i++) {
+        offset += bytes;
+        node_fetch(node, node->first + i, offset, dcoll_at(space, offset),
+                   bytes);
+    }
+}
+
+void masters_to_node(const struct node *node, size_t offset, size_t bytes)
+{
+    if (!node->args->zero_copy)
+        dcoll_add_copy(node->s, dcoll_at(DCOLL_TEMP, offset),
+                       dcoll_at(DCOLL_NODE, offset), bytes);
+}
+
+void masters_enter(const struct node *node)
+{
+    if (node->args->depth == 1)
+        node_await_all(node, NODE_DONE, 1);
+}
+
+void masters_leave(const struct node *node)
+{
+    if (node->args->depth == 1)
+        node_signal(node, NODE_DONE);
+}
+
+void masters_grant(const struct node *node, unsigned source)
+{
+    if (node->args->depth == 1)
+        dcoll_add_notify(node->s, source, DCOLL_CREDIT);
+}
+
+void masters_take(const struct node *node, unsigned target)
+{
+    if (node->args->depth == 1)
+        dcoll_add_wait(node->s, target, DCOLL_CREDIT, 0);
+}

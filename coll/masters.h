@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between the masters of nodes: what SMP-aware and multi-connection algorithms
+ * have in common.
+ *
+ * Blocks lie in NODE one after the other, in the order of ranks from a first
+ * one on, with wrap-around. Zero copy: puts go from NODE to NODE. Else from the
+ * master's TEMP to the other master's, in the same layout.
+ */
+#ifndef DCOLL_MASTERS_H
+#define DCOLL_MASTERS_H
+
+#include "node.h"
+
+/* The node's first rank. */
+unsigned masters_of(const struct node *node, unsigned index);
+/* The @p distance-th node after, or before, mine. */
+unsigned masters_after(const struct node *node, unsigned distance);
+unsigned masters_before(const struct node *node, unsigned distance);
+/* Ranks of @p count nodes from @p index on, with wrap-around. */
+unsigned masters_ranks(const struct node *node, unsigned index, unsigned count);
+
+/* Where puts come from and go to. */
+dcoll_space_t masters_space(const dcoll_args_t *args);
+/* The blocks that my node's ranks have posted in NODE at offset, to there. */
+void masters_collect(const struct node *node, size_t offset);
+/* Copy mode: from TEMP to the same place in NODE. Else nothing. */
+void masters_to_node(const struct node *node, size_t offset, size_t bytes);
+
+/*
+ * Depth 1. Else who has finished an all-gather knows that all have begun it,
+ * and TEMP and NODE of the next start are free.
+ */
+/* Until my node has read what came in the start before. */
+void masters_enter(const struct node *node);
+/* I have read, of this start. */
+void masters_leave(const struct node *node);
+/* After masters_enter(): source may put again; and the other side of that. */
+void masters_grant(const struct node *node, unsigned source);
+void masters_take(const struct node *node, unsigned target);
+
+#endif

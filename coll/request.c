@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A request: schedule, memory and connections of a collective, prepared once.
+ * All ranks prepare it together: they compare what they call, attach to the
+ * node's memory, and exchange the keys of what peers put into.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What each rank says first. */
+struct opening {
+    struct call call;
+    uint64_t id;
+    uint64_t remote; /* puts or notifications in my schedule */
+    int64_t error;   /* of preparing my part */
+    struct segment_card node;
+};
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* ------------------------------------------------- what a schedule needs */
+
+struct needs {
+    unsigned puts;
+    bool temp, node; /* sources or targets of puts */
+    bool ready;      /* RECV keys are sent or received */
+    bool remote;
+};
+
+static void need_space(dcoll_request_t *q, struct needs *n, dcoll_space_t space)
+{
+    n->temp = n->temp || space == DCOLL_TEMP;
+    n->node = n->node || space == DCOLL_NODE;
+    q->uses_send = q->uses_send || space == DCOLL_SEND;
+    q->uses_recv = q->uses_recv || space == DCOLL_RECV;
+}
+
+static struct needs find_needs(dcoll_request_t *q)
+{
+    struct needs n = {.temp = q->schedule.temp_bytes > 0,
+                      .node = q->schedule.node_bytes > 0};
+    for (unsigned i = 0; i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_PUT) {
+            n.puts++;
+            if (op->bytes)
+                need_space(q, &n, op->src.space);
+        }
+        bool ready = (op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT) &&
+                     op->tag == DCOLL_READY;
+        n.ready = n.ready || ready;
+        if (ready && op->kind == DCOLL_NOTIFY)
+            q->uses_recv = true;
+        n.remote = n.remote || op->kind == DCOLL_PUT ||
+                   op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT;
+    }
+    return n;
+}
+
+/* Notifications with a lag are due that many starts later: so many are as if
+ * they had come. */
+static void precredit(dcoll_request_t *q)
+{
+    for (unsigned i = 0; i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_WAIT)
+            q->due[op->tag * q->team->shape.nranks + op->peer] +=
+                (int32_t)op->lag;
+    }
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static size_t lines_bytes(const dcoll_request_t *q)
+{
+    return sizeof(struct node_header) + (size_t)q->team->locals *
+                                            q->schedule.flags * q->args.depth *
+                                            sizeof(struct line);
+}
+
+static size_t segment_bytes(const dcoll_request_t *q)
+{
+    return round_up(lines_bytes(q), 4096) + q->args.depth * q->node_stride;
+}
+
+static void use_segment(dcoll_request_t *q)
+{
+    unsigned char *memory = q->node.base + round_up(lines_bytes(q), 4096);
+    q->header = (struct node_header *)q->node.base;
+    q->lines = (struct line *)(q->header + 1);
+    q->base[DCOLL_NODE][0] = memory;
+    q->base[DCOLL_NODE][1] = memory + (q->args.depth == 2 ? q->node_stride : 0);
+}
+
+static bool has_segment(const dcoll_request_t *q)
+{
+    return q->schedule.flags || q->schedule.node_bytes;
+}
+
+static int alloc_temp(dcoll_request_t *q)
+{
+    void *temp;
+    if (!q->schedule.temp_bytes)
+        return 0;
+    int rc =
+        drail_mem_alloc(q->team->rail, q->args.depth * q->temp_stride,
+                        DRAIL_ACCESS_REMOTE_WRITE, &temp, &q->mem[DCOLL_TEMP]);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    q->base[DCOLL_TEMP][0] = temp;
+    q->base[DCOLL_TEMP][1] =
+        q->base[DCOLL_TEMP][0] + (q->args.depth == 2 ? q->temp_stride : 0);
+    return 0;
+}
+
+/* One key per rank, and behind them our own, from which READY is put. */
+static int alloc_keys(dcoll_request_t *q)
+{
+    void *keys;
+    unsigned n = q->team->shape.nranks;
+    int rc = drail_mem_alloc(q->team->rail, (n + 1) * sizeof(drail_key_t),
+                             DRAIL_ACCESS_REMOTE_WRITE, &keys, &q->keys_mem);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    q->keys = keys;
+    q->my_key = q->keys + n;
+    return 0;
+}
+
+/* What this rank can do alone. */
+static int prepare(dcoll_request_t *q, struct needs *needs,
+                   struct segment_card *card)
+{
+    dcoll_team_t *team = q->team;
+    unsigned n = team->shape.nranks;
+    q->algorithm->generate(&team->shape, &q->args, team->rank, &q->schedule);
+    if (q->schedule.error)
+        return team_fail(team, q->schedule.error, "no memory for a schedule");
+    *needs = find_needs(q);
+    q->temp_stride = round_up(q->schedule.temp_bytes, CACHE_LINE);
+    q->node_stride = round_up(q->schedule.node_bytes, CACHE_LINE);
+    q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
+    q->reqs = calloc(needs->puts + 1, sizeof *q->reqs);
+    q->targets = calloc(n, sizeof *q->targets);
+    if (!q->due || !q->reqs || !q->targets)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    precredit(q);
+    int rc = alloc_temp(q);
+    if (!rc && needs->ready)
+        rc = alloc_keys(q);
+    if (!rc && has_segment(q) && team->rank == team->first)
+        rc = segment_create(&q->node, segment_bytes(q), card);
+    return rc;
+}
+
+/* -------------------------------------------------------------- together */
+
+static int compare_calls(dcoll_request_t *q, const struct opening *all)
+{
+    dcoll_team_t *team = q->team;
+    char ours[128], theirs[128];
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        if (call_same(&all[r].call, &q->call) && all[r].id == q->id)
+            continue;
+        call_text(&q->call, ours, sizeof ours);
+        call_text(&all[r].call, theirs, sizeof theirs);
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u calls %s, but rank %u calls %s", team->rank,
+                         ours, r, theirs);
+    }
+    for (unsigned r = 0; r < team->shape.nranks; r++)
+        if (all[r].error)
+            return r == team->rank
+                       ? (int)all[r].error
+                       : team_fail(team, (int)all[r].error, "rank %u: %s", r,
+                                   drail_strerror((int)all[r].error));
+    return 0;
+}
+
+static int attach(dcoll_request_t *q, const struct opening *all,
+                  const struct needs *needs)
+{
+    dcoll_team_t *team = q->team;
+    int rc = 0;
+    if (!has_segment(q))
+        return 0;
+    if (team->rank != team->first)
+        rc = segment_attach(&q->node, segment_bytes(q), &all[team->first].node);
+    if (rc)
+        return team_fail(team, rc, "can't attach to the node's memory");
+    use_segment(q);
+    if (!needs->node || !needs->remote)
+        return 0;
+    rc = drail_mem_register(team->rail, q->base[DCOLL_NODE][0],
+                            q->args.depth * q->node_stride,
+                            DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_NODE]);
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+static int exchange_targets(dcoll_request_t *q, int failed)
+{
+    dcoll_team_t *team = q->team;
+    struct target mine = {.temp_stride = q->temp_stride,
+                          .node_stride = q->node_stride};
+    if (q->mem[DCOLL_TEMP])
+        drail_mem_key(q->mem[DCOLL_TEMP], &mine.temp);
+    if (q->mem[DCOLL_NODE])
+        drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
+    if (q->keys_mem)
+        drail_mem_key(q->keys_mem, &mine.keys);
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, q->targets,
+                                 team->timeout_ms);
+    if (rc)
+        return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
+    return failed;
+}
+
+static int connect_peers(dcoll_request_t *q)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_NOTIFY ||
+            op->kind == DCOLL_WAIT)
+            rc = team_connect(q->team, op->peer);
+    }
+    return rc;
+}
+
+static int together(dcoll_request_t *q, int failed, const struct needs *needs,
+                    const struct segment_card *card)
+{
+    dcoll_team_t *team = q->team;
+    bool second = false;
+    struct opening mine = {
+        .call = q->call,
+        .id = q->id,
+        .remote = needs->remote || has_segment(q),
+        .error = failed,
+        .node = *card,
+    };
+    struct opening *all = calloc(team->shape.nranks, sizeof *all);
+    if (!all)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    if (rc) {
+        team_fail(team, rc, "preparing a collective: %s", drail_strerror(rc));
+        for (unsigned r = 0; r < team->locals; r++)
+            if (ledger_check(team, team->first + r))
+                break;
+        goto out;
+    }
+    rc = compare_calls(q, all);
+    if (rc)
+        goto out;
+    for (unsigned r = 0; r < team->shape.nranks; r++)
+        second = second || all[r].remote;
+    if (!second)
+        goto out;
+    rc = attach(q, all, needs);
+    rc = exchange_targets(q, rc);
+    if (!rc)
+        rc = connect_peers(q);
+out:
+    free(all);
+    return rc;
+}
+
+int request_create(dcoll_team_t *team, const dcoll_args_t *args,
+                   const dcoll_algorithm_t *algorithm, enum owner owner,
+                   dcoll_request_t **out)
+{
+    struct needs needs = {0};
+    struct segment_card card = {0};
+    dcoll_request_t *q = calloc(1, sizeof *q);
+    if (!q)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    q->team = team;
+    q->owner = owner;
+    q->args = *args;
+    q->algorithm = algorithm;
+    q->node = SEGMENT_NONE;
+    q->call = call_of(args, algorithm, true);
+    q->id = team->next_id++;
+    ledger_enter(team, &q->call);
+    q->next = team->requests;
+    team->requests = q;
+    int rc = prepare(q, &needs, &card);
+    rc = together(q, rc, &needs, &card);
+    if (rc) {
+        request_destroy(q);
+        return rc;
+    }
+    q->call = call_of(args, algorithm, false);
+    *out = q;
+    return 0;
+}
+
+void request_destroy(dcoll_request_t *q)
+{
+    dcoll_request_t **link = &q->team->requests;
+    while (*link && *link != q)
+        link = &(*link)->next;
+    if (*link)
+        *link = q->next;
+    request_unbind(q);
+    if (q->mem[DCOLL_TEMP])
+        drail_mem_release(q->mem[DCOLL_TEMP]);
+    if (q->mem[DCOLL_NODE])
+        drail_mem_release(q->mem[DCOLL_NODE]);
+    if (q->keys_mem)
+        drail_mem_release(q->keys_mem);
+    segment_close(&q->node);
+    dcoll_schedule_free(&q->schedule);
+    free(q->due);
+    free(q->reqs);
+    free(q->targets);
+    free(q);
+}
+
+/* ----------------------------------------------------------- users' memory */
+
+static size_t send_bytes(const dcoll_request_t *q)
+{
+    const dcoll_args_t *a = &q->args;
+    bool blocks =
+        a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
+    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+}
+
+static size_t recv_bytes(const dcoll_request_t *q)
+{
+    const dcoll_args_t *a = &q->args;
+    bool blocks = a->collective == DCOLL_ALLTOALL ||
+                  a->collective == DCOLL_ALLGATHER ||
+                  a->collective == DCOLL_GATHER;
+    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+}
+
+int request_bind(dcoll_request_t *q, const void *send, void *recv)
+{
+    drail_t *rail = q->team->rail;
+    int rc = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        q->base[DCOLL_SEND][i] = (unsigned char *)send;
+        q->base[DCOLL_RECV][i] = recv;
+    }
+    if (q->uses_send && send && send_bytes(q))
+        rc = drail_mem_register(rail, (void *)send, send_bytes(q),
+                                DRAIL_ACCESS_LOCAL, &q->mem[DCOLL_SEND]);
+    if (!rc && q->uses_recv && recv && recv_bytes(q))
+        rc = drail_mem_register(rail, recv, recv_bytes(q),
+                                DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_RECV]);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    if (q->my_key && q->mem[DCOLL_RECV])
+        drail_mem_key(q->mem[DCOLL_RECV], q->my_key);
+    return 0;
+}
+
+void request_unbind(dcoll_request_t *q)
+{
+    for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
+        if (q->mem[s])
+            drail_mem_release(q->mem[s]);
+        q->mem[s] = NULL;
+    }
+}

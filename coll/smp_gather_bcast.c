@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SMP-aware all-gather as gather and broadcast (seed 000, section 5.2.1).
+ * Phases: 1 gather in the node's shared memory, 2 gather between the masters to
+ * that of node 0, 3 broadcast of all blocks along the binomial tree of masters,
+ * and out of shared memory.
+ *
+ * NODE has all blocks in the order of ranks on each node. On node 0 that is
+ * where the gather ends (fig. 7): nothing is moved there. The broadcast lands
+ * on blocks of the own node as well, so copying out waits for it.
+ */
+#include "masters.h"
+#include "smp_gather_bcast.h"
+#include "tree.h"
+
+struct gather_bcast {
+    struct node node;
+    struct tree gather, bcast;
+};
+
+/* Blocks of @p count nodes from a node on, to the same place there. */
+static void put_nodes(const struct node *n, unsigned to, unsigned port,
+                      unsigned index, unsigned count)
+{
+    const unsigned *begin = n->shape->node_begin;
+    const size_t bytes = n->args->bytes;
+    const dcoll_place_t place =
+        dcoll_at(masters_space(n->args), begin[index] * bytes);
+    dcoll_add_put(n->s, masters_of(n, to), port, place, place,
+                  (begin[index + count] - begin[index]) * bytes);
+}
+
+static void grant_children(const struct gather_bcast *m)
+{
+    struct tree_edge edge;
+    for (unsigned i = 0; i < tree_slots(&m->gather, m->node.index); i++)
+        if (tree_child(&m->gather, m->node.index, i, &edge))
+            masters_grant(&m->node, masters_of(&m->node, edge.child));
+}
+
+static void gather(const struct gather_bcast *m)
+{
+    const struct node *n = &m->node;
+    struct tree_edge edge;
+    for (unsigned i = 0; i < tree_slots(&m->gather, n->index); i++)
+        if (tree_child(&m->gather, n->index, i, &edge)) {
+            n->s->step = (uint16_t)edge.level;
+            dcoll_add_wait(n->s, masters_of(n, edge.child), DCOLL_DATA, 0);
+        }
+    if (n->index == 0)
+        return;
+    edge = tree_up(&m->gather, n->index);
+    n->s->step = (uint16_t)edge.level;
+    masters_take(n, masters_of(n, edge.parent));
+    put_nodes(n, edge.parent, edge.port, n->index, edge.blocks);
+}
+
+/* Needs no grants: what comes down was gathered from all, in this start. */
+static void bcast(const struct gather_bcast *m)
+{
+    const struct node *n = &m->node;
+    const unsigned last = tree_levels(&m->gather) + tree_levels(&m->bcast) - 1;
+    struct tree_edge edge;
+    if (n->index > 0) {
+        edge = tree_up(&m->bcast, n->index);
+        n->s->step = (uint16_t)(last - edge.level);
+        dcoll_add_wait(n->s, masters_of(n, edge.parent), DCOLL_DATA, 0);
+    }
+    for (unsigned i = tree_slots(&m->bcast, n->index); i-- > 0;)
+        if (tree_child(&m->bcast, n->index, i, &edge)) {
+            n->s->step = (uint16_t)(last - edge.level);
+            put_nodes(n, edge.child, edge.port, 0, n->shape->nnodes);
+        }
+}
+
+static void lead(const struct gather_bcast *m)
+{
+    const struct node *n = &m->node;
+    const size_t all = n->shape->nranks * n->args->bytes;
+    masters_collect(n, n->first * n->args->bytes);
+    n->s->phase = 2;
+    gather(m);
+    n->s->phase = 3;
+    bcast(m);
+    if (n->count > 1) {
+        masters_to_node(n, 0, all);
+        node_signal(n, NODE_ARRIVED);
+    }
+    dcoll_add_copy(n->s, dcoll_at(masters_space(n->args), 0),
+                   dcoll_at(DCOLL_RECV, 0), all);
+    if (n->shape->nnodes > 1)
+        dcoll_add_complete(n->s);
+}
+
+static void follow(const struct node *n)
+{
+    n->s->phase = 3;
+    node_await(n, n->first, NODE_ARRIVED, 0);
+    dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, 0), dcoll_at(DCOLL_RECV, 0),
+                   n->shape->nranks * n->args->bytes);
+}
+
+void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
+                      const dcoll_args_t *args, unsigned rank,
+                      dcoll_schedule_t *s)
+{
+    const struct gather_bcast m = {
+        .node = node_make(shape, args, rank, s),
+        .gather = {.n = shape->nnodes, .k = shape->ports, .star = star},
+        .bcast = {.n = shape->nnodes, .k = shape->ports}};
+    const bool master = rank == m.node.first;
+    s->flags = NODE_ARRIVED + 1;
+    s->node_bytes = shape->nranks * args->bytes;
+    s->temp_bytes = master && !args->zero_copy ? s->node_bytes : 0;
+
+    s->phase = 1;
+    masters_enter(&m.node);
+    if (master)
+        grant_children(&m);
+    node_post(&m.node, node_own(&m.node), rank * args->bytes, args->bytes);
+    if (master)
+        lead(&m);
+    else
+        follow(&m.node);
+    masters_leave(&m.node);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A team: the ranks of a job, their nodes, and what they know of each other. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* Shorter transfers are copied: a handshake costs more than a copy. */
+#define ZERO_COPY_BYTES 16384
+
+void dcoll_config_init(dcoll_config_t *cfg)
+{
+    *cfg = (dcoll_config_t){.depth = 2, .zero_copy_bytes = ZERO_COPY_BYTES};
+}
+
+int team_fail(dcoll_team_t *team, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(team->error.text, sizeof team->error.text, format, args);
+    va_end(args);
+    team->error.code = code;
+    return code;
+}
+
+int team_rail_fail(dcoll_team_t *team, int code)
+{
+    return team_fail(team, code, "%s", drail_last_error(team->rail));
+}
+
+int team_connect(dcoll_team_t *team, unsigned peer)
+{
+    if (team->connected[peer])
+        return 0;
+    int rc = drail_connect(team->rail, peer);
+    if (rc)
+        return team_rail_fail(team, rc);
+    team->connected[peer] = true;
+    team->progress_peer = peer;
+    return 0;
+}
+
+static int shape_make(dcoll_team_t *team)
+{
+    unsigned size = drail_job_size(team->job), ppn = drail_job_ppn(team->job);
+    unsigned nodes = (size + ppn - 1) / ppn;
+    team->node_begin = calloc(nodes + 1, sizeof *team->node_begin);
+    if (!team->node_begin)
+        return DRAIL_ENOMEM;
+    for (unsigned n = 0; n <= nodes; n++)
+        team->node_begin[n] = n * ppn < size ? n * ppn : size;
+    team->shape = (dcoll_shape_t){
+        .nranks = size,
+        .nnodes = nodes,
+        .node_begin = team->node_begin,
+        .ports = team->cfg.ports ? team->cfg.ports : drail_nrails(team->rail),
+    };
+    team->rank = drail_job_rank(team->job);
+    team->node = dcoll_shape_node(&team->shape, team->rank);
+    team->first = team->node_begin[team->node];
+    team->locals = dcoll_shape_locals(&team->shape, team->rank);
+    return 0;
+}
+
+/* Emulated nodes share the cores of one host, so the job's ranks count. */
+static bool is_crowded(const dcoll_team_t *team)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 && team->shape.nranks > (unsigned long)cores;
+}
+
+static int exchange_members(dcoll_team_t *team)
+{
+    struct member mine = {.pid = getpid()};
+    void *copy = NULL;
+    size_t bytes = team->locals * sizeof(struct ledger);
+    int rc = 0;
+    if (team->rank == team->first)
+        rc = segment_create(&team->ledgers, bytes, &mine.segment);
+    /* also after a failure: the others wait for us */
+    int failed = rc;
+    rc = drail_job_allgather(team->job, &mine, sizeof mine, team->members,
+                             team->timeout_ms);
+    if (!rc)
+        rc = failed;
+    if (!rc && team->rank != team->first)
+        rc = segment_attach(&team->ledgers, bytes,
+                            &team->members[team->first].segment);
+    if (!rc)
+        rc = drail_mem_alloc(team->rail, sizeof *team->copy,
+                             DRAIL_ACCESS_LOCAL | DRAIL_ACCESS_KEEP, &copy,
+                             &team->copy_mem);
+    team->copy = copy;
+    return rc;
+}
+
+/* The keys of the ledgers, by which ranks of other nodes read them. Also sees
+ * to it that all have attached before the first rank goes on. */
+static int exchange_ledgers(dcoll_team_t *team, int failed)
+{
+    drail_key_t mine = {0};
+    int rc = failed;
+    if (!rc)
+        rc = drail_mem_register(team->rail, team->ledgers.base,
+                                team->ledgers.bytes, DRAIL_ACCESS_REMOTE_READ,
+                                &team->ledger_mem);
+    if (!rc)
+        drail_mem_key(team->ledger_mem, &mine);
+    drail_key_t *keys = calloc(team->shape.nranks, sizeof *keys);
+    if (!keys)
+        return DRAIL_ENOMEM;
+    int error = drail_job_allgather(team->job, &mine, sizeof mine, keys,
+                                    team->timeout_ms);
+    for (unsigned r = 0; !rc && !error && r < team->shape.nranks; r++) {
+        unsigned node = dcoll_shape_node(&team->shape, r);
+        if (!keys[r].bytes)
+            rc = DRAIL_EJOB;
+        keys[r].address +=
+            (r - team->shape.node_begin[node]) * sizeof(struct ledger);
+        keys[r].bytes = sizeof(struct ledger);
+        team->members[r].ledger = keys[r];
+    }
+    free(keys);
+    return rc ? rc : error;
+}
+
+static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
+{
+    if (cfg->depth == 1 || cfg->depth == 2)
+        return 0;
+    snprintf(err->text, sizeof err->text, "depth %u: allowed are 1 and 2",
+             cfg->depth);
+    return err->code = DRAIL_EINVAL;
+}
+
+int dcoll_team_create(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out,
+                      drail_error_t *err)
+{
+    drail_error_t unwanted;
+    err = err ? err : &unwanted;
+    if (!job || !rail || !cfg || !out)
+        return DRAIL_EINVAL;
+    int rc = config_check(cfg, err);
+    if (rc)
+        return rc;
+    dcoll_team_t *team = calloc(1, sizeof *team);
+    if (!team)
+        return DRAIL_ENOMEM;
+    team->job = job;
+    team->rail = rail;
+    team->cfg = *cfg;
+    team->ledgers = SEGMENT_NONE;
+    team->timeout_ms = drail_config_of(rail)->timeout_ms;
+    rc = shape_make(team);
+    if (rc)
+        goto out;
+    team->crowded = is_crowded(team);
+    team->progress_peer = team->rank;
+    team->connected = calloc(team->shape.nranks, sizeof *team->connected);
+    team->members = calloc(team->shape.nranks, sizeof *team->members);
+    team->table = cfg->table ? strdup(cfg->table) : NULL;
+    rc = DRAIL_ENOMEM;
+    if (!team->connected || !team->members || (cfg->table && !team->table))
+        goto out;
+    team->cfg.table = team->table;
+    rc = exchange_members(team);
+    rc = exchange_ledgers(team, rc);
+out:
+    if (rc) {
+        err->code = rc;
+        snprintf(err->text, sizeof err->text, "dcoll_team_create: %s",
+                 drail_strerror(rc));
+        dcoll_team_free(team);
+        return rc;
+    }
+    *out = team;
+    return 0;
+}
+
+void dcoll_team_free(dcoll_team_t *team)
+{
+    if (!team)
+        return;
+    while (team->requests)
+        request_destroy(team->requests);
+    if (team->ledger_mem)
+        drail_mem_release(team->ledger_mem);
+    if (team->copy_mem)
+        drail_mem_release(team->copy_mem);
+    segment_close(&team->ledgers);
+    free(team->node_begin);
+    free(team->connected);
+    free(team->members);
+    free(team->table);
+    free(team);
+}
+
+const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team)
+{
+    return &team->shape;
+}
+
+const dcoll_config_t *dcoll_team_config(const dcoll_team_t *team)
+{
+    return &team->cfg;
+}
+
+const char *dcoll_last_error(const dcoll_team_t *team)
+{
+    return team->error.text;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verifier: plays all ranks, each until it blocks. See verify.h for why one
+ * interleaving is enough. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "verify.h"
+
+static size_t cells_of(const struct verifier *v, size_t bytes)
+{
+    return (bytes + v->grain - 1) / v->grain;
+}
+
+static unsigned depth_of(const struct verifier *v)
+{
+    return v->program->args.depth;
+}
+
+/* The next cells; before there are any, only counts them. */
+static struct cell *claim(struct verifier *v, size_t cells)
+{
+    size_t begin = v->ncells;
+    v->ncells += cells;
+    return v->cells ? v->cells + begin : NULL;
+}
+
+static void lay_out(struct verifier *v)
+{
+    unsigned depth = depth_of(v);
+    v->ncells = 0;
+    for (unsigned n = 0; n < v->shape->nnodes; n++) {
+        unsigned first = v->shape->node_begin[n];
+        size_t bytes = schedule_of(v, first)->node_bytes;
+        struct cell *node = claim(v, depth * cells_of(v, bytes));
+        for (unsigned r = first; r < v->shape->node_begin[n + 1]; r++) {
+            const dcoll_schedule_t *s = schedule_of(v, r);
+            struct player *p = &v->players[r];
+            p->node = node;
+            p->user[DCOLL_SEND] = claim(v, cells_of(v, p->send));
+            p->user[DCOLL_RECV] = claim(v, cells_of(v, p->recv));
+            p->temp = claim(v, depth * cells_of(v, s->temp_bytes));
+            p->lines = claim(v, depth * s->flags * v->line_cells);
+        }
+    }
+}
+
+static int set_up_player(struct verifier *v, unsigned rank)
+{
+    struct player *p = &v->players[rank];
+    p->snapshot = p->puts = NONE;
+    p->send = verify_send_bytes(v->program, rank);
+    p->recv = verify_recv_bytes(v->program, rank);
+    p->clock = calloc(2 * (size_t)v->nranks + v->starts, sizeof *p->clock);
+    p->flags = calloc((size_t)schedule_of(v, rank)->flags * v->starts + 1,
+                      sizeof *p->flags);
+    if (!p->clock || !p->flags)
+        return DRAIL_ENOMEM;
+    p->clock[rank] = 1;
+    p->ready = p->clock + v->nranks;
+    p->begin = p->ready + v->nranks;
+    return 0;
+}
+
+static int set_up(struct verifier *v)
+{
+    v->messages_free = v->snapshots.free = NONE;
+    for (unsigned r = 0; r < v->nranks; r++)
+        if (set_up_player(v, r))
+            return DRAIL_ENOMEM;
+    lay_out(v);
+    v->cells = calloc(v->ncells + 1, sizeof *v->cells);
+    if (!v->cells)
+        return DRAIL_ENOMEM;
+    for (size_t i = 0; i < v->ncells; i++)
+        v->cells[i].readers = NONE;
+    lay_out(v);
+    verify_user_alias(v);
+    return 0;
+}
+
+static void tear_down(struct verifier *v)
+{
+    for (unsigned r = 0; v->players && r < v->nranks; r++) {
+        free(v->players[r].clock);
+        free(v->players[r].flags);
+    }
+    free(v->players);
+    free(v->cells);
+    free(v->streams);
+    free(v->snapshots.clock);
+    free(v->snapshots.users);
+    free(v->messages);
+    free(v->puts);
+    free(v->readers);
+}
+
+/* ------------------------------------------------------ operations --- */
+
+static struct region region_of(const struct verifier *v, unsigned rank,
+                               unsigned start, dcoll_place_t place)
+{
+    const struct player *p = &v->players[rank];
+    const dcoll_schedule_t *s = schedule_of(v, rank);
+    unsigned turn = start % depth_of(v);
+    struct cell *base = NULL;
+    switch (place.space) {
+    case DCOLL_SEND:
+    case DCOLL_RECV:
+        base = p->user[place.space];
+        break;
+    case DCOLL_TEMP:
+        base = p->temp + turn * cells_of(v, s->temp_bytes);
+        break;
+    case DCOLL_NODE:
+        base = p->node + turn * cells_of(v, s->node_bytes);
+        break;
+    }
+    return (struct region){base + place.offset / v->grain, place.offset, rank,
+                           place.space, false};
+}
+
+static struct region line_of(const struct verifier *v, unsigned rank,
+                             unsigned start, unsigned flag)
+{
+    size_t line = start % depth_of(v) * schedule_of(v, rank)->flags + flag;
+    return (struct region){v->players[rank].lines + line * v->line_cells, 0,
+                           rank, DCOLL_NODE, true};
+}
+
+static struct flag *flag_of(const struct verifier *v, unsigned rank,
+                            unsigned start, unsigned flag)
+{
+    return &v->players[rank]
+                .flags[(size_t)start * schedule_of(v, rank)->flags + flag];
+}
+
+static struct actor actor_of(const struct verifier *v, unsigned rank)
+{
+    const struct player *p = &v->players[rank];
+    return (struct actor){
+        rank, {rank, p->clock[rank], what_of(v, rank, p->start, p->op)}};
+}
+
+static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct player *p = &v->players[rank];
+    struct actor actor = actor_of(v, rank);
+    uint32_t put = v->nputs;
+    if (op->dst.space == DCOLL_RECV && p->ready[op->peer] != p->start + 1) {
+        verify_fail_at(v, rank, p->start, p->op,
+                       "put into RECV without READY of this start");
+        return;
+    }
+    if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
+                     sizeof *v->puts))
+        return;
+    v->puts[v->nputs++] =
+        (struct put){rank, NONE, op->peer, NONE, actor.access.what, p->puts};
+    p->puts = put;
+    actor.access.who = IS_PUT | put;
+    if (op->bytes) {
+        struct region src = region_of(v, rank, p->start, op->src);
+        struct region dst = region_of(v, op->peer, p->start, op->dst);
+        if (!verify_move(v, &actor, &src, &dst, op->bytes))
+            return;
+    }
+    verify_send(v, rank, op->peer, DCOLL_DATA, put);
+}
+
+static void play_complete(struct verifier *v, unsigned rank)
+{
+    struct player *p = &v->players[rank];
+    for (; p->puts != NONE; p->puts = v->puts[p->puts].next)
+        v->puts[p->puts].completed = p->clock[rank];
+}
+
+static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct player *p = &v->players[rank];
+    if (p->start < op->lag)
+        return true;
+    if (!verify_receive(v, rank, op->peer, op->tag))
+        return false;
+    if (op->tag == DCOLL_READY && !op->lag)
+        p->ready[op->peer] = p->start + 1;
+    return true;
+}
+
+static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    unsigned start = v->players[rank].start;
+    struct actor actor = actor_of(v, rank);
+    struct region src = region_of(v, rank, start, op->src);
+    struct region dst = region_of(v, rank, start, op->dst);
+    verify_move(v, &actor, &src, &dst, op->bytes);
+}
+
+static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct player *p = &v->players[rank];
+    struct flag *flag = flag_of(v, rank, p->start, op->flag);
+    struct actor actor = actor_of(v, rank);
+    if (flag->release.own) {
+        verify_fail_at(v, rank, p->start, p->op,
+                       "the flag is signalled twice in a start");
+        return;
+    }
+    if (op->bytes) {
+        struct region src = region_of(v, rank, p->start, op->src);
+        struct region line = line_of(v, rank, p->start, op->flag);
+        if (!verify_move(v, &actor, &src, &line, op->bytes))
+            return;
+    }
+    flag->bytes = op->bytes;
+    verify_release(v, rank, &flag->release);
+}
+
+static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct player *p = &v->players[rank];
+    if (p->start < op->lag)
+        return true;
+    const struct flag *flag =
+        flag_of(v, op->peer, p->start - op->lag, op->flag);
+    if (!flag->release.own)
+        return false;
+    verify_acquire(v, rank, op->peer, flag->release);
+    if (op->bytes > flag->bytes)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "the payload has only %zu bytes", flag->bytes);
+    else if (op->bytes) {
+        struct actor actor = actor_of(v, rank);
+        struct region line = line_of(v, op->peer, p->start, op->flag);
+        struct region dst = region_of(v, rank, p->start, op->dst);
+        verify_move(v, &actor, &line, &dst, op->bytes);
+    }
+    return true;
+}
+
+/* false: the rank must wait. */
+static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    switch (op->kind) {
+    case DCOLL_PUT:
+        play_put(v, rank, op);
+        return true;
+    case DCOLL_NOTIFY:
+        verify_send(v, rank, op->peer, op->tag, NONE);
+        return true;
+    case DCOLL_WAIT:
+        return play_wait(v, rank, op);
+    case DCOLL_COMPLETE:
+        play_complete(v, rank);
+        return true;
+    case DCOLL_COPY:
+        play_copy(v, rank, op);
+        return true;
+    case DCOLL_SIGNAL:
+        play_signal(v, rank, op);
+        return true;
+    case DCOLL_AWAIT:
+        return play_await(v, rank, op);
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------- playing --- */
+
+/* Until the rank blocks or has done all starts; did it get anywhere? */
+static bool play_rank(struct verifier *v, unsigned rank)
+{
+    struct player *p = &v->players[rank];
+    const dcoll_schedule_t *s = schedule_of(v, rank);
+    bool moved = false;
+    for (; p->start < v->starts && !v->error; moved = true) {
+        if (!p->begun) {
+            verify_user_fill(v, rank);
+            p->begun = true;
+        } else if (p->op < s->nops) {
+            if (!play_op(v, rank, &s->ops[p->op]))
+                return moved;
+            p->op++;
+        } else {
+            verify_user_read(v, rank);
+            p->start++;
+            p->op = 0;
+            p->begun = false;
+        }
+    }
+    return moved;
+}
+
+#define NAMED 4 /* blocked ranks that the sentence names */
+
+static void deadlock(struct verifier *v)
+{
+    char text[NAMED * 200] = "";
+    size_t used = 0;
+    unsigned blocked = 0;
+    for (unsigned r = 0; r < v->nranks; r++) {
+        const struct player *p = &v->players[r];
+        if (p->start == v->starts || blocked++ >= NAMED)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s",
+                                 blocked == 1 ? " " : "; ");
+        verify_where(v, r, what_of(v, r, p->start, p->op), text + used,
+                     sizeof text - used);
+        used += strlen(text + used);
+    }
+    if (blocked)
+        verify_fail(v, "deadlock of %u ranks:%s%s", blocked, text,
+                    blocked > NAMED ? "; …" : "");
+}
+
+static void play(struct verifier *v)
+{
+    bool moved = true;
+    while (moved && !v->error) {
+        moved = false;
+        for (unsigned r = 0; r < v->nranks && !v->error; r++)
+            moved |= play_rank(v, r);
+    }
+    if (!v->error)
+        deadlock(v);
+}
+
+int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
+                 size_t size)
+{
+    unsigned n = program->shape->nranks;
+    struct verifier v = {.program = program,
+                         .shape = program->shape,
+                         .nranks = n,
+                         .starts = starts,
+                         .why = why,
+                         .size = size};
+    size_t streams = (size_t)n * n * DCOLL_TAGS;
+    v.players = calloc(n, sizeof *v.players);
+    v.streams = calloc(streams, sizeof *v.streams);
+    if (size)
+        *why = '\0';
+    if (!v.players || !v.streams)
+        v.error = DRAIL_ENOMEM;
+    for (size_t i = 0; !v.error && i < streams; i++)
+        v.streams[i].head = NONE;
+    if (program->args.root >= n)
+        verify_fail(&v, "root %u of %u ranks", program->args.root, n);
+    if (!v.error)
+        verify_check(&v);
+    if (!v.error)
+        v.error = set_up(&v);
+    if (!v.error)
+        play(&v);
+    tear_down(&v);
+    if (v.error == DRAIL_ENOMEM)
+        snprintf(why, size, "out of memory");
+    return v.error;
+}

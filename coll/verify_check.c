@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What can be seen in the schedules without playing them. */
+#include <string.h>
+
+#include "verify.h"
+
+/* The operation that is being checked. */
+struct site {
+    struct verifier *v;
+    unsigned rank, op;
+};
+
+#define WRONG(site, ...)                                                       \
+    verify_fail_at((site)->v, (site)->rank, 0, (site)->op, __VA_ARGS__)
+
+static size_t gcd(size_t a, size_t b)
+{
+    while (b) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static size_t room(const struct verifier *v, unsigned rank, dcoll_space_t space)
+{
+    switch (space) {
+    case DCOLL_SEND:
+        return verify_send_bytes(v->program, rank);
+    case DCOLL_RECV:
+        return verify_recv_bytes(v->program, rank);
+    case DCOLL_TEMP:
+        return schedule_of(v, rank)->temp_bytes;
+    case DCOLL_NODE:
+        return schedule_of(v, rank)->node_bytes;
+    }
+    return 0;
+}
+
+static void check_range(const struct site *site, unsigned rank,
+                        dcoll_place_t place, size_t bytes)
+{
+    struct verifier *v = site->v;
+    size_t have = bytes ? room(v, rank, place.space) : 0;
+    if (!bytes)
+        return;
+    if (place.offset > have || bytes > have - place.offset)
+        WRONG(site, "out of bounds: there are %zu bytes on rank %u", have,
+              rank);
+    v->grain = gcd(gcd(v->grain, place.offset), bytes);
+}
+
+static void check_target(const struct site *site, dcoll_place_t dst)
+{
+    if (dst.space == DCOLL_SEND)
+        WRONG(site, "SEND must not be written");
+}
+
+static void check_copy(const struct site *site, const dcoll_op_t *op)
+{
+    check_target(site, op->dst);
+    check_range(site, site->rank, op->src, op->bytes);
+    check_range(site, site->rank, op->dst, op->bytes);
+    if (op->src.space == op->dst.space &&
+        op->src.offset < op->dst.offset + op->bytes &&
+        op->dst.offset < op->src.offset + op->bytes)
+        WRONG(site, "source and target overlap");
+}
+
+static void check_peer(const struct site *site, const dcoll_op_t *op)
+{
+    if (op->peer >= site->v->nranks)
+        WRONG(site, "there are only %u ranks", site->v->nranks);
+    else if (op->peer == site->rank)
+        WRONG(site, "the peer is the rank itself");
+    if (op->lag > site->v->program->args.depth)
+        WRONG(site, "the lag is more than the depth %u",
+              site->v->program->args.depth);
+}
+
+static void check_put(const struct site *site, const dcoll_op_t *op)
+{
+    struct verifier *v = site->v;
+    check_peer(site, op);
+    if (v->error)
+        return;
+    check_target(site, op->dst);
+    check_range(site, site->rank, op->src, op->bytes);
+    check_range(site, op->peer, op->dst, op->bytes);
+    if (op->port >= v->shape->ports)
+        WRONG(site, "port %u of %u", op->port, v->shape->ports);
+    stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
+}
+
+static void check_wait(const struct site *site, const dcoll_op_t *op)
+{
+    check_peer(site, op);
+    if (site->v->error)
+        return;
+    struct stream *s = stream_of(site->v, site->rank, op->peer, op->tag);
+    if (s->waits && s->lag != op->lag)
+        WRONG(site, "an earlier one has lag %u", s->lag);
+    s->waits++;
+    s->lag = op->lag;
+}
+
+static void check_payload(const struct site *site, dcoll_place_t place,
+                          size_t bytes)
+{
+    struct verifier *v = site->v;
+    check_range(site, site->rank, place, bytes);
+    if (bytes > DCOLL_LINE_BYTES)
+        WRONG(site, "a payload has at most %d bytes", DCOLL_LINE_BYTES);
+    if (bytes > v->line_cells)
+        v->line_cells = bytes; /* in bytes until the grain is known */
+}
+
+static void check_await(const struct site *site, const dcoll_op_t *op)
+{
+    struct verifier *v = site->v;
+    check_peer(site, op);
+    if (v->error)
+        return;
+    if (dcoll_shape_node(v->shape, op->peer) !=
+        dcoll_shape_node(v->shape, site->rank))
+        WRONG(site, "rank %u is on another node", op->peer);
+    if (op->bytes && op->lag)
+        WRONG(site, "a payload of an earlier start");
+    if (op->flag >= schedule_of(v, op->peer)->flags)
+        WRONG(site, "there are %u flags", schedule_of(v, op->peer)->flags);
+    check_target(site, op->dst);
+    check_payload(site, op->dst, op->bytes);
+}
+
+static void check_signal(const struct site *site, const dcoll_op_t *op)
+{
+    unsigned flags = schedule_of(site->v, site->rank)->flags;
+    if (op->flag >= flags)
+        WRONG(site, "there are %u flags", flags);
+    check_payload(site, op->src, op->bytes);
+}
+
+static void check_op(const struct site *site, const dcoll_op_t *op)
+{
+    switch (op->kind) {
+    case DCOLL_PUT:
+        check_put(site, op);
+        break;
+    case DCOLL_NOTIFY:
+        check_peer(site, op);
+        if (!site->v->error)
+            stream_of(site->v, op->peer, site->rank, op->tag)->posts++;
+        break;
+    case DCOLL_WAIT:
+        check_wait(site, op);
+        break;
+    case DCOLL_COMPLETE:
+        break;
+    case DCOLL_COPY:
+        check_copy(site, op);
+        break;
+    case DCOLL_SIGNAL:
+        check_signal(site, op);
+        break;
+    case DCOLL_AWAIT:
+        check_await(site, op);
+        break;
+    }
+}
+
+/* A request must have no puts under way when it is started again. */
+static void check_completed(struct verifier *v, unsigned rank)
+{
+    const dcoll_schedule_t *s = schedule_of(v, rank);
+    for (unsigned i = s->nops; i-- > 0;) {
+        if (s->ops[i].kind == DCOLL_COMPLETE)
+            return;
+        if (s->ops[i].kind == DCOLL_PUT) {
+            verify_fail_at(v, rank, 0, i, "no COMPLETE follows");
+            return;
+        }
+    }
+}
+
+static void check_node(struct verifier *v, unsigned node)
+{
+    unsigned first = v->shape->node_begin[node];
+    const dcoll_schedule_t *a = schedule_of(v, first);
+    for (unsigned r = first; r < v->shape->node_begin[node + 1]; r++) {
+        const dcoll_schedule_t *b = schedule_of(v, r);
+        if (a->node_bytes != b->node_bytes || a->flags != b->flags)
+            verify_fail(v,
+                        "ranks %u and %u of node %u disagree on its memory: "
+                        "%zu and %zu bytes, %u and %u flags",
+                        first, r, node, a->node_bytes, b->node_bytes, a->flags,
+                        b->flags);
+    }
+}
+
+static void check_streams(struct verifier *v)
+{
+    static const char *const names[] = {"DATA", "READY", "CREDIT"};
+    size_t count = (size_t)v->nranks * v->nranks * DCOLL_TAGS;
+    for (size_t i = 0; i < count; i++) {
+        const struct stream *s = &v->streams[i];
+        if (s->posts == s->waits)
+            continue;
+        size_t pair = i / DCOLL_TAGS;
+        verify_fail(v,
+                    "in each start, rank %zu sends %u %s to rank %zu, which "
+                    "waits for %u",
+                    pair % v->nranks, s->posts, names[i % DCOLL_TAGS],
+                    pair / v->nranks, s->waits);
+        return;
+    }
+}
+
+void verify_check(struct verifier *v)
+{
+    v->grain = v->program->args.bytes;
+    for (unsigned r = 0; r < v->nranks && !v->error; r++)
+        for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
+            check_op(&(struct site){v, r, i}, &schedule_of(v, r)->ops[i]);
+    if (!v->grain)
+        v->grain = 1;
+    v->line_cells /= v->grain;
+    for (unsigned r = 0; r < v->nranks && !v->error; r++)
+        check_completed(v, r);
+    for (unsigned n = 0; n < v->shape->nnodes && !v->error; n++)
+        check_node(v, n);
+    if (!v->error)
+        check_streams(v);
+}

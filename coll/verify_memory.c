@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contents of memory, and races. Each cell remembers its latest write and the
+ * reads since (as FastTrack does, Flanagan and Freund, PLDI 2009). An access is
+ * known to a rank when the rank's clock has reached it; that of a put when it
+ * has reached its WAIT, or, for its source, its COMPLETE.
+ */
+#include "verify.h"
+
+/* Does the actor know that the access is over? */
+static inline bool known(const struct verifier *v, const uint32_t *clock,
+                         const struct access *a, bool reads)
+{
+    if (!(a->who & IS_PUT))
+        return clock[a->who] >= a->when;
+    const struct put *put = &v->puts[a->who & ~IS_PUT];
+    return clock[put->target] >= put->seen ||
+           (reads && clock[put->poster] >= put->completed);
+}
+
+static void conflict(struct verifier *v, const struct actor *actor,
+                     const struct region *region, size_t cell,
+                     const char *doing, const struct access *other,
+                     const char *done)
+{
+    char where[192], before[192], place[96];
+    bool put = other->who & IS_PUT;
+    unsigned rank = put ? v->puts[other->who & ~IS_PUT].poster : other->who;
+    verify_where(v, actor->rank, actor->access.what, where, sizeof where);
+    verify_where(v, rank, other->what, before, sizeof before);
+    verify_place(region, region->offset + cell * v->grain, v->grain, place,
+                 sizeof place);
+    verify_fail(v, "%s %s %s, unordered with %s, which %s them", where, doing,
+                place, before, done);
+}
+
+bool verify_read(struct verifier *v, const struct actor *actor,
+                 const struct region *region, size_t cell)
+{
+    struct cell *c = &region->cells[cell];
+    const uint32_t *clock = v->players[actor->rank].clock;
+    if (!known(v, clock, &c->write, false)) {
+        conflict(v, actor, region, cell, "reads", &c->write, "writes");
+        return false;
+    }
+    if (!known(v, clock, &c->read, true)) {
+        if (!verify_room(v, (void **)&v->readers, v->nreaders,
+                         &v->readers_capacity, sizeof *v->readers))
+            return false;
+        v->readers[v->nreaders] = (struct reader){c->read, c->readers};
+        c->readers = v->nreaders++;
+    }
+    c->read = actor->access;
+    return true;
+}
+
+bool verify_write(struct verifier *v, const struct actor *actor,
+                  const struct region *region, size_t cell, uint64_t value)
+{
+    struct cell *c = &region->cells[cell];
+    const uint32_t *clock = v->players[actor->rank].clock;
+    const struct access *reader = &c->read;
+    if (!known(v, clock, &c->write, false)) {
+        conflict(v, actor, region, cell, "writes", &c->write, "writes");
+        return false;
+    }
+    for (uint32_t i = c->readers;; i = v->readers[i].next) {
+        if (!known(v, clock, reader, true)) {
+            conflict(v, actor, region, cell, "writes", reader, "reads");
+            return false;
+        }
+        if (i == NONE)
+            break;
+        reader = &v->readers[i].access;
+    }
+    *c = (struct cell){value, actor->access, {0}, NONE};
+    return true;
+}
+
+bool verify_move(struct verifier *v, const struct actor *actor,
+                 const struct region *src, const struct region *dst,
+                 size_t bytes)
+{
+    for (size_t i = 0; i < bytes / v->grain; i++)
+        if (!verify_read(v, actor, src, i) ||
+            !verify_write(v, actor, dst, i, src->cells[i].value))
+            return false;
+    return true;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sentences of the verifier. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "verify.h"
+
+static const char *const spaces[] = {"SEND", "RECV", "TEMP", "NODE"};
+static const char *const tags[] = {"DATA", "READY", "CREDIT"};
+
+static void operation(const dcoll_op_t *op, char *text, size_t size)
+{
+    switch (op->kind) {
+    case DCOLL_PUT:
+        snprintf(text, size, "PUT of %zu bytes, %s+%zu to %s+%zu of rank %u",
+                 op->bytes, spaces[op->src.space], op->src.offset,
+                 spaces[op->dst.space], op->dst.offset, op->peer);
+        break;
+    case DCOLL_NOTIFY:
+        snprintf(text, size, "NOTIFY %s to rank %u", tags[op->tag], op->peer);
+        break;
+    case DCOLL_WAIT:
+        snprintf(text, size, "WAIT for %s from rank %u, lag %u", tags[op->tag],
+                 op->peer, op->lag);
+        break;
+    case DCOLL_COMPLETE:
+        snprintf(text, size, "COMPLETE");
+        break;
+    case DCOLL_COPY:
+        snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu", op->bytes,
+                 spaces[op->src.space], op->src.offset, spaces[op->dst.space],
+                 op->dst.offset);
+        break;
+    case DCOLL_SIGNAL:
+        snprintf(text, size, "SIGNAL flag %u with %zu bytes", op->flag,
+                 op->bytes);
+        break;
+    case DCOLL_AWAIT:
+        snprintf(text, size, "AWAIT flag %u of rank %u, lag %u, %zu bytes",
+                 op->flag, op->peer, op->lag, op->bytes);
+        break;
+    }
+}
+
+void verify_where(const struct verifier *v, unsigned rank, uint32_t what,
+                  char *text, size_t size)
+{
+    const dcoll_schedule_t *s = schedule_of(v, rank);
+    unsigned start = what / (s->nops + USER_OPS);
+    unsigned op = what % (s->nops + USER_OPS);
+    char kind[96];
+    if (op >= s->nops) {
+        snprintf(text, size, "start %u, the user of rank %u %s it", start, rank,
+                 op - s->nops == USER_FILLS ? "before" : "after");
+        return;
+    }
+    operation(&s->ops[op], kind, sizeof kind);
+    snprintf(text, size, "start %u, operation %u of rank %u (%s)", start, op,
+             rank, kind);
+}
+
+void verify_place(const struct region *region, size_t offset, size_t bytes,
+                  char *text, size_t size)
+{
+    snprintf(text, size, "bytes %zu … %zu of rank %u's %s", offset,
+             offset + bytes - 1, region->rank,
+             region->line ? "line" : spaces[region->space]);
+}
+
+void verify_fail(struct verifier *v, const char *format, ...)
+{
+    va_list args;
+    if (v->error)
+        return;
+    v->error = DRAIL_EINVAL;
+    va_start(args, format);
+    vsnprintf(v->why, v->size, format, args);
+    va_end(args);
+}
+
+void verify_fail_at(struct verifier *v, unsigned rank, unsigned start,
+                    unsigned op, const char *format, ...)
+{
+    char where[192], text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    verify_where(v, rank, what_of(v, rank, start, op), where, sizeof where);
+    verify_fail(v, "%s: %s", where, text);
+}

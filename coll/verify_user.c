@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The callers: what they put into their buffers before each start, and what
+ * they must find after it. Each start has contents of its own, and what RECV
+ * held before is scribbled over. Roots that are in place: SEND of a gather is
+ * the root's block of RECV, RECV of a scatter is its block of SEND.
+ */
+#include "verify.h"
+
+#define SCRIBBLE ((uint64_t)1 << 63)
+
+static size_t blocks(const dcoll_program_t *p, bool many)
+{
+    return (many ? p->shape->nranks : 1) * p->args.bytes;
+}
+
+size_t verify_send_bytes(const dcoll_program_t *p, unsigned rank)
+{
+    const dcoll_args_t *a = &p->args;
+    bool root = rank == a->root;
+    switch (a->collective) {
+    case DCOLL_GATHER:
+        return blocks(p, false);
+    case DCOLL_ALLGATHER:
+        return a->in_place ? 0 : blocks(p, false);
+    case DCOLL_ALLTOALL:
+        return a->in_place ? 0 : blocks(p, true);
+    case DCOLL_BCAST:
+        return root ? blocks(p, false) : 0;
+    case DCOLL_SCATTER:
+        return root ? blocks(p, true) : 0;
+    default:
+        return 0;
+    }
+}
+
+size_t verify_recv_bytes(const dcoll_program_t *p, unsigned rank)
+{
+    const dcoll_args_t *a = &p->args;
+    bool root = rank == a->root;
+    switch (a->collective) {
+    case DCOLL_GATHER:
+        return root ? blocks(p, true) : 0;
+    case DCOLL_ALLGATHER:
+    case DCOLL_ALLTOALL:
+        return blocks(p, true);
+    case DCOLL_BCAST:
+        return root ? 0 : blocks(p, false);
+    case DCOLL_SCATTER:
+        return blocks(p, false);
+    default:
+        return 0;
+    }
+}
+
+/* What block `block` of a rank's input holds in its cell `cell`. */
+static uint64_t input(const struct verifier *v, unsigned start, unsigned rank,
+                      size_t block, size_t cell)
+{
+    uint64_t cells = v->program->args.bytes / v->grain;
+    uint64_t owner = (uint64_t)start * v->nranks + rank;
+    return 1 + (owner * v->nranks + block) * cells + cell;
+}
+
+/* Does block `block` of RECV hold input? Sets which of the rank's. */
+static bool in_place(const struct verifier *v, unsigned rank, size_t block,
+                     size_t *which)
+{
+    const dcoll_args_t *a = &v->program->args;
+    *which = 0;
+    if (!a->in_place)
+        return false;
+    switch (a->collective) {
+    case DCOLL_GATHER:
+    case DCOLL_ALLGATHER:
+        return block == rank;
+    case DCOLL_ALLTOALL:
+        *which = block;
+        return true;
+    case DCOLL_SCATTER:
+        *which = rank;
+        return rank == a->root;
+    default:
+        return false;
+    }
+}
+
+static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
+                       size_t block, size_t cell)
+{
+    const dcoll_args_t *a = &v->program->args;
+    switch (a->collective) {
+    case DCOLL_ALLTOALL:
+        return input(v, start, (unsigned)block, rank, cell);
+    case DCOLL_BCAST:
+        return input(v, start, a->root, 0, cell);
+    case DCOLL_SCATTER:
+        return input(v, start, a->root, rank, cell);
+    default:
+        return input(v, start, (unsigned)block, 0, cell);
+    }
+}
+
+static struct actor user(const struct verifier *v, unsigned rank, unsigned op)
+{
+    const struct player *p = &v->players[rank];
+    op += schedule_of(v, rank)->nops;
+    return (struct actor){
+        rank, {rank, p->clock[rank], what_of(v, rank, p->start, op)}};
+}
+
+void verify_user_fill(struct verifier *v, unsigned rank)
+{
+    struct player *p = &v->players[rank];
+    struct actor actor = user(v, rank, USER_FILLS);
+    size_t cells = v->program->args.bytes / v->grain;
+    struct region send = {p->user[DCOLL_SEND], 0, rank, DCOLL_SEND, false};
+    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV, false};
+    size_t which;
+
+    p->begin[p->start] = p->clock[rank];
+    for (size_t i = 0; i < p->send / v->grain; i++)
+        if (!verify_write(v, &actor, &send, i,
+                          input(v, p->start, rank, i / cells, i % cells)))
+            return;
+    for (size_t i = 0; i < p->recv / v->grain; i++) {
+        uint64_t value = SCRIBBLE | i;
+        if (in_place(v, rank, i / cells, &which))
+            value = input(v, p->start, rank, which, i % cells);
+        if (!verify_write(v, &actor, &recv, i, value))
+            return;
+    }
+}
+
+static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
+{
+    struct player *p = &v->players[rank];
+    size_t cells = v->program->args.bytes / v->grain;
+    size_t offset = at % cells * v->grain;
+    if (!got || got & SCRIBBLE) {
+        verify_fail(v,
+                    "start %u, after it byte %zu of block %zu in rank %u's "
+                    "RECV is %s",
+                    p->start, offset, at / cells, rank,
+                    got ? "what was there before"
+                        : "from memory that was never written");
+        return;
+    }
+    got--;
+    size_t cell = got % cells;
+    got /= cells;
+    verify_fail(v,
+                "start %u, after it byte %zu of block %zu in rank %u's RECV is "
+                "byte %zu of block %zu of rank %zu in start %zu",
+                p->start, offset, at / cells, rank, cell * v->grain,
+                (size_t)(got % v->nranks),
+                (size_t)(got / v->nranks % v->nranks),
+                (size_t)(got / v->nranks / v->nranks));
+}
+
+/* Nobody leaves a barrier before all have come. */
+static void left_barrier(struct verifier *v, unsigned rank)
+{
+    const struct player *p = &v->players[rank];
+    for (unsigned r = 0; r < v->nranks; r++) {
+        uint32_t begin = v->players[r].begin[p->start];
+        if (!begin || p->clock[r] < begin)
+            verify_fail(v,
+                        "start %u, rank %u leaves the barrier without knowing "
+                        "that rank %u has come",
+                        p->start, rank, r);
+    }
+}
+
+void verify_user_read(struct verifier *v, unsigned rank)
+{
+    struct player *p = &v->players[rank];
+    struct actor actor = user(v, rank, USER_READS);
+    size_t cells = v->program->args.bytes / v->grain;
+    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV, false};
+
+    for (size_t i = 0; i < p->recv / v->grain; i++) {
+        uint64_t value = recv.cells[i].value;
+        if (!verify_read(v, &actor, &recv, i))
+            return;
+        if (value != output(v, p->start, rank, i / cells, i % cells)) {
+            wrong(v, rank, i, value);
+            return;
+        }
+    }
+    if (v->program->args.collective == DCOLL_BARRIER)
+        left_barrier(v, rank);
+}
+
+void verify_user_alias(struct verifier *v)
+{
+    const dcoll_args_t *a = &v->program->args;
+    struct player *root = &v->players[a->root];
+    size_t own = a->root * (a->bytes / v->grain);
+    if (a->in_place && a->collective == DCOLL_GATHER)
+        root->user[DCOLL_SEND] = root->user[DCOLL_RECV] + own;
+    else if (a->in_place && a->collective == DCOLL_SCATTER)
+        root->user[DCOLL_RECV] = root->user[DCOLL_SEND] + own;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives over real rails: every algorithm with every kind of call, fresh
+ * contents and skewed ranks; then what must fail.
+ */
+#include "coll/dcoll.h"
+#include <sched.h>
+
+#include "ranks.h"
+
+#define MOST   40000 /* bytes of the largest block */
+#define STARTS 5
+#define ROOM   16 /* bytes behind a buffer that must stay as they are */
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    unsigned char *send, *recv;
+    drail_mem_t *send_mem, *recv_mem;
+};
+
+static void scene_open(struct scene *s, struct rank *r, unsigned depth)
+{
+    dcoll_config_t cfg;
+    drail_error_t err = {0};
+    size_t bytes = (size_t)r->size * MOST + ROOM;
+    dcoll_config_init(&cfg);
+    cfg.depth = depth;
+    s->r = r;
+    int rc = dcoll_team_create(r->job, r->t, &cfg, &s->team, &err);
+    if (rc)
+        printf("# rank %u: %s\n", r->rank, err.text);
+    check(rc == 0);
+    expect(r, 0,
+           drail_mem_alloc(r->t, bytes, DRAIL_ACCESS_ALL, (void **)&s->send,
+                           &s->send_mem));
+    expect(r, 0,
+           drail_mem_alloc(r->t, bytes, DRAIL_ACCESS_ALL, (void **)&s->recv,
+                           &s->recv_mem));
+}
+
+static void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+    expect(s->r, 0, drail_mem_release(s->send_mem));
+    expect(s->r, 0, drail_mem_release(s->recv_mem));
+}
+
+/* A call of the library must return 0. */
+static void good(struct scene *s, int rc, const char *what)
+{
+    if (!rc)
+        return;
+    printf("# rank %u: %s: %s: %s\n", s->r->rank, what, drail_strerror(rc),
+           dcoll_last_error(s->team));
+    fflush(stdout);
+    _exit(1);
+}
+
+/* Byte i of the block that rank `from` has for rank `to`, in one start. */
+static unsigned char content(unsigned start, unsigned from, unsigned to,
+                             size_t i)
+{
+    uint64_t x = start * 1000003u + from * 10007u + to * 101u + i;
+    x *= 0x9e3779b97f4a7c15ull;
+    return (unsigned char)(x >> 56);
+}
+
+static void fill(unsigned char *at, unsigned start, unsigned from, unsigned to,
+                 size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = content(start, from, to, i);
+}
+
+static bool holds(const unsigned char *at, unsigned start, unsigned from,
+                  unsigned to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != content(start, from, to, i)) {
+            printf("# start %u: block of rank %u for %u, byte %zu of %zu\n",
+                   start, from, to, i, bytes);
+            return false;
+        }
+    return true;
+}
+
+/* What the user has before a start. All ranks' blocks of an all-gather are for
+ * rank 0, so to say. */
+static void give(struct scene *s, const dcoll_call_t *c, unsigned start)
+{
+    unsigned me = s->r->rank, n = s->r->size;
+    bool in_place = c->send == DCOLL_IN_PLACE;
+    memset(s->recv, 0xee, n * c->bytes + ROOM);
+    switch (c->collective) {
+    case DCOLL_GATHER:
+    case DCOLL_ALLGATHER:
+        fill(in_place ? s->recv + me * c->bytes : s->send, start, me, 0,
+             c->bytes);
+        break;
+    case DCOLL_ALLTOALL:
+    case DCOLL_SCATTER:
+        for (unsigned to = 0; to < n; to++)
+            fill((in_place ? s->recv : s->send) + to * c->bytes, start, me, to,
+                 c->bytes);
+        break;
+    case DCOLL_BCAST:
+        if (me == c->root)
+            fill(s->recv, start, me, 0, c->bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool got(struct scene *s, const dcoll_call_t *c, unsigned start)
+{
+    unsigned me = s->r->rank, n = s->r->size;
+    size_t end = c->bytes;
+    bool ok = true;
+    switch (c->collective) {
+    case DCOLL_GATHER:
+    case DCOLL_ALLGATHER:
+        end = n * c->bytes;
+        if (c->collective == DCOLL_GATHER && me != c->root)
+            return true;
+        for (unsigned from = 0; from < n; from++)
+            ok = ok &&
+                 holds(s->recv + from * c->bytes, start, from, 0, c->bytes);
+        break;
+    case DCOLL_ALLTOALL:
+        end = n * c->bytes;
+        for (unsigned from = 0; from < n; from++)
+            ok = ok &&
+                 holds(s->recv + from * c->bytes, start, from, me, c->bytes);
+        break;
+    case DCOLL_SCATTER:
+        if (c->recv == DCOLL_IN_PLACE)
+            return holds(s->send + me * c->bytes, start, me, me, c->bytes);
+        ok = holds(s->recv, start, c->root, me, c->bytes);
+        break;
+    case DCOLL_BCAST:
+        ok = holds(s->recv, start, c->root, 0, c->bytes);
+        break;
+    default:
+        end = 0;
+    }
+    for (unsigned i = 0; i < ROOM; i++)
+        ok = ok && s->recv[end + i] == 0xee;
+    return ok;
+}
+
+/* Ranks arrive at different times. */
+static void skew(struct scene *s, unsigned start)
+{
+    if ((s->r->rank + start) % 3 == 0)
+        for (uint64_t spin = rnd(s->r) % 20000; spin; spin--)
+            __asm__ volatile("");
+}
+
+static void run_persistent(struct scene *s, const dcoll_call_t *c)
+{
+    dcoll_request_t *q;
+    good(s, dcoll_init(s->team, c, &q), c->algorithm);
+    for (unsigned start = 0; start < STARTS; start++) {
+        give(s, c, start);
+        skew(s, start);
+        good(s, dcoll_start(q), c->algorithm);
+        good(s, dcoll_wait(q, -1), c->algorithm);
+        check(got(s, c, start));
+    }
+    good(s, dcoll_free(q), c->algorithm);
+}
+
+static void run_blocking(struct scene *s, const dcoll_call_t *c)
+{
+    for (unsigned start = 0; start < 2; start++) {
+        give(s, c, start);
+        good(s, dcoll_run(s->team, c), c->algorithm);
+        check(got(s, c, start));
+    }
+}
+
+static void run_begun(struct scene *s, const dcoll_call_t *c)
+{
+    dcoll_request_t *q;
+    int rc;
+    give(s, c, 7);
+    good(s, dcoll_begin(s->team, c, &q), c->algorithm);
+    while ((rc = dcoll_test(q)) == DRAIL_EAGAIN)
+        sched_yield();
+    good(s, rc, c->algorithm);
+    check(got(s, c, 7));
+}
+
+static const void *send_of(const struct scene *s, dcoll_collective_t what,
+                           bool in_place)
+{
+    if (what == DCOLL_BCAST)
+        return NULL;
+    return in_place ? DCOLL_IN_PLACE : s->send;
+}
+
+static void run_algorithm(struct scene *s, const dcoll_algorithm_t *a)
+{
+    static const size_t sizes[] = {0, 1, 8, 57, 1000, MOST};
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (unsigned in_place = 0; in_place < 2; in_place++) {
+            dcoll_call_t c = {
+                .collective = a->collective,
+                .send = send_of(s, a->collective, in_place),
+                .recv = s->recv,
+                .bytes = sizes[i],
+                .root = (i + in_place) % s->r->size,
+                .algorithm = a->name,
+            };
+            /* a root in place is its own affair */
+            if (in_place && a->collective == DCOLL_GATHER &&
+                s->r->rank != c.root)
+                c.send = s->send;
+            if (in_place && a->collective == DCOLL_SCATTER) {
+                c.send = s->send;
+                if (s->r->rank == c.root)
+                    c.recv = DCOLL_IN_PLACE;
+            }
+            run_persistent(s, &c);
+            if (i % 2)
+                continue;
+            run_blocking(s, &c);
+            run_begun(s, &c);
+        }
+}
+
+static void algorithms(struct rank *r, unsigned depth)
+{
+    struct scene s;
+    unsigned done = 0;
+    scene_open(&s, r, depth);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        dcoll_args_t args = {.collective = (*a)->collective, .depth = depth};
+        if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(s.team), &args))
+            continue;
+        run_algorithm(&s, *a);
+        done++;
+    }
+    check(done > 10);
+    scene_close(&s);
+}
+
+static void every_algorithm(struct rank *r)
+{
+    algorithms(r, 2);
+}
+
+static void every_algorithm_depth_1(struct rank *r)
+{
+    algorithms(r, 1);
+}
+
+/* --------------------------------------------------- several under way */
+
+static void overlapping(struct rank *r)
+{
+    struct scene s;
+    enum { N = 4 };
+    dcoll_request_t *q[N];
+    unsigned char *recv[N];
+    unsigned char send[N][16];
+    scene_open(&s, r, 2);
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned i = 0; i < N; i++) {
+            recv[i] = s.recv + i * 16 * r->size;
+            fill(send[i], round, r->rank, i, 16);
+            dcoll_call_t c = {DCOLL_ALLGATHER, send[i], recv[i], 16, 0, NULL};
+            good(&s, dcoll_begin(s.team, &c, &q[i]), "begin");
+        }
+        /* ranks end them in different orders */
+        for (unsigned i = 0; i < N; i++)
+            good(&s, dcoll_wait(q[(i + r->rank) % N], -1), "wait");
+        for (unsigned i = 0; i < N; i++)
+            for (unsigned from = 0; from < r->size; from++)
+                check(holds(recv[i] + from * 16, round, from, i, 16));
+    }
+    scene_close(&s);
+}
+
+/* More different calls than a team keeps requests for. */
+static void many_sizes(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    for (size_t bytes = 1; bytes < 200; bytes++) {
+        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, bytes, 0, NULL};
+        give(&s, &c, (unsigned)bytes);
+        good(&s, dcoll_run(s.team, &c), "run");
+        check(got(&s, &c, (unsigned)bytes));
+    }
+    scene_close(&s);
+}
+
+/* ------------------------------------------------------------- failures */
+
+static void bad_arguments(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    check(dcoll_gather(s.team, s.send, s.recv, 8, r->size) == DRAIL_EINVAL);
+    check(strstr(dcoll_last_error(s.team), "root") != NULL);
+    check(dcoll_allgather(s.team, NULL, s.recv, 8) == DRAIL_EINVAL);
+    check(strstr(dcoll_last_error(s.team), "send is NULL") != NULL);
+    check(dcoll_alltoall(s.team, s.send, s.recv, (size_t)-1) == DRAIL_EINVAL);
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, "nonsense"};
+    check(dcoll_run(s.team, &c) == DRAIL_EINVAL);
+    check(strstr(dcoll_last_error(s.team), "nonsense") != NULL);
+    /* and the team is as good as before */
+    good(&s, dcoll_barrier(s.team), "barrier");
+    scene_close(&s);
+}
+
+/* The last rank calls something else: everybody is told, in bounded time. */
+static void different(struct rank *r, bool warm, const char *mine,
+                      const char *other)
+{
+    struct scene s;
+    int rc;
+    scene_open(&s, r, 2);
+    for (unsigned i = 0; warm && i < 3; i++) {
+        good(&s, dcoll_allgather(s.team, s.send, s.recv, 8), "allgather");
+        good(&s, dcoll_gather(s.team, s.send, s.recv, 8, 0), "gather");
+        good(&s, dcoll_barrier(s.team), "barrier");
+    }
+    double begin = seconds();
+    bool odd = r->rank == r->size - 1;
+    if (odd)
+        rc = dcoll_gather(s.team, s.send, s.recv, 8, 0);
+    else
+        rc = dcoll_allgather(s.team, s.send, s.recv, 8);
+    /* a rank that needs nobody may be done; then its next call fails */
+    if (!rc)
+        rc = dcoll_barrier(s.team);
+    if (rc != DRAIL_EINVAL)
+        printf("# rank %u: %d: %s\n", r->rank, rc, dcoll_last_error(s.team));
+    check(rc == DRAIL_EINVAL);
+    check(strstr(dcoll_last_error(s.team), mine) != NULL);
+    check(strstr(dcoll_last_error(s.team), other) != NULL);
+    check(seconds() - begin < 10);
+    nap(500); /* the others look at our ledger */
+    barrier(r);
+    dcoll_team_free(s.team);
+    drail_mem_release(s.send_mem);
+    drail_mem_release(s.recv_mem);
+}
+
+static void different_first(struct rank *r)
+{
+    different(r, false, "gather", "allgather");
+}
+
+static void different_later(struct rank *r)
+{
+    different(r, true, "gather", "rank");
+}
+
+static void short_timeout(drail_config_t *cfg)
+{
+    cfg->timeout_ms = 5000;
+}
+
+/* A rank dies: the others get an error soon. */
+static void death(struct rank *r)
+{
+    struct scene s;
+    int rc;
+    scene_open(&s, r, 2);
+    good(&s, dcoll_barrier(s.team), "barrier");
+    if (r->rank == 1)
+        _exit(3);
+    double begin = seconds();
+    while (!(rc = dcoll_allgather(s.team, s.send, s.recv, 64)))
+        ;
+    check(rc == DRAIL_EPEER || rc == DRAIL_ETIMEOUT);
+    check(seconds() - begin < 6);
+    check(dcoll_barrier(s.team) == rc);
+    _exit(0);
+}
+
+/* Ready before anything else can go wrong: 64 ranks. */
+static void many_ranks(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 2);
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, NULL};
+    give(&s, &c, 1);
+    good(&s, dcoll_run(s.team, &c), "run");
+    check(got(&s, &c, 1));
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"one rank", 1, every_algorithm, NULL, false, 0, true},
+    {"two ranks", 2, every_algorithm, NULL, false, 0, true},
+    {"two nodes of one", 2, every_algorithm, NULL, false, 1, true},
+    {"five ranks on nodes of two", 5, every_algorithm, NULL, false, 2, true},
+    {"four nodes of one", 4, every_algorithm, NULL, false, 1, true},
+    {"seven ranks on nodes of three, depth 1", 7, every_algorithm_depth_1, NULL,
+     false, 3, true},
+    {"several under way", 3, overlapping, NULL, false, 0, true},
+    {"several under way, two nodes", 4, overlapping, NULL, false, 2, true},
+    {"many sizes", 3, many_sizes, NULL, false, 2, true},
+    {"bad arguments", 2, bad_arguments, NULL, false, 0, true},
+    {"different calls at first", 3, different_first, NULL, false, 0, true},
+    {"different calls later", 3, different_later, short_timeout, false, 0,
+     true},
+    {"different calls later, on nodes", 4, different_later, short_timeout,
+     false, 2, true},
+    {"a rank dies", 3, death, short_timeout, true, 0, true},
+    {"a rank dies, on nodes", 4, death, short_timeout, true, 2, true},
+    {"64 ranks", 64, many_ranks, NULL, false, 0, true},
+};
+
+RUN_TESTS(tests)
