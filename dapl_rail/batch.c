@@ -15,7 +15,9 @@ struct batch {
     drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
     uint32_t data, rails;
     uint32_t seq;
-    bool timed, turns;
+    unsigned slot;        /* of the adaptive policy, … */
+    uint32_t set, learns; /* … its rails, and those that it learns of */
+    bool turns;
     struct {
         uint64_t start, posted, cpu;
     } at[DRAIL_MAX_RAILS];
@@ -76,25 +78,23 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
     struct link *link = b->reply.peer->links[rail->index];
     struct completion done = {.req = &b->req};
     bool last = round == b->ask->count;
-    uint64_t start = b->timed ? now_ns() : 0;
+    bool account = b->ask->account;
+    uint64_t start = account || (!round && b->learns) ? now_ns() : 0;
 
     if (!round) {
         b->at[rail->index].start = start;
-        if (b->ask->account && !b->at[cpu_mark(t, rail)].cpu)
+        if (account && !b->at[cpu_mark(t, rail)].cpu)
             b->at[cpu_mark(t, rail)].cpu = cpu_ns();
     }
     int rc = last ? note_send(link, b->seq, b->ask->id, b->rails,
                               b->ask->await_reply ? NULL : &done)
                   : batch_write(rail, b, round);
-    if (!b->timed)
+    if (!account)
         return rc;
     b->at[rail->index].posted = now_ns();
-    if (b->ask->account) {
-        b->ask->per_rail[rail->index].post_ns +=
-            b->at[rail->index].posted - start;
-        if (last)
-            account_cpu(t, b, rail);
-    }
+    b->ask->per_rail[rail->index].post_ns += b->at[rail->index].posted - start;
+    if (last)
+        account_cpu(t, b, rail);
     return rc;
 }
 
@@ -111,24 +111,40 @@ static int batch_met(struct rail *rail, void *arg)
             now - b->at[rail->index].posted;
         account_cpu(t, b, rail);
     }
-    if (b->data & (b->data - 1) && b->data & RAIL_BIT(rail->index))
-        weights_measure(rail, b->chunks[rail->index].bytes * b->ask->count,
-                        now - b->at[rail->index].start);
+    if (b->learns & RAIL_BIT(rail->index)) {
+        uint64_t ns = now - b->at[rail->index].start;
+        weights_measure(rail, b->slot,
+                        b->chunks[rail->index].bytes * b->ask->count, ns);
+        rail->busy_until = now;
+        rail->stats.busy_ns += ns;
+    }
     return 0;
 }
 
+/* Which rails carry what; notifications travel over all, but for the adaptive
+ * policy, which is to do without those that it leaves out. */
 static void batch_cut(drail_t *t, struct batch *b)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    bool timed = timing_applies(t, b->ask->xfer.bytes) && b->ask->count;
+    b->rails = engine_rails(t);
     b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
                t->cfg.engine != DRAIL_ENGINE_SINGLE;
     if (b->turns)
         return;
+    if (timed)
+        timing_harvest(t);
     int n = cut(t, b->ask->xfer.bytes, chunks);
     for (int i = 0; i < n; i++) {
         b->chunks[chunks[i].rail] = chunks[i];
         b->data |= RAIL_BIT(chunks[i].rail);
     }
+    if (!timed)
+        return;
+    b->rails = b->data;
+    b->slot = timing_slot(t, b->ask->xfer.bytes);
+    b->set = choice_set(&t->timing->choices[b->slot]);
+    b->learns = timing_learns(t, b->slot, b->set, b->data);
 }
 
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
@@ -143,10 +159,14 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (rc)
         return rc;
 
-    struct batch b = {.ask = ask, .rails = engine_rails(t)};
-    b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
+    struct batch b = {.ask = ask};
     batch_cut(t, &b);
-    b.timed = ask->account || t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
+    /* the answer comes over the same rails, a batch of the peer's own over
+     * those of its choice */
+    b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
+    if (b.set)
+        b.reply.rails |= peer->notes.likely;
+    uint64_t start = b.set ? now_ns() : 0;
     atomic_init(&b.req.pending, b.rails);
     struct work work = {
         .rails = b.rails,
@@ -154,7 +174,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .rounds = ask->count + 1,
         .short_one = !b.turns && !(b.data & (b.data - 1)),
         .owed = ask->await_reply ? reply_owed : sent_owed,
-        .met = b.timed ? batch_met : NULL,
+        .met = ask->account || b.learns ? batch_met : NULL,
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
@@ -167,6 +187,8 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
      * choice that is not ours */
     if (!rc && ask->await_reply)
         rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
+    if (!rc && b.set)
+        timing_batch(t, b.slot, b.set, ask->count, ask->xfer.bytes, start);
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)
@@ -205,6 +227,17 @@ static int answer_met(struct rail *rail, void *arg)
     return note_send(peer->links[rail->index], a->seq, a->id, rails, NULL);
 }
 
+/* On rails where no part was expected, there may have come one. */
+static int answer_rest(drail_t *t, struct answer *a)
+{
+    uint32_t rails = atomic_load_explicit(
+        &inbox_next(&a->asked.peer->notes)->expected, memory_order_relaxed);
+    int rc = 0;
+    for (rails &= ~a->sent; !rc && rails; rails &= rails - 1)
+        rc = answer_met(&t->rails[__builtin_ctz(rails)], a);
+    return rc;
+}
+
 int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
                        uint32_t answer_id, uint32_t *id)
 {
@@ -212,7 +245,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     struct peer *peer = peer_get(t, rank, &rc);
     if (!peer)
         return rc;
-    uint32_t rails = engine_rails(t) | peer->notes.likely;
+    uint32_t rails = peer->notes.likely ? peer->notes.likely : engine_rails(t);
     struct answer a = {
         .asked = {.peer = peer, .rails = rails},
         .wanted = answer,
@@ -231,6 +264,10 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         return outcome(t, peer, rc, "drail_batch_answer");
     a.seq = peer->note_seq;
     rc = engine_run(t, &work);
+    if (!rc)
+        rc = progress_wait(t, note_owed, &a.asked, t->cfg.timeout_ms);
+    if (!rc)
+        rc = answer_rest(t, &a);
     if (rc && a.sent)
         link_down(peer->links[__builtin_ctz(a.sent)], rc,
                   "an answer could be sent in part only");

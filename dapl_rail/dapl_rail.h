@@ -114,7 +114,9 @@ int drail_rail_query(const char *name, drail_rail_info_t *info,
 typedef enum drail_policy {
     DRAIL_POLICY_EVEN,       /**< equal parts (seed 004, section 4.3) */
     DRAIL_POLICY_WEIGHTED,   /**< parts in proportion to the rails' rates */
-    DRAIL_POLICY_ADAPTIVE,   /**< weights follow what each rail finished */
+    DRAIL_POLICY_ADAPTIVE,   /**< weights follow what each rail finished;
+                                  rails that do not pay at a size are left
+                                  out, found by trying now and then */
     DRAIL_POLICY_ROUNDROBIN, /**< whole messages, rails in turn */
     DRAIL_POLICY_FIXED,      /**< whole messages on one given rail */
 } drail_policy_t;
@@ -449,9 +451,10 @@ typedef struct drail_rail_time {
 typedef struct drail_batch {
     drail_xfer_t xfer;
     unsigned count;   /**< RDMA writes of xfer per batch (20 in the seed) */
-    uint32_t id;      /**< notification after them, over every rail */
+    uint32_t id;      /**< notification after them, over every rail
+                           (policy adaptive: over those with data) */
     bool await_reply; /**< then wait for one notification of the peer that
-                           came over every rail */
+                           came over every rail of its choice */
     bool account;     /**< fill in per_rail (costs clock readings) */
     drail_rail_time_t per_rail[DRAIL_MAX_RAILS]; /**< out, added to */
     uint32_t reply_id;                           /**< out */
@@ -476,9 +479,12 @@ int drail_batch_answer(drail_t *rail, unsigned peer, bool answer,
 typedef struct drail_rail_stats {
     uint64_t put_bytes, get_bytes, send_bytes;
     uint64_t puts, gets, sends, recvs;
-    uint64_t busy_ns;     /**< time with RDMA of this rail under way */
-    double weight;        /**< present share of a long message, sum 1 */
-    double measured_MBps; /**< rate that the adaptive policy sees, or 0 */
+    uint64_t busy_ns;     /**< adaptive: time with RDMA of this rail under
+                               way */
+    double weight;        /**< present share of a long message, sum 1;
+                               adaptive: of those striped last */
+    double measured_MBps; /**< rate that the adaptive policy has seen in the
+                               messages striped last, or 0 */
     bool up;
 } drail_rail_stats_t;
 

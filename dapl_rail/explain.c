@@ -24,13 +24,29 @@ static void say(struct writer *w, const char *format, ...)
         w->used = w->size - 1;
 }
 
+/* The adaptive policy's knowledge of messages of this size. */
+struct learnt {
+    unsigned slot;
+    const struct choice *choice; /* NULL: it does not apply */
+};
+
+static struct learnt learnt_of(const drail_t *t, size_t bytes)
+{
+    struct learnt l = {.slot = timing_slot(t, bytes)};
+    if (timing_applies(t, bytes))
+        l.choice = &t->timing->choices[l.slot];
+    return l;
+}
+
 /* Why a rail has the weight that it has. */
-static void say_weight(struct writer *w, const drail_t *t, unsigned r)
+static void say_weight(struct writer *w, const drail_t *t,
+                       const struct learnt *l, unsigned r)
 {
     const struct rail *rail = &t->rails[r];
-    if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE && rail->rate > 0)
-        say(w, ", measured %.0f MB/s", rail->rate * 1000);
-    else if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
+    double rate = l->choice ? rail->rate[l->slot] : 0;
+    if (l->choice && rate > 0)
+        say(w, ", measured %.0f MB/s", rate * 1000);
+    else if (l->choice)
         say(w, ", not measured yet");
     else if (t->cfg.policy == DRAIL_POLICY_WEIGHTED && t->cfg.weights[r] > 0)
         say(w, ", weight %g", t->cfg.weights[r]);
@@ -39,7 +55,22 @@ static void say_weight(struct writer *w, const drail_t *t, unsigned r)
         say(w, ", nominal %.0f MB/s", rail->info.nominal_MBps);
 }
 
-static const char *why_one(const drail_t *t, size_t bytes)
+/* Why a rail is left out. */
+static void say_loss(struct writer *w, const drail_t *t, const struct choice *c,
+                     unsigned r)
+{
+    if (!c || !(~c->champion & RAIL_BIT(r)))
+        return; /* only now, for a trial, or by its weight */
+    say(w, "; %s left out: ", t->rails[r].info.name);
+    if (c->lost[r].with > 0)
+        say(w, "with it %.0f MB/s, without %.0f MB/s",
+            (double)c->lost[r].with * 1000, (double)c->lost[r].without * 1000);
+    else
+        say(w, "not tried yet");
+}
+
+static const char *why_one(const drail_t *t, const struct choice *c,
+                           size_t bytes)
 {
     if (t->cfg.engine == DRAIL_ENGINE_SINGLE)
         return "engine single uses no other";
@@ -51,7 +82,11 @@ static const char *why_one(const drail_t *t, size_t bytes)
         return "its turn, the next message takes the next rail";
     if (bytes < t->cfg.stripe_threshold)
         return "shorter than the stripe threshold";
-    return "the others' shares would not be worth a write";
+    if (c && !(c->champion & (c->champion - 1)))
+        return "striping does not pay at this size";
+    if (c && c->trial)
+        return "on trial";
+    return "the others' shares would be too small";
 }
 
 void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
@@ -61,29 +96,28 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
     if (!t || !text || !size)
         return;
     /* asking must not change what the next message does */
-    unsigned turn = t->turn, striped = t->striped;
+    unsigned turn = t->turn;
+    struct learnt learnt = learnt_of(t, bytes);
+    const struct choice *c = learnt.choice;
+    if (c)
+        timing_harvest(t); /* as the next message would */
     int n = cut(t, bytes, chunks);
     t->turn = turn;
-    t->striped = striped;
 
     say(&w, "%zu bytes, %s, %s:", bytes, drail_engine_name(t->cfg.engine),
         drail_policy_name(t->cfg.policy));
     if (n == 1)
         say(&w, " all over %s (%s)", t->rails[chunks[0].rail].info.name,
-            why_one(t, bytes));
-    uint32_t used = 0;
+            why_one(t, c, bytes));
     for (int i = 0; n > 1 && i < n; i++) {
         unsigned r = chunks[i].rail;
-        used |= RAIL_BIT(r);
         say(&w, "%s %s %zu (%.1f %%", i ? "," : "", t->rails[r].info.name,
             chunks[i].bytes, 100.0 * (double)chunks[i].bytes / (double)bytes);
-        say_weight(&w, t, r);
+        say_weight(&w, t, &learnt, r);
         say(&w, ")");
     }
-    for (unsigned r = 0; n > 1 && r < t->nrails; r++)
-        if (!(used & RAIL_BIT(r))) {
-            say(&w, ", %s nothing (share too small", t->rails[r].info.name);
-            say_weight(&w, t, r);
-            say(&w, ")");
-        }
+    for (unsigned r = 0; r < t->nrails; r++)
+        say_loss(&w, t, c, r);
+    if (c && c->trial)
+        say(&w, "; a trial, other rails than usual");
 }

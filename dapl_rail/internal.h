@@ -22,6 +22,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
+#include "choose.h"
 #include "dapl_rail.h"
 
 #define CACHE_LINE    64
@@ -56,17 +57,19 @@ struct req {
 /* A DTO with a completion event. Its cookie is the address of this. */
 struct op {
     struct link *link;
-    struct req *req;   /* told when it completes, or NULL */
-    uint64_t index;    /* of this op on its link */
-    uint64_t posted;   /* DTOs posted up to and with this one */
-    uint32_t sent;     /* sends among them */
-    uint64_t start_ns; /* 0: not timed */
+    struct req *req;         /* told when it completes, or NULL */
+    uint64_t index;          /* of this op on its link */
+    uint64_t posted;         /* DTOs posted up to and with this one */
+    uint32_t sent;           /* sends among them */
+    struct message *message; /* part of this one, NULL: not timed */
+    uint64_t start_ns;
     uint64_t bytes;
 };
 
 /* What should happen when a DTO completes. */
 struct completion {
     struct req *req;
+    struct message *message;
     uint64_t start_ns;
     uint64_t bytes;
 };
@@ -78,6 +81,41 @@ struct dto {
     DAT_LMR_TRIPLET local;
     DAT_RMR_TRIPLET remote;
     uint64_t operand, compare;
+};
+
+/* -------------------------------------------------------------- timing --- */
+
+/*
+ * The adaptive policy learns per size (powers of two) and mode (way of driving
+ * the rails: nonthreaded, or threaded with each kind of team), as both decide
+ * what is worth it. A slot is one of each.
+ */
+#define TIMED_SIZES 40
+#define TIMED_MODES 3
+#define TIMED_SLOTS (TIMED_MODES * TIMED_SIZES)
+
+/* A striped or whole message under way that is timed. */
+struct message {
+    _Atomic uint64_t end_ns;  /* 0: not complete */
+    _Atomic uint32_t pending; /* rails whose part is not complete */
+    _Atomic bool failed;
+    bool gap;        /* those before it were not timed */
+    uint32_t set;    /* what the choice has said */
+    uint32_t learns; /* rails whose rate it tells */
+    unsigned slot;
+    uint64_t start_ns;
+    uint64_t bytes;
+} __attribute__((aligned(CACHE_LINE)));
+
+#define TIMED_MESSAGES 256u /* under way at once; more are not timed */
+
+struct timing {
+    struct choice choices[TIMED_SLOTS];
+    struct message ring[TIMED_MESSAGES];
+    uint32_t head, tail;          /* started, and looked at */
+    bool gap;                     /* there was no room for the last one */
+    uint64_t frontier;            /* latest end of those looked at */
+    unsigned latest[TIMED_MODES]; /* slot striped last, 0: none */
 };
 
 /* ------------------------------------------------------------ messages --- */
@@ -144,6 +182,14 @@ struct inbox {
 
 /* --------------------------------------------------------------- rails --- */
 
+/* Parts of messages whose completions were found together. */
+struct burst {
+    unsigned slot;
+    double before; /* rate without them, … */
+    double keep;   /* … and the part of it that counts with them */
+    double bytes, ns;
+};
+
 struct rail {
     drail_t *owner;
     unsigned index;
@@ -159,8 +205,10 @@ struct rail {
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;     /* core of the rail's thread, -1: not pinned */
-    double rate; /* bytes/ns, smoothed; 0: not measured */
+    int cpu;                  /* core of the rail's thread, -1: not pinned */
+    double rate[TIMED_SLOTS]; /* bytes/ns, smoothed; 0: not measured */
+    uint64_t busy_until;      /* end of the last timed part */
+    struct burst burst;
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
@@ -284,10 +332,10 @@ struct drail {
     struct team *team;
     bool parallel; /* the rails belong to the team's threads */
     _Atomic bool interrupted;
-    struct spin spin;   /* of the caller, for events */
-    unsigned turn;      /* roundrobin */
-    unsigned striped;   /* adaptive: messages until the next probe */
-    cpu_set_t affinity; /* the caller's own */
+    struct spin spin;      /* of the caller, for events */
+    unsigned turn;         /* roundrobin */
+    struct timing *timing; /* adaptive */
+    cpu_set_t affinity;    /* the caller's own */
     bool pinned;
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */
@@ -452,10 +500,36 @@ void team_join(drail_t *t, unsigned index);
 
 /* Cuts a message by the present policy. */
 int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS]);
-/* A rail has moved so many bytes in this time. */
-void weights_measure(struct rail *rail, uint64_t bytes, uint64_t ns);
+/* A rail has moved its part of a striped message in this time, after those
+ * before. */
+void weights_measure(struct rail *rail, unsigned slot, uint64_t bytes,
+                     uint64_t ns);
 /* Weights of the rails for a long message by the present policy. */
 void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
+
+int timing_open(drail_t *t);
+/* Is a message of so many bytes timed, that is: are its rails chosen by what
+ * has been measured? */
+bool timing_applies(const drail_t *t, size_t bytes);
+/* For so many bytes with the present engine. */
+unsigned timing_slot(const drail_t *t, size_t bytes);
+/* The slot that says most about long messages now. */
+unsigned timing_latest(const drail_t *t);
+/* Rails whose rate is learnt from a message that goes over this set. */
+uint32_t timing_learns(const drail_t *t, unsigned slot, uint32_t set,
+                       uint32_t data);
+/* Looks at the messages that have completed. */
+void timing_harvest(drail_t *t);
+/* A message over these rails starts; NULL: it can't be timed. */
+struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
+                             uint64_t start_ns);
+/* A rail's part is complete; in the rail's thread. */
+void timing_part(struct rail *rail, const struct op *op, bool ok);
+/* The message's start has failed, no op has it any more. */
+void timing_abandon(struct message *m);
+/* A blocking operation of several messages has been timed as a whole. */
+void timing_batch(drail_t *t, unsigned slot, uint32_t set, unsigned messages,
+                  uint64_t bytes, uint64_t start_ns);
 
 /* Is the transfer within its local and remote memory? */
 int xfer_check(drail_t *t, const drail_xfer_t *xfer);

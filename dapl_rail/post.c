@@ -97,8 +97,8 @@ void link_retire(struct op *op, int status)
     link->retired = op->posted;
     link->sent_retired = op->sent;
     link->ops_tail = op->index + 1;
-    if (op->start_ns && !status)
-        weights_measure(link->rail, op->bytes, now_ns() - op->start_ns);
+    if (op->message)
+        timing_part(link->rail, op, !status);
     if (req) {
         if (status)
             atomic_store_explicit(&req->status, status, memory_order_relaxed);
@@ -140,6 +140,7 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
             .posted = link->posted + 1,
             .sent = link->sent + send,
             .req = done ? done->req : NULL,
+            .message = done ? done->message : NULL,
             .start_ns = done ? done->start_ns : 0,
             .bytes = done ? done->bytes : 0,
         };

@@ -288,6 +288,16 @@ static unsigned next_rail(uint32_t rails, unsigned after)
     return (unsigned)__builtin_ctz(higher ? higher : rails);
 }
 
+/* The longest sleep on a rail; the adaptive policy wants to know when each of
+ * several was ready. */
+static unsigned longest_slice(const drail_t *t, bool alone)
+{
+    if (alone)
+        return WAIT_SLICE_US;
+    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE ? FIRST_SLICE_US
+                                                  : SHARED_SLICE_US;
+}
+
 /* Sleeps on the rails that owe something, each in turn. */
 static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 {
@@ -312,7 +322,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         rc = patience_check(p);
         if (rc)
             return owed(t, arg, &rails) > 0 ? 1 : rc;
-        if (slice < (alone ? WAIT_SLICE_US : SHARED_SLICE_US))
+        if (slice < longest_slice(t, alone))
             slice *= 2;
     }
 }
@@ -348,15 +358,21 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
     drail_t *t = rail->owner;
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
     uint32_t bit = RAIL_BIT(rail->index), rails;
+    unsigned slice = FIRST_SLICE_US;
     for (unsigned i = 1;; i++) {
         int rc = owed(t, arg, &rails);
         if (rc < 0 && rail_poll(rail) > 0)
             continue; /* another rail's error must not hide what is here */
         if (rc || !(rails & bit))
             return rc < 0 ? rc : 0;
-        rc = rail_sleep(rail, nap_us(&p, WAIT_SLICE_US));
+        /* of several, this rail may turn out to owe nothing: another thread
+         * will know */
+        bool alone = !(rails & (rails - 1));
+        rc = rail_sleep(rail, nap_us(&p, alone ? WAIT_SLICE_US : slice));
         if (rc < 0)
             return rc;
+        if (slice < SHARED_SLICE_US)
+            slice *= 2;
         if (rc > 0 && i % CHECK_EVENTS)
             continue;
         rail_check(rail);

@@ -28,17 +28,6 @@ int req_owed(drail_t *t, void *arg, uint32_t *owed)
     return status ? status : 1;
 }
 
-/* No event may touch a request any more whose start has failed. */
-static void req_detach(struct peer *peer, uint32_t rails, struct req *req)
-{
-    for (; rails; rails &= rails - 1) {
-        struct link *link = peer->links[__builtin_ctz(rails)];
-        for (uint64_t i = link->ops_tail; i != link->ops_head; i++)
-            if (link->ops[i & link->ops_mask].req == req)
-                link->ops[i & link->ops_mask].req = NULL;
-    }
-}
-
 static int req_wait(drail_t *t, struct req *req, int timeout_ms)
 {
     uint32_t rails;
@@ -137,7 +126,7 @@ struct transfer {
     uint32_t notify;                       /* rails with a notification */
     uint32_t seq, id;
     struct req *req;
-    bool timed;
+    struct message *message; /* NULL: not timed */
 };
 
 /* Not an initialiser: that would clear the chunks of every short message. */
@@ -148,7 +137,8 @@ static void transfer_init(struct transfer *x, struct peer *peer,
     x->xfer = xfer;
     x->verb = verb;
     x->data = x->notify = 0;
-    x->timed = false;
+    x->req = NULL;
+    x->message = NULL;
 }
 
 static int transfer_rail(struct rail *rail, void *arg, unsigned round)
@@ -163,7 +153,8 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 
     if (x->data & bit) {
         done.bytes = chunk->bytes;
-        done.start_ns = x->timed ? now_ns() : 0;
+        done.message = x->message;
+        done.start_ns = x->message ? now_ns() : 0;
         rc = rdma_post(link, x->verb, x->xfer, chunk->offset, chunk->bytes,
                        x->notify & bit ? NULL : &done);
         if (x->verb == VERB_WRITE) {
@@ -182,7 +173,7 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
         link->fence_at = link->posted;
     /* timed: the time is that of this rail, not of those posted after it.
      * parallel: what is complete already, this core takes from its cache */
-    if (!rc && (x->timed || rail->owner->parallel))
+    if (!rc && (x->message || rail->owner->parallel))
         rc = rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
     return rc;
 }
@@ -190,6 +181,10 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 static void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    bool timed = timing_applies(t, x->xfer->bytes);
+    uint64_t start = timed ? now_ns() : 0;
+    if (timed)
+        timing_harvest(t);
     int n = cut(t, x->xfer->bytes, chunks);
     unsigned rail = flags / DRAIL_ON_RAIL(0);
     if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold &&
@@ -199,7 +194,29 @@ static void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->chunks[chunks[i].rail] = chunks[i];
         x->data |= RAIL_BIT(chunks[i].rail);
     }
-    x->timed = n > 1 && t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
+    if (timed)
+        x->message = timing_start(t, x->xfer->bytes, x->data, start);
+}
+
+/* No event may touch any more what belongs to a failed start. */
+static void transfer_abandon(struct transfer *x, uint32_t rails, int status)
+{
+    for (; rails; rails &= rails - 1) {
+        struct link *link = x->peer->links[__builtin_ctz(rails)];
+        for (uint64_t i = link->ops_tail; i != link->ops_head; i++) {
+            struct op *op = &link->ops[i & link->ops_mask];
+            if (x->req && op->req == x->req)
+                op->req = NULL;
+            if (x->message && op->message == x->message)
+                op->message = NULL;
+        }
+    }
+    if (x->message)
+        timing_abandon(x->message);
+    if (x->req) {
+        atomic_store(&x->req->pending, 0);
+        atomic_store(&x->req->status, status);
+    }
 }
 
 static int transfer_start(drail_t *t, struct transfer *x, drail_req_t *req)
@@ -222,11 +239,7 @@ static int transfer_start(drail_t *t, struct transfer *x, drail_req_t *req)
     }
     if (!rc)
         return 0;
-    if (req) {
-        req_detach(x->peer, rails, x->req);
-        atomic_store(&x->req->pending, 0);
-        atomic_store(&x->req->status, rc);
-    }
+    transfer_abandon(x, rails, rc);
     if (x->notify)
         link_down(x->peer->links[__builtin_ctz(x->notify)], rc,
                   "a notification could be sent in part only");
@@ -252,8 +265,10 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (flags & DRAIL_NOTIFY) {
         x.notify = x.data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
         rc = links_reserve(t, peer, x.notify);
-        if (rc)
+        if (rc) {
+            transfer_abandon(&x, 0, rc);
             return outcome(t, peer, rc, "drail_put");
+        }
         x.seq = peer->note_seq++;
         x.id = id;
     }

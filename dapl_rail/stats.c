@@ -16,7 +16,8 @@ void drail_rail_stats(const drail_t *t, unsigned index,
     for (unsigned r = 0; r < t->nrails; r++)
         sum += weights[r];
     stats->weight = sum > 0 ? weights[index] / sum : 0;
-    stats->measured_MBps = rail->rate * 1e3; /* bytes/ns to 10^6 bytes/s */
+    stats->measured_MBps =
+        rail->rate[timing_latest(t)] * 1e3; /* 10^6 bytes/s */
     stats->up = true;
     for (unsigned p = 0; p < t->job->size; p++) {
         const struct link *link = t->peers[p].links[index];

@@ -212,7 +212,7 @@ static int allocate(drail_t *t)
     }
     for (unsigned rank = 0; rank < size; rank++)
         t->peers[rank].rank = rank;
-    return 0;
+    return timing_open(t);
 }
 
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
@@ -322,6 +322,7 @@ void drail_close(drail_t *t)
     free(t->rails);
     free(t->peers);
     free(t->cards);
+    free(t->timing);
     free(t);
 }
 

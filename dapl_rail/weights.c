@@ -2,7 +2,8 @@
 /*
  * The present policy: which rails a message is cut for, and with what
  * weights. Adaptive weights are the rates at which the rails finished their
- * parts of striped messages, smoothed exponentially.
+ * parts of striped messages, smoothed exponentially, for the rails that
+ * choose.c has found to be worth it.
  */
 #include <string.h>
 
@@ -10,17 +11,28 @@
 
 /* Weight of the latest measurement: 20 messages after a change of rate, 0.3 %
  * of the old one are left. */
-#define SMOOTHING   0.25
-#define PROBE_EVERY 32 /* messages until a rail that is left out is tried */
+#define SMOOTHING 0.25
+/* A rail that is used gets at least this part, so that it is measured: whether
+ * it should be used at all is for choose.c to find out. */
+#define LEAST 0.03125
 
-void weights_measure(struct rail *rail, uint64_t bytes, uint64_t ns)
+/* Completions that are found together have one time for all of them, which
+ * the first of them seems to have taken. */
+void weights_measure(struct rail *rail, unsigned slot, uint64_t bytes,
+                     uint64_t ns)
 {
-    double rate = ns ? (double)bytes / (double)ns : 0;
-    rail->stats.busy_ns += ns;
-    if (rate <= 0)
+    double *rate = &rail->rate[slot];
+    struct burst *burst = &rail->burst;
+    if (burst->slot != slot || (double)ns * *rate > (double)bytes / 4)
+        *burst = (struct burst){
+            .slot = slot, .before = *rate, .keep = *rate > 0 ? 1 : 0};
+    burst->bytes += (double)bytes;
+    burst->ns += (double)ns;
+    burst->keep *= 1 - SMOOTHING;
+    if (burst->ns <= 0)
         return;
-    rail->rate =
-        rail->rate > 0 ? rail->rate + SMOOTHING * (rate - rail->rate) : rate;
+    double now = burst->bytes / burst->ns;
+    *rate = now + burst->keep * (burst->before - now);
 }
 
 static void equal(const drail_t *t, double *weights)
@@ -44,17 +56,24 @@ static void configured(const drail_t *t, double *weights)
 }
 
 /* A rail that has not been measured counts as the mean of the others. */
-static void measured(const drail_t *t, double *weights)
+static void measured(const drail_t *t, unsigned slot, uint32_t set,
+                     double *weights)
 {
-    double sum = 0;
+    double sum = 0, total = 0;
     unsigned n = 0;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        weights[r] = set & RAIL_BIT(r) ? t->rails[r].rate[slot] : 0;
+        sum += weights[r];
+        n += weights[r] > 0;
+    }
+    for (unsigned r = 0; r < t->nrails; r++) {
+        if (set & RAIL_BIT(r) && weights[r] <= 0)
+            weights[r] = n ? sum / n : 1;
+        total += weights[r];
+    }
     for (unsigned r = 0; r < t->nrails; r++)
-        if (t->rails[r].rate > 0) {
-            sum += t->rails[r].rate;
-            n++;
-        }
-    for (unsigned r = 0; r < t->nrails; r++)
-        weights[r] = t->rails[r].rate > 0 ? t->rails[r].rate : n ? sum / n : 1;
+        if (set & RAIL_BIT(r) && weights[r] < LEAST * total)
+            weights[r] = LEAST * total;
 }
 
 void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
@@ -66,27 +85,20 @@ void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
     else if (t->cfg.policy == DRAIL_POLICY_WEIGHTED)
         configured(t, weights);
     else if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
-        measured(t, weights);
+        measured(t, timing_latest(t),
+                 t->timing->choices[timing_latest(t)].champion, weights);
     else
         equal(t, weights);
 }
 
-/*
- * A rail whose share would be too small to be worth a DTO is left out, but
- * every so often it gets the least share, to see whether it has become better.
- */
-static void leave_out(drail_t *t, size_t bytes, double *weights)
+/* Short messages take the best rail of those that the shortest striped ones
+ * are known to go well with. */
+static void adapted(const drail_t *t, size_t bytes, double *weights)
 {
-    double sum = 0, most = 0;
-    double least = (double)t->cfg.stripe_threshold / t->nrails;
-    bool probe = ++t->striped % PROBE_EVERY == 0;
-    for (unsigned r = 0; r < t->nrails; r++) {
-        sum += weights[r];
-        most = weights[r] > most ? weights[r] : most;
-    }
-    for (unsigned r = 0; r < t->nrails; r++)
-        if (weights[r] < most && (double)bytes * weights[r] / sum < least)
-            weights[r] = probe ? sum * least / (double)bytes : 0;
+    bool striped = timing_applies(t, bytes);
+    unsigned slot = timing_slot(t, striped ? bytes : t->cfg.stripe_threshold);
+    const struct choice *choice = &t->timing->choices[slot];
+    measured(t, slot, striped ? choice_set(choice) : choice->champion, weights);
 }
 
 int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS])
@@ -108,11 +120,11 @@ int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS])
         stripe.turn = t->turn++;
         break;
     case DRAIL_POLICY_WEIGHTED:
+        configured(t, weights);
+        stripe.weights = weights;
+        break;
     case DRAIL_POLICY_ADAPTIVE:
-        weights_now(t, weights);
-        if (stripe.policy == DRAIL_POLICY_ADAPTIVE &&
-            bytes >= stripe.threshold && bytes)
-            leave_out(t, bytes, weights);
+        adapted(t, bytes, weights);
         stripe.weights = weights;
         break;
     }

@@ -43,6 +43,9 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o %.a,$^) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
+# the library exports nothing but its public calls
+$(TEST_BIN)/unit/test_choose: $(BUILD)/obj/dapl_rail/choose.o
+
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \
     $(BUILD)/obj/tests/provider/%.o $(call helpers,provider)

@@ -34,6 +34,8 @@ static struct {
         char kind;
         char name[SHM_NAME_MAX];
         double rate;
+        double change_rate; /* of ports */
+        size_t change_after;
     } what[SHM_CLOCKS];
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
@@ -98,6 +100,28 @@ static int add_hop(const char *rail, struct shm_way *way, char kind,
     return 0;
 }
 
+/* The way's port will have another rate later: it must be one and the same for
+ * all rails of the port. */
+static int add_change(const char *rail, struct shm_way *way,
+                      const struct shm_params *p, bool first)
+{
+    unsigned port = way->hop[0].clock;
+    if (first) {
+        node.what[port].change_rate = p->change_rate;
+        node.what[port].change_after = p->change_after;
+    } else if (node.what[port].change_rate != p->change_rate ||
+               node.what[port].change_after != p->change_after) {
+        fprintf(stderr,
+                "dapl shm: rail %s: change_rate in dat.conf: another rail of "
+                "port '%s' says otherwise\n",
+                rail, node.what[port].name);
+        return -1;
+    }
+    way->change_after = p->change_after;
+    way->change_ns_per_byte = p->change_rate > 0 ? 1000.0 / p->change_rate : 0;
+    return 0;
+}
+
 static uint64_t to_ns(double us)
 {
     return (uint64_t)(us * 1000.0 + 0.5);
@@ -115,8 +139,11 @@ int shm_model_open(struct shm_ia *sia)
         return 0;
     pthread_mutex_lock(&node.lock);
     int err = node_open();
+    unsigned known = node.used;
     if (!err)
         err = add_hop(rail, way, 'p', port, p->rate);
+    if (!err)
+        err = add_change(rail, way, p, node.used > known);
     if (!err && p->adapter_rate > 0)
         err = add_hop(rail, way, 'a', p->adapter, p->adapter_rate);
     if (!err && p->bus_rate > 0)
@@ -170,14 +197,27 @@ static uint64_t take(struct shm_clock *clock, int direction, uint64_t now,
     return end;
 }
 
+/* What a byte costs on the port: that may have changed by now. */
+static double port_cost(struct shm_clock *clocks, const struct shm_way *way,
+                        int direction, uint64_t bytes)
+{
+    if (!(way->change_ns_per_byte > 0))
+        return way->hop[0].ns_per_byte;
+    uint64_t carried =
+        atomic_fetch_add(&clocks[way->hop[0].clock].carried[direction], bytes);
+    return carried < way->change_after ? way->hop[0].ns_per_byte
+                                       : way->change_ns_per_byte;
+}
+
 static uint64_t take_way(struct shm_clock *clocks, const struct shm_way *way,
                          int direction, uint64_t now, uint64_t bytes,
                          uint64_t gap)
 {
     uint64_t last = now;
     for (unsigned i = 0; i < way->hops; i++) {
-        uint64_t cost =
-            (uint64_t)((double)bytes * way->hop[i].ns_per_byte + 0.5);
+        double ns_per_byte = i ? way->hop[i].ns_per_byte
+                               : port_cost(clocks, way, direction, bytes);
+        uint64_t cost = (uint64_t)((double)bytes * ns_per_byte + 0.5);
         uint64_t end = take(&clocks[way->hop[i].clock], direction, now,
                             cost + (i ? 0 : gap));
         last = end > last ? end : last;

@@ -10,6 +10,7 @@
 
 /* Measured: plain copies win below, streaming ones above (copy.c). */
 #define STREAM_DEFAULT (32u << 20)
+#define NEVER          SIZE_MAX
 
 enum kind { BYTES, NUMBER, NAME };
 
@@ -28,6 +29,10 @@ static const struct field {
      "microseconds above 0"},
     {"overhead", NUMBER, offsetof(struct shm_params, overhead_us),
      "microseconds above 0"},
+    {"change_after", BYTES, offsetof(struct shm_params, change_after),
+     "bytes, with K, M or G"},
+    {"change_rate", NUMBER, offsetof(struct shm_params, change_rate),
+     "MB/s above 0"},
     {"port", NAME, offsetof(struct shm_params, port),
      "a name of 1 to 31 characters"},
     {"adapter", NAME, offsetof(struct shm_params, adapter),
@@ -136,8 +141,13 @@ static int check(const char *rail, const struct shm_params *p)
         return bad(rail, "bus_rate", "needs bus");
     if (p->bus[0] && !(p->bus_rate > 0))
         return bad(rail, "bus", "needs bus_rate");
-    if (!(p->rate > 0) && (p->latency_us > 0 || p->gap_us > 0 ||
-                           p->adapter_rate > 0 || p->bus_rate > 0))
+    if (p->change_after != NEVER && !(p->change_rate > 0))
+        return bad(rail, "change_after", "needs change_rate");
+    if (p->change_rate > 0 && p->change_after == NEVER)
+        return bad(rail, "change_rate", "needs change_after");
+    if (!(p->rate > 0) &&
+        (p->change_rate > 0 || p->latency_us > 0 || p->gap_us > 0 ||
+         p->adapter_rate > 0 || p->bus_rate > 0))
         return bad(rail, "rate", "is needed for a link model");
     return 0;
 }
@@ -147,7 +157,8 @@ DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
 {
     char words[512], *save = NULL;
     unsigned seen = 0;
-    *params = (struct shm_params){.stream_bytes = STREAM_DEFAULT};
+    *params = (struct shm_params){.stream_bytes = STREAM_DEFAULT,
+                                  .change_after = NEVER};
     int err = snprintf(words, sizeof words, "%s", text) >= (int)sizeof words
                   ? bad(ia_name, "parameters", "longer than 511 characters")
                   : 0;

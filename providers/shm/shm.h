@@ -21,7 +21,7 @@
 
 #include "providers/core/core.h"
 
-#define SHM_VERSION 1
+#define SHM_VERSION 2
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
@@ -31,10 +31,12 @@
 struct shm_params {      /* second to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores */
     /* link model; 0 and "" where not given */
-    double rate;        /* of the port, MB/s per direction; 0: no model */
-    double latency_us;  /* one way */
-    double gap_us;      /* between messages of the port, beside their bytes */
-    double overhead_us; /* CPU time of each post */
+    double rate;         /* of the port, MB/s per direction; 0: no model */
+    double latency_us;   /* one way */
+    double gap_us;       /* between messages of the port, beside their bytes */
+    double overhead_us;  /* CPU time of each post */
+    size_t change_after; /* bytes of the port and direction until … */
+    double change_rate;  /* … this is its rate; 0: it does not change */
     char port[SHM_NAME_MAX]; /* shared by rails that name it */
     char adapter[SHM_NAME_MAX];
     double adapter_rate; /* MB/s per direction */
@@ -49,6 +51,7 @@ struct shm_params {      /* second to last field of the dat.conf line */
 
 struct shm_clock { /* of a port, adapter or bus: [0] outbound, [1] inbound */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t busy_until[2]; /* ns */
+    _Atomic uint64_t carried[2]; /* bytes, if the rate is to change */
 };
 
 struct shm_way {   /* what a message passes in its node */
@@ -56,7 +59,9 @@ struct shm_way {   /* what a message passes in its node */
     struct {
         uint32_t clock;
         double ns_per_byte;
-    } hop[SHM_HOPS];
+    } hop[SHM_HOPS];           /* the first is the port */
+    uint64_t change_after;     /* see shm_params */
+    double change_ns_per_byte; /* 0: it does not change */
 };
 
 /* ------------------------------------------------------ control segment --- */

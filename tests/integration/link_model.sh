@@ -45,6 +45,12 @@ refused 'given twice' 'm0: rate in dat.conf: given twice' 'm0=rate=1 rate=2'
 refused 'port without adapter' 'm0: port in dat.conf: needs the adapter' 'm0=rate=9 port=p'
 refused 'bus without rate' 'm0: bus in dat.conf: needs bus_rate' 'm0=rate=9 bus=b'
 refused 'model without rate' 'm0: rate in dat.conf: is needed' 'm0=latency=2'
+refused 'change without rate' 'm0: change_after in dat.conf: needs change_rate' 'm0=rate=9 change_after=1M'
+refused 'change without time' 'm0: change_rate in dat.conf: needs change_after' 'm0=rate=9 change_rate=5'
+refused 'change after no number' "m0: change_after in dat.conf: 'soon', allowed: bytes" 'm0=rate=9 change_rate=5 change_after=soon'
+refused 'change of no model' 'm0: rate in dat.conf: is needed' 'm0=change_rate=5 change_after=1M'
+refused 'two changes of one port' "m1: change_rate in dat.conf: another rail of port 'p'" \
+    'm0=rate=9 port=p adapter=h change_rate=5 change_after=1M' 'm1=rate=9 port=p adapter=h'
 refused 'two rates for one adapter' \
     "m1: adapter_rate in dat.conf: 8 MB/s for 'h', another rail says 9" \
     'm0=rate=9 adapter=h adapter_rate=9' 'm1=rate=9 adapter=h adapter_rate=8'

@@ -144,9 +144,10 @@ static inline int rank_main(drail_job_t *job, void *arg)
     return 0;
 }
 
-/* Runs the tests whose name contains argv[1]; TAP. */
-static inline int run_tests(const struct test *tests, size_t n, int argc,
-                            char **argv)
+/* Runs the tests whose name contains argv[1]; TAP. Those that a busy machine
+ * may disturb get several tries. */
+static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
+                            int argc, char **argv)
 {
     int failed = 0;
     unsigned number = 0;
@@ -160,8 +161,13 @@ static inline int run_tests(const struct test *tests, size_t n, int argc,
         cfg.ppn = tests[i].ppn;
         cfg.error = &err;
         double begin = seconds();
-        int rc = drail_job_run(&cfg, rank_main, (void *)(uintptr_t)&tests[i]);
-        bool ok = tests[i].fails ? rc == DRAIL_EJOB : rc == 0;
+        int rc;
+        bool ok;
+        unsigned left = tries;
+        do {
+            rc = drail_job_run(&cfg, rank_main, (void *)(uintptr_t)&tests[i]);
+            ok = tests[i].fails ? rc == DRAIL_EJOB : rc == 0;
+        } while (!ok && --left);
         if (rc)
             printf("# %s\n", err.text);
         printf("%s %u - %s (%.1f s)\n", ok ? "ok" : "not ok", ++number,
@@ -176,7 +182,8 @@ static inline int run_tests(const struct test *tests, size_t n, int argc,
 #define RUN_TESTS(tests)                                                       \
     int main(int argc, char **argv)                                            \
     {                                                                          \
-        return run_tests(tests, sizeof tests / sizeof tests[0], argc, argv);   \
+        return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc,       \
+                         argv);                                                \
     }
 
 #endif

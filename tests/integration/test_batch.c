@@ -202,7 +202,8 @@ static void adaptive_stats(struct rank *r)
         for (unsigned i = 0; i < drail_nrails(r->t); i++) {
             drail_rail_stats_t s;
             drail_rail_stats(r->t, i, &s);
-            check(s.up && s.measured_MBps > 1 && s.weight > 0);
+            /* whether a rail is worth it, depends on the machine */
+            check(s.up && s.measured_MBps > 1 && s.weight >= 0);
             check(s.busy_ns > 0 && s.puts > 0 && s.sends > 0);
             sum += s.weight;
             bytes += s.put_bytes;

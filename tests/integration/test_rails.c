@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rails that can't be had, and what the registry and rails say. */
-#include <dlfcn.h>
-#include <sys/wait.h>
-
+#include "conf.h"
 #include "ranks.h"
 
 static int failures;
@@ -162,53 +160,12 @@ static void registry(void)
            "query of a rail without library", err.text);
 }
 
-/* The registry reads dat.conf when the process starts: this program starts
- * itself again with one that also lists a rail without library. */
-static void restart_with_conf(char **argv)
-{
-    char ours[4096], line[4096], conf[] = "/tmp/drail_conf_XXXXXX";
-    int fd = mkstemp(conf);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    Dl_info library;
-    if (getenv("DAPL_RAIL_DAT_CONF") ||
-        !dladdr((void *)(uintptr_t)&drail_strerror, &library)) {
-        printf("Bail out! the test's dat.conf was not read\n");
-        exit(1);
-    }
-    /* the embedded entries lie beside the library */
-    snprintf(ours, sizeof ours, "%.*s/dapl_rail/dat.conf",
-             (int)(strrchr(library.dli_fname, '/') - library.dli_fname),
-             library.dli_fname);
-    FILE *in = fopen(ours, "r");
-    if (!in || !out) {
-        printf("Bail out! %s can't be read\n", ours);
-        exit(1);
-    }
-    while (fgets(line, sizeof line, in))
-        fputs(line, out);
-    fputs("this line is not one of dat.conf\n"
-          "broken0 u2.0 nonthreadsafe default /nonexistent/lib.so "
-          "dapl_rail.0.1 \"\" \"\"\n",
-          out);
-    fclose(in);
-    fclose(out);
-    pid_t pid = fork();
-    if (pid == 0) {
-        setenv("DAPL_RAIL_DAT_CONF", conf, 1);
-        execv("/proc/self/exe", argv);
-        _exit(127);
-    }
-    int status = 1;
-    waitpid(pid, &status, 0);
-    unlink(conf);
-    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
-}
-
 int main(int argc, char **argv)
 {
     (void)argc;
-    if (!listed("broken0"))
-        restart_with_conf(argv);
+    conf_restart(argv, "this line is not one of dat.conf\n"
+                       "broken0 u2.0 nonthreadsafe default "
+                       "/nonexistent/lib.so dapl_rail.0.1 \"\" \"\"\n");
     registry();
     for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
         drail_error_t err = {0};

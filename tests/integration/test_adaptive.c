@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The adaptive policy over rails with a link model: slow ones, so that nothing
+ * but the model decides. Shares are compared, not times.
+ */
+#include <math.h>
+
+#include "conf.h"
+#include "ranks.h"
+
+#define CAPACITY (2u << 20)
+#define TRIES    3
+
+static const char rails[] =
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+    RAIL("fast", "rate=270 latency=2") RAIL("slow", "rate=135 latency=2")
+        RAIL("sinking", "rate=270 latency=2 change_after=60M change_rate=90")
+            RAIL("far", "rate=270 latency=1000")
+                RAIL("bus0", "rate=270 latency=2 bus=b bus_rate=270")
+                    RAIL("bus1", "rate=270 latency=300 bus=b bus_rate=270");
+
+struct buffers {
+    unsigned char *source;
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+};
+
+static void buffers_open(struct rank *r, struct buffers *b)
+{
+    expect(r, 0,
+           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL,
+                           (void **)&b->source, &b->mem));
+    exchange_keys(r, b->mem, b->keys);
+}
+
+static void buffers_close(struct rank *r, struct buffers *b)
+{
+    barrier(r);
+    expect(r, 0, drail_mem_release(b->mem));
+}
+
+static void put(struct rank *r, const struct buffers *b, size_t bytes)
+{
+    drail_req_t req;
+    drail_xfer_t xfer = {.local = b->source,
+                         .local_mem = b->mem,
+                         .remote = &b->keys[r->peer],
+                         .bytes = bytes};
+    expect(r, 0, drail_put(r->t, r->peer, &xfer, 0, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
+static double share(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, rail, &s);
+    return s.weight;
+}
+
+static uint64_t puts_over(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, rail, &s);
+    return s.puts;
+}
+
+static bool carried(const struct rank *r, unsigned rail, uint64_t bytes)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, rail, &s);
+    return s.put_bytes >= bytes;
+}
+
+/* Does the explanation say this? It must not change anything. */
+static bool explained(struct rank *r, size_t bytes, const char *text)
+{
+    char first[1024], second[1024];
+    drail_explain(r->t, bytes, first, sizeof first);
+    drail_explain(r->t, bytes, second, sizeof second);
+    check(!strcmp(first, second));
+    if (strstr(first, text))
+        return true;
+    printf("# no '%s' in: %s\n", text, first);
+    return false;
+}
+
+static void near(double got, double want)
+{
+    if (fabs(got - want) > 0.04)
+        printf("# share %.3f, not %.3f\n", got, want);
+    check(fabs(got - want) <= 0.04);
+}
+
+/* Shares follow the rates, also when one changes: within 20 messages. */
+static void change_of_rate(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0) {
+        check(explained(r, 256 << 10, "not measured yet"));
+        unsigned n = 0;
+        for (; !carried(r, 0, 50u << 20); n++)
+            put(r, &b, 256 << 10);
+        near(share(r, 1), 1.0 / 3); /* 270 and 135 */
+        check(explained(r, 256 << 10, "slow "));
+        for (; !carried(r, 0, 60u << 20); n++)
+            put(r, &b, 256 << 10);
+        for (unsigned i = 0; i < 20; i++)
+            put(r, &b, 256 << 10);
+        near(share(r, 1), 0.6); /* 90 and 135 */
+    }
+    buffers_close(r, &b);
+}
+
+/* At this size the second rail must be left out, and hardly be tried. */
+static void settles_on_first(struct rank *r, const struct buffers *b,
+                             size_t bytes, const char *why)
+{
+    unsigned n;
+    for (n = 0; n < 400; n++)
+        put(r, b, bytes);
+    uint64_t before = puts_over(r, 1);
+    for (n = 0; n < 400; n++)
+        put(r, b, bytes);
+    check(puts_over(r, 1) - before < 60);
+    check(share(r, 0) > 0.999);
+    check(explained(r, bytes, why));
+}
+
+static void far_adapter(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0) {
+        settles_on_first(r, &b, 16 << 10, "far left out: with it ");
+        /* long messages are worth the way */
+        for (unsigned n = 0; n < 60; n++)
+            put(r, &b, CAPACITY);
+        check(share(r, 1) > 0.2);
+        /* and short ones still know */
+        check(explained(r, 8, "all over fast"));
+        check(explained(r, 16 << 10, "far left out: with it "));
+    }
+    buffers_close(r, &b);
+}
+
+static void shared_bus(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0)
+        settles_on_first(r, &b, 64 << 10, "bus1 left out: with it ");
+    buffers_close(r, &b);
+}
+
+/* Many under way, over rails that both pay. */
+static void window(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0) {
+        drail_xfer_t xfer = {.local = b.source,
+                             .local_mem = b.mem,
+                             .remote = &b.keys[1],
+                             .bytes = 64 << 10};
+        for (unsigned n = 0; n < 600; n++) {
+            expect(r, 0, drail_put(r->t, 1, &xfer, 0, 0, NULL));
+            if (n % 40 == 39)
+                expect(r, 0, drail_fence(r->t, 1));
+        }
+        check(share(r, 0) > 0.5 && share(r, 1) > 0.2);
+    }
+    buffers_close(r, &b);
+}
+
+static void adaptive(drail_config_t *cfg, const char *first, const char *second)
+{
+    take_rails(cfg, 2);
+    cfg->policy = DRAIL_POLICY_ADAPTIVE;
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+    cfg->rails[0] = first;
+    cfg->rails[1] = second;
+}
+
+static void rails_changing(drail_config_t *cfg)
+{
+    adaptive(cfg, "sinking", "slow");
+}
+
+static void rails_far(drail_config_t *cfg)
+{
+    adaptive(cfg, "fast", "far");
+}
+
+static void rails_far_threaded(drail_config_t *cfg)
+{
+    rails_far(cfg);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
+static void rails_bus(drail_config_t *cfg)
+{
+    adaptive(cfg, "bus0", "bus1");
+}
+
+static void rails_unequal(drail_config_t *cfg)
+{
+    adaptive(cfg, "fast", "slow");
+}
+
+static const struct test tests[] = {
+    {"follows a change of rate", 2, change_of_rate, rails_changing, false},
+    {"leaves out a far adapter", 2, far_adapter, rails_far, false},
+    {"leaves out a far adapter, threaded", 2, far_adapter, rails_far_threaded,
+     false},
+    {"leaves out who shares a bus", 2, shared_bus, rails_bus, false},
+    {"many messages under way", 2, window, rails_unequal, false},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], TRIES, argc, argv);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The choice of rails, with made-up times: what it settles on, and what
+ * finding out costs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/choose.h"
+
+#define BYTES 65536.0
+
+/* Nanoseconds of a message over a set of rails. */
+typedef double (*machine_t)(uint32_t set);
+
+static uint64_t rng;
+
+/* Within 1 - spread … 1 + spread. */
+static double noise(double spread)
+{
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return 1 + spread * ((double)(rng % 2001) / 1000 - 1);
+}
+
+/* Time of n messages, sent one after the other. */
+static double run(struct choice *c, machine_t machine, unsigned n,
+                  double spread)
+{
+    double total = 0;
+    while (n--) {
+        uint32_t set = choice_set(c);
+        double ns = machine(set) * noise(spread);
+        choice_measured(c, set, 1, BYTES, ns);
+        total += ns;
+    }
+    return total;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    rng = 88172645463325252ull;
+    return 0;
+}
+
+/* Rails of rate 2, 1, 1, … share the work. */
+static double adding(uint32_t set)
+{
+    return 1e5 / (__builtin_popcount(set) + (set & 1));
+}
+
+/* The second rail slows the first down. */
+static double hurting(uint32_t set)
+{
+    return set == 1 ? 1e5 : set == 2 ? 2e5 : 1.2e5;
+}
+
+static double far(uint32_t set)
+{
+    return set & 2 ? 1e7 : 1e5;
+}
+
+static double equal(uint32_t set)
+{
+    (void)set;
+    return 1e5;
+}
+
+/* Of four rails, 0 and 2 go well together, all others are in the way. */
+static double two_of_four(uint32_t set)
+{
+    double rate = (set & 1) + (set >> 2 & 1) + 0.1;
+    return 1e5 / rate * (1 + 0.3 * __builtin_popcount(set & 10));
+}
+
+static void all_rails_when_they_add_up(void **state)
+{
+    struct choice c;
+    (void)state;
+    for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n *= 2) {
+        choice_init(&c, n);
+        assert_int_equal(choice_set(&c), (1u << n) - 1);
+        run(&c, adding, 1000, 0.02);
+        assert_int_equal(c.champion, (1u << n) - 1);
+    }
+}
+
+static void one_rail_is_no_choice(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 1);
+    run(&c, equal, 1000, 0);
+    assert_int_equal(choice_set(&c), 1);
+    assert_false(c.trial);
+}
+
+static void leaves_out_what_hurts(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 2);
+    run(&c, hurting, 100, 0.01);
+    assert_int_equal(c.champion, 1);
+    assert_true(c.lost[1].with > 0 && c.lost[1].with < c.lost[1].without);
+    run(&c, hurting, 5000, 0.01);
+    assert_int_equal(c.champion, 1);
+}
+
+/* After the first round, trials lose at most the budget, however slow the
+ * other rails are. */
+static void trials_are_affordable(void **state)
+{
+    static const struct {
+        machine_t machine;
+        double best;
+    } cases[] = {{adding, 1e5 / 3}, {hurting, 1e5}, {far, 1e5}};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct choice c;
+        choice_init(&c, 2);
+        run(&c, cases[i].machine, 200, 0.02);
+        double ns = run(&c, cases[i].machine, 100000, 0.02);
+        assert_true(ns < 1.02 * 100000 * cases[i].best);
+        /* and there are some */
+        assert_true(c.since < 10000);
+    }
+}
+
+static void settles_in_spite_of_noise(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        struct choice c;
+        choice_init(&c, 2);
+        run(&c, adding, 500, 0.25);
+        assert_int_equal(c.champion, 3);
+    }
+}
+
+static void climbs_to_the_best_set(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 4);
+    run(&c, two_of_four, 20000, 0.02);
+    assert_int_equal(c.champion, 5);
+    assert_true(c.lost[1].with > 0 && c.lost[3].with > 0);
+}
+
+static void follows_a_change(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 2);
+    run(&c, hurting, 1000, 0.02);
+    assert_int_equal(c.champion, 1);
+    /* its own rate changes: at once */
+    run(&c, adding, 100, 0.02);
+    assert_int_equal(c.champion, 3);
+    /* and back; it notices that it has become slower */
+    run(&c, hurting, 1000, 0.02);
+    assert_int_equal(c.champion, 1);
+}
+
+/* Only the other set has become better: found by the next affordable trial. */
+static double freed(uint32_t set)
+{
+    return set == 3 ? 0.6e5 : hurting(set);
+}
+
+static void finds_what_has_become_better(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 2);
+    run(&c, hurting, 1000, 0.02);
+    assert_int_equal(c.champion, 1);
+    run(&c, freed, 4000, 0.02);
+    assert_int_equal(c.champion, 3);
+}
+
+static void batches_settle_sooner(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, 2);
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t set = choice_set(&c);
+        choice_measured(&c, set, 20, 20 * BYTES, 20 * hurting(set));
+    }
+    assert_int_equal(c.champion, 1);
+}
+
+/* With many messages under way, those of the epoch before end later. */
+static void messages_of_other_epochs_do_not_count(void **state)
+{
+    struct choice c;
+    uint32_t sets[32];
+    (void)state;
+    choice_init(&c, 2);
+    for (unsigned i = 0; i < 32; i++)
+        sets[i] = choice_set(&c);
+    for (unsigned i = 0; i < 2000; i++) {
+        choice_measured(&c, sets[i % 32], 1, BYTES, hurting(sets[i % 32]));
+        sets[i % 32] = choice_set(&c);
+    }
+    assert_int_equal(c.champion, 1);
+    struct choice before = c;
+    choice_measured(&c, 3 & ~choice_set(&c), 1, BYTES, 1);
+    assert_memory_equal(&before, &c, sizeof c);
+}
+
+/* Messages that overtake those of the epoch before seem to take no time. */
+static void overtaking_is_no_merit(void **state)
+{
+    struct choice c;
+    bool over = false;
+    (void)state;
+    choice_init(&c, 2);
+    for (unsigned i = 0; i < 2000; i++) {
+        uint32_t set = choice_set(&c);
+        unsigned messages = c.epoch.messages;
+        bool fresh = set == 2 && c.epoch.skip && !messages && !over;
+        over = fresh ? true : set != 2 ? false : over;
+        choice_measured(&c, set, 1, BYTES, fresh ? 0 : hurting(set));
+        assert_true(!fresh || c.epoch.skip > 0);
+        assert_int_not_equal(c.champion, 2);
+    }
+    assert_int_equal(c.champion, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(all_rails_when_they_add_up, setup),
+        cmocka_unit_test_setup(one_rail_is_no_choice, setup),
+        cmocka_unit_test_setup(leaves_out_what_hurts, setup),
+        cmocka_unit_test_setup(trials_are_affordable, setup),
+        cmocka_unit_test_setup(settles_in_spite_of_noise, setup),
+        cmocka_unit_test_setup(climbs_to_the_best_set, setup),
+        cmocka_unit_test_setup(follows_a_change, setup),
+        cmocka_unit_test_setup(finds_what_has_become_better, setup),
+        cmocka_unit_test_setup(batches_settle_sooner, setup),
+        cmocka_unit_test_setup(messages_of_other_epochs_do_not_count, setup),
+        cmocka_unit_test_setup(overtaking_is_no_merit, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
