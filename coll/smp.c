@@ -130,12 +130,8 @@ static void exchange(const struct smp *m)
             copy_out(m, arrival_of(m, step - 1));
         receive_step(m, step);
     }
-    if (m->steps)
-        copy_out(m, arrival_of(m, m->steps - 1));
-    else
-        copy_out_node(m);
-    if (m->steps)
-        dcoll_add_complete(m->node.s);
+    copy_out(m, arrival_of(m, m->steps - 1));
+    dcoll_add_complete(m->node.s);
 }
 
 static void follow(const struct smp *m)
@@ -169,7 +165,7 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
         grant_all(&m);
     node_post(&m.node, node_own(&m.node), (rank - m.node.first) * args->bytes,
               args->bytes);
-    if (master)
+    if (master && m.steps)
         exchange(&m);
     else
         follow(&m);

@@ -9,7 +9,7 @@
 
 /* How the masters of `nodes` nodes exchange through k ports. */
 struct smp_exchange {
-    /* Steps; all messages of later ones contain only own blocks? */
+    /* How many; independent: none passes on what came in an earlier one. */
     unsigned (*steps)(unsigned nodes, unsigned k);
     bool independent;
     /* Of a step, through port p < k: to the node that is `distance` before
