@@ -8,8 +8,7 @@
 /* flat: over all ranks (seed 000, section 5.1, and what it compares with) */
 extern const dcoll_algorithm_t gather_binomial, gather_direct, gather_tree;
 extern const dcoll_algorithm_t allgather_direct, allgather_exchange,
-    allgather_bruck, allgather_ring, allgather_doubling,
-    allgather_gather_bcast;
+    allgather_bruck, allgather_ring, allgather_doubling, allgather_gather_bcast;
 extern const dcoll_algorithm_t alltoall_direct, alltoall_exchange,
     alltoall_bruck, alltoall_pairwise, alltoall_permission;
 extern const dcoll_algorithm_t bcast_binomial, bcast_direct, scatter_binomial,

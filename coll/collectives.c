@@ -85,7 +85,7 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
         .depth = team->cfg.depth,
     };
     if (!name || !strcmp(name, "auto")) {
-        *algorithm = dcoll_select(team->table, &team->shape, args);
+        *algorithm = dcoll_table_select(&team->table, &team->shape, args);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);

@@ -127,13 +127,6 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
 const dcoll_algorithm_t *
 dcoll_request_algorithm(const dcoll_request_t *request);
 
-/* ------------------------------------------------------------ selection --- */
-
-/** The algorithm that `auto` means, and whether it works without copies;
- *  NULL never: there is one for every case. @p table may be NULL. */
-const dcoll_algorithm_t *
-dcoll_select(const char *table, const dcoll_shape_t *shape, dcoll_args_t *args);
-
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

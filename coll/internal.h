@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "dcoll.h"
+#include "table.h"
 
 #define CACHE_LINE 64
 #define LEDGER     16 /* latest calls of a rank that others can look up */
@@ -88,7 +89,7 @@ struct dcoll_team {
     drail_job_t *job;
     drail_t *rail;
     dcoll_config_t cfg;
-    char *table; /* cfg.table */
+    dcoll_table_t table; /* from cfg.table, or empty */
     dcoll_shape_t shape;
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */

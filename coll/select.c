@@ -149,15 +149,3 @@ const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
             a = *any;
     return a;
 }
-
-const dcoll_algorithm_t *
-dcoll_select(const char *path, const dcoll_shape_t *shape, dcoll_args_t *args)
-{
-    dcoll_table_t table = {0};
-    char why[256];
-    bool good = path && !dcoll_table_load(path, &table, why, sizeof why);
-    const dcoll_algorithm_t *a =
-        dcoll_table_select(good ? &table : NULL, shape, args);
-    dcoll_table_free(&table);
-    return a;
-}

@@ -55,7 +55,8 @@ void dcoll_table_free(dcoll_table_t *table);
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,
                        const char *environment);
 
-/** As dcoll_select, with a table that is loaded; may be NULL. */
+/** The algorithm that `auto` means; sets args->zero_copy. @p table may be NULL.
+ *  Never NULL: there is one for every case. */
 const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
                                             const dcoll_shape_t *shape,
                                             dcoll_args_t *args);

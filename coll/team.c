@@ -137,6 +137,19 @@ static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
     return err->code = DRAIL_EINVAL;
 }
 
+/* Without a good table, rules decide: all ranks find the same. */
+static void load_table(dcoll_team_t *team)
+{
+    const char *path = team->cfg.table;
+    char why[256];
+    team->cfg.table = NULL; /* the caller's text */
+    if (!path || !dcoll_table_load(path, &team->table, why, sizeof why))
+        return;
+    dcoll_table_free(&team->table);
+    if (team->rank == 0)
+        fprintf(stderr, "dcoll: the table %s is ignored: %s\n", path, why);
+}
+
 int dcoll_team_create(drail_job_t *job, drail_t *rail,
                       const dcoll_config_t *cfg, dcoll_team_t **out,
                       drail_error_t *err)
@@ -163,11 +176,10 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     team->progress_peer = team->rank;
     team->connected = calloc(team->shape.nranks, sizeof *team->connected);
     team->members = calloc(team->shape.nranks, sizeof *team->members);
-    team->table = cfg->table ? strdup(cfg->table) : NULL;
     rc = DRAIL_ENOMEM;
-    if (!team->connected || !team->members || (cfg->table && !team->table))
+    if (!team->connected || !team->members)
         goto out;
-    team->cfg.table = team->table;
+    load_table(team);
     rc = exchange_members(team);
     rc = exchange_ledgers(team, rc);
 out:
@@ -196,7 +208,7 @@ void dcoll_team_free(dcoll_team_t *team)
     free(team->node_begin);
     free(team->connected);
     free(team->members);
-    free(team->table);
+    dcoll_table_free(&team->table);
     free(team);
 }
 
