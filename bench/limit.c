@@ -197,9 +197,10 @@ static int limit_by_copy(result_t *r, const cores_t *cores)
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].limit.kind == LIMIT_COPY)
             r->cells[i].limit.value = copy_limit(&c, &r->cells[i]);
-    result_note(r, "limit%%: of memory copies with the same sizes and reuse of "
-                   "buffers, by 1 thread or up to 1 per rail and core, plain "
-                   "or non-temporal, whichever was faster before this run");
+    notes_add(&r->notes,
+              "limit%%: of memory copies with the same sizes and reuse of "
+              "buffers, by 1 thread or up to 1 per rail and core, plain "
+              "or non-temporal, whichever was faster before this run");
 out:
     copier_close(&c);
     return rc;
@@ -222,11 +223,10 @@ static void limit_by_lines(result_t *r, const cores_t *cores)
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].limit.kind == LIMIT_LINES)
             r->cells[i].limit.value = us;
-    result_note(
-        r,
-        "limit%%: of the transfer of 2 cache lines (payload, then flag) "
-        "from core %d to core %d, which took %.0f ns before this run",
-        a, b, us * 1e3);
+    notes_add(&r->notes,
+              "limit%%: of the transfer of 2 cache lines (payload, then flag) "
+              "from core %d to core %d, which took %.0f ns before this run",
+              a, b, us * 1e3);
 }
 
 /*
@@ -292,7 +292,8 @@ int limit_measure(result_t *r, const session_t *s, const cores_t *cores)
     if (count[LIMIT_LINES])
         limit_by_lines(r, cores);
     if (count[LIMIT_LINK])
-        result_note(r, "limit%%: of the links' rates, as the rails tell them; "
-                       "rails of one port or adapter count once");
+        notes_add(&r->notes,
+                  "limit%%: of the links' rates, as the rails tell them; "
+                  "rails of one port or adapter count once");
     return rc;
 }

@@ -6,7 +6,10 @@
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
-    &test_bw, &test_bibw, &test_lat, &test_breakdown, &test_limits, &test_diff};
+    &test_bw,     &test_bibw,    &test_lat,       &test_breakdown,
+    &test_limits, &test_gather,  &test_allgather, &test_alltoall,
+    &test_bcast,  &test_scatter, &test_barrier,   &test_verify,
+    &test_tune,   &test_check,   &test_diff};
 
 #define TESTS (sizeof tests / sizeof *tests)
 
@@ -47,6 +50,8 @@ int main(int argc, char **argv)
             opts.time_budget = tests[i]->time_budget;
         if (tests[i]->breakdown)
             opts.threshold = 0;
+        if (tests[i]->table.groups & OPTIONS_ALGORITHM)
+            options_one_engine(&opts);
         opts.argc = argc;
         opts.argv = argv;
         int status = 2;

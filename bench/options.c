@@ -91,17 +91,50 @@ static int parse_bytes(const option_row_t *row, const char *text, void *field,
     return size_parse(text, field);
 }
 
+/* Index of @p text in @p names, or -1 with the names in @p allowed. */
+static int choose_name(const char *const *names, unsigned count,
+                       const char *text, char *allowed, size_t size)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!strcmp(text, names[i]))
+            return (int)i;
+        used += (size_t)snprintf(allowed + used, size - used, "%s%s",
+                                 !i              ? ""
+                                 : i < count - 1 ? ", "
+                                                 : " or ",
+                                 names[i]);
+    }
+    return -1;
+}
+
 static int parse_format(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size)
 {
     (void)row;
-    snprintf(allowed, size, "table, csv or json");
-    for (unsigned i = 0; i < COUNT(format_names); i++)
-        if (!strcmp(text, format_names[i])) {
-            *(format_t *)field = (format_t)i;
-            return 0;
-        }
-    return -1;
+    int i = choose_name(format_names, COUNT(format_names), text, allowed, size);
+    *(format_t *)field = (format_t)i;
+    return i < 0 ? -1 : 0;
+}
+
+static int parse_zero_copy(const option_row_t *row, const char *text,
+                           void *field, char *allowed, size_t size)
+{
+    static const char *const names[] = {"auto", "on", "off"};
+    (void)row;
+    int i = choose_name(names, COUNT(names), text, allowed, size);
+    *(zero_copy_t *)field = (zero_copy_t)i;
+    return i < 0 ? -1 : 0;
+}
+
+static int parse_start(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    static const char *const names[] = {"auto", "time", "barrier"};
+    (void)row;
+    int i = choose_name(names, COUNT(names), text, allowed, size);
+    *(start_mode_t *)field = (start_mode_t)i;
+    return i < 0 ? -1 : 0;
 }
 
 /* --------------------------------------------------------------- lists --- */
@@ -208,6 +241,52 @@ static int parse_teams(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
+static int collective_value(const char *name, int *value)
+{
+    dcoll_collective_t collective;
+    int rc = dcoll_collective_parse(name, &collective);
+    *value = rc ? -1 : (int)collective;
+    return rc;
+}
+
+static int parse_collectives(const option_row_t *row, const char *text,
+                             void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[DCOLL_COLLECTIVES];
+    snprintf(allowed, size,
+             "a list of gather, allgather, alltoall, bcast, scatter, barrier, "
+             "each once");
+    if (parse_names(text, collective_value, values, COUNT(values),
+                    &opts->ncollectives))
+        return -1;
+    for (unsigned i = 0; i < opts->ncollectives; i++)
+        opts->collectives[i] = (dcoll_collective_t)values[i];
+    return 0;
+}
+
+/* Which names there are depends on the collective: coll_plan_make checks. */
+static int parse_algorithms(const option_row_t *row, const char *text,
+                            void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    char name[DRAIL_NAME_MAX];
+    snprintf(allowed, size, "a list of at most %d names, each once",
+             ALGORITHMS_MAX);
+    opts->nalgorithms = 0;
+    while (next_element(&text, name, sizeof name)) {
+        if (!*name || opts->nalgorithms == ALGORITHMS_MAX)
+            return -1;
+        for (unsigned i = 0; i < opts->nalgorithms; i++)
+            if (!strcmp(opts->algorithms[i], name))
+                return -1;
+        memcpy(opts->algorithms[opts->nalgorithms++], name, sizeof name);
+    }
+    return 0;
+}
+
 static int parse_weights(const option_row_t *row, const char *text, void *field,
                          char *allowed, size_t size)
 {
@@ -236,6 +315,39 @@ static int parse_sizes(const option_row_t *row, const char *text, void *field,
              "G: powers of 1024)",
              SIZES_MAX);
     return sizes_parse(text, opts->sizes, &opts->nsizes);
+}
+
+/* RANKS or RANKS:PPN */
+static int parse_shape(const char *text, struct shape *shape)
+{
+    char allowed[64], ranks[16];
+    const option_row_t row = {.min = 1, .max = 1024};
+    const char *colon = strchr(text, ':');
+    int length = colon ? (int)(colon - text) : (int)strlen(text);
+    snprintf(ranks, sizeof ranks, "%.*s", length, text);
+    shape->ppn = 0;
+    if (option_parse_count(&row, ranks, &shape->ranks, allowed, sizeof allowed))
+        return -1;
+    return colon ? option_parse_count(&row, colon + 1, &shape->ppn, allowed,
+                                      sizeof allowed)
+                 : 0;
+}
+
+static int parse_shapes(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    char element[16];
+    snprintf(allowed, size,
+             "a list of at most %d RANKS or RANKS:PPN, numbers from 1 to 1024",
+             SHAPES_MAX);
+    opts->nshapes = 0;
+    while (next_element(&text, element, sizeof element))
+        if (opts->nshapes == SHAPES_MAX ||
+            parse_shape(element, &opts->shapes[opts->nshapes++]))
+            return -1;
+    return 0;
 }
 
 static int parse_saves(const option_row_t *row, const char *text, void *field,
@@ -313,7 +425,7 @@ static const option_row_t rail_rows[] = {
      parse_rails, WHOLE, 0, 0},
     {"--engine", "E,...",
      "single, nonthreaded, threaded; several are interleaved in one run "
-     "(default: all)",
+     "(default: all; of collectives nonthreaded)",
      parse_engines, WHOLE, 0, 0},
     {"--team", "T,...",
      "threads of the threaded engine: resident or forkjoin (default resident)",
@@ -326,28 +438,77 @@ static const option_row_t rail_rows[] = {
      parse_weights, WHOLE, 0, 1e9},
     {"--threshold", "BYTES", "shorter messages go over one rail", parse_bytes,
      AT(threshold), 0, 0},
-    {"--ranks", "N", "number of ranks (default 2)", option_parse_count,
-     AT(ranks), 1, 1024},
-    {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
-     1, 1024},
     {"--iterations", "N", "iterations per repeat (default: about 10 ms)",
      option_parse_count, AT(iterations), 1, 1e9},
     {"--warmup", "N",
      "iterations dropped before each size and configuration (default 10)",
      option_parse_count, AT(warmup), 0, 1e9},
-    {"--explain", NULL, "say on stderr which rails carry what, and why",
-     parse_flag, AT(explain), 0, 0},
     {"--validate", NULL, "check every byte in a separate pass", parse_flag,
      AT(validate), 0, 0},
     {"--no-pin", NULL, "leave threads where the scheduler puts them",
      parse_flag, AT(no_pin), 0, 0},
+};
+
+static const option_row_t pair_rows[] = {
+    {"--explain", NULL, "say on stderr which rails carry what, and why",
+     parse_flag, AT(explain), 0, 0},
     {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
      AT(per_rail), 0, 0},
 };
 
-static const option_row_t repeat_rows[] = {
+static const option_row_t ranks_rows[] = {
+    {"--ranks", "N", "number of ranks (default 2)", option_parse_count,
+     AT(ranks), 1, 1024},
+    {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
+     1, 1024},
+};
+
+static const option_row_t size_rows[] = {
     {"--sizes", "LO:HI|a,b", "message sizes in bytes; K, M, G", parse_sizes,
      WHOLE, 0, 0},
+};
+
+static const option_row_t collective_rows[] = {
+    {"--collective", "C,...",
+     "gather, allgather, alltoall, bcast, scatter, barrier (default: all)",
+     parse_collectives, WHOLE, 0, 0},
+};
+
+static const option_row_t shapes_rows[] = {
+    {"--shapes", "N[:P],...",
+     "ranks and ranks per node, several (default: --ranks, --ppn)",
+     parse_shapes, WHOLE, 0, 0},
+};
+
+static const option_row_t shape_rows[] = {
+    {"--ports", "K", "ports of multi-port algorithms (default: one per rail)",
+     option_parse_count, AT(ports), 1, DRAIL_MAX_RAILS},
+};
+
+static const option_row_t algorithm_rows[] = {
+    {"--algorithm", "A,...", "names, all, or auto (default auto)",
+     parse_algorithms, WHOLE, 0, 0},
+    {"--groups", "G", "groups per node of mc-groups (default: its own)",
+     option_parse_count, AT(groups), 1, 1024},
+    {"--root", "R", "root of gather, bcast and scatter (default 0)",
+     option_parse_count, AT(root), 0, 1023},
+    {"--in-place", NULL, "a rank's own block is in its place already",
+     parse_flag, AT(in_place), 0, 0},
+    {"--zero-copy", "Z",
+     "auto, on or off: put from and to the final memory (default auto)",
+     parse_zero_copy, AT(zero_copy), 0, 0},
+};
+
+static const option_row_t team_rows[] = {
+    {"--start", "S",
+     "time, barrier, or auto: at a common time if every rank has a core "
+     "(default auto)",
+     parse_start, AT(start), 0, 0},
+    {"--table", "FILE", "auto selects by this file of railbench tune",
+     parse_text, AT(table), 0, 0},
+};
+
+static const option_row_t repeat_rows[] = {
     {"--repeat", "R", "repeats (default: see --precision, --time-budget)",
      option_parse_count, AT(repeat), 1, 1000},
     {"--precision", "P",
@@ -381,7 +542,19 @@ visit_rows(const option_table_t *table,
         size_t count;
         bool used;
     } lists[] = {
+        {collective_rows, COUNT(collective_rows),
+         table->groups & OPTIONS_COLLECTIVE},
+        {ranks_rows, COUNT(ranks_rows),
+         table->groups & (OPTIONS_RAILS | OPTIONS_SHAPE)},
+        {shapes_rows, COUNT(shapes_rows), table->groups & OPTIONS_SHAPES},
+        {shape_rows, COUNT(shape_rows), table->groups & OPTIONS_SHAPE},
+        {algorithm_rows, COUNT(algorithm_rows),
+         table->groups & OPTIONS_ALGORITHM},
+        {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
+        {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
+        {size_rows, COUNT(size_rows),
+         table->groups & (OPTIONS_REPEATS | OPTIONS_SHAPE)},
         {repeat_rows, COUNT(repeat_rows), table->groups & OPTIONS_REPEATS},
         {table->rows, table->nrows, true},
         {output_rows, COUNT(output_rows), true},
@@ -430,11 +603,17 @@ static const option_row_t *find_row(const option_row_t *rows, size_t count,
     return NULL;
 }
 
-static int wrong(const option_table_t *table, const char *option,
-                 const char *value, const char *allowed)
+void option_wrong(const option_table_t *table, const char *option,
+                  const char *value, const char *allowed)
 {
     fprintf(stderr, "%s: %s: '%s' is wrong; allowed: %s\n", table->command,
             option, value, allowed);
+}
+
+static int wrong(const option_table_t *table, const char *option,
+                 const char *value, const char *allowed)
+{
+    option_wrong(table, option, value, allowed);
     return -1;
 }
 
@@ -550,4 +729,10 @@ void options_init(options_t *opts, const char *sizes)
     opts->nrails = cfg.nrails;
     for (unsigned i = 0; i < cfg.nrails; i++)
         snprintf(opts->rails[i], DRAIL_NAME_MAX, "%s", cfg.rails[i]);
+}
+
+void options_one_engine(options_t *opts)
+{
+    opts->engines[0] = DRAIL_ENGINE_NONTHREADED;
+    opts->nengines = 1;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 #include "sizes.h"
 
@@ -17,6 +18,23 @@ typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
 #define SAVES_MAX 8
 /** Most operands of a test. */
 #define OPERANDS_MAX 2
+/** Most shapes of --shapes. */
+#define SHAPES_MAX 16
+/** Most names of --algorithm. */
+#define ALGORITHMS_MAX 32
+
+typedef enum zero_copy {
+    ZERO_COPY_AUTO,
+    ZERO_COPY_ON,
+    ZERO_COPY_OFF
+} zero_copy_t;
+
+/** How the repetitions of a collective start. */
+typedef enum start_mode {
+    START_AUTO,    /**< at a time if every rank has a core, else a barrier */
+    START_TIME,    /**< all ranks wait for the same time */
+    START_BARRIER, /**< after a barrier */
+} start_mode_t;
 
 typedef struct options {
     char rails[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
@@ -40,6 +58,23 @@ typedef struct options {
     double precision;    /**< wanted half width of the CI over the median */
     double time_budget;  /**< seconds for the whole run */
     bool validate, no_pin, per_rail, explain;
+    char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
+    unsigned nalgorithms; /**< 0: auto */
+    dcoll_collective_t collectives[DCOLL_COLLECTIVES];
+    unsigned ncollectives; /**< 0: all */
+    uint64_t ports;        /**< 0: one per rail */
+    uint64_t groups;       /**< of mc-groups, 0: its default */
+    uint64_t root;
+    bool in_place;
+    zero_copy_t zero_copy;
+    start_mode_t start;
+    struct shape {
+        uint64_t ranks, ppn; /**< ppn 0: all on one node */
+    } shapes[SHAPES_MAX];
+    unsigned nshapes;  /**< 0: only ranks and ppn above */
+    const char *table; /**< of railbench tune, NULL: the built-in one */
+    bool schedule;     /**< verify: show the operations */
+    const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
     format_t format;
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
@@ -70,10 +105,20 @@ int option_parse_count(const option_row_t *row, const char *text, void *field,
 /** Fills in the defaults. @p sizes as for --sizes. */
 void options_init(options_t *opts, const char *sizes);
 
+/** Default of --engine of collectives, whose ranks share the cores: no threads.
+ */
+void options_one_engine(options_t *opts);
+
 /** Groups of common options. */
 typedef enum option_groups {
-    OPTIONS_RAILS = 1,   /**< rails, ranks, and how messages use them */
-    OPTIONS_REPEATS = 2, /**< sizes, and how often each is measured */
+    OPTIONS_RAILS = 1,      /**< rails, ranks, and how messages use them */
+    OPTIONS_REPEATS = 2,    /**< sizes, and how often each is measured */
+    OPTIONS_SHAPE = 4,      /**< ranks, nodes, ports, sizes: of schedules */
+    OPTIONS_COLLECTIVE = 8, /**< --collective */
+    OPTIONS_ALGORITHM = 16, /**< algorithms and what they take */
+    OPTIONS_PAIR = 64,      /**< what to tell of single rails */
+    OPTIONS_SHAPES = 128,   /**< several shapes */
+    OPTIONS_TEAM = 32,      /**< how collectives start and are selected */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of
@@ -96,6 +141,10 @@ typedef enum parsed {
 /** Parses @p nargs arguments (those after the test's name). */
 parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
                        char **args);
+
+/** One line to stderr that names the option, its value and what is allowed. */
+void option_wrong(const option_table_t *table, const char *option,
+                  const char *value, const char *allowed);
 
 /** Releases what the parser allocated. */
 void options_free(options_t *opts);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "launch.h"
 #include "limit.h"
 #include "measure.h"
 #include "outcome.h"
@@ -39,9 +40,10 @@ static void note_crowding(pair_t *pair, unsigned cores)
     unsigned threads = session_threads(r->opts);
     if (ranks * threads <= cores)
         return;
-    result_note(r, "%u ranks with %u thread%s each share %u core%s", ranks,
-                threads, threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
-    warn(pair, r->notes[r->nnotes - 1]);
+    notes_add(&r->notes, "%u ranks with %u thread%s each share %u core%s",
+              ranks, threads, threads == 1 ? "" : "s", cores,
+              cores == 1 ? "" : "s");
+    warn(pair, r->notes.text[r->notes.count - 1]);
 }
 
 /* What only the open rails can tell. */
@@ -52,24 +54,15 @@ static void describe_rails(pair_t *pair, session_t *session)
     r->threshold = drail_config_of(session->rail)->stripe_threshold;
     memcpy(r->pinning, session->pinning, sizeof r->pinning);
     if (rail_in_memory(drail_rail_at(session->rail, 0)))
-        result_note(r, "every write of a batch sends the same buffer, as in "
-                       "the paper: over shared memory, messages that fit stay "
-                       "in the writer's cache");
-    for (unsigned a = 0; a < r->opts->nrails; a++) {
-        r->rails[a] = *drail_rail_at(session->rail, a);
-        if (strstr(r->rails[a].fabric, "model"))
-            result_note(r, "rail %s is modelled: %s", r->rails[a].name,
-                        r->rails[a].fabric);
-        const char *shared = NULL;
-        for (unsigned b = 0; b < a && !shared; b++) {
-            shared = drail_rails_shared(session->rail, b, a);
-            if (!shared)
-                continue;
-            result_note(r, "%s and %s: %s", r->rails[b].name, r->rails[a].name,
-                        shared);
-            warn(pair, r->notes[r->nnotes - 1]);
-        }
-    }
+        notes_add(&r->notes,
+                  "every write of a batch sends the same buffer, as in the "
+                  "paper: over shared memory, messages that fit stay in the "
+                  "writer's cache");
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        r->rails[i] = *drail_rail_at(session->rail, i);
+    notes_add_models(&r->notes, session->rail);
+    for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
+        warn(pair, r->notes.text[r->notes.count - n]);
 }
 
 static int write_report(pair_t *pair)
@@ -153,36 +146,6 @@ static int check_options(const bench_test_t *test, const options_t *opts)
     return 0;
 }
 
-static int run_job(pair_t *pair)
-{
-    const char *command = pair->table.test->table.command;
-    drail_job_config_t cfg;
-    drail_error_t err = {0};
-
-    drail_job_config_init(&cfg);
-    cfg.nranks = (unsigned)pair->result.opts->ranks;
-    cfg.ppn = (unsigned)pair->result.opts->ppn;
-    cfg.error = &err;
-    int rc = drail_job_run(&cfg, rank_main, pair);
-    if (!rc)
-        return 0;
-    if (rc == DRAIL_EINTR) {
-        fprintf(stderr, "%s: interrupted; the result is partial\n", command);
-        return 1;
-    }
-    const drail_error_t *cause = outcome_cause(pair->outcome);
-    if (cause && (cause->code == DRAIL_EOPEN || cause->code == DRAIL_ENORAIL)) {
-        fprintf(stderr, "%s: --rails: %s; allowed: rails that railinfo lists\n",
-                command, cause->text);
-        return 2;
-    }
-    fprintf(stderr, "%s: %s\n", command,
-            cause         ? cause->text
-            : err.text[0] ? err.text
-                          : drail_strerror(rc));
-    return 1;
-}
-
 int pair_run(const bench_test_t *test, const options_t *opts)
 {
     plan_t plan;
@@ -205,7 +168,8 @@ int pair_run(const bench_test_t *test, const options_t *opts)
         fprintf(stderr, "%s: out of memory\n", test->table.command);
         goto out;
     }
-    status = run_job(&pair);
+    status =
+        launch_job(test->table.command, opts, pair.outcome, rank_main, &pair);
 out:
     result_free(&pair.result);
     if (pair.outcome)

@@ -25,10 +25,17 @@ void report_json_identity(json_t *json, const char *test,
                           const machine_t *machine);
 void report_json_command(json_t *json, const options_t *opts);
 void report_json_machine(json_t *json, const machine_t *machine);
+void report_json_rails(json_t *json, const drail_rail_info_t *rails,
+                       unsigned count);
+/** Every setting of the library as the run has seen it. */
+void report_json_settings(json_t *json);
+void report_json_notes(json_t *json, const notes_t *notes);
 void report_json_summary(json_t *json, const char *key,
                          const summary_t *summary);
 /** One line: test, version, revision, machine. */
 void report_title(FILE *file, const char *test, const machine_t *machine);
+/** A line for each. */
+void report_notes(FILE *file, const notes_t *notes);
 /** A number of 4 significant digits, right-aligned after a blank; "-" where
  *  there is none. */
 void report_number(FILE *file, int width, double value);

@@ -50,7 +50,7 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
 
     setup_rails(setup, opts, rails, sizeof rails);
-    result_fabric(r, setup, fabric, sizeof fabric);
+    rails_fabric(r->rails, r->opts->nrails, setup, fabric, sizeof fabric);
     fprintf(file, "%s,%s,%s,%s,%s,,%llu,%llu,%u,%llu,%llu", r->test->name,
             fabric, rails, drail_engine_name(setup->engine),
             drail_policy_name(setup->policy), (unsigned long long)opts->ranks,

@@ -10,6 +10,12 @@ static const char *figure(const diff_point_t *point)
     return point->bandwidth ? "bandwidth_MBps" : "latency_us";
 }
 
+/* What is measured: a loop, or an algorithm. */
+static const char *name(const record_series_t *series)
+{
+    return *series->algorithm ? series->algorithm : series->loop;
+}
+
 /* --------------------------------------------------------------- table --- */
 
 static void table_head(FILE *file, const diff_result_t *d)
@@ -26,28 +32,34 @@ static void table_head(FILE *file, const diff_result_t *d)
                 d->only_before, d->only_after);
 }
 
-static int rails_width(const diff_result_t *d)
+static int width_of(const diff_result_t *d, const char *title,
+                    const char *(*text)(const record_series_t *))
 {
-    size_t width = strlen("rails");
+    size_t width = strlen(title);
     for (unsigned i = 0; i < d->npoints; i++)
-        if (strlen(d->points[i].series->rails) > width)
-            width = strlen(d->points[i].series->rails);
+        if (strlen(text(d->points[i].series)) > width)
+            width = strlen(text(d->points[i].series));
     return (int)width;
+}
+
+static const char *rails(const record_series_t *series)
+{
+    return series->rails;
 }
 
 static void table_points(FILE *file, const diff_result_t *d)
 {
-    int width = rails_width(d);
+    int width = width_of(d, "rails", rails), names = width_of(d, "loop", name);
     fprintf(file,
-            "%10s  %-8s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %6s"
+            "%10s  %-*s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %6s"
             "  %s\n",
-            "bytes", "loop", width, "rails", "engine", "policy", "team", "unit",
-            "old", "new", "ratio", "p", "delta", "verdict");
+            "bytes", names, "loop", width, "rails", "engine", "policy", "team",
+            "unit", "old", "new", "ratio", "p", "delta", "verdict");
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
-        fprintf(file, "%10llu  %-8s  %-*s  %-11s %-10s %-8s  %-4s",
-                (unsigned long long)s->bytes, s->loop, width, s->rails,
+        fprintf(file, "%10llu  %-*s  %-*s  %-11s %-10s %-8s  %-4s",
+                (unsigned long long)s->bytes, names, name(s), width, s->rails,
                 s->engine, s->policy, *s->team ? s->team : "-",
                 p->bandwidth ? "MB/s" : "us");
         report_number(file, 9, p->before.median);
@@ -78,14 +90,15 @@ static void table(FILE *file, const diff_result_t *d)
 
 static void csv(FILE *file, const diff_result_t *d)
 {
-    fputs("test,rails,engine,policy,team,loop,bytes,figure,old,new,ratio,p,"
+    fputs("test,rails,engine,policy,team,loop,algorithm,bytes,figure,old,new,"
+          "ratio,p,"
           "delta,repeats_old,repeats_new,verdict\n",
           file);
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
-        fprintf(file, "%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, s->rails,
-                s->engine, s->policy, s->team, s->loop,
+        fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, s->rails,
+                s->engine, s->policy, s->team, s->loop, s->algorithm,
                 (unsigned long long)s->bytes, figure(p));
         report_csv_number(file, p->before.median);
         report_csv_number(file, p->after.median);
@@ -110,6 +123,8 @@ static void json_point(json_t *j, const diff_point_t *p)
     if (*s->team)
         json_string(j, "team", s->team);
     json_string(j, "loop", s->loop);
+    if (*s->algorithm)
+        json_string(j, "algorithm", s->algorithm);
     json_string(j, "figure", figure(p));
     report_json_summary(j, "old", &p->before);
     report_json_summary(j, "new", &p->after);

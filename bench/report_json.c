@@ -49,8 +49,7 @@ void report_json_machine(json_t *j, const machine_t *m)
     json_end_object(j);
 }
 
-/* Every setting of the library as the run has seen it. */
-static void settings(json_t *j)
+void report_json_settings(json_t *j)
 {
     drail_setting_t setting;
     json_object(j, "settings");
@@ -91,13 +90,22 @@ static void options(json_t *j, const result_t *r)
     json_end_array(j);
 }
 
-static void rails(json_t *j, const result_t *r)
+void report_json_notes(json_t *j, const notes_t *notes)
+{
+    json_array(j, "notes");
+    for (unsigned i = 0; i < notes->count; i++)
+        json_string(j, NULL, notes->text[i]);
+    json_end_array(j);
+}
+
+void report_json_rails(json_t *j, const drail_rail_info_t *rails,
+                       unsigned count)
 {
     json_array(j, "rails");
-    for (unsigned i = 0; i < r->opts->nrails; i++) {
-        const drail_rail_info_t *info = &r->rails[i];
+    for (unsigned i = 0; i < count; i++) {
+        const drail_rail_info_t *info = &rails[i];
         json_object(j, NULL);
-        json_string(j, "name", r->opts->rails[i]);
+        json_string(j, "name", info->name);
         json_string(j, "fabric", info->fabric);
         json_string(j, "provider", info->provider);
         json_string(j, "vendor", info->vendor);
@@ -127,7 +135,7 @@ static void configurations(json_t *j, const result_t *r)
         json_string(j, "policy", drail_policy_name(setup->policy));
         setup_rails(setup, r->opts, text, sizeof text);
         json_string(j, "rails", text);
-        result_fabric(r, setup, text, sizeof text);
+        rails_fabric(r->rails, r->opts->nrails, setup, text, sizeof text);
         json_string(j, "fabric", text);
         json_end_object(j);
     }
@@ -286,13 +294,10 @@ void report_json(FILE *file, const result_t *r)
     json_double(j, "measured_s", r->seconds);
     json_uint(j, "validation_seed", r->seed);
     options(j, r);
-    json_array(j, "notes");
-    for (unsigned i = 0; i < r->nnotes; i++)
-        json_string(j, NULL, r->notes[i]);
-    json_end_array(j);
+    report_json_notes(j, &r->notes);
     report_json_machine(j, &r->machine);
-    settings(j);
-    rails(j, r);
+    report_json_settings(j);
+    report_json_rails(j, r->rails, r->opts->nrails);
     configurations(j, r);
     json_array(j, "results");
     for (unsigned i = 0; i < r->ncells; i++)

@@ -49,6 +49,12 @@ void report_title(FILE *file, const char *test, const machine_t *m)
             m->virtual_machine ? " (virtual machine)" : "", m->kernel);
 }
 
+void report_notes(FILE *file, const notes_t *notes)
+{
+    for (unsigned i = 0; i < notes->count; i++)
+        fprintf(file, "# note: %s\n", notes->text[i]);
+}
+
 static void head(FILE *file, const result_t *r)
 {
     report_title(file, r->test->name, &r->machine);
@@ -59,8 +65,7 @@ static void head(FILE *file, const result_t *r)
         file, "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
         (unsigned long long)r->opts->batch, (unsigned long long)r->opts->warmup,
         r->threshold, r->opts->no_pin ? "not pinned" : "pinned");
-    for (unsigned i = 0; i < r->nnotes; i++)
-        fprintf(file, "# note: %s\n", r->notes[i]);
+    report_notes(file, &r->notes);
     if (r->opts->repeat && r->opts->repeat < 6)
         fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
               "95 % confidence\n",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +7,6 @@
 #include "result.h"
 
 #define MAX_REPEATS 200 /* enough for any useful precision */
-
-void result_note(result_t *result, const char *format, ...)
-{
-    if (result->nnotes == RESULT_NOTES)
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(result->notes[result->nnotes++], sizeof *result->notes, format,
-              args);
-    va_end(args);
-}
 
 unsigned result_max_repeats(const options_t *opts)
 {
@@ -213,13 +201,13 @@ figures_t result_figures(const result_t *r, const cell_t *cell)
     return f;
 }
 
-void result_fabric(const result_t *r, const setup_t *setup, char *text,
-                   size_t size)
+void rails_fabric(const drail_rail_info_t *rails, unsigned count,
+                  const setup_t *setup, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (unsigned i = 0; i < r->opts->nrails && used < size; i++) {
-        const char *fabric = r->rails[i].fabric;
+    for (unsigned i = 0; i < count && used < size; i++) {
+        const char *fabric = rails[i].fabric;
         if ((setup_one_rail(setup) && i != setup->rail) || strstr(text, fabric))
             continue;
         used += (size_t)snprintf(text + used, size - used, "%s%s",

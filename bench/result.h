@@ -6,12 +6,11 @@
 #include "breakdown.h"
 #include "hist.h"
 #include "machine.h"
+#include "notes.h"
 #include "plan.h"
 #include "session.h"
 #include "stats.h"
 #include "test.h"
-
-#define RESULT_NOTES 16
 
 /** One repeat: many iterations measured as a whole. */
 typedef struct repeat {
@@ -67,15 +66,10 @@ typedef struct result {
     uint64_t seed;  /**< of validated contents, 0: not validated */
     double seconds; /**< that measuring took */
     bool partial;   /**< ended before all was measured */
-    char notes[RESULT_NOTES][192]; /**< what a reader must know */
-    unsigned nnotes;
+    notes_t notes;
     cell_t *cells; /**< size by size, in each setup by setup */
     unsigned ncells;
 } result_t;
-
-/** Adds a sentence to the notes. */
-void result_note(result_t *result, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /** Most repeats per cell. */
 unsigned result_max_repeats(const options_t *opts);
@@ -111,7 +105,7 @@ summary_t series_latency(const result_t *result, const series_t *series,
 /** Does this rail copy within the memory of one host? */
 bool rail_in_memory(const drail_rail_info_t *info);
 /** Fabrics of the rails that a setup uses, joined by '+'. */
-void result_fabric(const result_t *result, const setup_t *setup, char *text,
-                   size_t size);
+void rails_fabric(const drail_rail_info_t *rails, unsigned count,
+                  const setup_t *setup, char *text, size_t size);
 
 #endif

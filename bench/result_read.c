@@ -107,10 +107,12 @@ static int read_cell(reading_t *r, const json_value_t *cell)
         .engine = json_get_string(setup, "engine", NULL),
         .policy = json_get_string(setup, "policy", NULL),
         .team = json_get_string(setup, "team", ""),
+        .algorithm = json_get_string(setup, "algorithm", ""),
     };
     if (!(bytes >= 0 && bytes <= (double)SIZES_LIMIT) ||
         !is_name(common.rails) || !is_name(common.engine) ||
-        !is_name(common.policy) || !is_name(common.team))
+        !is_name(common.policy) || !is_name(common.team) ||
+        !is_name(common.algorithm))
         return wrong(r, "a result without bytes or a known configuration");
     common.bytes = (uint64_t)bytes;
     for (const json_value_t *v = cell->first; v; v = v->next) {
@@ -139,7 +141,8 @@ static int read_record(reading_t *r)
     if (strcmp(schema, REPORT_SCHEMA))
         return wrong(r, "not a result of railbench");
     if (!is_name(record->test) || !results || !r->configurations)
-        return wrong(r, "not a result of bw, bibw, lat or breakdown");
+        return wrong(
+            r, "not a result of bw, bibw, lat, breakdown or a collective");
     record->series = calloc(RECORD_SERIES_MAX, sizeof *record->series);
     if (!record->series)
         return wrong(r, "out of memory");

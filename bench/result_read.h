@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the JSON that bw, bibw, lat and breakdown have written. */
+/* Reads the JSON of bw, bibw, lat, breakdown and the tests of collectives. */
 #ifndef BENCH_RESULT_READ_H
 #define BENCH_RESULT_READ_H
 
@@ -13,7 +13,8 @@
 /** One loop of one message size in one configuration. Texts belong to the
  *  record. */
 typedef struct record_series {
-    const char *loop, *rails, *engine, *policy, *team; /**< team "": none */
+    const char *loop, *rails, *engine, *policy;
+    const char *team, *algorithm; /**< "": none */
     uint64_t bytes;
     double *us;   /**< per repeat: microseconds per message */
     double *MBps; /**< per repeat */

@@ -24,7 +24,7 @@ unsigned session_threads(const options_t *opts)
 
 /* The ranks' threads get cores of their own if there are enough, else at least
  * their main threads do. */
-static pinning_t choose_cores(const options_t *opts, unsigned rank)
+pinning_t session_pinning(const options_t *opts, unsigned rank)
 {
     unsigned cores = session_cores(), threads = session_threads(opts);
     unsigned ranks = (unsigned)opts->ranks;
@@ -33,7 +33,7 @@ static pinning_t choose_cores(const options_t *opts, unsigned rank)
         .core = -1, .base = rank * (step ? step : 1) % cores, .cores = cores};
 }
 
-static void pin_self(pinning_t *pinning)
+void session_pin(pinning_t *pinning)
 {
     cores_t cores;
     cores_allowed(&cores);
@@ -41,8 +41,8 @@ static void pin_self(pinning_t *pinning)
         pinning->core = cores.cpu[pinning->base];
 }
 
-static void fill_config(drail_config_t *cfg, const options_t *opts,
-                        const pinning_t *pinning)
+void session_config(drail_config_t *cfg, const options_t *opts,
+                    const pinning_t *pinning)
 {
     drail_config_init(cfg);
     cfg->nrails = opts->nrails;
@@ -89,7 +89,7 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
                  drail_error_t *err)
 {
     unsigned rank = drail_job_rank(job);
-    pinning_t pinning = choose_cores(opts, rank);
+    pinning_t pinning = session_pinning(opts, rank);
     drail_config_t cfg;
     void *source, *target;
     int rc;
@@ -99,13 +99,13 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
         if (opts->sizes[i] > s->capacity)
             s->capacity = opts->sizes[i];
 
-    fill_config(&cfg, opts, &pinning);
+    session_config(&cfg, opts, &pinning);
     rc = drail_open(job, &cfg, &s->rail, err);
     if (rc)
         return rc;
     /* after drail_open, which looks at the cores that are allowed */
     if (!opts->no_pin)
-        pin_self(&pinning);
+        session_pin(&pinning);
 
     rc = drail_connect(s->rail, s->peer);
     if (!rc)

@@ -51,6 +51,15 @@ int session_hear(session_t *session, void *message, size_t bytes);
 /** Returns once the peer has called it too. */
 int session_sync(session_t *session);
 
+/** Where a rank of the job runs; its core is chosen by session_pin. */
+pinning_t session_pinning(const options_t *opts, unsigned rank);
+/** Pins the calling thread; after drail_open, which looks at the cores that
+ *  are allowed. */
+void session_pin(pinning_t *pinning);
+/** The transport as the options want it. */
+void session_config(drail_config_t *cfg, const options_t *opts,
+                    const pinning_t *pinning);
+
 /** Number of cores that this process may use. */
 unsigned session_cores(void);
 /** Threads of one rank that work at the same time. */

@@ -17,8 +17,7 @@ void stats_sort(double *values, unsigned n)
     qsort(values, n, sizeof *values, compare);
 }
 
-/* Quantile of sorted values with linear interpolation. */
-static double quantile(const double *sorted, unsigned n, double q)
+double stats_quantile(const double *sorted, unsigned n, double q)
 {
     double place = q * (n - 1);
     unsigned below = (unsigned)place;
@@ -48,7 +47,8 @@ double stats_median_interval(unsigned n, unsigned *lo)
 
 static unsigned count_outliers(const double *sorted, unsigned n)
 {
-    double q1 = quantile(sorted, n, 0.25), q3 = quantile(sorted, n, 0.75);
+    double q1 = stats_quantile(sorted, n, 0.25),
+           q3 = stats_quantile(sorted, n, 0.75);
     double fence = 1.5 * (q3 - q1);
     unsigned count = 0;
     for (unsigned i = 0; i < n; i++)
@@ -74,7 +74,7 @@ summary_t stats_summary(double *values, unsigned n)
     double coverage = stats_median_interval(n, &lo);
     return (summary_t){
         .n = n,
-        .median = quantile(values, n, 0.5),
+        .median = stats_quantile(values, n, 0.5),
         .lo = values[lo],
         .hi = values[n - 1 - lo],
         .coverage = coverage,

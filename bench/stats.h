@@ -24,6 +24,9 @@ typedef struct summary {
 /** Ascending, in place. */
 void stats_sort(double *values, unsigned n);
 
+/** Quantile 0 … 1 of n > 0 sorted values, with linear interpolation. */
+double stats_quantile(const double *sorted, unsigned n, double q);
+
 /** Sorts @p values in place. n 0 gives NaN everywhere; n ≤ STATS_MAX. */
 summary_t stats_summary(double *values, unsigned n);
 

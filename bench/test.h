@@ -21,12 +21,14 @@ typedef struct bench_test {
     const loop_t *loops[TEST_LOOPS]; /**< the first gives the bandwidth */
     unsigned nloops;
     bound_t bound;
+    dcoll_collective_t collective; /**< of the tests of one collective */
     bool breakdown; /**< splits the time of each batch (breakdown.h), and
                          stripes messages of any length by default */
 } bench_test_t;
 
 extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
-    test_limits, test_diff;
+    test_limits, test_diff, test_gather, test_allgather, test_alltoall,
+    test_bcast, test_scatter, test_barrier, test_verify, test_tune, test_check;
 
 /** Options of the tests between two ranks. */
 #define PAIR_OPTION_ROWS 1

@@ -60,7 +60,7 @@ const loop_t loop_bibw = {"batch", true, 2, bibw_run};
 const bench_test_t test_bw = {
     .table = {.command = "railbench bw",
               .summary = "Uni-directional bandwidth of batches of RDMA writes.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bw",
@@ -75,7 +75,7 @@ const bench_test_t test_bibw = {
     .table = {.command = "railbench bibw",
               .summary = "Bi-directional bandwidth: both ranks send batches "
                          "of RDMA writes at the same time.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bibw",

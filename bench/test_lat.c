@@ -97,7 +97,7 @@ const loop_t loop_pingpong = {"pingpong", false, 2, pingpong_run};
 const bench_test_t test_lat = {
     .table = {.command = "railbench lat",
               .summary = "RDMA write latency: of batches, and of a ping-pong.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "lat",

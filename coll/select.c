@@ -14,10 +14,12 @@
 
 enum nodes { ANY, ONE, SEVERAL };
 
-/* For blocks of less than `below` bytes; the first that fits is taken. */
+/* For blocks of less than `below` bytes, and nodes with at least `locals`
+ * ranks; the first that fits is taken. */
 struct rule {
     dcoll_collective_t collective;
     enum nodes nodes;
+    unsigned locals;
     size_t below;
     const char *name;
     bool zero_copy;
@@ -25,38 +27,44 @@ struct rule {
 
 #define ALWAYS SIZE_MAX
 
+/* Sizes as measured on two cores. Where many ranks share a node, and cores, a
+ * put has to wake its target; node memory is the faster way then for all but
+ * the longest blocks. */
 static const struct rule rules[] = {
-    {DCOLL_GATHER, ONE, 16384, "shm-gather", false},
-    {DCOLL_GATHER, ANY, 16384, "smp-gather", false},
-    {DCOLL_GATHER, ANY, 1024, "binomial", false},
-    {DCOLL_GATHER, ANY, 16384, "direct", false},
-    {DCOLL_GATHER, ANY, ALWAYS, "direct", true},
+    {DCOLL_GATHER, ONE, 0, 32768, "shm-gather", false},
+    {DCOLL_GATHER, SEVERAL, 0, 32768, "smp-gather", false},
+    {DCOLL_GATHER, ANY, 0, 1024, "binomial", false},
+    {DCOLL_GATHER, ANY, 0, 16384, "direct", false},
+    {DCOLL_GATHER, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_ALLGATHER, ONE, 16384, "shm-allgather", false},
-    {DCOLL_ALLGATHER, SEVERAL, 1024, "smp-bruck", false},
-    {DCOLL_ALLGATHER, SEVERAL, 16384, "smp-direct", false},
-    {DCOLL_ALLGATHER, ANY, 1024, "bruck", false},
-    {DCOLL_ALLGATHER, ANY, 16384, "direct", false},
-    {DCOLL_ALLGATHER, ANY, ALWAYS, "direct", true},
+    {DCOLL_ALLGATHER, ONE, 8, ALWAYS, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 0, 16384, "shm-allgather", false},
+    {DCOLL_ALLGATHER, SEVERAL, 0, 1024, "smp-bruck", false},
+    {DCOLL_ALLGATHER, SEVERAL, 0, 16384, "smp-direct", false},
+    {DCOLL_ALLGATHER, SEVERAL, 4, ALWAYS, "smp-direct", true},
+    {DCOLL_ALLGATHER, ANY, 0, 1024, "bruck", false},
+    {DCOLL_ALLGATHER, ANY, 0, 16384, "direct", false},
+    {DCOLL_ALLGATHER, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_ALLTOALL, ONE, 16384, "shm-alltoall", false},
-    {DCOLL_ALLTOALL, ANY, 64, "bruck", false},
-    {DCOLL_ALLTOALL, ANY, 16384, "direct", false},
-    {DCOLL_ALLTOALL, ANY, ALWAYS, "direct", true},
+    {DCOLL_ALLTOALL, ONE, 8, 131072, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ONE, 0, 16384, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ANY, 0, 64, "bruck", false},
+    {DCOLL_ALLTOALL, ANY, 0, 16384, "direct", false},
+    {DCOLL_ALLTOALL, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_BCAST, ONE, 65536, "shm-bcast", false},
-    {DCOLL_BCAST, SEVERAL, 16384, "smp-bcast", false},
-    {DCOLL_BCAST, ANY, 16384, "binomial", false},
-    {DCOLL_BCAST, ANY, ALWAYS, "binomial", true},
+    {DCOLL_BCAST, ONE, 0, 65536, "shm-bcast", false},
+    {DCOLL_BCAST, SEVERAL, 0, 16384, "smp-bcast", false},
+    {DCOLL_BCAST, ANY, 0, 16384, "binomial", false},
+    {DCOLL_BCAST, ANY, 0, ALWAYS, "binomial", true},
 
-    {DCOLL_SCATTER, ONE, 16384, "shm-scatter", false},
-    {DCOLL_SCATTER, ANY, 1024, "binomial", false},
-    {DCOLL_SCATTER, ANY, 16384, "direct", false},
-    {DCOLL_SCATTER, ANY, ALWAYS, "direct", true},
+    {DCOLL_SCATTER, ONE, 0, 16384, "shm-scatter", false},
+    {DCOLL_SCATTER, ANY, 0, 1024, "binomial", false},
+    {DCOLL_SCATTER, ANY, 0, 16384, "direct", false},
+    {DCOLL_SCATTER, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_BARRIER, ONE, ALWAYS, "shm-barrier", false},
-    {DCOLL_BARRIER, SEVERAL, ALWAYS, "smp-barrier", false},
-    {DCOLL_BARRIER, ANY, ALWAYS, "dissemination", false},
+    {DCOLL_BARRIER, ONE, 0, ALWAYS, "shm-barrier", false},
+    {DCOLL_BARRIER, SEVERAL, 0, ALWAYS, "smp-barrier", false},
+    {DCOLL_BARRIER, ANY, 0, ALWAYS, "dissemination", false},
 };
 
 static bool serves(const dcoll_algorithm_t *algorithm,
@@ -73,6 +81,7 @@ static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
 {
     enum nodes nodes = shape->nnodes > 1 ? SEVERAL : ONE;
     return rule->collective == args->collective && args->bytes < rule->below &&
+           dcoll_shape_locals(shape, 0) >= rule->locals &&
            (rule->nodes == ANY || rule->nodes == nodes);
 }
 

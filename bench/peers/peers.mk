@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What scripts/compare-p2p measures next to us, where it is installed.
+# What scripts/compare-p2p and compare-coll measure next to us, where it is
+# installed.
 
 MPICC_OPENMPI ?= mpicc.openmpi
 MPICC_MPICH   ?= mpicc.mpich
@@ -9,8 +10,8 @@ PEER_SOURCES := bench/peers/run.c bench/peers/run.h
 PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE
 have          = $(shell command -v $(1) 2>/dev/null)
 
-PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi) \
-                $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich) \
+PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
+                $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \
                 $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
 
 .PHONY: peers compare deps-peers
@@ -24,13 +25,15 @@ peers:
 
 compare: all peers
 	scripts/compare-p2p
+	scripts/compare-coll
 
-$(PEERS)/mpi_p2p.openmpi: PEER_CC = $(MPICC_OPENMPI)
-$(PEERS)/mpi_p2p.mpich:   PEER_CC = $(MPICC_MPICH)
-$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_p2p.mpich: bench/peers/mpi_p2p.c \
-    $(PEER_SOURCES)
+$(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
-	$(PEER_CC) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
+	$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
+
+$(PEERS)/%.mpich: bench/peers/%.c $(PEER_SOURCES)
+	@mkdir -p $(@D)
+	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
 	@mkdir -p $(@D)

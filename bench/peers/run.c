@@ -17,9 +17,8 @@
 
 static const char *const names[] = {"lat", "bw", "put"};
 
-/* A number from 1 to max, followed by end. @return behind end, or NULL. */
-static const char *parse_number(const char *text, uint64_t max, char end,
-                                uint64_t *value)
+const char *run_parse_number(const char *text, uint64_t max, char end,
+                             uint64_t *value)
 {
     char *rest;
     errno = 0;
@@ -39,8 +38,9 @@ static int parse(const char *text, run_t *run)
         if (strlen(names[i]) != length || strncmp(text, names[i], length))
             continue;
         run->what = (run_what_t)i;
-        text = parse_number(colon + 1, BYTES_MAX, ':', &bytes);
-        if (!text || !parse_number(text, MESSAGES_MAX, '\0', &run->messages))
+        text = run_parse_number(colon + 1, BYTES_MAX, ':', &bytes);
+        if (!text ||
+            !run_parse_number(text, MESSAGES_MAX, '\0', &run->messages))
             return -1;
         run->bytes = bytes;
         return i != RUN_LAT && run->messages % RUN_WINDOW ? -1 : 0;
@@ -110,11 +110,19 @@ int run_core(void)
     return sched_getcpu();
 }
 
-void run_print_header(const char *library, const int cores[2])
+void run_print_library(const char *library, const int *cores, int count)
 {
     /* MPI libraries describe themselves in many lines */
-    printf("# %.*s\n# cores %d %d\nwhat,bytes,latency_us,bandwidth_MBps\n",
-           (int)strcspn(library, "\n"), library, cores[0], cores[1]);
+    printf("# %.*s\n# cores", (int)strcspn(library, "\n"), library);
+    for (int i = 0; i < count; i++)
+        printf(" %d", cores[i]);
+    putchar('\n');
+}
+
+void run_print_header(const char *library, const int cores[2])
+{
+    run_print_library(library, cores, 2);
+    puts("what,bytes,latency_us,bandwidth_MBps");
 }
 
 void run_print(const run_t *run, double seconds)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the peers of scripts/compare-p2p share: the command line, the clock and
- * the output. Each argument is one run, WHAT:BYTES:MESSAGES:
+ * What the peers of scripts/compare-p2p and compare-coll share: the command
+ * line, the clock and the output. Of p2p each argument is one run,
+ * WHAT:BYTES:MESSAGES:
+ *
  *   lat  ping-pong, MESSAGES there and back
  *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each
  *   put  the same with one-sided writes, flushed after each window
@@ -42,12 +44,20 @@ double run_now(void);
 /** Iterations that warm up @p iterations of the same. */
 uint64_t run_warmup(uint64_t iterations);
 
-/** A comment with the library and the cores that the two ranks run on (as
- * run_core() tells), and the header of the CSV. */
+/** Comments with the library and the cores that the ranks run on (as
+ * run_core() tells). */
+void run_print_library(const char *library, const int *cores, int count);
+
+/** The same, and the header of the CSV. */
 void run_print_header(const char *library, const int cores[2]);
 
 /** One line of CSV. @p seconds: of all messages, without warm-up. */
 void run_print(const run_t *run, double seconds);
+
+/** A number from 1 to @p max with @p end behind it. @return behind that, or
+ * NULL. */
+const char *run_parse_number(const char *text, uint64_t max, char end,
+                             uint64_t *value);
 
 /** The only core that the caller may run on, or -1 if it is not pinned. */
 int run_core(void);

@@ -22,11 +22,18 @@ options()
 {
     grep -E '^\.It Fl' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl /-/' | sort -u
 }
+# the tests of railbench
+tests()
+{
+    "$BUILD/bin/railbench" --help | awk '/^  [a-z]/ { print $1 }'
+}
 for program in railbench railinfo; do
     page=$SOURCE/docs/man/$program.1
     {
         "$BUILD/bin/$program" --help
-        [ $program != railbench ] || "$BUILD/bin/$program" bw --help
+        [ $program != railbench ] || for test in $(tests); do
+            "$BUILD/bin/$program" "$test" --help
+        done
     } >"$work/help" 2>&1
     for option in $(options "$page"); do
         check "$program has $option" grep -q -- "$option" "$work/help"

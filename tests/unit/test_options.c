@@ -17,6 +17,7 @@
 
 static options_t opts;
 static char message[1024];
+static const option_table_t *parse_with = &test_bw.table;
 
 /* Parses a line split at blanks, with stderr caught in message. */
 static parsed_t parse(const char *line)
@@ -34,7 +35,7 @@ static parsed_t parse(const char *line)
     fflush(stderr);
     dup2(fileno(caught), STDERR_FILENO);
     options_init(&opts, test_bw.sizes);
-    parsed_t parsed = options_parse(&opts, &test_bw.table, nargs, args);
+    parsed_t parsed = options_parse(&opts, parse_with, nargs, args);
     fflush(stderr);
     dup2(before, STDERR_FILENO);
     close(before);
@@ -122,6 +123,45 @@ static void test_wrong(void **state)
     }
 }
 
+static void test_collectives(void **state)
+{
+    (void)state;
+    parse_with = &test_check.table;
+    assert_int_equal(parse("--collective gather,barrier --shapes 2,8:4"),
+                     PARSED_OK);
+    assert_int_equal(opts.ncollectives, 2);
+    assert_int_equal(opts.collectives[1], DCOLL_BARRIER);
+    assert_int_equal(opts.nshapes, 2);
+    assert_int_equal(opts.shapes[0].ranks, 2);
+    assert_int_equal(opts.shapes[0].ppn, 0);
+    assert_int_equal(opts.shapes[1].ppn, 4);
+    static const char *const wrong[] = {
+        "--collective gather,gather",
+        "--collective all",
+        "--shapes 0",
+        "--shapes 4:0",
+        "--shapes 4:",
+        "--shapes 4:2:1",
+    };
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(parse(wrong[i]), PARSED_WRONG);
+
+    parse_with = &test_allgather.table;
+    assert_int_equal(parse("--algorithm auto,ring --zero-copy off --start "
+                           "barrier --ports 3"),
+                     PARSED_OK);
+    assert_int_equal(opts.nalgorithms, 2);
+    assert_string_equal(opts.algorithms[1], "ring");
+    assert_int_equal(opts.zero_copy, ZERO_COPY_OFF);
+    assert_int_equal(opts.start, START_BARRIER);
+    assert_int_equal(opts.ports, 3);
+    assert_int_equal(parse("--zero-copy maybe"), PARSED_WRONG);
+    assert_non_null(strstr(message, "auto, on or off"));
+    assert_int_equal(parse("--per-rail"), PARSED_WRONG);
+    parse_with = &test_bw.table;
+    assert_int_equal(parse("--algorithm ring"), PARSED_WRONG);
+}
+
 static void test_plan(void **state)
 {
     (void)state;
@@ -145,10 +185,9 @@ static void test_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_values),
+        cmocka_unit_test(test_wrong),       cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_collectives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a reader of a result must know beside the figures. */
+#ifndef BENCH_NOTES_H
+#define BENCH_NOTES_H
+
+#include "dapl_rail/dapl_rail.h"
+
+#define NOTES_MAX 16
+
+typedef struct notes {
+    char text[NOTES_MAX][192];
+    unsigned count;
+} notes_t;
+
+/** Adds a sentence; cuts it if it is too long. */
+void notes_add(notes_t *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Adds which rails are modelled. */
+void notes_add_models(notes_t *notes, const drail_t *rail);
+/** Adds which rails share something. @return the number of notes added. */
+unsigned notes_add_shared(notes_t *notes, const drail_t *rail);
+
+#endif

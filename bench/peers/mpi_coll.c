@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives of an MPI library, for scripts/compare-coll: the loop of
+ * railbench when ranks share cores. A repetition is a barrier, then so many
+ * collectives back to back that they take about REPEAT_S; its figures are the
+ * maximum and the mean over the ranks of each one's time. Each argument is one
+ * run, WHAT:BYTES:REPETITIONS with WHAT one of gather, allgather, alltoall.
+ * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
+ */
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+#define BYTES_MAX       (UINT64_C(64) << 20)
+#define REPETITIONS_MAX 1000
+#define REPEAT_S        0.01
+#define ITERATIONS_MAX  100000
+
+typedef enum { GATHER, ALLGATHER, ALLTOALL, COLLECTIVES } what_t;
+
+static const char *const names[COLLECTIVES] = {"gather", "allgather",
+                                               "alltoall"};
+
+typedef struct coll_run {
+    what_t what;
+    uint64_t bytes, repetitions;
+} coll_run_t;
+
+typedef struct world {
+    int rank, ranks;
+    char *send, *recv;
+} world_t;
+
+static int parse(const char *text, coll_run_t *run)
+{
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    for (unsigned i = 0; i < COLLECTIVES; i++) {
+        if (strlen(names[i]) != length || strncmp(text, names[i], length))
+            continue;
+        run->what = (what_t)i;
+        text = run_parse_number(colon + 1, BYTES_MAX, ':', &run->bytes);
+        return !text || !run_parse_number(text, REPETITIONS_MAX, '\0',
+                                          &run->repetitions);
+    }
+    return -1;
+}
+
+static void perform(const world_t *world, const coll_run_t *run)
+{
+    int bytes = (int)run->bytes;
+    switch (run->what) {
+    case GATHER:
+        MPI_Gather(world->send, bytes, MPI_CHAR, world->recv, bytes, MPI_CHAR,
+                   0, MPI_COMM_WORLD);
+        break;
+    case ALLGATHER:
+        MPI_Allgather(world->send, bytes, MPI_CHAR, world->recv, bytes,
+                      MPI_CHAR, MPI_COMM_WORLD);
+        break;
+    default:
+        MPI_Alltoall(world->send, bytes, MPI_CHAR, world->recv, bytes, MPI_CHAR,
+                     MPI_COMM_WORLD);
+        break;
+    }
+}
+
+/* Seconds of this rank. */
+static double timed(const world_t *world, const coll_run_t *run,
+                    uint64_t iterations)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = run_now();
+    for (uint64_t i = 0; i < iterations; i++)
+        perform(world, run);
+    return run_now() - start;
+}
+
+/* Of the slowest rank, twice: one of them may have been disturbed. */
+static double slowest_of_two(const world_t *world, const coll_run_t *run,
+                             uint64_t iterations)
+{
+    double mine[2], slowest[2];
+    for (unsigned i = 0; i < 2; i++)
+        mine[i] = timed(world, run, iterations);
+    MPI_Allreduce(mine, slowest, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest[0] < slowest[1] ? slowest[0] : slowest[1];
+}
+
+/* All ranks find the same number. */
+static uint64_t calibrate(const world_t *world, const coll_run_t *run)
+{
+    uint64_t iterations = 1;
+    double slowest = slowest_of_two(world, run, iterations);
+    while (slowest < REPEAT_S / 4 && iterations < ITERATIONS_MAX) {
+        iterations *= 4;
+        slowest = slowest_of_two(world, run, iterations);
+    }
+    double wanted = REPEAT_S * (double)iterations / slowest;
+    return wanted < 1                ? 1
+           : wanted > ITERATIONS_MAX ? ITERATIONS_MAX
+                                     : (uint64_t)wanted;
+}
+
+static void measure(const world_t *world, const coll_run_t *run)
+{
+    uint64_t iterations = calibrate(world, run);
+    for (uint64_t i = 0; i < run->repetitions; i++) {
+        double mine = timed(world, run, iterations), slowest, sum;
+        double scale = 1e6 / (double)iterations;
+        MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (world->rank == 0)
+            printf("%s,%zu,%zu,%.6g,%.6g\n", names[run->what],
+                   (size_t)run->bytes, (size_t)iterations, slowest * scale,
+                   sum * scale / world->ranks);
+    }
+}
+
+/* Rank r on the r-th of the allowed cores, and again from the first: as
+ * launchers don't do if ranks outnumber them. */
+static void pin(int rank)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return;
+    int nth = rank % CPU_COUNT(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || nth--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
+static void print_header(const world_t *world)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, core = run_core();
+    int *cores = calloc((size_t)world->ranks, sizeof *cores);
+    if (!cores)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Get_library_version(library, &length);
+    MPI_Gather(&core, 1, MPI_INT, cores, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (world->rank == 0) {
+        run_print_library(library, cores, world->ranks);
+        puts("what,bytes,iterations,latency_us,latency_us_avg");
+    }
+    free(cores);
+}
+
+static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
+{
+    coll_run_t *runs = calloc((size_t)nargs + 1, sizeof *runs);
+    for (int i = 0; runs && i < nargs; i++) {
+        if (parse(args[i], &runs[i])) {
+            fprintf(stderr,
+                    "'%s' is wrong; allowed: "
+                    "gather|allgather|alltoall:BYTES:REPETITIONS, bytes from 1 "
+                    "to 64 MiB, repetitions from 1 to %d\n",
+                    args[i], REPETITIONS_MAX);
+            exit(2);
+        }
+        if (runs[i].bytes > *longest)
+            *longest = runs[i].bytes;
+    }
+    if (!runs || !nargs) {
+        fprintf(stderr, "allowed: a list of WHAT:BYTES:REPETITIONS\n");
+        exit(2);
+    }
+    return runs;
+}
+
+int main(int argc, char **argv)
+{
+    world_t world;
+    size_t longest = 0;
+
+    run_guard();
+    coll_run_t *runs = parse_all(argc - 1, argv + 1, &longest);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+    pin(world.rank);
+    world.send = run_buffer(longest * (size_t)world.ranks);
+    world.recv = run_buffer(longest * (size_t)world.ranks);
+    if (!world.send || !world.recv) {
+        fprintf(stderr, "mpi_coll: out of memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    print_header(&world);
+    for (int i = 0; i < argc - 1; i++)
+        measure(&world, &runs[i]);
+    MPI_Finalize();
+    free(world.send);
+    free(world.recv);
+    free(runs);
+    return 0;
+}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the scripts compare-* share: running programs, noise, intervals, the
+command line. Not a program."""
+import argparse
+import os
+import re
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from math import comb
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# programs run in ROOT, so that the commands tell no path of this machine
+BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
+RAILBENCH = os.path.join(BIN, "railbench")
+LIMIT_S = 60  # for one program
+NAME = os.path.join("scripts", os.path.basename(sys.argv[0]))
+
+
+class Failure(Exception):
+    """A program that could not be run to its end."""
+
+
+# ------------------------------------------------------------- processes ---
+
+def start(command):
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            cwd=ROOT, start_new_session=True)
+
+
+def stop(process):
+    """Ends a program and its group, politely first: launchers tidy up."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+            try:
+                process.communicate(timeout=3)
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def result_of(process, command):
+    """What the program wrote to standard output."""
+    try:
+        out, err = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{command[0]}: no end within {LIMIT_S} s") from None
+    if process.returncode:
+        lines = (err.strip() or out.strip()).splitlines()
+        raise Failure(f"{command[0]}: exit status {process.returncode}"
+                      f"{': ' + lines[0] if lines else ''}")
+    return out
+
+
+def run(command):
+    process = start(command)
+    try:
+        return result_of(process, command)
+    finally:
+        stop(process)
+
+
+def first_line(command):
+    return (run(command).strip().splitlines() or ["unknown version"])[0]
+
+
+# ------------------------------------------------------------- measuring ---
+
+def busy_seconds(cores):
+    """Time that the cores were busy with whatever it was."""
+    total = 0
+    with open("/proc/stat", encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if words[0] in [f"cpu{core}" for core in cores]:
+                ticks = list(map(int, words[1:9]))
+                total += sum(ticks) - ticks[3] - ticks[4]  # idle, iowait
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds():
+    return sum(usage.ru_utime + usage.ru_stime for usage in (
+        resource.getrusage(resource.RUSAGE_SELF),
+        resource.getrusage(resource.RUSAGE_CHILDREN)))
+
+
+class Noise:
+    """How much of the cores others took in each round."""
+
+    def __init__(self, cores):
+        self.cores, self.shares = cores, []
+        self.begin()
+
+    def begin(self):
+        self.start = (time.monotonic(), busy_seconds(self.cores),
+                      own_seconds())
+
+    def end(self):
+        now = (time.monotonic(), busy_seconds(self.cores), own_seconds())
+        wall, busy, own = (b - a for a, b in zip(self.start, now))
+        self.shares.append(max(0, busy - own) / (wall * len(self.cores)))
+
+    def text(self):
+        return (f"other processes took {statistics.median(self.shares):.0%} "
+                f"of the cores (median of the rounds; at most "
+                f"{max(self.shares):.0%})")
+
+
+def median_interval(values):
+    """(median, lo, hi): ranks k and n-1-k of the sorted values hold the median
+    with 95 % unless there are fewer than 6 (as in bench/stats.c)."""
+    values = sorted(values)
+    n = len(values)
+    k, below = 0, 1
+    while k + 1 < n and 2 * (below + comb(n, k + 1)) <= 0.05 * 2 ** n:
+        k += 1
+        below += comb(n, k)
+    return statistics.median(values), values[k], values[n - 1 - k]
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+# --------------------------------------------------------------- results ---
+
+def size_name(size):
+    for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+# --------------------------------------------------------------- options ---
+
+def wrong(text):
+    print(f"{NAME}: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        wrong(f"{message}; see --help")
+
+
+def sizes(text):
+    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    found = []
+    for word in text.split(","):
+        match = re.fullmatch(r"([1-9]\d{0,9})([KMG]?)", word)
+        found.append(int(match[1]) * units[match[2]] if match else 0)
+    if not all(1 <= size <= 64 << 20 for size in found) or \
+            len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a list of distinct sizes from 1 to "
+            "64M (K, M: powers of 1024)")
+    return sorted(found)
+
+
+def count(text):
+    if not re.fullmatch(r"\d{1,3}", text) or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a number from 1 to 100")
+    return int(text)
+
+
+def claim(path):
+    """Makes a folder that nobody else has. mkdir without -p tells."""
+    number, name = 1, path
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        while True:
+            try:
+                os.mkdir(name)
+                return name
+            except FileExistsError:
+                number += 1
+                name = f"{path}-{number}"
+    except OSError as error:
+        return wrong(f"DIR: '{path}' is wrong: {error.strerror}; allowed: a "
+                     "folder that can be created")

@@ -1,0 +1,223 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests of collectives in railbench: bad input, what scripts depend on,
+# data of all algorithms at odd shapes, tune, check, compare-coll.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+quick=(--iterations 2 --repeat 1 --warmup 1)
+
+# refused NAME 'REGEX…' COMMAND…: exit status 2, and one line on stderr which
+# every regex matches
+refused()
+{
+    local name=$1 wanted=$2 regex good=1
+    shift 2
+    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
+        good=0
+    for regex in $wanted; do
+        grep -Eq -- "$regex" "$work/err" || good=0
+    done
+    check "refused: $name" [ $good -eq 1 ]
+    [ $good -eq 1 ] || cat "$work/err"
+}
+
+# --- bad input ----------------------------------------------------------------
+
+refused 'unknown algorithm' '--algorithm nonsense auto all bruck' \
+    "$bench" allgather --algorithm nonsense
+refused 'algorithm of another collective' '--algorithm tree bruck' \
+    "$bench" allgather --algorithm tree
+refused 'one of two algorithms' "--algorithm 'odd'" \
+    "$bench" gather --algorithm direct,odd
+refused 'algorithm twice' '--algorithm once' \
+    "$bench" gather --algorithm direct,direct
+refused 'no algorithm' '--algorithm' "$bench" gather --algorithm ''
+refused 'algorithm that refuses the shape' '--algorithm shm-allgather node' \
+    "$bench" allgather --ranks 4 --ppn 2 --algorithm shm-allgather
+refused 'root out of range' "--root '4' 0 3" "$bench" bcast --ranks 4 --root 4
+refused 'more groups than ranks' "--groups '3' 1 2" \
+    "$bench" allgather --ranks 4 --ppn 2 --groups 3
+refused 'no ports' '--ports 1' "$bench" alltoall --ports 0
+refused 'zero copy, perhaps' '--zero-copy perhaps auto on off' \
+    "$bench" gather --zero-copy perhaps
+refused 'start, some time' '--start later time barrier' \
+    "$bench" gather --start later
+refused 'size of a barrier' '--sizes 8' "$bench" barrier --sizes 8
+refused 'broadcast in place' '--in-place' "$bench" bcast --in-place
+refused 'tune of no collective' '--collective nonsense alltoall' \
+    "$bench" tune --collective nonsense
+refused 'shape of no ranks' '--shapes' "$bench" check --shapes 4,0:2
+refused 'tune as CSV' '--format csv' "$bench" tune --format csv
+
+# --- what scripts depend on -------------------------------------------------
+
+header='test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,'
+header+='iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,'
+header+='bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi'
+
+# csv_is_good FILE TEST RANKS PPN SIZES VALID: every algorithm at every size
+csv_is_good()
+{
+    python3 - "$header" "$@" <<'PY'
+import csv, sys
+header, path, test, ranks, ppn, sizes, valid = sys.argv[1:]
+with open(path, newline="") as f:
+    assert f.readline().startswith(header), "header"
+    f.seek(0)
+    rows = list(csv.DictReader(f))
+assert rows, "no rows"
+found = {(r["algorithm"], r["bytes"]) for r in rows}
+names = {name for name, _ in found}
+assert found == {(n, s) for n in names for s in sizes.split(",")}, found
+for r in rows:
+    assert (r["test"], r["ranks"], r["ppn"]) == (test, ranks, ppn), r
+    low, mid, high = (float(r["latency_us" + s]) for s in ("_lo", "", "_hi"))
+    assert 0 < low <= mid <= high, r
+    assert 0 < float(r["latency_us_avg"]) <= mid * 1.0001, r
+    if int(ranks) > 1 and r["bytes"] != "0":
+        assert float(r["bandwidth_MBps"]) > 0, r
+        assert float(r["model_us"]) > 0, r
+    assert int(r["invalid"]) >= 0, r
+    assert r["partial"] == "no" and r["valid"] == valid, r
+    assert r["algorithm"] == "auto" or r["chosen"] == r["algorithm"], r
+PY
+}
+
+# everything TEST RANKS PPN SIZES OPTIONS…: all algorithms, every byte checked
+everything()
+{
+    local test=$1 ranks=$2 ppn=$3 sizes=$4
+    shift 4
+    timeout -k 1 100 "$bench" "$test" --ranks "$ranks" --ppn "$ppn" \
+        --algorithm auto,all --sizes "$sizes" --validate "${quick[@]}" "$@" \
+        --format csv --output "$work/$test.csv" 2>"$work/err" ||
+        {
+            cat "$work/err"
+            return 1
+        }
+    csv_is_good "$work/$test.csv" "$test" "$ranks" "$ppn" "$sizes" yes
+}
+
+for test in gather allgather alltoall bcast scatter; do
+    check "$test of 5 ranks, 2 on a node" everything $test 5 2 0,1,13,3000,40000
+    check "$test of 4 ranks on a node, zero copy" \
+        everything $test 4 4 8,20000 --zero-copy on
+    check "$test of one rank" everything $test 1 1 0,100
+done
+check 'barrier of 5 ranks, 2 on a node' everything barrier 5 2 0
+for test in gather bcast scatter; do
+    check "$test with another root" everything $test 5 3 9,20000 --root 4
+done
+for test in gather allgather alltoall; do
+    check "$test in place" everything $test 5 2 9,20000 --in-place
+done
+check 'three ports' everything alltoall 6 6 7,3000 --ports 3
+check 'groups' everything allgather 6 3 7,3000 --groups 2
+check 'a common start' everything allgather 2 2 8 --start time
+check 'two engines' everything allgather 3 3 40000 --engine single,threaded
+
+json_and_diff()
+{
+    local file
+    for file in old new; do
+        timeout -k 1 60 "$bench" allgather --algorithm bruck,direct --sizes 8,1K \
+            --repeat 6 --save "$work/$file.json" >"$work/out" || return 1
+    done
+    # status 1: something got slower, which is none of our business
+    timeout 60 "$bench" diff "$work/old.json" "$work/new.json" \
+        --format csv --output "$work/diff.csv"
+    [ $? -le 1 ] && [ "$(wc -l <"$work/diff.csv")" -eq 5 ] &&
+        grep -q ',bruck,1024,' "$work/diff.csv"
+}
+check 'JSON, as diff reads it' json_and_diff
+
+left_out()
+{
+    timeout 60 "$bench" allgather --ranks 4 --ppn 2 --algorithm all --sizes 8 \
+        "${quick[@]}" >"$work/out" 2>&1 &&
+        grep -q 'note: left out: shm-allgather: ' "$work/out" &&
+        grep -q 'note: 2 nodes are emulated' "$work/out"
+}
+check 'what is left out is told' left_out
+
+# --- tune and check -----------------------------------------------------------
+
+tuned()
+{
+    timeout -k 1 100 "$bench" tune --collective allgather,barrier --shapes 2,4:2 \
+        --sizes 8,4K "${quick[@]}" --output "$work/table" || return 1
+    [ "$(grep -c '^allgather 4 2 2 ' "$work/table")" -eq 2 ] || return 1
+    # the table decides, whatever it says
+    sed -E 's/^(allgather 2 2 2 8) [^ ]+ ./\1 ring 0/' "$work/table" \
+        >"$work/ring"
+    timeout 60 "$bench" allgather --sizes 8 "${quick[@]}" --table "$work/ring" \
+        --format csv --output "$work/auto.csv" 2>"$work/err" || return 1
+    [ ! -s "$work/err" ] && grep -q ',ring,' "$work/auto.csv"
+}
+check 'tune makes a table that auto follows' tuned
+
+# ignored SED-EXPRESSION TEXT: a table that can't be used is told once
+ignored()
+{
+    sed -E "$1" "$work/table" >"$work/bad"
+    timeout 60 "$bench" allgather --sizes 8 "${quick[@]}" --table "$work/bad" \
+        >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -q -- "--table.*ignored.*$2" "$work/err"
+}
+check 'table of another machine' ignored 's/^cpu .*/cpu Another/' 'line 3'
+check 'table of another version' ignored 's/^library .*/library 0.0.0/' 'line 2'
+check 'table of another format' ignored '1s/.*/dcoll-table 99/' 'line 1'
+check 'table with an unknown algorithm' \
+    ignored 's/^(allgather 2 2 2 8) [^ ]+/\1 best/' 'allgather best'
+check 'malformed table' ignored 's/^(allgather 2 2) .*/\1/' malformed
+check 'empty table' ignored d 'line 0'
+
+guidelines()
+{
+    timeout -k 1 100 "$bench" check --collective allgather,gather --ranks 3 \
+        --sizes 8,24 "${quick[@]}" --format json --output "$work/check.json"
+    [ $? -le 1 ] && python3 - "$work/check.json" <<'PY'
+import json, sys
+result = json.load(open(sys.argv[1]))
+assert result["compared"] > 10, result["compared"]
+for v in result["violations"]:
+    assert v["latency_us"]["lo"] > v["than_us"]["hi"], v
+PY
+}
+check 'check compares, and names what is violated' guidelines
+
+# --- compare-coll -------------------------------------------------------------
+
+compare=$SOURCE/scripts/compare-coll
+export BUILD
+for option in '--ranks 1' '--sizes 0' '--peers nonsense' '--repeat 0' \
+    '--collectives bcast' --nonsense; do
+    # shellcheck disable=SC2086 # an option and its value
+    refused "compare-coll $option" "${option%% *}" "$compare" $option
+done
+
+short_run()
+{
+    timeout -k 1 200 "$compare" --repeat 1 --ranks 2 --sizes 8 \
+        --collectives allgather "$work/coll" >"$work/out" 2>"$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+    python3 - "$work/coll" <<'PY'
+import csv, sys
+folder = sys.argv[1]
+text = open(folder + "/coll.txt", encoding="utf-8").read()
+with open(folder + "/coll.csv", newline="") as file:
+    rows = list(csv.DictReader(file))
+assert any(row["program"] == "dapl_rail" for row in rows), rows
+for row in rows:
+    assert float(row["latency_us"]) > 0, row
+for peer in ("Open MPI", "MPICH"):
+    measured = any(row["program"] == peer for row in rows)
+    assert measured != (f"{peer}: left out" in text), peer
+PY
+}
+check 'compare-coll: a short run' short_run

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# railbench verify and the drawings of schedules.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+draw() { "$SOURCE/scripts/draw-schedule" --railbench "$bench" "$@"; }
+
+# status WANTED TEXT COMMAND…: exit status, and one line on stderr with TEXT
+status()
+{
+    local wanted=$1 text=$2 got
+    shift 2
+    "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got -eq "$wanted" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -qF -- "$text" "$work/err" && return 0
+    echo "exit status $got: $(cat "$work/err")"
+    return 1
+}
+
+# --- verify -----------------------------------------------------------------
+
+# Nothing but refusals and correct schedules; some of the latter.
+all_correct()
+{
+    "$bench" verify "$@" --format csv >"$work/rows.csv" &&
+        python3 -c "
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert {r['verdict'] for r in rows} <= {'correct', 'refuses'}
+assert sum(r['verdict'] == 'correct' for r in rows) >= 20" "$work/rows.csv"
+}
+
+check "all algorithms, 9 ranks" all_correct --ranks 9 --ports 2
+check "uneven nodes" all_correct --nodes 3,1,5 --ports 3 --zero-copy on
+check "in place, several sizes" \
+    all_correct --ranks 12 --ppn 4 --in-place --sizes 0,1,8,1K
+
+# cost terms of seed 000: ⌈log3 9⌉ = 2 startups, (9 - 1) / 2 = 4 blocks
+costs()
+{
+    "$bench" verify --ranks 9 --ports 2 --collective allgather \
+        --algorithm bruck --format json >"$work/bruck.json" &&
+        python3 -c "
+import json, sys
+r = json.load(open(sys.argv[1]))['results'][0]
+assert (r['steps'], r['startups'], r['blocks']) == (2, 2, 4), r" \
+            "$work/bruck.json"
+}
+check "steps and costs" costs
+
+check "unknown algorithm" status 2 "--algorithm: 'fastest'" \
+    "$bench" verify --algorithm fastest
+check "refused shape" status 2 "within one node only" \
+    "$bench" verify --ranks 4 --ppn 2 --algorithm shm-barrier
+check "nodes that are no list" status 2 "--nodes: '4,,2'" \
+    "$bench" verify --nodes 4,,2
+check "root out of range" status 2 "--root: '4'" \
+    "$bench" verify --ranks 4 --root 4
+
+# --- drawings ---------------------------------------------------------------
+
+# fig. 5 of seed 000: after step 1 of Bruck's all-gather, and at the end
+figure_5()
+{
+    draw allgather bruck --ranks 9 --ports 2 >"$work/bruck.txt" &&
+        grep -qE '^ +2\* 3\* 4\* 5\* 6\* 7\* 8\* 0\* 1\*$' "$work/bruck.txt" &&
+        tail -n 4 "$work/bruck.txt" |
+        grep -qE '^ +8\* 8\* 8\* 8\* 8\* 8\* 8\* 8\* 8\*$'
+}
+check "figure 5 as text" figure_5
+
+picture()
+{
+    draw "$@" --output "$work/picture.svg" &&
+        python3 -c "
+import sys, xml.dom.minidom
+svg = xml.dom.minidom.parse(sys.argv[1])
+assert svg.getElementsByTagName('rect') and svg.getElementsByTagName('line')" \
+            "$work/picture.svg"
+}
+check "figure 6 as a picture" picture alltoall bruck --ranks 9
+check "nodes as a picture" picture allgather smp-bruck --nodes 4,2,3 --ports 2

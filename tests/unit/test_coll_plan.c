@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench/coll_plan.c and coll_result.c: what is run, and the figures of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bench/coll_result.h"
+
+static options_t opts;
+static coll_plan_t plan;
+static notes_t notes;
+
+/* The plan of test_allgather, quietly if it is refused. */
+static int make(const bench_test_t *test, uint64_t ranks, uint64_t ppn)
+{
+    FILE *before = stderr;
+    notes = (notes_t){0};
+    opts.ranks = ranks;
+    opts.ppn = ppn;
+    stderr = fopen("/dev/null", "w");
+    assert_non_null(stderr);
+    int rc =
+        coll_plan_make(&plan, &opts, &test->table, test->collective, &notes);
+    fclose(stderr);
+    stderr = before;
+    return rc;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    options_init(&opts, "8,1K");
+    options_one_engine(&opts);
+    return 0;
+}
+
+static void test_shape(void **state)
+{
+    (void)state;
+    assert_int_equal(make(&test_allgather, 5, 2), 0);
+    assert_int_equal(plan.shape.nranks, 5);
+    assert_int_equal(plan.shape.nnodes, 3);
+    const unsigned begin[] = {0, 2, 4, 5};
+    assert_memory_equal(plan.shape.node_begin, begin, sizeof begin);
+    assert_int_equal(plan.shape.ports, opts.nrails);
+    assert_int_equal(plan.count, 1);
+    assert_string_equal(coll_setup_algorithm(&plan.setups[0]), "auto");
+    assert_int_equal(make(&test_allgather, 3, 8), 0);
+    assert_int_equal(plan.shape.nnodes, 1);
+}
+
+static void test_all_and_named(void **state)
+{
+    (void)state;
+    opts.nalgorithms = 2;
+    strcpy(opts.algorithms[0], "ring");
+    strcpy(opts.algorithms[1], "all");
+    assert_int_equal(make(&test_allgather, 4, 2), 0);
+    unsigned rings = 0;
+    for (unsigned i = 0; i < plan.count; i++) {
+        assert_int_equal(plan.setups[i].algorithm->collective, DCOLL_ALLGATHER);
+        assert_string_not_equal(plan.setups[i].algorithm->name,
+                                "shm-allgather");
+        rings += !strcmp(plan.setups[i].algorithm->name, "ring");
+    }
+    assert_int_equal(rings, 1);
+    assert_ptr_equal(strstr(notes.text[0], "left out: shm-allgather: "),
+                     notes.text[0]);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    opts.nalgorithms = 1;
+    strcpy(opts.algorithms[0], "shm-allgather");
+    assert_int_equal(make(&test_allgather, 4, 4), 0);
+    assert_int_equal(make(&test_allgather, 4, 2), -1);
+    assert_int_equal(make(&test_gather, 4, 4), -1);
+    opts.nalgorithms = 0;
+    opts.root = 4;
+    assert_int_equal(make(&test_gather, 4, 4), -1);
+    assert_int_equal(make(&test_gather, 5, 4), 0);
+    opts.root = 0;
+    opts.groups = 3;
+    assert_int_equal(make(&test_allgather, 4, 2), -1);
+    assert_int_equal(make(&test_allgather, 4, 3), 0);
+    assert_int_equal(make(&test_barrier, 4, 4), -1);
+}
+
+static void test_engines(void **state)
+{
+    char label[64];
+    (void)state;
+    options_init(&opts, "8"); /* single, nonthreaded, threaded; two rails */
+    assert_int_equal(make(&test_gather, 2, 0), 0);
+    assert_int_equal(plan.count, 3);
+    coll_setup_label(&plan, &plan.setups[1], label, sizeof label);
+    assert_string_equal(label, "auto nonthreaded");
+    options_one_engine(&opts);
+    assert_int_equal(make(&test_gather, 2, 0), 0);
+    coll_setup_label(&plan, &plan.setups[0], label, sizeof label);
+    assert_string_equal(label, "auto");
+}
+
+static void test_zero_copy(void **state)
+{
+    dcoll_args_t args;
+    (void)state;
+    opts.nalgorithms = 1;
+    strcpy(opts.algorithms[0], "direct");
+    const struct {
+        zero_copy_t way;
+        size_t bytes;
+        bool wanted;
+    } cases[] = {{ZERO_COPY_ON, 1, true},
+                 {ZERO_COPY_OFF, 1 << 20, false},
+                 {ZERO_COPY_AUTO, 1, false},
+                 {ZERO_COPY_AUTO, 1 << 20, true}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        opts.zero_copy = cases[i].way;
+        assert_int_equal(make(&test_alltoall, 4, 0), 0);
+        assert_string_equal(
+            coll_plan_args(&plan, &plan.setups[0], cases[i].bytes, &args)->name,
+            "direct");
+        assert_int_equal(args.zero_copy, cases[i].wanted);
+    }
+}
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    opts.root = 1;
+    assert_int_equal(make(&test_gather, 4, 0), 0);
+    assert_int_equal(coll_send_blocks(&plan, 0), 1);
+    assert_int_equal(coll_recv_blocks(&plan, 0), 0);
+    assert_int_equal(coll_recv_blocks(&plan, 1), 4);
+    assert_int_equal(coll_received(&plan, 10), 30);
+    assert_int_equal(make(&test_scatter, 4, 0), 0);
+    assert_int_equal(coll_send_blocks(&plan, 1), 4);
+    assert_int_equal(coll_send_blocks(&plan, 2), 0);
+    assert_int_equal(coll_received(&plan, 10), 10);
+    assert_int_equal(make(&test_alltoall, 4, 0), 0);
+    assert_int_equal(coll_send_blocks(&plan, 3), 4);
+    assert_int_equal(coll_recv_blocks(&plan, 3), 4);
+    assert_int_equal(make(&test_bcast, 4, 0), 0);
+    assert_int_equal(coll_recv_blocks(&plan, 1), 1);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    assert_int_equal(make(&test_allgather, 3, 0), 0);
+    coll_result_t *r = coll_result_create(&test_allgather, &plan);
+    assert_non_null(r);
+    assert_int_equal(r->ncells, 2);
+    coll_cell_t *cell = &r->cells[1];
+    assert_int_equal(cell->bytes, 1024);
+    assert_true(isnan(coll_figures(r, cell).us.median));
+    for (uint64_t i = 0; i < 3; i++)
+        cell->repeats[cell->count++] =
+            (coll_repeat_t){.iterations = 10,
+                            .max_ns = 10000 * (3 - i),
+                            .avg_ns = 5000 * (3 - i)};
+    coll_figures_t f = coll_figures(r, cell);
+    assert_true(f.us.median == 2 && f.us.lo == 1 && f.us.hi == 3);
+    assert_true(f.avg_us.median == 1);
+    assert_true(f.MBps.median == 1024); /* 2 blocks in 2 us */
+    assert_true(f.p50 == 2 && f.p999 > 2.99 && f.p999 <= 3);
+    assert_int_equal(f.iterations, 10);
+    coll_result_destroy(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_shape, setup),
+        cmocka_unit_test_setup(test_all_and_named, setup),
+        cmocka_unit_test_setup(test_refused, setup),
+        cmocka_unit_test_setup(test_engines, setup),
+        cmocka_unit_test_setup(test_zero_copy, setup),
+        cmocka_unit_test_setup(test_buffers, setup),
+        cmocka_unit_test_setup(test_figures, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

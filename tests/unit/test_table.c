@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll/table.c and select.c: what `auto` means. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "coll/table.h"
+#include "dapl_rail/dapl_rail.h"
+
+static const unsigned begin[] = {0, 2, 4};
+static const dcoll_shape_t two_nodes = {4, 2, begin, 2};
+static const unsigned one_begin[] = {0, 4};
+static const dcoll_shape_t one_node = {4, 1, one_begin, 2};
+
+static char path[] = "/tmp/test_table.XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* A table of three rows, with its last line replaced by @p last. */
+static void write_table(const char *last)
+{
+    dcoll_table_row_t rows[] = {
+        {.bytes = 64, .zero_copy = false},
+        {.bytes = 4096, .zero_copy = true},
+    };
+    const char *const names[] = {"ring", "doubling"};
+    dcoll_table_t table = {rows, 2};
+    for (unsigned i = 0; i < 2; i++) {
+        rows[i].collective = DCOLL_ALLGATHER;
+        rows[i].ranks = 4;
+        rows[i].ppn = rows[i].ports = 2;
+        rows[i].algorithm = dcoll_algorithm_find(DCOLL_ALLGATHER, names[i]);
+        assert_non_null(rows[i].algorithm);
+        rows[i].us = 2, rows[i].lo = 1, rows[i].hi = 3;
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    dcoll_table_write(file, &table, "# a line of environment\n");
+    if (last)
+        fputs(last, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* @p from: file of the table, NULL: built-in rules. */
+static const char *select_name(const char *from, const dcoll_shape_t *shape,
+                               size_t bytes, bool *zero_copy)
+{
+    dcoll_args_t args = {
+        .collective = DCOLL_ALLGATHER, .bytes = bytes, .depth = 2};
+    dcoll_table_t table = {0};
+    char why[256];
+    if (from)
+        assert_int_equal(dcoll_table_load(from, &table, why, sizeof why), 0);
+    const dcoll_algorithm_t *a =
+        dcoll_table_select(from ? &table : NULL, shape, &args);
+    dcoll_table_free(&table);
+    assert_non_null(a);
+    *zero_copy = args.zero_copy;
+    return a->name;
+}
+
+static void test_nearest_size(void **state)
+{
+    bool zero_copy;
+    (void)state;
+    write_table(NULL);
+    assert_string_equal(select_name(path, &two_nodes, 64, &zero_copy), "ring");
+    assert_false(zero_copy);
+    assert_string_equal(select_name(path, &two_nodes, 200, &zero_copy), "ring");
+    assert_string_equal(select_name(path, &two_nodes, 2048, &zero_copy),
+                        "doubling");
+    assert_true(zero_copy);
+}
+
+/* Of another shape, or far from all sizes, the table says nothing. */
+static void test_not_measured(void **state)
+{
+    bool mine, builtin;
+    (void)state;
+    write_table(NULL);
+    assert_string_equal(select_name(path, &one_node, 64, &mine),
+                        select_name(NULL, &one_node, 64, &builtin));
+    assert_int_equal(mine, builtin);
+    assert_string_equal(select_name(path, &two_nodes, 1 << 20, &mine),
+                        select_name(NULL, &two_nodes, 1 << 20, &builtin));
+    assert_int_equal(mine, builtin);
+}
+
+static void expect_bad(const char *text)
+{
+    dcoll_table_t table;
+    char why[256] = "";
+    assert_int_equal(dcoll_table_load(path, &table, why, sizeof why),
+                     DRAIL_EINVAL);
+    if (!strstr(why, text))
+        fail_msg("'%s' is not in '%s'", text, why);
+    dcoll_table_free(&table);
+}
+
+static void test_malformed(void **state)
+{
+    static const char *const lines[] = {
+        "allgather 4 2 2 64 ring 0 2 1\n",
+        "allgather 4 2 2 64 ring 2 2 1 3\n",
+        "allgather 0 2 2 64 ring 0 2 1 3\n",
+        "allgather 4 2 2 64 ring 0 2 3 1\n",
+        "allgather 4 2 2 64 ring 0 nan 1 3\n",
+        "allgather 4 2 2 64 ring 0 2 1 3 4\n",
+        "allgather 4 2 2 64 ring 0 2 0 3\n",
+        "\n",
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
+        write_table(lines[i]);
+        expect_bad("line 9 is malformed");
+    }
+    write_table("allgather 4 2 2 64 nonsense 0 2 1 3\n");
+    expect_bad("there is no allgather nonsense");
+    write_table("nonsense 4 2 2 64 ring 0 2 1 3\n");
+    expect_bad("there is no nonsense ring");
+}
+
+/* Each of the first lines, with something else in it. */
+static void test_foreign(void **state)
+{
+    static const char *const texts[] = {"line 1", "line 2", "line 3", "line 4"};
+    char lines[16][256];
+    (void)state;
+    for (unsigned wrong = 0; wrong < 4; wrong++) {
+        unsigned count = 0;
+        write_table(NULL);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        while (count < 16 && fgets(lines[count], sizeof lines[count], file))
+            count++;
+        fclose(file);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        for (unsigned i = 0; i < count; i++)
+            fprintf(file, "%s%s", i == wrong ? "x" : "", lines[i]);
+        fclose(file);
+        expect_bad(texts[wrong]);
+    }
+    fclose(fopen(path, "w"));
+    expect_bad("line 0");
+}
+
+static void test_missing(void **state)
+{
+    dcoll_table_t table;
+    char why[256];
+    (void)state;
+    assert_int_equal(
+        dcoll_table_load("/nonexistent/table", &table, why, sizeof why),
+        DRAIL_EINVAL);
+    assert_non_null(strstr(why, "No such file"));
+}
+
+/* The built-in rules find one that serves, for every collective and shape. */
+static void test_builtin(void **state)
+{
+    (void)state;
+    for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
+        for (unsigned n = 1; n <= 9; n++)
+            for (unsigned ppn = 1; ppn <= n; ppn++)
+                for (size_t bytes = 0; bytes <= 1 << 20;
+                     bytes = bytes ? bytes * 4 : 1) {
+                    unsigned nodes = (n + ppn - 1) / ppn, first[10];
+                    for (unsigned i = 0; i <= nodes; i++)
+                        first[i] = i * ppn < n ? i * ppn : n;
+                    dcoll_shape_t shape = {n, nodes, first, 2};
+                    dcoll_args_t args = {.collective = (dcoll_collective_t)c,
+                                         .bytes = bytes,
+                                         .depth = 2};
+                    const dcoll_algorithm_t *a =
+                        dcoll_table_select(NULL, &shape, &args);
+                    assert_non_null(a);
+                    assert_int_equal(a->collective, c);
+                    assert_true(!a->refuses || !a->refuses(&shape, &args));
+                }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nearest_size),
+        cmocka_unit_test(test_not_measured),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_builtin),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
