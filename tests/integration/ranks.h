@@ -34,10 +34,15 @@ struct test {
     unsigned nranks;
     void (*run)(struct rank *r);
     void (*configure)(drail_config_t *cfg); /* or NULL */
-    bool fails;   /* the job is meant to fail: run looks at the survivors */
-    unsigned ppn; /* ranks per node, 0: all on one */
-    bool apart;   /* ranks are not connected */
+    unsigned how;                           /* of these: */
 };
+
+enum {
+    FAILS = 1, /* the job is meant to fail: run looks at the survivors */
+    APART = 2, /* the ranks are not connected */
+};
+/* So many ranks per node; else all are on one. */
+#define PPN(n) ((n) << 8)
 
 #define check(condition) check_at(condition, #condition, __FILE__, __LINE__)
 /* A call of the library must return this. */
@@ -130,11 +135,11 @@ static inline int rank_main(drail_job_t *job, void *arg)
         return 1;
     }
     for (unsigned p = 0; p < r.size; p++)
-        if (p != r.rank && !test->apart)
+        if (p != r.rank && !(test->how & APART))
             expect(&r, 0, drail_connect(r.t, p));
     test->run(&r);
     /* what one still reads, the other must not take away */
-    if (!test->fails)
+    if (!(test->how & FAILS))
         barrier(&r);
     drail_close(r.t);
 #ifdef __SANITIZE_ADDRESS__
@@ -158,7 +163,7 @@ static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
         drail_job_config_t cfg;
         drail_job_config_init(&cfg);
         cfg.nranks = tests[i].nranks;
-        cfg.ppn = tests[i].ppn;
+        cfg.ppn = tests[i].how / PPN(1);
         cfg.error = &err;
         double begin = seconds();
         int rc;
@@ -166,7 +171,7 @@ static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
         unsigned left = tries;
         do {
             rc = drail_job_run(&cfg, rank_main, (void *)(uintptr_t)&tests[i]);
-            ok = tests[i].fails ? rc == DRAIL_EJOB : rc == 0;
+            ok = tests[i].how & FAILS ? rc == DRAIL_EJOB : rc == 0;
         } while (!ok && --left);
         if (rc)
             printf("# %s\n", err.text);

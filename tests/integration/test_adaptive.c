@@ -211,12 +211,12 @@ static void rails_unequal(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"follows a change of rate", 2, change_of_rate, rails_changing, false},
-    {"leaves out a far adapter", 2, far_adapter, rails_far, false},
+    {"follows a change of rate", 2, change_of_rate, rails_changing, 0},
+    {"leaves out a far adapter", 2, far_adapter, rails_far, 0},
     {"leaves out a far adapter, threaded", 2, far_adapter, rails_far_threaded,
-     false},
-    {"leaves out who shares a bus", 2, shared_bus, rails_bus, false},
-    {"many messages under way", 2, window, rails_unequal, false},
+     0},
+    {"leaves out who shares a bus", 2, shared_bus, rails_bus, 0},
+    {"many messages under way", 2, window, rails_unequal, 0},
 };
 
 int main(int argc, char **argv)

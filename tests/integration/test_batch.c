@@ -231,15 +231,15 @@ static void shallow(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"1 rail", 2, every_choice, rails1, false},
-    {"2 rails", 2, every_choice, NULL, false},
-    {"4 rails", 2, every_choice, rails4, false},
-    {"2 rails, shallow queues", 2, every_choice, shallow, false},
-    {"both ways, 2 rails", 2, both_ways, NULL, false},
-    {"both ways, 4 rails", 2, both_ways, rails4, false},
-    {"mixed with puts and messages", 2, mixed, NULL, false},
-    {"mixed, shallow", 2, mixed, shallow, false},
-    {"adaptive weights", 2, adaptive_stats, NULL, false},
+    {"1 rail", 2, every_choice, rails1, 0},
+    {"2 rails", 2, every_choice, NULL, 0},
+    {"4 rails", 2, every_choice, rails4, 0},
+    {"2 rails, shallow queues", 2, every_choice, shallow, 0},
+    {"both ways, 2 rails", 2, both_ways, NULL, 0},
+    {"both ways, 4 rails", 2, both_ways, rails4, 0},
+    {"mixed with puts and messages", 2, mixed, NULL, 0},
+    {"mixed, shallow", 2, mixed, shallow, 0},
+    {"adaptive weights", 2, adaptive_stats, NULL, 0},
 };
 
 RUN_TESTS(tests)

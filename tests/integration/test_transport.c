@@ -357,17 +357,17 @@ static void rails4(drail_config_t *cfg)
 }
 
 static const struct test tests[] = {
-    {"1 rail, memory of the library", 2, own_memory, rails1, false},
-    {"1 rail, memory of the caller", 2, callers_memory, rails1, false},
-    {"2 rails, memory of the library", 2, own_memory, rails2, false},
-    {"2 rails, memory of the caller", 2, callers_memory, rails2, false},
-    {"3 rails, memory of the library", 2, own_memory, rails3, false},
-    {"3 rails, memory of the caller", 2, callers_memory, rails3, false},
-    {"4 rails, memory of the library", 2, own_memory, rails4, false},
-    {"4 rails, memory of the caller", 2, callers_memory, rails4, false},
-    {"many puts in both directions", 2, many_puts, rails3, false},
-    {"bad transfers", 2, bad_transfers, rails2, false},
-    {"no privilege", 2, no_privilege, rails2, false},
+    {"1 rail, memory of the library", 2, own_memory, rails1, 0},
+    {"1 rail, memory of the caller", 2, callers_memory, rails1, 0},
+    {"2 rails, memory of the library", 2, own_memory, rails2, 0},
+    {"2 rails, memory of the caller", 2, callers_memory, rails2, 0},
+    {"3 rails, memory of the library", 2, own_memory, rails3, 0},
+    {"3 rails, memory of the caller", 2, callers_memory, rails3, 0},
+    {"4 rails, memory of the library", 2, own_memory, rails4, 0},
+    {"4 rails, memory of the caller", 2, callers_memory, rails4, 0},
+    {"many puts in both directions", 2, many_puts, rails3, 0},
+    {"bad transfers", 2, bad_transfers, rails2, 0},
+    {"no privilege", 2, no_privilege, rails2, 0},
 };
 
 RUN_TESTS(tests)
