@@ -6,6 +6,10 @@
 
 /* Requests of blocking and non-blocking calls that a team keeps. */
 #define KEPT_REQUESTS 64u
+/* Starts that ranks may be ahead of others in gather, scatter and broadcast,
+ * and the memory for their blocks. */
+#define DEPTH_MAX   16u
+#define DEPTH_BYTES (256u << 10)
 /* Equal calls of dcoll_begin that may be under way at the same time. */
 #define BEGIN_ORDINALS 4u
 
@@ -71,6 +75,21 @@ static bool in_place(const dcoll_call_t *call)
             call->collective == DCOLL_ALLTOALL);
 }
 
+/* Ranks run ahead of a slow root, or root of slow ranks, as far as a little
+ * memory goes. In other collectives everybody waits for everybody. */
+static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call)
+{
+    unsigned depth = team->cfg.depth;
+    bool rooted = call->collective == DCOLL_GATHER ||
+                  call->collective == DCOLL_SCATTER ||
+                  call->collective == DCOLL_BCAST;
+    size_t bytes = call->bytes * team->shape.nranks;
+    if (rooted && depth > 1)
+        while (depth < DEPTH_MAX && 2 * depth * bytes <= DEPTH_BYTES)
+            depth *= 2;
+    return depth;
+}
+
 static int choose(dcoll_team_t *team, const dcoll_call_t *call,
                   dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
@@ -82,7 +101,7 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
         .in_place = in_place(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
-        .depth = team->cfg.depth,
+        .depth = depth_for(team, call),
     };
     if (!name || !strcmp(name, "auto")) {
         *algorithm = dcoll_table_select(&team->table, &team->shape, args);

@@ -25,10 +25,17 @@ static inline void cpu_relax(void)
 #endif
 }
 
+/* Which of the depth's memory the present start uses. */
+static inline size_t turn(const dcoll_request_t *q)
+{
+    return q->start & (q->args.depth - 1);
+}
+
 static inline unsigned char *address(const dcoll_request_t *q,
                                      dcoll_place_t place)
 {
-    return q->base[place.space][q->start & (q->args.depth - 1)] + place.offset;
+    return q->base[place.space] + turn(q) * q->stride[place.space] +
+           place.offset;
 }
 
 /* --------------------------------------------------------- notifications */
@@ -94,7 +101,6 @@ static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
     dcoll_team_t *team = q->team;
     const struct target *target = &q->targets[op->peer];
-    uint64_t phase = q->start & (q->args.depth - 1);
     drail_xfer_t xfer = {.bytes = op->bytes};
     if (op->bytes) {
         xfer.local = address(q, op->src);
@@ -104,10 +110,10 @@ static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote = &q->keys[op->peer];
         } else if (op->dst.space == DCOLL_TEMP) {
             xfer.remote = &target->temp;
-            xfer.remote_offset += phase * target->temp_stride;
+            xfer.remote_offset += turn(q) * target->temp_stride;
         } else {
             xfer.remote = &target->node;
-            xfer.remote_offset += phase * target->node_stride;
+            xfer.remote_offset += turn(q) * target->node_stride;
         }
     }
     unsigned rail = op->port % drail_nrails(team->rail);
@@ -135,13 +141,19 @@ static int perform_complete(dcoll_request_t *q)
 
 /* ----------------------------------------------------------------- flags */
 
-static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
-                                   unsigned flag, uint64_t start)
+static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
+                                  unsigned flag)
 {
-    const dcoll_team_t *team = q->team;
-    unsigned depth = q->args.depth;
-    unsigned index = (rank - team->first) * q->schedule.flags + flag;
-    return &q->lines[index * depth + (start & (depth - 1))];
+    return (rank - q->team->first) * q->schedule.flags + flag;
+}
+
+/* Where the flag of an operation by that rank is. */
+static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
+                                   const dcoll_op_t *op)
+{
+    unsigned index = flag_index(q, rank, op->flag);
+    return op->bytes ? &q->lines[index * q->args.depth + turn(q)]
+                     : &q->words[index];
 }
 
 static void futex_wake(_Atomic uint32_t *word)
@@ -157,7 +169,7 @@ static void futex_sleep(_Atomic uint32_t *word, uint32_t value)
 
 static void perform_signal(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    struct line *line = line_of(q, q->team->rank, op->flag, q->start);
+    struct line *line = line_of(q, q->team->rank, op);
     if (op->bytes)
         memcpy(line->payload, address(q, op->src), op->bytes);
     atomic_store_explicit(&line->value, (uint32_t)q->start + 1,
@@ -167,24 +179,35 @@ static void perform_signal(dcoll_request_t *q, const dcoll_op_t *op)
         futex_wake(&line->value);
 }
 
-/* Has the line's flag been set in that start, or later? Numbers wrap. */
-static inline bool is_set(const struct line *line, uint64_t start)
+/* Is a flag of this value set for that start, or a later one? Values wrap. */
+static inline bool is_set(uint32_t value, uint64_t start)
 {
-    uint32_t value = atomic_load_explicit(&line->value, memory_order_acquire);
     return (int32_t)(value - ((uint32_t)start + 1)) >= 0;
+}
+
+static inline bool line_set(const struct line *line, uint64_t start)
+{
+    return is_set(atomic_load_explicit(&line->value, memory_order_acquire),
+                  start);
 }
 
 static int perform_await(dcoll_request_t *q, const dcoll_op_t *op)
 {
+    const struct line *line = line_of(q, op->peer, op);
+    if (op->bytes) {
+        if (!line_set(line, q->start))
+            return DRAIL_EAGAIN;
+        memcpy(address(q, op->dst), line->payload, op->bytes);
+        return 0;
+    }
     if (q->start < op->lag)
         return 0;
+    /* who is behind needs no look at the flag: it costs a cache miss */
+    uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];
     uint64_t start = q->start - op->lag;
-    const struct line *line = line_of(q, op->peer, op->flag, start);
-    if (!is_set(line, start))
-        return DRAIL_EAGAIN;
-    if (op->bytes)
-        memcpy(address(q, op->dst), line->payload, op->bytes);
-    return 0;
+    if (!is_set(*seen, start))
+        *seen = atomic_load_explicit(&line->value, memory_order_acquire);
+    return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
 }
 
 /* A root in place has its own block where it belongs. */
@@ -260,10 +283,10 @@ static int sleep_slice(dcoll_request_t *q)
                    : (rc ? team_rail_fail(team, rc) : 0);
     }
     uint64_t start = q->start - op->lag;
-    struct line *line = line_of(q, op->peer, op->flag, start);
+    struct line *line = line_of(q, op->peer, op);
     atomic_fetch_add(&q->header->sleepers, 1);
     uint32_t value = atomic_load(&line->value);
-    if (!is_set(line, start))
+    if (!is_set(value, start))
         futex_sleep(&line->value, value);
     atomic_fetch_sub(&q->header->sleepers, 1);
     return 0;

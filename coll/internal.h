@@ -118,7 +118,8 @@ int team_connect(dcoll_team_t *team, unsigned peer);
 
 /* ------------------------------------------------------- request.c --- */
 
-/* A flag of a rank with its payload. */
+/* A flag of a rank. Those with payload have a line for each start of the depth;
+ * of others, which only grow, there is one. */
 struct line {
     _Atomic uint32_t value; /* number of the latest start + 1 */
     uint32_t reserved;
@@ -154,16 +155,17 @@ struct dcoll_request {
     struct call call;
     unsigned begun; /* OWNER_BEGIN 0: calls of dcoll_begin so far */
 
-    /* memory: base of each space for even and odd starts */
-    unsigned char *base[4][2];
+    /* memory: of each space, and from one start's to the next's */
+    unsigned char *base[4];
+    size_t stride[4];
     drail_mem_t *mem[4];
-    size_t temp_stride, node_stride;
     struct segment node;
     struct node_header *header;
-    struct line *lines;
-    bool uses_send, uses_recv; /* the transport reads or writes them */
-    struct target *targets;    /* by rank */
-    drail_key_t *keys;         /* by rank: RECV of those that said READY */
+    struct line *lines, *words; /* flags with and without payload */
+    uint32_t *seen;             /* latest known value of each word */
+    bool uses_send, uses_recv;  /* the transport reads or writes them */
+    struct target *targets;     /* by rank */
+    drail_key_t *keys;          /* by rank: RECV of those that said READY */
     drail_mem_t *keys_mem;
     drail_key_t *my_key; /* of RECV, what READY carries; registered, too */
 

@@ -76,25 +76,30 @@ static void precredit(dcoll_request_t *q)
 
 /* ---------------------------------------------------------------- memory */
 
-static size_t lines_bytes(const dcoll_request_t *q)
+static size_t flags_count(const dcoll_request_t *q)
 {
-    return sizeof(struct node_header) + (size_t)q->team->locals *
-                                            q->schedule.flags * q->args.depth *
-                                            sizeof(struct line);
+    return (size_t)q->team->locals * q->schedule.flags;
+}
+
+/* The header, a word for each flag, and a line for each flag and depth. */
+static size_t flags_bytes(const dcoll_request_t *q)
+{
+    return sizeof(struct node_header) +
+           flags_count(q) * (1 + q->args.depth) * sizeof(struct line);
 }
 
 static size_t segment_bytes(const dcoll_request_t *q)
 {
-    return round_up(lines_bytes(q), 4096) + q->args.depth * q->node_stride;
+    return round_up(flags_bytes(q), 4096) +
+           q->args.depth * q->stride[DCOLL_NODE];
 }
 
 static void use_segment(dcoll_request_t *q)
 {
-    unsigned char *memory = q->node.base + round_up(lines_bytes(q), 4096);
     q->header = (struct node_header *)q->node.base;
-    q->lines = (struct line *)(q->header + 1);
-    q->base[DCOLL_NODE][0] = memory;
-    q->base[DCOLL_NODE][1] = memory + (q->args.depth == 2 ? q->node_stride : 0);
+    q->words = (struct line *)(q->header + 1);
+    q->lines = q->words + flags_count(q);
+    q->base[DCOLL_NODE] = q->node.base + round_up(flags_bytes(q), 4096);
 }
 
 static bool has_segment(const dcoll_request_t *q)
@@ -108,13 +113,11 @@ static int alloc_temp(dcoll_request_t *q)
     if (!q->schedule.temp_bytes)
         return 0;
     int rc =
-        drail_mem_alloc(q->team->rail, q->args.depth * q->temp_stride,
+        drail_mem_alloc(q->team->rail, q->args.depth * q->stride[DCOLL_TEMP],
                         DRAIL_ACCESS_REMOTE_WRITE, &temp, &q->mem[DCOLL_TEMP]);
     if (rc)
         return team_rail_fail(q->team, rc);
-    q->base[DCOLL_TEMP][0] = temp;
-    q->base[DCOLL_TEMP][1] =
-        q->base[DCOLL_TEMP][0] + (q->args.depth == 2 ? q->temp_stride : 0);
+    q->base[DCOLL_TEMP] = temp;
     return 0;
 }
 
@@ -142,12 +145,13 @@ static int prepare(dcoll_request_t *q, struct needs *needs,
     if (q->schedule.error)
         return team_fail(team, q->schedule.error, "no memory for a schedule");
     *needs = find_needs(q);
-    q->temp_stride = round_up(q->schedule.temp_bytes, CACHE_LINE);
-    q->node_stride = round_up(q->schedule.node_bytes, CACHE_LINE);
+    q->stride[DCOLL_TEMP] = round_up(q->schedule.temp_bytes, CACHE_LINE);
+    q->stride[DCOLL_NODE] = round_up(q->schedule.node_bytes, CACHE_LINE);
     q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
     q->reqs = calloc(needs->puts + 1, sizeof *q->reqs);
     q->targets = calloc(n, sizeof *q->targets);
-    if (!q->due || !q->reqs || !q->targets)
+    q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
+    if (!q->due || !q->reqs || !q->targets || !q->seen)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     precredit(q);
     int rc = alloc_temp(q);
@@ -196,8 +200,8 @@ static int attach(dcoll_request_t *q, const struct opening *all,
     use_segment(q);
     if (!needs->node || !needs->remote)
         return 0;
-    rc = drail_mem_register(team->rail, q->base[DCOLL_NODE][0],
-                            q->args.depth * q->node_stride,
+    rc = drail_mem_register(team->rail, q->base[DCOLL_NODE],
+                            q->args.depth * q->stride[DCOLL_NODE],
                             DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_NODE]);
     return rc ? team_rail_fail(team, rc) : 0;
 }
@@ -205,8 +209,8 @@ static int attach(dcoll_request_t *q, const struct opening *all,
 static int exchange_targets(dcoll_request_t *q, int failed)
 {
     dcoll_team_t *team = q->team;
-    struct target mine = {.temp_stride = q->temp_stride,
-                          .node_stride = q->node_stride};
+    struct target mine = {.temp_stride = q->stride[DCOLL_TEMP],
+                          .node_stride = q->stride[DCOLL_NODE]};
     if (q->mem[DCOLL_TEMP])
         drail_mem_key(q->mem[DCOLL_TEMP], &mine.temp);
     if (q->mem[DCOLL_NODE])
@@ -321,6 +325,7 @@ void request_destroy(dcoll_request_t *q)
     free(q->due);
     free(q->reqs);
     free(q->targets);
+    free(q->seen);
     free(q);
 }
 
@@ -347,10 +352,8 @@ int request_bind(dcoll_request_t *q, const void *send, void *recv)
 {
     drail_t *rail = q->team->rail;
     int rc = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        q->base[DCOLL_SEND][i] = (unsigned char *)send;
-        q->base[DCOLL_RECV][i] = recv;
-    }
+    q->base[DCOLL_SEND] = (unsigned char *)send;
+    q->base[DCOLL_RECV] = recv;
     if (q->uses_send && send && send_bytes(q))
         rc = drail_mem_register(rail, (void *)send, send_bytes(q),
                                 DRAIL_ACCESS_LOCAL, &q->mem[DCOLL_SEND]);

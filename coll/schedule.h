@@ -76,7 +76,8 @@ typedef struct dcoll_args {
                           SMP-aware ones; else through TEMP */
     unsigned groups; /**< mc-groups: number of groups per node, 1 … ranks of
                           the largest node; 0: the algorithm's default */
-    unsigned depth;  /**< 1 or 2: starts that TEMP, NODE and lines serve */
+    unsigned depth;  /**< power of two: starts that TEMP, NODE and lines serve,
+                          by which ranks may be ahead of others */
 } dcoll_args_t;
 
 typedef enum dcoll_space {
@@ -116,7 +117,8 @@ typedef enum dcoll_kind {
                          At most once per flag and start */
     DCOLL_AWAIT,    /**< until peer (on my node) has set its flag of start
                          s - lag (s < lag: passes); bytes > 0 (only with lag
-                         0): copies them from its line to dst */
+                         0): copies them from its line to dst. With bytes if
+                         and only if it was signalled with bytes */
 } dcoll_kind_t;
 
 /** Payload beside a flag in one cache line of 64 bytes. */

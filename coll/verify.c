@@ -227,7 +227,11 @@ static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (!flag->release.own)
         return false;
     verify_acquire(v, rank, op->peer, flag->release);
-    if (op->bytes > flag->bytes)
+    if (!op->bytes != !flag->bytes)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "signalled with %zu bytes, awaited with %zu",
+                       flag->bytes, op->bytes);
+    else if (op->bytes > flag->bytes)
         verify_fail_at(v, rank, p->start, p->op,
                        "the payload has only %zu bytes", flag->bytes);
     else if (op->bytes) {
