@@ -203,7 +203,7 @@ static void count(verify_row_t *row, const dcoll_program_t *p)
         row->operations += s->nops;
         for (unsigned i = 0; i < s->nops; i++) {
             const dcoll_op_t *op = &s->ops[i];
-            bool put = op->kind == DCOLL_PUT;
+            bool put = op->kind == DCOLL_PUT || op->kind == DCOLL_GET;
             bool data = op->kind == DCOLL_NOTIFY && op->tag == DCOLL_DATA;
             puts += put;
             if ((put || data) && row->steps < op->step + 1u)

@@ -159,7 +159,7 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
         [DCOLL_PUT] = "put",     [DCOLL_NOTIFY] = "notify",
         [DCOLL_WAIT] = "wait",   [DCOLL_COMPLETE] = "complete",
         [DCOLL_COPY] = "copy",   [DCOLL_SIGNAL] = "signal",
-        [DCOLL_AWAIT] = "await",
+        [DCOLL_AWAIT] = "await", [DCOLL_GET] = "get",
     };
     static const char *const tags[] = {"data", "ready", "credit"};
     static const char *const spaces[] = {"send", "recv", "temp", "node"};

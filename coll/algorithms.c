@@ -8,7 +8,9 @@ static const dcoll_algorithm_t *const table[] = {
     /* within one node */
     &gather_shm,
     &allgather_shm,
+    &allgather_pull,
     &alltoall_shm,
+    &alltoall_pull,
     &bcast_shm,
     &scatter_shm,
     &barrier_shm,

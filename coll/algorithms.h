@@ -17,6 +17,7 @@ extern const dcoll_algorithm_t bcast_binomial, bcast_direct, scatter_binomial,
 /* within one node */
 extern const dcoll_algorithm_t gather_shm, allgather_shm, alltoall_shm,
     bcast_shm, scatter_shm, barrier_shm;
+extern const dcoll_algorithm_t allgather_pull, alltoall_pull;
 
 /* SMP-aware (seed 000, section 5.2) */
 extern const dcoll_algorithm_t gather_smp, bcast_smp, barrier_smp;

@@ -17,9 +17,10 @@
 
 enum { ASKS, ENDS, NOTIFIES }; /* events of a message */
 
-/* A put, or a notification, which occupies no port. */
+/* A put or get, or a notification, which occupies no port. */
 struct message {
     unsigned from, to, port;
+    unsigned poster; /* of a get the receiver */
     double posted, takes;
     uint32_t behind; /* the next of the port's queue */
     uint32_t after;  /* the next of the stream */
@@ -38,7 +39,7 @@ struct stream {
 struct rank_state {
     double time;
     unsigned op;
-    unsigned puts; /* that are under way */
+    unsigned puts; /* and gets that are under way */
     bool queued;   /* in the list of those that can go on */
     double *flags; /* when the others see it; < 0: not set yet */
 };
@@ -136,40 +137,45 @@ static void end(struct cost *c, double now, uint32_t index)
         in->first = c->messages[next].behind;
         start(c, now, next);
     }
-    c->ranks[m->from].puts--;
-    wake(c, m->from);
+    c->ranks[m->poster].puts--;
+    wake(c, m->poster);
     arrive(c, now, m);
 }
 
 /* ------------------------------------------------------------- ranks --- */
 
-static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op,
-                     dcoll_tag_t tag)
+static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
-    size_t pair = (size_t)op->peer * c->nranks + rank;
-    struct stream *s = &c->streams[pair * DCOLL_TAGS + tag];
+    bool get = op->kind == DCOLL_GET;
     uint32_t m = c->sent++;
     double takes = c->model->ts + (double)op->bytes * c->model->tau;
     c->messages[m] = (struct message){
-        .from = rank,
-        .to = op->peer,
+        .from = get ? op->peer : rank,
+        .to = get ? rank : op->peer,
+        .poster = rank,
         .port = op->port,
         .posted = c->ranks[rank].time,
         .takes = takes,
         .after = NONE,
         .arrived = -1,
     };
+    return m;
+}
+
+/* The receiver's WAITs take what is in the stream in this order. */
+static void enqueue(struct cost *c, uint32_t m, dcoll_tag_t tag)
+{
+    size_t pair = (size_t)c->messages[m].to * c->nranks + c->messages[m].from;
+    struct stream *s = &c->streams[pair * DCOLL_TAGS + tag];
     if (s->next == NONE)
         s->next = m;
     else
         c->messages[s->last].after = m;
     s->last = m;
-    return m;
 }
 
-static void put(struct cost *c, unsigned rank, const dcoll_op_t *op)
+static void transfer(struct cost *c, unsigned rank, uint32_t m)
 {
-    uint32_t m = post(c, rank, op, DCOLL_DATA);
     struct port *out = out_of(c, &c->messages[m]);
     c->ranks[rank].puts++;
     if (out->busy) {
@@ -180,9 +186,17 @@ static void put(struct cost *c, unsigned rank, const dcoll_op_t *op)
     add_event(c, c->ranks[rank].time, ASKS, m);
 }
 
+static void put(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    uint32_t m = post(c, rank, op);
+    enqueue(c, m, DCOLL_DATA);
+    transfer(c, rank, m);
+}
+
 static void notify(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
-    uint32_t m = post(c, rank, op, op->tag);
+    uint32_t m = post(c, rank, op);
+    enqueue(c, m, op->tag);
     add_event(c, c->ranks[rank].time + c->model->note, NOTIFIES, m);
 }
 
@@ -235,6 +249,9 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
     switch (op->kind) {
     case DCOLL_PUT:
         put(c, rank, op);
+        return true;
+    case DCOLL_GET:
+        transfer(c, rank, post(c, rank, op));
         return true;
     case DCOLL_NOTIFY:
         notify(c, rank, op);
@@ -320,8 +337,9 @@ static void count(const dcoll_program_t *program, uint32_t *messages,
         const dcoll_schedule_t *s = &program->rank[r];
         *flags += s->flags;
         for (unsigned i = 0; i < s->nops; i++)
-            *messages +=
-                s->ops[i].kind == DCOLL_PUT || s->ops[i].kind == DCOLL_NOTIFY;
+            *messages += s->ops[i].kind == DCOLL_PUT ||
+                         s->ops[i].kind == DCOLL_GET ||
+                         s->ops[i].kind == DCOLL_NOTIFY;
     }
 }
 

@@ -95,7 +95,8 @@ static int perform_notify(dcoll_request_t *q, const dcoll_op_t *op)
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* ------------------------------------------------------------------ puts */
+/* ------------------------------------------------------------------ transfers
+ */
 
 static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
@@ -119,16 +120,33 @@ static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
     unsigned rail = op->port % drail_nrails(team->rail);
     int rc = drail_put(team->rail, op->peer, &xfer,
                        DRAIL_NOTIFY | DRAIL_ON_RAIL(rail),
-                       note_id(q, DCOLL_DATA), &q->reqs[q->puts]);
+                       note_id(q, DCOLL_DATA), &q->reqs[q->transfers]);
     if (rc)
         return team_rail_fail(team, rc);
-    q->puts++;
+    q->transfers++;
+    return 0;
+}
+
+static int perform_get(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    drail_xfer_t xfer = {
+        .local = address(q, op->dst),
+        .local_mem = q->mem[op->dst.space],
+        .remote = &q->shared[op->peer - team->first].key,
+        .remote_offset = op->src.offset,
+        .bytes = op->bytes,
+    };
+    int rc = drail_get(team->rail, op->peer, &xfer, &q->reqs[q->transfers]);
+    if (rc)
+        return team_rail_fail(team, rc);
+    q->transfers++;
     return 0;
 }
 
 static int perform_complete(dcoll_request_t *q)
 {
-    while (q->completed < q->puts) {
+    while (q->completed < q->transfers) {
         int rc = drail_test(q->team->rail, &q->reqs[q->completed]);
         if (rc == DRAIL_EAGAIN)
             return rc;
@@ -225,6 +243,8 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     switch (op->kind) {
     case DCOLL_PUT:
         return perform_put(q, op);
+    case DCOLL_GET:
+        return perform_get(q, op);
     case DCOLL_NOTIFY:
         return perform_notify(q, op);
     case DCOLL_WAIT:
@@ -246,7 +266,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
 void request_begin(dcoll_request_t *q)
 {
     q->pc = 0;
-    q->puts = q->completed = 0;
+    q->transfers = q->completed = 0;
     q->waiting_ns = 0;
     q->active = true;
 }

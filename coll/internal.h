@@ -126,6 +126,11 @@ struct line {
     unsigned char payload[DCOLL_LINE_BYTES];
 } __attribute__((aligned(CACHE_LINE)));
 
+/* The key of a user's buffer that others get from. */
+struct shared_key {
+    drail_key_t key;
+} __attribute__((aligned(CACHE_LINE)));
+
 /* Begin of the node memory of a request. */
 struct node_header {
     _Atomic uint32_t sleepers; /* ranks that sleep on one of the lines */
@@ -163,6 +168,7 @@ struct dcoll_request {
     struct node_header *header;
     struct line *lines, *words; /* flags with and without payload */
     uint32_t *seen;             /* latest known value of each word */
+    struct shared_key *shared;  /* by rank on my node */
     bool uses_send, uses_recv;  /* the transport reads or writes them */
     struct target *targets;     /* by rank */
     drail_key_t *keys;          /* by rank: RECV of those that said READY */
@@ -173,11 +179,11 @@ struct dcoll_request {
     bool active;
     uint64_t start; /* number of the present start */
     unsigned pc;
-    unsigned puts, completed; /* of this start */
-    drail_req_t *reqs;        /* one per put of the schedule */
-    int32_t *due;             /* [tag * ranks + peer]: arrived - consumed */
-    uint64_t waiting_ns;      /* since when it has not moved, 0: it has */
-    uint64_t looked_ns;       /* ledger_check was made */
+    unsigned transfers, completed; /* of this start */
+    drail_req_t *reqs;             /* one per put and get of the schedule */
+    int32_t *due;        /* [tag * ranks + peer]: arrived - consumed */
+    uint64_t waiting_ns; /* since when it has not moved, 0: it has */
+    uint64_t looked_ns;  /* ledger_check was made */
 };
 
 /* Creates a request of the call's shape, without buffers; collective. */

@@ -26,7 +26,7 @@ static size_t round_up(size_t bytes, size_t unit)
 /* ------------------------------------------------- what a schedule needs */
 
 struct needs {
-    unsigned puts;
+    unsigned transfers;
     bool temp, node; /* sources or targets of puts */
     bool ready;      /* RECV keys are sent or received */
     bool remote;
@@ -46,19 +46,22 @@ static struct needs find_needs(dcoll_request_t *q)
                       .node = q->schedule.node_bytes > 0};
     for (unsigned i = 0; i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
-        if (op->kind == DCOLL_PUT) {
-            n.puts++;
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET) {
+            bool put = op->kind == DCOLL_PUT;
+            n.transfers++;
             if (op->bytes)
-                need_space(q, &n, op->src.space);
+                need_space(q, &n, put ? op->src.space : op->dst.space);
         }
         bool ready = (op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT) &&
                      op->tag == DCOLL_READY;
         n.ready = n.ready || ready;
         if (ready && op->kind == DCOLL_NOTIFY)
             q->uses_recv = true;
-        n.remote = n.remote || op->kind == DCOLL_PUT ||
+        n.remote = n.remote || op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
                    op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT;
     }
+    if (q->schedule.shared)
+        *(q->args.in_place ? &q->uses_recv : &q->uses_send) = true;
     return n;
 }
 
@@ -81,11 +84,12 @@ static size_t flags_count(const dcoll_request_t *q)
     return (size_t)q->team->locals * q->schedule.flags;
 }
 
-/* The header, a word for each flag, and a line for each flag and depth. */
+/* The header, a word for each flag, a line for each flag and depth, keys. */
 static size_t flags_bytes(const dcoll_request_t *q)
 {
     return sizeof(struct node_header) +
-           flags_count(q) * (1 + q->args.depth) * sizeof(struct line);
+           flags_count(q) * (1 + q->args.depth) * sizeof(struct line) +
+           q->team->locals * sizeof(struct shared_key);
 }
 
 static size_t segment_bytes(const dcoll_request_t *q)
@@ -99,6 +103,8 @@ static void use_segment(dcoll_request_t *q)
     q->header = (struct node_header *)q->node.base;
     q->words = (struct line *)(q->header + 1);
     q->lines = q->words + flags_count(q);
+    q->shared =
+        (struct shared_key *)(q->lines + flags_count(q) * q->args.depth);
     q->base[DCOLL_NODE] = q->node.base + round_up(flags_bytes(q), 4096);
 }
 
@@ -148,7 +154,7 @@ static int prepare(dcoll_request_t *q, struct needs *needs,
     q->stride[DCOLL_TEMP] = round_up(q->schedule.temp_bytes, CACHE_LINE);
     q->stride[DCOLL_NODE] = round_up(q->schedule.node_bytes, CACHE_LINE);
     q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
-    q->reqs = calloc(needs->puts + 1, sizeof *q->reqs);
+    q->reqs = calloc(needs->transfers + 1, sizeof *q->reqs);
     q->targets = calloc(n, sizeof *q->targets);
     q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
     if (!q->due || !q->reqs || !q->targets || !q->seen)
@@ -229,8 +235,8 @@ static int connect_peers(dcoll_request_t *q)
     int rc = 0;
     for (unsigned i = 0; !rc && i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
-        if (op->kind == DCOLL_PUT || op->kind == DCOLL_NOTIFY ||
-            op->kind == DCOLL_WAIT)
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+            op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT)
             rc = team_connect(q->team, op->peer);
     }
     return rc;
@@ -348,22 +354,33 @@ static size_t recv_bytes(const dcoll_request_t *q)
     return a->bytes * (blocks ? q->team->shape.nranks : 1);
 }
 
+/* Peers read the key after a flag of the start that follows. */
+static void share(dcoll_request_t *q)
+{
+    const drail_mem_t *mem = q->mem[q->args.in_place ? DCOLL_RECV : DCOLL_SEND];
+    if (q->schedule.shared && mem)
+        drail_mem_key(mem, &q->shared[q->team->rank - q->team->first].key);
+}
+
 int request_bind(dcoll_request_t *q, const void *send, void *recv)
 {
     drail_t *rail = q->team->rail;
+    unsigned reading = q->schedule.shared ? DRAIL_ACCESS_REMOTE_READ : 0;
     int rc = 0;
     q->base[DCOLL_SEND] = (unsigned char *)send;
     q->base[DCOLL_RECV] = recv;
     if (q->uses_send && send && send_bytes(q))
-        rc = drail_mem_register(rail, (void *)send, send_bytes(q),
-                                DRAIL_ACCESS_LOCAL, &q->mem[DCOLL_SEND]);
+        rc = drail_mem_register(rail, (void *)send, send_bytes(q), reading,
+                                &q->mem[DCOLL_SEND]);
     if (!rc && q->uses_recv && recv && recv_bytes(q))
         rc = drail_mem_register(rail, recv, recv_bytes(q),
-                                DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_RECV]);
+                                DRAIL_ACCESS_REMOTE_WRITE | reading,
+                                &q->mem[DCOLL_RECV]);
     if (rc)
         return team_rail_fail(q->team, rc);
     if (q->my_key && q->mem[DCOLL_RECV])
         drail_mem_key(q->mem[DCOLL_RECV], q->my_key);
+    share(q);
     return 0;
 }
 

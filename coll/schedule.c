@@ -80,6 +80,18 @@ void dcoll_add_put(dcoll_schedule_t *s, unsigned peer, unsigned port,
                         .bytes = bytes});
 }
 
+void dcoll_add_get(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                   dcoll_place_t src, dcoll_place_t dst, size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){.kind = DCOLL_GET,
+                            .peer = peer,
+                            .port = port,
+                            .src = src,
+                            .dst = dst,
+                            .bytes = bytes});
+}
+
 void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag)
 {
     add(s, (dcoll_op_t){.kind = DCOLL_NOTIFY, .peer = peer, .tag = tag});

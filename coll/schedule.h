@@ -104,12 +104,16 @@ typedef enum dcoll_tag {
 
 typedef enum dcoll_kind {
     DCOLL_PUT,      /**< src (mine) to dst (the peer's), then its DATA */
+    DCOLL_GET,      /**< src (SEND or RECV of the peer, who is on my node and
+                         whose schedule is shared) to dst (mine): done after
+                         COMPLETE. The peer is not told: flags say when src
+                         may be read, and when it has been */
     DCOLL_NOTIFY,   /**< tag to peer, without data */
     DCOLL_WAIT,     /**< for the next notification with tag from peer. With
                          lag: that many starts ago; the first lag starts pass.
                          All WAITs for one peer and tag have the same lag */
-    DCOLL_COMPLETE, /**< until all my puts are complete: their sources may be
-                         written again */
+    DCOLL_COMPLETE, /**< until all my puts and gets are complete: sources may be
+                         written again, what was got is there */
     DCOLL_COPY,     /**< src to dst, both mine or NODE */
     DCOLL_SIGNAL,   /**< sets my flag number `flag` for this start, after what
                          I have done. bytes > 0: with so many (at most
@@ -128,8 +132,8 @@ typedef struct dcoll_op {
     dcoll_kind_t kind;
     uint8_t phase;   /**< of the algorithm, from 1 (the papers' phases) */
     uint16_t step;   /**< communication step, from 0, for drawings */
-    unsigned peer;   /**< rank: PUT, NOTIFY, WAIT, AWAIT */
-    unsigned port;   /**< PUT: 0 … k-1, at both ends */
+    unsigned peer;   /**< rank: PUT, GET, NOTIFY, WAIT, AWAIT */
+    unsigned port;   /**< PUT, GET: 0 … k-1, at both ends */
     unsigned flag;   /**< SIGNAL, AWAIT */
     unsigned lag;    /**< WAIT, AWAIT */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
@@ -144,6 +148,8 @@ typedef struct dcoll_schedule {
     size_t temp_bytes; /**< per depth, of this rank */
     size_t node_bytes; /**< per depth; the same on all ranks of a node */
     unsigned flags;    /**< per depth; the same on all ranks of a node */
+    bool shared;       /**< ranks of the node get from my SEND or, in place,
+                            RECV */
     uint8_t phase;     /**< of the operations that are added next */
     uint16_t step;
     int error; /**< DRAIL_ENOMEM: an operation could not be added */
@@ -160,6 +166,8 @@ static inline dcoll_place_t dcoll_at(dcoll_space_t space, size_t offset)
     return (dcoll_place_t){space, offset};
 }
 void dcoll_add_put(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                   dcoll_place_t src, dcoll_place_t dst, size_t bytes);
+void dcoll_add_get(dcoll_schedule_t *s, unsigned peer, unsigned port,
                    dcoll_place_t src, dcoll_place_t dst, size_t bytes);
 void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag);
 void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,

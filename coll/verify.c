@@ -143,23 +143,35 @@ static struct actor actor_of(const struct verifier *v, unsigned rank)
         rank, {rank, p->clock[rank], what_of(v, rank, p->start, p->op)}};
 }
 
+/* The index of a new put, and who accesses memory for it; or NONE. */
+static uint32_t start_put(struct verifier *v, unsigned rank, unsigned target,
+                          struct actor *actor)
+{
+    struct player *p = &v->players[rank];
+    uint32_t put = v->nputs;
+    *actor = actor_of(v, rank);
+    if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
+                     sizeof *v->puts))
+        return NONE;
+    v->puts[v->nputs++] =
+        (struct put){rank, NONE, target, NONE, actor->access.what, p->puts};
+    p->puts = put;
+    actor->access.who = IS_PUT | put;
+    return put;
+}
+
 static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
-    struct actor actor = actor_of(v, rank);
-    uint32_t put = v->nputs;
+    struct actor actor;
     if (op->dst.space == DCOLL_RECV && p->ready[op->peer] != p->start + 1) {
         verify_fail_at(v, rank, p->start, p->op,
                        "put into RECV without READY of this start");
         return;
     }
-    if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
-                     sizeof *v->puts))
+    uint32_t put = start_put(v, rank, op->peer, &actor);
+    if (put == NONE)
         return;
-    v->puts[v->nputs++] =
-        (struct put){rank, NONE, op->peer, NONE, actor.access.what, p->puts};
-    p->puts = put;
-    actor.access.who = IS_PUT | put;
     if (op->bytes) {
         struct region src = region_of(v, rank, p->start, op->src);
         struct region dst = region_of(v, op->peer, p->start, op->dst);
@@ -169,11 +181,29 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     verify_send(v, rank, op->peer, DCOLL_DATA, put);
 }
 
+static void play_get(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    unsigned start = v->players[rank].start;
+    struct actor actor;
+    if (start_put(v, rank, rank, &actor) == NONE)
+        return;
+    struct region src = region_of(v, op->peer, start, op->src);
+    struct region dst = region_of(v, rank, start, op->dst);
+    verify_move(v, &actor, &src, &dst, op->bytes);
+}
+
+static void complete(struct put *put, unsigned rank, uint32_t clock)
+{
+    put->completed = clock;
+    if (put->target == rank)
+        put->seen = clock;
+}
+
 static void play_complete(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
     for (; p->puts != NONE; p->puts = v->puts[p->puts].next)
-        v->puts[p->puts].completed = p->clock[rank];
+        complete(&v->puts[p->puts], rank, p->clock[rank]);
 }
 
 static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -249,6 +279,9 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     switch (op->kind) {
     case DCOLL_PUT:
         play_put(v, rank, op);
+        return true;
+    case DCOLL_GET:
+        play_get(v, rank, op);
         return true;
     case DCOLL_NOTIFY:
         verify_send(v, rank, op->peer, op->tag, NONE);

@@ -64,7 +64,8 @@ struct access {
 
 #define IS_PUT 0x80000000u
 
-/* A put reads and writes from its posting until somebody knows better. */
+/* A put reads and writes from its posting until somebody knows better. Of a
+ * get, the target is the poster, who sees it with COMPLETE. */
 struct put {
     uint32_t poster, completed; /* clock of its COMPLETE, NONE: none yet */
     uint32_t target, seen;      /* clock of its WAIT, NONE: none yet */

@@ -93,6 +93,26 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
     stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
 }
 
+static void check_get(const struct site *site, const dcoll_op_t *op)
+{
+    const struct verifier *v = site->v;
+    check_peer(site, op);
+    if (v->error)
+        return;
+    if (dcoll_shape_node(v->shape, op->peer) !=
+        dcoll_shape_node(v->shape, site->rank))
+        WRONG(site, "the peer is on another node");
+    else if (!schedule_of(v, op->peer)->shared)
+        WRONG(site, "the peer's schedule is not shared");
+    else if (op->src.space != DCOLL_SEND && op->src.space != DCOLL_RECV)
+        WRONG(site, "only users' buffers are shared");
+    if (op->port >= v->shape->ports)
+        WRONG(site, "port %u of %u", op->port, v->shape->ports);
+    check_target(site, op->dst);
+    check_range(site, op->peer, op->src, op->bytes);
+    check_range(site, site->rank, op->dst, op->bytes);
+}
+
 static void check_wait(const struct site *site, const dcoll_op_t *op)
 {
     check_peer(site, op);
@@ -147,6 +167,9 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
     case DCOLL_PUT:
         check_put(site, op);
         break;
+    case DCOLL_GET:
+        check_get(site, op);
+        break;
     case DCOLL_NOTIFY:
         check_peer(site, op);
         if (!site->v->error)
@@ -169,14 +192,14 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
     }
 }
 
-/* A request must have no puts under way when it is started again. */
+/* A request must have nothing under way when it is started again. */
 static void check_completed(struct verifier *v, unsigned rank)
 {
     const dcoll_schedule_t *s = schedule_of(v, rank);
     for (unsigned i = s->nops; i-- > 0;) {
         if (s->ops[i].kind == DCOLL_COMPLETE)
             return;
-        if (s->ops[i].kind == DCOLL_PUT) {
+        if (s->ops[i].kind == DCOLL_PUT || s->ops[i].kind == DCOLL_GET) {
             verify_fail_at(v, rank, 0, i, "no COMPLETE follows");
             return;
         }

@@ -17,6 +17,11 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
                  op->bytes, spaces[op->src.space], op->src.offset,
                  spaces[op->dst.space], op->dst.offset, op->peer);
         break;
+    case DCOLL_GET:
+        snprintf(text, size, "GET of %zu bytes, %s+%zu of rank %u to %s+%zu",
+                 op->bytes, spaces[op->src.space], op->src.offset, op->peer,
+                 spaces[op->dst.space], op->dst.offset);
+        break;
     case DCOLL_NOTIFY:
         snprintf(text, size, "NOTIFY %s to rank %u", tags[op->tag], op->peer);
         break;

@@ -179,10 +179,22 @@ static void post(struct play *p, unsigned r, const dcoll_op_t *op)
     notify(p, r, op->peer, DCOLL_DATA, put);
 }
 
+/* A put by and to the same rank. */
+static void get(struct play *p, unsigned r, const dcoll_op_t *op)
+{
+    unsigned start = p->ranks[r].start;
+    struct put *put = &p->puts[p->nputs++];
+    *put = (struct put){.from = r, .to = r, .bytes = op->bytes};
+    put->src = at(p, op->peer, start, op->src);
+    put->dst = at(p, r, start, op->dst);
+    put->flying = malloc(op->bytes);
+}
+
 static bool all_read(const struct play *p, unsigned r)
 {
     for (size_t i = p->first; i < p->nputs; i++)
-        if (p->puts[i].from == r && !p->puts[i].read)
+        if (p->puts[i].from == r &&
+            !(p->puts[i].to == r ? p->puts[i].written : p->puts[i].read))
             return false;
     return true;
 }
@@ -204,6 +216,9 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
     switch (op->kind) {
     case DCOLL_PUT:
         post(p, r, op);
+        return true;
+    case DCOLL_GET:
+        get(p, r, op);
         return true;
     case DCOLL_NOTIFY:
         notify(p, r, op->peer, op->tag, NULL);
@@ -294,7 +309,7 @@ static void set_up(struct play *p)
         rank->signalled = calloc(s->flags + 1, sizeof *rank->signalled);
         rank->slowness = below(p, 3) ? 1 : 1 + below(p, 60);
         for (unsigned i = 0; i < s->nops; i++)
-            puts += s->ops[i].kind == DCOLL_PUT;
+            puts += s->ops[i].kind == DCOLL_PUT || s->ops[i].kind == DCOLL_GET;
     }
     p->puts = calloc(puts * p->starts + 1, sizeof *p->puts);
     p->slow_puts = 1 + below(p, 40);
