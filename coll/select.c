@@ -27,18 +27,24 @@ struct rule {
 
 #define ALWAYS SIZE_MAX
 
-/* Sizes as measured on two cores. Where many ranks share a node, and cores, a
- * put has to wake its target; node memory is the faster way then for all but
- * the longest blocks. */
+/* Sizes as measured on two cores. Within a node, a copy more through shared
+ * memory costs less than finding out where the blocks are, until they are long;
+ * the more so, the more ranks share the cores. */
 static const struct rule rules[] = {
-    {DCOLL_GATHER, ONE, 0, 32768, "shm-gather", false},
+    {DCOLL_GATHER, ONE, 12, 49152, "shm-gather", false},
+    {DCOLL_GATHER, ONE, 3, 24576, "shm-gather", false},
+    {DCOLL_GATHER, ONE, 0, 12288, "shm-gather", false},
+    {DCOLL_GATHER, ONE, 0, ALWAYS, "direct", true},
     {DCOLL_GATHER, SEVERAL, 0, 32768, "smp-gather", false},
     {DCOLL_GATHER, ANY, 0, 1024, "binomial", false},
     {DCOLL_GATHER, ANY, 0, 16384, "direct", false},
     {DCOLL_GATHER, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_ALLGATHER, ONE, 8, ALWAYS, "shm-allgather", false},
-    {DCOLL_ALLGATHER, ONE, 0, 16384, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 12, 49152, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 6, 12288, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 3, 6144, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 0, 1024, "shm-allgather", false},
+    {DCOLL_ALLGATHER, ONE, 0, ALWAYS, "pull", true},
     {DCOLL_ALLGATHER, SEVERAL, 0, 1024, "smp-bruck", false},
     {DCOLL_ALLGATHER, SEVERAL, 0, 16384, "smp-direct", false},
     {DCOLL_ALLGATHER, SEVERAL, 4, ALWAYS, "smp-direct", true},
@@ -46,8 +52,11 @@ static const struct rule rules[] = {
     {DCOLL_ALLGATHER, ANY, 0, 16384, "direct", false},
     {DCOLL_ALLGATHER, ANY, 0, ALWAYS, "direct", true},
 
-    {DCOLL_ALLTOALL, ONE, 8, 131072, "shm-alltoall", false},
-    {DCOLL_ALLTOALL, ONE, 0, 16384, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ONE, 12, 6144, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ONE, 3, 2048, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ONE, 0, 768, "shm-alltoall", false},
+    {DCOLL_ALLTOALL, ONE, 0, ALWAYS, "pull", true},
+    {DCOLL_ALLTOALL, ONE, 0, ALWAYS, "shm-alltoall", false}, /* in place */
     {DCOLL_ALLTOALL, ANY, 0, 64, "bruck", false},
     {DCOLL_ALLTOALL, ANY, 0, 16384, "direct", false},
     {DCOLL_ALLTOALL, ANY, 0, ALWAYS, "direct", true},
