@@ -144,9 +144,10 @@ $(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
 EXAMPLES := $(patsubst examples/%.c,$(BIN)/examples/%,$(wildcard examples/*.c))
 .PHONY: examples
 examples: $(EXAMPLES)
-$(BIN)/examples/%: $(BUILD)/obj/examples/%.o $(LIBRAIL)
+$(BIN)/examples/%: $(BUILD)/obj/examples/%.o $(LIBRAIL) $(LIBCOLL)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) -ldapl_rail -o $@
+	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) \
+	  -Wl,--as-needed -ldcoll -ldapl_rail -o $@
 
 # --- running ---------------------------------------------------------------
 

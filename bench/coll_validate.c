@@ -116,8 +116,8 @@ static void skew(const check_t *c, unsigned start)
 {
     uint8_t dice[4];
     content_fill(dice, sizeof dice, c->seed + c->run->rank * STARTS + start);
-    struct timespec pause = {.tv_nsec =
-                                 (dice[0] | dice[1] << 8) * SKEW_MAX_NS >> 16};
+    struct timespec pause = {
+        .tv_nsec = (dice[0] | dice[1] << 8) * (long)SKEW_MAX_NS >> 16};
     if (dice[2] & 1)
         nanosleep(&pause, NULL);
 }

@@ -77,14 +77,12 @@ static bool in_place(const dcoll_call_t *call)
 
 /* Ranks run ahead of a slow root, or root of slow ranks, as far as a little
  * memory goes. In other collectives everybody waits for everybody. */
-static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call)
+static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
+                          const dcoll_algorithm_t *algorithm)
 {
     unsigned depth = team->cfg.depth;
-    bool rooted = call->collective == DCOLL_GATHER ||
-                  call->collective == DCOLL_SCATTER ||
-                  call->collective == DCOLL_BCAST;
     size_t bytes = call->bytes * team->shape.nranks;
-    if (rooted && depth > 1)
+    if (algorithm->by_flags && depth > 1)
         while (depth < DEPTH_MAX && 2 * depth * bytes <= DEPTH_BYTES)
             depth *= 2;
     return depth;
@@ -101,10 +99,11 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
         .in_place = in_place(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
-        .depth = depth_for(team, call),
+        .depth = team->cfg.depth,
     };
     if (!name || !strcmp(name, "auto")) {
         *algorithm = dcoll_table_select(&team->table, &team->shape, args);
+        args->depth = depth_for(team, call, *algorithm);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
@@ -115,6 +114,7 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
     if (why)
         return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
     *algorithm = a;
+    args->depth = depth_for(team, call, a);
     return 0;
 }
 
@@ -146,10 +146,13 @@ static int finish(dcoll_request_t *q, int timeout_ms)
     return rc;
 }
 
-static void start(dcoll_request_t *q)
+static int start(dcoll_request_t *q)
 {
     ledger_enter(q->team, &q->call);
-    request_begin(q);
+    int rc = request_begin(q);
+    if (rc)
+        ledger_give_up(q->team, rc);
+    return rc;
 }
 
 /* --------------------------------------------------------- kept requests */
@@ -218,10 +221,10 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
             return rc;
     }
     rc = bind(q, call);
-    if (!rc) {
-        start(q);
+    if (!rc)
+        rc = start(q);
+    if (!rc)
         rc = finish(q, team->timeout_ms);
-    }
     request_unbind(q);
     return rc;
 }
@@ -297,8 +300,7 @@ int dcoll_start(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
                          dcoll_collective_name(q->args.collective));
-    start(q);
-    return 0;
+    return start(q);
 }
 
 /* A finished request of dcoll_begin gives the caller's buffers back. */
@@ -376,9 +378,10 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     rc = dcoll_wait(q, -1);
     if (!rc)
         rc = bind(q, call);
+    if (!rc)
+        rc = start(q);
     if (rc)
         return rc;
-    start(q);
     *out = q;
     rc = request_advance(q);
     return rc == DRAIL_EAGAIN ? 0 : rc;

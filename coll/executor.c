@@ -263,12 +263,27 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     return DRAIL_EINVAL;
 }
 
-void request_begin(dcoll_request_t *q)
+/* What is not waited for yet must not fill the transport's queue of the peer,
+ * who would wait for room in it. */
+static int take_credits(dcoll_request_t *q)
+{
+    for (unsigned i = 0; i < q->ncreditors; i++) {
+        int rc;
+        while (!(rc = take_notes(q->team, q->creditors[i], 0)))
+            ;
+        if (rc != DRAIL_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+int request_begin(dcoll_request_t *q)
 {
     q->pc = 0;
     q->transfers = q->completed = 0;
     q->waiting_ns = 0;
     q->active = true;
+    return take_credits(q);
 }
 
 int request_advance(dcoll_request_t *q)

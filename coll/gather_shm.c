@@ -31,6 +31,7 @@ const dcoll_algorithm_t gather_shm = {
     .collective = DCOLL_GATHER,
     .summary = "each posts its block in shared memory, the root reads them",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
+    .by_flags = true,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -182,6 +182,8 @@ struct dcoll_request {
     unsigned transfers, completed; /* of this start */
     drail_req_t *reqs;             /* one per put and get of the schedule */
     int32_t *due;        /* [tag * ranks + peer]: arrived - consumed */
+    unsigned *creditors; /* peers whose notifications I wait for with a lag */
+    unsigned ncreditors;
     uint64_t waiting_ns; /* since when it has not moved, 0: it has */
     uint64_t looked_ns;  /* ledger_check was made */
 };
@@ -197,7 +199,7 @@ void request_unbind(dcoll_request_t *q);
 
 /* ------------------------------------------------------ executor.c --- */
 
-void request_begin(dcoll_request_t *q);
+int request_begin(dcoll_request_t *q);
 /* Performs what can be performed now: 0 complete, DRAIL_EAGAIN, or an error. */
 int request_advance(dcoll_request_t *q);
 /* The same once, with progress of the team's others. */

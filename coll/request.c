@@ -71,9 +71,12 @@ static void precredit(dcoll_request_t *q)
 {
     for (unsigned i = 0; i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
-        if (op->kind == DCOLL_WAIT)
-            q->due[op->tag * q->team->shape.nranks + op->peer] +=
-                (int32_t)op->lag;
+        if (op->kind != DCOLL_WAIT || !op->lag)
+            continue;
+        int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
+        if (!*due)
+            q->creditors[q->ncreditors++] = op->peer;
+        *due += (int32_t)op->lag;
     }
 }
 
@@ -156,8 +159,9 @@ static int prepare(dcoll_request_t *q, struct needs *needs,
     q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
     q->reqs = calloc(needs->transfers + 1, sizeof *q->reqs);
     q->targets = calloc(n, sizeof *q->targets);
+    q->creditors = calloc((size_t)DCOLL_TAGS * n, sizeof *q->creditors);
     q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
-    if (!q->due || !q->reqs || !q->targets || !q->seen)
+    if (!q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     precredit(q);
     int rc = alloc_temp(q);
@@ -332,6 +336,7 @@ void request_destroy(dcoll_request_t *q)
     free(q->reqs);
     free(q->targets);
     free(q->seen);
+    free(q->creditors);
     free(q);
 }
 

@@ -187,6 +187,8 @@ typedef struct dcoll_algorithm {
     dcoll_collective_t collective;
     const char *summary; /**< one line: idea, source */
     const char *memory;  /**< TEMP and NODE per rank and node, as a formula */
+    bool by_flags; /**< credits are flags, not notifications, which would fill
+                        the transport's queues: any depth is good */
     /** NULL: it can serve this shape; else why not (constant text). May be
      *  NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,

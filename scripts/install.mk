@@ -17,7 +17,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
   $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(LIBDIR)/dapl_rail/libdapl_shm.so $(LIBDIR)/dapl_rail/dat.conf \
-  $(LIBDIR)/pkgconfig/dapl_rail.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
+  $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
 
 install: all
@@ -35,9 +35,10 @@ install: all
 	install -m 644 $(LIBSHM) $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' providers/shm/dat.conf.in \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	  -e 's|@VERSION@|$(VERSION)|' dapl_rail/dapl_rail.pc.in \
-	  > $(DESTDIR)$(LIBDIR)/pkgconfig/dapl_rail.pc
+	for pc in dapl_rail/dapl_rail coll/dcoll; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	    -e 's|@VERSION@|$(VERSION)|' $$pc.pc.in \
+	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}.pc; done
 	install -m 644 dapl_rail/dapl_rail.h $(DESTDIR)$(PREFIX)/include/dapl_rail
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \

@@ -30,10 +30,13 @@ for example in "$SOURCE"/examples/*.c; do
     name=$(basename "$example" .c)
     # shellcheck disable=SC2046 # flags are words
     check "$name builds with pkg-config" cc -Wall -Werror -o "$work/$name" \
-        "$example" $(pkg-config --cflags --libs dapl_rail) \
+        "$example" $(pkg-config --cflags --libs dcoll) \
         -Wl,-rpath,"$prefix/lib"
     check "$name runs" timeout -k 1 30 "$work/$name"
 done
+check 'only dcoll_ symbols are exported' sh -c \
+    '! nm -D --defined-only "$0" | grep -Ev " (dcoll_|DCOLL_)"' \
+    "$prefix/lib/libdcoll.so"
 check 'only drail_ symbols are exported' sh -c \
     '! nm -D --defined-only "$0" | grep -Ev " (drail_|DAPL_RAIL_)"' \
     "$prefix/lib/libdapl_rail.so"

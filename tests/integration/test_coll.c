@@ -224,6 +224,10 @@ static void run_algorithm(struct scene *s, const dcoll_algorithm_t *a)
                 if (s->r->rank == c.root)
                     c.recv = DCOLL_IN_PLACE;
             }
+            dcoll_args_t args = {.collective = a->collective,
+                                 .in_place = c.send == DCOLL_IN_PLACE};
+            if (a->refuses && a->refuses(dcoll_team_shape(s->team), &args))
+                continue;
             run_persistent(s, &c);
             if (i % 2)
                 continue;
