@@ -15,6 +15,12 @@
 
 /* ---------------------------------------------------------------- checks */
 
+static bool rooted(const dcoll_call_t *call)
+{
+    return call->collective == DCOLL_GATHER ||
+           call->collective == DCOLL_BCAST || call->collective == DCOLL_SCATTER;
+}
+
 /* What of send and recv this rank's part of the call uses. */
 static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
                          bool *send, bool *recv)
@@ -49,7 +55,7 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
         return team_fail(team, DRAIL_EINVAL, "collective %u: allowed are 0…%u",
                          call->collective, DCOLL_COLLECTIVES - 1);
     const char *name = dcoll_collective_name(call->collective);
-    if (call->root >= n)
+    if (rooted(call) && call->root >= n)
         return team_fail(team, DRAIL_EINVAL, "%s: root %u: allowed are 0…%zu",
                          name, call->root, n - 1);
     if (call->bytes > PTRDIFF_MAX / n)
@@ -88,14 +94,18 @@ static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
     return depth;
 }
 
+/* Checks the call, and decides how it is done. */
 static int choose(dcoll_team_t *team, const dcoll_call_t *call,
                   dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
     const char *name = call->algorithm;
+    int rc = check_call(team, call);
+    if (rc)
+        return rc;
     *args = (dcoll_args_t){
         .collective = call->collective,
         .bytes = call->bytes,
-        .root = call->root,
+        .root = rooted(call) ? call->root : 0,
         .in_place = in_place(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
@@ -208,9 +218,7 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     dcoll_args_t args;
     if (!team || !call)
         return DRAIL_EINVAL;
-    int rc = check_call(team, call);
-    if (!rc)
-        rc = choose(team, call, &args, &algorithm);
+    int rc = choose(team, call, &args, &algorithm);
     if (rc)
         return rc;
     dcoll_request_t *q = find_kept(team, &args, algorithm, OWNER_TEAM, 0);
@@ -278,9 +286,7 @@ int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_args_t args;
     if (!team || !call || !out)
         return DRAIL_EINVAL;
-    int rc = check_call(team, call);
-    if (!rc)
-        rc = choose(team, call, &args, &algorithm);
+    int rc = choose(team, call, &args, &algorithm);
     if (!rc)
         rc = request_create(team, &args, algorithm, OWNER_CALLER, out);
     if (rc)
@@ -359,9 +365,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_args_t args;
     if (!team || !call || !out)
         return DRAIL_EINVAL;
-    int rc = check_call(team, call);
-    if (!rc)
-        rc = choose(team, call, &args, &algorithm);
+    int rc = choose(team, call, &args, &algorithm);
     if (rc)
         return rc;
     dcoll_request_t *first = find_kept(team, &args, algorithm, OWNER_BEGIN, 0);

@@ -75,7 +75,7 @@ typedef struct dcoll_call {
     const void *send; /**< or DCOLL_IN_PLACE */
     void *recv;       /**< bcast: the buffer on all ranks, and send is NULL */
     size_t bytes;     /**< of one block */
-    unsigned root;
+    unsigned root;    /**< of gather, bcast and scatter */
     const char *algorithm; /**< NULL or "auto": the team's choice */
 } dcoll_call_t;
 

@@ -78,7 +78,8 @@ static void run(struct sweep *sweep, const dcoll_shape_t *shape,
         return;
     p.args.in_place = args->in_place;
     if (!rc)
-        rc = dcoll_verify(&p, STARTS, why, sizeof why);
+        rc = dcoll_verify(&p, STARTS + (args->depth > 2 ? args->depth : 0), why,
+                          sizeof why);
     sweep->cases++;
     if (rc && sweep->failures++ < 3) {
         describe(&p, text, sizeof text);
@@ -208,9 +209,32 @@ static void test_all(void **state)
     }
 }
 
+/* Those that let ranks run ahead by more than two starts. */
+static void test_deep(void **state)
+{
+    static const unsigned node_begin[] = {0, 5};
+    const dcoll_shape_t shape = {5, 1, node_begin, 2};
+    unsigned deep = 0;
+    (void)state;
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        struct sweep sweep = {*a, 0, 0};
+        for (unsigned i = 0; (*a)->by_flags && i < 3 * SIZES; i++) {
+            const dcoll_args_t args = {.collective = (*a)->collective,
+                                       .bytes = sizes[i % SIZES],
+                                       .root = i % shape.nranks,
+                                       .depth = 4u << i / SIZES};
+            run(&sweep, &shape, &args);
+        }
+        assert_int_equal(sweep.failures, 0);
+        deep += sweep.cases > 0;
+    }
+    assert_true(deep >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_deep),
         cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "coll/algorithms.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 #include "random_play.h"
@@ -396,6 +397,45 @@ static void wrong_root(dcoll_program_t *p)
     p->args.root = 4;
 }
 
+/* ---- gets: of allgather_pull.c, 4 ranks on a node */
+
+static void pull(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                 unsigned rank, dcoll_schedule_t *s)
+{
+    allgather_pull.generate(shape, args, rank, s);
+}
+
+static void get_too_early(dcoll_program_t *p)
+{
+    drop(p, 1, find(p, 1, DCOLL_AWAIT, 0));
+}
+
+static void forget_a_reader(dcoll_program_t *p)
+{
+    drop(p, 1, find(p, 1, DCOLL_AWAIT, 3));
+}
+
+static void done_before_complete(dcoll_program_t *p)
+{
+    unsigned complete = find(p, 1, DCOLL_COMPLETE, 0);
+    swap(p, 1, complete, complete + 1);
+}
+
+static void not_shared(dcoll_program_t *p)
+{
+    p->rank[2].shared = false;
+}
+
+static void wrong_block(dcoll_program_t *p)
+{
+    op(p, 1, DCOLL_GET, 0)->dst.offset = 0;
+}
+
+static void get_temp(dcoll_program_t *p)
+{
+    op(p, 1, DCOLL_GET, 0)->src.space = DCOLL_TEMP;
+}
+
 typedef void (*generator_t)(const dcoll_shape_t *, const dcoll_args_t *,
                             unsigned, dcoll_schedule_t *);
 
@@ -405,6 +445,15 @@ static const struct broken {
     void (*mutate)(dcoll_program_t *);
     const char *why; /* part of the sentence */
 } broken[] = {
+    {pull, DCOLL_ALLGATHER, get_too_early,
+     "(GET of 8 bytes, SEND+0 of rank 2 to RECV+16), which reads them"},
+    {pull, DCOLL_ALLGATHER, forget_a_reader,
+     "rank 1's SEND, unordered with start 1, the user of rank 1 before it"},
+    {pull, DCOLL_ALLGATHER, done_before_complete, "of rank 1 (GET of 8 bytes"},
+    {pull, DCOLL_ALLGATHER, not_shared, "the peer's schedule is not shared"},
+    {pull, DCOLL_ALLGATHER, wrong_block, "rank 1's RECV"},
+    {pull, DCOLL_ALLGATHER, get_temp, "only users' buffers are shared"},
+    {pull, DCOLL_ALLGATHER, drop_complete, "no COMPLETE follows"},
     {exchange, DCOLL_ALLGATHER, drop_wait,
      "rank 1 sends 1 DATA to rank 2, which waits for 0"},
     {exchange, DCOLL_ALLGATHER, drop_put,
@@ -578,8 +627,12 @@ static bool caught_shifted(dcoll_program_t *p, unsigned rank, unsigned index,
     return found;
 }
 
-static const char *const kinds[] = {"PUT",  "NOTIFY", "WAIT", "COMPLETE",
-                                    "COPY", "SIGNAL", "AWAIT"};
+static const char *const kinds[] = {
+    [DCOLL_PUT] = "PUT",           [DCOLL_GET] = "GET",
+    [DCOLL_NOTIFY] = "NOTIFY",     [DCOLL_WAIT] = "WAIT",
+    [DCOLL_COMPLETE] = "COMPLETE", [DCOLL_COPY] = "COPY",
+    [DCOLL_SIGNAL] = "SIGNAL",     [DCOLL_AWAIT] = "AWAIT",
+};
 
 /* May it be superfluous? Others may imply the same order, where all ranks hear
  * of all; of what a master prepares for other nodes, nobody hears when there
