@@ -117,13 +117,13 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
+    *algorithm = a;
     if (!a)
         return team_fail(team, DRAIL_EINVAL, "%s: no algorithm '%s'",
                          dcoll_collective_name(call->collective), name);
     const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
     if (why)
         return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
-    *algorithm = a;
     args->depth = depth_for(team, call, a);
     return 0;
 }
