@@ -8,8 +8,8 @@
 #define KEPT_REQUESTS 64u
 /* Starts that ranks may be ahead of others in gather, scatter and broadcast,
  * and the memory for their blocks. */
-#define DEPTH_MAX   16u
-#define DEPTH_BYTES (256u << 10)
+#define DEPTH_MAX   64u
+#define DEPTH_BYTES (512u << 10)
 /* Equal calls of dcoll_begin that may be under way at the same time. */
 #define BEGIN_ORDINALS 4u
 

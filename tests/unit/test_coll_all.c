@@ -222,7 +222,7 @@ static void test_deep(void **state)
             const dcoll_args_t args = {.collective = (*a)->collective,
                                        .bytes = sizes[i % SIZES],
                                        .root = i % shape.nranks,
-                                       .depth = 4u << i / SIZES};
+                                       .depth = 4u << 2 * (i / SIZES)};
             run(&sweep, &shape, &args);
         }
         assert_int_equal(sweep.failures, 0);
