@@ -8,7 +8,7 @@
 #define KEPT_REQUESTS 64u
 /* Starts that ranks may be ahead of others in gather, scatter and broadcast,
  * and the memory for their blocks. */
-#define DEPTH_MAX   64u
+#define DEPTH_MAX   256u
 #define DEPTH_BYTES (512u << 10)
 /* Equal calls of dcoll_begin that may be under way at the same time. */
 #define BEGIN_ORDINALS 4u
@@ -87,7 +87,9 @@ static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
                           const dcoll_algorithm_t *algorithm)
 {
     unsigned depth = team->cfg.depth;
-    size_t bytes = call->bytes * team->shape.nranks;
+    /* each block has a flag, which takes a cache line */
+    size_t block = call->bytes < CACHE_LINE ? CACHE_LINE : call->bytes;
+    size_t bytes = block * team->shape.nranks;
     if (algorithm->by_flags && depth > 1)
         while (depth < DEPTH_MAX && 2 * depth * bytes <= DEPTH_BYTES)
             depth *= 2;

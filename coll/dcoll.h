@@ -41,7 +41,7 @@ typedef struct dcoll_config {
     unsigned ports; /**< of multi-port algorithms; 0: one per rail */
     unsigned depth; /**< 1 or 2, default 2 (dcoll_args_t.depth); of short
                          gathers, scatters and broadcasts within a node up to
-                         64, in at most 512 KiB */
+                         256, in at most 512 KiB */
     size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
                                  and to the final memory; SIZE_MAX: never */
     unsigned groups;        /**< of mc-groups; 0: its default */
