@@ -264,7 +264,7 @@ static const struct setting settings[] = {
      parse_pin},
     {"DRAIL_PIN_BASE", "first core of a rank among the allowed ones", "auto",
      "auto, or 0 to 1023", parse_pin_base},
-    {"DRAIL_SPIN_US", "polling before a thread sleeps (microseconds)", "20",
+    {"DRAIL_SPIN_US", "polling before a thread sleeps (microseconds)", "300",
      "0 to 1000000", parse_spin},
     {"DRAIL_CACHE_REGIONS", "registrations kept after their release", "64",
      "0 to 65536", parse_cache},

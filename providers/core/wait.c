@@ -10,8 +10,8 @@
 
 #include "core.h"
 
-#define PAUSE_NS     3000  /* a cache line's way, and a short handler */
-#define YIELD_MAX_NS 50000 /* about a sleep and a wake-up */
+#define PAUSE_NS     3000   /* a cache line's way, and a short handler */
+#define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
 #define YIELD_MIN_NS 1000
 #define CLOCK_EVERY  16     /* polls per clock reading */
 #define OVERSLEEP_NS 500000 /* poll rather than sleep when due this soon */
