@@ -45,12 +45,28 @@ static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
     }
 }
 
+/* Where dcoll.h says so. */
+static bool in_place_is_right(const dcoll_team_t *team,
+                              const dcoll_call_t *call, bool send, bool recv)
+{
+    bool root = call->root == team->rank;
+    if (send && call->send == DCOLL_IN_PLACE)
+        return call->collective == DCOLL_ALLGATHER ||
+               call->collective == DCOLL_ALLTOALL ||
+               (call->collective == DCOLL_GATHER && root);
+    if (recv && call->recv == DCOLL_IN_PLACE)
+        return call->collective == DCOLL_SCATTER && root;
+    return true;
+}
+
 static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
 {
     bool send, recv;
     size_t n = team->shape.nranks;
     if (team->broken)
         return team->broken;
+    if (!call)
+        return team_fail(team, DRAIL_EINVAL, "the call is NULL");
     if ((unsigned)call->collective >= DCOLL_COLLECTIVES)
         return team_fail(team, DRAIL_EINVAL, "collective %u: allowed are 0…%u",
                          call->collective, DCOLL_COLLECTIVES - 1);
@@ -63,6 +79,12 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
                          name, (ssize_t)call->bytes,
                          PTRDIFF_MAX / (ptrdiff_t)n);
     used_buffers(team, call, &send, &recv);
+    if (!in_place_is_right(team, call, send, recv))
+        return team_fail(team, DRAIL_EINVAL,
+                         "%s: DCOLL_IN_PLACE is wrong here: allowed as send of "
+                         "all-gather, all-to-all and a gather's root, as recv "
+                         "of a scatter's root",
+                         name);
     if (!call->bytes)
         return 0;
     if ((send && !call->send) || (recv && !call->recv))
@@ -100,10 +122,10 @@ static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
 static int choose(dcoll_team_t *team, const dcoll_call_t *call,
                   dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
-    const char *name = call->algorithm;
     int rc = check_call(team, call);
     if (rc)
         return rc;
+    const char *name = call->algorithm;
     *args = (dcoll_args_t){
         .collective = call->collective,
         .bytes = call->bytes,
@@ -218,7 +240,7 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    if (!team || !call)
+    if (!team)
         return DRAIL_EINVAL;
     int rc = choose(team, call, &args, &algorithm);
     if (rc)
@@ -286,7 +308,7 @@ int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    if (!team || !call || !out)
+    if (!team || !out)
         return DRAIL_EINVAL;
     int rc = choose(team, call, &args, &algorithm);
     if (!rc)
@@ -365,7 +387,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    if (!team || !call || !out)
+    if (!team || !out)
         return DRAIL_EINVAL;
     int rc = choose(team, call, &args, &algorithm);
     if (rc)

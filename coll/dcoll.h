@@ -54,6 +54,7 @@ void dcoll_config_init(dcoll_config_t *cfg);
 /**
  * Collective over all ranks of the job. @p rail must stay open until the team
  * is freed. Connections are made when an algorithm first needs them.
+ * @param cfg NULL: as dcoll_config_init() sets it.
  * @param err may be NULL.
  */
 int dcoll_team_create(drail_job_t *job, drail_t *rail,

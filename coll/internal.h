@@ -19,7 +19,7 @@
 #include "table.h"
 
 #define CACHE_LINE 64
-#define LEDGER     16 /* latest calls of a rank that others can look up */
+#define LEDGER     1024 /* latest calls of a rank that others can look up */
 
 /* ------------------------------------------------------- segment.c --- */
 
@@ -75,6 +75,10 @@ void ledger_give_up(dcoll_team_t *team, int code);
  * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
  * For waits that have lasted a while. */
 int ledger_check(dcoll_team_t *team, unsigned peer);
+/* Before this rank prepares a request with the others: until those of its node
+ * have made as many calls. An error if one differs and is no preparation, which
+ * its rank would not join. */
+int ledger_meet(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- team.c --- */
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "internal.h"
 
@@ -110,33 +111,99 @@ static bool dead(const dcoll_team_t *team, unsigned peer)
            kill(team->members[peer].pid, 0) && errno == ESRCH;
 }
 
-int ledger_check(dcoll_team_t *team, unsigned peer)
+static uint64_t calls_of(const struct ledger *ledger)
+{
+    return atomic_load_explicit(&ledger->calls, memory_order_acquire);
+}
+
+/* The first call that both have made and still know, and that differs. */
+static bool differ(const struct ledger *mine, const struct ledger *other,
+                   uint64_t *at)
+{
+    uint64_t n = calls_of(mine), m = calls_of(other);
+    uint64_t most = n > m ? n : m, common = n < m ? n : m;
+    /* half the ring, as the other may go on while we read */
+    *at = most > LEDGER / 2 ? most - LEDGER / 2 : 0;
+    for (; *at < common; ++*at)
+        if (!call_same(&mine->ring[*at % LEDGER], &other->ring[*at % LEDGER]))
+            return true;
+    return false;
+}
+
+static int fail_differ(dcoll_team_t *team, unsigned peer,
+                       const struct ledger *other, uint64_t at)
 {
     const struct ledger *mine = ledger_of(team, team->rank);
     char ours[128], theirs[128];
-    if (dead(team, peer))
-        return team_fail(team, DRAIL_EPEER, "rank %u has died", peer);
-    const struct ledger *other = look(team, peer);
-    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
-    if (!other || !n)
-        return 0;
-    int error = atomic_load_explicit(&other->error, memory_order_acquire);
-    if (error)
-        return team_fail(team, error, "rank %u gave up: %.*s", peer,
-                         (int)sizeof other->why - 1, other->why);
-    uint64_t m = atomic_load_explicit(&other->calls, memory_order_acquire);
-    /* the latest call that both have made and still know */
-    uint64_t common = n < m ? n : m;
-    if (!common || m - common >= LEDGER - 1 || n - common >= LEDGER - 1)
-        return 0;
-    struct call a = mine->ring[(common - 1) % LEDGER];
-    struct call b = other->ring[(common - 1) % LEDGER];
-    if (call_same(&a, &b))
-        return 0;
-    call_text(&a, ours, sizeof ours);
-    call_text(&b, theirs, sizeof theirs);
+    call_text(&mine->ring[at % LEDGER], ours, sizeof ours);
+    call_text(&other->ring[at % LEDGER], theirs, sizeof theirs);
     return team_fail(team, DRAIL_EINVAL,
                      "call %llu of rank %u is %s, but that of rank %u is %s",
-                     (unsigned long long)common, team->rank, ours, peer,
+                     (unsigned long long)at + 1, team->rank, ours, peer,
                      theirs);
+}
+
+static int check_error(dcoll_team_t *team, unsigned peer,
+                       const struct ledger *other)
+{
+    int error = atomic_load_explicit(&other->error, memory_order_acquire);
+    return error ? team_fail(team, error, "rank %u gave up: %.*s", peer,
+                             (int)sizeof other->why - 1, other->why)
+                 : 0;
+}
+
+static int check_alive(dcoll_team_t *team, unsigned peer)
+{
+    return dead(team, peer)
+               ? team_fail(team, DRAIL_EPEER, "rank %u has died", peer)
+               : 0;
+}
+
+int ledger_check(dcoll_team_t *team, unsigned peer)
+{
+    uint64_t at;
+    const struct ledger *other = look(team, peer);
+    int rc = other ? check_error(team, peer, other) : 0;
+    if (!rc && other && differ(ledger_of(team, team->rank), other, &at))
+        rc = fail_differ(team, peer, other, at);
+    return rc ? rc : check_alive(team, peer);
+}
+
+static int await_call(dcoll_team_t *team, unsigned peer, uint64_t n)
+{
+    const struct ledger *other = ledger_of(team, peer);
+    const struct timespec nap = {.tv_nsec = 50000};
+    uint64_t end = now_ns() + (uint64_t)team->timeout_ms * 1000000u;
+    while (calls_of(other) < n) {
+        int rc = check_error(team, peer, other);
+        if (!rc)
+            rc = check_alive(team, peer);
+        if (rc)
+            return rc;
+        if (drail_job_interrupted(team->job))
+            return team_fail(team, DRAIL_EINTR, "interrupted");
+        if (now_ns() >= end)
+            return team_fail(team, DRAIL_ETIMEOUT,
+                             "rank %u has made no call within %d ms", peer,
+                             team->timeout_ms);
+        nanosleep(&nap, NULL);
+    }
+    return 0;
+}
+
+int ledger_meet(dcoll_team_t *team)
+{
+    const struct ledger *mine = ledger_of(team, team->rank);
+    uint64_t n = calls_of(mine), at;
+    for (unsigned r = 0; r < team->locals; r++) {
+        unsigned peer = team->first + r;
+        const struct ledger *other = ledger_of(team, peer);
+        int rc = peer == team->rank ? 0 : await_call(team, peer, n);
+        if (rc)
+            return rc;
+        if (differ(mine, other, &at) &&
+            !(at == n - 1 && other->ring[at % LEDGER].what & INIT_BIT))
+            return fail_differ(team, peer, other, at);
+    }
+    return 0;
 }

@@ -305,7 +305,13 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     ledger_enter(team, &q->call);
     q->next = team->requests;
     team->requests = q;
-    int rc = prepare(q, &needs, &card);
+    int rc = ledger_meet(team);
+    if (rc) {
+        ledger_give_up(team, rc);
+        request_destroy(q);
+        return rc;
+    }
+    rc = prepare(q, &needs, &card);
     rc = together(q, rc, &needs, &card);
     if (rc) {
         request_destroy(q);

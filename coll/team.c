@@ -155,9 +155,14 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
                       drail_error_t *err)
 {
     drail_error_t unwanted;
+    dcoll_config_t defaults;
     err = err ? err : &unwanted;
-    if (!job || !rail || !cfg || !out)
+    if (!job || !rail || !out)
         return DRAIL_EINVAL;
+    if (!cfg) {
+        dcoll_config_init(&defaults);
+        cfg = &defaults;
+    }
     int rc = config_check(cfg, err);
     if (rc)
         return rc;

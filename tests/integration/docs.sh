@@ -42,3 +42,29 @@ for program in railbench railinfo; do
         check "$program.1 has $option" grep -q -- "Fl -${option#--}" "$page"
     done
 done
+
+# memory_table: one row for each algorithm, with the words of its file
+memory_table()
+{
+    python3 - "$SOURCE" <<'PY'
+import glob
+import re
+import sys
+source = sys.argv[1]
+with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
+    rows = set(re.findall(r"^\| (?:allgather|alltoall|barrier|bcast|gather|"
+                          r"scatter) \| `.*\|$", f.read(), re.M))
+wanted = set()
+for path in glob.glob(f"{source}/coll/*.c"):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for name, collective, memory in re.findall(
+            r'\.name = "([^"]+)",.*?\.collective = DCOLL_(\w+),.*?'
+            r'\.memory = ((?:"[^"]*"\s*)+)', text, re.S):
+        memory = "".join(re.findall('"([^"]*)"', memory))
+        wanted.add(f"| {collective.lower()} | `{name}` | {memory} |")
+print("missing:", wanted - rows, "too many:", rows - wanted)
+sys.exit(len(wanted) < 30 or wanted != rows)
+PY
+}
+check 'memory of each algorithm is in docs/collectives.md' memory_table

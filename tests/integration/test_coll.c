@@ -322,48 +322,118 @@ static void bad_arguments(struct rank *r)
     scene_close(&s);
 }
 
-/* The last rank calls something else: everybody is told, in bounded time. */
-static void different(struct rank *r, bool warm, const char *mine,
-                      const char *other)
+static void bad_in_place(struct rank *r)
 {
     struct scene s;
-    int rc;
+    scene_open(&s, r, 2);
+    void *in_place = DCOLL_IN_PLACE;
+    check(dcoll_bcast(s.team, in_place, 8, 0) == DRAIL_EINVAL);
+    check(strstr(dcoll_last_error(s.team), "IN_PLACE") != NULL);
+    check(dcoll_allgather(s.team, s.send, in_place, 8) == DRAIL_EINVAL);
+    check(dcoll_alltoall(s.team, s.send, in_place, 8) == DRAIL_EINVAL);
+    const unsigned other = (r->rank + 1) % r->size;
+    check(dcoll_gather(s.team, in_place, s.recv, 8, other) == DRAIL_EINVAL);
+    check(dcoll_scatter(s.team, s.send, in_place, 8, other) == DRAIL_EINVAL);
+    good(&s, dcoll_barrier(s.team), "barrier");
+    scene_close(&s);
+}
+
+/* Calls of `different`: buffers that are NULL are those of the scene. */
+static int run_call(struct scene *s, dcoll_call_t call)
+{
+    if (!call.send)
+        call.send = s->send;
+    if (!call.recv)
+        call.recv = s->recv;
+    return dcoll_run(s->team, &call);
+}
+
+/* The last rank calls something else: everybody is told, long before a timeout.
+ * The message has this text. */
+static void different(struct rank *r, bool warm, const dcoll_call_t *usual,
+                      const dcoll_call_t *odd, const char *text)
+{
+    struct scene s;
     scene_open(&s, r, 2);
     for (unsigned i = 0; warm && i < 3; i++) {
-        good(&s, dcoll_allgather(s.team, s.send, s.recv, 8), "allgather");
-        good(&s, dcoll_gather(s.team, s.send, s.recv, 8, 0), "gather");
+        good(&s, run_call(&s, *usual), "run");
         good(&s, dcoll_barrier(s.team), "barrier");
     }
     double begin = seconds();
-    bool odd = r->rank == r->size - 1;
-    if (odd)
-        rc = dcoll_gather(s.team, s.send, s.recv, 8, 0);
-    else
-        rc = dcoll_allgather(s.team, s.send, s.recv, 8);
+    bool last = r->rank == r->size - 1;
+    int rc = run_call(&s, last ? *odd : *usual);
     /* a rank that needs nobody may be done; then its next call fails */
     if (!rc)
         rc = dcoll_barrier(s.team);
     if (rc != DRAIL_EINVAL)
         printf("# rank %u: %d: %s\n", r->rank, rc, dcoll_last_error(s.team));
     check(rc == DRAIL_EINVAL);
-    check(strstr(dcoll_last_error(s.team), mine) != NULL);
-    check(strstr(dcoll_last_error(s.team), other) != NULL);
-    check(seconds() - begin < 10);
-    nap(500); /* the others look at our ledger */
+    check(strstr(dcoll_last_error(s.team), text) != NULL);
+    check(seconds() - begin < 4); /* short_timeout: 5 s */
+    nap(500);                     /* the others look at our ledger */
     barrier(r);
     dcoll_team_free(s.team);
     drail_mem_release(s.send_mem);
     drail_mem_release(s.recv_mem);
 }
 
+static const dcoll_call_t allgather_8 = {.collective = DCOLL_ALLGATHER,
+                                         .bytes = 8};
+static const dcoll_call_t allgather_16 = {.collective = DCOLL_ALLGATHER,
+                                          .bytes = 16};
+static const dcoll_call_t allgather_8_in_place = {
+    .collective = DCOLL_ALLGATHER, .bytes = 8, .send = DCOLL_IN_PLACE};
+static const dcoll_call_t gather_8 = {.collective = DCOLL_GATHER, .bytes = 8};
+static const dcoll_call_t gather_8_root_1 = {
+    .collective = DCOLL_GATHER, .bytes = 8, .root = 1};
+static const dcoll_call_t bcast_8 = {.collective = DCOLL_BCAST, .bytes = 8};
+static const dcoll_call_t bcast_16 = {.collective = DCOLL_BCAST, .bytes = 16};
+
 static void different_first(struct rank *r)
 {
-    different(r, false, "gather", "allgather");
+    different(r, false, &allgather_8, &gather_8, "gather of 8 bytes");
 }
 
 static void different_later(struct rank *r)
 {
-    different(r, true, "gather", "rank");
+    different(r, true, &allgather_8, &gather_8, "gather of 8 bytes");
+}
+
+static void different_bytes(struct rank *r)
+{
+    different(r, true, &allgather_8, &allgather_16, "of 16 bytes");
+}
+
+static void different_bcasts(struct rank *r)
+{
+    different(r, true, &bcast_8, &bcast_16, "of 16 bytes");
+}
+
+static void different_roots(struct rank *r)
+{
+    different(r, true, &gather_8, &gather_8_root_1, "root 1");
+}
+
+static void different_in_place(struct rank *r)
+{
+    different(r, false, &allgather_8, &allgather_8_in_place, "in place");
+}
+
+static void different_order(struct rank *r)
+{
+    struct scene s;
+    int rc;
+    scene_open(&s, r, 2);
+    good(&s, run_call(&s, allgather_8), "allgather");
+    good(&s, run_call(&s, bcast_8), "bcast");
+    bool last = r->rank == r->size - 1;
+    rc = run_call(&s, last ? bcast_8 : allgather_8);
+    if (!rc)
+        rc = run_call(&s, last ? allgather_8 : bcast_8);
+    check(rc == DRAIL_EINVAL);
+    nap(500);
+    barrier(r);
+    _exit(0);
 }
 
 static void short_timeout(drail_config_t *cfg)
@@ -413,10 +483,19 @@ static const struct test tests[] = {
     {"several under way, two nodes", 4, overlapping, NULL, APART | PPN(2)},
     {"many sizes", 3, many_sizes, NULL, APART | PPN(2)},
     {"bad arguments", 2, bad_arguments, NULL, APART},
-    {"different calls at first", 3, different_first, NULL, APART},
+    {"in place where it is wrong", 2, bad_in_place, NULL, APART},
+    {"different calls at first", 3, different_first, short_timeout, APART},
     {"different calls later", 3, different_later, short_timeout, APART},
     {"different calls later, on nodes", 4, different_later, short_timeout,
      APART | PPN(2)},
+    {"different sizes", 3, different_bytes, short_timeout, APART},
+    {"different sizes, on nodes", 4, different_bytes, short_timeout,
+     APART | PPN(2)},
+    {"different sizes of a broadcast, on nodes", 4, different_bcasts,
+     short_timeout, APART | PPN(2)},
+    {"different roots", 3, different_roots, short_timeout, APART},
+    {"in place on one rank only", 3, different_in_place, short_timeout, APART},
+    {"different order", 3, different_order, short_timeout, APART},
     {"a rank dies", 3, death, short_timeout, FAILS | APART},
     {"a rank dies, on nodes", 4, death, short_timeout, FAILS | APART | PPN(2)},
     {"64 ranks", 64, many_ranks, NULL, APART},
