@@ -179,12 +179,14 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     show_progress(run, cell);
     int rc =
         coll_bed_switch(bed_of(run, setup), &run->plan->setups[setup].rail);
-    for (unsigned tries = 0; !rc && tries < TRIES; tries++) {
+    bool late = true;
+    for (unsigned tries = 0; !rc && late && tries < TRIES; tries++) {
         /* to get used to this setup after the one before */
         rc = coll_perform(run, setup);
         if (!rc)
             rc = timed(run, setup, iterations, tolerance_ns(*expected), cards);
-        if (rc || !any_late(run, cards))
+        late = !rc && any_late(run, cards);
+        if (!late)
             break;
         if (2 * run->lead_ns <= LEAD_MAX_NS)
             run->lead_ns *= 2;
@@ -195,8 +197,10 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
         return rc;
     coll_repeat_t repeat = summarize(run, cards, iterations);
     *expected = repeat.max_ns;
-    if (run->rank == 0)
+    if (run->rank == 0) {
         cell->repeats[cell->count++] = repeat;
+        cell->kept_late += late;
+    }
     return 0;
 }
 

@@ -247,12 +247,20 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+void coll_table_rails(const options_t *opts, char *rails)
+{
+    *rails = '\0';
+    for (unsigned r = 0; r < opts->nrails; r++)
+        dcoll_table_add_rail(rails, opts->rails[r]);
+}
+
 static void load_table(coll_plan_t *plan, const option_table_t *table)
 {
-    char why[256];
+    char why[256], rails[DCOLL_TABLE_RAILS];
     plan->table_path = plan->opts->table;
-    if (!plan->table_path ||
-        !dcoll_table_load(plan->table_path, &plan->table, why, sizeof why))
+    coll_table_rails(plan->opts, rails);
+    if (!plan->table_path || !dcoll_table_load(plan->table_path, rails,
+                                               &plan->table, why, sizeof why))
         return;
     fprintf(stderr, "%s: warning: --table: '%s' is ignored: %s\n",
             table->command, plan->table_path, why);

@@ -39,6 +39,9 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
 
 void coll_plan_free(coll_plan_t *plan);
 
+/** The rails that a table is for: DCOLL_TABLE_RAILS bytes. */
+void coll_table_rails(const options_t *opts, char *rails);
+
 /** Only ranks, nodes and ports. */
 void coll_plan_shape(coll_plan_t *plan, const options_t *opts);
 /** A setup more, unless the plan is full. */

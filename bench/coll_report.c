@@ -85,9 +85,10 @@ static void table_row(FILE *file, const coll_result_t *r,
     report_number(file, 9, f.avg_us.median);
     report_number(file, 9, cell->model_us);
     report_number(file, 9, f.MBps.median);
-    fprintf(file, " %4u %5u", f.us.n, cell->invalid);
+    fprintf(file, " %4u %5u%c", f.us.n, cell->invalid,
+            cell->kept_late ? '!' : ' ');
     if (!setup_of(r, cell)->algorithm)
-        fprintf(file, "  %s%s", cell->algorithm->name,
+        fprintf(file, " %s%s", cell->algorithm->name,
                 cell->args.zero_copy ? ", zero copy" : "");
     fputs(cell->validity == VALID     ? "  valid\n"
           : cell->validity == INVALID ? "  INVALID\n"
@@ -119,7 +120,7 @@ static const char header[] =
     "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
     "invalid,model_us,chosen,zero_copy,groups,root,in_place,start,valid,"
-    "partial\n";
+    "partial,kept_late\n";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -158,11 +159,11 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);
-    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s\n", cell->algorithm->name,
+    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%u\n", cell->algorithm->name,
             cell->args.zero_copy ? "yes" : "no", cell->args.groups,
             cell->args.root, cell->args.in_place ? "yes" : "no",
             start_names[r->start], validity[cell->validity],
-            r->partial ? "yes" : "no");
+            r->partial ? "yes" : "no", cell->kept_late);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
@@ -252,6 +253,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_string(j, "chosen", cell->algorithm->name);
     json_bool(j, "zero_copy", cell->args.zero_copy);
     json_uint(j, "invalid", cell->invalid);
+    json_uint(j, "kept_late", cell->kept_late);
     json_double(j, "model_us", cell->model_us);
     json_object(j, "collective");
     json_uint(j, "messages_per_iteration", 1);

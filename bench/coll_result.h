@@ -27,7 +27,9 @@ typedef struct coll_cell {
     const dcoll_algorithm_t *algorithm; /**< that serves it */
     dcoll_args_t args;
     double model_us; /**< prediction of the cost model, NaN: none */
-    unsigned count, invalid;
+    unsigned count;
+    unsigned invalid;   /**< repetitions that started late: done again */
+    unsigned kept_late; /**< of count: late at the last try, too */
     validity_t validity;
     coll_repeat_t repeats[COLL_REPEATS_MAX];
 } coll_cell_t;

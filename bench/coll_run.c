@@ -140,14 +140,23 @@ static void choose_start(coll_result_t *r)
 
 static void note_late(coll_result_t *r)
 {
-    unsigned invalid = 0;
-    for (unsigned i = 0; i < r->ncells; i++)
+    unsigned invalid = 0, kept = 0;
+    for (unsigned i = 0; i < r->ncells; i++) {
         invalid += r->cells[i].invalid;
+        kept += r->cells[i].kept_late;
+    }
     if (invalid)
         notes_add(&r->notes,
                   "%u repetitions started late on some rank and were done "
                   "again, up to 4 times each",
                   invalid);
+    if (kept)
+        notes_add(
+            &r->notes,
+            "%u repetitions of the figures are INVALID: some rank started "
+            "late each time (marked ! under late); --start barrier needs "
+            "no common time",
+            kept);
 }
 
 int coll_run(coll_result_t *r)

@@ -98,14 +98,15 @@ static void write_table(FILE *file, format_t format, const void *result)
 {
     const tuning_t *tuning = result;
     const machine_t *m = &tuning->machine;
-    char environment[1024];
+    char environment[1024], rails[DCOLL_TABLE_RAILS];
     (void)format;
     snprintf(environment, sizeof environment,
              "# railbench tune (%s), %s: %s, %s, %s\n"
              "# one block, microseconds of the slowest rank: median, 95 %% "
              "confidence interval\n",
              m->revision, m->host, m->kernel, m->libc, m->date);
-    dcoll_table_write(file, &tuning->table, environment);
+    coll_table_rails(tuning->opts, rails);
+    dcoll_table_write(file, &tuning->table, rails, environment);
 }
 
 static int tune_run(const bench_test_t *test, const options_t *opts)

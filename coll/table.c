@@ -33,13 +33,20 @@ static void cpu_name(char name[DCOLL_TABLE_TEXT])
 }
 
 /* The lines that must be the same where a table is used. */
-static void write_identity(FILE *file)
+static void write_identity(FILE *file, const char *rails)
 {
     char cpu[DCOLL_TABLE_TEXT];
     cpu_name(cpu);
-    fprintf(file, "dcoll-table %d\nlibrary %s\ncpu %s\ncores %ld\n",
+    fprintf(file, "dcoll-table %d\nlibrary %s\ncpu %s\ncores %ld\nrails %s\n",
             DCOLL_TABLE_FORMAT, DRAIL_VERSION, cpu,
-            sysconf(_SC_NPROCESSORS_ONLN));
+            sysconf(_SC_NPROCESSORS_ONLN), rails);
+}
+
+void dcoll_table_add_rail(char *rails, const char *name)
+{
+    size_t used = strlen(rails);
+    snprintf(rails + used, DCOLL_TABLE_RAILS - used, "%s%s", used ? "," : "",
+             name);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -48,7 +55,7 @@ struct reading {
     FILE *file;
     dcoll_table_t *table;
     unsigned line;
-    char text[512]; /* of the present line, without its end */
+    char text[2048]; /* of the present line, without its end */
     char *why;
     size_t size;
 };
@@ -75,14 +82,14 @@ static bool next_line(struct reading *r)
 }
 
 /* Line by line with what this machine would write. */
-static int check_identity(struct reading *r)
+static int check_identity(struct reading *r, const char *rails)
 {
     char *wanted = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&wanted, &size);
     if (!file)
         return DRAIL_ENOMEM;
-    write_identity(file);
+    write_identity(file, rails);
     if (fclose(file)) {
         free(wanted);
         return DRAIL_ENOMEM;
@@ -91,7 +98,9 @@ static int check_identity(struct reading *r)
     int rc = 0;
     for (char *w = strtok_r(wanted, "\n", &save); !rc && w;
          w = strtok_r(NULL, "\n", &save))
-        if (!next_line(r) || strcmp(r->text, w))
+        if (!next_line(r))
+            rc = refuse(r, "it ends at line %u", r->line);
+        else if (strcmp(r->text, w))
             rc = refuse(r, "line %u is '%.100s', and here it would be '%s'",
                         r->line, r->text, w);
     free(wanted);
@@ -123,7 +132,9 @@ static int read_row(struct reading *r)
     char collective[32], algorithm[64];
     unsigned zero_copy;
     int end = 0;
-    if (sscanf(r->text, "%31s %u %u %u %" SCNu64 " %63s %u %lf %lf %lf%n",
+    /* %u would take a sign */
+    if (strstr(r->text, " -") ||
+        sscanf(r->text, "%31s %u %u %u %" SCNu64 " %63s %u %lf %lf %lf%n",
                collective, &row.ranks, &row.ppn, &row.ports, &row.bytes,
                algorithm, &zero_copy, &row.us, &row.lo, &row.hi, &end) != 10 ||
         r->text[end] || zero_copy > 1 || !row.ranks || !row.ppn || !row.ports ||
@@ -143,15 +154,15 @@ static int read_row(struct reading *r)
     return 0;
 }
 
-int dcoll_table_load(const char *path, dcoll_table_t *table, char *why,
-                     size_t size)
+int dcoll_table_load(const char *path, const char *rails, dcoll_table_t *table,
+                     char *why, size_t size)
 {
     struct reading r = {.table = table, .why = why, .size = size};
     *table = (dcoll_table_t){0};
     r.file = fopen(path, "re");
     if (!r.file)
         return refuse(&r, "%m");
-    int rc = check_identity(&r);
+    int rc = check_identity(&r, rails);
     if (!rc && (!next_line(&r) || strcmp(r.text, COLUMNS)))
         rc = refuse(&r, "line %u is not '%s'", r.line, COLUMNS);
     while (!rc && next_line(&r))
@@ -171,9 +182,9 @@ void dcoll_table_free(dcoll_table_t *table)
 }
 
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,
-                       const char *environment)
+                       const char *rails, const char *environment)
 {
-    write_identity(file);
+    write_identity(file, rails);
     fprintf(file, "%s%s\n", environment ? environment : "", COLUMNS);
     for (unsigned i = 0; i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];

@@ -23,8 +23,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /** Changes when old readers would err. */
-#define DCOLL_TABLE_FORMAT 1
+#define DCOLL_TABLE_FORMAT 2
 #define DCOLL_TABLE_TEXT   128
+#define DCOLL_TABLE_RAILS  1024
 
 typedef struct dcoll_table_row {
     dcoll_collective_t collective;
@@ -42,18 +43,21 @@ typedef struct dcoll_table {
 
 /**
  * Reads and checks a table. @return 0; DRAIL_EINVAL with a sentence in @p why
- * when there is none, it is malformed, of another machine, or stale: of another
- * format, another version of the library, or with unknown algorithms;
- * DRAIL_ENOMEM. dcoll_table_free in either case.
+ * when there is none, it is malformed, of another machine (CPU model, cores) or
+ * other rails, or stale: of another format, another version of the library, or
+ * with unknown algorithms; DRAIL_ENOMEM. dcoll_table_free in either case.
+ * @param rails names as dcoll_table_add_rail joins them.
  */
-int dcoll_table_load(const char *path, dcoll_table_t *table, char *why,
-                     size_t size);
+int dcoll_table_load(const char *path, const char *rails, dcoll_table_t *table,
+                     char *why, size_t size);
+/** Adds a name to a list of DCOLL_TABLE_RAILS bytes that begins as "". */
+void dcoll_table_add_rail(char *rails, const char *name);
 void dcoll_table_free(dcoll_table_t *table);
 
 /** Writes what dcoll_table_load reads on this machine. @p environment: lines
  *  that each begin with '#', or NULL. Errors of writing stay in the FILE. */
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,
-                       const char *environment);
+                       const char *rails, const char *environment);
 
 /** The algorithm that `auto` means; sets args->zero_copy. @p table may be NULL.
  *  Never NULL: there is one for every case. */

@@ -141,9 +141,11 @@ static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
 static void load_table(dcoll_team_t *team)
 {
     const char *path = team->cfg.table;
-    char why[256];
+    char why[256], rails[DCOLL_TABLE_RAILS] = "";
     team->cfg.table = NULL; /* the caller's text */
-    if (!path || !dcoll_table_load(path, &team->table, why, sizeof why))
+    for (unsigned r = 0; r < drail_nrails(team->rail); r++)
+        dcoll_table_add_rail(rails, drail_rail_at(team->rail, r)->name);
+    if (!path || !dcoll_table_load(path, rails, &team->table, why, sizeof why))
         return;
     dcoll_table_free(&team->table);
     if (team->rank == 0)

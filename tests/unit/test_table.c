@@ -52,7 +52,7 @@ static void write_table(const char *last)
     }
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    dcoll_table_write(file, &table, "# a line of environment\n");
+    dcoll_table_write(file, &table, "a,b", "# a line of environment\n");
     if (last)
         fputs(last, file);
     assert_int_equal(fclose(file), 0);
@@ -67,7 +67,8 @@ static const char *select_name(const char *from, const dcoll_shape_t *shape,
     dcoll_table_t table = {0};
     char why[256];
     if (from)
-        assert_int_equal(dcoll_table_load(from, &table, why, sizeof why), 0);
+        assert_int_equal(dcoll_table_load(from, "a,b", &table, why, sizeof why),
+                         0);
     const dcoll_algorithm_t *a =
         dcoll_table_select(from ? &table : NULL, shape, &args);
     dcoll_table_free(&table);
@@ -107,7 +108,7 @@ static void expect_bad(const char *text)
 {
     dcoll_table_t table;
     char why[256] = "";
-    assert_int_equal(dcoll_table_load(path, &table, why, sizeof why),
+    assert_int_equal(dcoll_table_load(path, "a,b", &table, why, sizeof why),
                      DRAIL_EINVAL);
     if (!strstr(why, text))
         fail_msg("'%s' is not in '%s'", text, why);
@@ -123,13 +124,14 @@ static void test_malformed(void **state)
         "allgather 4 2 2 64 ring 0 2 3 1\n",
         "allgather 4 2 2 64 ring 0 nan 1 3\n",
         "allgather 4 2 2 64 ring 0 2 1 3 4\n",
+        "allgather 4 2 2 -64 ring 0 2 1 3\n",
         "allgather 4 2 2 64 ring 0 2 0 3\n",
         "\n",
     };
     (void)state;
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         write_table(lines[i]);
-        expect_bad("line 9 is malformed");
+        expect_bad("line 10 is malformed");
     }
     write_table("allgather 4 2 2 64 nonsense 0 2 1 3\n");
     expect_bad("there is no allgather nonsense");
@@ -140,10 +142,11 @@ static void test_malformed(void **state)
 /* Each of the first lines, with something else in it. */
 static void test_foreign(void **state)
 {
-    static const char *const texts[] = {"line 1", "line 2", "line 3", "line 4"};
+    static const char *const texts[] = {"line 1", "line 2", "line 3", "line 4",
+                                        "line 5"};
     char lines[16][256];
     (void)state;
-    for (unsigned wrong = 0; wrong < 4; wrong++) {
+    for (unsigned wrong = 0; wrong < 5; wrong++) {
         unsigned count = 0;
         write_table(NULL);
         FILE *file = fopen(path, "r");
@@ -159,7 +162,7 @@ static void test_foreign(void **state)
         expect_bad(texts[wrong]);
     }
     fclose(fopen(path, "w"));
-    expect_bad("line 0");
+    expect_bad("ends at line 0");
 }
 
 static void test_missing(void **state)
@@ -168,7 +171,7 @@ static void test_missing(void **state)
     char why[256];
     (void)state;
     assert_int_equal(
-        dcoll_table_load("/nonexistent/table", &table, why, sizeof why),
+        dcoll_table_load("/nonexistent/table", "a,b", &table, why, sizeof why),
         DRAIL_EINVAL);
     assert_non_null(strstr(why, "No such file"));
 }
