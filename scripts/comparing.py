@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts compare-* share: running programs, noise, intervals, the
-command line. Not a program."""
+"""What the scripts share: running programs, noise, intervals, the command
+line. Not a program."""
 import argparse
 import os
 import re
@@ -148,12 +148,15 @@ class Parser(argparse.ArgumentParser):
         wrong(f"{message}; see --help")
 
 
-def sizes(text):
+def parse_size(text):
+    """Bytes, 0 if it is wrong."""
     units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    found = []
-    for word in text.split(","):
-        match = re.fullmatch(r"([1-9]\d{0,9})([KMG]?)", word)
-        found.append(int(match[1]) * units[match[2]] if match else 0)
+    match = re.fullmatch(r"([1-9]\d{0,9})([KMG]?)", text)
+    return int(match[1]) * units[match[2]] if match else 0
+
+
+def sizes(text):
+    found = [parse_size(word) for word in text.split(",")]
     if not all(1 <= size <= 64 << 20 for size in found) or \
             len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(
