@@ -715,7 +715,7 @@ void options_init(options_t *opts, const char *sizes)
         .policies = {DRAIL_POLICY_EVEN},
         .npolicies = 1,
         .threshold = THRESHOLD_DEFAULT,
-        .ranks = 2,
+        .ranks = RANKS_DEFAULT,
         .batch = 20,
         .warmup = 10,
         .precision = 0.025,

@@ -85,6 +85,7 @@ typedef struct options {
 } options_t;
 
 #define THRESHOLD_DEFAULT UINT64_MAX
+#define RANKS_DEFAULT     2
 
 /** One row of an option table. */
 typedef struct option_row {

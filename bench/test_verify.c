@@ -51,20 +51,26 @@ static int parse_nodes(const option_row_t *row, const char *text, void *field,
 /* Nodes as --nodes says; then their ranks are all there are. */
 static int given_nodes(verify_t *v)
 {
-    const char *text = v->result.opts->nodes;
+    const options_t *opts = v->result.opts;
+    const char *text = opts->nodes;
     unsigned long ranks = 0;
     unsigned nodes = 0;
     char *end;
     do {
         ranks += strtoul(text, &end, 10);
         if (ranks > NODES_MAX) {
-            option_wrong(v->table, "--nodes", v->result.opts->nodes,
+            option_wrong(v->table, "--nodes", opts->nodes,
                          "at most 1024 ranks in all");
             return -1;
         }
         v->node_begin[++nodes] = (unsigned)ranks;
         text = end + 1;
     } while (*end);
+    if (opts->ppn || (opts->ranks != RANKS_DEFAULT && opts->ranks != ranks)) {
+        option_wrong(v->table, "--nodes", opts->nodes,
+                     "without --ranks and --ppn");
+        return -1;
+    }
     v->result.shape.nranks = (unsigned)ranks;
     v->result.shape.nnodes = nodes;
     return 0;

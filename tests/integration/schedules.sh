@@ -57,6 +57,10 @@ check "refused shape" status 2 "within one node only" \
     "$bench" verify --ranks 4 --ppn 2 --algorithm shm-barrier
 check "nodes that are no list" status 2 "--nodes: '4,,2'" \
     "$bench" verify --nodes 4,,2
+check "nodes and other ranks" status 2 "--nodes: '3,1'" \
+    "$bench" verify --nodes 3,1 --ranks 5
+check "nodes and ranks per node" status 2 "--nodes: '3,1'" \
+    "$bench" verify --nodes 3,1 --ppn 2
 check "root out of range" status 2 "--root: '4'" \
     "$bench" verify --ranks 4 --root 4
 
