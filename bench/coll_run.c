@@ -111,8 +111,8 @@ static int rank_main(drail_job_t *job, void *arg)
     };
     int rc = open_beds(run, &err);
     if (rc)
-        outcome_set(context->outcome, run->rank, rc, "%s: %s",
-                    drail_strerror(rc), *err.text ? err.text : why(run));
+        outcome_set(context->outcome, run->rank, rc, "%s",
+                    *err.text ? err.text : why(run));
     else if ((rc = coll_measure(run)))
         tell(run, context->outcome, rc);
     else

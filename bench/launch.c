@@ -21,14 +21,14 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
         return 1;
     }
     const drail_error_t *cause = outcome_cause(outcome);
+    const char *text = cause ? cause->text : err.text;
+    if (!text[0])
+        text = drail_strerror(cause ? cause->code : rc);
     if (cause && (cause->code == DRAIL_EOPEN || cause->code == DRAIL_ENORAIL)) {
         fprintf(stderr, "%s: --rails: %s; allowed: rails that railinfo lists\n",
-                command, cause->text);
+                command, text);
         return 2;
     }
-    fprintf(stderr, "%s: %s\n", command,
-            cause         ? cause->text
-            : err.text[0] ? err.text
-                          : drail_strerror(rc));
+    fprintf(stderr, "%s: %s\n", command, text);
     return 1;
 }

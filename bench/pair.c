@@ -122,8 +122,7 @@ static int rank_main(drail_job_t *job, void *arg)
 
     int rc = session_open(&session, job, pair->result.opts, &err);
     if (rc)
-        outcome_set(pair->outcome, drail_job_rank(job), rc, "%s: %s",
-                    drail_strerror(rc), err.text);
+        outcome_set(pair->outcome, drail_job_rank(job), rc, "%s", err.text);
     else
         status =
             session.rank == 0 ? lead(pair, &session) : follow(pair, &session);

@@ -89,6 +89,7 @@ typedef struct drail_rail_info {
     bool has_atomics;          /**< fetch-and-add, compare-and-swap */
     double nominal_MBps;       /**< link rate per direction if the
                                     provider tells it, else 0 */
+    char link_model[256];      /**< parameters of the link model, "" none */
     int numa_node;             /**< nearest NUMA node or -1 */
     char cpus[DRAIL_NAME_MAX]; /**< near CPUs as a list, "" unknown */
 } drail_rail_info_t;
@@ -273,7 +274,8 @@ typedef struct drail drail_t;
 
 /**
  * Opens the rails of @p cfg: per rail one IA, PZ, PSP and its EVDs. All
- * ranks of the job call it together (it exchanges addresses).
+ * ranks of the job call it together (it exchanges addresses). Rank 0 opens
+ * first; where it fails, the others don't try and get DRAIL_EPEER.
  * @param out set on success only. @param err may be NULL.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,

@@ -96,6 +96,7 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     const char *rate = attribute(provider, "link_rate_MBps");
     double nominal = rate ? strtod(rate, NULL) : 0;
     info->nominal_MBps = nominal > 0 ? nominal : 0;
+    const char *model = attribute(provider, "link_model");
     const char *fabric = attribute(provider, "fabric");
     if (!fabric)
         fabric = attribute(provider, "DAT_IB_DEVICE_NAME")
@@ -103,7 +104,9 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
                      : provider->provider_name;
     /* precision: the fabric's name must leave room for what follows */
     snprintf(info->fabric, sizeof info->fabric, "%.40s%s", fabric,
-             offers(provider, "link_model") ? " (link model)" : "");
+             model ? " (link model)" : "");
+    snprintf(info->link_model, sizeof info->link_model, "%.255s",
+             model ? model : "");
 }
 
 static int query(struct rail *rail)

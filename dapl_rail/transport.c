@@ -101,6 +101,28 @@ static int rails_open(drail_t *t, drail_error_t *err)
     return rc;
 }
 
+/* Ranks are alike: where rank 0 can't open its rails, the others don't try,
+ * and what providers write to stderr is written once. */
+static int rails_open_in_turn(drail_t *t, drail_error_t *err)
+{
+    unsigned size = t->job->size;
+    int32_t mine = 0, *all = calloc(size, sizeof *all);
+    if (!all)
+        return error_set(err, DRAIL_ENOMEM, "out of memory");
+    if (t->job->rank == 0)
+        mine = rails_open(t, err);
+    int rc =
+        drail_job_allgather(t->job, &mine, sizeof mine, all, t->cfg.timeout_ms);
+    if (mine)
+        rc = mine;
+    else if (rc)
+        error_set(err, rc, "wait for rank 0: %s", drail_strerror(rc));
+    else if (t->job->rank > 0 && !all[0]) /* else see cards_check() */
+        rc = rails_open(t, err);
+    free(all);
+    return rc;
+}
+
 /* Which cores the threads of this rank take; see DRAIL_PIN_AUTO. */
 static unsigned first_core(const drail_t *t, unsigned cores)
 {
@@ -245,7 +267,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         rc = error_set(err, DRAIL_ENOMEM, "out of memory");
     if (rc)
         goto fail;
-    rc = cards_exchange(t, rails_open(t, err), err);
+    rc = cards_exchange(t, rails_open_in_turn(t, err), err);
     if (rc)
         goto fail;
     places_find(t);

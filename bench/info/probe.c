@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,17 +61,36 @@ static void fail(probe_t *probe, int rc, const char *text)
     snprintf(probe->error.text, sizeof probe->error.text, "%s", text);
 }
 
+/* Adds the last line that the provider wrote: as a rule, why it refuses. */
+static void add_reason(drail_error_t *error, int written)
+{
+    char text[1024];
+    fflush(stdout); /* where some providers complain */
+    off_t size = lseek(written, 0, SEEK_END), most = sizeof text - 1;
+    ssize_t n =
+        pread(written, text, sizeof text - 1, size > most ? size - most : 0);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        n--;
+    if (n <= 0)
+        return;
+    text[n] = '\0';
+    const char *newline = strrchr(text, '\n');
+    size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, ": %s",
+             newline ? newline + 1 : text);
+}
+
 static void __attribute__((noreturn)) child(probe_t *probe, pid_t parent)
 {
-    int null = open("/dev/null", O_WRONLY);
+    int written = memfd_create("railinfo", MFD_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    if (null >= 0) {
-        dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
-    }
+    dup2(written, STDOUT_FILENO);
+    dup2(written, STDERR_FILENO);
     probe->rc = drail_rail_query(probe->name, &probe->info, &probe->error);
+    if (probe->rc)
+        add_reason(&probe->error, written);
     _exit(0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asks IAs for their attributes, each in a child process of its own: a
- * provider that hangs, crashes or writes to stderr (those of absent adapters
- * do) then harms nobody.
+ * provider that hangs or crashes then harms nobody, and what it writes becomes
+ * the reason why the IA does not open.
  */
 #ifndef INFO_PROBE_H
 #define INFO_PROBE_H

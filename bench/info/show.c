@@ -94,6 +94,8 @@ void show_rail(const probe_t *probe)
         printf("  %-28s %.0f MB/s\n", "nominal rate", info->nominal_MBps);
     else
         printf("  %-28s %s\n", "nominal rate", "unknown");
+    if (info->link_model[0])
+        printf("  %-28s %s\n", "link model", info->link_model);
     if (info->numa_node >= 0)
         printf("  %-28s %d\n", "NUMA node", info->numa_node);
     else
@@ -124,6 +126,7 @@ static void info_json(json_t *j, const drail_rail_info_t *info)
     json_string(j, "adapter", info->adapter);
     json_string(j, "address", info->address);
     json_double(j, "nominal_MBps", info->nominal_MBps);
+    json_string(j, "link_model", info->link_model);
     json_int(j, "numa_node", info->numa_node);
     json_string(j, "cpus", info->cpus);
     json_uint(j, "max_message", info->max_message);

@@ -22,6 +22,26 @@
 
 enum { OUTBOUND, INBOUND };
 
+enum kind { PORT, ADAPTER, BUS };
+
+/* What rails that name one resource must agree on. */
+static const struct {
+    const char *name;
+    const char *fields[6];
+} kinds[] = {
+    [PORT] = {"port",
+              {"rate", "gap", "change_rate", "change_after", "adapter"}},
+    [ADAPTER] = {"adapter", {"adapter_rate", "bus"}},
+    [BUS] = {"bus", {"bus_rate"}},
+};
+
+struct resource {
+    enum kind kind;
+    char name[DAT_NAME_MAX_LENGTH];
+    char rail[DAT_NAME_MAX_LENGTH]; /* the first that named it */
+    struct shm_params params;       /* of that rail */
+};
+
 /* The node's resources: opened by the first modelled rail, kept until the
  * process ends (the library is not unloaded). */
 static struct {
@@ -30,13 +50,7 @@ static struct {
     uint64_t inode;
     struct shm_clock *clocks;
     unsigned used;
-    struct {
-        char kind;
-        char name[SHM_NAME_MAX];
-        double rate;
-        double change_rate; /* of ports */
-        size_t change_after;
-    } what[SHM_CLOCKS];
+    struct resource what[SHM_CLOCKS];
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static struct shm_clock *map_clocks(int fd)
@@ -64,61 +78,44 @@ static int node_open(void)
     return 0;
 }
 
-/* Adds the resource to the rail's way. Rates are in MB/s = bytes/us. */
-static int add_hop(const char *rail, struct shm_way *way, char kind,
-                   const char *name, double rate)
+static int check_same(const struct shm_ia *sia, const struct resource *r)
 {
+    for (const char *const *field = kinds[r->kind].fields; *field; field++)
+        if (!shm_params_same(*field, &sia->params, &r->params))
+            return shm_params_bad(sia->ia->name, *field,
+                                  "rail %s of %s '%s' says otherwise", r->rail,
+                                  kinds[r->kind].name, r->name);
+    return 0;
+}
+
+/* Adds the resource to the rail's way, if it limits it. Rates are in MB/s =
+ * bytes/us. */
+static int add_hop(struct shm_ia *sia, enum kind kind, const char *name,
+                   double rate)
+{
+    struct shm_way *way = &sia->control.door->way;
     unsigned at = 0;
     while (at < node.used &&
            (node.what[at].kind != kind || strcmp(node.what[at].name, name)))
         at++;
-    if (at == SHM_CLOCKS) {
-        fprintf(stderr,
-                "dapl shm: rail %s: more than %d ports, adapters and "
-                "buses\n",
-                rail, SHM_CLOCKS);
-        return -1;
-    }
+    if (at == SHM_CLOCKS)
+        return shm_params_bad(sia->ia->name, kinds[kind].name,
+                              "more than %d ports, adapters and buses",
+                              SHM_CLOCKS);
+    struct resource *r = &node.what[at];
     if (at == node.used) {
-        node.what[at].kind = kind;
-        snprintf(node.what[at].name, SHM_NAME_MAX, "%s", name);
-        node.what[at].rate = rate;
+        r->kind = kind;
+        r->params = sia->params;
+        snprintf(r->name, sizeof r->name, "%s", name);
+        snprintf(r->rail, sizeof r->rail, "%s", sia->ia->name);
         node.used++;
-    } else if (node.what[at].rate != rate) {
-        fprintf(stderr,
-                "dapl shm: rail %s: %s in dat.conf: %g MB/s for '%s', "
-                "another rail says %g\n",
-                rail,
-                kind == 'p'   ? "rate"
-                : kind == 'a' ? "adapter_rate"
-                              : "bus_rate",
-                rate, name, node.what[at].rate);
+    } else if (check_same(sia, r)) {
         return -1;
     }
-    way->hop[way->hops].clock = at;
-    way->hop[way->hops++].ns_per_byte = 1000.0 / rate;
-    return 0;
-}
-
-/* The way's port will have another rate later: it must be one and the same for
- * all rails of the port. */
-static int add_change(const char *rail, struct shm_way *way,
-                      const struct shm_params *p, bool first)
-{
-    unsigned port = way->hop[0].clock;
-    if (first) {
-        node.what[port].change_rate = p->change_rate;
-        node.what[port].change_after = p->change_after;
-    } else if (node.what[port].change_rate != p->change_rate ||
-               node.what[port].change_after != p->change_after) {
-        fprintf(stderr,
-                "dapl shm: rail %s: change_rate in dat.conf: another rail of "
-                "port '%s' says otherwise\n",
-                rail, node.what[port].name);
-        return -1;
+    if (rate > 0) {
+        way->hop[way->hops].clock = at;
+        way->hop[way->hops++].ns_per_byte = 1000.0 / rate;
     }
-    way->change_after = p->change_after;
-    way->change_ns_per_byte = p->change_rate > 0 ? 1000.0 / p->change_rate : 0;
     return 0;
 }
 
@@ -131,26 +128,22 @@ int shm_model_open(struct shm_ia *sia)
 {
     const struct shm_params *p = &sia->params;
     struct shm_doorbell *door = sia->control.door;
-    struct shm_way *way = &door->way;
-    const char *rail = sia->ia->name;
-    char port[SHM_NAME_MAX];
-    snprintf(port, sizeof port, "%.31s", p->port[0] ? p->port : rail);
     if (!(p->rate > 0))
         return 0;
     pthread_mutex_lock(&node.lock);
     int err = node_open();
-    unsigned known = node.used;
     if (!err)
-        err = add_hop(rail, way, 'p', port, p->rate);
-    if (!err)
-        err = add_change(rail, way, p, node.used > known);
-    if (!err && p->adapter_rate > 0)
-        err = add_hop(rail, way, 'a', p->adapter, p->adapter_rate);
-    if (!err && p->bus_rate > 0)
-        err = add_hop(rail, way, 'b', p->bus, p->bus_rate);
+        err = add_hop(sia, PORT, p->port[0] ? p->port : sia->ia->name, p->rate);
+    if (!err && p->adapter[0])
+        err = add_hop(sia, ADAPTER, p->adapter, p->adapter_rate);
+    if (!err && p->bus[0])
+        err = add_hop(sia, BUS, p->bus, p->bus_rate);
     pthread_mutex_unlock(&node.lock);
     if (err)
         return -1;
+    door->way.change_after = p->change_after;
+    door->way.change_ns_per_byte =
+        p->change_rate > 0 ? 1000.0 / p->change_rate : 0;
     sia->clocks = node.clocks;
     sia->latency_ns = to_ns(p->latency_us);
     sia->gap_ns = to_ns(p->gap_us);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters of a shm rail: `name=value` words in its line of dat.conf. */
 #include <errno.h>
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,38 +10,41 @@
 
 /* Measured: plain copies win below, streaming ones above (copy.c). */
 #define STREAM_DEFAULT (32u << 20)
-#define NEVER          SIZE_MAX
 
-enum kind { BYTES, NUMBER, NAME };
+enum kind { BYTES, RATE, TIME, NAME };
+
+static const struct {
+    const char *allowed;
+    size_t size;     /* in shm_params */
+    double min, max; /* of numbers */
+} kinds[] = {
+    [BYTES] = {"bytes, with K, M or G", sizeof(size_t), 0, 0},
+    /* their quotients and products must fit nanoseconds in 64 bits */
+    [RATE] = {"MB/s from 0.001 to 1000000", sizeof(double), 0.001, 1e6},
+    [TIME] = {"microseconds from 0 to 1000000", sizeof(double), 0, 1e6},
+    [NAME] = {"a name of 1 to 31 characters", SHM_NAME_MAX, 0, 0},
+};
 
 static const struct field {
     const char *name;
     enum kind kind;
     size_t offset;
-    const char *allowed;
+    const char *needs[2]; /* other fields */
 } fields[] = {
-    {"stream", BYTES, offsetof(struct shm_params, stream_bytes),
-     "bytes, with K, M or G"},
-    {"rate", NUMBER, offsetof(struct shm_params, rate), "MB/s above 0"},
-    {"latency", NUMBER, offsetof(struct shm_params, latency_us),
-     "microseconds above 0"},
-    {"gap", NUMBER, offsetof(struct shm_params, gap_us),
-     "microseconds above 0"},
-    {"overhead", NUMBER, offsetof(struct shm_params, overhead_us),
-     "microseconds above 0"},
-    {"change_after", BYTES, offsetof(struct shm_params, change_after),
-     "bytes, with K, M or G"},
-    {"change_rate", NUMBER, offsetof(struct shm_params, change_rate),
-     "MB/s above 0"},
-    {"port", NAME, offsetof(struct shm_params, port),
-     "a name of 1 to 31 characters"},
-    {"adapter", NAME, offsetof(struct shm_params, adapter),
-     "a name of 1 to 31 characters"},
-    {"adapter_rate", NUMBER, offsetof(struct shm_params, adapter_rate),
-     "MB/s above 0"},
-    {"bus", NAME, offsetof(struct shm_params, bus),
-     "a name of 1 to 31 characters"},
-    {"bus_rate", NUMBER, offsetof(struct shm_params, bus_rate), "MB/s above 0"},
+#define AT(member) offsetof(struct shm_params, member)
+    {"stream", BYTES, AT(stream_bytes), {0}},
+    {"rate", RATE, AT(rate), {0}},
+    {"latency", TIME, AT(latency_us), {"rate"}},
+    {"gap", TIME, AT(gap_us), {"rate"}},
+    {"overhead", TIME, AT(overhead_us), {"rate"}},
+    {"change_after", BYTES, AT(change_after), {"change_rate"}},
+    {"change_rate", RATE, AT(change_rate), {"change_after", "rate"}},
+    {"port", NAME, AT(port), {"adapter"}},
+    {"adapter", NAME, AT(adapter), {"rate"}},
+    {"adapter_rate", RATE, AT(adapter_rate), {"adapter"}},
+    {"bus", NAME, AT(bus), {"bus_rate", "rate"}},
+    {"bus_rate", RATE, AT(bus_rate), {"bus"}},
+#undef AT
 };
 #define FIELDS (sizeof fields / sizeof fields[0])
 
@@ -66,11 +69,12 @@ static int parse_bytes(const char *text, size_t *out)
     return 0;
 }
 
-static int parse_number(const char *text, double *out)
+static int parse_number(const char *text, enum kind kind, double *out)
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value <= 0)
+    if (end == text || *end ||
+        !(value >= kinds[kind].min && value <= kinds[kind].max))
         return -1;
     *out = value;
     return 0;
@@ -84,8 +88,9 @@ static int parse_field(const struct field *f, const char *value,
     switch (f->kind) {
     case BYTES:
         return parse_bytes(value, at);
-    case NUMBER:
-        return parse_number(value, at);
+    case RATE:
+    case TIME:
+        return parse_number(value, f->kind, at);
     case NAME:
         if (!length || length >= SHM_NAME_MAX)
             return -1;
@@ -95,11 +100,42 @@ static int parse_field(const struct field *f, const char *value,
     return -1;
 }
 
-static int bad(const char *rail, const char *field, const char *why)
+int shm_params_bad(const char *rail, const char *field, const char *why, ...)
 {
+    char text[256];
+    va_list args;
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
     fprintf(stderr, "dapl shm: rail %s: %s in dat.conf: %s\n", rail, field,
-            why);
+            text);
     return -1;
+}
+
+static unsigned field_index(const char *name)
+{
+    unsigned i = 0;
+    while (i < FIELDS && strcmp(fields[i].name, name))
+        i++;
+    return i;
+}
+
+bool shm_params_same(const char *field, const struct shm_params *a,
+                     const struct shm_params *b)
+{
+    const struct field *f = &fields[field_index(field)];
+    return !memcmp((const char *)a + f->offset, (const char *)b + f->offset,
+                   kinds[f->kind].size);
+}
+
+static int unknown(const char *rail, const char *word)
+{
+    char known[160] = "";
+    for (unsigned i = 0; i < FIELDS; i++) {
+        strcat(known, " ");
+        strcat(known, fields[i].name);
+    }
+    return shm_params_bad(rail, word, "unknown parameter; known:%s", known);
 }
 
 static int parse_word(const char *rail, char *word, struct shm_params *params,
@@ -108,65 +144,46 @@ static int parse_word(const char *rail, char *word, struct shm_params *params,
     char *value = strchr(word, '=');
     if (value)
         *value++ = '\0';
-    for (unsigned i = 0; i < FIELDS; i++) {
-        const struct field *f = &fields[i];
-        char why[128];
-        if (strcmp(f->name, word))
-            continue;
-        if (*seen & 1u << i)
-            return bad(rail, word, "given twice");
-        *seen |= 1u << i;
-        if (value && !parse_field(f, value, params))
-            return 0;
-        snprintf(why, sizeof why, "'%.40s', allowed: %s", value ? value : "",
-                 f->allowed);
-        return bad(rail, word, why);
-    }
-    char known[160] = "unknown parameter; known:";
-    for (unsigned i = 0; i < FIELDS; i++) {
-        strcat(known, " ");
-        strcat(known, fields[i].name);
-    }
-    return bad(rail, word, known);
+    unsigned i = field_index(word);
+    if (i == FIELDS)
+        return unknown(rail, word);
+    if (*seen & 1u << i)
+        return shm_params_bad(rail, word, "given twice");
+    *seen |= 1u << i;
+    if (value && !parse_field(&fields[i], value, params))
+        return 0;
+    return shm_params_bad(rail, word, "'%.40s', allowed: %s",
+                          value ? value : "", kinds[fields[i].kind].allowed);
 }
 
 /* What must not stand alone. */
-static int check(const char *rail, const struct shm_params *p)
+static int check(const char *rail, unsigned seen)
 {
-    if (p->port[0] && !p->adapter[0])
-        return bad(rail, "port", "needs the adapter that it is a port of");
-    if (p->adapter_rate > 0 && !p->adapter[0])
-        return bad(rail, "adapter_rate", "needs adapter");
-    if (p->bus_rate > 0 && !p->bus[0])
-        return bad(rail, "bus_rate", "needs bus");
-    if (p->bus[0] && !(p->bus_rate > 0))
-        return bad(rail, "bus", "needs bus_rate");
-    if (p->change_after != NEVER && !(p->change_rate > 0))
-        return bad(rail, "change_after", "needs change_rate");
-    if (p->change_rate > 0 && p->change_after == NEVER)
-        return bad(rail, "change_rate", "needs change_after");
-    if (!(p->rate > 0) &&
-        (p->change_rate > 0 || p->latency_us > 0 || p->gap_us > 0 ||
-         p->adapter_rate > 0 || p->bus_rate > 0))
-        return bad(rail, "rate", "is needed for a link model");
+    for (unsigned i = 0; i < FIELDS; i++)
+        for (unsigned n = 0; n < 2 && fields[i].needs[n]; n++)
+            if (seen & 1u << i &&
+                !(seen & 1u << field_index(fields[i].needs[n])))
+                return shm_params_bad(rail, fields[i].name, "needs %s",
+                                      fields[i].needs[n]);
     return 0;
 }
 
 DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
                             struct shm_params *params)
 {
-    char words[512], *save = NULL;
+    char words[SHM_PARAMS_MAX], *save = NULL;
     unsigned seen = 0;
-    *params = (struct shm_params){.stream_bytes = STREAM_DEFAULT,
-                                  .change_after = NEVER};
-    int err = snprintf(words, sizeof words, "%s", text) >= (int)sizeof words
-                  ? bad(ia_name, "parameters", "longer than 511 characters")
-                  : 0;
+    *params = (struct shm_params){.stream_bytes = STREAM_DEFAULT};
+    int err =
+        snprintf(words, sizeof words, "%s", text) >= (int)sizeof words
+            ? shm_params_bad(ia_name, "parameters", "longer than %d characters",
+                             SHM_PARAMS_MAX - 1)
+            : 0;
     for (char *w = strtok_r(words, " \t", &save); !err && w;
          w = strtok_r(NULL, " \t", &save))
         err = parse_word(ia_name, w, params, &seen);
     if (!err)
-        err = check(ia_name, params);
-    return err ? CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1)
+        err = check(ia_name, seen);
+    return err ? CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE)
                : DAT_SUCCESS;
 }

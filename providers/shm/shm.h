@@ -26,7 +26,8 @@
 
 /* ---------------------------------------------------------- parameters --- */
 
-#define SHM_NAME_MAX 32
+#define SHM_PARAMS_MAX 512
+#define SHM_NAME_MAX   32
 
 struct shm_params {      /* second to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores */
@@ -244,6 +245,7 @@ struct shm_ia {
     struct shm_clock *clocks; /* NULL: no link model */
     uint64_t latency_ns, gap_ns;
     char rate_text[32];
+    char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
     DAT_NAMED_ATTR attributes[8];
     DAT_COUNT attribute_count;
     uint32_t last_ep_id;
@@ -269,6 +271,11 @@ uint64_t shm_now_ns(void);
 /* params.c */
 DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
                             struct shm_params *params);
+/* Says on stderr what is wrong with a field of dat.conf; -1. */
+int shm_params_bad(const char *rail, const char *field, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+bool shm_params_same(const char *field, const struct shm_params *a,
+                     const struct shm_params *b);
 
 /* model.c */
 int shm_model_open(struct shm_ia *sia);

@@ -30,7 +30,7 @@ static void add_attribute(struct shm_ia *sia, const char *name,
 
 static void own_attributes(struct shm_ia *sia)
 {
-    add_attribute(sia, "fabric", sia->clocks ? "shm (link model)" : "shm");
+    add_attribute(sia, "fabric", "shm");
     add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
@@ -38,6 +38,7 @@ static void own_attributes(struct shm_ia *sia)
         return;
     snprintf(sia->rate_text, sizeof sia->rate_text, "%g", sia->params.rate);
     add_attribute(sia, "link_rate_MBps", sia->rate_text);
+    add_attribute(sia, "link_model", sia->params_text);
 }
 
 static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
@@ -51,12 +52,13 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
     if (ret != DAT_SUCCESS)
         goto fail;
+    snprintf(sia->params_text, sizeof sia->params_text, "%s", params);
     ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     if (shm_control_create(sia))
         goto fail;
     if (shm_model_open(sia)) {
         shm_control_destroy(sia);
-        ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+        ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
     own_address(ia);

@@ -106,7 +106,7 @@ static void bad_environment(drail_config_t *cfg, unsigned rank)
 }
 
 static const struct opening openings[] = {
-    {"unknown rail", unknown, DRAIL_ENORAIL, "nosuch7", DRAIL_ENORAIL},
+    {"unknown rail", unknown, DRAIL_ENORAIL, "nosuch7", DRAIL_EPEER},
     {"unknown rail in one rank", unknown_in_one, DRAIL_ENORAIL, "nosuch7",
      DRAIL_EPEER},
     {"rail listed twice", twice, DRAIL_EINVAL, "shm0 is listed twice",
@@ -115,7 +115,7 @@ static const struct opening openings[] = {
     {"fewer rails", fewer, DRAIL_EINVAL, "rails", DRAIL_EINVAL},
     {"no rails", none, DRAIL_EINVAL, "1 to 16", DRAIL_EINVAL},
     {"missing provider library", no_library, DRAIL_EOPEN, "broken0",
-     DRAIL_EOPEN},
+     DRAIL_EPEER},
     {"fixed rail out of range", no_such_fixed, DRAIL_EINVAL, "2 rails",
      DRAIL_EINVAL},
     {"depth out of range", bad_depth, DRAIL_EINVAL, "depth 3", DRAIL_EINVAL},
