@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Persistent collectives allocate nothing after dcoll_init(): this program's
+ * malloc() counts, and passes on to the C library's. The sanitizers have
+ * theirs, so there only the collectives run.
+ */
+#include <stdlib.h>
+
+#include "coll/dcoll.h"
+
+#include "ranks.h"
+
+#define BYTES  3000
+#define STARTS 20
+
+static _Thread_local unsigned allocations;
+
+#ifndef DRAIL_SANITIZE
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+
+void *malloc(size_t size)
+{
+    allocations++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    allocations++;
+    return __libc_realloc(p, size);
+}
+#endif
+
+static void run(struct rank *r, dcoll_team_t *team, const dcoll_call_t *call)
+{
+    dcoll_request_t *q;
+    expect(r, 0, dcoll_init(team, call, &q));
+    unsigned before = allocations;
+    for (unsigned start = 0; start < STARTS; start++) {
+        expect(r, 0, dcoll_start(q));
+        expect(r, 0, dcoll_wait(q, -1));
+    }
+    if (allocations != before)
+        printf("# rank %u: %s: %u allocations\n", r->rank, call->algorithm,
+               allocations - before);
+    check(allocations == before);
+    expect(r, 0, dcoll_free(q));
+}
+
+static void every_algorithm(struct rank *r)
+{
+    dcoll_team_t *team;
+    drail_mem_t *mem;
+    unsigned char *memory;
+    unsigned done = 0;
+    const size_t each = (size_t)r->size * BYTES;
+    allocations = 0;
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+#ifndef DRAIL_SANITIZE
+    check(allocations > 0); /* those of the libraries are counted */
+#endif
+    expect(r, 0,
+           drail_mem_alloc(r->t, 2 * each, DRAIL_ACCESS_ALL, (void **)&memory,
+                           &mem));
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        dcoll_args_t args = {.collective = (*a)->collective, .depth = 2};
+        if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(team), &args))
+            continue;
+        const size_t sizes[] = {8, BYTES};
+        for (unsigned i = 0; i < 2; i++)
+            run(r, team,
+                &(dcoll_call_t){.collective = (*a)->collective,
+                                .send = memory,
+                                .recv = memory + each,
+                                .bytes = sizes[i],
+                                .algorithm = (*a)->name});
+        done++;
+    }
+    check(done > 10);
+    barrier(r);
+    dcoll_team_free(team);
+    expect(r, 0, drail_mem_release(mem));
+}
+
+static const struct test tests[] = {
+    {"four ranks", 4, every_algorithm, NULL, APART},
+    {"two nodes of two", 4, every_algorithm, NULL, APART | PPN(2)},
+};
+
+RUN_TESTS(tests)
