@@ -103,8 +103,9 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  */
 typedef struct dcoll_request dcoll_request_t;
 
-/** Collective over the team; nothing is allocated after it. The buffers must
- *  stay until dcoll_free(). */
+/** Collective over the team; nothing is allocated after it (the shm provider
+ * maps a peer's memory at the first transfer to it). The buffers must stay
+ * until dcoll_free(). */
 int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
                dcoll_request_t **out);
 /** Starts it; it must not be under way. send may not be written, recv neither
