@@ -221,6 +221,9 @@ static void json_configurations(json_t *j, const coll_result_t *r)
         json_string(j, "policy", drail_policy_name(setup->rail.policy));
         setup_rails(&setup->rail, r->opts, text, sizeof text);
         json_string(j, "rails", text);
+        rails_fabric(r->rails, r->opts->nrails, &setup->rail, text,
+                     sizeof text);
+        json_string(j, "fabric", text);
         json_end_object(j);
     }
     json_end_array(j);

@@ -51,7 +51,8 @@ static diff_point_t compare(const record_series_t *before,
 {
     double *x = bandwidth ? before->MBps : before->us;
     double *y = bandwidth ? after->MBps : after->us;
-    diff_point_t point = {.series = after, .bandwidth = bandwidth};
+    diff_point_t point = {
+        .series = after, .old = before, .bandwidth = bandwidth};
     point.rank = rank_test(x, before->count, y, after->count);
     point.before = stats_summary(x, before->count);
     point.after = stats_summary(y, after->count);

@@ -25,6 +25,7 @@ typedef enum verdict { VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER } verdict_t;
 /** A point that both files have. */
 typedef struct diff_point {
     const record_series_t *series; /**< of the new file: what it is */
+    const record_series_t *old;    /**< the same of the old one */
     bool bandwidth;                /**< MB/s, else us: lower is faster */
     summary_t before, after;
     double ratio; /**< median after over before */

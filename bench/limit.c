@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "copy.h"
 #include "limit.h"
+#include "link_rate.h"
 
 #define ROUNDS      5
 #define MIN_ROUNDS  3
@@ -229,31 +230,6 @@ static void limit_by_lines(result_t *r, const cores_t *cores)
               a, b, us * 1e3);
 }
 
-/*
- * Sum of the links' rates in MB/s, 0: not known. Rails that share a port or an
- * adapter count once, as the fastest of them (seed 004, eqs. 2 and 3, for an
- * adapter as fast as its port).
- */
-static double link_rate(const result_t *r, const session_t *s,
-                        const setup_t *setup)
-{
-    double sum = 0;
-    for (unsigned i = 0; i < r->opts->nrails; i++) {
-        double rate = r->rails[i].nominal_MBps;
-        bool counted = setup_one_rail(setup) && i != setup->rail;
-        if (!counted && rate <= 0)
-            return 0;
-        for (unsigned k = 0; !setup_one_rail(setup) && k < r->opts->nrails;
-             k++) {
-            double other = r->rails[k].nominal_MBps;
-            counted = counted || (drail_rails_shared(s->rail, i, k) &&
-                                  (other > rate || (other == rate && k < i)));
-        }
-        sum += counted ? 0 : rate;
-    }
-    return sum;
-}
-
 static bool all_in_memory(const result_t *r, const setup_t *setup)
 {
     for (unsigned i = 0; i < r->opts->nrails; i++)
@@ -263,10 +239,18 @@ static bool all_in_memory(const result_t *r, const setup_t *setup)
     return true;
 }
 
-static limit_t choose(const result_t *r, const session_t *s,
-                      const setup_t *setup)
+static bool any_modelled(const result_t *r)
 {
-    double rate = link_rate(r, s, setup);
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        if (fabric_modelled(r->rails[i].fabric))
+            return true;
+    return false;
+}
+
+static limit_t choose(const result_t *r, const setup_t *setup)
+{
+    double rate = setup_one_rail(setup) ? link_rate(&r->rails[setup->rail], 1)
+                                        : link_rate(r->rails, r->opts->nrails);
     bool memory = all_in_memory(r, setup);
     if (r->test->bound == BOUND_LATENCY)
         /* a modelled latency is far above what memory needs */
@@ -276,7 +260,7 @@ static limit_t choose(const result_t *r, const session_t *s,
     return (limit_t){memory ? LIMIT_COPY : LIMIT_NONE, NAN};
 }
 
-int limit_measure(result_t *r, const session_t *s, const cores_t *cores)
+int limit_measure(result_t *r, const cores_t *cores)
 {
     unsigned count[LIMIT_KINDS] = {0};
     int rc = 0;
@@ -284,7 +268,7 @@ int limit_measure(result_t *r, const session_t *s, const cores_t *cores)
         cell_t *cell = &r->cells[i];
         cell->limit = (limit_t){LIMIT_NONE, NAN};
         if (r->test->bound != BOUND_NONE && cores->count)
-            cell->limit = choose(r, s, &r->plan->setups[cell->setup]);
+            cell->limit = choose(r, &r->plan->setups[cell->setup]);
         count[cell->limit.kind]++;
     }
     if (count[LIMIT_COPY])
@@ -293,7 +277,11 @@ int limit_measure(result_t *r, const session_t *s, const cores_t *cores)
         limit_by_lines(r, cores);
     if (count[LIMIT_LINK])
         notes_add(&r->notes,
-                  "limit%%: of the links' rates, as the rails tell them; "
-                  "rails of one port or adapter count once");
+                  "limit%%: of the links' rates, as the rails tell them; what "
+                  "rails share (port, adapter, bus) counts once");
+    if (r->test->bound == BOUND_LATENCY && any_modelled(r))
+        notes_add(&r->notes,
+                  "limit%%: none over modelled rails: their latency is the "
+                  "model's, no property of this machine");
     return rc;
 }

@@ -12,8 +12,7 @@
  * what it is. Takes at most about 1.5 s. @p cores are those of the job.
  * @return 0 or DRAIL_ENOMEM.
  */
-int limit_measure(result_t *result, const session_t *session,
-                  const cores_t *cores);
+int limit_measure(result_t *result, const cores_t *cores);
 
 const char *limit_kind_name(limit_kind_t kind);
 

@@ -32,6 +32,10 @@ typedef struct loop {
 
 extern const loop_t loop_bw, loop_bibw, loop_pingpong;
 
+/** Does the ping-pong of this setup look at the target's memory to find the
+ *  end of a message (but of 0 bytes)? Else it waits for a notification. */
+bool pingpong_polls(const session_t *session, const setup_t *setup);
+
 /** Runs @p step warmup + iterations times; rank 0 measures each. For loops. */
 int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
                  void *arg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "notes.h"
+#include "result.h"
 
 void notes_add(notes_t *notes, const char *format, ...)
 {
@@ -19,7 +19,7 @@ void notes_add_models(notes_t *notes, const drail_t *rail)
 {
     for (unsigned i = 0; i < drail_nrails(rail); i++) {
         const drail_rail_info_t *info = drail_rail_at(rail, i);
-        if (strstr(info->fabric, "model"))
+        if (fabric_modelled(info->fabric))
             notes_add(notes, "rail %s is modelled: %s", info->name,
                       info->fabric);
     }

@@ -5,7 +5,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-#define NOTES_MAX 16
+#define NOTES_MAX (2 * DRAIL_MAX_RAILS + 8) /* two of a rail, some of all */
 
 typedef struct notes {
     char text[NOTES_MAX][192];

@@ -403,10 +403,12 @@ static int parse_rails(const option_row_t *row, const char *text, void *field,
                 return -1;
             }
         if (!rail_listed(name)) {
+            drail_rail_info_t info;
+            drail_error_t err = {0};
+            drail_rail_query(name, &info, &err); /* for the reason */
             snprintf(allowed, size,
-                     "IA names of dat.conf as railinfo lists them; there is "
-                     "no '%s'",
-                     name);
+                     "IA names of dat.conf as railinfo lists them; %s",
+                     err.text);
             return -1;
         }
         snprintf(opts->rails[n++], DRAIL_NAME_MAX, "%s", name);
@@ -640,7 +642,7 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
     if (!row->value && text)
         return wrong(table, row->name, text, "no value");
 
-    char allowed[256] = "";
+    char allowed[512] = "";
     if (row->parse(row, text, (char *)opts + row->field, allowed,
                    sizeof allowed))
         return wrong(table, row->name, text, allowed);
@@ -669,6 +671,28 @@ static int check_operands(const options_t *opts, const option_table_t *table)
     return 0;
 }
 
+/* In whatever order they, rails and policies were given. */
+static int check_weights(const options_t *opts, const option_table_t *table)
+{
+    char value[96], allowed[64];
+    int used = snprintf(value, sizeof value, "%u weights", opts->nweights);
+    bool weighted = false;
+    if (!opts->nweights)
+        return 0;
+    snprintf(allowed, sizeof allowed, "one per rail, that is %u", opts->nrails);
+    if (opts->nweights != opts->nrails)
+        return wrong(table, "--weights", value, allowed);
+    for (unsigned i = 0; i < opts->npolicies; i++) {
+        used += snprintf(value + used, sizeof value - (size_t)used, "%s%s",
+                         i ? "," : " with policy ",
+                         drail_policy_name(opts->policies[i]));
+        weighted = weighted || opts->policies[i] == DRAIL_POLICY_WEIGHTED;
+    }
+    return weighted ? 0
+                    : wrong(table, "--weights", value,
+                            "with --policy weighted, alone or among others");
+}
+
 parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
                        char **args)
 {
@@ -685,17 +709,9 @@ parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
             parse_one(opts, table, nargs, args, &i))
             return PARSED_WRONG;
     }
-    if (check_operands(opts, table))
-        return PARSED_WRONG;
-    if (opts->nweights && opts->nweights != opts->nrails) {
-        char value[32], allowed[64];
-        snprintf(value, sizeof value, "%u weights", opts->nweights);
-        snprintf(allowed, sizeof allowed, "one per rail, that is %u",
-                 opts->nrails);
-        wrong(table, "--weights", value, allowed);
-        return PARSED_WRONG;
-    }
-    return PARSED_OK;
+    return check_operands(opts, table) || check_weights(opts, table)
+               ? PARSED_WRONG
+               : PARSED_OK;
 }
 
 void options_free(options_t *opts)

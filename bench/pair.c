@@ -46,6 +46,28 @@ static void note_crowding(pair_t *pair, unsigned cores)
     warn(pair, r->notes.text[r->notes.count - 1]);
 }
 
+/* Rows of one table may wait in different ways. */
+static void note_pingpong(result_t *r, const session_t *s)
+{
+    char rails[128] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < r->plan->count && used < sizeof rails; i++) {
+        const setup_t *setup = &r->plan->setups[i];
+        if (pingpong_polls(s, setup))
+            used +=
+                (size_t)snprintf(rails + used, sizeof rails - used, "%s%s",
+                                 used ? "," : "", r->opts->rails[setup->rail]);
+    }
+    if (used)
+        notes_add(&r->notes,
+                  "ping-pong: engine single over %s polls the last byte of a "
+                  "message",
+                  rails);
+    notes_add(
+        &r->notes, "ping-pong: %s wait%s for a notification of the message",
+        used ? "0 bytes and every other row" : "every row", used ? "" : "s");
+}
+
 /* What only the open rails can tell. */
 static void describe_rails(pair_t *pair, session_t *session)
 {
@@ -61,6 +83,8 @@ static void describe_rails(pair_t *pair, session_t *session)
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(session->rail, i);
     notes_add_models(&r->notes, session->rail);
+    if (r->test->bound == BOUND_LATENCY)
+        note_pingpong(r, session);
     for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
         warn(pair, r->notes.text[r->notes.count - n]);
 }
@@ -86,7 +110,7 @@ static int lead(pair_t *pair, session_t *session)
 {
     char where[128];
     describe_rails(pair, session);
-    int rc = limit_measure(&pair->result, session, &pair->cores);
+    int rc = limit_measure(&pair->result, &pair->cores);
     snprintf(where, sizeof where, "limit of this machine");
     if (!rc)
         rc = measure(session, &pair->result, where, sizeof where);

@@ -10,13 +10,37 @@ static const char *figure(const diff_point_t *point)
     return point->bandwidth ? "bandwidth_MBps" : "latency_us";
 }
 
+#define FABRIC_TEXT (DRAIL_MAX_RAILS * DRAIL_NAME_MAX) /* of a result */
+
 /* What is measured: a loop, or an algorithm. */
 static const char *name(const record_series_t *series)
 {
     return *series->algorithm ? series->algorithm : series->loop;
 }
 
+/* Rails of one name may have been others in the old file. */
+static void write_fabric(char *text, size_t size, const diff_point_t *p)
+{
+    const char *old = p->old->fabric, *new = p->series->fabric;
+    bool same = !strcmp(old, new);
+    snprintf(text, size, "%s%s%s", same ? "" : old, same ? "" : " -> ", new);
+}
+
 /* --------------------------------------------------------------- table --- */
+
+static void table_models(FILE *file, const diff_result_t *d)
+{
+    unsigned old = 0, new = 0;
+    for (unsigned i = 0; i < d->npoints; i++) {
+        old += fabric_modelled(d->points[i].old->fabric);
+        new += fabric_modelled(d->points[i].series->fabric);
+    }
+    if (old || new)
+        fprintf(file,
+                "# note: over modelled rails: %u of %u points in old, %u in "
+                "new\n",
+                old, d->npoints, new);
+}
 
 static void table_head(FILE *file, const diff_result_t *d)
 {
@@ -30,6 +54,7 @@ static void table_head(FILE *file, const diff_result_t *d)
     if (d->only_before || d->only_after)
         fprintf(file, "# note: not compared: %u only in old, %u only in new\n",
                 d->only_before, d->only_after);
+    table_models(file, d);
 }
 
 static int width_of(const diff_result_t *d, const char *title,
@@ -90,15 +115,18 @@ static void table(FILE *file, const diff_result_t *d)
 
 static void csv(FILE *file, const diff_result_t *d)
 {
-    fputs("test,rails,engine,policy,team,loop,algorithm,bytes,figure,old,new,"
+    fputs("test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
+          "old,new,"
           "ratio,p,"
           "delta,repeats_old,repeats_new,verdict\n",
           file);
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
-        fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, s->rails,
-                s->engine, s->policy, s->team, s->loop, s->algorithm,
+        char fabric[2 * FABRIC_TEXT];
+        write_fabric(fabric, sizeof fabric, p);
+        fprintf(file, "%s,%s,%s,%s,%s,%s,%s,%s,%llu,%s", d->after.test, fabric,
+                s->rails, s->engine, s->policy, s->team, s->loop, s->algorithm,
                 (unsigned long long)s->bytes, figure(p));
         report_csv_number(file, p->before.median);
         report_csv_number(file, p->after.median);
@@ -115,8 +143,11 @@ static void csv(FILE *file, const diff_result_t *d)
 static void json_point(json_t *j, const diff_point_t *p)
 {
     const record_series_t *s = p->series;
+    char fabric[2 * FABRIC_TEXT];
+    write_fabric(fabric, sizeof fabric, p);
     json_object(j, NULL);
     json_uint(j, "bytes", s->bytes);
+    json_string(j, "fabric", fabric);
     json_string(j, "rails", s->rails);
     json_string(j, "engine", s->engine);
     json_string(j, "policy", s->policy);

@@ -112,6 +112,9 @@ void report_json_rails(json_t *j, const drail_rail_info_t *rails,
         json_string(j, "adapter", info->adapter);
         json_string(j, "address", info->address);
         json_double(j, "nominal_MBps", info->nominal_MBps);
+        json_double(j, "adapter_MBps", info->adapter_MBps);
+        json_string(j, "bus", info->bus);
+        json_double(j, "bus_MBps", info->bus_MBps);
         json_int(j, "numa_node", info->numa_node);
         json_string(j, "cpus", info->cpus);
         json_end_object(j);

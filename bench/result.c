@@ -181,6 +181,11 @@ bool rail_in_memory(const drail_rail_info_t *info)
     return !strncmp(info->fabric, "shm", 3);
 }
 
+bool fabric_modelled(const char *fabric)
+{
+    return strstr(fabric, "model");
+}
+
 figures_t result_figures(const result_t *r, const cell_t *cell)
 {
     const series_t *first = &cell->series[0];

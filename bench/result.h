@@ -104,6 +104,8 @@ summary_t series_latency(const result_t *result, const series_t *series,
                          const loop_t *loop);
 /** Does this rail copy within the memory of one host? */
 bool rail_in_memory(const drail_rail_info_t *info);
+/** Does a link model decide when rails of this fabric deliver? */
+bool fabric_modelled(const char *fabric);
 /** Fabrics of the rails that a setup uses, joined by '+'. */
 void rails_fabric(const drail_rail_info_t *rails, unsigned count,
                   const setup_t *setup, char *text, size_t size);

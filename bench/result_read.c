@@ -26,14 +26,19 @@ __attribute__((format(printf, 2, 3))) static int wrong(reading_t *r,
 }
 
 /* Names go into tables and CSV files as they are. */
-static bool is_name(const char *text)
+static bool is_text(const char *text)
 {
     if (!text)
         return false;
     for (; *text; text++)
-        if ((unsigned char)*text <= ' ' || strchr(",\"'\x7f", *text))
+        if ((unsigned char)*text < ' ' || strchr(",\"'\x7f", *text))
             return false;
     return true;
+}
+
+static bool is_name(const char *text)
+{
+    return is_text(text) && !strchr(text, ' ');
 }
 
 static unsigned count_members(const json_value_t *parent)
@@ -108,11 +113,12 @@ static int read_cell(reading_t *r, const json_value_t *cell)
         .policy = json_get_string(setup, "policy", NULL),
         .team = json_get_string(setup, "team", ""),
         .algorithm = json_get_string(setup, "algorithm", ""),
+        .fabric = json_get_string(setup, "fabric", ""),
     };
     if (!(bytes >= 0 && bytes <= (double)SIZES_LIMIT) ||
         !is_name(common.rails) || !is_name(common.engine) ||
         !is_name(common.policy) || !is_name(common.team) ||
-        !is_name(common.algorithm))
+        !is_name(common.algorithm) || !is_text(common.fabric))
         return wrong(r, "a result without bytes or a known configuration");
     common.bytes = (uint64_t)bytes;
     for (const json_value_t *v = cell->first; v; v = v->next) {

@@ -39,6 +39,62 @@ static int load_both(diff_result_t *diff)
     return wrong("NEW", opts->operands[1], why);
 }
 
+static const char *const fields[] = {"rails", "engine",    "policy", "team",
+                                     "loop",  "algorithm", "bytes"};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+/* What tells a point from others; numbers are written to @p number. */
+static const char *field_of(const record_series_t *s, unsigned i,
+                            char number[24])
+{
+    const char *const texts[FIELDS] = {
+        s->rails, s->engine, s->policy, s->team, s->loop, s->algorithm, number};
+    snprintf(number, 24, "%llu", (unsigned long long)s->bytes);
+    return texts[i];
+}
+
+/* Has an earlier series the same value, or is there none? */
+static bool nothing_new(const record_t *record, unsigned i, unsigned f)
+{
+    char mine[24], other[24];
+    const char *text = field_of(&record->series[i], f, mine);
+    for (unsigned k = 0; k < i; k++)
+        if (!strcmp(text, field_of(&record->series[k], f, other)))
+            return true;
+    return !*text;
+}
+
+/* "; WHO has rails a,b" and so on. */
+static void tell_points(const char *who, const record_t *record)
+{
+    char number[24];
+    fprintf(stderr, "; %s has", who);
+    for (unsigned f = 0; f < FIELDS; f++) {
+        unsigned told = 0;
+        for (unsigned i = 0; i < record->count; i++) {
+            if (nothing_new(record, i, f))
+                continue;
+            if (told++)
+                fputc(',', stderr);
+            else
+                fprintf(stderr, " %s ", fields[f]);
+            fputs(field_of(&record->series[i], f, number), stderr);
+        }
+    }
+}
+
+/* One line: what must be the same, and what each file has. */
+static void nothing_in_common(const diff_result_t *diff)
+{
+    fprintf(stderr,
+            "railbench diff: NEW: '%s' is wrong: no rails, engine and size "
+            "(and policy, loop ...) are common to both",
+            diff->opts->operands[1]);
+    tell_points("OLD", &diff->before);
+    tell_points("NEW", &diff->after);
+    fputs("; allowed: a result with points of OLD\n", stderr);
+}
+
 static int diff_run(const bench_test_t *test, const options_t *opts)
 {
     diff_result_t *diff = calloc(1, sizeof *diff);
@@ -55,7 +111,7 @@ static int diff_run(const bench_test_t *test, const options_t *opts)
         goto out;
     }
     if (!diff->npoints) {
-        wrong("NEW", opts->operands[1], "it has no point in common with OLD");
+        nothing_in_common(diff);
         goto out;
     }
     machine_describe(&diff->machine);

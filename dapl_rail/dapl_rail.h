@@ -89,6 +89,9 @@ typedef struct drail_rail_info {
     bool has_atomics;          /**< fetch-and-add, compare-and-swap */
     double nominal_MBps;       /**< link rate per direction if the
                                     provider tells it, else 0 */
+    double adapter_MBps;       /**< the same of the adapter */
+    double bus_MBps;           /**< the same of the host bus */
+    char bus[DRAIL_NAME_MAX];  /**< host bus if the provider names it */
     char link_model[256];      /**< parameters of the link model, "" none */
     int numa_node;             /**< nearest NUMA node or -1 */
     char cpus[DRAIL_NAME_MAX]; /**< near CPUs as a list, "" unknown */
@@ -501,8 +504,9 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
 void drail_explain(drail_t *rail, size_t bytes, char *text, size_t size);
 
 /**
- * Do two rails share a port or an adapter? Decided from the IAs' adapter
- * names and addresses. @return NULL, or a sentence that says what they share.
+ * Do two rails share a port, an adapter or a bus? Decided from the IAs'
+ * addresses and adapter names, and the names of buses. @return NULL, or a
+ * sentence that says what they share.
  */
 const char *drail_rails_shared(const drail_t *rail, unsigned a, unsigned b);
 

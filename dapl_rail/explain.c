@@ -55,6 +55,19 @@ static void say_weight(struct writer *w, const drail_t *t,
         say(w, ", nominal %.0f MB/s", rail->info.nominal_MBps);
 }
 
+/* What a trial takes the place of, and why that is usual. */
+static void say_trial(struct writer *w, const drail_t *t,
+                      const struct choice *c)
+{
+    const char *before = "; a trial: usually over ";
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (c->champion & RAIL_BIT(r)) {
+            say(w, "%s%s", before, t->rails[r].info.name);
+            before = "+";
+        }
+    say(w, ", with %.0f MB/s the fastest so far", c->rate * 1000);
+}
+
 /* Why a rail is left out. */
 static void say_loss(struct writer *w, const drail_t *t, const struct choice *c,
                      unsigned r)
@@ -116,8 +129,8 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         say_weight(&w, t, &learnt, r);
         say(&w, ")");
     }
+    if (c && c->trial)
+        say_trial(&w, t, c);
     for (unsigned r = 0; r < t->nrails; r++)
         say_loss(&w, t, c, r);
-    if (c && c->trial)
-        say(&w, "; a trial, other rails than usual");
 }

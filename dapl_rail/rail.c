@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "internal.h"
+#include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64
 #define CM_QLEN    256 /* connection events and requests that may be queued */
@@ -38,6 +39,14 @@ static bool offers(const DAT_PROVIDER_ATTR *attr, const char *name)
 {
     const char *value = attribute(attr, name);
     return value && strcasecmp(value, "FALSE") && strcmp(value, "0");
+}
+
+/* In MB/s; 0: not told. */
+static double rate_of(const DAT_PROVIDER_ATTR *attr, const char *name)
+{
+    const char *value = attribute(attr, name);
+    double rate = value ? strtod(value, NULL) : 0;
+    return rate > 0 ? rate : 0;
 }
 
 static size_t address_size(const DAT_SOCK_ADDR *address)
@@ -93,9 +102,11 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     info->has_atomics = offers(provider, DAT_IB_ATTR_FETCH_AND_ADD) &&
                         offers(provider, DAT_IB_ATTR_CMP_AND_SWAP);
 
-    const char *rate = attribute(provider, "link_rate_MBps");
-    double nominal = rate ? strtod(rate, NULL) : 0;
-    info->nominal_MBps = nominal > 0 ? nominal : 0;
+    info->nominal_MBps = rate_of(provider, "link_rate_MBps");
+    info->adapter_MBps = rate_of(provider, "adapter_rate_MBps");
+    info->bus_MBps = rate_of(provider, "bus_rate_MBps");
+    const char *bus = attribute(provider, "bus");
+    copy_name(info->bus, bus ? bus : "");
     const char *model = attribute(provider, "link_model");
     const char *fabric = attribute(provider, "fabric");
     if (!fabric)
@@ -126,6 +137,13 @@ static int query(struct rail *rail)
     return 0;
 }
 
+static int not_listed(int rc, const char *name, drail_error_t *err)
+{
+    const char *why = dapl_embedded_error();
+    return error_set(err, rc, "rail %s: not listed in dat.conf%s%s", name,
+                     why ? "; " : "", why ? why : "");
+}
+
 int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err)
 {
@@ -138,7 +156,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     rail->cpu = -1;
     int rc = rails_find(name, &listed);
     if (rc)
-        return error_set(err, rc, "rail %s: not listed in dat.conf", name);
+        return not_listed(rc, name, err);
     rail->async_evd = DAT_HANDLE_NULL;
     status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
                           &rail->ia, listed.dapl_version_major,

@@ -113,5 +113,7 @@ const char *drail_rails_shared(const drail_t *t, unsigned a, unsigned b)
         return "they share one port: their IA addresses are the same";
     if (x->adapter[0] && !strcmp(x->adapter, y->adapter))
         return "they share one adapter: their adapter names are the same";
+    if (x->bus[0] && !strcmp(x->bus, y->bus))
+        return "they share one host bus: their bus names are the same";
     return NULL;
 }

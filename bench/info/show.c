@@ -79,6 +79,14 @@ void show_rails(const probe_t *probes, unsigned count, bool all)
     }
 }
 
+static void show_rate(const char *what, double MBps)
+{
+    if (MBps > 0)
+        printf("  %-28s %.0f MB/s\n", what, MBps);
+    else
+        printf("  %-28s %s\n", what, "unknown");
+}
+
 void show_rail(const probe_t *probe)
 {
     const drail_rail_info_t *info = &probe->info;
@@ -90,10 +98,10 @@ void show_rail(const probe_t *probe)
     printf("  %-28s %s\n", "vendor", or_dash(info->vendor));
     printf("  %-28s %s\n", "adapter", or_dash(info->adapter));
     printf("  %-28s %s\n", "address", or_dash(info->address));
-    if (info->nominal_MBps > 0)
-        printf("  %-28s %.0f MB/s\n", "nominal rate", info->nominal_MBps);
-    else
-        printf("  %-28s %s\n", "nominal rate", "unknown");
+    show_rate("nominal rate", info->nominal_MBps);
+    show_rate("adapter rate", info->adapter_MBps);
+    printf("  %-28s %s\n", "host bus", or_dash(info->bus));
+    show_rate("host bus rate", info->bus_MBps);
     if (info->link_model[0])
         printf("  %-28s %s\n", "link model", info->link_model);
     if (info->numa_node >= 0)
@@ -127,6 +135,9 @@ static void info_json(json_t *j, const drail_rail_info_t *info)
     json_string(j, "address", info->address);
     json_double(j, "nominal_MBps", info->nominal_MBps);
     json_string(j, "link_model", info->link_model);
+    json_double(j, "adapter_MBps", info->adapter_MBps);
+    json_string(j, "bus", info->bus);
+    json_double(j, "bus_MBps", info->bus_MBps);
     json_int(j, "numa_node", info->numa_node);
     json_string(j, "cpus", info->cpus);
     json_uint(j, "max_message", info->max_message);

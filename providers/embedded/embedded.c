@@ -30,6 +30,7 @@
 
 static int conf_fd = -1;
 static char *user_override;
+static char error[256];
 
 /* The embedded entries lie beside this library: <libdir>/dapl_rail/dat.conf */
 static int embedded_path(char *path, size_t size)
@@ -81,7 +82,14 @@ __attribute__((constructor)) static void embedded_init(void)
     /* An unreadable file of the user's must fail as it does without us. */
     if (append_file(fd, before ? before : SYSTEM_CONF) && before)
         goto fail;
-    if (append_file(fd, path) || lseek(fd, 0, SEEK_SET) < 0)
+    if (append_file(fd, path)) {
+        if (getenv(EMBEDDED_ENV))
+            snprintf(error, sizeof error,
+                     EMBEDDED_ENV ": can't read '%.160s': %s", path,
+                     strerror(errno));
+        goto fail;
+    }
+    if (lseek(fd, 0, SEEK_SET) < 0)
         goto fail;
     if (before && !(user_override = strdup(before)))
         goto fail;
@@ -92,6 +100,11 @@ __attribute__((constructor)) static void embedded_init(void)
     return;
 fail:
     close(fd);
+}
+
+const char *dapl_embedded_error(void)
+{
+    return error[0] ? error : NULL;
 }
 
 void dapl_embedded_done(void)

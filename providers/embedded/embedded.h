@@ -6,4 +6,7 @@
  *  constructor of the library that links this one; further calls do nothing. */
 __attribute__((visibility("default"))) void dapl_embedded_done(void);
 
+/** Why the file that $DAPL_RAIL_DAT_CONF names was not read, or NULL. */
+__attribute__((visibility("default"))) const char *dapl_embedded_error(void);
+
 #endif

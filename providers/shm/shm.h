@@ -244,9 +244,9 @@ struct shm_ia {
     int control_fd;
     struct shm_clock *clocks; /* NULL: no link model */
     uint64_t latency_ns, gap_ns;
-    char rate_text[32];
+    char rate_text[SHM_HOPS][32];
     char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
-    DAT_NAMED_ATTR attributes[8];
+    DAT_NAMED_ATTR attributes[10];
     DAT_COUNT attribute_count;
     uint32_t last_ep_id;
     struct shm_peer *peers;

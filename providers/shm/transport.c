@@ -28,6 +28,15 @@ static void add_attribute(struct shm_ia *sia, const char *name,
     a->value = value;
 }
 
+static void add_rate(struct shm_ia *sia, const char *name, char text[32],
+                     double rate)
+{
+    if (!(rate > 0))
+        return;
+    snprintf(text, 32, "%g", rate);
+    add_attribute(sia, name, text);
+}
+
 static void own_attributes(struct shm_ia *sia)
 {
     add_attribute(sia, "fabric", "shm");
@@ -36,8 +45,12 @@ static void own_attributes(struct shm_ia *sia)
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     if (!sia->clocks)
         return;
-    snprintf(sia->rate_text, sizeof sia->rate_text, "%g", sia->params.rate);
-    add_attribute(sia, "link_rate_MBps", sia->rate_text);
+    add_rate(sia, "link_rate_MBps", sia->rate_text[0], sia->params.rate);
+    add_rate(sia, "adapter_rate_MBps", sia->rate_text[1],
+             sia->params.adapter_rate);
+    add_rate(sia, "bus_rate_MBps", sia->rate_text[2], sia->params.bus_rate);
+    if (sia->params.bus[0])
+        add_attribute(sia, "bus", sia->params.bus);
     add_attribute(sia, "link_model", sia->params_text);
 }
 

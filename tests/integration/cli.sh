@@ -199,8 +199,12 @@ check 'good lines of a malformed dat.conf work' with_conf "$work/odd.conf" \
     "$bench" bw --rails good0,good1 --sizes 8 --iterations 2 --repeat 1
 refused 'a rail whose library is missing' '--rails missing' env \
     "DAPL_RAIL_DAT_CONF=$work/odd.conf" "$bench" bw --rails good0,missing
-refused 'an unreadable dat.conf' '--rails shm0' env \
-    "DAPL_RAIL_DAT_CONF=$work/none.conf" "$bench" bw --rails shm0
+for rails in '' --rails=shm0; do
+    # shellcheck disable=SC2086 # without rails: no argument
+    refused "an unreadable dat.conf, bw $rails" \
+        "--rails shm0 DAPL_RAIL_DAT_CONF.*'$work/none.conf'" env \
+        "DAPL_RAIL_DAT_CONF=$work/none.conf" "$bench" bw $rails
+done
 for seed in 1 2 3 4 5 6 7 8; do
     python3 -c "import random, sys
 sys.stdout.buffer.write(random.Random($seed).randbytes(4096))" \

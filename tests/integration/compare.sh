@@ -125,6 +125,22 @@ check 'diff as CSV' sh -c '"$@" | grep -q "^bw,.*,same$"' - "$bench" diff \
 check 'what else differs' sh -c '"$@" | grep -A2 "^# revision" | grep -q other' - \
     "$bench" diff "$work/bw.json" "$work/old.json"
 
+check 'diff: nothing in common' wrong "$bench" diff "$work/bw.json" \
+    "$work/model.json"
+check 'it says what each has' grep -Eq \
+    'common to both; OLD has rails shm0,.* bytes 512,65536; NEW has rails ultra24-a0,.* bytes 65536;' \
+    "$work/err"
+check 'diff of modelled results' status 0 "$bench" diff "$work/model.json" \
+    "$work/model.json" --output "$work/models.txt" \
+    --save "$work/models.csv,$work/models.json"
+check 'says so in the table' grep -q \
+    'over modelled rails: 4 of 4 points in old, 4 in new' "$work/models.txt"
+check 'and in CSV' grep -Eq '^bw,shm .link model.,ultra24-a0,single' \
+    "$work/models.csv"
+check 'and in JSON' holds "$work/models.json" '
+assert all(p["fabric"] == "shm (link model)" for p in r["points"])'
+rm "$work"/models.*
+
 head -c 1000 "$work/bw.json" >"$work/cut.json"
 head -c 4096 /dev/urandom >"$work/noise.json"
 head -c 100000 /dev/zero | tr '\0' '[' >"$work/deep.json"

@@ -145,3 +145,59 @@ for configuration in b c; do
         test "${rate:-9999}" -le 2020
 done
 check 'modelled rails say so' grep -q 'link model' "$work/bw.txt"
+
+# slower LATENCY RATE: no ping-pong in lat.csv is faster than its links
+slower()
+{
+    python3 - "$work/lat.csv" "$1" "$2" <<'PY'
+import csv, sys
+latency, rate = map(float, sys.argv[2:])
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert {r["engine"] for r in rows} == {"single", "nonthreaded", "threaded"}
+for r in rows:
+    least = latency + int(r["bytes"]) / (rate * int(r["ports"]))
+    assert float(r["pingpong_us_lo"]) >= least, (r["engine"], r["bytes"], least)
+    assert not r["limit_pct"], r
+PY
+}
+conf 'l0=rate=100 latency=200' 'l1=rate=100 latency=200' 's0='
+export DAPL_RAIL_DAT_CONF=$work/dat.conf
+check 'lat over modelled rails' timeout -k 1 60 "$bench" lat --rails l0,l1 \
+    --sizes 0,8,4K,64K --batch 1 --iterations 3 --repeat 3 \
+    --save "$work/lat.csv" --output "$work/lat.txt"
+check 'no ping-pong is faster than the model' slower 200 100
+check 'it says how it waits' grep -q 'ping-pong: every row waits for a notif' \
+    "$work/lat.txt"
+check 'and why it has no limit' grep -q 'limit%: none over modelled rails' \
+    "$work/lat.txt"
+check 'other rails are polled' sh -c '"$@" | grep -q "engine single over s0 polls"' - \
+    "$bench" lat --rails s0,l0 --sizes 8 --iterations 3 --repeat 1
+
+# limited RATE RAIL…: what two such rails are compared with
+limited()
+{
+    local rate=$1
+    shift
+    conf "$@"
+    timeout -k 1 60 "$bench" bw --rails "${1%%=*},${2%%=*}" --sizes 64K \
+        --engine nonthreaded --batch 2 --iterations 1 --repeat 1 \
+        --save "$work/limit.csv" --output "$work/limit.txt" 2>"$work/err" &&
+        python3 -c '
+import csv, sys
+row, = csv.DictReader(open(sys.argv[1], newline=""))
+assert float(row["limit"]) == float(sys.argv[2]), row["limit"]' \
+            "$work/limit.csv" "$rate"
+}
+check 'limit: an adapter as fast as its ports' limited 1000 \
+    'm0=rate=500 port=p0 adapter=h adapter_rate=1000' \
+    'm1=rate=500 port=p1 adapter=h adapter_rate=1000'
+check 'limit: an adapter without a rate' limited 1000 \
+    'm0=rate=500 adapter=h' 'm1=rate=500 adapter=h'
+check 'limit: adapters slower than their ports' limited 600 \
+    'm0=rate=1000 adapter=g adapter_rate=300' \
+    'm1=rate=1000 adapter=h adapter_rate=300'
+check 'limit: one bus' limited 500 'm0=rate=500 bus=b bus_rate=500' \
+    'm1=rate=500 bus=b bus_rate=500'
+check 'a shared bus is warned of' grep -q 'warning: m0 and m1: .*one host bus' \
+    "$work/err"
+unset DAPL_RAIL_DAT_CONF

@@ -78,7 +78,8 @@ static void test_values(void **state)
     assert_true(opts.precision == 0.01);
     assert_int_equal(opts.threshold, 8192);
     assert_true(opts.validate);
-    assert_int_equal(parse("--rails shm1 --weights 2"), PARSED_OK);
+    assert_int_equal(parse("--weights 2 --policy even,weighted --rails shm1"),
+                     PARSED_OK);
     assert_int_equal(opts.nrails, 1);
 }
 
@@ -106,8 +107,11 @@ static void test_wrong(void **state)
         {"--precision nan", "--precision", "nan"},
         {"--time-budget -5", "--time-budget", "-5"},
         {"--format xml", "--format", "xml"},
-        {"--weights 1,2,3", "--weights", "3"},
+        {"--weights 1,2,3 --policy weighted", "--weights", "3"},
         {"--weights 0,0", "--weights", "0,0"},
+        {"--weights 1,2", "--weights", "policy even"},
+        {"--weights 1,2 --policy fixed,adaptive", "--weights",
+         "policy fixed,adaptive"},
         {"--validate=yes", "--validate", "yes"},
         {"--output", "--output", "''"},
         {"--nonsense", "--nonsense", "--nonsense"},
