@@ -11,6 +11,7 @@
 
 #include "internal.h"
 
+#define POLLS_BEFORE_YIELD    64u  /* to threads of rails */
 #define POLLS_BEFORE_PROGRESS 256u /* of a flag, before a look at the rails */
 #define SLEEP_AFTER_NS        2000000ull /* of waiting in vain */
 #define SLEEP_MS              1
@@ -369,12 +370,19 @@ static int check_peer(dcoll_request_t *q, uint64_t now, int timeout_ms)
         dcoll_collective_name(q->args.collective), op->peer, timeout_ms);
 }
 
+/* What we wait for may need this very core: a rank, or our rails' threads. */
+static bool needs_core(const dcoll_team_t *team, unsigned polls)
+{
+    return team->crowded ||
+           (polls > POLLS_BEFORE_YIELD &&
+            drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED);
+}
+
 /* Between two polls. */
 static int relax(dcoll_request_t *q, unsigned polls, int timeout_ms)
 {
     dcoll_team_t *team = q->team;
-    /* what we wait for may need this very core */
-    if (team->crowded)
+    if (needs_core(team, polls))
         sched_yield();
     else
         cpu_relax();
