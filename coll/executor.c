@@ -14,7 +14,8 @@
 #define POLLS_BEFORE_YIELD    64u  /* to threads of rails */
 #define POLLS_BEFORE_PROGRESS 256u /* of a flag, before a look at the rails */
 #define SLEEP_AFTER_NS        2000000ull /* of waiting in vain */
-#define SLEEP_MS              1
+#define SLEEP_MIN_MS          1 /* looks at the rails and other requests */
+#define SLEEP_MAX_MS          16
 #define CHECK_AFTER_NS        50000000ull /* looks at the others' ledgers */
 
 static inline void cpu_relax(void)
@@ -180,9 +181,9 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void futex_sleep(_Atomic uint32_t *word, uint32_t value)
+static void futex_sleep(_Atomic uint32_t *word, uint32_t value, int ms)
 {
-    struct timespec slice = {.tv_nsec = SLEEP_MS * 1000000L};
+    struct timespec slice = {.tv_nsec = ms * 1000000L};
     syscall(SYS_futex, word, FUTEX_WAIT, value, &slice, NULL, 0);
 }
 
@@ -283,6 +284,7 @@ int request_begin(dcoll_request_t *q)
     q->pc = 0;
     q->transfers = q->completed = 0;
     q->waiting_ns = 0;
+    q->asleep = false;
     q->active = true;
     return take_credits(q);
 }
@@ -295,6 +297,7 @@ int request_advance(dcoll_request_t *q)
             return rc;
         q->pc++;
         q->waiting_ns = 0;
+        q->asleep = false;
     }
     q->active = false;
     q->start++;
@@ -303,17 +306,26 @@ int request_advance(dcoll_request_t *q)
 
 /* --------------------------------------------------------------- waiting */
 
+/* A part of what it has waited for, which is what it may cost others. */
+static int slice_ms(uint64_t waited_ns)
+{
+    uint64_t ms = waited_ns / 8000000u;
+    return ms < SLEEP_MIN_MS   ? SLEEP_MIN_MS
+           : ms > SLEEP_MAX_MS ? SLEEP_MAX_MS
+                               : (int)ms;
+}
+
 /* Sleeps a slice, or until what the request waits for comes. */
-static int sleep_slice(dcoll_request_t *q)
+static int sleep_slice(dcoll_request_t *q, int ms)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     if (op->kind == DCOLL_WAIT) {
-        int rc = take_notes(team, op->peer, SLEEP_MS);
+        int rc = take_notes(team, op->peer, ms);
         return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN ? 0 : rc;
     }
     if (op->kind == DCOLL_COMPLETE) {
-        int rc = drail_wait(team->rail, &q->reqs[q->completed], SLEEP_MS);
+        int rc = drail_wait(team->rail, &q->reqs[q->completed], ms);
         return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN
                    ? 0
                    : (rc ? team_rail_fail(team, rc) : 0);
@@ -323,7 +335,7 @@ static int sleep_slice(dcoll_request_t *q)
     atomic_fetch_add(&q->header->sleepers, 1);
     uint32_t value = atomic_load(&line->value);
     if (!is_set(value, start))
-        futex_sleep(&line->value, value);
+        futex_sleep(&line->value, value, ms);
     atomic_fetch_sub(&q->header->sleepers, 1);
     return 0;
 }
@@ -378,16 +390,19 @@ static bool needs_core(const dcoll_team_t *team, unsigned polls)
             drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED);
 }
 
-/* Between two polls. */
+/* Between two polls. Once it has slept, a wait goes on asleep: ranks that only
+ * yield to one another can keep kernel threads from a core for seconds. */
 static int relax(dcoll_request_t *q, unsigned polls, int timeout_ms)
 {
     dcoll_team_t *team = q->team;
-    if (needs_core(team, polls))
-        sched_yield();
-    else
-        cpu_relax();
-    if (polls % POLLS_BEFORE_PROGRESS)
-        return 0;
+    if (!q->asleep) {
+        if (needs_core(team, polls))
+            sched_yield();
+        else
+            cpu_relax();
+        if (polls % POLLS_BEFORE_PROGRESS)
+            return 0;
+    }
     int rc = progress_rails(team);
     if (!rc)
         rc = progress_others(q);
@@ -398,8 +413,9 @@ static int relax(dcoll_request_t *q, unsigned polls, int timeout_ms)
         q->waiting_ns = now;
     if (now - q->waiting_ns < SLEEP_AFTER_NS)
         return 0;
+    q->asleep = true;
     rc = check_peer(q, now, timeout_ms);
-    return rc ? rc : sleep_slice(q);
+    return rc ? rc : sleep_slice(q, slice_ms(now - q->waiting_ns));
 }
 
 int request_poll(dcoll_request_t *q)

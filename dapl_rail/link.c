@@ -137,7 +137,7 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
     while (ring < rail->request_depth)
         ring *= 2;
     link->ops_mask = ring - 1;
-    link->ops = calloc(ring, sizeof *link->ops);
+    link->ops = malloc(ring * sizeof *link->ops);
     link->slots = calloc(link->nslots, sizeof *link->slots);
 
     int rc = link->ops && link->slots

@@ -5,12 +5,11 @@
 
 #include "internal.h"
 
-#define POLL_BATCH     64u /* events of one rail before the next's turn */
-#define FIRST_SLICE_US 50u /* first sleep on one of several rails, … */
-#define SHARED_SLICE_US                                                        \
-    1000u                  /* … and the longest while several may be first   \
-                            */
-#define CHECK_EVENTS 1024u /* events between looks at the clock */
+#define POLL_BATCH      64u   /* events of one rail before the next's turn */
+#define FIRST_SLICE_US  50u   /* first sleep on one of several rails */
+#define SHARED_SLICE_US 1000u /* the longest while any of several may be next  \
+                               */
+#define CHECK_EVENTS 1024u    /* events between looks at the clock */
 
 /* ------------------------------------------------------ handling events */
 

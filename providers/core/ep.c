@@ -113,13 +113,14 @@ static uint32_t mask_for(DAT_COUNT n)
     return cap - 1;
 }
 
-/* Queues for the EP's present attributes; the EP must be idle. */
+/* Queues for the EP's present attributes; the EP must be idle. Their memory is
+ * touched when something is posted: most EPs never use the whole depth. */
 static int ep_queues(struct core_ep *ep)
 {
     uint32_t rq_mask = mask_for(ep->attr.max_recv_dtos);
     uint32_t sq_mask = mask_for(ep->attr.max_request_dtos);
-    struct core_wqe *rq = calloc(rq_mask + 1, sizeof *rq);
-    struct core_request *sq = calloc(sq_mask + 1, sizeof *sq);
+    struct core_wqe *rq = malloc((rq_mask + 1) * sizeof *rq);
+    struct core_request *sq = malloc((sq_mask + 1) * sizeof *sq);
     if (!rq || !sq) {
         free(rq);
         free(sq);

@@ -98,7 +98,8 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
         }
     }
 out:
-    if (now_ns() - start < 2 * YIELD_MAX_NS)
+    /* one that was cut short was in vain, too */
+    if (ret == DAT_SUCCESS && now_ns() - start < 2 * YIELD_MAX_NS)
         patience = YIELD_MAX_NS;
     else
         patience = patience / 2 >= YIELD_MIN_NS ? patience / 2 : 0;

@@ -54,13 +54,14 @@ static bool find_mapping(uint64_t base, uint64_t length, struct mapping *m)
     return found;
 }
 
-/* An open, writable fd of that file among the consumer's, or -1. Asking each
- * number is many times faster than reading /proc/self/fd. The lowest free
- * number is always taken first, so behind a long gap there is nothing. */
-static int find_fd(const struct mapping *m)
+/* An open, writable fd of that file among the consumer's from `first` on, or
+ * -1. Asking each number is many times faster than reading /proc/self/fd. The
+ * lowest free number is always taken first, so behind a long gap there is
+ * nothing. */
+static int find_fd_from(const struct mapping *m, int first)
 {
     struct stat st;
-    for (int fd = 0, last = 0; fd <= last + FD_GAP; fd++) {
+    for (int fd = first, last = first; fd <= last + FD_GAP; fd++) {
         if (fstat(fd, &st))
             continue;
         last = fd;
@@ -72,6 +73,17 @@ static int find_fd(const struct mapping *m)
     return -1;
 }
 
+/* Mostly the file is newer than the one before. */
+static int find_fd(struct shm_ia *sia, const struct mapping *m)
+{
+    int fd = find_fd_from(m, sia->newest_fd);
+    if (fd < 0 && sia->newest_fd)
+        fd = find_fd_from(m, 0);
+    if (fd >= 0)
+        sia->newest_fd = fd;
+    return fd;
+}
+
 /* The fd under which peers find the file: a duplicate of the consumer's (who
  * may close his), one for all ranges of the file. NULL: none can be had. */
 static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
@@ -81,7 +93,7 @@ static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
             f->users++;
             return f;
         }
-    int fd = find_fd(m);
+    int fd = find_fd(sia, m);
     struct shm_file *f = fd < 0 ? NULL : calloc(1, sizeof *f);
     if (!f)
         return NULL;

@@ -251,6 +251,7 @@ struct shm_ia {
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;
+    int newest_fd; /* of the consumer's, found last */
     /* connection manager, under ia->lock */
     struct shm_conn *conns;
     struct shm_watch *watch; /* by file descriptor */
