@@ -225,6 +225,42 @@ static int wrong_number(const option_table_t *table, const char *option,
     return -1;
 }
 
+/* Options that only some collectives take. */
+static int check_taken(const coll_plan_t *plan, const option_table_t *table)
+{
+    enum {
+        GATHER = 1 << DCOLL_GATHER,
+        ALLGATHER = 1 << DCOLL_ALLGATHER,
+        ALLTOALL = 1 << DCOLL_ALLTOALL,
+        BCAST = 1 << DCOLL_BCAST,
+        SCATTER = 1 << DCOLL_SCATTER,
+    };
+    const options_t *opts = plan->opts;
+    const struct {
+        bool given;
+        const char *option;
+        int collectives;
+        const char *allowed;
+    } rules[] = {
+        {opts->root, "--root", GATHER | BCAST | SCATTER,
+         "with gather, bcast and scatter"},
+        {opts->groups, "--groups", ALLGATHER, "with allgather"},
+        {opts->in_place, "--in-place", GATHER | ALLGATHER | ALLTOALL,
+         "with gather, allgather and alltoall"},
+        {opts->zero_copy != ZERO_COPY_AUTO, "--zero-copy",
+         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER,
+         "with collectives that move data"},
+    };
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].given && !(rules[i].collectives >> plan->collective & 1)) {
+            option_wrong(table, rules[i].option,
+                         dcoll_collective_name(plan->collective),
+                         rules[i].allowed);
+            return -1;
+        }
+    return 0;
+}
+
 static int check_options(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
@@ -236,15 +272,7 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
     for (unsigned i = 0; i < opts->nsizes; i++)
         if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
             return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
-    if (opts->in_place && plan->collective != DCOLL_GATHER &&
-        plan->collective != DCOLL_ALLGATHER &&
-        plan->collective != DCOLL_ALLTOALL) {
-        option_wrong(table, "--in-place",
-                     dcoll_collective_name(plan->collective),
-                     "with gather, allgather and alltoall");
-        return -1;
-    }
-    return 0;
+    return check_taken(plan, table);
 }
 
 void coll_table_rails(const options_t *opts, char *rails)

@@ -506,6 +506,9 @@ static const option_row_t team_rows[] = {
      "time, barrier, or auto: at a common time if every rank has a core "
      "(default auto)",
      parse_start, AT(start), 0, 0},
+};
+
+static const option_row_t select_rows[] = {
     {"--table", "FILE", "auto selects by this file of railbench tune",
      parse_text, AT(table), 0, 0},
 };
@@ -553,6 +556,7 @@ visit_rows(const option_table_t *table,
         {algorithm_rows, COUNT(algorithm_rows),
          table->groups & OPTIONS_ALGORITHM},
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
+        {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
         {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
         {size_rows, COUNT(size_rows),

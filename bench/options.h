@@ -117,9 +117,10 @@ typedef enum option_groups {
     OPTIONS_SHAPE = 4,      /**< ranks, nodes, ports, sizes: of schedules */
     OPTIONS_COLLECTIVE = 8, /**< --collective */
     OPTIONS_ALGORITHM = 16, /**< algorithms and what they take */
+    OPTIONS_TEAM = 32,      /**< how collectives start */
     OPTIONS_PAIR = 64,      /**< what to tell of single rails */
     OPTIONS_SHAPES = 128,   /**< several shapes */
-    OPTIONS_TEAM = 32,      /**< how collectives start and are selected */
+    OPTIONS_SELECT = 256,   /**< by what auto selects */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

@@ -85,7 +85,8 @@ out:
         .table = {.command = "railbench " #test,                               \
                   .summary = summary_text,                                     \
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
-                            OPTIONS_ALGORITHM | OPTIONS_TEAM},                 \
+                            OPTIONS_ALGORITHM | OPTIONS_TEAM |                 \
+                            OPTIONS_SELECT},                                   \
         .name = #test,                                                         \
         .sizes = default_sizes,                                                \
         .run = run,                                                            \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "progress.h"
 #include "coll/table.h"
 #include "test.h"
 #include "verify.h"
@@ -277,13 +278,21 @@ static int verify_rows(verify_t *v)
 {
     verify_result_t *r = &v->result;
     unsigned wrong = 0, served = 0;
-    for (unsigned i = 0; i < r->nrows; i++) {
-        if (verify_row(&r->rows[i], &r->shape)) {
-            fprintf(stderr, "%s: out of memory\n", v->table->command);
-            return 1;
-        }
+    progress_t progress;
+    int rc = 0;
+    progress_init(&progress);
+    for (unsigned i = 0; !rc && i < r->nrows; i++) {
+        progress_show(&progress, "%s: %s %s, %u of %u", v->table->command,
+                      dcoll_collective_name(r->rows[i].args.collective),
+                      r->rows[i].algorithm->name, i + 1, r->nrows);
+        rc = verify_row(&r->rows[i], &r->shape);
         wrong += r->rows[i].failed;
         served += !r->rows[i].refusal;
+    }
+    progress_clear(&progress);
+    if (rc) {
+        fprintf(stderr, "%s: out of memory\n", v->table->command);
+        return 1;
     }
     if (wrong)
         fprintf(stderr, "%s: %u of %u schedules are wrong\n", v->table->command,

@@ -47,6 +47,13 @@ refused 'start, some time' '--start later time barrier' \
     "$bench" gather --start later
 refused 'size of a barrier' '--sizes 8' "$bench" barrier --sizes 8
 refused 'broadcast in place' '--in-place' "$bench" bcast --in-place
+refused 'root of an all-gather' '--root allgather bcast' \
+    "$bench" allgather --ranks 4 --root 1
+refused 'groups of a gather' '--groups gather allgather' \
+    "$bench" gather --ranks 4 --groups 2
+refused 'zero copy of nothing' '--zero-copy barrier' \
+    "$bench" barrier --zero-copy on
+refused 'tune by a table' '--table' "$bench" tune --table "$work/none"
 refused 'tune of no collective' '--collective nonsense alltoall' \
     "$bench" tune --collective nonsense
 refused 'shape of no ranks' '--shapes' "$bench" check --shapes 4,0:2
@@ -101,6 +108,16 @@ everything()
     csv_is_good "$work/$test.csv" "$test" "$ranks" "$ppn" "$sizes" yes
 }
 
+many_ranks()
+{
+    timeout 120 "$bench" alltoall --ranks 64 --ppn 8 --sizes 8 --validate \
+        "${quick[@]}" >"$work/out" 2>&1 ||
+        {
+            cat "$work/out"
+            return 1
+        }
+}
+
 for test in gather allgather alltoall bcast scatter; do
     check "$test of 5 ranks, 2 on a node" everything $test 5 2 0,1,13,3000,40000
     check "$test of 4 ranks on a node, zero copy" \
@@ -114,6 +131,7 @@ done
 for test in gather allgather alltoall; do
     check "$test in place" everything $test 5 2 9,20000 --in-place
 done
+check '64 ranks on 8 nodes' many_ranks
 check 'three ports' everything alltoall 6 6 7,3000 --ports 3
 check 'groups' everything allgather 6 3 7,3000 --groups 2
 check 'a common start' everything allgather 2 2 8 --start time
