@@ -13,6 +13,10 @@
  *    can only be freed.
  *  - A team, and its requests, are used by one thread at a time, as its
  * drail_t.
+ *  - Ranks give each other credit inside these calls only. With more
+ * collectives under way than DRAIL_DEPTH, a rank that has completed its own
+ * must neither wait outside for the others (drail_job_barrier) nor prepare
+ * another call.
  *  - Buffers are any memory; memory of drail_mem_alloc() is the fastest (peers
  *    can write into it without the kernel). `bytes` is that of one block.
  */
@@ -53,7 +57,8 @@ void dcoll_config_init(dcoll_config_t *cfg);
 
 /**
  * Collective over all ranks of the job. @p rail must stay open until the team
- * is freed. Connections are made when an algorithm first needs them.
+ * is freed, serves one team at a time, and its notifications are the team's.
+ * Connections are made when an algorithm first needs them.
  * @param cfg NULL: as dcoll_config_init() sets it.
  * @param err may be NULL.
  */
@@ -105,7 +110,8 @@ typedef struct dcoll_request dcoll_request_t;
 
 /** Collective over the team; nothing is allocated after it (the shm provider
  * maps a peer's memory at the first transfer to it). The buffers must stay
- * until dcoll_free(). */
+ * until dcoll_free(). To prepare a call, here or at the first of its kind of
+ * the other functions, completes what has been started before. */
 int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
                dcoll_request_t **out);
 /** Starts it; it must not be under way. send may not be written, recv neither

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -80,6 +81,57 @@ static int perform_wait(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
+/* Takes what has come from a peer. That he has left is no matter here: who
+ * waits for him finds out. */
+static int progress_peer(dcoll_team_t *team, unsigned peer)
+{
+    int rc;
+    while (!(rc = take_notes(team, peer, 0)))
+        ;
+    return rc == DRAIL_EINTR ? rc : 0;
+}
+
+int team_progress(dcoll_team_t *team)
+{
+    int rc = 0;
+    for (unsigned peer = 0; !rc && peer < team->shape.nranks; peer++)
+        if (team->connected[peer])
+            rc = progress_peer(team, peer);
+    if (!rc && drail_job_interrupted(team->job))
+        rc = team_fail(team, DRAIL_EINTR, "interrupted");
+    return rc;
+}
+
+/* A peer who has no credit left for us may himself be waiting for credit, of us
+ * or of others: we take what comes meanwhile. */
+static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
+               unsigned flags, dcoll_tag_t tag, drail_req_t *req)
+{
+    dcoll_team_t *team = q->team;
+    const struct timespec nap = {.tv_nsec = 50000};
+    uint64_t since = 0;
+    int rc;
+    flags |= DRAIL_NOTIFY | DRAIL_NOWAIT;
+    while ((rc = drail_put(team->rail, peer, xfer, flags, note_id(q, tag),
+                           req)) == DRAIL_EAGAIN) {
+        uint64_t now = now_ns();
+        since = since ? since : now;
+        rc = team_progress(team);
+        if (rc)
+            return rc;
+        if (now - since > (uint64_t)team->timeout_ms * 1000000u)
+            return team_fail(team, DRAIL_ETIMEOUT,
+                             "%s: rank %u has taken nothing for %d ms",
+                             dcoll_collective_name(q->args.collective), peer,
+                             team->timeout_ms);
+        if (now - since < SLEEP_AFTER_NS)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
+    }
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
 static int perform_notify(dcoll_request_t *q, const dcoll_op_t *op)
 {
     dcoll_team_t *team = q->team;
@@ -92,9 +144,7 @@ static int perform_notify(dcoll_request_t *q, const dcoll_op_t *op)
             .remote_offset = team->rank * sizeof(drail_key_t),
             .bytes = sizeof(drail_key_t),
         };
-    int rc = drail_put(team->rail, op->peer, &xfer, DRAIL_NOTIFY,
-                       note_id(q, op->tag), NULL);
-    return rc ? team_rail_fail(team, rc) : 0;
+    return put(q, op->peer, &xfer, 0, op->tag, NULL);
 }
 
 /* ------------------------------------------------------------------ transfers
@@ -120,11 +170,10 @@ static int perform_put(dcoll_request_t *q, const dcoll_op_t *op)
         }
     }
     unsigned rail = op->port % drail_nrails(team->rail);
-    int rc = drail_put(team->rail, op->peer, &xfer,
-                       DRAIL_NOTIFY | DRAIL_ON_RAIL(rail),
-                       note_id(q, DCOLL_DATA), &q->reqs[q->transfers]);
+    int rc = put(q, op->peer, &xfer, DRAIL_ON_RAIL(rail), DCOLL_DATA,
+                 &q->reqs[q->transfers]);
     if (rc)
-        return team_rail_fail(team, rc);
+        return rc;
     q->transfers++;
     return 0;
 }
@@ -340,15 +389,6 @@ static int sleep_slice(dcoll_request_t *q, int ms)
     return 0;
 }
 
-/* The transport gives peers their credits back while we wait for a flag. */
-static int progress_rails(dcoll_team_t *team)
-{
-    if (team->progress_peer == team->rank)
-        return 0;
-    int rc = take_notes(team, team->progress_peer, 0);
-    return rc == DRAIL_EAGAIN ? 0 : rc;
-}
-
 static int progress_others(dcoll_request_t *q)
 {
     for (dcoll_request_t *r = q->team->requests; r; r = r->next) {
@@ -360,26 +400,32 @@ static int progress_others(dcoll_request_t *q)
 }
 
 /* After a while of waiting: is it in vain? */
-static int check_peer(dcoll_request_t *q, uint64_t now, int timeout_ms)
+static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    uint64_t waited = now - q->waiting_ns;
-    if (drail_job_interrupted(team->job))
-        return team_fail(team, DRAIL_EINTR, "interrupted");
-    if (waited >= CHECK_AFTER_NS && now - q->looked_ns >= CHECK_AFTER_NS) {
-        q->looked_ns = now;
-        int rc = op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT
-                     ? ledger_check(team, op->peer)
-                     : 0;
-        if (rc)
-            return rc;
-    }
-    if (waited < (uint64_t)timeout_ms * 1000000u)
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+    if (now - q->waiting_ns < CHECK_AFTER_NS ||
+        now - q->looked_ns < CHECK_AFTER_NS)
         return 0;
-    return team_fail(
-        team, DRAIL_ETIMEOUT, "%s: no answer of rank %u within %d ms",
-        dcoll_collective_name(q->args.collective), op->peer, timeout_ms);
+    q->looked_ns = now;
+    return op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT
+               ? ledger_check(team, op->peer)
+               : 0;
+}
+
+static int fail_timeout(dcoll_request_t *q, int timeout_ms)
+{
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    const char *name = dcoll_collective_name(q->args.collective);
+    return op->kind == DCOLL_COMPLETE
+               ? team_fail(q->team, DRAIL_ETIMEOUT,
+                           "%s: transfers are not complete within %d ms", name,
+                           timeout_ms)
+               : team_fail(q->team, DRAIL_ETIMEOUT,
+                           "%s: no answer of rank %u within %d ms", name,
+                           op->peer, timeout_ms);
 }
 
 /* What we wait for may need this very core: a rank, or our rails' threads. */
@@ -390,32 +436,46 @@ static bool needs_core(const dcoll_team_t *team, unsigned polls)
             drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED);
 }
 
+struct patience { /* of one wait for a request */
+    int timeout_ms;
+    unsigned polls;
+    uint64_t since_ns; /* 0: it is too early to look at the clock */
+};
+
 /* Between two polls. Once it has slept, a wait goes on asleep: ranks that only
  * yield to one another can keep kernel threads from a core for seconds. */
-static int relax(dcoll_request_t *q, unsigned polls, int timeout_ms)
+static int relax(dcoll_request_t *q, struct patience *p)
 {
     dcoll_team_t *team = q->team;
+    p->polls++;
     if (!q->asleep) {
-        if (needs_core(team, polls))
+        if (needs_core(team, p->polls))
             sched_yield();
         else
             cpu_relax();
-        if (polls % POLLS_BEFORE_PROGRESS)
+        if (p->polls % POLLS_BEFORE_PROGRESS)
             return 0;
     }
-    int rc = progress_rails(team);
+    int rc = team_progress(team);
     if (!rc)
         rc = progress_others(q);
     if (rc)
         return rc;
     uint64_t now = now_ns();
+    if (!p->since_ns)
+        p->since_ns = now;
     if (!q->waiting_ns)
         q->waiting_ns = now;
-    if (now - q->waiting_ns < SLEEP_AFTER_NS)
+    uint64_t waited = now - q->waiting_ns;
+    if (waited < SLEEP_AFTER_NS)
         return 0;
     q->asleep = true;
-    rc = check_peer(q, now, timeout_ms);
-    return rc ? rc : sleep_slice(q, slice_ms(now - q->waiting_ns));
+    rc = check_peer(q, now);
+    /* it may have stood still before this wait, too, when it was tested */
+    uint64_t since = p->since_ns > q->waiting_ns ? p->since_ns : q->waiting_ns;
+    if (!rc && now - since >= (uint64_t)p->timeout_ms * 1000000u)
+        rc = fail_timeout(q, p->timeout_ms);
+    return rc ? rc : sleep_slice(q, slice_ms(waited));
 }
 
 int request_poll(dcoll_request_t *q)
@@ -423,18 +483,23 @@ int request_poll(dcoll_request_t *q)
     int rc = request_advance(q);
     if (rc != DRAIL_EAGAIN)
         return rc;
-    rc = progress_rails(q->team);
+    rc = team_progress(q->team);
     if (!rc)
         rc = progress_others(q);
-    return rc ? rc : request_advance(q);
+    if (!rc)
+        rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN || ++q->polls % POLLS_BEFORE_PROGRESS)
+        return rc;
+    int vain = check_peer(q, now_ns());
+    return vain ? vain : DRAIL_EAGAIN;
 }
 
 int request_finish(dcoll_request_t *q, int timeout_ms)
 {
-    unsigned polls = 0;
+    struct patience patience = {.timeout_ms = timeout_ms};
     int rc;
     while ((rc = request_advance(q)) == DRAIL_EAGAIN) {
-        rc = relax(q, ++polls, timeout_ms);
+        rc = relax(q, &patience);
         if (rc)
             break;
     }

@@ -87,7 +87,11 @@ struct member {
     struct segment_card segment;
     pid_t pid;
     drail_key_t ledger;
+    uint32_t first_id; /* rank 0's counts: of the team's first request */
 };
+
+/* Ids of requests go round: a notification's id holds them and a tag. */
+#define REQUEST_IDS (UINT32_MAX / DCOLL_TAGS)
 
 struct dcoll_team {
     drail_job_t *job;
@@ -107,8 +111,7 @@ struct dcoll_team {
     drail_mem_t *copy_mem;
     dcoll_request_t *requests; /* list of all */
     unsigned next_id;
-    unsigned progress_peer; /* a connected peer, or our own rank */
-    int broken;             /* error after which nothing works any more */
+    int broken; /* error after which nothing works any more */
     drail_error_t error;
 };
 
@@ -157,7 +160,7 @@ struct dcoll_request {
     dcoll_team_t *team;
     enum owner owner;
     unsigned ordinal; /* OWNER_BEGIN: which of several equal ones */
-    unsigned id;      /* the same on all ranks */
+    uint32_t id;      /* the same on all ranks */
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
     dcoll_schedule_t schedule;
@@ -191,6 +194,7 @@ struct dcoll_request {
     uint64_t waiting_ns; /* since when it has not moved, 0: it has */
     uint64_t looked_ns;  /* ledger_check was made */
     bool asleep;         /* it has waited for long */
+    unsigned polls;      /* by dcoll_test */
 };
 
 /* Creates a request of the call's shape, without buffers; collective. */
@@ -211,6 +215,9 @@ int request_advance(dcoll_request_t *q);
 int request_poll(dcoll_request_t *q);
 /* Until it is complete; timeout_ms as for the transport. */
 int request_finish(dcoll_request_t *q, int timeout_ms);
+/* Takes what all peers have sent, which gives them their credits back, whatever
+ * this rank waits for. An error: DRAIL_EINTR. */
+int team_progress(dcoll_team_t *team);
 /* A notification that the transport has delivered. */
 void team_deliver(dcoll_team_t *team, unsigned peer, uint32_t id);
 

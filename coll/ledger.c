@@ -85,7 +85,8 @@ void ledger_give_up(dcoll_team_t *team, int code)
     atomic_store_explicit(&mine->error, code, memory_order_release);
 }
 
-/* A look at the peer's ledger; NULL: it can't be had. */
+/* A look at the peer's ledger, whose parts may have been read in any order;
+ * NULL: it can't be had. */
 static const struct ledger *look(dcoll_team_t *team, unsigned peer)
 {
     drail_req_t req;
@@ -99,10 +100,11 @@ static const struct ledger *look(dcoll_team_t *team, unsigned peer)
         .remote = &team->members[peer].ledger,
         .bytes = sizeof *team->copy,
     };
-    if (drail_get(team->rail, peer, &xfer, &req) ||
-        drail_wait(team->rail, &req, team->timeout_ms))
+    if (drail_get(team->rail, peer, &xfer, &req))
         return NULL;
-    return team->copy;
+    int rc = drail_wait(team->rail, &req, team->timeout_ms);
+    drail_forget(team->rail, &req);
+    return rc ? NULL : team->copy;
 }
 
 static bool dead(const dcoll_team_t *team, unsigned peer)
@@ -161,10 +163,14 @@ static int check_alive(dcoll_team_t *team, unsigned peer)
 
 int ledger_check(dcoll_team_t *team, unsigned peer)
 {
-    uint64_t at;
+    uint64_t at, again;
+    const struct ledger *mine = ledger_of(team, team->rank);
     const struct ledger *other = look(team, peer);
     int rc = other ? check_error(team, peer, other) : 0;
-    if (!rc && other && differ(ledger_of(team, team->rank), other, &at))
+    /* what was just being written has been by the second look */
+    if (!rc && other && differ(mine, other, &at) &&
+        (other = look(team, peer)) && differ(mine, other, &again) &&
+        again == at)
         rc = fail_differ(team, peer, other, at);
     return rc ? rc : check_alive(team, peer);
 }
@@ -180,8 +186,9 @@ static int await_call(dcoll_team_t *team, unsigned peer, uint64_t n)
             rc = check_alive(team, peer);
         if (rc)
             return rc;
-        if (drail_job_interrupted(team->job))
-            return team_fail(team, DRAIL_EINTR, "interrupted");
+        rc = team_progress(team);
+        if (rc)
+            return rc;
         if (now_ns() >= end)
             return team_fail(team, DRAIL_ETIMEOUT,
                              "rank %u has made no call within %d ms", peer,

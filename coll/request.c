@@ -13,6 +13,7 @@
 struct opening {
     struct call call;
     uint64_t id;
+    uint64_t mode;   /* what else must be equal, from tables and settings */
     uint64_t remote; /* puts or notifications in my schedule */
     int64_t error;   /* of preparing my part */
     struct segment_card node;
@@ -174,13 +175,25 @@ static int prepare(dcoll_request_t *q, struct needs *needs,
 
 /* -------------------------------------------------------------- together */
 
+static uint64_t mode_of(const dcoll_request_t *q)
+{
+    return (uint64_t)q->args.groups << 32 | q->args.depth << 1 |
+           q->args.zero_copy;
+}
+
 static int compare_calls(dcoll_request_t *q, const struct opening *all)
 {
     dcoll_team_t *team = q->team;
     char ours[128], theirs[128];
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        if (call_same(&all[r].call, &q->call) && all[r].id == q->id)
-            continue;
+        if (call_same(&all[r].call, &q->call) && all[r].id == q->id) {
+            if (all[r].mode == mode_of(q))
+                continue;
+            return team_fail(team, DRAIL_EINVAL,
+                             "rank %u and rank %u have different settings or "
+                             "tables: zero copy, groups, depth",
+                             team->rank, r);
+        }
         call_text(&q->call, ours, sizeof ours);
         call_text(&all[r].call, theirs, sizeof theirs);
         return team_fail(team, DRAIL_EINVAL,
@@ -254,6 +267,7 @@ static int together(dcoll_request_t *q, int failed, const struct needs *needs,
     struct opening mine = {
         .call = q->call,
         .id = q->id,
+        .mode = mode_of(q),
         .remote = needs->remote || has_segment(q),
         .error = failed,
         .node = *card,
@@ -286,34 +300,48 @@ out:
     return rc;
 }
 
+/* Others may wait for these before they come to prepare the next one. */
+static int finish_started(dcoll_team_t *team)
+{
+    int rc = 0;
+    for (dcoll_request_t *q = team->requests; q && !rc; q = q->next)
+        if (q->active)
+            rc = request_finish(q, team->timeout_ms);
+    return rc;
+}
+
 int request_create(dcoll_team_t *team, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner,
                    dcoll_request_t **out)
 {
     struct needs needs = {0};
     struct segment_card card = {0};
-    dcoll_request_t *q = calloc(1, sizeof *q);
-    if (!q)
-        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    int rc = finish_started(team);
+    dcoll_request_t *q = rc ? NULL : calloc(1, sizeof *q);
+    if (!rc && !q)
+        rc = team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    if (rc) {
+        ledger_give_up(team, rc);
+        return rc;
+    }
     q->team = team;
     q->owner = owner;
     q->args = *args;
     q->algorithm = algorithm;
     q->node = SEGMENT_NONE;
     q->call = call_of(args, algorithm, true);
-    q->id = team->next_id++;
+    q->id = team->next_id;
+    team->next_id = (q->id + 1) % REQUEST_IDS;
     ledger_enter(team, &q->call);
     q->next = team->requests;
     team->requests = q;
-    int rc = ledger_meet(team);
+    rc = ledger_meet(team);
+    if (!rc) {
+        rc = prepare(q, &needs, &card);
+        rc = together(q, rc, &needs, &card);
+    }
     if (rc) {
         ledger_give_up(team, rc);
-        request_destroy(q);
-        return rc;
-    }
-    rc = prepare(q, &needs, &card);
-    rc = together(q, rc, &needs, &card);
-    if (rc) {
         request_destroy(q);
         return rc;
     }
@@ -329,6 +357,8 @@ void request_destroy(dcoll_request_t *q)
         link = &(*link)->next;
     if (*link)
         *link = q->next;
+    for (unsigned i = q->completed; i < q->transfers; i++)
+        drail_forget(q->team->rail, &q->reqs[i]);
     request_unbind(q);
     if (q->mem[DCOLL_TEMP])
         drail_mem_release(q->mem[DCOLL_TEMP]);

@@ -38,6 +38,12 @@ int segment_create(struct segment *s, size_t bytes, struct segment_card *card)
     return 0;
 }
 
+static bool is_sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
 int segment_attach(struct segment *s, size_t bytes,
                    const struct segment_card *card)
 {
@@ -50,7 +56,7 @@ int segment_attach(struct segment *s, size_t bytes,
     s->fd = open(path, O_RDWR | O_CLOEXEC);
     /* a descriptor may have been closed and its number taken again */
     if (s->fd >= 0 && !fstat(s->fd, &st) && st.st_ino == card->inode &&
-        st.st_size == (off_t)bytes && fcntl(s->fd, F_GET_SEALS) == SEALS)
+        st.st_size == (off_t)bytes && is_sealed(s->fd))
         rc = segment_map(s);
     if (rc)
         segment_close(s);

@@ -40,7 +40,6 @@ int team_connect(dcoll_team_t *team, unsigned peer)
     if (rc)
         return team_rail_fail(team, rc);
     team->connected[peer] = true;
-    team->progress_peer = peer;
     return 0;
 }
 
@@ -75,7 +74,13 @@ static bool is_crowded(const dcoll_team_t *team)
 
 static int exchange_members(dcoll_team_t *team)
 {
-    struct member mine = {.pid = getpid()};
+    /* No other team on these rails has had requests with these numbers: late
+     * notifications of one that is gone must not count for us. It takes more
+     * than a microsecond to prepare a request. */
+    struct member mine = {
+        .pid = getpid(),
+        .first_id = (uint32_t)(now_ns() / 1000u % REQUEST_IDS),
+    };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
     int rc = 0;
@@ -87,6 +92,7 @@ static int exchange_members(dcoll_team_t *team)
                              team->timeout_ms);
     if (!rc)
         rc = failed;
+    team->next_id = team->members[0].first_id;
     if (!rc && team->rank != team->first)
         rc = segment_attach(&team->ledgers, bytes,
                             &team->members[team->first].segment);
@@ -130,10 +136,14 @@ static int exchange_ledgers(dcoll_team_t *team, int failed)
 
 static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
 {
-    if (cfg->depth == 1 || cfg->depth == 2)
+    if (cfg->depth != 1 && cfg->depth != 2)
+        snprintf(err->text, sizeof err->text, "depth %u: allowed are 1 and 2",
+                 cfg->depth);
+    else if (cfg->ports > DRAIL_MAX_RAILS)
+        snprintf(err->text, sizeof err->text, "%u ports: allowed are 0 to %d",
+                 cfg->ports, DRAIL_MAX_RAILS);
+    else
         return 0;
-    snprintf(err->text, sizeof err->text, "depth %u: allowed are 1 and 2",
-             cfg->depth);
     return err->code = DRAIL_EINVAL;
 }
 
@@ -180,7 +190,6 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     if (rc)
         goto out;
     team->crowded = is_crowded(team);
-    team->progress_peer = team->rank;
     team->connected = calloc(team->shape.nranks, sizeof *team->connected);
     team->members = calloc(team->shape.nranks, sizeof *team->members);
     rc = DRAIL_ENOMEM;

@@ -20,14 +20,17 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
                       struct wire_atomic *ask, uint64_t *old)
 {
     struct wire wire = {.type = WIRE_ATOMIC};
-    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL));
+    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), t->cfg.timeout_ms);
     link->answered = false;
     if (!rc)
         rc = link_send(link, &wire, ask, sizeof *ask, NULL);
-    if (!rc)
-        rc = progress_wait(t, answer_owed, link, t->cfg.timeout_ms);
     if (rc)
         return rc;
+    rc = progress_wait(t, answer_owed, link, t->cfg.timeout_ms);
+    if (rc) { /* its answer must not be taken for the next one's */
+        link_down(link, rc, "an atomic did not end");
+        return rc;
+    }
     *old = link->answer.old;
     if (link->answer.status)
         return fail(t, DRAIL_EACCESS, "rank %u refused the atomic", peer->rank);

@@ -178,7 +178,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
-    rc = links_reserve(t, peer, b.rails);
+    rc = links_reserve(t, peer, b.rails, t->cfg.timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_batch");
     b.seq = peer->note_seq++;
@@ -259,7 +259,9 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         .timeout_ms = t->cfg.timeout_ms,
     };
     /* over all rails: the question says only later which ones it took */
-    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1) : 0;
+    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1,
+                                t->cfg.timeout_ms)
+                : 0;
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
     a.seq = peer->note_seq;

@@ -387,6 +387,8 @@ typedef enum drail_flags {
     DRAIL_NOTIFY = 1,    /**< deliver a notification after the data */
     DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
                               over those without a stripe of the data */
+    DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY: DRAIL_EAGAIN, and nothing is
+                              started, if the peer has no credit left */
 } drail_flags_t;
 /** Flag of drail_put: a message too short to be striped goes over this rail.
  *  Engine single takes its own all the same. */
@@ -440,7 +442,12 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
  *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */
 int drail_test(drail_t *rail, drail_req_t *req);
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms);
-/** Waits until all puts, gets and sends to @p peer are complete. */
+/** @p req may be freed or used again: nothing writes to it any more. If its
+ *  transfer is under way it goes on, and its memory must stay registered until
+ *  drail_fence(). */
+void drail_forget(drail_t *rail, drail_req_t *req);
+/** Waits until all puts with data and all gets to @p peer are complete; sends
+ *  and mere notifications are delivered by drail_close() at the latest. */
 int drail_fence(drail_t *rail, unsigned peer);
 
 /* --------------------------------------------------------------- batch --- */

@@ -406,7 +406,8 @@ int link_post(struct link *link, struct dto *dto,
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done);
 /* Waits until a message can be sent on every one of these rails. */
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails);
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails,
+                  int timeout_ms);
 /* A receive was consumed; gives credits back when many are owed. */
 void link_owe(struct link *link);
 /* Sends what we owe the peer, a reply or credits, if there is room. */

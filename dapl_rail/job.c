@@ -22,6 +22,8 @@
 #define GRACE_MS 2000
 #define TERM_MS  1000 /* from SIGTERM to SIGKILL */
 
+#define FILES_PER_LINK 5 /* of the shm provider, more than of others */
+
 struct child {
     pid_t pid; /* 0: has been waited for */
 };
@@ -230,11 +232,12 @@ static void supervise(struct supervisor *s)
     }
 }
 
-/* A socket per rank and some more must fit into the limit of open files. */
+/* The supervisor's socket to each rank, and a rank's connections to all others
+ * over all rails must fit into the limit of open files; ranks inherit it. */
 static void files_reserve(unsigned nranks)
 {
     struct rlimit limit;
-    rlim_t need = nranks + 64;
+    rlim_t need = nranks * (1 + FILES_PER_LINK * DRAIL_MAX_RAILS) + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
         return;
     limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;

@@ -4,6 +4,7 @@
  * fig. 3). Handles are views of regions, which the cache in regcache.c owns.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,6 +51,10 @@ void region_destroy(struct region *region)
     for (unsigned r = 0; r < region->nrails; r++)
         dat_lmr_free(region->lmr[r]);
     if (region->fd >= 0) {
+        /* peers may have it mapped for long: they must not hold its pages */
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        (void)!fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                         0, (off_t)((region->bytes + page - 1) / page * page));
         munmap(region->address, region->bytes);
         close(region->fd);
     }

@@ -46,7 +46,7 @@ static unsigned short_rail(drail_t *t)
 static int message_send(drail_t *t, struct peer *peer, unsigned rail,
                         struct wire *wire, const void *payload, size_t bytes)
 {
-    int rc = links_reserve(t, peer, RAIL_BIT(rail));
+    int rc = links_reserve(t, peer, RAIL_BIT(rail), t->cfg.timeout_ms);
     if (!rc)
         rc = link_send(peer->links[rail], wire, payload, bytes, NULL);
     return rc;

@@ -307,12 +307,12 @@ static int reserve_owed(drail_t *t, void *arg, uint32_t *owed)
     return *owed == 0;
 }
 
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails)
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, int timeout_ms)
 {
     struct reserve want = {.peer = peer, .rails = rails};
     uint32_t owed;
     int rc = reserve_owed(t, &want, &owed);
     if (rc == 0)
-        rc = progress_wait(t, reserve_owed, &want, t->cfg.timeout_ms);
+        rc = progress_wait(t, reserve_owed, &want, timeout_ms);
     return rc < 0 ? rc : 0;
 }

@@ -5,11 +5,12 @@
 
 #include "internal.h"
 
-#define POLL_BATCH      64u   /* events of one rail before the next's turn */
-#define FIRST_SLICE_US  50u   /* first sleep on one of several rails */
-#define SHARED_SLICE_US 1000u /* the longest while any of several may be next  \
-                               */
-#define CHECK_EVENTS 1024u    /* events between looks at the clock */
+#define POLL_BATCH     64u /* events of one rail before the next's turn */
+#define FIRST_SLICE_US 50u /* first sleep on one of several rails */
+#define SHARED_SLICE_US                                                        \
+    1000u                  /* the longest while any of several may be next     \
+                            */
+#define CHECK_EVENTS 1024u /* events between looks at the clock */
 
 /* ------------------------------------------------------ handling events */
 
@@ -321,8 +322,8 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         rc = patience_check(p);
         if (rc)
             return owed(t, arg, &rails) > 0 ? 1 : rc;
-        if (slice < longest_slice(t, alone))
-            slice *= 2;
+        unsigned longest = longest_slice(t, alone);
+        slice = 2 * slice < longest ? 2 * slice : longest;
     }
 }
 

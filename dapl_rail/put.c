@@ -198,19 +198,34 @@ static void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->message = timing_start(t, x->xfer->bytes, x->data, start);
 }
 
-/* No event may touch any more what belongs to a failed start. */
-static void transfer_abandon(struct transfer *x, uint32_t rails, int status)
+/* No event of these rails touches them any more; each may be NULL. */
+static void ops_forget(struct peer *peer, uint32_t rails, const struct req *req,
+                       const struct message *message)
 {
     for (; rails; rails &= rails - 1) {
-        struct link *link = x->peer->links[__builtin_ctz(rails)];
+        struct link *link = peer->links[__builtin_ctz(rails)];
         for (uint64_t i = link->ops_tail; i != link->ops_head; i++) {
             struct op *op = &link->ops[i & link->ops_mask];
-            if (x->req && op->req == x->req)
+            if (req && op->req == req)
                 op->req = NULL;
-            if (x->message && op->message == x->message)
+            if (message && op->message == message)
                 op->message = NULL;
         }
     }
+}
+
+void drail_forget(drail_t *t, drail_req_t *opaque)
+{
+    if (!t || !opaque || req_of(opaque)->peer >= t->job->size)
+        return;
+    struct req *req = req_of(opaque);
+    ops_forget(&t->peers[req->peer], atomic_load(&req->pending), req, NULL);
+    atomic_store(&req->pending, 0);
+}
+
+static void transfer_abandon(struct transfer *x, uint32_t rails, int status)
+{
+    ops_forget(x->peer, rails, x->req, x->message);
     if (x->message)
         timing_abandon(x->message);
     if (x->req) {
@@ -254,17 +269,21 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (!peer)
         return rc;
     if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
-        flags % DRAIL_ON_RAIL(0) & ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS))
+        flags % DRAIL_ON_RAIL(0) &
+            ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS | DRAIL_NOWAIT))
         return fail(t, DRAIL_EINVAL, "drail_put: flags 0x%x", flags);
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
+    if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT &&
+        (rc = links_reserve(t, peer, engine_rails(t), 0)))
+        return outcome(t, peer, rc, "drail_put");
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_WRITE);
     transfer_cut(t, &x, flags);
     if (flags & DRAIL_NOTIFY) {
         x.notify = x.data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
-        rc = links_reserve(t, peer, x.notify);
+        rc = links_reserve(t, peer, x.notify, t->cfg.timeout_ms);
         if (rc) {
             transfer_abandon(&x, 0, rc);
             return outcome(t, peer, rc, "drail_put");

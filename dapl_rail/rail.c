@@ -12,7 +12,7 @@
 #include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64
-#define CM_QLEN    256 /* connection events and requests that may be queued */
+#define CM_QLEN    256 /* least, of connection events and requests */
 
 static unsigned clamp(DAT_COUNT value, unsigned max)
 {
@@ -218,6 +218,9 @@ static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
 
 int rail_listen(struct rail *rail, unsigned qlen)
 {
+    /* each peer asks, connects and disconnects once */
+    unsigned events = 2 * rail->owner->job->size;
+    unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_pz_create", status);
@@ -225,9 +228,9 @@ int rail_listen(struct rail *rail, unsigned qlen)
     int rc = evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
     if (!rc)
         rc =
-            evd_create(rail, CM_QLEN, DAT_EVD_CONNECTION_FLAG, &rail->conn_evd);
+            evd_create(rail, cm_qlen, DAT_EVD_CONNECTION_FLAG, &rail->conn_evd);
     if (!rc)
-        rc = evd_create(rail, CM_QLEN, DAT_EVD_CR_FLAG, &rail->cr_evd);
+        rc = evd_create(rail, cm_qlen, DAT_EVD_CR_FLAG, &rail->cr_evd);
     return rc ? rc : listen_any(rail);
 }
 

@@ -225,9 +225,10 @@ static int allocate(drail_t *t)
     t->rails = aligned_alloc(CACHE_LINE, bytes);
     t->peers = calloc(size, sizeof *t->peers);
     t->cards = calloc((size_t)size * t->nrails, sizeof *t->cards);
+    if (t->rails)
+        memset(t->rails, 0, bytes);
     if (!t->rails || !t->peers || !t->cards)
         return DRAIL_ENOMEM;
-    memset(t->rails, 0, bytes);
     for (unsigned r = 0; r < t->nrails; r++) {
         t->rails[r].owner = t;
         t->rails[r].index = r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The adaptive policy over rails with a link model: slow ones, so that nothing
- * but the model decides. Shares are compared, not times.
+ * Rails with a link model: slow ones, so that nothing but the model decides.
+ * The adaptive policy: shares are compared, not times.
  */
 #include <math.h>
 
@@ -190,6 +190,33 @@ static void window(struct rank *r)
     buffers_close(r, &b);
 }
 
+/* A request may go while its transfer is under way, which a far adapter takes
+ * long for. */
+static void forgotten(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    for (unsigned round = 0; r->rank == 0 && round < 20; round++) {
+        drail_req_t *req = malloc(sizeof *req);
+        drail_xfer_t xfer = {.local = b.source,
+                             .local_mem = b.mem,
+                             .remote = &b.keys[1],
+                             .bytes = 4096};
+        check(req != NULL);
+        memset(b.source, (int)round, 4096);
+        expect(r, 0, drail_put(r->t, 1, &xfer, 0, 0, req));
+        expect(r, DRAIL_EAGAIN, drail_test(r->t, req));
+        drail_forget(r->t, req);
+        expect(r, 0, drail_test(r->t, req)); /* it awaits nothing any more */
+        free(req);
+        expect(r, 0, drail_fence(r->t, 1));
+    }
+    barrier(r);
+    for (unsigned i = 0; r->rank == 1 && i < 4096; i++)
+        check(b.source[i] == 19);
+    buffers_close(r, &b);
+}
+
 static void adaptive(drail_config_t *cfg, const char *first, const char *second)
 {
     take_rails(cfg, 2);
@@ -215,6 +242,13 @@ static void rails_far_threaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
+static void rails_far_only(drail_config_t *cfg)
+{
+    take_rails(cfg, 1);
+    cfg->nrails = 1;
+    cfg->rails[0] = "far";
+}
+
 static void rails_bus(drail_config_t *cfg)
 {
     adaptive(cfg, "bus0", "bus1");
@@ -232,6 +266,7 @@ static const struct test tests[] = {
      0},
     {"leaves out who shares a bus", 2, shared_bus, rails_bus, 0},
     {"many messages under way", 2, window, rails_unequal, 0},
+    {"forgotten requests", 2, forgotten, rails_far_only, 0},
 };
 
 int main(int argc, char **argv)

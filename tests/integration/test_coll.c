@@ -289,6 +289,73 @@ static void overlapping(struct rank *r)
     scene_close(&s);
 }
 
+/* What is under way must not wait for a rank that prepares the next call. */
+static void prepared_while_started(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q;
+    dcoll_call_t c = {DCOLL_ALLGATHER, NULL, NULL, 8, 0, "bruck"};
+    scene_open(&s, r, 2);
+    c.send = s.send;
+    c.recv = s.recv;
+    give(&s, &c, 3);
+    good(&s, dcoll_init(s.team, &c, &q), "init");
+    good(&s, dcoll_start(q), "start");
+    if (r->rank == 0)
+        good(&s, dcoll_wait(q, -1), "wait");
+    good(&s, dcoll_barrier(s.team), "barrier");
+    good(&s, dcoll_wait(q, -1), "wait");
+    check(got(&s, &c, 3));
+    scene_close(&s);
+}
+
+/* More starts than the transport has credits for, before anybody waits. */
+static void many_started(struct rank *r)
+{
+    struct scene s;
+    enum { N = 40 };
+    dcoll_request_t *q[N];
+    scene_open(&s, r, 2);
+    good(&s, dcoll_barrier(s.team), "barrier"); /* prepares that of the end */
+    for (unsigned i = 0; i < N; i++) {
+        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i,
+                          64,          0,    "binomial"};
+        good(&s, dcoll_init(s.team, &c, &q[i]), "init");
+    }
+    for (unsigned round = 0; round < 5; round++) {
+        for (unsigned i = 0; i < N; i++) {
+            if (r->rank == 0)
+                fill(s.recv + 64 * i, round, i, 0, 64);
+            good(&s, dcoll_start(q[i]), "start");
+        }
+        for (unsigned i = 0; i < N; i++)
+            good(&s, dcoll_wait(q[i], -1), "wait");
+        for (unsigned i = 0; i < N; i++)
+            check(holds(s.recv + 64 * i, round, i, 0, 64));
+    }
+    good(&s, dcoll_barrier(s.team), "barrier");
+    scene_close(&s);
+}
+
+/* Notifications of a team that is gone must not count for the next one: the
+ * root runs ahead of ranks that come late, as far as it may. */
+static void team_after_team(struct rank *r)
+{
+    for (unsigned team = 0; team < 4; team++) {
+        struct scene s;
+        scene_open(&s, r, 2);
+        dcoll_call_t c = {DCOLL_SCATTER, s.send, s.recv, 4096, 0, "direct"};
+        for (unsigned start = 0; start < 8; start++) {
+            give(&s, &c, start);
+            if (r->rank)
+                nap(1);
+            good(&s, dcoll_run(s.team, &c), "scatter");
+            check(got(&s, &c, start));
+        }
+        scene_close(&s);
+    }
+}
+
 /* More different calls than a team keeps requests for. */
 static void many_sizes(struct rank *r)
 {
@@ -419,6 +486,28 @@ static void different_in_place(struct rank *r)
     different(r, false, &allgather_8, &allgather_8_in_place, "in place");
 }
 
+/* Also those who only test are told. */
+static void different_polled(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q[2];
+    int rc;
+    scene_open(&s, r, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8 + 8 * i, 0, NULL};
+        good(&s, dcoll_init(s.team, &c, &q[i]), "init");
+    }
+    double begin = seconds();
+    dcoll_request_t *mine = q[r->rank == r->size - 1];
+    good(&s, dcoll_start(mine), "start");
+    while ((rc = dcoll_test(mine)) == DRAIL_EAGAIN && seconds() - begin < 4)
+        sched_yield();
+    check(rc == DRAIL_EINVAL);
+    nap(500);
+    barrier(r);
+    _exit(0);
+}
+
 static void different_order(struct rank *r)
 {
     struct scene s;
@@ -439,6 +528,12 @@ static void different_order(struct rank *r)
 static void short_timeout(drail_config_t *cfg)
 {
     cfg->timeout_ms = 5000;
+}
+
+static void shallow(drail_config_t *cfg)
+{
+    short_timeout(cfg);
+    cfg->depth = 4;
 }
 
 /* A rank dies: the others get an error soon. */
@@ -481,6 +576,12 @@ static const struct test tests[] = {
      APART | PPN(3)},
     {"several under way", 3, overlapping, NULL, APART},
     {"several under way, two nodes", 4, overlapping, NULL, APART | PPN(2)},
+    {"prepared while another is under way", 2, prepared_while_started,
+     short_timeout, APART | PPN(1)},
+    {"more starts than credits", 2, many_started, shallow, APART | PPN(1)},
+    {"more starts than credits, three nodes", 3, many_started, shallow,
+     APART | PPN(1)},
+    {"team after team", 4, team_after_team, NULL, APART | PPN(2)},
     {"many sizes", 3, many_sizes, NULL, APART | PPN(2)},
     {"bad arguments", 2, bad_arguments, NULL, APART},
     {"in place where it is wrong", 2, bad_in_place, NULL, APART},
@@ -495,6 +596,7 @@ static const struct test tests[] = {
      short_timeout, APART | PPN(2)},
     {"different roots", 3, different_roots, short_timeout, APART},
     {"in place on one rank only", 3, different_in_place, short_timeout, APART},
+    {"different calls, tested", 3, different_polled, short_timeout, APART},
     {"different order", 3, different_order, short_timeout, APART},
     {"a rank dies", 3, death, short_timeout, FAILS | APART},
     {"a rank dies, on nodes", 4, death, short_timeout, FAILS | APART | PPN(2)},
