@@ -326,9 +326,9 @@ struct core_transport {
     /* Moves what can be moved. `sure`: wait for the EP's lock rather than
      * leave the work to the thread that has it. */
     void (*progress)(struct core_ep *ep, bool sure);
-    /* When (CLOCK_MONOTONIC, ns) progress will find something by the mere
-     * passing of time; UINT64_MAX: never. */
-    uint64_t (*next_due)(struct core_ep *ep);
+    /* When (CLOCK_MONOTONIC, ns) progress, which last looked at @p seen, will
+     * find something by the mere passing of time; UINT64_MAX: never. */
+    uint64_t (*next_due)(struct core_ep *ep, uint64_t seen);
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
@@ -423,8 +423,8 @@ void core_evd_progress(struct core_evd *evd);
 int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);
 void core_epset_progress(struct core_epset *set, bool sure);
-/* Earliest time at which one of the EPs has something due. */
-uint64_t core_epset_next_due(struct core_epset *set);
+/* Earliest time after @p seen at which one of the EPs has something due. */
+uint64_t core_epset_next_due(struct core_epset *set, uint64_t seen);
 void core_epset_free(struct core_epset *set);
 
 static inline void core_ep_lock(struct core_ep *ep)

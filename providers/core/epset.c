@@ -66,7 +66,7 @@ void core_epset_progress(struct core_epset *set, bool sure)
     }
 }
 
-uint64_t core_epset_next_due(struct core_epset *set)
+uint64_t core_epset_next_due(struct core_epset *set, uint64_t seen)
 {
     uint64_t next = UINT64_MAX;
     struct core_ep_array *a =
@@ -75,7 +75,8 @@ uint64_t core_epset_next_due(struct core_epset *set)
     for (unsigned i = 0; i < n; i++) {
         struct core_ep *ep =
             atomic_load_explicit(&a->ep[i], memory_order_acquire);
-        uint64_t due = ep ? ep->o.ia->transport->next_due(ep) : UINT64_MAX;
+        uint64_t due =
+            ep ? ep->o.ia->transport->next_due(ep, seen) : UINT64_MAX;
         next = due < next ? due : next;
     }
     return next;

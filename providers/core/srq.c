@@ -97,6 +97,9 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
         memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     }
     pthread_mutex_unlock(&srq->lock);
+    /* a thread may sleep on a message that had found no receive */
+    atomic_thread_fence(memory_order_seq_cst);
+    srq->o.ia->transport->wake(srq->o.ia);
     return ret;
 }
 

@@ -72,11 +72,12 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
         goto out;
     for (;;) {
         uint32_t armed = t->arm(ia);
+        uint64_t seen = now_ns();
         /* After arming no wake-up is missed; everything is looked at, also
          * what another thread may be just leaving. */
         core_epset_progress(&ia->eps, true);
         bool done = ready(arg);
-        uint64_t due = core_epset_next_due(&ia->eps), now = now_ns();
+        uint64_t due = core_epset_next_due(&ia->eps, seen), now = now_ns();
         bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
         int err = 0;
         if (due != UINT64_MAX)
@@ -86,7 +87,10 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
             err = t->sleep(ia, armed, due == UINT64_MAX ? due : due - now);
         t->disarm(ia);
         if (done || ready(arg) ||
-            (soon && poll_until(ready, arg, now + OVERSLEEP_NS, true)))
+            (soon &&
+             poll_until(ready, arg,
+                        now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end,
+                        true)))
             break;
         if (err == EINTR) {
             ret = CORE_ERROR(DAT_INTERRUPTED_CALL, 0);

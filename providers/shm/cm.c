@@ -136,6 +136,7 @@ static void conn_free(struct shm_conn *c)
         at = &(*at)->next;
     *at = c->next;
     unwatch_fd(sia, c->fd);
+    shm_wait_outside(c, 0); /* shm_mr_withdraw will not know it any more */
     shm_segment_unmap(c);
     if (c->peer)
         shm_peer_put(sia, c->peer);

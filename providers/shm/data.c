@@ -194,6 +194,10 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     core_request_queue(ep, dto, p);
     advance_and_mark(c);
     core_ep_unlock(ep);
+    if (p->due) { /* a thread may sleep until something later is due */
+        atomic_thread_fence(memory_order_seq_cst);
+        shm_wake(ep->o.ia);
+    }
 }
 
 static void post_message(struct core_ep *ep, const struct core_dto *dto)
@@ -317,10 +321,11 @@ fetch(struct shm_conn *c, const struct shm_msg *m, const struct core_wqe *w)
 {
     DAT_LMR_TRIPLET from[CORE_MAX_IOV], to[CORE_MAX_IOV];
     uint64_t at = 0;
-    if (m->nseg > CORE_MAX_IOV)
+    const uint32_t nseg = m->nseg; /* read once: it is the peer's to write */
+    if (nseg > CORE_MAX_IOV)
         return DAT_DTO_ERR_BAD_RESPONSE;
-    memcpy(from, m->payload, m->nseg * sizeof from[0]);
-    for (uint32_t i = 0; i < m->nseg; i++) {
+    memcpy(from, m->payload, nseg * sizeof from[0]);
+    for (uint32_t i = 0; i < nseg; i++) {
         uint64_t len = from[i].segment_length;
         if (len > m->length - at)
             return DAT_DTO_ERR_BAD_RESPONSE;
@@ -421,7 +426,7 @@ void shm_progress(struct core_ep *ep, bool sure)
     core_ep_unlock(ep);
 }
 
-uint64_t shm_next_due(struct core_ep *ep)
+uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
 {
     uint64_t next = UINT64_MAX;
     if (!shm_ia(ep->o.ia)->clocks)
@@ -432,10 +437,10 @@ uint64_t shm_next_due(struct core_ep *ep)
         uint64_t head = atomic_load(&ep->sq_head);
         if (core_requests_pending(ep)) {
             const struct core_progress *p = &ep->sq[head & ep->sq_mask].p;
-            if (!p->done && p->due > shm_now_ns())
+            if (!p->done && p->due > seen)
                 next = p->due;
         }
-        if (rx_arrived(c) && rx_line(c, rx_head(c))->due > shm_now_ns() &&
+        if (rx_arrived(c) && rx_line(c, rx_head(c))->due > seen &&
             rx_line(c, rx_head(c))->due < next)
             next = rx_line(c, rx_head(c))->due;
     }
@@ -471,6 +476,9 @@ void shm_recv_posted(struct core_ep *ep)
     publish_receives(c,
                      atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
                          c->rq_base);
+    /* a message may have come before, and found no receive */
+    if (rx_arrived(c))
+        shm_wake(ep->o.ia);
 }
 
 void shm_recv_announce(struct shm_conn *c)

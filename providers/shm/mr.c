@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -146,21 +145,15 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
     return DAT_SUCCESS;
 }
 
-/* Waits until no peer is inside an access with this key: a copy's time. A peer
- * that died there shows as a closed connection. */
-static void wait_for_peers(struct shm_ia *sia, uint32_t key)
+void shm_wait_outside(struct shm_conn *c, uint32_t key)
 {
-    for (struct shm_conn *c = sia->conns; c; c = c->next) {
-        if (!c->segment || c->state != SHM_CM_CONNECTED)
-            continue;
-        for (int slot = 0; slot < 2; slot++)
-            while (atomic_load(&c->rx->access[slot]) == key) {
-                char byte;
-                ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-                if (n == 0) /* closed: the peer is gone */
-                    break;
-                sched_yield();
-            }
+    if (!c->segment || !c->ep) /* it has never been connected */
+        return;
+    for (int slot = 0; slot < 2; slot++) {
+        uint32_t now;
+        while ((now = atomic_load(&c->rx->access[slot])) &&
+               (!key || now == key) && !shm_peer_dead(c->peer))
+            sched_yield();
     }
 }
 
@@ -170,7 +163,8 @@ void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr)
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     /* Sequentially consistent with the peer's announcing its access. */
     atomic_store(&e->key, 0);
-    wait_for_peers(sia, mr->key);
+    for (struct shm_conn *c = sia->conns; c; c = c->next)
+        shm_wait_outside(c, mr->key);
     if (e->fd >= 0)
         file_put(sia, e->fd);
     e->fd = -1;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers and the maps of their memory. */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm.h"
@@ -24,6 +28,7 @@ struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd)
     if (!p)
         return NULL;
     p->maps = calloc(CORE_MAX_MRS, sizeof *p->maps);
+    p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (!p->maps || shm_control_map(control_fd, &p->control, false))
         goto fail;
     if (p->control.door->magic != SHM_MAGIC ||
@@ -45,6 +50,8 @@ struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd)
     sia->peers = p;
     return p;
 fail:
+    if (p->pidfd >= 0)
+        close(p->pidfd);
     free(p->maps);
     free(p);
     return NULL;
@@ -73,7 +80,17 @@ void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
     shm_model_unmap(peer->clocks);
     shm_control_unmap(&peer->control);
     pthread_mutex_destroy(&peer->lock);
+    if (peer->pidfd >= 0)
+        close(peer->pidfd);
     free(peer);
+}
+
+bool shm_peer_dead(const struct shm_peer *peer)
+{
+    struct pollfd ended = {.fd = peer->pidfd, .events = POLLIN};
+    if (peer->pidfd < 0) /* no such system call, or not permitted */
+        return kill(peer->pid, 0) && errno == ESRCH;
+    return poll(&ended, 1, 0) > 0;
 }
 
 /* Maps a range; a map without an address says that it can't be done. */
@@ -109,9 +126,10 @@ static struct shm_map *map_new(const struct shm_peer *peer,
     return m;
 }
 
-char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr)
+/* @p key is that of an access which has been announced: mr's may be withdrawn
+ * meanwhile. */
+char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr, uint32_t key)
 {
-    uint32_t key = atomic_load_explicit(&mr->key, memory_order_relaxed);
     _Atomic(struct shm_map *) *place = &peer->maps[mr - peer->control.table];
     struct shm_map *m = atomic_load_explicit(place, memory_order_acquire);
     if (m && m->key == key)

@@ -121,7 +121,7 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
     const struct shm_mr *mr = enter(c, slot, address, total, key, priv);
     if (!mr)
         return DAT_DTO_ERR_REMOTE_ACCESS;
-    char *base = shm_peer_map(c->peer, mr);
+    char *base = shm_peer_map(c->peer, mr, key);
     if (base)
         map_copy(c, write, nseg, seg, total, base + (address - mr->base));
     else
@@ -183,7 +183,7 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
                                     dto->remote_key, CORE_PRIV_REMOTE_ATOMIC);
     if (!mr)
         return DAT_DTO_ERR_REMOTE_ACCESS;
-    char *base = shm_peer_map(c->peer, mr);
+    char *base = shm_peer_map(c->peer, mr, dto->remote_key);
     uint64_t *word = (void *)(base + (dto->remote_address - mr->base));
     if (!base) {
         status = vm_atomic(c, dto, &old);

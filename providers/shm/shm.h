@@ -121,6 +121,7 @@ struct shm_peer {
     unsigned users;
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
+    int pidfd;
     struct shm_control control;
     struct shm_clock *clocks;        /* NULL: no model */
     pthread_mutex_t lock;            /* for adding maps */
@@ -311,7 +312,12 @@ void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr);
 struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
 void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer);
 /* Address here of the peer's range, or NULL if it can't be mapped. */
-char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr);
+char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr,
+                   uint32_t key);
+bool shm_peer_dead(const struct shm_peer *peer);
+/* Waits until the peer is in no access to our memory with this key, 0: with
+ * any; a copy's time, or until it is dead. */
+void shm_wait_outside(struct shm_conn *c, uint32_t key);
 
 /* remote.c: access to the peer's memory; slot: see shm_dir.access */
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
@@ -332,7 +338,7 @@ void shm_copy_ordered(void *to, const void *from, size_t n,
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
 void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
-uint64_t shm_next_due(struct core_ep *ep);
+uint64_t shm_next_due(struct core_ep *ep, uint64_t seen);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
 
