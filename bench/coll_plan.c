@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coll_plan.h"
 
@@ -261,6 +262,30 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+/* All ranks share the memory of this host. */
+static int check_memory(const coll_plan_t *plan, const option_table_t *table)
+{
+    const options_t *opts = plan->opts;
+    double have =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double blocks = 0;
+    for (unsigned r = 0; r < plan->shape.nranks; r++)
+        blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
+    for (unsigned i = 0; i < opts->nsizes; i++) {
+        char size[24], allowed[96];
+        double need = blocks * (double)opts->sizes[i];
+        if (need <= have)
+            continue;
+        snprintf(size, sizeof size, "%llu", (unsigned long long)opts->sizes[i]);
+        snprintf(allowed, sizeof allowed,
+                 "what fits the memory of %.1f GB: %u ranks need %.1f GB",
+                 have / 1e9, plan->shape.nranks, need / 1e9);
+        option_wrong(table, "--sizes", size, allowed);
+        return -1;
+    }
+    return 0;
+}
+
 static int check_options(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
@@ -272,7 +297,7 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
     for (unsigned i = 0; i < opts->nsizes; i++)
         if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
             return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
-    return check_taken(plan, table);
+    return check_taken(plan, table) || check_memory(plan, table) ? -1 : 0;
 }
 
 void coll_table_rails(const options_t *opts, char *rails)

@@ -71,8 +71,9 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
     run.samples = &m->samples;
     run.account = m->table.test->breakdown ? &batch : NULL;
     run.iterations = series->iterations;
-    /* one iteration to get used to this setup after the one before */
-    run.warmup = 1;
+    /* to get used to this setup after the one before: the target looks at the
+     * rails of the last two notifications first */
+    run.warmup = 2;
     int rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
     if (rc)
         return rc;

@@ -75,12 +75,17 @@ int outputs_write(outputs_t *outputs,
                   void (*write)(FILE *, format_t, const void *result),
                   const void *result)
 {
-    int rc = 0;
-    for (unsigned i = 0; !rc && i < outputs->count; i++) {
+    int rc = 0, error = 0;
+    /* one that fails must not cost the others */
+    for (unsigned i = 0; i < outputs->count; i++) {
         output_t *output = &outputs->list[i];
         write(output->file, output->format, result);
-        rc = output_commit(output);
+        if (output_commit(output)) {
+            error = errno;
+            rc = -1;
+        }
     }
+    errno = error;
     return rc;
 }
 

@@ -137,8 +137,9 @@ static copy_part_t make_part(const limits_t *l, const limits_row_t *row,
                          .cpu = l->result.cores.cpu[index]};
 }
 
-/* Every part of the memory is first touched by the core that uses it when all
- * cores copy. */
+/* Every part of the memory is first written by the core that uses it when all
+ * cores copy; also the sources, which would else be the kernel's one page of
+ * zeros. */
 static int touch_memory(limits_t *l)
 {
     limits_row_t row = {.threads = l->result.cores.count, .bytes = 4096};
@@ -151,6 +152,13 @@ static int touch_memory(limits_t *l)
             parts[i].copies = parts[i].span / row.bytes;
         }
         rate = copy_run(parts, row.threads, COPY_PLAIN);
+        for (unsigned i = 0; i < row.threads; i++) {
+            uint8_t *written = parts[i].to;
+            parts[i].to = l->memory + (parts[i].from - l->memory);
+            parts[i].from = written;
+        }
+        if (!isnan(rate))
+            rate = copy_run(parts, row.threads, COPY_PLAIN);
     }
     free(parts);
     return isnan(rate) ? -1 : 0;

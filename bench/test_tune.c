@@ -14,6 +14,7 @@ typedef struct tuning {
     const options_t *opts;
     machine_t machine;
     dcoll_table_t table;
+    bool partial;
 } tuning_t;
 
 /* Both ways where they can differ: copies or none of nothing are the same. */
@@ -101,10 +102,11 @@ static void write_table(FILE *file, format_t format, const void *result)
     char environment[1024], rails[DCOLL_TABLE_RAILS];
     (void)format;
     snprintf(environment, sizeof environment,
-             "# railbench tune (%s), %s: %s, %s, %s\n"
+             "# railbench tune (%s), %s: %s, %s, %s\n%s"
              "# one block, microseconds of the slowest rank: median, 95 %% "
              "confidence interval\n",
-             m->revision, m->host, m->kernel, m->libc, m->date);
+             m->revision, m->host, m->kernel, m->libc, m->date,
+             tuning->partial ? "# partial: the rest was not measured\n" : "");
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
 }
@@ -124,7 +126,9 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
         goto out;
     machine_describe(&tuning.machine);
     status = tune_all(&tuning);
-    if (!status && outputs_write(&outputs, write_table, &tuning)) {
+    tuning.partial = status != 0;
+    if (status != 2 && tuning.table.count &&
+        outputs_write(&outputs, write_table, &tuning)) {
         fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
                 strerror(errno));
         status = 1;
