@@ -8,6 +8,30 @@
 
 #include "output.h"
 
+#define TEMPORARIES 100 /* names that are tried */
+
+/* A run that was killed may have left a file with this process's number. */
+static int open_temporary(output_t *output, const char *path)
+{
+    for (unsigned i = 0; i < TEMPORARIES; i++) {
+        if (asprintf(&output->temporary, "%s.%ld-%u.tmp", path, (long)getpid(),
+                     i) < 0) {
+            output->temporary = NULL;
+            return -1;
+        }
+        output->file = fopen(output->temporary, "wxe");
+        if (output->file)
+            return 0;
+        int error = errno;
+        free(output->temporary);
+        output->temporary = NULL;
+        errno = error;
+        if (error != EEXIST)
+            break;
+    }
+    return -1;
+}
+
 int output_open(output_t *output, const char *path, format_t format)
 {
     struct stat st;
@@ -18,18 +42,7 @@ int output_open(output_t *output, const char *path, format_t format)
         output->file = fopen(path, "we");
         return output->file ? 0 : -1;
     }
-    if (asprintf(&output->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        output->temporary = NULL;
-        return -1;
-    }
-    output->file = fopen(output->temporary, "wxe");
-    if (output->file)
-        return 0;
-    int error = errno;
-    free(output->temporary);
-    output->temporary = NULL;
-    errno = error;
-    return -1;
+    return open_temporary(output, path);
 }
 
 int output_commit(output_t *output)

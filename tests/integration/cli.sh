@@ -135,6 +135,16 @@ check 'railinfo --config' sh -c \
 check 'railinfo --json' sh -c \
     'timeout 30 "$0" --json | python3 -m json.tool >/dev/null' "$info"
 
+# what a killed process with the same number has left is no obstacle
+after_killed()
+(
+    echo old >"$work/again.csv.$BASHPID-0.tmp"
+    exec "$bench" lat "${quick[@]}" --sizes 8 --format csv \
+        --output "$work/again.csv"
+)
+check 'a file left behind' after_killed
+check 'a file left behind: the result' grep -q '^lat,' "$work/again.csv"
+
 # --- Ctrl-C -------------------------------------------------------------------
 
 # interrupt SIGNAL: in the middle of a long run, the children end and what has
