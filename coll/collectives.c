@@ -154,14 +154,6 @@ static int choose(dcoll_team_t *team, const dcoll_call_t *call,
 
 /* ------------------------------------------------------------ starting */
 
-/* An error that only this rank may have: the others need not wait for it. */
-static int settle(dcoll_team_t *team, int rc)
-{
-    if (rc)
-        ledger_give_up(team, rc);
-    return rc;
-}
-
 /* Buffers as schedules see them: a broadcast has two names for one, and a root
  * that is in place has its own block where it is copied to. */
 static int bind(dcoll_request_t *q, const dcoll_call_t *call)
@@ -177,18 +169,18 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         recv = (unsigned char *)send + own;
     else if (send == DCOLL_IN_PLACE)
         send = NULL;
-    return settle(q->team, request_bind(q, send, recv));
+    return ledger_settle(q->team, request_bind(q, send, recv));
 }
 
 static int finish(dcoll_request_t *q, int timeout_ms)
 {
-    return settle(q->team, request_finish(q, timeout_ms));
+    return ledger_settle(q->team, request_finish(q, timeout_ms));
 }
 
 static int start(dcoll_request_t *q)
 {
     ledger_enter(q->team, &q->call);
-    return settle(q->team, request_begin(q));
+    return ledger_settle(q->team, request_begin(q));
 }
 
 /* --------------------------------------------------------- kept requests */
@@ -351,7 +343,7 @@ int dcoll_test(dcoll_request_t *q)
     int rc = q->active ? request_poll(q) : 0;
     if (!rc)
         done(q);
-    return rc == DRAIL_EAGAIN ? rc : settle(q->team, rc);
+    return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
 }
 
 int dcoll_wait(dcoll_request_t *q, int timeout_ms)
@@ -412,7 +404,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
         return rc;
     *out = q;
     rc = request_advance(q);
-    return rc == DRAIL_EAGAIN ? 0 : settle(team, rc);
+    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(team, rc);
 }
 
 const dcoll_algorithm_t *dcoll_request_algorithm(const dcoll_request_t *q)

@@ -11,12 +11,10 @@
  *    error of a collective under way (a dead rank, a timeout, ranks with
  *    different calls) the team is broken: each call returns that error, and it
  *    can only be freed.
- *  - A team, and its requests, are used by one thread at a time, as its
- * drail_t.
- *  - Ranks give each other credit inside these calls only. With more
- * collectives under way than DRAIL_DEPTH, a rank that has completed its own
- * must neither wait outside for the others (drail_job_barrier) nor prepare
- * another call.
+ *  - A team and its requests are used by one thread at a time, as its drail_t.
+ *  - Ranks give each other credit inside these calls only. With more of them
+ *    under way than DRAIL_DEPTH, a rank that has completed its own must neither
+ *    wait outside for the others (drail_job_barrier) nor prepare another.
  *  - Buffers are any memory; memory of drail_mem_alloc() is the fastest (peers
  *    can write into it without the kernel). `bytes` is that of one block.
  */

@@ -81,25 +81,24 @@ static int perform_wait(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
-/* Takes what has come from a peer. That he has left is no matter here: who
- * waits for him finds out. */
-static int progress_peer(dcoll_team_t *team, unsigned peer)
+/* Takes all that has come from a peer. */
+static int take_all_notes(dcoll_team_t *team, unsigned peer)
 {
     int rc;
     while (!(rc = take_notes(team, peer, 0)))
         ;
-    return rc == DRAIL_EINTR ? rc : 0;
+    return rc == DRAIL_EAGAIN ? 0 : rc;
 }
 
 int team_progress(dcoll_team_t *team)
 {
-    int rc = 0;
-    for (unsigned peer = 0; !rc && peer < team->shape.nranks; peer++)
-        if (team->connected[peer])
-            rc = progress_peer(team, peer);
-    if (!rc && drail_job_interrupted(team->job))
-        rc = team_fail(team, DRAIL_EINTR, "interrupted");
-    return rc;
+    for (unsigned peer = 0; peer < team->shape.nranks; peer++)
+        /* that he has left is no matter here: who waits for him finds out */
+        if (team->connected[peer] && take_all_notes(team, peer) == DRAIL_EINTR)
+            return DRAIL_EINTR;
+    return drail_job_interrupted(team->job)
+               ? team_fail(team, DRAIL_EINTR, "interrupted")
+               : 0;
 }
 
 /* A peer who has no credit left for us may himself be waiting for credit, of us
@@ -318,14 +317,10 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
  * who would wait for room in it. */
 static int take_credits(dcoll_request_t *q)
 {
-    for (unsigned i = 0; i < q->ncreditors; i++) {
-        int rc;
-        while (!(rc = take_notes(q->team, q->creditors[i], 0)))
-            ;
-        if (rc != DRAIL_EAGAIN)
-            return rc;
-    }
-    return 0;
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < q->ncreditors; i++)
+        rc = take_all_notes(q->team, q->creditors[i]);
+    return rc;
 }
 
 int request_begin(dcoll_request_t *q)
@@ -399,19 +394,24 @@ static int progress_others(dcoll_request_t *q)
     return 0;
 }
 
+/* How long it has not moved, as far as somebody looked. */
+static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
+{
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+    return now - q->waiting_ns;
+}
+
 /* After a while of waiting: is it in vain? */
 static int check_peer(dcoll_request_t *q, uint64_t now)
 {
-    dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    if (!q->waiting_ns)
-        q->waiting_ns = now;
-    if (now - q->waiting_ns < CHECK_AFTER_NS ||
+    if (stands_for(q, now) < CHECK_AFTER_NS ||
         now - q->looked_ns < CHECK_AFTER_NS)
         return 0;
     q->looked_ns = now;
     return op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT
-               ? ledger_check(team, op->peer)
+               ? ledger_check(q->team, op->peer)
                : 0;
 }
 
@@ -464,9 +464,7 @@ static int relax(dcoll_request_t *q, struct patience *p)
     uint64_t now = now_ns();
     if (!p->since_ns)
         p->since_ns = now;
-    if (!q->waiting_ns)
-        q->waiting_ns = now;
-    uint64_t waited = now - q->waiting_ns;
+    uint64_t waited = stands_for(q, now);
     if (waited < SLEEP_AFTER_NS)
         return 0;
     q->asleep = true;

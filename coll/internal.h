@@ -69,8 +69,9 @@ bool call_same(const struct call *a, const struct call *b);
 /* "gather of 8 bytes, root 1, algorithm direct" */
 void call_text(const struct call *call, char *text, size_t size);
 void ledger_enter(dcoll_team_t *team, const struct call *call);
-/* The team is broken by its present error; others are told when they look. */
-void ledger_give_up(dcoll_team_t *team, int code);
+/* An error breaks the team with its present text, and the others are told when
+ * they look, also of one that only this rank has. Returns the code. */
+int ledger_settle(dcoll_team_t *team, int code);
 /* Has the peer called something else than we, given up, or died? Then the
  * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
  * For waits that have lasted a while. */

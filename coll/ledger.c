@@ -76,13 +76,16 @@ void ledger_enter(dcoll_team_t *team, const struct call *call)
     atomic_store_explicit(&mine->calls, n + 1, memory_order_release);
 }
 
-void ledger_give_up(dcoll_team_t *team, int code)
+int ledger_settle(dcoll_team_t *team, int code)
 {
+    if (!code)
+        return 0;
     struct ledger *mine = ledger_of(team, team->rank);
     team->broken = code;
     snprintf(mine->why, sizeof mine->why, "%.*s", (int)sizeof mine->why - 1,
              team->error.text);
     atomic_store_explicit(&mine->error, code, memory_order_release);
+    return code;
 }
 
 /* A look at the peer's ledger, whose parts may have been read in any order;

@@ -316,13 +316,12 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
 {
     struct needs needs = {0};
     struct segment_card card = {0};
-    int rc = finish_started(team);
-    dcoll_request_t *q = rc ? NULL : calloc(1, sizeof *q);
-    if (!rc && !q)
-        rc = team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    dcoll_request_t *q = calloc(1, sizeof *q);
+    int rc = q ? finish_started(team)
+               : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     if (rc) {
-        ledger_give_up(team, rc);
-        return rc;
+        free(q);
+        return ledger_settle(team, rc);
     }
     q->team = team;
     q->owner = owner;
@@ -341,7 +340,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
         rc = together(q, rc, &needs, &card);
     }
     if (rc) {
-        ledger_give_up(team, rc);
+        ledger_settle(team, rc);
         request_destroy(q);
         return rc;
     }

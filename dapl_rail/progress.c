@@ -5,12 +5,11 @@
 
 #include "internal.h"
 
-#define POLL_BATCH     64u /* events of one rail before the next's turn */
-#define FIRST_SLICE_US 50u /* first sleep on one of several rails */
-#define SHARED_SLICE_US                                                        \
-    1000u                  /* the longest while any of several may be next     \
-                            */
-#define CHECK_EVENTS 1024u /* events between looks at the clock */
+#define POLL_BATCH 64u /* events of one rail before the next's turn */
+/* Sleeps on one of several rails of which any may be next. */
+#define FIRST_SLICE_US  50u
+#define SHARED_SLICE_US 1000u
+#define CHECK_EVENTS    1024u /* events between looks at the clock */
 
 /* ------------------------------------------------------ handling events */
 
@@ -298,6 +297,11 @@ static unsigned longest_slice(const drail_t *t, bool alone)
                                                   : SHARED_SLICE_US;
 }
 
+static unsigned next_slice(unsigned slice, unsigned longest)
+{
+    return 2 * slice < longest ? 2 * slice : longest;
+}
+
 /* Sleeps on the rails that owe something, each in turn. */
 static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 {
@@ -322,8 +326,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         rc = patience_check(p);
         if (rc)
             return owed(t, arg, &rails) > 0 ? 1 : rc;
-        unsigned longest = longest_slice(t, alone);
-        slice = 2 * slice < longest ? 2 * slice : longest;
+        slice = next_slice(slice, longest_slice(t, alone));
     }
 }
 
@@ -371,8 +374,7 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
         rc = rail_sleep(rail, nap_us(&p, alone ? WAIT_SLICE_US : slice));
         if (rc < 0)
             return rc;
-        if (slice < SHARED_SLICE_US)
-            slice *= 2;
+        slice = next_slice(slice, SHARED_SLICE_US);
         if (rc > 0 && i % CHECK_EVENTS)
             continue;
         rail_check(rail);

@@ -223,6 +223,7 @@ void drail_forget(drail_t *t, drail_req_t *opaque)
     atomic_store(&req->pending, 0);
 }
 
+/* No event may touch any more what belongs to a failed start. */
 static void transfer_abandon(struct transfer *x, uint32_t rails, int status)
 {
     ops_forget(x->peer, rails, x->req, x->message);
@@ -275,6 +276,7 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
+    /* before it is cut: what is tried again must not count as messages */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT &&
         (rc = links_reserve(t, peer, engine_rails(t), 0)))
         return outcome(t, peer, rc, "drail_put");
