@@ -29,15 +29,18 @@ LIB      := $(BUILD)/lib
 BIN      := $(BUILD)/bin
 PROVDIR  := $(LIB)/dapl_rail
 
-objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(addsuffix /*.c,$(1))))
+# the objects of folders and of all below them
+sources = $(sort $(shell find $(1) -name '*.c'))
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
 
 CORE_OBJ  := $(call objects,providers/core)
 SHM_OBJ   := $(call objects,providers/shm)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
-BENCH_OBJ := $(call objects,bench)
-INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/json.o
+BENCH_OBJ := $(call objects,$(filter-out bench/info/ bench/peers/,$(wildcard bench/*/))) \
+             $(BUILD)/obj/bench/main.o
+INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/report/json.o
 
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
@@ -95,8 +98,8 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(RAIL_OBJ): OBJ_CFLAGS = -fopenmp
-$(BUILD)/obj/bench/machine.o: $(REVISION_STAMP)
-$(BUILD)/obj/bench/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
+$(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
+$(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
 
 # --- libraries and programs ------------------------------------------------
 

@@ -3,8 +3,8 @@
 #ifndef BENCH_TEST_H
 #define BENCH_TEST_H
 
-#include "loop.h"
-#include "options.h"
+#include "bench/pair/loop.h"
+#include "bench/options/options.h"
 
 #define TEST_LOOPS 2
 

@@ -22,7 +22,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
-#include "choose.h"
+#include "dapl_rail/stripe/choose.h"
 #include "dapl_rail.h"
 
 #define CACHE_LINE    64

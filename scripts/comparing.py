@@ -112,7 +112,7 @@ class Noise:
 
 def median_interval(values):
     """(median, lo, hi): ranks k and n-1-k of the sorted values hold the median
-    with 95 % unless there are fewer than 6 (as in bench/stats.c)."""
+    with 95 % unless there are fewer than 6 (as in bench/stats/stats.c)."""
     values = sorted(values)
     n = len(values)
     k, below = 0, 1

@@ -31,11 +31,11 @@ tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && ar qcs $@ $^
 
 $(COLL_ARCHIVE): $(COLL_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && ar qcs $@ $^
 
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
     $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
@@ -44,7 +44,7 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
-$(TEST_BIN)/unit/test_choose: $(BUILD)/obj/dapl_rail/choose.o
+$(TEST_BIN)/unit/test_choose: $(BUILD)/obj/dapl_rail/stripe/choose.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \

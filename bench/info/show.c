@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/json.h"
+#include "bench/report/json.h"
 #include "show.h"
 
 /* The error's sentence, or the name of its code, in one line. */

@@ -55,7 +55,7 @@ with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
     rows = set(re.findall(r"^\| (?:allgather|alltoall|barrier|bcast|gather|"
                           r"scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
-for path in glob.glob(f"{source}/coll/*.c"):
+for path in glob.glob(f"{source}/coll/algorithms/*/*.c"):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     for name, collective, memory in re.findall(

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/breakdown.h"
+#include "bench/pair/breakdown.h"
 
 #define RAIL(post, wait, size)                                                 \
     {                                                                          \

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "coll/algorithms.h"
+#include "coll/algorithms/algorithms.h"
 #include "dapl_rail/dapl_rail.h"
 
 #ifdef DRAIL_SANITIZE

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bench/coll_result.h"
+#include "bench/coll/result.h"
 
 static options_t opts;
 static coll_plan_t plan;

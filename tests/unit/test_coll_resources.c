@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "coll/algorithms.h"
+#include "coll/algorithms/algorithms.h"
 
 #define RANKS  16
 #define PPN    4

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "coll/algorithms.h"
+#include "coll/algorithms/algorithms.h"
 
 #define STARTS     3
 #define MOST_NODES 64

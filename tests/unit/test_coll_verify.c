@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "coll/algorithms.h"
+#include "coll/algorithms/algorithms.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 #include "random_play.h"

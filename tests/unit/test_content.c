@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bench/content.h"
+#include "bench/pair/content.h"
 
 #define GUARD 64
 #define BYTES 1000

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bench/cacheline.h"
-#include "bench/copy.h"
-#include "bench/cores.h"
+#include "bench/limits/cacheline.h"
+#include "bench/limits/copy.h"
+#include "bench/limits/cores.h"
 
 #define MEMORY 65536
 

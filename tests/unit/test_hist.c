@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bench/hist.h"
+#include "bench/stats/hist.h"
 
 static hist_t hist, other;
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "bench/json.h"
+#include "bench/report/json.h"
 
 static void test_document(void **state)
 {

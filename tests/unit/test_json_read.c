@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "bench/json_read.h"
-#include "bench/result_read.h"
+#include "bench/report/json_read.h"
+#include "bench/report/result_read.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "bench/link_rate.h"
+#include "bench/limits/link_rate.h"
 
 static void nearly(double is, double wanted)
 {

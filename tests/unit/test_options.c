@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "bench/plan.h"
+#include "bench/options/plan.h"
 #include "bench/test.h"
 
 #define MAX_ARGS 8

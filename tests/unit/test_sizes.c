@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/sizes.h"
+#include "bench/options/sizes.h"
 
 static uint64_t sizes[SIZES_MAX];
 static unsigned count;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/stats.h"
+#include "bench/stats/stats.h"
 
 static void near(double a, double b)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "coll/table.h"
+#include "coll/select/table.h"
 #include "dapl_rail/dapl_rail.h"
 
 static const unsigned begin[] = {0, 2, 4};

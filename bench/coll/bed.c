@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "bed.h"
+
+static size_t longest(const options_t *opts)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < opts->nsizes; i++)
+        if (opts->sizes[i] > bytes)
+            bytes = opts->sizes[i];
+    return bytes;
+}
+
+/* Every page is touched before anything is timed. */
+static int allocate(coll_bed_t *bed, unsigned blocks, size_t bytes,
+                    unsigned access, uint8_t **buffer, drail_mem_t **mem)
+{
+    void *memory;
+    size_t size = blocks * bytes > COLL_BED_MIN ? blocks * bytes : COLL_BED_MIN;
+    size += 2 * COLL_GUARD;
+    int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
+    if (!rc)
+        *buffer = (uint8_t *)memset(memory, 1, size) + COLL_GUARD;
+    return rc;
+}
+
+int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
+                  const pinning_t *pinning, drail_error_t *err)
+{
+    drail_config_t cfg;
+    unsigned rank = drail_job_rank(job);
+    size_t bytes = longest(plan->opts);
+    *bed = (coll_bed_t){.rank = rank};
+    session_config(&cfg, plan->opts, pinning);
+    int rc = drail_open(job, &cfg, &bed->rail, err);
+    if (rc)
+        return rc;
+    rc = allocate(bed, coll_send_blocks(plan, rank), bytes, DRAIL_ACCESS_LOCAL,
+                  &bed->send, &bed->send_mem);
+    if (!rc)
+        rc = allocate(bed, coll_recv_blocks(plan, rank), bytes,
+                      DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem);
+    if (rc) {
+        err->code = rc;
+        snprintf(err->text, sizeof err->text, "%s",
+                 drail_last_error(bed->rail));
+    }
+    return rc;
+}
+
+int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
+                  zero_copy_t zero_copy, drail_error_t *err)
+{
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    cfg.ports = plan->shape.ports;
+    cfg.groups = (unsigned)plan->opts->groups;
+    cfg.zero_copy_bytes = coll_zero_copy_bytes(zero_copy);
+    cfg.table = plan->table_path;
+    return dcoll_team_create(job, bed->rail, &cfg, &bed->team, err);
+}
+
+void coll_bed_close(coll_bed_t *bed)
+{
+    dcoll_team_free(bed->team);
+    if (bed->send_mem)
+        drail_mem_release(bed->send_mem);
+    if (bed->recv_mem)
+        drail_mem_release(bed->recv_mem);
+    drail_close(bed->rail);
+}
+
+int coll_bed_switch(coll_bed_t *bed, const setup_t *setup)
+{
+    int rc = drail_set_policy(bed->rail, setup->policy, NULL, setup->rail);
+    return rc ? rc : drail_set_engine(bed->rail, setup->engine, setup->team);
+}
+
+dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
+                           const coll_setup_t *setup, size_t bytes)
+{
+    bool sends = coll_send_blocks(plan, bed->rank);
+    bool receives = coll_recv_blocks(plan, bed->rank);
+    /* gather is in place at the root only, which is where it receives */
+    const void *send = sends ? bed->send : NULL;
+    return (dcoll_call_t){
+        .collective = plan->collective,
+        .send = plan->opts->in_place && receives ? DCOLL_IN_PLACE : send,
+        .recv = receives ? bed->recv : NULL,
+        .bytes = bytes,
+        .root = (unsigned)plan->opts->root,
+        .algorithm = coll_setup_algorithm(setup),
+    };
+}

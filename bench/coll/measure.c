@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A repetition is a number of collectives back to back after a synchronised
+ * start. If every rank has a core, the ranks wait for a time that lies shortly
+ * ahead, and time counts from there; a rank that comes too late spoils the
+ * repetition, which is done again. If ranks share cores, those that wait would
+ * keep others from coming: they start behind a barrier, each with its clock.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bench/clock.h"
+#include "measure.h"
+#include "model.h"
+
+#define MIN_REPEATS        6   /* fewer give no 95 % interval of the median */
+#define MAX_REPEATS        200 /* enough for any useful precision */
+#define REPEAT_NS          1e7 /* time that a repetition should take */
+#define MAX_ITERATIONS     100000
+#define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
+#define TRIES              5  /* of a repetition that starts late */
+#define TOLERANCE_NS       UINT64_C(2000)
+#define TOLERANCE_PART     100 /* ... or this part of the repetition */
+#define LEAD_MAX_NS        UINT64_C(20000000)
+
+int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards)
+{
+    mine.now = clock_ns();
+    return drail_job_allgather(run->job, &mine, sizeof mine, cards, -1);
+}
+
+int coll_perform(coll_run_t *run, unsigned setup)
+{
+    dcoll_request_t *request = run->requests[setup];
+    int rc = dcoll_start(request);
+    return rc ? rc : dcoll_wait(request, -1);
+}
+
+static coll_bed_t *bed_of(coll_run_t *run, unsigned setup)
+{
+    return &run->bed[run->plan->setups[setup].zero_copy];
+}
+
+/* ------------------------------------------------------------- the start ---
+ */
+
+/* All ranks know when the last one has come. Sleeps most of the time if ranks
+ * share cores. */
+static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
+                         bool *late)
+{
+    coll_card_t cards[COLL_RANKS_MAX];
+    int rc = coll_exchange(run, (coll_card_t){0}, cards);
+    uint64_t start = 0;
+    if (rc)
+        return rc;
+    for (unsigned r = 0; r < run->ranks; r++)
+        start = cards[r].now > start ? cards[r].now : start;
+    start += run->lead_ns;
+    if (run->ranks > run->pinning.cores) {
+        struct timespec at = {.tv_sec = (time_t)(start / 1000000000u),
+                              .tv_nsec = (long)(start % 1000000000u)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
+               EINTR)
+            if (drail_job_interrupted(run->job))
+                return DRAIL_EINTR;
+    }
+    uint64_t now = clock_ns();
+    while (now < start)
+        now = clock_ns();
+    *begin = start;
+    *late = now > start + tolerance;
+    return 0;
+}
+
+static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
+                          uint64_t *begin, bool *late)
+{
+    if (run->result->start == START_TIME)
+        return wait_for_time(run, tolerance, begin, late);
+    int rc = dcoll_barrier(bed_of(run, setup)->team);
+    *begin = clock_ns();
+    *late = false;
+    return rc;
+}
+
+/* --------------------------------------------------------- a repetition --- */
+
+/* Runs iterations after a common start. @p cards: what each rank took. */
+static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
+                 uint64_t tolerance, coll_card_t *cards)
+{
+    uint64_t begin = 0;
+    bool late = false;
+    int rc = start_together(run, setup, tolerance, &begin, &late);
+    for (uint64_t i = 0; !rc && i < iterations; i++)
+        rc = coll_perform(run, setup);
+    uint64_t ns = clock_ns() - begin;
+    return rc ? rc
+              : coll_exchange(
+                    run, (coll_card_t){.ns = ns ? ns : 1, .late = late}, cards);
+}
+
+static coll_repeat_t summarize(const coll_run_t *run, const coll_card_t *cards,
+                               uint64_t iterations)
+{
+    coll_repeat_t repeat = {.iterations = iterations};
+    for (unsigned r = 0; r < run->ranks; r++) {
+        if (cards[r].ns > repeat.max_ns)
+            repeat.max_ns = cards[r].ns;
+        repeat.avg_ns += cards[r].ns;
+    }
+    repeat.avg_ns /= run->ranks;
+    return repeat;
+}
+
+static bool any_late(const coll_run_t *run, const coll_card_t *cards)
+{
+    bool late = false;
+    for (unsigned r = 0; r < run->ranks; r++)
+        late |= cards[r].late;
+    return late;
+}
+
+/* The warm-up; its time also tells how many iterations make a repetition.
+ * Twice: one of them may have been disturbed. */
+static int calibrate(coll_run_t *run, unsigned setup)
+{
+    coll_card_t cards[COLL_RANKS_MAX];
+    uint64_t warmup = run->opts->warmup, ns = UINT64_MAX;
+    run->iterations[setup] = run->opts->iterations;
+    if (run->iterations[setup] && !warmup)
+        return 0;
+    if (!warmup)
+        warmup = DEFAULT_ITERATIONS;
+    int rc =
+        coll_bed_switch(bed_of(run, setup), &run->plan->setups[setup].rail);
+    if (!rc) /* connections, first touch */
+        rc = coll_perform(run, setup);
+    for (unsigned i = 0; !rc && i < 2; i++) {
+        rc = timed(run, setup, warmup, UINT64_MAX / 2, cards);
+        uint64_t slowest = rc ? 0 : summarize(run, cards, warmup).max_ns;
+        ns = slowest < ns ? slowest : ns;
+    }
+    if (rc || run->iterations[setup])
+        return rc;
+    double count = REPEAT_NS * (double)warmup / (double)ns;
+    run->iterations[setup] = count < 1                ? 1
+                             : count > MAX_ITERATIONS ? MAX_ITERATIONS
+                                                      : (uint64_t)count;
+    return 0;
+}
+
+static void show_progress(coll_run_t *run, const coll_cell_t *cell)
+{
+    char label[128];
+    if (run->rank != 0)
+        return;
+    coll_setup_label(run->plan, &run->plan->setups[cell->setup], label,
+                     sizeof label);
+    progress_show(&run->progress, "%s: %llu bytes, %s, repeat %u",
+                  run->result->test->table.command,
+                  (unsigned long long)cell->bytes, label, cell->count + 1);
+}
+
+/* How late a rank may start: what doesn't show in the time of the whole. */
+static uint64_t tolerance_ns(uint64_t expected)
+{
+    uint64_t part = expected / TOLERANCE_PART;
+    return part > TOLERANCE_NS ? part : TOLERANCE_NS;
+}
+
+/* @p expected: time of a repetition, to judge lateness by. */
+static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
+{
+    coll_card_t cards[COLL_RANKS_MAX];
+    unsigned setup = cell->setup;
+    uint64_t iterations = run->iterations[setup];
+    show_progress(run, cell);
+    int rc =
+        coll_bed_switch(bed_of(run, setup), &run->plan->setups[setup].rail);
+    bool late = true;
+    for (unsigned tries = 0; !rc && late && tries < TRIES; tries++) {
+        /* to get used to this setup after the one before */
+        rc = coll_perform(run, setup);
+        if (!rc)
+            rc = timed(run, setup, iterations, tolerance_ns(*expected), cards);
+        late = !rc && any_late(run, cards);
+        if (!late)
+            break;
+        if (2 * run->lead_ns <= LEAD_MAX_NS)
+            run->lead_ns *= 2;
+        if (run->rank == 0)
+            cell->invalid++;
+    }
+    if (rc)
+        return rc;
+    coll_repeat_t repeat = summarize(run, cards, iterations);
+    *expected = repeat.max_ns;
+    if (run->rank == 0) {
+        cell->repeats[cell->count++] = repeat;
+        cell->kept_late += late;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- a size ---
+ */
+
+/* Rank 0 decides: are there enough repetitions of these cells? */
+static bool enough(const coll_run_t *run, const coll_cell_t *cells,
+                   uint64_t until)
+{
+    unsigned count = cells[0].count;
+    if (run->opts->repeat)
+        return count >= run->opts->repeat;
+    if (count < MIN_REPEATS)
+        return false;
+    if (count >= MAX_REPEATS || clock_ns() >= until)
+        return true;
+    for (unsigned s = 0; s < run->plan->count; s++) {
+        summary_t us = coll_latency(&cells[s]);
+        if (!(stats_precision(&us) <= run->opts->precision))
+            return false;
+    }
+    return true;
+}
+
+/* The order of the setups is another one in each round. */
+static int repeat_size(coll_run_t *run, coll_cell_t *cells, uint64_t until)
+{
+    coll_card_t cards[COLL_RANKS_MAX] = {0};
+    unsigned count = run->plan->count;
+    uint64_t expected[COLL_SETUPS_MAX] = {0};
+    int rc = 0;
+    for (unsigned round = 0; !rc && !cards[0].enough; round++) {
+        for (unsigned i = 0; !rc && i < count; i++) {
+            unsigned setup = (round + i) % count;
+            run->cell = &cells[setup];
+            rc = repeat_once(run, &cells[setup], &expected[setup]);
+        }
+        coll_card_t mine = {.enough = !rc && run->rank == 0 &&
+                                      enough(run, cells, until)};
+        if (!rc)
+            rc = coll_exchange(run, mine, cards);
+    }
+    return rc;
+}
+
+static int prepare_size(coll_run_t *run, coll_cell_t *cells)
+{
+    int rc = 0;
+    for (unsigned s = 0; !rc && s < run->plan->count; s++) {
+        const coll_setup_t *setup = &run->plan->setups[s];
+        coll_bed_t *bed = bed_of(run, s);
+        dcoll_call_t call =
+            coll_bed_call(bed, run->plan, setup, cells[s].bytes);
+        run->cell = &cells[s];
+        rc = dcoll_init(bed->team, &call, &run->requests[s]);
+        if (!rc && run->rank == 0)
+            cells[s].algorithm = dcoll_request_algorithm(run->requests[s]);
+        if (!rc)
+            rc = calibrate(run, s);
+    }
+    return rc;
+}
+
+static int validate_size(coll_run_t *run, coll_cell_t *cells)
+{
+    int rc = 0;
+    for (unsigned s = 0; !rc && s < run->plan->count; s++) {
+        bool valid = true;
+        run->cell = &cells[s];
+        rc = coll_bed_switch(bed_of(run, s), &run->plan->setups[s].rail);
+        if (!rc)
+            rc = coll_validate(run, &cells[s], &valid);
+        if (!rc && run->rank == 0)
+            cells[s].validity = valid ? VALID : INVALID;
+    }
+    return rc;
+}
+
+/* All ranks have come to the end of the last use. */
+static int release_size(coll_run_t *run)
+{
+    int rc = drail_job_barrier(run->job, -1);
+    for (unsigned s = 0; s < run->plan->count; s++) {
+        if (!rc)
+            rc = dcoll_free(run->requests[s]);
+        run->requests[s] = NULL;
+    }
+    return rc;
+}
+
+static int measure_size(coll_run_t *run, unsigned index)
+{
+    coll_cell_t *cells = &run->result->cells[index * run->plan->count];
+    /* each of the sizes left may use the same part of the time left */
+    uint64_t now = clock_ns();
+    uint64_t left = run->end_ns > now ? run->end_ns - now : 0;
+    uint64_t until = now + left / (run->opts->nsizes - index);
+
+    int rc = prepare_size(run, cells);
+    if (!rc)
+        rc = repeat_size(run, cells, until);
+    if (!rc && run->opts->validate)
+        rc = validate_size(run, cells);
+    return rc ? rc : release_size(run);
+}
+
+static void predict(coll_result_t *r)
+{
+    for (unsigned i = 0; i < r->ncells; i++)
+        r->cells[i].model_us =
+            coll_model_predict(&r->model, r->cells[i].algorithm,
+                               &r->plan->shape, &r->cells[i].args);
+}
+
+int coll_measure(coll_run_t *run)
+{
+    int rc = 0;
+    run->start_ns = clock_ns();
+    run->end_ns = run->start_ns + (uint64_t)(run->opts->time_budget * 1e9);
+    progress_init(&run->progress);
+    for (unsigned i = 0; !rc && i < run->opts->nsizes; i++)
+        rc = measure_size(run, i);
+    if (run->rank == 0) {
+        progress_clear(&run->progress);
+        predict(run->result);
+        run->result->seconds = (double)(clock_ns() - run->start_ns) / 1e9;
+        run->result->partial = rc != 0;
+    }
+    return rc;
+}

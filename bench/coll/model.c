@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "bench/limits/cacheline.h"
+#include "bench/clock.h"
+#include "model.h"
+#include "bench/limits/cores.h"
+#include "bench/stats/stats.h"
+
+#define SHORT_BYTES  8
+#define LONG_BYTES   COLL_BED_MIN
+#define SHORT_ROUNDS 200
+#define LONG_ROUNDS  20
+#define SAMPLES      7
+#define LINE_ROUNDS  1000
+
+typedef struct ends {
+    coll_bed_t *bed;
+    drail_job_t *job;
+    unsigned rank, peer;
+    drail_key_t remote;
+} ends_t;
+
+static int send_one(const ends_t *ends, size_t bytes)
+{
+    drail_xfer_t xfer = {.local = ends->bed->send,
+                         .local_mem = ends->bed->send_mem,
+                         .remote = &ends->remote,
+                         .remote_offset = COLL_GUARD,
+                         .bytes = bytes};
+    int rc = drail_put(ends->bed->rail, ends->peer, &xfer,
+                       DRAIL_NOTIFY | DRAIL_ON_RAIL(0), 0, NULL);
+    return rc ? rc : drail_fence(ends->bed->rail, ends->peer);
+}
+
+static int round_trips(const ends_t *ends, size_t bytes, unsigned rounds)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < rounds; i++) {
+        if (ends->rank == 0)
+            rc = send_one(ends, bytes);
+        if (!rc)
+            rc = drail_notify_wait(ends->bed->rail, ends->peer, NULL, -1);
+        if (!rc && ends->rank == 1)
+            rc = send_one(ends, bytes);
+    }
+    return rc;
+}
+
+/* Microseconds one way, the median of several samples; the first warms up. */
+static int one_way(const ends_t *ends, size_t bytes, unsigned rounds,
+                   double *us)
+{
+    double values[SAMPLES];
+    int rc = round_trips(ends, bytes, rounds / 10 + 1);
+    for (unsigned i = 0; !rc && i < SAMPLES; i++) {
+        uint64_t start = clock_ns();
+        rc = round_trips(ends, bytes, rounds);
+        values[i] = (double)(clock_ns() - start) / 2e3 / rounds;
+    }
+    if (!rc)
+        *us = stats_summary(values, SAMPLES).median;
+    return rc;
+}
+
+/* Microseconds per byte of a copy of what other ranks have written. */
+static double copy_us(const coll_bed_t *bed)
+{
+    double values[SAMPLES];
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        uint64_t start = clock_ns();
+        for (unsigned n = 0; n < LONG_ROUNDS; n++) {
+            memcpy(bed->send, bed->recv, LONG_BYTES);
+            __asm__ volatile("" ::"r"(bed->send) : "memory");
+        }
+        values[i] = (double)(clock_ns() - start) / 1e3 / LONG_ROUNDS /
+                    (double)LONG_BYTES;
+    }
+    return stats_summary(values, SAMPLES).median;
+}
+
+/* Both ranks' links on one rail: Hockney's ports are rails. */
+static int measure_links(const ends_t *ends, dcoll_cost_model_t *model)
+{
+    double small = 0, large = 0;
+    setup_t one = {.engine = DRAIL_ENGINE_SINGLE, .policy = DRAIL_POLICY_FIXED};
+    int rc = coll_bed_switch(ends->bed, &one);
+    if (!rc)
+        rc = drail_connect(ends->bed->rail, ends->peer);
+    if (!rc)
+        rc = one_way(ends, SHORT_BYTES, SHORT_ROUNDS, &small);
+    if (!rc)
+        rc = one_way(ends, LONG_BYTES, LONG_ROUNDS, &large);
+    model->tau = fmax(0, large - small) / (double)(LONG_BYTES - SHORT_BYTES);
+    model->ts = small - SHORT_BYTES * model->tau;
+    return rc;
+}
+
+/* Between the cores of rank 0 and of the next rank that has another one. */
+static double flag_us(int mine, unsigned ranks, const int *cores)
+{
+    double values[SAMPLES];
+    unsigned r = 1;
+    while (r < ranks && cores[r] == mine)
+        r++;
+    if (r >= ranks)
+        return NAN;
+    for (unsigned i = 0; i < SAMPLES; i++)
+        values[i] =
+            cacheline_run(mine, cores[r], TRANSFER_ONE, LINE_ROUNDS) / 1e3;
+    return stats_summary(values, SAMPLES).median;
+}
+
+typedef struct model_card {
+    drail_key_t recv;
+    int core;
+} model_card_t;
+
+int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
+                       const pinning_t *pinning, dcoll_cost_model_t *model)
+{
+    unsigned ranks = drail_job_size(job), rank = drail_job_rank(job);
+    model_card_t mine = {.core = pinning->core}, cards[COLL_RANKS_MAX];
+    int cores[COLL_RANKS_MAX];
+    *model = (dcoll_cost_model_t){0};
+    drail_mem_key(bed->recv_mem, &mine.recv);
+    int rc = drail_job_allgather(job, &mine, sizeof mine, cards, -1);
+    if (rc)
+        return rc;
+    for (unsigned r = 0; r < ranks; r++)
+        cores[r] = cards[r].core;
+    if (ranks > 1 && rank < 2) {
+        ends_t ends = {bed, job, rank, 1 - rank, cards[1 - rank].recv};
+        rc = measure_links(&ends, model);
+    }
+    if (!rc && rank == 0) {
+        double flag = flag_us(mine.core, ranks, cores);
+        model->copy = copy_us(bed);
+        /* two ranks on one core: what a put takes */
+        model->flag = isfinite(flag) ? flag : model->ts;
+    }
+    return rc ? rc : drail_job_barrier(job, -1);
+}
+
+double coll_model_predict(const dcoll_cost_model_t *model,
+                          const dcoll_algorithm_t *algorithm,
+                          const dcoll_shape_t *shape, const dcoll_args_t *args)
+{
+    dcoll_program_t program;
+    if (dcoll_program_make(algorithm, shape, args, &program))
+        return NAN;
+    double us = dcoll_cost(&program, model);
+    dcoll_program_free(&program);
+    return us < 0 ? NAN : us;
+}

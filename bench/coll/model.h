@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parameters of Hockney's model (seed 000, section 3.2) as this machine has
+ * them now: measured between two ranks before the collectives, never fitted
+ * to them.
+ */
+#ifndef BENCH_COLL_MODEL_H
+#define BENCH_COLL_MODEL_H
+
+#include "bed.h"
+
+/**
+ * All ranks, before there is a team; takes a few ms. Rank 0 gets the model in
+ * microseconds: ts and tau from ping-pongs of a short and a long put on one
+ * rail, copy from memcpy, flag from a cache line between the ranks' cores.
+ * One rank alone: copy only, the others are 0.
+ */
+int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
+                       const pinning_t *pinning, dcoll_cost_model_t *model);
+
+/** Prediction for the arguments in microseconds, or NaN. */
+double coll_model_predict(const dcoll_cost_model_t *model,
+                          const dcoll_algorithm_t *algorithm,
+                          const dcoll_shape_t *shape, const dcoll_args_t *args);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plan.h"
+
+void coll_plan_shape(coll_plan_t *plan, const options_t *opts)
+{
+    unsigned ranks = (unsigned)opts->ranks;
+    unsigned ppn = opts->ppn ? (unsigned)opts->ppn : ranks;
+    unsigned nodes = (ranks + ppn - 1) / ppn;
+    plan->opts = opts;
+    for (unsigned n = 0; n <= nodes; n++)
+        plan->node_begin[n] = n * ppn < ranks ? n * ppn : ranks;
+    plan->shape = (dcoll_shape_t){
+        .nranks = ranks,
+        .nnodes = nodes,
+        .node_begin = plan->node_begin,
+        .ports = opts->ports ? (unsigned)opts->ports : opts->nrails,
+    };
+}
+
+void coll_plan_add(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
+                   zero_copy_t zero_copy, const setup_t *rail)
+{
+    if (plan->count < COLL_SETUPS_MAX)
+        plan->setups[plan->count++] =
+            (coll_setup_t){algorithm, zero_copy, *rail};
+}
+
+size_t coll_zero_copy_bytes(zero_copy_t zero_copy)
+{
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    return zero_copy == ZERO_COPY_ON    ? 0
+           : zero_copy == ZERO_COPY_OFF ? SIZE_MAX
+                                        : cfg.zero_copy_bytes;
+}
+
+const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
+                                        const coll_setup_t *setup, size_t bytes,
+                                        dcoll_args_t *args)
+{
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    *args = (dcoll_args_t){
+        .collective = plan->collective,
+        .bytes = bytes,
+        .root = (unsigned)plan->opts->root,
+        .in_place = plan->opts->in_place,
+        .zero_copy = bytes >= coll_zero_copy_bytes(setup->zero_copy),
+        .groups = (unsigned)plan->opts->groups,
+        .depth = cfg.depth,
+    };
+    return setup->algorithm
+               ? setup->algorithm
+               : dcoll_table_select(&plan->table, &plan->shape, args);
+}
+
+/* --------------------------------------------------------------- names --- */
+
+const char *coll_setup_algorithm(const coll_setup_t *setup)
+{
+    return setup->algorithm ? setup->algorithm->name : "auto";
+}
+
+void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
+                      char *text, size_t size)
+{
+    static const char *const copies[] = {"", " zero-copy", " copies"};
+    bool rails = false, zero_copy = false;
+    for (unsigned i = 0; i < plan->count; i++) {
+        const coll_setup_t *other = &plan->setups[i];
+        rails |= other->rail.engine != setup->rail.engine ||
+                 other->rail.policy != setup->rail.policy ||
+                 other->rail.team != setup->rail.team;
+        zero_copy |= other->zero_copy != setup->zero_copy;
+    }
+    size_t used =
+        (size_t)snprintf(text, size, "%s%s", coll_setup_algorithm(setup),
+                         zero_copy ? copies[setup->zero_copy] : "");
+    if (rails && used + 1 < size) {
+        text[used++] = ' ';
+        setup_label(&setup->rail, plan->opts, text + used, size - used);
+    }
+}
+
+/* ------------------------------------------------------------- buffers --- */
+
+unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank)
+{
+    switch (plan->collective) {
+    case DCOLL_ALLTOALL:
+        return plan->shape.nranks;
+    case DCOLL_SCATTER:
+        return rank == plan->opts->root ? plan->shape.nranks : 0;
+    case DCOLL_BCAST:
+    case DCOLL_BARRIER:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank)
+{
+    switch (plan->collective) {
+    case DCOLL_GATHER:
+        return rank == plan->opts->root ? plan->shape.nranks : 0;
+    case DCOLL_BARRIER:
+        return 0;
+    case DCOLL_BCAST:
+    case DCOLL_SCATTER:
+        return 1;
+    default:
+        return plan->shape.nranks;
+    }
+}
+
+uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
+{
+    unsigned others = plan->shape.nranks - 1;
+    switch (plan->collective) {
+    case DCOLL_BARRIER:
+        return 0;
+    case DCOLL_BCAST:
+    case DCOLL_SCATTER:
+        return others ? bytes : 0;
+    default:
+        return others * bytes;
+    }
+}
+
+/* ------------------------------------------------------- the options --- */
+
+const char *coll_plan_refusal(const coll_plan_t *plan,
+                              const dcoll_algorithm_t *algorithm,
+                              zero_copy_t zero_copy)
+{
+    const options_t *opts = plan->opts;
+    coll_setup_t setup = {.algorithm = algorithm, .zero_copy = zero_copy};
+    const char *why = NULL;
+    for (unsigned i = 0; algorithm->refuses && !why && i < opts->nsizes; i++) {
+        dcoll_args_t args;
+        coll_plan_args(plan, &setup, opts->sizes[i], &args);
+        why = algorithm->refuses(&plan->shape, &args);
+    }
+    return why;
+}
+
+/* Once for each way over the rails; engine single takes the first rail. */
+static void add_algorithm(coll_plan_t *plan, const dcoll_algorithm_t *algorithm)
+{
+    plan_t rails;
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->setups[i].algorithm == algorithm)
+            return;
+    plan_make(&rails, plan->opts);
+    for (unsigned i = 0; i < rails.count; i++)
+        if (rails.setups[i].engine != DRAIL_ENGINE_SINGLE ||
+            rails.setups[i].rail == 0)
+            coll_plan_add(plan, algorithm, plan->opts->zero_copy,
+                          &rails.setups[i]);
+}
+
+static void add_all(coll_plan_t *plan, notes_t *notes)
+{
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        if ((*a)->collective != plan->collective)
+            continue;
+        const char *why = coll_plan_refusal(plan, *a, plan->opts->zero_copy);
+        if (why)
+            notes_add(notes, "left out: %s: %s", (*a)->name, why);
+        else
+            add_algorithm(plan, *a);
+    }
+}
+
+static void list_algorithms(dcoll_collective_t collective, char *text,
+                            size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "auto, all");
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms();
+         *a && used < size; a++)
+        if ((*a)->collective == collective)
+            used +=
+                (size_t)snprintf(text + used, size - used, ", %s", (*a)->name);
+}
+
+static int add_named(coll_plan_t *plan, const option_table_t *table,
+                     const char *name, notes_t *notes)
+{
+    char allowed[1024];
+    if (!strcmp(name, "auto")) {
+        add_algorithm(plan, NULL);
+        return 0;
+    }
+    if (!strcmp(name, "all")) {
+        add_all(plan, notes);
+        return 0;
+    }
+    const dcoll_algorithm_t *a = dcoll_algorithm_find(plan->collective, name);
+    const char *why =
+        a ? coll_plan_refusal(plan, a, plan->opts->zero_copy) : NULL;
+    if (a && !why) {
+        add_algorithm(plan, a);
+        return 0;
+    }
+    list_algorithms(plan->collective, allowed, sizeof allowed);
+    if (why)
+        snprintf(allowed, sizeof allowed, "one that serves this shape: %s",
+                 why);
+    option_wrong(table, "--algorithm", name, allowed);
+    return -1;
+}
+
+static int wrong_number(const option_table_t *table, const char *option,
+                        uint64_t value, uint64_t low, uint64_t high)
+{
+    char text[32], allowed[64];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    snprintf(allowed, sizeof allowed, "a number from %llu to %llu",
+             (unsigned long long)low, (unsigned long long)high);
+    option_wrong(table, option, text, allowed);
+    return -1;
+}
+
+/* Options that only some collectives take. */
+static int check_taken(const coll_plan_t *plan, const option_table_t *table)
+{
+    enum {
+        GATHER = 1 << DCOLL_GATHER,
+        ALLGATHER = 1 << DCOLL_ALLGATHER,
+        ALLTOALL = 1 << DCOLL_ALLTOALL,
+        BCAST = 1 << DCOLL_BCAST,
+        SCATTER = 1 << DCOLL_SCATTER,
+    };
+    const options_t *opts = plan->opts;
+    const struct {
+        bool given;
+        const char *option;
+        int collectives;
+        const char *allowed;
+    } rules[] = {
+        {opts->root, "--root", GATHER | BCAST | SCATTER,
+         "with gather, bcast and scatter"},
+        {opts->groups, "--groups", ALLGATHER, "with allgather"},
+        {opts->in_place, "--in-place", GATHER | ALLGATHER | ALLTOALL,
+         "with gather, allgather and alltoall"},
+        {opts->zero_copy != ZERO_COPY_AUTO, "--zero-copy",
+         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER,
+         "with collectives that move data"},
+    };
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].given && !(rules[i].collectives >> plan->collective & 1)) {
+            option_wrong(table, rules[i].option,
+                         dcoll_collective_name(plan->collective),
+                         rules[i].allowed);
+            return -1;
+        }
+    return 0;
+}
+
+/* All ranks share the memory of this host. */
+static int check_memory(const coll_plan_t *plan, const option_table_t *table)
+{
+    const options_t *opts = plan->opts;
+    double have =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double blocks = 0;
+    for (unsigned r = 0; r < plan->shape.nranks; r++)
+        blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
+    for (unsigned i = 0; i < opts->nsizes; i++) {
+        char size[24], allowed[96];
+        double need = blocks * (double)opts->sizes[i];
+        if (need <= have)
+            continue;
+        snprintf(size, sizeof size, "%llu", (unsigned long long)opts->sizes[i]);
+        snprintf(allowed, sizeof allowed,
+                 "what fits the memory of %.1f GB: %u ranks need %.1f GB",
+                 have / 1e9, plan->shape.nranks, need / 1e9);
+        option_wrong(table, "--sizes", size, allowed);
+        return -1;
+    }
+    return 0;
+}
+
+static int check_options(const coll_plan_t *plan, const option_table_t *table)
+{
+    const options_t *opts = plan->opts;
+    unsigned largest = dcoll_shape_locals(&plan->shape, 0);
+    if (opts->root >= opts->ranks)
+        return wrong_number(table, "--root", opts->root, 0, opts->ranks - 1);
+    if (opts->groups > largest)
+        return wrong_number(table, "--groups", opts->groups, 1, largest);
+    for (unsigned i = 0; i < opts->nsizes; i++)
+        if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
+            return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
+    return check_taken(plan, table) || check_memory(plan, table) ? -1 : 0;
+}
+
+void coll_table_rails(const options_t *opts, char *rails)
+{
+    *rails = '\0';
+    for (unsigned r = 0; r < opts->nrails; r++)
+        dcoll_table_add_rail(rails, opts->rails[r]);
+}
+
+static void load_table(coll_plan_t *plan, const option_table_t *table)
+{
+    char why[256], rails[DCOLL_TABLE_RAILS];
+    plan->table_path = plan->opts->table;
+    coll_table_rails(plan->opts, rails);
+    if (!plan->table_path || !dcoll_table_load(plan->table_path, rails,
+                                               &plan->table, why, sizeof why))
+        return;
+    fprintf(stderr, "%s: warning: --table: '%s' is ignored: %s\n",
+            table->command, plan->table_path, why);
+    dcoll_table_free(&plan->table);
+    plan->table_path = NULL;
+}
+
+void coll_plan_free(coll_plan_t *plan)
+{
+    dcoll_table_free(&plan->table);
+}
+
+int coll_plan_make(coll_plan_t *plan, const options_t *opts,
+                   const option_table_t *table, dcoll_collective_t collective,
+                   notes_t *notes)
+{
+    *plan = (coll_plan_t){.collective = collective};
+    coll_plan_shape(plan, opts);
+    load_table(plan, table);
+    if (check_options(plan, table))
+        return -1;
+    for (unsigned i = 0; i < opts->nalgorithms; i++)
+        if (add_named(plan, table, opts->algorithms[i], notes))
+            return -1;
+    if (!opts->nalgorithms)
+        add_algorithm(plan, NULL);
+    if (plan->count)
+        return 0;
+    option_wrong(table, "--algorithm", "all",
+                 "one that serves this shape: there is none");
+    return -1;
+}

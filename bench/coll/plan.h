@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one run of a collective compares: algorithms, and how their messages
+ * go over the rails. All are interleaved. */
+#ifndef BENCH_COLL_PLAN_H
+#define BENCH_COLL_PLAN_H
+
+#include "coll/dcoll.h"
+#include "coll/select/table.h"
+#include "bench/report/notes.h"
+#include "bench/options/plan.h"
+
+#define COLL_SETUPS_MAX 128
+#define COLL_RANKS_MAX  1024
+
+typedef struct coll_setup {
+    const dcoll_algorithm_t *algorithm; /**< NULL: auto */
+    zero_copy_t zero_copy;
+    setup_t rail;
+} coll_setup_t;
+
+typedef struct coll_plan {
+    const options_t *opts;
+    dcoll_collective_t collective;
+    dcoll_shape_t shape;
+    unsigned node_begin[COLL_RANKS_MAX + 1];
+    coll_setup_t setups[COLL_SETUPS_MAX];
+    unsigned count;
+    const char *table_path; /**< NULL: auto selects by the built-in table */
+    dcoll_table_t table;
+} coll_plan_t;
+
+/** Checks the options and makes the plan. @p notes gets what `all` leaves out.
+ *  A table that can't be used is told on stderr and left out.
+ *  @return 0, or -1 when one line went to stderr. coll_plan_free in either
+ *  case. */
+int coll_plan_make(coll_plan_t *plan, const options_t *opts,
+                   const option_table_t *table, dcoll_collective_t collective,
+                   notes_t *notes);
+
+void coll_plan_free(coll_plan_t *plan);
+
+/** The rails that a table is for: DCOLL_TABLE_RAILS bytes. */
+void coll_table_rails(const options_t *opts, char *rails);
+
+/** Only ranks, nodes and ports. */
+void coll_plan_shape(coll_plan_t *plan, const options_t *opts);
+/** A setup more, unless the plan is full. */
+void coll_plan_add(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
+                   zero_copy_t zero_copy, const setup_t *rail);
+
+/** Why the algorithm can't serve one of the sizes, or NULL. */
+const char *coll_plan_refusal(const coll_plan_t *plan,
+                              const dcoll_algorithm_t *algorithm,
+                              zero_copy_t zero_copy);
+
+/** The arguments of a setup, and the algorithm that serves it. */
+const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
+                                        const coll_setup_t *setup, size_t bytes,
+                                        dcoll_args_t *args);
+
+/** From how many bytes on `--zero-copy` does without copies. */
+size_t coll_zero_copy_bytes(zero_copy_t zero_copy);
+
+/** "auto", or the name of the algorithm. */
+const char *coll_setup_algorithm(const coll_setup_t *setup);
+/** Short name for people, e.g. "bruck nonthreaded zero-copy": only what
+ *  differs between the setups of the plan. */
+void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
+                      char *text, size_t size);
+
+/** Blocks of a rank's buffers, and the bytes that a rank receives from
+ *  others, or all of them do if only the root receives. */
+unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank);
+unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank);
+uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Table, CSV and JSON of the tests of one collective. */
+#include <math.h>
+#include <string.h>
+
+#include "result.h"
+#include "bench/report/report.h"
+
+#define LABEL_MAX 128
+
+static const char *const start_names[] = {"auto", "time", "barrier"};
+
+static const coll_setup_t *setup_of(const coll_result_t *r,
+                                    const coll_cell_t *cell)
+{
+    return &r->plan->setups[cell->setup];
+}
+
+static uint64_t ppn_of(const options_t *opts)
+{
+    return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
+}
+
+/* Ports that the cell's messages can use: engine single has one rail. */
+static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
+{
+    return setup_one_rail(&setup_of(r, cell)->rail) ? 1 : r->plan->shape.ports;
+}
+
+/* --------------------------------------------------------------- table --- */
+
+static int label_width(const coll_result_t *r)
+{
+    size_t widest = strlen("algorithm");
+    for (unsigned i = 0; i < r->plan->count; i++) {
+        char text[LABEL_MAX];
+        coll_setup_label(r->plan, &r->plan->setups[i], text, sizeof text);
+        if (strlen(text) > widest)
+            widest = strlen(text);
+    }
+    return (int)widest;
+}
+
+static void table_head(FILE *file, const coll_result_t *r)
+{
+    const dcoll_cost_model_t *m = &r->model;
+    report_title(file, r->test->name, &r->machine);
+    fprintf(file, "# rails:");
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
+    fprintf(file,
+            "; %u ranks, %llu per node, %u ports, %s, repetitions start %s\n",
+            r->plan->shape.nranks, (unsigned long long)ppn_of(r->opts),
+            r->plan->shape.ports, r->opts->no_pin ? "not pinned" : "pinned",
+            r->start == START_TIME ? "at a common time" : "after a barrier");
+    fprintf(file,
+            "# model: %.3g us + %.3g us/KB a message, copies %.3g us/KB, "
+            "flags %.3g us (KB = 1000 bytes)\n",
+            m->ts, 1e3 * m->tau, 1e3 * m->copy, m->flag);
+    report_notes(file, &r->notes);
+    if (r->opts->repeat && r->opts->repeat < 6)
+        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
+              "95 % confidence\n",
+              file);
+    if (r->partial)
+        fputs("# note: partial result: the run was ended early\n", file);
+    fputs("# us: slowest rank; median [95 % confidence interval] and p99 over "
+          "repeats; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
+          "bytes\n",
+          file);
+}
+
+static void table_row(FILE *file, const coll_result_t *r,
+                      const coll_cell_t *cell)
+{
+    char text[LABEL_MAX];
+    coll_figures_t f = coll_figures(r, cell);
+    coll_setup_label(r->plan, setup_of(r, cell), text, sizeof text);
+    fprintf(file, "%10llu  %-*s", (unsigned long long)cell->bytes,
+            label_width(r), text);
+    report_number(file, 9, f.us.median);
+    report_number(file, 9, f.us.lo);
+    report_number(file, 9, f.us.hi);
+    report_number(file, 9, f.p99);
+    report_number(file, 9, f.avg_us.median);
+    report_number(file, 9, cell->model_us);
+    report_number(file, 9, f.MBps.median);
+    fprintf(file, " %4u %5u%c", f.us.n, cell->invalid,
+            cell->kept_late ? '!' : ' ');
+    if (!setup_of(r, cell)->algorithm)
+        fprintf(file, " %s%s", cell->algorithm->name,
+                cell->args.zero_copy ? ", zero copy" : "");
+    fputs(cell->validity == VALID     ? "  valid\n"
+          : cell->validity == INVALID ? "  INVALID\n"
+                                      : "\n",
+          file);
+}
+
+static void table(FILE *file, const coll_result_t *r)
+{
+    table_head(file, r);
+    fprintf(file, "%10s  %-*s %9s %9s %9s %9s %9s %9s %9s %4s %5s\n", "bytes",
+            label_width(r), "algorithm", "us", "[lo", "hi]", "p99", "avg",
+            "model", "MB/s", "n", "late");
+    for (unsigned i = 0; i < r->ncells; i++) {
+        if (!r->cells[i].count)
+            continue;
+        if (i && r->plan->count > 1 && i % r->plan->count == 0)
+            fputc('\n', file);
+        table_row(file, r, &r->cells[i]);
+    }
+}
+
+/* ----------------------------------------------------------------- CSV --- */
+
+static const char header[] =
+    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"
+    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"
+    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+    "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
+    "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
+    "invalid,model_us,chosen,zero_copy,groups,root,in_place,start,valid,"
+    "partial,kept_late\n";
+
+static void csv_numbers(FILE *file, const double *values, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        report_csv_number(file, values[i]);
+}
+
+static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
+{
+    static const char *const validity[] = {"", "yes", "no"};
+    const options_t *opts = r->opts;
+    const coll_setup_t *setup = setup_of(r, cell);
+    coll_figures_t f = coll_figures(r, cell);
+    char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
+
+    setup_rails(&setup->rail, opts, rails, sizeof rails);
+    rails_fabric(r->rails, opts->nrails, &setup->rail, fabric, sizeof fabric);
+    fprintf(file, "%s,%s,%s,%s,%s,%s,%llu,%llu,%u,%llu,%llu", r->test->name,
+            fabric, rails, drail_engine_name(setup->rail.engine),
+            drail_policy_name(setup->rail.policy), coll_setup_algorithm(setup),
+            (unsigned long long)opts->ranks, (unsigned long long)ppn_of(opts),
+            ports_of(r, cell), (unsigned long long)cell->bytes,
+            (unsigned long long)f.iterations);
+    csv_numbers(file,
+                (double[]){f.us.median, f.p99, f.us.lo, f.us.hi, f.MBps.median,
+                           f.MBps.lo, f.MBps.hi},
+                7);
+    fprintf(file, ",%s,%u,%u",
+            setup->rail.engine == DRAIL_ENGINE_THREADED
+                ? drail_team_name(setup->rail.team)
+                : "",
+            f.us.n, f.us.outliers);
+    csv_numbers(file,
+                (double[]){f.us.coverage, f.p50, f.p999, f.us.max,
+                           f.avg_us.median, f.avg_us.lo, f.avg_us.hi},
+                7);
+    fprintf(file, ",%u", cell->invalid);
+    report_csv_number(file, cell->model_us);
+    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%u\n", cell->algorithm->name,
+            cell->args.zero_copy ? "yes" : "no", cell->args.groups,
+            cell->args.root, cell->args.in_place ? "yes" : "no",
+            start_names[r->start], validity[cell->validity],
+            r->partial ? "yes" : "no", cell->kept_late);
+}
+
+static void csv(FILE *file, const coll_result_t *r)
+{
+    fputs(header, file);
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (r->cells[i].count)
+            csv_row(file, r, &r->cells[i]);
+}
+
+/* ---------------------------------------------------------------- JSON --- */
+
+static void json_options(json_t *j, const coll_result_t *r)
+{
+    const options_t *o = r->opts;
+    report_json_command(j, o);
+    json_object(j, "options");
+    json_uint(j, "ranks", o->ranks);
+    json_uint(j, "ppn", ppn_of(o));
+    json_uint(j, "ports", r->plan->shape.ports);
+    json_uint(j, "root", o->root);
+    json_uint(j, "groups", o->groups);
+    json_bool(j, "in_place", o->in_place);
+    json_string(j, "start", start_names[r->start]);
+    json_uint(j, "iterations", o->iterations);
+    json_uint(j, "warmup", o->warmup);
+    json_uint(j, "repeat", o->repeat);
+    json_double(j, "precision", o->precision);
+    json_double(j, "time_budget_s", o->time_budget);
+    json_bool(j, "validate", o->validate);
+    json_bool(j, "pin", !o->no_pin);
+    json_end_object(j);
+    json_row_object(j, "model");
+    json_double(j, "ts_us", r->model.ts);
+    json_double(j, "tau_us_per_byte", r->model.tau);
+    json_double(j, "copy_us_per_byte", r->model.copy);
+    json_double(j, "flag_us", r->model.flag);
+    json_end_object(j);
+}
+
+static void json_configurations(json_t *j, const coll_result_t *r)
+{
+    char text[DRAIL_MAX_RAILS * DRAIL_NAME_MAX];
+    json_array(j, "configurations");
+    for (unsigned i = 0; i < r->plan->count; i++) {
+        const coll_setup_t *setup = &r->plan->setups[i];
+        json_row_object(j, NULL);
+        json_uint(j, "index", i);
+        coll_setup_label(r->plan, setup, text, sizeof text);
+        json_string(j, "label", text);
+        json_string(j, "algorithm", coll_setup_algorithm(setup));
+        json_string(j, "engine", drail_engine_name(setup->rail.engine));
+        if (setup->rail.engine == DRAIL_ENGINE_THREADED)
+            json_string(j, "team", drail_team_name(setup->rail.team));
+        json_string(j, "policy", drail_policy_name(setup->rail.policy));
+        setup_rails(&setup->rail, r->opts, text, sizeof text);
+        json_string(j, "rails", text);
+        rails_fabric(r->rails, r->opts->nrails, &setup->rail, text,
+                     sizeof text);
+        json_string(j, "fabric", text);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void json_repeats(json_t *j, const coll_result_t *r,
+                         const coll_cell_t *cell)
+{
+    uint64_t received = coll_received(r->plan, cell->bytes);
+    json_array(j, "repeats");
+    for (unsigned i = 0; i < cell->count; i++) {
+        const coll_repeat_t *repeat = &cell->repeats[i];
+        json_row_object(j, NULL);
+        json_uint(j, "iterations", repeat->iterations);
+        json_uint(j, "ns", repeat->max_ns);
+        json_uint(j, "ns_avg", repeat->avg_ns);
+        json_uint(j, "bytes", repeat->iterations * received);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void json_cell(json_t *j, const coll_result_t *r,
+                      const coll_cell_t *cell)
+{
+    coll_figures_t f = coll_figures(r, cell);
+    json_object(j, NULL);
+    json_uint(j, "bytes", cell->bytes);
+    json_uint(j, "configuration", cell->setup);
+    json_string(j, "chosen", cell->algorithm->name);
+    json_bool(j, "zero_copy", cell->args.zero_copy);
+    json_uint(j, "invalid", cell->invalid);
+    json_uint(j, "kept_late", cell->kept_late);
+    json_double(j, "model_us", cell->model_us);
+    json_object(j, "collective");
+    json_uint(j, "messages_per_iteration", 1);
+    report_json_summary(j, "latency_us", &f.us);
+    report_json_summary(j, "latency_us_avg", &f.avg_us);
+    report_json_summary(j, "bandwidth_MBps", &f.MBps);
+    json_double(j, "latency_us_p50", f.p50);
+    json_double(j, "latency_us_p99", f.p99);
+    json_double(j, "latency_us_p999", f.p999);
+    json_repeats(j, r, cell);
+    json_end_object(j);
+    if (cell->validity == NOT_VALIDATED)
+        json_null(j, "valid");
+    else
+        json_bool(j, "valid", cell->validity == VALID);
+    json_end_object(j);
+}
+
+static void json(FILE *file, const coll_result_t *r)
+{
+    json_t writer, *j = &writer;
+    json_init(j, file);
+    json_object(j, NULL);
+    report_json_identity(j, r->test->name, &r->machine);
+    json_bool(j, "partial", r->partial);
+    json_double(j, "measured_s", r->seconds);
+    json_uint(j, "validation_seed", r->seed);
+    json_options(j, r);
+    report_json_notes(j, &r->notes);
+    report_json_machine(j, &r->machine);
+    report_json_settings(j);
+    report_json_rails(j, r->rails, r->opts->nrails);
+    json_configurations(j, r);
+    json_array(j, "results");
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (r->cells[i].count)
+            json_cell(j, r, &r->cells[i]);
+    json_end_array(j);
+    json_end_object(j);
+}
+
+void coll_report(FILE *file, format_t format, const void *result)
+{
+    static void (*const reports[])(FILE *, const coll_result_t *) = {
+        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
+    reports[format](file, result);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <sys/mman.h>
+
+#include "result.h"
+
+static size_t result_size(const coll_plan_t *plan)
+{
+    return sizeof(coll_result_t) +
+           (size_t)plan->opts->nsizes * plan->count * sizeof(coll_cell_t);
+}
+
+coll_result_t *coll_result_create(const bench_test_t *test,
+                                  const coll_plan_t *plan)
+{
+    coll_result_t *r = mmap(NULL, result_size(plan), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r == MAP_FAILED)
+        return NULL;
+    r->test = test;
+    r->opts = plan->opts;
+    r->plan = plan;
+    r->partial = true; /* until all is there */
+    r->ncells = plan->opts->nsizes * plan->count;
+    for (unsigned i = 0; i < r->ncells; i++) {
+        coll_cell_t *cell = &r->cells[i];
+        cell->bytes = plan->opts->sizes[i / plan->count];
+        cell->setup = i % plan->count;
+        cell->model_us = NAN;
+        cell->algorithm = coll_plan_args(plan, &plan->setups[cell->setup],
+                                         cell->bytes, &cell->args);
+    }
+    machine_describe(&r->machine);
+    return r;
+}
+
+void coll_result_destroy(coll_result_t *r)
+{
+    if (r)
+        munmap(r, result_size(r->plan));
+}
+
+static double max_us(const coll_repeat_t *repeat)
+{
+    return (double)repeat->max_ns / 1e3 / (double)repeat->iterations;
+}
+
+summary_t coll_latency(const coll_cell_t *cell)
+{
+    double values[COLL_REPEATS_MAX];
+    for (unsigned i = 0; i < cell->count; i++)
+        values[i] = max_us(&cell->repeats[i]);
+    return stats_summary(values, cell->count);
+}
+
+coll_figures_t coll_figures(const coll_result_t *r, const coll_cell_t *cell)
+{
+    double us[COLL_REPEATS_MAX], avg[COLL_REPEATS_MAX], rate[COLL_REPEATS_MAX];
+    double received = (double)coll_received(r->plan, cell->bytes);
+    unsigned n = cell->count;
+    for (unsigned i = 0; i < n; i++) {
+        const coll_repeat_t *repeat = &cell->repeats[i];
+        us[i] = max_us(repeat);
+        avg[i] = (double)repeat->avg_ns / 1e3 / (double)repeat->iterations;
+        rate[i] = received / us[i];
+    }
+    coll_figures_t f = {
+        .us = stats_summary(us, n), /* sorts */
+        .avg_us = stats_summary(avg, n),
+        .MBps = stats_summary(rate, received > 0 ? n : 0),
+        .p50 = n ? stats_quantile(us, n, 0.5) : NAN,
+        .p99 = n ? stats_quantile(us, n, 0.99) : NAN,
+        .p999 = n ? stats_quantile(us, n, 0.999) : NAN,
+        .iterations = n ? cell->repeats[0].iterations : 0,
+    };
+    return f;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Everything that one run of a collective has measured. Rank 0 writes it, in
+ * memory that it shares with the process that forked it, which reports.
+ */
+#ifndef BENCH_COLL_RESULT_H
+#define BENCH_COLL_RESULT_H
+
+#include "plan.h"
+#include "bench/report/machine.h"
+#include "bench/report/result.h"
+#include "bench/stats/stats.h"
+#include "bench/test.h"
+
+#define COLL_REPEATS_MAX STATS_MAX
+
+/** One repetition: many collectives back to back. */
+typedef struct coll_repeat {
+    uint64_t iterations;
+    uint64_t max_ns, avg_ns; /**< over the ranks, of all iterations */
+} coll_repeat_t;
+
+/** One block size in one setup. */
+typedef struct coll_cell {
+    uint64_t bytes;
+    unsigned setup;
+    const dcoll_algorithm_t *algorithm; /**< that serves it */
+    dcoll_args_t args;
+    double model_us; /**< prediction of the cost model, NaN: none */
+    unsigned count;
+    unsigned invalid;   /**< repetitions that started late: done again */
+    unsigned kept_late; /**< of count: late at the last try, too */
+    validity_t validity;
+    coll_repeat_t repeats[COLL_REPEATS_MAX];
+} coll_cell_t;
+
+typedef struct coll_result {
+    const bench_test_t *test;
+    const options_t *opts;
+    const coll_plan_t *plan;
+    machine_t machine;
+    drail_rail_info_t rails[DRAIL_MAX_RAILS];
+    notes_t notes;
+    dcoll_cost_model_t model; /**< microseconds */
+    start_mode_t start;       /**< not START_AUTO */
+    uint64_t seed;            /**< of validated contents, 0: not validated */
+    double seconds;           /**< that measuring took */
+    bool partial;             /**< ended before all was measured */
+    unsigned ncells;
+    coll_cell_t cells[]; /**< size by size, in each setup by setup */
+} coll_result_t;
+
+/** Before the ranks are forked. NULL: out of memory. */
+coll_result_t *coll_result_create(const bench_test_t *test,
+                                  const coll_plan_t *plan);
+void coll_result_destroy(coll_result_t *result);
+
+/** What is reported of a cell. Bandwidth: what each rank has received from
+ *  others. NaN: not measured or without meaning. */
+typedef struct coll_figures {
+    summary_t us;     /**< the slowest rank */
+    summary_t avg_us; /**< mean over the ranks */
+    summary_t MBps;
+    double p50, p99, p999;
+    uint64_t iterations;
+} coll_figures_t;
+
+coll_figures_t coll_figures(const coll_result_t *result,
+                            const coll_cell_t *cell);
+/** Of the slowest rank, in microseconds. */
+summary_t coll_latency(const coll_cell_t *cell);
+
+/** Writes a coll_result_t. Errors of writing stay in the FILE. */
+void coll_report(FILE *file, format_t format, const void *result);
+
+#endif

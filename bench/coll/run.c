@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+#include "model.h"
+#include "run.h"
+#include "bench/pair/content.h"
+#include "bench/pair/launch.h"
+
+/* What the ranks inherit from the process that forks them. */
+typedef struct context {
+    coll_result_t *result;
+    outcome_t *outcome;
+} context_t;
+
+/* What only the open rails can tell. */
+static void describe_rails(coll_result_t *r, const drail_t *rail)
+{
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        r->rails[i] = *drail_rail_at(rail, i);
+    notes_add_models(&r->notes, rail);
+    notes_add_shared(&r->notes, rail);
+}
+
+static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->setups[i].zero_copy == zero_copy)
+            return true;
+    return false;
+}
+
+/* The first bed also tells of the rails and serves to measure the model. */
+static int open_beds(coll_run_t *run, drail_error_t *err)
+{
+    bool first = true;
+    int rc = 0;
+    for (unsigned z = 0; !rc && z < COLL_BEDS; z++) {
+        coll_bed_t *bed = &run->bed[z];
+        if (!bed_used(run->plan, (zero_copy_t)z))
+            continue;
+        rc = coll_bed_open(bed, run->job, run->plan, &run->pinning, err);
+        if (rc)
+            return rc;
+        if (first && !run->opts->no_pin)
+            session_pin(&run->pinning);
+        if (first && run->rank == 0)
+            describe_rails(run->result, bed->rail);
+        dcoll_cost_model_t model;
+        if (first)
+            rc = coll_model_measure(bed, run->job, &run->pinning, &model);
+        if (first && run->rank == 0)
+            run->result->model = model;
+        first = false;
+        if (!rc)
+            rc = coll_bed_team(bed, run->job, run->plan, (zero_copy_t)z, err);
+    }
+    return rc;
+}
+
+/* The sentence of the team or transport that has one. */
+static const char *why(const coll_run_t *run)
+{
+    const char *text = "";
+    for (unsigned z = 0; z < COLL_BEDS && !*text; z++) {
+        if (run->bed[z].team)
+            text = dcoll_last_error(run->bed[z].team);
+        if (run->bed[z].rail && !*text)
+            text = drail_last_error(run->bed[z].rail);
+    }
+    return text;
+}
+
+static void tell(coll_run_t *run, outcome_t *outcome, int rc)
+{
+    char label[128];
+    const coll_setup_t *setup = &run->plan->setups[run->cell->setup];
+    coll_setup_label(run->plan, setup, label, sizeof label);
+    outcome_set(outcome, run->rank, rc, "%s, %llu bytes: rank %u: %s: %s",
+                label, (unsigned long long)run->cell->bytes, run->rank,
+                drail_strerror(rc), why(run));
+}
+
+static void close_beds(coll_run_t *run)
+{
+    for (unsigned z = 0; z < COLL_BEDS; z++)
+        if (run->bed[z].rail)
+            coll_bed_close(&run->bed[z]);
+}
+
+static int rank_main(drail_job_t *job, void *arg)
+{
+    context_t *context = arg;
+    coll_result_t *r = context->result;
+    drail_error_t err = {0};
+    coll_run_t *run = calloc(1, sizeof *run);
+    if (!run)
+        return 1;
+    *run = (coll_run_t){
+        .job = job,
+        .rank = drail_job_rank(job),
+        .ranks = drail_job_size(job),
+        .result = r,
+        .plan = r->plan,
+        .opts = r->opts,
+        .pinning = session_pinning(r->opts, drail_job_rank(job)),
+        .lead_ns = UINT64_C(100000) + 20000 * (uint64_t)drail_job_size(job),
+        .cell = &r->cells[0],
+    };
+    int rc = open_beds(run, &err);
+    if (rc)
+        outcome_set(context->outcome, run->rank, rc, "%s",
+                    *err.text ? err.text : why(run));
+    else if ((rc = coll_measure(run)))
+        tell(run, context->outcome, rc);
+    else
+        rc = drail_job_barrier(job, -1); /* nobody is under way any more */
+    if (!rc)
+        close_beds(run);
+    free(run);
+    return rc != 0;
+}
+
+static void choose_start(coll_result_t *r)
+{
+    unsigned ranks = (unsigned)r->opts->ranks, cores = session_cores();
+    bool crowded = ranks * session_threads(r->opts) > cores;
+    r->start = r->opts->start != START_AUTO ? r->opts->start
+               : crowded                    ? START_BARRIER
+                                            : START_TIME;
+    if (crowded)
+        notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
+                  cores == 1 ? "" : "s");
+    if (r->plan->shape.nnodes > 1)
+        notes_add(&r->notes, "%u nodes are emulated on one host",
+                  r->plan->shape.nnodes);
+}
+
+static void note_late(coll_result_t *r)
+{
+    unsigned invalid = 0, kept = 0;
+    for (unsigned i = 0; i < r->ncells; i++) {
+        invalid += r->cells[i].invalid;
+        kept += r->cells[i].kept_late;
+    }
+    if (invalid)
+        notes_add(&r->notes,
+                  "%u repetitions started late on some rank and were done "
+                  "again, up to 4 times each",
+                  invalid);
+    if (kept)
+        notes_add(
+            &r->notes,
+            "%u repetitions of the figures are INVALID: some rank started "
+            "late each time (marked ! under late); --start barrier needs "
+            "no common time",
+            kept);
+}
+
+int coll_run(coll_result_t *r)
+{
+    context_t context = {r, outcome_create((unsigned)r->opts->ranks)};
+    if (!context.outcome) {
+        fprintf(stderr, "%s: out of memory\n", r->test->table.command);
+        return 1;
+    }
+    choose_start(r);
+    if (r->opts->validate)
+        r->seed = content_seed();
+    int status = launch_job(r->test->table.command, r->opts, context.outcome,
+                            rank_main, &context);
+    note_late(r);
+    outcome_destroy(context.outcome);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several measurements of collectives in one command: tune, check. */
+#ifndef BENCH_COLL_SERIES_H
+#define BENCH_COLL_SERIES_H
+
+#include "result.h"
+
+/** One of them. All of it must stay where it is until the series ends. */
+typedef struct coll_item {
+    options_t opts; /**< with this item's sizes, shape and time */
+    coll_plan_t plan;
+    coll_result_t *result;
+} coll_item_t;
+
+/** Options of the item and an empty plan; a barrier has one size.
+ *  @p share: of the command's time budget. */
+void coll_item_init(coll_item_t *item, const options_t *opts,
+                    dcoll_collective_t collective, struct shape shape,
+                    double share);
+/** Measures what the plan has. @return exit status; a failure is one line on
+ *  stderr. */
+int coll_item_run(coll_item_t *item, const bench_test_t *test);
+void coll_item_free(coll_item_t *item);
+
+/** The shapes and collectives that the options name. */
+unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX]);
+unsigned coll_collectives(const options_t *opts,
+                          dcoll_collective_t list[DCOLL_COLLECTIVES]);
+
+/** The default way over the rails: one thread, all rails. */
+#define COLL_RAILS_ALL                                                         \
+    (setup_t)                                                                  \
+    {                                                                          \
+        .engine = DRAIL_ENGINE_NONTHREADED, .policy = DRAIL_POLICY_EVEN        \
+    }
+#define COLL_RAILS_ONE                                                         \
+    (setup_t)                                                                  \
+    {                                                                          \
+        .engine = DRAIL_ENGINE_SINGLE, .policy = DRAIL_POLICY_FIXED            \
+    }
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Performance guidelines, after J. L. Traeff, W. Gropp, R. Thakur,
+ * "Self-consistent MPI performance guidelines" (TPDS 2010): what a user expects
+ * of collectives without knowing the machine. A violation is named when the
+ * confidence intervals do not overlap and the medians differ by MARGIN.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "series.h"
+#include "bench/report/output.h"
+#include "bench/report/report.h"
+
+#define MARGIN 1.05
+/* Setups of each plan; the named algorithms follow. */
+enum { AUTO_ALL_RAILS, AUTO_ONE_RAIL, FIRST_NAMED };
+
+typedef struct violation {
+    const char *guideline;
+    dcoll_collective_t collective;
+    uint64_t ranks, ppn, bytes;
+    char than[96]; /* what it is slower than */
+    summary_t slow, fast;
+} violation_t;
+
+typedef struct check {
+    const bench_test_t *test;
+    const options_t *opts;
+    machine_t machine;
+    violation_t *violations;
+    unsigned count, compared;
+    int status;
+} check_t;
+
+/* ------------------------------------------------------------ comparing --- */
+
+static const coll_cell_t *cell_at(const coll_item_t *item, unsigned size,
+                                  unsigned setup)
+{
+    return &item->result->cells[size * item->plan.count + setup];
+}
+
+static void compare(check_t *c, const coll_item_t *item, unsigned size,
+                    const char *guideline, summary_t slow, summary_t fast,
+                    const char *than)
+{
+    c->compared++;
+    if (!(slow.lo > fast.hi) || slow.median < MARGIN * fast.median)
+        return;
+    violation_t *grown = realloc(c->violations, (c->count + 1) * sizeof *grown);
+    if (!grown) {
+        c->status = 1;
+        return;
+    }
+    c->violations = grown;
+    violation_t *v = &grown[c->count++];
+    *v = (violation_t){
+        .guideline = guideline,
+        .collective = item->plan.collective,
+        .ranks = item->opts.ranks,
+        .ppn = dcoll_shape_locals(&item->plan.shape, 0),
+        .bytes = item->opts.sizes[size],
+        .slow = slow,
+        .fast = fast,
+    };
+    snprintf(v->than, sizeof v->than, "%s", than);
+}
+
+static void check_rails(check_t *c, const coll_item_t *item, unsigned size)
+{
+    compare(c, item, size, "several rails not slower than one",
+            coll_latency(cell_at(item, size, AUTO_ALL_RAILS)),
+            coll_latency(cell_at(item, size, AUTO_ONE_RAIL)), "one rail");
+}
+
+static void check_named(check_t *c, const coll_item_t *item, unsigned size)
+{
+    summary_t mine = coll_latency(cell_at(item, size, AUTO_ALL_RAILS));
+    for (unsigned s = FIRST_NAMED; s < item->plan.count; s++)
+        compare(c, item, size, "auto not slower than any algorithm", mine,
+                coll_latency(cell_at(item, size, s)),
+                coll_setup_algorithm(&item->plan.setups[s]));
+}
+
+static bool power_of_two(uint64_t bytes)
+{
+    return !(bytes & (bytes - 1));
+}
+
+/* A shorter block may not take longer than the next longer one. */
+static void check_next(check_t *c, const coll_item_t *item, unsigned size)
+{
+    const uint64_t *sizes = item->opts.sizes;
+    char than[32];
+    if (size + 1 == item->opts.nsizes || sizes[size] >= sizes[size + 1])
+        return;
+    snprintf(than, sizeof than, "%llu bytes",
+             (unsigned long long)sizes[size + 1]);
+    compare(c, item, size,
+            power_of_two(sizes[size]) ? "monotone in size"
+                                      : "no cliff off powers of two",
+            coll_latency(cell_at(item, size, AUTO_ALL_RAILS)),
+            coll_latency(cell_at(item, size + 1, AUTO_ALL_RAILS)), than);
+}
+
+static summary_t sum(summary_t a, summary_t b)
+{
+    a.median += b.median;
+    a.lo += b.lo;
+    a.hi += b.hi;
+    return a;
+}
+
+/* An all-gather can be had as a gather and a broadcast of all blocks. */
+static void check_composed(check_t *c, const coll_item_t *allgather,
+                           const coll_item_t *gather, const coll_item_t *bcast)
+{
+    for (unsigned i = 0; i < allgather->opts.nsizes; i++)
+        compare(c, allgather, i, "all-gather not slower than gather + bcast",
+                coll_latency(cell_at(allgather, i, AUTO_ALL_RAILS)),
+                sum(coll_latency(cell_at(gather, i, AUTO_ALL_RAILS)),
+                    coll_latency(cell_at(bcast, i, AUTO_ALL_RAILS))),
+                "gather + bcast");
+}
+
+/* ------------------------------------------------------------ measuring --- */
+
+static void plan_check(coll_item_t *item, bool named)
+{
+    coll_plan_t *plan = &item->plan;
+    coll_plan_add(plan, NULL, ZERO_COPY_AUTO, &COLL_RAILS_ALL);
+    coll_plan_add(plan, NULL, ZERO_COPY_AUTO, &COLL_RAILS_ONE);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); named && *a;
+         a++)
+        if ((*a)->collective == plan->collective &&
+            !coll_plan_refusal(plan, *a, ZERO_COPY_AUTO))
+            coll_plan_add(plan, *a, ZERO_COPY_AUTO, &COLL_RAILS_ALL);
+}
+
+static void check_collective(check_t *c, const coll_item_t *item)
+{
+    for (unsigned i = 0; i < item->opts.nsizes; i++) {
+        if (item->opts.nrails > 1)
+            check_rails(c, item, i);
+        check_named(c, item, i);
+        check_next(c, item, i);
+    }
+}
+
+/* One shape: each collective, then the broadcasts that all-gather is compared
+ * with. */
+static void check_shape(check_t *c, struct shape shape, double share)
+{
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
+    unsigned count = coll_collectives(c->opts, list);
+    coll_item_t *items = calloc(DCOLL_COLLECTIVES + 1, sizeof *items);
+    const coll_item_t *by[DCOLL_COLLECTIVES] = {NULL};
+    c->status = items ? 0 : 1;
+    share /= count + 1;
+    for (unsigned i = 0; !c->status && i < count; i++) {
+        coll_item_init(&items[i], c->opts, list[i], shape, share);
+        plan_check(&items[i], true);
+        c->status = coll_item_run(&items[i], c->test);
+        if (!c->status)
+            check_collective(c, &items[i]);
+        by[list[i]] = &items[i];
+    }
+    if (!c->status && by[DCOLL_ALLGATHER] && by[DCOLL_GATHER]) {
+        coll_item_t *bcast = &items[count];
+        coll_item_init(bcast, c->opts, DCOLL_BCAST, shape, share);
+        for (unsigned i = 0; i < bcast->opts.nsizes; i++)
+            bcast->opts.sizes[i] *= shape.ranks;
+        plan_check(bcast, false);
+        c->status = coll_item_run(bcast, c->test);
+        if (!c->status)
+            check_composed(c, by[DCOLL_ALLGATHER], by[DCOLL_GATHER], bcast);
+    }
+    for (unsigned i = 0; items && i <= count; i++)
+        coll_item_free(&items[i]);
+    free(items);
+}
+
+/* -------------------------------------------------------------- reports --- */
+
+static void table(FILE *file, const check_t *c)
+{
+    report_title(file, "check", &c->machine);
+    fprintf(
+        file,
+        "# violated: 95 %% confidence intervals that don't overlap, medians "
+        "that differ by %.0f %% or more\n",
+        100 * (MARGIN - 1));
+    for (unsigned i = 0; i < c->count; i++) {
+        const violation_t *v = &c->violations[i];
+        fprintf(file,
+                "VIOLATED %s: %s, %llu ranks, %llu per node, %llu bytes: "
+                "%.4g us [%.4g, %.4g], %s: %.4g us [%.4g, %.4g]\n",
+                v->guideline, dcoll_collective_name(v->collective),
+                (unsigned long long)v->ranks, (unsigned long long)v->ppn,
+                (unsigned long long)v->bytes, v->slow.median, v->slow.lo,
+                v->slow.hi, v->than, v->fast.median, v->fast.lo, v->fast.hi);
+    }
+    fprintf(file, "# %u of %u comparisons violate a guideline\n", c->count,
+            c->compared);
+}
+
+static void csv(FILE *file, const check_t *c)
+{
+    fputs("test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
+          "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi\n",
+          file);
+    for (unsigned i = 0; i < c->count; i++) {
+        const violation_t *v = &c->violations[i];
+        fprintf(file, "check,%s,%s,%llu,%llu,%llu,%s", v->guideline,
+                dcoll_collective_name(v->collective),
+                (unsigned long long)v->ranks, (unsigned long long)v->ppn,
+                (unsigned long long)v->bytes, v->than);
+        const double values[] = {v->slow.median, v->slow.lo, v->slow.hi,
+                                 v->fast.median, v->fast.lo, v->fast.hi};
+        for (unsigned n = 0; n < sizeof values / sizeof *values; n++)
+            report_csv_number(file, values[n]);
+        fputc('\n', file);
+    }
+}
+
+static void json(FILE *file, const check_t *c)
+{
+    json_t writer, *j = &writer;
+    json_init(j, file);
+    json_object(j, NULL);
+    report_json_identity(j, "check", &c->machine);
+    report_json_command(j, c->opts);
+    report_json_machine(j, &c->machine);
+    json_double(j, "margin", MARGIN);
+    json_uint(j, "compared", c->compared);
+    json_array(j, "violations");
+    for (unsigned i = 0; i < c->count; i++) {
+        const violation_t *v = &c->violations[i];
+        json_object(j, NULL);
+        json_string(j, "guideline", v->guideline);
+        json_string(j, "collective", dcoll_collective_name(v->collective));
+        json_uint(j, "ranks", v->ranks);
+        json_uint(j, "ppn", v->ppn);
+        json_uint(j, "bytes", v->bytes);
+        json_string(j, "than", v->than);
+        report_json_summary(j, "latency_us", &v->slow);
+        report_json_summary(j, "than_us", &v->fast);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static void report(FILE *file, format_t format, const void *result)
+{
+    static void (*const reports[])(FILE *, const check_t *) = {
+        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
+    reports[format](file, result);
+}
+
+static int check_run(const bench_test_t *test, const options_t *opts)
+{
+    check_t c = {.test = test, .opts = opts};
+    outputs_t outputs = {0};
+    struct shape shapes[SHAPES_MAX];
+    unsigned count = coll_shapes(opts, shapes);
+    int status = 2;
+    if (outputs_open(&outputs, opts, test->table.command))
+        goto out;
+    machine_describe(&c.machine);
+    for (unsigned i = 0; !c.status && i < count; i++)
+        check_shape(&c, shapes[i], 1.0 / count);
+    status = c.status ? c.status : c.count > 0;
+    if (!c.status && outputs_write(&outputs, report, &c)) {
+        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
+                strerror(errno));
+        status = 1;
+    }
+out:
+    outputs_discard(&outputs);
+    free(c.violations);
+    return status;
+}
+
+const bench_test_t test_check = {
+    .table = {.command = "railbench check",
+              .summary = "Performance guidelines of collectives. Exit status "
+                         "1: one is violated.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
+                        OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
+                        OPTIONS_SELECT},
+    .name = "check",
+    .sizes = "8,24,64,200,512,1000,4K,6000,16K,24000,64K",
+    .time_budget = 120,
+    .run = check_run,
+};

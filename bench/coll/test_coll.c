@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tests of one collective, from the checked options to the report: their
+ * form is that of figs. 9 to 11 of seed 000 and fig. 5 of seed 002. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run.h"
+#include "bench/report/output.h"
+
+static unsigned count_invalid(const coll_result_t *r)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < r->ncells; i++)
+        count += r->cells[i].validity == INVALID;
+    return count;
+}
+
+static void warn_crowded(const coll_result_t *r)
+{
+    if (r->opts->ranks > session_cores())
+        fprintf(stderr, "%s: warning: %s\n", r->test->table.command,
+                r->notes.text[0]);
+}
+
+/* Is there something to report, be it only a part? */
+static bool any_measured(const coll_result_t *r)
+{
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (r->cells[i].count)
+            return true;
+    return false;
+}
+
+static int report(coll_result_t *r, outputs_t *outputs, int status)
+{
+    const char *command = r->test->table.command;
+    unsigned invalid = count_invalid(r);
+    if (status && !any_measured(r))
+        return status;
+    if (outputs_write(outputs, coll_report, r)) {
+        fprintf(stderr, "%s: can't write the result: %s\n", command,
+                strerror(errno));
+        return 1;
+    }
+    if (!invalid)
+        return status;
+    fprintf(stderr, "%s: validation failed in %u of %u cases\n", command,
+            invalid, r->ncells);
+    return 1;
+}
+
+static int run(const bench_test_t *test, const options_t *opts)
+{
+    coll_plan_t plan;
+    notes_t notes = {0};
+    outputs_t outputs = {0};
+    coll_result_t *result = NULL;
+    int status = 2;
+    if (coll_plan_make(&plan, opts, &test->table, test->collective, &notes) ||
+        outputs_open(&outputs, opts, test->table.command))
+        goto out;
+    result = coll_result_create(test, &plan);
+    status = 1;
+    if (!result) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        goto out;
+    }
+    status = coll_run(result);
+    for (unsigned i = 0; i < notes.count; i++)
+        notes_add(&result->notes, "%s", notes.text[i]);
+    if (status != 2) {
+        warn_crowded(result);
+        status = report(result, &outputs, status);
+    }
+out:
+    coll_result_destroy(result);
+    outputs_discard(&outputs);
+    coll_plan_free(&plan);
+    return status;
+}
+
+#define COLLECTIVE_TEST(test, what, summary_text, default_sizes)               \
+    const bench_test_t test_##test = {                                         \
+        .table = {.command = "railbench " #test,                               \
+                  .summary = summary_text,                                     \
+                  .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
+                            OPTIONS_ALGORITHM | OPTIONS_TEAM |                 \
+                            OPTIONS_SELECT},                                   \
+        .name = #test,                                                         \
+        .sizes = default_sizes,                                                \
+        .run = run,                                                            \
+        .collective = what,                                                    \
+    }
+
+COLLECTIVE_TEST(gather, DCOLL_GATHER,
+                "Time of a gather: the root gets a block of every rank.",
+                "4:64K");
+COLLECTIVE_TEST(allgather, DCOLL_ALLGATHER,
+                "Time of an all-gather: all get a block of every rank.",
+                "4:64K");
+COLLECTIVE_TEST(alltoall, DCOLL_ALLTOALL,
+                "Time of an all-to-all: every rank has a block for every "
+                "other.",
+                "4:64K");
+COLLECTIVE_TEST(bcast, DCOLL_BCAST,
+                "Time of a broadcast: all get the block of the root.", "4:1M");
+COLLECTIVE_TEST(scatter, DCOLL_SCATTER,
+                "Time of a scatter: the root has a block for every rank.",
+                "4:64K");
+COLLECTIVE_TEST(barrier, DCOLL_BARRIER,
+                "Time of a barrier: no rank leaves before all have come.", "0");

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table that `auto` selects by: every algorithm that serves a shape, with
+ * and without zero copy, interleaved; the fastest one of each size goes in. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "series.h"
+#include "bench/report/output.h"
+
+typedef struct tuning {
+    const bench_test_t *test;
+    const options_t *opts;
+    machine_t machine;
+    dcoll_table_t table;
+    bool partial;
+} tuning_t;
+
+/* Both ways where they can differ: copies or none of nothing are the same. */
+static void add_candidates(coll_plan_t *plan)
+{
+    static const zero_copy_t ways[] = {ZERO_COPY_OFF, ZERO_COPY_ON};
+    unsigned count = plan->collective == DCOLL_BARRIER ? 1 : 2;
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
+        for (unsigned i = 0; (*a)->collective == plan->collective && i < count;
+             i++)
+            if (!coll_plan_refusal(plan, *a, ways[i]))
+                coll_plan_add(plan, *a, ways[i], &COLL_RAILS_ALL);
+}
+
+/* The fastest of the cells of one size. */
+static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
+                   const coll_cell_t *cells)
+{
+    const coll_cell_t *best = NULL;
+    summary_t least = {0};
+    for (unsigned s = 0; s < plan->count; s++) {
+        summary_t us = coll_latency(&cells[s]);
+        if (best && us.median >= least.median)
+            continue;
+        best = &cells[s];
+        least = us;
+    }
+    dcoll_table_row_t *rows =
+        realloc(table->rows, (table->count + 1) * sizeof *rows);
+    if (!rows || !best)
+        return -1;
+    table->rows = rows;
+    rows[table->count++] = (dcoll_table_row_t){
+        .collective = plan->collective,
+        .ranks = plan->shape.nranks,
+        .ppn = dcoll_shape_locals(&plan->shape, 0),
+        .ports = plan->shape.ports,
+        .bytes = best->bytes,
+        .algorithm = best->algorithm,
+        .zero_copy = best->args.zero_copy,
+        .us = least.median,
+        .lo = least.lo,
+        .hi = least.hi,
+    };
+    return 0;
+}
+
+static int tune_one(tuning_t *tuning, coll_item_t *item)
+{
+    add_candidates(&item->plan);
+    if (!item->plan.count)
+        return 0;
+    int status = coll_item_run(item, tuning->test);
+    for (unsigned i = 0; !status && i < item->opts.nsizes; i++)
+        if (add_row(&tuning->table, &item->plan,
+                    &item->result->cells[i * item->plan.count]))
+            status = 1;
+    return status;
+}
+
+static int tune_all(tuning_t *tuning)
+{
+    struct shape shapes[SHAPES_MAX];
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
+    unsigned nshapes = coll_shapes(tuning->opts, shapes);
+    unsigned count = coll_collectives(tuning->opts, list);
+    int status = 0;
+    for (unsigned i = 0; !status && i < nshapes * count; i++) {
+        coll_item_t *item = calloc(1, sizeof *item);
+        if (!item)
+            return 1;
+        coll_item_init(item, tuning->opts, list[i % count], shapes[i / count],
+                       1.0 / (nshapes * count));
+        status = tune_one(tuning, item);
+        coll_item_free(item);
+        free(item);
+    }
+    return status;
+}
+
+static void write_table(FILE *file, format_t format, const void *result)
+{
+    const tuning_t *tuning = result;
+    const machine_t *m = &tuning->machine;
+    char environment[1024], rails[DCOLL_TABLE_RAILS];
+    (void)format;
+    snprintf(environment, sizeof environment,
+             "# railbench tune (%s), %s: %s, %s, %s\n%s"
+             "# one block, microseconds of the slowest rank: median, 95 %% "
+             "confidence interval\n",
+             m->revision, m->host, m->kernel, m->libc, m->date,
+             tuning->partial ? "# partial: the rest was not measured\n" : "");
+    coll_table_rails(tuning->opts, rails);
+    dcoll_table_write(file, &tuning->table, rails, environment);
+}
+
+static int tune_run(const bench_test_t *test, const options_t *opts)
+{
+    tuning_t tuning = {.test = test, .opts = opts};
+    outputs_t outputs = {0};
+    int status = 2;
+    if (opts->format != FORMAT_TABLE) {
+        option_wrong(&test->table, "--format",
+                     opts->format == FORMAT_CSV ? "csv" : "json",
+                     "table: what --table reads");
+        return 2;
+    }
+    if (outputs_open(&outputs, opts, test->table.command))
+        goto out;
+    machine_describe(&tuning.machine);
+    status = tune_all(&tuning);
+    tuning.partial = status != 0;
+    if (status != 2 && tuning.table.count &&
+        outputs_write(&outputs, write_table, &tuning)) {
+        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
+                strerror(errno));
+        status = 1;
+    }
+out:
+    outputs_discard(&outputs);
+    dcoll_table_free(&tuning.table);
+    return status;
+}
+
+const bench_test_t test_tune = {
+    .table = {.command = "railbench tune",
+              .summary = "Measures which algorithm is fastest for each "
+                         "collective, shape and size; --output FILE is what "
+                         "--table reads.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
+                        OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM},
+    .name = "tune",
+    .sizes = "4,32,256,1K,4K,16K,64K,256K",
+    .time_budget = 120,
+    .run = tune_run,
+};

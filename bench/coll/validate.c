@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The separate pass that checks data. Each block of each start has contents of
+ * its own, known by where it comes from and where it goes; before a start,
+ * every byte that it should write is made wrong, so that one which never
+ * arrives is noticed. Ranks sleep now and then, so that fast ones run ahead.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "measure.h"
+#include "bench/pair/content.h"
+
+#define STARTS      4
+#define SKEW_MAX_NS 300000
+
+typedef struct check {
+    coll_run_t *run;
+    const coll_cell_t *cell;
+    const coll_bed_t *bed;
+    uint64_t seed; /* of this start */
+    size_t bytes, recv_bytes;
+    uint8_t *expected; /* what recv should be, with its guards */
+} check_t;
+
+/* Contents that rank @p from has for rank @p to. */
+static uint64_t block_seed(const check_t *c, unsigned from, unsigned to)
+{
+    dcoll_collective_t collective = c->run->plan->collective;
+    /* all get the same */
+    if (collective == DCOLL_ALLGATHER || collective == DCOLL_BCAST ||
+        collective == DCOLL_GATHER)
+        to = 0;
+    return c->seed + ((uint64_t)from << 12) + to + 1;
+}
+
+static void fill_send(const check_t *c)
+{
+    unsigned blocks = coll_send_blocks(c->run->plan, c->run->rank);
+    for (unsigned i = 0; i < blocks; i++)
+        content_fill(c->bed->send + i * c->bytes, c->bytes,
+                     block_seed(c, c->run->rank, i));
+}
+
+/* What comes to block @p i of recv. */
+static uint64_t recv_seed(const check_t *c, unsigned i)
+{
+    unsigned root = (unsigned)c->run->opts->root, me = c->run->rank;
+    switch (c->run->plan->collective) {
+    case DCOLL_BCAST:
+    case DCOLL_SCATTER:
+        return block_seed(c, root, me);
+    default:
+        return block_seed(c, i, me);
+    }
+}
+
+/* Is block @p i of recv there before the start, and with which contents? */
+static bool given(const check_t *c, unsigned i, uint64_t *seed)
+{
+    const coll_plan_t *plan = c->run->plan;
+    if (plan->collective == DCOLL_BCAST) {
+        *seed = recv_seed(c, i);
+        return c->run->rank == plan->opts->root;
+    }
+    /* alltoall in place: what is to be sent lies where it will come to */
+    *seed = block_seed(c, c->run->rank, i);
+    return plan->opts->in_place &&
+           (plan->collective == DCOLL_ALLTOALL || i == c->run->rank);
+}
+
+static void prepare(const check_t *c)
+{
+    uint8_t *recv = c->bed->recv;
+    unsigned blocks = coll_recv_blocks(c->run->plan, c->run->rank);
+    content_fill(c->expected, COLL_GUARD, c->seed);
+    content_fill(c->expected + COLL_GUARD + c->recv_bytes, COLL_GUARD, c->seed);
+    memcpy(recv - COLL_GUARD, c->expected, COLL_GUARD);
+    memcpy(recv + c->recv_bytes, c->expected, COLL_GUARD);
+    for (unsigned i = 0; i < blocks; i++) {
+        uint8_t *to = recv + i * c->bytes;
+        uint8_t *block = c->expected + COLL_GUARD + i * c->bytes;
+        uint64_t seed;
+        content_fill(block, c->bytes, recv_seed(c, i));
+        if (given(c, i, &seed))
+            content_fill(to, c->bytes, seed);
+        else
+            for (size_t b = 0; b < c->bytes; b++)
+                to[b] = (uint8_t)~block[b];
+    }
+}
+
+/* One line to stderr on the first byte that is wrong. */
+static bool check_recv(const check_t *c, unsigned start)
+{
+    const uint8_t *found = c->bed->recv - COLL_GUARD;
+    size_t size = c->recv_bytes + 2 * COLL_GUARD, i = 0;
+    char label[128];
+    if (!memcmp(found, c->expected, size))
+        return true;
+    while (found[i] == c->expected[i])
+        i++;
+    coll_setup_label(c->run->plan, &c->run->plan->setups[c->cell->setup], label,
+                     sizeof label);
+    fprintf(stderr,
+            "%s: %s, %zu bytes, start %u: rank %u: byte %lld of recv is 0x%02x "
+            "instead of 0x%02x\n",
+            c->run->result->test->table.command, label, c->bytes, start,
+            c->run->rank, (long long)i - COLL_GUARD, found[i], c->expected[i]);
+    return false;
+}
+
+static void skew(const check_t *c, unsigned start)
+{
+    uint8_t dice[4];
+    content_fill(dice, sizeof dice, c->seed + c->run->rank * STARTS + start);
+    struct timespec pause = {
+        .tv_nsec = (dice[0] | dice[1] << 8) * (long)SKEW_MAX_NS >> 16};
+    if (dice[2] & 1)
+        nanosleep(&pause, NULL);
+}
+
+static int check_start(check_t *c, unsigned start, bool *valid)
+{
+    /* the streams of two starts have nothing in common */
+    c->seed = c->run->result->seed + ((uint64_t)(start + 1) << 32) +
+              ((uint64_t)(c->cell - c->run->result->cells) << 40);
+    fill_send(c);
+    prepare(c);
+    skew(c, start);
+    int rc = coll_perform(c->run, c->cell->setup);
+    if (!rc && *valid)
+        *valid = check_recv(c, start);
+    return rc;
+}
+
+int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
+{
+    coll_card_t cards[COLL_RANKS_MAX];
+    check_t c = {
+        .run = run,
+        .cell = cell,
+        .bed = &run->bed[run->plan->setups[cell->setup].zero_copy],
+        .bytes = cell->bytes,
+        .recv_bytes = coll_recv_blocks(run->plan, run->rank) * cell->bytes,
+    };
+    int rc = 0;
+    c.expected = malloc(c.recv_bytes + 2 * COLL_GUARD);
+    if (!c.expected)
+        return DRAIL_ENOMEM;
+    *valid = true;
+    for (unsigned s = 0; !rc && s < STARTS; s++)
+        rc = check_start(&c, s, valid);
+    if (!rc)
+        rc = coll_exchange(run, (coll_card_t){.defect = !*valid}, cards);
+    for (unsigned r = 0; !rc && r < run->ranks; r++)
+        *valid &= !cards[r].defect;
+    free(c.expected);
+    return rc;
+}

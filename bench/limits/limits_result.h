@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `railbench limits` has measured. */
+#ifndef BENCH_LIMITS_RESULT_H
+#define BENCH_LIMITS_RESULT_H
+
+#include <stdio.h>
+
+#include "cacheline.h"
+#include "copy.h"
+#include "cores.h"
+#include "bench/report/machine.h"
+#include "bench/options/options.h"
+#include "bench/stats/stats.h"
+#include "topology.h"
+
+/** Most repeats of one row. */
+#define LIMITS_REPEATS 200
+
+/** Copies of one kind, or transfers between one pair of cores. */
+typedef struct limits_row {
+    transfer_t transfer; /**< 0: a copy */
+    int from, to;        /**< transfer: cores */
+    copy_kernel_t kernel;
+    unsigned threads;
+    bool cached; /**< the same buffers every time; else through memory that no
+                      cache holds */
+    uint64_t bytes;
+    double *values; /**< MB/s, or ns one way; LIMITS_REPEATS of them */
+    unsigned count;
+} limits_row_t;
+
+typedef struct limits_result {
+    const options_t *opts;
+    machine_t machine;
+    topology_t topology;
+    cores_t cores;
+    uint64_t memory_bytes; /**< that the uncached copies walk through */
+    limits_row_t *rows;
+    unsigned nrows;
+    bool partial;
+} limits_result_t;
+
+/** Median and interval of a row. */
+summary_t limits_summary(const limits_row_t *row);
+
+/** Writes a limits_result_t. Errors of writing stay in the FILE. */
+void limits_report(FILE *file, format_t format, const void *result);
+
+#endif

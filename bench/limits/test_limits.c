@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What this machine can do at best: memory copies by 1, 2, 4 … all cores, and
+ * cache lines between every pair of cores. All rows are measured in turn, so
+ * that a disturbance hits all of them alike.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/clock.h"
+#include "limits_result.h"
+#include "bench/report/output.h"
+#include "bench/report/progress.h"
+#include "bench/test.h"
+
+#define MIN_REPEATS     6
+#define LARGEST         (UINT64_C(64) << 20)
+#define SMALLEST_MEMORY (UINT64_C(256) << 20)
+#define LARGEST_MEMORY  (UINT64_C(960) << 20)
+#define RUN_BYTES       (UINT64_C(32) << 20) /* a few ms of copying */
+#define LINE_ROUNDS     2000
+#define PAIRED_CORES    64 /* 2016 pairs take some seconds per repeat */
+
+typedef struct limits {
+    limits_result_t result;
+    outputs_t outputs;
+    uint8_t *memory;
+} limits_t;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+/* ---------------------------------------------------------------- rows --- */
+
+static int add_row(limits_result_t *r, limits_row_t row)
+{
+    limits_row_t *grown = realloc(r->rows, (r->nrows + 1) * sizeof *grown);
+    if (!grown)
+        return -1;
+    r->rows = grown;
+    row.values = calloc(LIMITS_REPEATS, sizeof *row.values);
+    if (!row.values)
+        return -1;
+    r->rows[r->nrows++] = row;
+    return 0;
+}
+
+/* Of one thread: a source and a target of this size each. */
+static size_t share(const limits_result_t *r, unsigned threads)
+{
+    return r->memory_bytes / threads / 2 & ~(size_t)4095;
+}
+
+static int add_copies(limits_result_t *r, uint64_t bytes, unsigned threads)
+{
+    int rc = 0;
+    if (bytes > share(r, threads))
+        return 0;
+    for (int cached = 1; cached >= 0; cached--)
+        for (int kernel = 0; !rc && kernel < COPY_KERNELS; kernel++)
+            rc = add_row(r, (limits_row_t){.kernel = (copy_kernel_t)kernel,
+                                           .threads = threads,
+                                           .cached = cached,
+                                           .bytes = bytes});
+    return rc;
+}
+
+static int add_transfers(limits_result_t *r)
+{
+    unsigned n = r->cores.count < PAIRED_CORES ? r->cores.count : PAIRED_CORES;
+    int rc = 0;
+    for (unsigned a = 0; a < n; a++)
+        for (unsigned b = a + 1; b < n; b++)
+            for (int t = TRANSFER_ONE; !rc && t <= TRANSFER_TWO; t++)
+                rc = add_row(r, (limits_row_t){.transfer = (transfer_t)t,
+                                               .from = r->cores.cpu[a],
+                                               .to = r->cores.cpu[b]});
+    return rc;
+}
+
+static int make_rows(limits_result_t *r)
+{
+    unsigned all = r->cores.count;
+    int rc = 0;
+    for (unsigned i = 0; i < r->opts->nsizes; i++) {
+        for (unsigned t = 1; !rc && t < all; t *= 2)
+            rc = add_copies(r, r->opts->sizes[i], t);
+        if (!rc)
+            rc = add_copies(r, r->opts->sizes[i], all);
+    }
+    return rc ? rc : add_transfers(r);
+}
+
+static void free_rows(limits_result_t *r)
+{
+    for (unsigned i = 0; i < r->nrows; i++)
+        free(r->rows[i].values);
+    free(r->rows);
+}
+
+/* -------------------------------------------------------------- memory --- */
+
+/* Beyond the last cache: twice its size, within what one may reasonably ask
+ * for. A virtual machine may be told of a cache that it shares with others. */
+static uint64_t choose_memory(const machine_t *m)
+{
+    uint64_t bytes = 2 * m->l3_bytes;
+    if (bytes < SMALLEST_MEMORY)
+        bytes = SMALLEST_MEMORY;
+    if (bytes > LARGEST_MEMORY)
+        bytes = LARGEST_MEMORY;
+    if (m->memory_bytes && bytes > m->memory_bytes / 4)
+        bytes = m->memory_bytes / 4;
+    return bytes & ~UINT64_C(4095);
+}
+
+/* Thread @p index of @p threads: sources in the first half of its share. */
+static copy_part_t make_part(const limits_t *l, const limits_row_t *row,
+                             unsigned index)
+{
+    size_t half = share(&l->result, row->threads);
+    uint8_t *start = l->memory + 2 * half * index;
+    uint64_t copies = RUN_BYTES / row->bytes;
+    return (copy_part_t){.from = start,
+                         .to = start + half,
+                         .bytes = row->bytes,
+                         .span = row->cached ? row->bytes : half,
+                         .copies = copies ? copies : 1,
+                         .cpu = l->result.cores.cpu[index]};
+}
+
+/* Every part of the memory is first written by the core that uses it when all
+ * cores copy; also the sources, which would else be the kernel's one page of
+ * zeros. */
+static int touch_memory(limits_t *l)
+{
+    limits_row_t row = {.threads = l->result.cores.count, .bytes = 4096};
+    copy_part_t *parts = calloc(row.threads, sizeof *parts);
+    double rate = NAN;
+    l->memory = aligned_alloc(4096, l->result.memory_bytes);
+    if (parts && l->memory) {
+        for (unsigned i = 0; i < row.threads; i++) {
+            parts[i] = make_part(l, &row, i);
+            parts[i].copies = parts[i].span / row.bytes;
+        }
+        rate = copy_run(parts, row.threads, COPY_PLAIN);
+        for (unsigned i = 0; i < row.threads; i++) {
+            uint8_t *written = parts[i].to;
+            parts[i].to = l->memory + (parts[i].from - l->memory);
+            parts[i].from = written;
+        }
+        if (!isnan(rate))
+            rate = copy_run(parts, row.threads, COPY_PLAIN);
+    }
+    free(parts);
+    return isnan(rate) ? -1 : 0;
+}
+
+/* ------------------------------------------------------------- measure --- */
+
+/* Uncached copies go on where the repeat before has ended, so that they come
+ * back to the same memory as late as possible. */
+static double run_copy(const limits_t *l, const limits_row_t *row)
+{
+    copy_part_t *parts = calloc(row->threads, sizeof *parts);
+    double rate = NAN;
+    for (unsigned i = 0; parts && i < row->threads; i++) {
+        parts[i] = make_part(l, row, i);
+        uint64_t copies = parts[i].span / row->bytes;
+        parts[i].at = row->count * parts[i].copies % copies *
+                      ((row->bytes + 63) & ~UINT64_C(63));
+    }
+    if (parts)
+        rate = copy_run(parts, row->threads, row->kernel);
+    free(parts);
+    return rate;
+}
+
+static int run_row(const limits_t *l, limits_row_t *row)
+{
+    double value = row->transfer ? cacheline_run(row->from, row->to,
+                                                 row->transfer, LINE_ROUNDS)
+                                 : run_copy(l, row);
+    if (isnan(value))
+        return -1;
+    row->values[row->count++] = value;
+    return 0;
+}
+
+static bool precise(const limits_result_t *r)
+{
+    for (unsigned i = 0; i < r->nrows; i++) {
+        summary_t summary = limits_summary(&r->rows[i]);
+        if (!(stats_precision(&summary) <= r->opts->precision))
+            return false;
+    }
+    return true;
+}
+
+static bool enough(const limits_result_t *r, unsigned repeats, uint64_t end_ns)
+{
+    if (r->opts->repeat)
+        return repeats >= r->opts->repeat || repeats == LIMITS_REPEATS;
+    return repeats >= MIN_REPEATS &&
+           (repeats == LIMITS_REPEATS || clock_ns() >= end_ns || precise(r));
+}
+
+static int measure_rows(limits_t *l)
+{
+    limits_result_t *r = &l->result;
+    uint64_t end_ns = clock_ns() + (uint64_t)(r->opts->time_budget * 1e9);
+    progress_t progress;
+    int rc = 0;
+
+    progress_init(&progress);
+    for (unsigned n = 0; !rc && !interrupted && !enough(r, n, end_ns); n++)
+        for (unsigned i = 0; !rc && !interrupted && i < r->nrows; i++) {
+            progress_show(&progress, "railbench limits: repeat %u, %u of %u",
+                          n + 1, i + 1, r->nrows);
+            rc = run_row(l, &r->rows[i]);
+        }
+    progress_clear(&progress);
+    r->partial = rc || interrupted;
+    return rc;
+}
+
+/* ---------------------------------------------------------------- test --- */
+
+summary_t limits_summary(const limits_row_t *row)
+{
+    double values[LIMITS_REPEATS];
+    memcpy(values, row->values, row->count * sizeof *values);
+    return stats_summary(values, row->count);
+}
+
+static int check_sizes(const options_t *opts)
+{
+    for (unsigned i = 0; i < opts->nsizes; i++) {
+        if (opts->sizes[i] >= 1 && opts->sizes[i] <= LARGEST)
+            continue;
+        fprintf(stderr,
+                "railbench limits: --sizes: '%llu' is wrong; allowed: bytes "
+                "from 1 to %lluM\n",
+                (unsigned long long)opts->sizes[i],
+                (unsigned long long)LARGEST >> 20);
+        return -1;
+    }
+    return 0;
+}
+
+static int say(const char *text)
+{
+    fprintf(stderr, "railbench limits: %s\n", text);
+    return 1;
+}
+
+static int limits_run(const bench_test_t *test, const options_t *opts)
+{
+    limits_t l = {.result = {.opts = opts}};
+    limits_result_t *r = &l.result;
+    struct sigaction action = {.sa_handler = interrupt};
+    int status = 2;
+
+    if (check_sizes(opts) ||
+        outputs_open(&l.outputs, opts, test->table.command))
+        goto out;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    machine_describe(&r->machine);
+    cores_allowed(&r->cores);
+    r->memory_bytes = choose_memory(&r->machine);
+    status = 1;
+    if (!r->cores.count)
+        status = say("the system doesn't tell which cores may be used");
+    else if (topology_describe(&r->topology) || make_rows(r) ||
+             touch_memory(&l))
+        status = say("out of memory or threads");
+    else if (measure_rows(&l))
+        status = say("out of memory or threads, or a core stood still; the "
+                     "result is partial");
+    else
+        status = interrupted ? say("interrupted; the result is partial") : 0;
+    if (r->nrows && r->rows[0].count &&
+        outputs_write(&l.outputs, limits_report, r)) {
+        say(strerror(errno));
+        status = 1;
+    }
+out:
+    free(l.memory);
+    free_rows(r);
+    topology_free(&r->topology);
+    outputs_discard(&l.outputs);
+    return status;
+}
+
+const bench_test_t test_limits = {
+    .table = {.command = "railbench limits",
+              .summary = "What this machine can do at best: memory copies by "
+                         "several threads, cache lines between cores.",
+              .groups = OPTIONS_REPEATS},
+    .name = "limits",
+    .sizes = "4K:64M",
+    .time_budget = 15,
+    .run = limits_run,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "bench/clock.h"
+#include "loop.h"
+
+int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
+                 void *arg)
+{
+    uint64_t cpu = 0, start = 0, last = 0, end = run->warmup + run->iterations;
+    hist_t *samples = run->session->rank == 0 ? run->samples : NULL;
+
+    for (uint64_t i = 0; i < end; i++) {
+        if (i == run->warmup) {
+            if (run->account)
+                memset(run->account->per_rail, 0,
+                       sizeof run->account->per_rail);
+            cpu = clock_cpu_ns();
+            start = last = clock_ns();
+        }
+        int rc = step(run, i, arg);
+        if (rc)
+            return rc;
+        /* one reading per iteration: its end is the start of the next */
+        if (samples && i >= run->warmup) {
+            uint64_t now = clock_ns();
+            hist_add(samples, now - last);
+            last = now;
+        }
+    }
+    run->ns = (samples ? last : clock_ns()) - start;
+    run->cpu_ns = clock_cpu_ns() - cpu;
+    return 0;
+}
+
+uint64_t loop_bytes(const loop_t *loop, uint64_t bytes, uint64_t batch)
+{
+    return bytes * (loop->batched ? batch * loop->directions : 2);
+}
+
+uint64_t loop_messages(const loop_t *loop, uint64_t batch)
+{
+    return loop->batched ? batch : 2;
+}

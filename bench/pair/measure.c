@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "bench/clock.h"
+#include "bench/options/command.h"
+#include "measure.h"
+#include "bench/report/progress.h"
+
+#define MIN_REPEATS            6 /* fewer give no 95 % interval of the median */
+#define REPEAT_NS              1e7 /* time that a repeat should take */
+#define CALIBRATION_ITERATIONS 10
+#define MAX_ITERATIONS         100000
+#define ACCOUNT_ITERATIONS     10
+
+typedef struct measure {
+    session_t *session;
+    result_t *result;
+    const options_t *opts;
+    command_table_t table;
+    progress_t progress;
+    hist_t samples; /* of one repeat */
+    uint64_t start_ns;
+    uint64_t end_ns; /* when the time budget ends */
+    cell_t *cell;    /* being measured, for messages */
+} measure_t;
+
+static loop_run_t new_run(measure_t *m, const cell_t *cell)
+{
+    return (loop_run_t){.session = m->session,
+                        .bytes = cell->bytes,
+                        .iterations = CALIBRATION_ITERATIONS};
+}
+
+/* The warm-up; its time also tells how many iterations make a repeat. */
+static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
+{
+    series_t *series = &cell->series[loop];
+    loop_run_t run = new_run(m, cell);
+    uint64_t peer_cpu;
+    int rc;
+
+    series->iterations = m->opts->iterations;
+    run.warmup = m->opts->warmup;
+    if (series->iterations) {
+        if (!run.warmup)
+            return 0;
+        run.iterations = run.warmup; /* all of them dropped */
+        run.warmup = 0;
+    }
+    rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
+    if (rc || series->iterations)
+        return rc;
+
+    double per_repeat =
+        REPEAT_NS * (double)run.iterations / (double)(run.ns ? run.ns : 1);
+    series->iterations = per_repeat < 1                ? 1
+                         : per_repeat > MAX_ITERATIONS ? MAX_ITERATIONS
+                                                       : (uint64_t)per_repeat;
+    return 0;
+}
+
+static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
+{
+    series_t *series = &cell->series[loop];
+    const loop_t *body = m->table.test->loops[loop];
+    loop_run_t run = new_run(m, cell);
+    drail_batch_t batch;
+    uint64_t peer_cpu;
+
+    m->samples = (hist_t){0};
+    run.samples = &m->samples;
+    run.account = m->table.test->breakdown ? &batch : NULL;
+    run.iterations = series->iterations;
+    /* to get used to this setup after the one before: the target looks at the
+     * rails of the last two notifications first */
+    run.warmup = 2;
+    int rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
+    if (rc)
+        return rc;
+    series->repeats[series->count++] = (repeat_t){
+        .iterations = run.iterations,
+        .ns = run.ns ? run.ns : 1,
+        .bytes = run.iterations * loop_bytes(body, cell->bytes, m->opts->batch),
+        .cpu_ns = {run.cpu_ns, peer_cpu},
+        .median_ns = hist_quantile(&m->samples, 0.5),
+    };
+    if (run.account)
+        series->repeats[series->count - 1].parts =
+            breakdown_of(m->result->plan->setups[cell->setup].engine,
+                         batch.per_rail, m->opts->nrails);
+    hist_merge(series->samples, &m->samples);
+    return 0;
+}
+
+/* Are all confidence intervals of these cells within the wanted width? */
+static bool precise(const measure_t *m, const cell_t *cells)
+{
+    for (unsigned c = 0; c < m->result->plan->count; c++)
+        for (unsigned l = 0; l < m->table.test->nloops; l++) {
+            summary_t us = series_latency(m->result, &cells[c].series[l],
+                                          m->table.test->loops[l]);
+            if (!(stats_precision(&us) <= m->opts->precision))
+                return false;
+        }
+    return true;
+}
+
+static bool enough(const measure_t *m, const cell_t *cells, uint64_t until)
+{
+    unsigned count = cells[0].series[0].count;
+    if (m->opts->repeat)
+        return count >= m->opts->repeat;
+    if (count < MIN_REPEATS)
+        return false;
+    return count >= result_max_repeats(m->opts) || clock_ns() >= until ||
+           precise(m, cells);
+}
+
+/* After the measurement: adaptive rails have learnt by then. */
+static void explain(const measure_t *m, const cell_t *cell)
+{
+    char text[1024];
+    drail_explain(m->session->rail, cell->bytes, text, sizeof text);
+    progress_clear(&m->progress);
+    fprintf(stderr, "explain: %s\n", text);
+}
+
+/* A few more batches, with the clock read per rail, outside the measurement. */
+static int account(measure_t *m, cell_t *cell)
+{
+    loop_run_t run = new_run(m, cell);
+    drail_batch_t batch;
+    uint64_t peer_cpu;
+    run.account = &batch;
+    run.warmup = 2;
+    run.iterations = cell->series[0].iterations < ACCOUNT_ITERATIONS
+                         ? cell->series[0].iterations
+                         : ACCOUNT_ITERATIONS;
+    int rc = command_run(&m->table, cell->setup, 0, &run, &peer_cpu);
+    if (rc)
+        return rc;
+    if (m->opts->explain)
+        explain(m, cell);
+    cell->accounted = run.iterations;
+    for (unsigned r = 0; r < m->opts->nrails; r++)
+        cell->per_rail[r] = batch.per_rail[r];
+    return 0;
+}
+
+static void report_defect(const measure_t *m, const cell_t *cell,
+                          const loop_t *loop, const defect_t *defect)
+{
+    char label[64];
+    setup_label(&m->result->plan->setups[cell->setup], m->opts, label,
+                sizeof label);
+    progress_clear(&m->progress);
+    fprintf(stderr,
+            "%s: validation failed: %s, %llu bytes, %s: offset %lld is 0x%02x "
+            "instead of 0x%02x (seed %llu)\n",
+            m->table.test->table.command, label,
+            (unsigned long long)cell->bytes, loop->name,
+            (long long)defect->offset, defect->found, defect->expected,
+            (unsigned long long)m->result->seed);
+}
+
+static int validate(measure_t *m, cell_t *cell)
+{
+    uint64_t index = (uint64_t)(cell - m->result->cells);
+    cell->validity = VALID;
+    for (unsigned l = 0; l < m->table.test->nloops; l++) {
+        loop_run_t run = new_run(m, cell);
+        defect_t defect;
+        /* contents of its own for every cell and loop, two seeds each */
+        uint64_t seed = m->result->seed + 2 * (index * TEST_LOOPS + l);
+        int rc = command_check(&m->table, cell->setup, l, &run, seed, &defect);
+        if (rc)
+            return rc;
+        if (defect.offset != DEFECT_NONE) {
+            cell->validity = INVALID;
+            report_defect(m, cell, m->table.test->loops[l], &defect);
+        }
+    }
+    return 0;
+}
+
+static void show_progress(measure_t *m, unsigned size_index)
+{
+    const cell_t *cell = m->cell;
+    char label[64];
+    setup_label(&m->result->plan->setups[cell->setup], m->opts, label,
+                sizeof label);
+    progress_show(&m->progress, "%s: size %u of %u, %llu bytes, %s, repeat %u",
+                  m->table.test->table.command, size_index + 1, m->opts->nsizes,
+                  (unsigned long long)cell->bytes, label,
+                  cell->series[0].count + 1);
+}
+
+/* Calls @p step for every setup of a size. */
+static int for_setups(measure_t *m, cell_t *cells,
+                      int (*step)(measure_t *, cell_t *))
+{
+    int rc = 0;
+    for (unsigned c = 0; !rc && c < m->result->plan->count; c++) {
+        m->cell = &cells[c];
+        rc = step(m, m->cell);
+    }
+    return rc;
+}
+
+static int calibrate_loops(measure_t *m, cell_t *cell)
+{
+    int rc = 0;
+    for (unsigned l = 0; !rc && l < m->table.test->nloops; l++)
+        rc = calibrate(m, cell, l);
+    return rc;
+}
+
+static int repeat_loops(measure_t *m, cell_t *cell)
+{
+    unsigned size_index =
+        (unsigned)(cell - m->result->cells) / m->result->plan->count;
+    int rc = 0;
+    show_progress(m, size_index);
+    for (unsigned l = 0; !rc && l < m->table.test->nloops; l++)
+        rc = repeat_once(m, cell, l);
+    return rc;
+}
+
+static int measure_size(measure_t *m, unsigned size_index)
+{
+    cell_t *cells = &m->result->cells[size_index * m->result->plan->count];
+    /* each of the sizes left may use the same part of the time left */
+    uint64_t now = clock_ns();
+    uint64_t left = m->end_ns > now ? m->end_ns - now : 0;
+    uint64_t until = now + left / (m->opts->nsizes - size_index);
+
+    int rc = for_setups(m, cells, calibrate_loops);
+    while (!rc && !enough(m, cells, until))
+        rc = for_setups(m, cells, repeat_loops);
+    if (!rc)
+        rc = for_setups(m, cells, account);
+    if (!rc && m->opts->validate)
+        rc = for_setups(m, cells, validate);
+    return rc;
+}
+
+int measure(session_t *session, result_t *result, char *where, size_t size)
+{
+    measure_t m = {.session = session,
+                   .result = result,
+                   .opts = result->opts,
+                   .table = {result->test, result->plan},
+                   .start_ns = clock_ns()};
+    int rc = 0;
+
+    m.end_ns = m.start_ns + (uint64_t)(m.opts->time_budget * 1e9);
+    progress_init(&m.progress);
+    for (unsigned i = 0; !rc && i < m.opts->nsizes; i++)
+        rc = measure_size(&m, i);
+    if (rc) {
+        char label[64];
+        setup_label(&result->plan->setups[m.cell->setup], m.opts, label,
+                    sizeof label);
+        snprintf(where, size, "%s, %llu bytes", label,
+                 (unsigned long long)m.cell->bytes);
+    } else {
+        rc = command_quit(session);
+        snprintf(where, size, "at the end");
+    }
+    progress_clear(&m.progress);
+    result->seconds = (double)(clock_ns() - m.start_ns) / 1e9;
+    return rc;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A test between two ranks, from the checked options to the report. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/command.h"
+#include "launch.h"
+#include "bench/limits/limit.h"
+#include "measure.h"
+#include "outcome.h"
+#include "bench/report/output.h"
+#include "bench/report/report.h"
+#include "bench/test.h"
+
+const option_row_t pair_options[PAIR_OPTION_ROWS] = {
+    {"--batch", "N", "RDMA writes per batch and rail (default 20)",
+     option_parse_count, offsetof(options_t, batch), 1, 10000},
+};
+
+/* What the ranks inherit from the process that forks them. */
+typedef struct pair {
+    command_table_t table;
+    result_t result;
+    outputs_t outputs;
+    outcome_t *outcome;
+    cores_t cores; /* of the job: a pinned rank sees only its own */
+} pair_t;
+
+static void warn(const pair_t *pair, const char *text)
+{
+    fprintf(stderr, "%s: warning: %s\n", pair->table.test->table.command, text);
+}
+
+static void note_crowding(pair_t *pair, unsigned cores)
+{
+    result_t *r = &pair->result;
+    unsigned ranks = (unsigned)r->opts->ranks;
+    unsigned threads = session_threads(r->opts);
+    if (ranks * threads <= cores)
+        return;
+    notes_add(&r->notes, "%u ranks with %u thread%s each share %u core%s",
+              ranks, threads, threads == 1 ? "" : "s", cores,
+              cores == 1 ? "" : "s");
+    warn(pair, r->notes.text[r->notes.count - 1]);
+}
+
+/* Rows of one table may wait in different ways. */
+static void note_pingpong(result_t *r, const session_t *s)
+{
+    char rails[128] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < r->plan->count && used < sizeof rails; i++) {
+        const setup_t *setup = &r->plan->setups[i];
+        if (pingpong_polls(s, setup))
+            used +=
+                (size_t)snprintf(rails + used, sizeof rails - used, "%s%s",
+                                 used ? "," : "", r->opts->rails[setup->rail]);
+    }
+    if (used)
+        notes_add(&r->notes,
+                  "ping-pong: engine single over %s polls the last byte of a "
+                  "message",
+                  rails);
+    notes_add(
+        &r->notes, "ping-pong: %s wait%s for a notification of the message",
+        used ? "0 bytes and every other row" : "every row", used ? "" : "s");
+}
+
+/* What only the open rails can tell. */
+static void describe_rails(pair_t *pair, session_t *session)
+{
+    result_t *r = &pair->result;
+    note_crowding(pair, session->pinning[0].cores);
+    r->threshold = drail_config_of(session->rail)->stripe_threshold;
+    memcpy(r->pinning, session->pinning, sizeof r->pinning);
+    if (rail_in_memory(drail_rail_at(session->rail, 0)))
+        notes_add(&r->notes,
+                  "every write of a batch sends the same buffer, as in the "
+                  "paper: over shared memory, messages that fit stay in the "
+                  "writer's cache");
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        r->rails[i] = *drail_rail_at(session->rail, i);
+    notes_add_models(&r->notes, session->rail);
+    if (r->test->bound == BOUND_LATENCY)
+        note_pingpong(r, session);
+    for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
+        warn(pair, r->notes.text[r->notes.count - n]);
+}
+
+static int write_report(pair_t *pair)
+{
+    if (!outputs_write(&pair->outputs, report_write, &pair->result))
+        return 0;
+    outcome_set(pair->outcome, 0, DRAIL_EINVAL, "can't write the result: %s",
+                strerror(errno));
+    return 1;
+}
+
+static unsigned count_invalid(const result_t *r)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < r->ncells; i++)
+        count += r->cells[i].validity == INVALID;
+    return count;
+}
+
+static int lead(pair_t *pair, session_t *session)
+{
+    char where[128];
+    describe_rails(pair, session);
+    int rc = limit_measure(&pair->result, &pair->cores);
+    snprintf(where, sizeof where, "limit of this machine");
+    if (!rc)
+        rc = measure(session, &pair->result, where, sizeof where);
+    pair->result.partial = rc != 0;
+    if (rc)
+        outcome_set(pair->outcome, 0, rc, "%s: %s: %s", where,
+                    drail_strerror(rc), drail_last_error(session->rail));
+    int status = write_report(pair);
+    unsigned invalid = count_invalid(&pair->result);
+    if (!rc && !status && invalid)
+        outcome_set(pair->outcome, 0, DRAIL_EDAT,
+                    "validation failed in %u of %u cases", invalid,
+                    pair->result.ncells);
+    return rc || status || invalid;
+}
+
+static int follow(pair_t *pair, session_t *session)
+{
+    int rc = command_follow(&pair->table, session);
+    if (rc)
+        outcome_set(pair->outcome, session->rank, rc, "rank %u: %s: %s",
+                    session->rank, drail_strerror(rc),
+                    drail_last_error(session->rail));
+    return rc != 0;
+}
+
+static int rank_main(drail_job_t *job, void *arg)
+{
+    pair_t *pair = arg;
+    session_t session;
+    drail_error_t err = {0};
+    int status = 1;
+
+    int rc = session_open(&session, job, pair->result.opts, &err);
+    if (rc)
+        outcome_set(pair->outcome, drail_job_rank(job), rc, "%s", err.text);
+    else
+        status =
+            session.rank == 0 ? lead(pair, &session) : follow(pair, &session);
+    session_close(&session);
+    return status;
+}
+
+static int check_options(const bench_test_t *test, const options_t *opts)
+{
+    if (opts->ranks != 2) {
+        fprintf(stderr, "%s: --ranks: '%llu' is wrong; allowed: 2\n",
+                test->table.command, (unsigned long long)opts->ranks);
+        return -1;
+    }
+    if (opts->ppn > 2) {
+        fprintf(stderr, "%s: --ppn: '%llu' is wrong; allowed: 1 or 2\n",
+                test->table.command, (unsigned long long)opts->ppn);
+        return -1;
+    }
+    return 0;
+}
+
+int pair_run(const bench_test_t *test, const options_t *opts)
+{
+    plan_t plan;
+    pair_t pair = {.table = {test, &plan},
+                   .result = {.test = test, .opts = opts, .plan = &plan}};
+    int status = 2;
+
+    if (check_options(test, opts) ||
+        outputs_open(&pair.outputs, opts, test->table.command))
+        goto out;
+    status = 1;
+    plan_make(&plan, opts);
+    machine_describe(&pair.result.machine);
+    cores_allowed(&pair.cores);
+    if (opts->validate)
+        pair.result.seed = content_seed();
+
+    pair.outcome = outcome_create((unsigned)opts->ranks);
+    if (!pair.outcome || result_allocate(&pair.result)) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        goto out;
+    }
+    status =
+        launch_job(test->table.command, opts, pair.outcome, rank_main, &pair);
+out:
+    result_free(&pair.result);
+    if (pair.outcome)
+        outcome_destroy(pair.outcome);
+    outputs_discard(&pair.outputs);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/limits/cores.h"
+#include "session.h"
+
+#define DEFAULT_TIMEOUT (-1)
+
+unsigned session_cores(void)
+{
+    cores_t cores;
+    cores_allowed(&cores);
+    return cores.count ? cores.count : 1;
+}
+
+unsigned session_threads(const options_t *opts)
+{
+    for (unsigned i = 0; i < opts->nengines; i++)
+        if (opts->engines[i] == DRAIL_ENGINE_THREADED)
+            return opts->nrails;
+    return 1;
+}
+
+/* The ranks' threads get cores of their own if there are enough, else at least
+ * their main threads do. */
+pinning_t session_pinning(const options_t *opts, unsigned rank)
+{
+    unsigned cores = session_cores(), threads = session_threads(opts);
+    unsigned ranks = (unsigned)opts->ranks;
+    unsigned step = ranks * threads <= cores ? threads : cores / ranks;
+    return (pinning_t){
+        .core = -1, .base = rank * (step ? step : 1) % cores, .cores = cores};
+}
+
+void session_pin(pinning_t *pinning)
+{
+    cores_t cores;
+    cores_allowed(&cores);
+    if (pinning->base < cores.count && !cores_pin(cores.cpu[pinning->base]))
+        pinning->core = cores.cpu[pinning->base];
+}
+
+void session_config(drail_config_t *cfg, const options_t *opts,
+                    const pinning_t *pinning)
+{
+    drail_config_init(cfg);
+    cfg->nrails = opts->nrails;
+    for (unsigned r = 0; r < opts->nrails; r++)
+        cfg->rails[r] = opts->rails[r];
+    if (opts->nweights)
+        memcpy(cfg->weights, opts->weights, sizeof cfg->weights);
+    if (opts->threshold != THRESHOLD_DEFAULT)
+        cfg->stripe_threshold = opts->threshold;
+    cfg->pin = !opts->no_pin;
+    cfg->pin_base = pinning->base;
+}
+
+static int failed(const session_t *session, int rc, drail_error_t *err)
+{
+    err->code = rc;
+    snprintf(err->text, sizeof err->text, "%s",
+             session->rail ? drail_last_error(session->rail)
+                           : drail_strerror(rc));
+    return rc;
+}
+
+/* What each rank tells the other through the job. */
+typedef struct card {
+    drail_key_t target;
+    pinning_t pinning;
+} card_t;
+
+static int exchange_cards(session_t *s, const pinning_t *pinning)
+{
+    card_t mine = {.pinning = *pinning}, both[2];
+    drail_mem_key(s->target_mem, &mine.target);
+    int rc =
+        drail_job_allgather(s->job, &mine, sizeof mine, both, DEFAULT_TIMEOUT);
+    if (rc)
+        return rc;
+    s->remote = both[s->peer].target;
+    s->pinning[0] = both[0].pinning;
+    s->pinning[1] = both[1].pinning;
+    return 0;
+}
+
+int session_open(session_t *s, drail_job_t *job, const options_t *opts,
+                 drail_error_t *err)
+{
+    unsigned rank = drail_job_rank(job);
+    pinning_t pinning = session_pinning(opts, rank);
+    drail_config_t cfg;
+    void *source, *target;
+    int rc;
+
+    *s = (session_t){.opts = opts, .job = job, .rank = rank, .peer = 1 - rank};
+    for (unsigned i = 0; i < opts->nsizes; i++)
+        if (opts->sizes[i] > s->capacity)
+            s->capacity = opts->sizes[i];
+
+    session_config(&cfg, opts, &pinning);
+    rc = drail_open(job, &cfg, &s->rail, err);
+    if (rc)
+        return rc;
+    /* after drail_open, which looks at the cores that are allowed */
+    if (!opts->no_pin)
+        session_pin(&pinning);
+
+    rc = drail_connect(s->rail, s->peer);
+    if (!rc)
+        rc = drail_mem_alloc(s->rail, s->capacity + 1, DRAIL_ACCESS_LOCAL,
+                             &source, &s->source_mem);
+    if (!rc)
+        rc =
+            drail_mem_alloc(s->rail, s->capacity + 2 * SESSION_GUARD,
+                            DRAIL_ACCESS_REMOTE_WRITE, &target, &s->target_mem);
+    if (!rc)
+        rc = exchange_cards(s, &pinning);
+    if (rc)
+        return failed(s, rc, err);
+    /* touch every page before anything is timed */
+    s->source = memset(source, 1, s->capacity + 1);
+    s->target = (uint8_t *)memset(target, 0, s->capacity + 2 * SESSION_GUARD) +
+                SESSION_GUARD;
+    return 0;
+}
+
+void session_close(session_t *s)
+{
+    if (s->source_mem)
+        drail_mem_release(s->source_mem);
+    if (s->target_mem)
+        drail_mem_release(s->target_mem);
+    drail_close(s->rail);
+}
+
+int session_switch(session_t *s, const setup_t *setup)
+{
+    /* NULL: the weights of the configuration stay */
+    int rc = drail_set_policy(s->rail, setup->policy, NULL, setup->rail);
+    return rc ? rc : drail_set_engine(s->rail, setup->engine, setup->team);
+}
+
+drail_xfer_t session_xfer(const session_t *s, size_t bytes)
+{
+    return (drail_xfer_t){.local = s->source,
+                          .local_mem = s->source_mem,
+                          .remote = &s->remote,
+                          .remote_offset = SESSION_GUARD,
+                          .bytes = bytes};
+}
+
+int session_tell(session_t *s, const void *message, size_t bytes)
+{
+    return drail_send(s->rail, s->peer, message, bytes, NULL);
+}
+
+int session_hear(session_t *s, void *message, size_t bytes)
+{
+    size_t received = 0;
+    int rc = drail_recv(s->rail, s->peer, message, bytes, &received,
+                        DEFAULT_TIMEOUT);
+    if (!rc && received != bytes)
+        rc = DRAIL_ETRUNC;
+    return rc;
+}
+
+int session_sync(session_t *s)
+{
+    uint8_t token = 0;
+    int rc;
+    if (s->rank == 0) {
+        rc = session_tell(s, &token, sizeof token);
+        return rc ? rc : session_hear(s, &token, sizeof token);
+    }
+    rc = session_hear(s, &token, sizeof token);
+    return rc ? rc : session_tell(s, &token, sizeof token);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the time of a batch goes: figs. 11 and 12 of seed 004. */
+#include "bench/test.h"
+
+const bench_test_t test_breakdown = {
+    .table = {.command = "railbench breakdown",
+              .summary = "Time in posting RDMA writes and in waiting for "
+                         "events, per batch; messages of any length are "
+                         "striped.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
+              .rows = pair_options,
+              .nrows = PAIR_OPTION_ROWS},
+    .name = "breakdown",
+    .sizes = "512,4K",
+    .run = pair_run,
+    .loops = {&loop_bw},
+    .nloops = 1,
+    .breakdown = true,
+};

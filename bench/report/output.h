@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A result file that appears under its name only when it is complete. */
+#ifndef BENCH_OUTPUT_H
+#define BENCH_OUTPUT_H
+
+#include <stdio.h>
+
+#include "bench/options/options.h"
+
+typedef struct output {
+    FILE *file;
+    format_t format;
+    const char *path; /**< NULL: standard output */
+    char *temporary;  /**< NULL: path is written directly (a device, a pipe) */
+} output_t;
+
+/** What --output and --save name. All zero is empty. */
+typedef struct outputs {
+    output_t list[1 + SAVES_MAX];
+    unsigned count;
+} outputs_t;
+
+/** Opens all of them, before anything is measured. @return 0, or -1 when one
+ *  line went to stderr. */
+int outputs_open(outputs_t *outputs, const options_t *opts,
+                 const char *command);
+/** Writes @p result to each in its format and commits it. @return 0 or -1 with
+ *  errno. */
+int outputs_write(outputs_t *outputs,
+                  void (*write)(FILE *, format_t, const void *result),
+                  const void *result);
+/** Removes what was not committed, by this process or a child of it. */
+void outputs_discard(outputs_t *outputs);
+
+/** Opens before anything is measured. @return 0 or -1 with errno. */
+int output_open(output_t *output, const char *path, format_t format);
+/** Writes all out and gives the file its name. @return 0 or -1 with errno. */
+int output_commit(output_t *output);
+/** Removes what was not committed, by this process or a child of it. */
+void output_discard(output_t *output);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CSV: one header row, columns are found by name; more may follow. */
+#include <math.h>
+
+#include "bench/limits/limit.h"
+#include "report.h"
+
+static const char header[] =
+    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"
+    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"
+    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+    "team,batch,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
+    "latency_us_max,cpu_ns_per_byte,imbalance,efficiency,pingpong_us,"
+    "pingpong_us_p99,pingpong_us_lo,pingpong_us_hi,pingpong_us_p50,"
+    "pingpong_us_p999,pingpong_us_max,valid,partial,post_us,post_us_lo,"
+    "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
+    "other_us_hi,limit_kind,limit,limit_pct\n";
+
+void report_csv_number(FILE *file, double value)
+{
+    if (isfinite(value))
+        fprintf(file, ",%.6g", value);
+    else
+        fputc(',', file);
+}
+
+static void pingpong(FILE *file, const latency_t *latency, bool measured)
+{
+    const double values[] = {latency->us.median, latency->p99, latency->us.lo,
+                             latency->us.hi,     latency->p50, latency->p999,
+                             latency->max};
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
+        report_csv_number(file, measured ? values[i] : NAN);
+}
+
+static void part(FILE *file, const summary_t *us, bool measured)
+{
+    report_csv_number(file, measured ? us->median : NAN);
+    report_csv_number(file, measured ? us->lo : NAN);
+    report_csv_number(file, measured ? us->hi : NAN);
+}
+
+static void row(FILE *file, const result_t *r, const cell_t *cell)
+{
+    static const char *const validity[] = {"", "yes", "no"};
+    const options_t *opts = r->opts;
+    const setup_t *setup = &r->plan->setups[cell->setup];
+    figures_t f = result_figures(r, cell);
+    const latency_t *latency = &f.latency[0];
+    char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
+
+    setup_rails(setup, opts, rails, sizeof rails);
+    rails_fabric(r->rails, r->opts->nrails, setup, fabric, sizeof fabric);
+    fprintf(file, "%s,%s,%s,%s,%s,,%llu,%llu,%u,%llu,%llu", r->test->name,
+            fabric, rails, drail_engine_name(setup->engine),
+            drail_policy_name(setup->policy), (unsigned long long)opts->ranks,
+            (unsigned long long)(opts->ppn ? opts->ppn : opts->ranks),
+            setup_one_rail(setup) ? 1 : opts->nrails,
+            (unsigned long long)cell->bytes,
+            (unsigned long long)cell->series[0].iterations);
+    report_csv_number(file, latency->us.median);
+    report_csv_number(file, latency->p99);
+    report_csv_number(file, latency->us.lo);
+    report_csv_number(file, latency->us.hi);
+    report_csv_number(file, f.bandwidth.median);
+    report_csv_number(file, f.bandwidth.lo);
+    report_csv_number(file, f.bandwidth.hi);
+    fprintf(
+        file, ",%s,%llu,%u,%u",
+        setup->engine == DRAIL_ENGINE_THREADED ? drail_team_name(setup->team)
+                                               : "",
+        (unsigned long long)opts->batch, latency->us.n, latency->us.outliers);
+    report_csv_number(file, latency->us.coverage);
+    report_csv_number(file, latency->p50);
+    report_csv_number(file, latency->p999);
+    report_csv_number(file, latency->max);
+    report_csv_number(file, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
+    report_csv_number(file, f.imbalance);
+    report_csv_number(file, f.efficiency);
+    pingpong(file, &f.latency[1], r->test->nloops > 1);
+    fprintf(file, ",%s,%s", validity[cell->validity],
+            r->partial ? "yes" : "no");
+    part(file, &f.post, r->test->breakdown);
+    part(file, &f.wait, r->test->breakdown);
+    part(file, &f.other, r->test->breakdown);
+    fprintf(file, ",%s", limit_kind_name(cell->limit.kind));
+    report_csv_number(file,
+                      cell->limit.kind == LIMIT_NONE ? NAN : cell->limit.value);
+    report_csv_number(file, f.limit_pct);
+    fputc('\n', file);
+}
+
+void report_csv(FILE *file, const result_t *r)
+{
+    fputs(header, file);
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (cell_measured(r, &r->cells[i]))
+            row(file, r, &r->cells[i]);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * JSON: one self-describing file. All that the table and the CSV show can be
+ * computed again from it: it holds every repeat and the raw histograms.
+ */
+#include "json.h"
+#include "bench/limits/limit.h"
+#include "report.h"
+
+void report_json_identity(json_t *j, const char *test, const machine_t *m)
+{
+    json_string(j, "schema", REPORT_SCHEMA);
+    json_string(j, "test", test);
+    json_string(j, "version", DRAIL_VERSION);
+    json_string(j, "revision", m->revision);
+    json_string(j, "date", m->date);
+}
+
+void report_json_command(json_t *j, const options_t *o)
+{
+    json_row_array(j, "command");
+    for (int i = 0; i < o->argc; i++)
+        json_string(j, NULL, o->argv[i]);
+    json_end_array(j);
+}
+
+void report_json_machine(json_t *j, const machine_t *m)
+{
+    json_object(j, "machine");
+    json_string(j, "host", m->host);
+    json_string(j, "cpu", m->cpu);
+    json_bool(j, "virtual_machine", m->virtual_machine);
+    json_uint(j, "packages", m->packages);
+    json_uint(j, "numa_nodes", m->numa_nodes);
+    json_uint(j, "cores", m->cores);
+    json_uint(j, "hardware_threads", m->hardware_threads);
+    json_uint(j, "allowed_threads", m->allowed_threads);
+    json_uint(j, "l1_bytes", m->l1_bytes);
+    json_uint(j, "l2_bytes", m->l2_bytes);
+    json_uint(j, "l3_bytes", m->l3_bytes);
+    json_uint(j, "memory_bytes", m->memory_bytes);
+    json_string(j, "governor", m->governor);
+    json_double(j, "load_before", m->load);
+    json_string(j, "kernel", m->kernel);
+    json_string(j, "libc", m->libc);
+    json_string(j, "compiler", m->compiler);
+    json_string(j, "libdat2", m->libdat2);
+    json_string(j, "hwloc", m->hwloc);
+    json_end_object(j);
+}
+
+void report_json_settings(json_t *j)
+{
+    drail_setting_t setting;
+    json_object(j, "settings");
+    for (unsigned i = 0; !drail_setting_get(i, &setting); i++)
+        json_string(j, setting.name, setting.value);
+    json_end_object(j);
+}
+
+static void options(json_t *j, const result_t *r)
+{
+    const options_t *o = r->opts;
+    report_json_command(j, o);
+
+    json_object(j, "options");
+    json_uint(j, "ranks", o->ranks);
+    json_uint(j, "ppn", o->ppn ? o->ppn : o->ranks);
+    json_uint(j, "batch", o->batch);
+    json_uint(j, "iterations", o->iterations);
+    json_uint(j, "warmup", o->warmup);
+    json_uint(j, "repeat", o->repeat);
+    json_double(j, "precision", o->precision);
+    json_double(j, "time_budget_s", o->time_budget);
+    json_uint(j, "stripe_threshold", r->threshold);
+    json_bool(j, "validate", o->validate);
+    json_bool(j, "pin", !o->no_pin);
+    json_end_object(j);
+
+    json_array(j, "pinning");
+    for (unsigned rank = 0; rank < 2; rank++) {
+        const pinning_t *pinning = &r->pinning[rank];
+        json_row_object(j, NULL);
+        json_uint(j, "rank", rank);
+        json_int(j, "main_core", pinning->core);
+        json_uint(j, "first_allowed_core", pinning->base);
+        json_uint(j, "allowed_cores", pinning->cores);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+void report_json_notes(json_t *j, const notes_t *notes)
+{
+    json_array(j, "notes");
+    for (unsigned i = 0; i < notes->count; i++)
+        json_string(j, NULL, notes->text[i]);
+    json_end_array(j);
+}
+
+void report_json_rails(json_t *j, const drail_rail_info_t *rails,
+                       unsigned count)
+{
+    json_array(j, "rails");
+    for (unsigned i = 0; i < count; i++) {
+        const drail_rail_info_t *info = &rails[i];
+        json_object(j, NULL);
+        json_string(j, "name", info->name);
+        json_string(j, "fabric", info->fabric);
+        json_string(j, "provider", info->provider);
+        json_string(j, "vendor", info->vendor);
+        json_string(j, "adapter", info->adapter);
+        json_string(j, "address", info->address);
+        json_double(j, "nominal_MBps", info->nominal_MBps);
+        json_double(j, "adapter_MBps", info->adapter_MBps);
+        json_string(j, "bus", info->bus);
+        json_double(j, "bus_MBps", info->bus_MBps);
+        json_int(j, "numa_node", info->numa_node);
+        json_string(j, "cpus", info->cpus);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void configurations(json_t *j, const result_t *r)
+{
+    json_array(j, "configurations");
+    for (unsigned i = 0; i < r->plan->count; i++) {
+        const setup_t *setup = &r->plan->setups[i];
+        char text[DRAIL_MAX_RAILS * DRAIL_NAME_MAX];
+        json_row_object(j, NULL);
+        json_uint(j, "index", i);
+        setup_label(setup, r->opts, text, sizeof text);
+        json_string(j, "label", text);
+        json_string(j, "engine", drail_engine_name(setup->engine));
+        if (setup->engine == DRAIL_ENGINE_THREADED)
+            json_string(j, "team", drail_team_name(setup->team));
+        json_string(j, "policy", drail_policy_name(setup->policy));
+        setup_rails(setup, r->opts, text, sizeof text);
+        json_string(j, "rails", text);
+        rails_fabric(r->rails, r->opts->nrails, setup, text, sizeof text);
+        json_string(j, "fabric", text);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+void report_json_summary(json_t *j, const char *key, const summary_t *s)
+{
+    json_row_object(j, key);
+    json_double(j, "median", s->median);
+    json_double(j, "lo", s->lo);
+    json_double(j, "hi", s->hi);
+    json_double(j, "coverage", s->coverage);
+    json_double(j, "mean", s->mean);
+    json_double(j, "min", s->min);
+    json_double(j, "max", s->max);
+    json_uint(j, "outliers", s->outliers);
+    json_uint(j, "repeats", s->n);
+    json_end_object(j);
+}
+
+static void histogram(json_t *j, const hist_t *hist)
+{
+    json_object(j, "histogram");
+    json_string(j, "unit", "ns per iteration");
+    json_uint(j, "significant_bits", HIST_BITS);
+    json_uint(j, "count", hist->count);
+    json_uint(j, "min", hist->min);
+    json_uint(j, "max", hist->max);
+    json_row_array(j, "buckets"); /* [lowest value, count] */
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        if (!hist->buckets[i])
+            continue;
+        json_array(j, NULL);
+        json_uint(j, NULL, hist_lowest(i));
+        json_uint(j, NULL, hist->buckets[i]);
+        json_end_array(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static void repeats(json_t *j, const result_t *r, const series_t *series)
+{
+    json_array(j, "repeats");
+    for (unsigned i = 0; i < series->count; i++) {
+        const repeat_t *repeat = &series->repeats[i];
+        json_row_object(j, NULL);
+        json_uint(j, "iterations", repeat->iterations);
+        json_uint(j, "ns", repeat->ns);
+        json_uint(j, "bytes", repeat->bytes);
+        json_uint(j, "median_ns", repeat->median_ns);
+        json_uint(j, "cpu_ns_rank0", repeat->cpu_ns[0]);
+        json_uint(j, "cpu_ns_rank1", repeat->cpu_ns[1]);
+        if (r->test->breakdown) {
+            json_uint(j, "post_ns", repeat->parts.post_ns);
+            json_uint(j, "wait_ns", repeat->parts.wait_ns);
+        }
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
+                        const figures_t *f, unsigned l)
+{
+    const loop_t *loop = r->test->loops[l];
+    const latency_t *latency = &f->latency[l];
+    json_object(j, loop->name);
+    json_uint(j, "messages_per_iteration", loop_messages(loop, r->opts->batch));
+    json_uint(j, "iterations", cell->series[l].iterations);
+    report_json_summary(j, "latency_us", &latency->us);
+    json_row_object(j, "percentiles_us");
+    json_double(j, "p50", latency->p50);
+    json_double(j, "p99", latency->p99);
+    json_double(j, "p99.9", latency->p999);
+    json_double(j, "max", latency->max);
+    json_end_object(j);
+    if (l == 0)
+        report_json_summary(j, "bandwidth_MBps", &f->bandwidth);
+    if (r->test->breakdown) {
+        report_json_summary(j, "elapsed_us", &f->batch);
+        report_json_summary(j, "post_us", &f->post);
+        report_json_summary(j, "wait_us", &f->wait);
+        report_json_summary(j, "other_us", &f->other);
+    }
+    repeats(j, r, &cell->series[l]);
+    histogram(j, cell->series[l].samples);
+    json_end_object(j);
+}
+
+static void per_rail(json_t *j, const result_t *r, const cell_t *cell)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < r->opts->nrails; i++)
+        bytes += cell->per_rail[i].bytes;
+    json_uint(j, "accounted_iterations", cell->accounted);
+    json_array(j, "per_rail");
+    for (unsigned i = 0; cell->accounted && i < r->opts->nrails; i++) {
+        const drail_rail_time_t *rail = &cell->per_rail[i];
+        json_row_object(j, NULL);
+        json_string(j, "rail", r->opts->rails[i]);
+        json_uint(j, "bytes", rail->bytes);
+        json_double(j, "share",
+                    bytes ? (double)rail->bytes / (double)bytes : 0);
+        json_uint(j, "post_ns", rail->post_ns);
+        json_uint(j, "wait_ns", rail->wait_ns);
+        json_uint(j, "cpu_ns", rail->cpu_ns);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void limit(json_t *j, const cell_t *cell)
+{
+    bool lines = cell->limit.kind == LIMIT_LINES;
+    json_row_object(j, "limit");
+    json_string(j, "kind", limit_kind_name(cell->limit.kind));
+    json_double(j, lines ? "latency_us" : "bandwidth_MBps", cell->limit.value);
+    json_end_object(j);
+}
+
+static void cell_result(json_t *j, const result_t *r, const cell_t *cell)
+{
+    const setup_t *setup = &r->plan->setups[cell->setup];
+    figures_t f = result_figures(r, cell);
+    json_object(j, NULL);
+    json_uint(j, "bytes", cell->bytes);
+    json_uint(j, "configuration", cell->setup);
+    json_string(j, "engine", drail_engine_name(setup->engine));
+    json_string(j, "policy", drail_policy_name(setup->policy));
+    for (unsigned l = 0; l < r->test->nloops; l++)
+        loop_result(j, r, cell, &f, l);
+    json_double(j, "cpu_ns_per_byte_rank0", f.cpu_ns_per_byte[0]);
+    json_double(j, "cpu_ns_per_byte_rank1", f.cpu_ns_per_byte[1]);
+    json_double(j, "imbalance", f.imbalance);
+    json_double(j, "efficiency", f.efficiency);
+    if (cell->limit.kind != LIMIT_NONE)
+        limit(j, cell);
+    json_double(j, "limit_pct", f.limit_pct);
+    per_rail(j, r, cell);
+    if (cell->validity == NOT_VALIDATED)
+        json_null(j, "valid");
+    else
+        json_bool(j, "valid", cell->validity == VALID);
+    json_end_object(j);
+}
+
+void report_json(FILE *file, const result_t *r)
+{
+    json_t json, *j = &json;
+    json_init(j, file);
+    json_object(j, NULL);
+    report_json_identity(j, r->test->name, &r->machine);
+    json_bool(j, "partial", r->partial);
+    json_double(j, "measured_s", r->seconds);
+    json_uint(j, "validation_seed", r->seed);
+    options(j, r);
+    report_json_notes(j, &r->notes);
+    report_json_machine(j, &r->machine);
+    report_json_settings(j);
+    report_json_rails(j, r->rails, r->opts->nrails);
+    configurations(j, r);
+    json_array(j, "results");
+    for (unsigned i = 0; i < r->ncells; i++)
+        if (cell_measured(r, &r->cells[i]))
+            cell_result(j, r, &r->cells[i]);
+    json_end_array(j);
+    json_end_object(j);
+}

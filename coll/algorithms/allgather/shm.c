@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All-gather within a node: each rank posts its block and fetches all others
+ * (seed 000, section 4.1; seed 002, section 5.2, phase 1).
+ *
+ * Who has all posts of a start knows that everybody has finished the start
+ * before: with two lines and NODEs in turn, nobody overwrites what is still
+ * read. With one, each must have said so.
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/node.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    const struct node node = node_make(shape, args, rank, s);
+    const size_t stride = node_stride(args->bytes);
+    const bool once = args->depth == 1;
+    s->phase = 1;
+    s->flags = once ? NODE_DONE + 1 : NODE_POSTED + 1;
+    s->node_bytes = node.count * stride;
+    if (once)
+        node_await_all(&node, NODE_DONE, 1);
+    node_post(&node, node_own(&node), rank * stride, args->bytes);
+    node_keep_own(&node);
+    node_fetch_others(&node, 0, stride);
+    if (once)
+        node_signal(&node, NODE_DONE);
+}
+
+const dcoll_algorithm_t allgather_shm = {
+    .name = "shm-allgather",
+    .collective = DCOLL_ALLGATHER,
+    .summary = "each posts its block in shared memory and reads the others'",
+    .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
+    .refuses = node_refuses_several,
+    .generate = generate,
+};

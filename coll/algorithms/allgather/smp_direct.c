@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SMP-aware all-gather with a direct exchange between the masters: each puts
+ * its node's blocks to all others, k at a time (seed 000, section 5.2.2,
+ * fig. 8).
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/smp.h"
+
+static unsigned steps(unsigned nodes, unsigned k)
+{
+    return (nodes - 1 + k - 1) / k;
+}
+
+static bool message(unsigned nodes, unsigned k, unsigned step, unsigned port,
+                    unsigned *distance, unsigned *count)
+{
+    *distance = step * k + port + 1;
+    *count = 1;
+    return *distance < nodes;
+}
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    static const struct smp_exchange direct = {
+        .steps = steps, .independent = true, .message = message};
+    smp_allgather(&direct, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t allgather_smp_direct = {
+    .name = "smp-direct",
+    .collective = DCOLL_ALLGATHER,
+    .summary = "shared memory on nodes, masters put their nodes' blocks to all",
+    .memory = "NODE: N blocks; TEMP of masters: N blocks, zero copy: none",
+    .generate = generate,
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Gather within a node: all post their blocks at the same time and the root
+ * fetches them (seed 000, section 4.1). The others may run ahead of the root by
+ * the depth. As in fig. 7 for node 0, the root's own block goes straight to its
+ * final place.
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/node.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    const struct node node = node_make(shape, args, rank, s);
+    const size_t stride = node_stride(args->bytes);
+    s->phase = 1;
+    s->flags = NODE_DONE + 1;
+    s->node_bytes = node.count * stride;
+    if (rank == args->root) {
+        node_keep_own(&node);
+        node_fetch_others(&node, 0, stride);
+        node_signal(&node, NODE_DONE);
+    } else {
+        node_await(&node, args->root, NODE_DONE, args->depth);
+        node_post(&node, dcoll_at(DCOLL_SEND, 0), rank * stride, args->bytes);
+    }
+}
+
+const dcoll_algorithm_t gather_shm = {
+    .name = "shm-gather",
+    .collective = DCOLL_GATHER,
+    .summary = "each posts its block in shared memory, the root reads them",
+    .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
+    .by_flags = true,
+    .refuses = node_refuses_several,
+    .generate = generate,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The schedules of all ranks. */
+#include <stdlib.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "coll/schedule.h"
+
+int dcoll_program_make(const dcoll_algorithm_t *algorithm,
+                       const dcoll_shape_t *shape, const dcoll_args_t *args,
+                       dcoll_program_t *out)
+{
+    int rc = 0;
+    *out = (dcoll_program_t){.shape = shape, .args = *args};
+    if (algorithm->refuses && algorithm->refuses(shape, args))
+        return DRAIL_ENOTSUP;
+    out->rank = calloc(shape->nranks, sizeof *out->rank);
+    if (!out->rank)
+        return DRAIL_ENOMEM;
+    for (unsigned r = 0; !rc && r < shape->nranks; r++) {
+        algorithm->generate(shape, args, r, &out->rank[r]);
+        rc = out->rank[r].error;
+    }
+    if (rc)
+        dcoll_program_free(out);
+    return rc;
+}
+
+void dcoll_program_free(dcoll_program_t *program)
+{
+    for (unsigned r = 0; program->rank && r < program->shape->nranks; r++)
+        dcoll_schedule_free(&program->rank[r]);
+    free(program->rank);
+    program->rank = NULL;
+}

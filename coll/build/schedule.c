@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building schedules. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "coll/schedule.h"
+
+static const char *const names[DCOLL_COLLECTIVES] = {
+    [DCOLL_GATHER] = "gather",     [DCOLL_ALLGATHER] = "allgather",
+    [DCOLL_ALLTOALL] = "alltoall", [DCOLL_BCAST] = "bcast",
+    [DCOLL_SCATTER] = "scatter",   [DCOLL_BARRIER] = "barrier",
+};
+
+const char *dcoll_collective_name(dcoll_collective_t collective)
+{
+    return collective < DCOLL_COLLECTIVES ? names[collective] : NULL;
+}
+
+int dcoll_collective_parse(const char *text, dcoll_collective_t *collective)
+{
+    for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
+        if (!strcmp(names[c], text)) {
+            *collective = (dcoll_collective_t)c;
+            return 0;
+        }
+    return DRAIL_EINVAL;
+}
+
+unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank)
+{
+    unsigned low = 0, high = shape->nnodes;
+    while (high - low > 1) {
+        unsigned middle = (low + high) / 2;
+        if (shape->node_begin[middle] <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank)
+{
+    unsigned node = dcoll_shape_node(shape, rank);
+    return shape->node_begin[node + 1] - shape->node_begin[node];
+}
+
+void dcoll_schedule_free(dcoll_schedule_t *schedule)
+{
+    free(schedule->ops);
+    *schedule = (dcoll_schedule_t){0};
+}
+
+static void add(dcoll_schedule_t *s, dcoll_op_t op)
+{
+    if (s->nops == s->capacity) {
+        unsigned capacity = s->capacity ? 2 * s->capacity : 16;
+        dcoll_op_t *ops = realloc(s->ops, capacity * sizeof *ops);
+        if (!ops) {
+            s->error = DRAIL_ENOMEM;
+            return;
+        }
+        s->ops = ops;
+        s->capacity = capacity;
+    }
+    op.phase = s->phase;
+    op.step = s->step;
+    s->ops[s->nops++] = op;
+}
+
+void dcoll_add_put(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                   dcoll_place_t src, dcoll_place_t dst, size_t bytes)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_PUT,
+                        .peer = peer,
+                        .port = port,
+                        .src = src,
+                        .dst = dst,
+                        .bytes = bytes});
+}
+
+void dcoll_add_get(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                   dcoll_place_t src, dcoll_place_t dst, size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){.kind = DCOLL_GET,
+                            .peer = peer,
+                            .port = port,
+                            .src = src,
+                            .dst = dst,
+                            .bytes = bytes});
+}
+
+void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_NOTIFY, .peer = peer, .tag = tag});
+}
+
+void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,
+                    unsigned lag)
+{
+    add(s,
+        (dcoll_op_t){.kind = DCOLL_WAIT, .peer = peer, .tag = tag, .lag = lag});
+}
+
+void dcoll_add_complete(dcoll_schedule_t *s)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_COMPLETE});
+}
+
+void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                    size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){
+                   .kind = DCOLL_COPY, .src = src, .dst = dst, .bytes = bytes});
+}
+
+void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
+                      size_t bytes)
+{
+    add(s, (dcoll_op_t){
+               .kind = DCOLL_SIGNAL, .flag = flag, .src = src, .bytes = bytes});
+}
+
+void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
+                     unsigned lag, dcoll_place_t dst, size_t bytes)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_AWAIT,
+                        .peer = peer,
+                        .flag = flag,
+                        .lag = lag,
+                        .dst = dst,
+                        .bytes = bytes});
+}

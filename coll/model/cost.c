@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Time of a program under Hockney's model with k ports (seed 000, section 3.2):
+ * a message starts when its sender has posted it and port `port` of the sender
+ * and of the receiver are free, and occupies both for ts + bytes * tau. A
+ * sender's port keeps the order of posting, a receiver's port takes first who
+ * asks first. The sender goes on at once. Discrete events: a rank runs ahead
+ * in its own time until it needs a message that has not arrived yet.
+ */
+#include <stdlib.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "event_queue.h"
+#include "coll/schedule.h"
+
+#define NONE UINT32_MAX
+
+enum { ASKS, ENDS, NOTIFIES }; /* events of a message */
+
+/* A put or get, or a notification, which occupies no port. */
+struct message {
+    unsigned from, to, port;
+    unsigned poster; /* of a get the receiver */
+    double posted, takes;
+    uint32_t behind; /* the next of the port's queue */
+    uint32_t after;  /* the next of the stream */
+    double arrived;  /* < 0: not yet */
+};
+
+struct port {
+    uint32_t first, last; /* messages in the queue, NONE */
+    bool busy;
+};
+
+struct stream {
+    uint32_t next, last; /* message that the next WAIT takes; NONE */
+};
+
+struct rank_state {
+    double time;
+    unsigned op;
+    unsigned puts; /* and gets that are under way */
+    bool queued;   /* in the list of those that can go on */
+    double *flags; /* when the others see it; < 0: not set yet */
+};
+
+struct cost {
+    const dcoll_program_t *program;
+    const dcoll_cost_model_t *model;
+    unsigned nranks, ports;
+    struct rank_state *ranks;
+    double *flags;
+    struct port *out, *in; /* [rank * ports + port] */
+    struct stream *streams;
+    struct message *messages;
+    uint32_t nmessages, sent;
+    struct event_queue events;
+    unsigned *runnable, nrunnable;
+    bool failed; /* out of memory */
+};
+
+static void add_event(struct cost *c, double time, unsigned kind, unsigned what)
+{
+    if (!event_add(&c->events, time, kind, what))
+        c->failed = true;
+}
+
+static void wake(struct cost *c, unsigned rank)
+{
+    if (c->ranks[rank].queued)
+        return;
+    c->ranks[rank].queued = true;
+    c->runnable[c->nrunnable++] = rank;
+}
+
+/* ------------------------------------------------------------- ports --- */
+
+static bool append(struct cost *c, struct port *port, uint32_t m)
+{
+    bool empty = port->first == NONE;
+    c->messages[m].behind = NONE;
+    if (empty)
+        port->first = m;
+    else
+        c->messages[port->last].behind = m;
+    port->last = m;
+    return empty;
+}
+
+static struct port *out_of(struct cost *c, const struct message *m)
+{
+    return &c->out[m->from * c->ports + m->port];
+}
+
+static struct port *in_of(struct cost *c, const struct message *m)
+{
+    return &c->in[m->to * c->ports + m->port];
+}
+
+static void start(struct cost *c, double now, uint32_t m)
+{
+    in_of(c, &c->messages[m])->busy = true;
+    add_event(c, now + c->messages[m].takes, ENDS, m);
+}
+
+/* The first of its sender's port asks for the receiver's. */
+static void ask(struct cost *c, double now, uint32_t m)
+{
+    struct port *in = in_of(c, &c->messages[m]);
+    if (in->busy)
+        append(c, in, m);
+    else
+        start(c, now, m);
+}
+
+static void arrive(struct cost *c, double now, struct message *m)
+{
+    m->arrived = now;
+    wake(c, m->to);
+}
+
+static void end(struct cost *c, double now, uint32_t index)
+{
+    struct message *m = &c->messages[index];
+    struct port *out = out_of(c, m), *in = in_of(c, m);
+    out->busy = false;
+    if (out->first != NONE) {
+        uint32_t next = out->first;
+        double posted = c->messages[next].posted;
+        out->first = c->messages[next].behind;
+        out->busy = true;
+        add_event(c, posted > now ? posted : now, ASKS, next);
+    }
+    in->busy = false;
+    if (in->first != NONE) {
+        uint32_t next = in->first;
+        in->first = c->messages[next].behind;
+        start(c, now, next);
+    }
+    c->ranks[m->poster].puts--;
+    wake(c, m->poster);
+    arrive(c, now, m);
+}
+
+/* ------------------------------------------------------------- ranks --- */
+
+static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    bool get = op->kind == DCOLL_GET;
+    uint32_t m = c->sent++;
+    double takes = c->model->ts + (double)op->bytes * c->model->tau;
+    c->messages[m] = (struct message){
+        .from = get ? op->peer : rank,
+        .to = get ? rank : op->peer,
+        .poster = rank,
+        .port = op->port,
+        .posted = c->ranks[rank].time,
+        .takes = takes,
+        .after = NONE,
+        .arrived = -1,
+    };
+    return m;
+}
+
+/* The receiver's WAITs take what is in the stream in this order. */
+static void enqueue(struct cost *c, uint32_t m, dcoll_tag_t tag)
+{
+    size_t pair = (size_t)c->messages[m].to * c->nranks + c->messages[m].from;
+    struct stream *s = &c->streams[pair * DCOLL_TAGS + tag];
+    if (s->next == NONE)
+        s->next = m;
+    else
+        c->messages[s->last].after = m;
+    s->last = m;
+}
+
+static void transfer(struct cost *c, unsigned rank, uint32_t m)
+{
+    struct port *out = out_of(c, &c->messages[m]);
+    c->ranks[rank].puts++;
+    if (out->busy) {
+        append(c, out, m);
+        return;
+    }
+    out->busy = true;
+    add_event(c, c->ranks[rank].time, ASKS, m);
+}
+
+static void put(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    uint32_t m = post(c, rank, op);
+    enqueue(c, m, DCOLL_DATA);
+    transfer(c, rank, m);
+}
+
+static void notify(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    uint32_t m = post(c, rank, op);
+    enqueue(c, m, op->tag);
+    add_event(c, c->ranks[rank].time + c->model->note, NOTIFIES, m);
+}
+
+static void until(struct rank_state *r, double time)
+{
+    if (r->time < time)
+        r->time = time;
+}
+
+static bool wait_message(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    size_t pair = (size_t)rank * c->nranks + op->peer;
+    struct stream *s = &c->streams[pair * DCOLL_TAGS + op->tag];
+    if (op->lag)
+        return true;
+    if (s->next == NONE || c->messages[s->next].arrived < 0)
+        return false;
+    until(&c->ranks[rank], c->messages[s->next].arrived);
+    s->next = c->messages[s->next].after;
+    return true;
+}
+
+static void signal_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    const dcoll_shape_t *shape = c->program->shape;
+    struct rank_state *r = &c->ranks[rank];
+    unsigned node = dcoll_shape_node(shape, rank);
+    r->time += (double)op->bytes * c->model->copy;
+    r->flags[op->flag] = r->time + c->model->flag;
+    for (unsigned i = shape->node_begin[node]; i < shape->node_begin[node + 1];
+         i++)
+        wake(c, i);
+}
+
+static bool await_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    if (op->lag)
+        return true;
+    double seen = c->ranks[op->peer].flags[op->flag];
+    if (seen < 0)
+        return false;
+    until(&c->ranks[rank], seen);
+    c->ranks[rank].time += (double)op->bytes * c->model->copy;
+    return true;
+}
+
+/* false: the rank must wait. */
+static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    switch (op->kind) {
+    case DCOLL_PUT:
+        put(c, rank, op);
+        return true;
+    case DCOLL_GET:
+        transfer(c, rank, post(c, rank, op));
+        return true;
+    case DCOLL_NOTIFY:
+        notify(c, rank, op);
+        return true;
+    case DCOLL_WAIT:
+        return wait_message(c, rank, op);
+    case DCOLL_COMPLETE:
+        return !c->ranks[rank].puts;
+    case DCOLL_COPY:
+        c->ranks[rank].time += (double)op->bytes * c->model->copy;
+        return true;
+    case DCOLL_SIGNAL:
+        signal_flag(c, rank, op);
+        return true;
+    case DCOLL_AWAIT:
+        return await_flag(c, rank, op);
+    }
+    return true;
+}
+
+/* Those that can go on do, until they must wait. */
+static void run(struct cost *c, double now)
+{
+    while (c->nrunnable) {
+        unsigned rank = c->runnable[--c->nrunnable];
+        const dcoll_schedule_t *s = &c->program->rank[rank];
+        struct rank_state *r = &c->ranks[rank];
+        r->queued = false;
+        while (r->op < s->nops) {
+            const dcoll_op_t *op = &s->ops[r->op];
+            if (!perform(c, rank, op))
+                break;
+            if (op->kind == DCOLL_COMPLETE)
+                until(r, now);
+            r->op++;
+        }
+    }
+}
+
+static void handle(struct cost *c, const struct event *event)
+{
+    switch (event->kind) {
+    case ASKS:
+        ask(c, event->time, event->what);
+        break;
+    case ENDS:
+        end(c, event->time, event->what);
+        break;
+    case NOTIFIES:
+        arrive(c, event->time, &c->messages[event->what]);
+        break;
+    }
+}
+
+static double play(struct cost *c)
+{
+    struct event event = {0};
+    double last = 0;
+    for (unsigned r = 0; r < c->nranks; r++)
+        wake(c, r);
+    run(c, 0);
+    while (!c->failed && event_next(&c->events, &event)) {
+        handle(c, &event);
+        run(c, event.time);
+    }
+    if (c->failed)
+        return DRAIL_ENOMEM;
+    for (unsigned r = 0; r < c->nranks; r++) {
+        if (c->ranks[r].op < c->program->rank[r].nops)
+            return DRAIL_EINVAL;
+        if (last < c->ranks[r].time)
+            last = c->ranks[r].time;
+    }
+    return last;
+}
+
+/* ------------------------------------------------------------- memory --- */
+
+static void count(const dcoll_program_t *program, uint32_t *messages,
+                  size_t *flags)
+{
+    for (unsigned r = 0; r < program->shape->nranks; r++) {
+        const dcoll_schedule_t *s = &program->rank[r];
+        *flags += s->flags;
+        for (unsigned i = 0; i < s->nops; i++)
+            *messages += s->ops[i].kind == DCOLL_PUT ||
+                         s->ops[i].kind == DCOLL_GET ||
+                         s->ops[i].kind == DCOLL_NOTIFY;
+    }
+}
+
+static bool set_up(struct cost *c)
+{
+    size_t ports = (size_t)c->nranks * c->ports;
+    size_t streams = (size_t)c->nranks * c->nranks * DCOLL_TAGS, flags = 0;
+    count(c->program, &c->nmessages, &flags);
+    c->ranks = calloc(c->nranks, sizeof *c->ranks);
+    c->runnable = calloc(c->nranks, sizeof *c->runnable);
+    c->flags = calloc(flags + 1, sizeof *c->flags);
+    c->out = calloc(2 * ports, sizeof *c->out);
+    c->streams = calloc(streams, sizeof *c->streams);
+    c->messages = calloc((size_t)c->nmessages + 1, sizeof *c->messages);
+    if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->streams ||
+        !c->messages)
+        return false;
+    c->in = c->out + ports;
+    for (size_t i = 0; i < 2 * ports; i++)
+        c->out[i].first = NONE;
+    for (size_t i = 0; i < streams; i++)
+        c->streams[i].next = NONE;
+    double *next = c->flags;
+    for (size_t i = 0; i < flags; i++)
+        next[i] = -1;
+    for (unsigned r = 0; r < c->nranks; r++) {
+        c->ranks[r].flags = next;
+        next += c->program->rank[r].flags;
+    }
+    return true;
+}
+
+double dcoll_cost(const dcoll_program_t *program,
+                  const dcoll_cost_model_t *model)
+{
+    struct cost c = {.program = program,
+                     .model = model,
+                     .nranks = program->shape->nranks,
+                     .ports = program->shape->ports};
+    double time = set_up(&c) ? play(&c) : DRAIL_ENOMEM;
+    event_queue_free(&c.events);
+    free(c.ranks);
+    free(c.runnable);
+    free(c.flags);
+    free(c.out);
+    free(c.streams);
+    free(c.messages);
+    return time;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the verifier share.
+ *
+ * Ranks are deterministic: they block only for the next notification of one
+ * sender and for a flag of one start. So all interleavings have the same
+ * happens-before relation, and playing one of them with vector clocks finds
+ * whatever can go wrong in any.
+ *
+ *   verify.c         plays the ranks
+ *   verify_check.c   what can be seen without playing: ranges, counts
+ *   verify_clock.c   vector clocks, notifications, flags
+ *   verify_memory.c  contents, and who accessed them (races)
+ *   verify_user.c    what the callers put in and expect
+ *   verify_text.c    sentences
+ */
+#ifndef DCOLL_VERIFY_H
+#define DCOLL_VERIFY_H
+
+#include "coll/schedule.h"
+
+#define NONE UINT32_MAX
+
+/* ------------------------------------------------- verify_clock.c --- */
+
+/* What a rank knew when it released something: its clock then. Only its own
+ * entry grows without news from others, so it is apart and many releases share
+ * a snapshot of the rest. */
+struct release {
+    uint32_t snapshot, own;
+};
+
+/* Clocks that releases refer to, with counts of their users. */
+struct snapshots {
+    uint32_t *clock; /* nranks each */
+    uint32_t *users; /* of a free one: the next free */
+    uint32_t count, capacity, free;
+};
+
+struct message {
+    struct release release;
+    uint32_t put; /* NONE: none */
+    uint32_t next;
+};
+
+/* Notifications from one rank to another with one tag. */
+struct stream {
+    uint32_t head, tail;        /* messages under way; NONE */
+    uint32_t posts, waits, lag; /* in one start */
+};
+
+struct flag {
+    struct release release; /* own 0: not signalled */
+    size_t bytes;
+};
+
+/* -------------------------------------------------- verify_memory.c --- */
+
+/* One access: `when` is the clock of rank `who`, or `who` is a put. */
+struct access {
+    uint32_t who, when;
+    uint32_t what; /* start and operation, see what_of() */
+};
+
+#define IS_PUT 0x80000000u
+
+/* A put reads and writes from its posting until somebody knows better. Of a
+ * get, the target is the poster, who sees it with COMPLETE. */
+struct put {
+    uint32_t poster, completed; /* clock of its COMPLETE, NONE: none yet */
+    uint32_t target, seen;      /* clock of its WAIT, NONE: none yet */
+    uint32_t what;
+    uint32_t next; /* of those that no COMPLETE followed yet */
+};
+
+/* Reads since the latest write that do not follow each other. */
+struct reader {
+    struct access access;
+    uint32_t next;
+};
+
+/* `grain` bytes of memory, always accessed together. */
+struct cell {
+    uint64_t value; /* 0: nothing was written */
+    struct access write, read;
+    uint32_t readers; /* more of them; NONE */
+};
+
+/* --------------------------------------------------------- verify.c --- */
+
+struct player {
+    uint32_t *clock;
+    uint32_t snapshot; /* of clock, NONE: it has changed since */
+    uint32_t puts;     /* that no COMPLETE followed yet */
+    unsigned start, op;
+    bool begun;           /* the user has filled the buffers of this start */
+    size_t send, recv;    /* bytes */
+    struct cell *user[2]; /* SEND, RECV */
+    struct cell *temp, *node, *lines;
+    struct flag *flags; /* [start * flags + flag] */
+    uint32_t *begin;    /* by start: clock when it began; 0: has not */
+    uint32_t *ready;    /* by peer: latest start + 1 with its READY */
+};
+
+struct verifier {
+    const dcoll_program_t *program;
+    const dcoll_shape_t *shape;
+    unsigned nranks, starts;
+    size_t grain;      /* bytes of a cell */
+    size_t line_cells; /* of a payload */
+    struct player *players;
+    struct cell *cells; /* of all memories */
+    size_t ncells;
+    struct stream *streams; /* [(to * nranks + from) * DCOLL_TAGS + tag] */
+    struct snapshots snapshots;
+    struct message *messages;
+    uint32_t nmessages, messages_capacity, messages_free;
+    struct put *puts;
+    uint32_t nputs, puts_capacity;
+    struct reader *readers;
+    uint32_t nreaders, readers_capacity;
+    int error; /* 0, or what dcoll_verify returns */
+    char *why;
+    size_t size;
+};
+
+/* Who accesses memory. */
+struct actor {
+    unsigned rank;
+    struct access access; /* what is remembered of it */
+};
+
+/* Part of a memory, for accesses and sentences. */
+struct region {
+    struct cell *cells;
+    size_t offset; /* bytes in the memory */
+    unsigned rank; /* of the memory */
+    dcoll_space_t space;
+    bool line;
+};
+
+static inline const dcoll_schedule_t *schedule_of(const struct verifier *v,
+                                                  unsigned rank)
+{
+    return &v->program->rank[rank];
+}
+
+static inline struct stream *stream_of(const struct verifier *v, unsigned to,
+                                       unsigned from, dcoll_tag_t tag)
+{
+    return &v->streams[((size_t)to * v->nranks + from) * DCOLL_TAGS + tag];
+}
+
+/* After a schedule's operations come those of its user. */
+enum { USER_FILLS, USER_READS, USER_OPS };
+
+static inline uint32_t what_of(const struct verifier *v, unsigned rank,
+                               unsigned start, unsigned op)
+{
+    return start * (schedule_of(v, rank)->nops + USER_OPS) + op;
+}
+
+/* Makes room for one more; false: out of memory, and v->error says so. */
+bool verify_room(struct verifier *v, void **array, uint32_t count,
+                 uint32_t *capacity, size_t size);
+
+/* Before playing: sets grain, streams' counts; v->error. */
+void verify_check(struct verifier *v);
+
+bool verify_release(struct verifier *v, unsigned rank, struct release *out);
+void verify_acquire(struct verifier *v, unsigned rank, unsigned from,
+                    struct release release);
+bool verify_send(struct verifier *v, unsigned from, unsigned to,
+                 dcoll_tag_t tag, uint32_t put);
+/* false: there is none. */
+bool verify_receive(struct verifier *v, unsigned rank, unsigned from,
+                    dcoll_tag_t tag);
+
+/* Accesses of `bytes`; false: v->error is set. */
+bool verify_move(struct verifier *v, const struct actor *actor,
+                 const struct region *src, const struct region *dst,
+                 size_t bytes);
+bool verify_read(struct verifier *v, const struct actor *actor,
+                 const struct region *region, size_t cell);
+bool verify_write(struct verifier *v, const struct actor *actor,
+                  const struct region *region, size_t cell, uint64_t value);
+
+size_t verify_send_bytes(const dcoll_program_t *program, unsigned rank);
+size_t verify_recv_bytes(const dcoll_program_t *program, unsigned rank);
+/* Buffers of a root that is in place are the same memory. */
+void verify_user_alias(struct verifier *v);
+void verify_user_fill(struct verifier *v, unsigned rank);
+void verify_user_read(struct verifier *v, unsigned rank);
+
+/* "start 1, operation 3 of rank 2 (WAIT for DATA from rank 1)" */
+void verify_where(const struct verifier *v, unsigned rank, uint32_t what,
+                  char *text, size_t size);
+/* The first error counts. */
+void verify_fail(struct verifier *v, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, for an operation: its description comes first. */
+void verify_fail_at(struct verifier *v, unsigned rank, unsigned start,
+                    unsigned op, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* "bytes 8 … 15 of rank 3's TEMP" */
+void verify_place(const struct region *region, size_t offset, size_t bytes,
+                  char *text, size_t size);
+
+#endif

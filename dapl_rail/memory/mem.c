@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registered memory: one LMR per rail over the same region (seed 004,
+ * fig. 3). Handles are views of regions, which the cache in regcache.c owns.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dapl_rail/internal.h"
+#include "regcache.h"
+
+static DAT_MEM_PRIV_FLAGS privileges(const struct rail *rail, unsigned access)
+{
+    unsigned priv = DAT_MEM_PRIV_LOCAL_READ_FLAG |
+                    DAT_MEM_PRIV_LOCAL_WRITE_FLAG | rail->read_sink_priv;
+    if (access & DRAIL_ACCESS_REMOTE_READ)
+        priv |= DAT_MEM_PRIV_REMOTE_READ_FLAG;
+    if (access & DRAIL_ACCESS_REMOTE_WRITE)
+        priv |= DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    /* the extension's privilege exists only where the extension does */
+    if (access & DRAIL_ACCESS_REMOTE_ATOMIC && rail->info.has_atomics)
+        priv |= DAT_IB_MEM_PRIV_REMOTE_ATOMIC;
+    return (DAT_MEM_PRIV_FLAGS)priv;
+}
+
+static int region_register(struct region *region)
+{
+    drail_t *t = region->owner;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        struct rail *rail = &t->rails[r];
+        DAT_REGION_DESCRIPTION where = {.for_va = region->address};
+        DAT_VLEN size;
+        DAT_VADDR start;
+        DAT_RETURN status = dat_lmr_create(
+            rail->ia, DAT_MEM_TYPE_VIRTUAL, where, region->bytes, rail->pz,
+            privileges(rail, region->access), DAT_VA_TYPE_VA, &region->lmr[r],
+            &region->lmr_context[r], &region->rmr_context[r], &size, &start);
+        if (status != DAT_SUCCESS)
+            return dat_fail(rail, "dat_lmr_create", status);
+        region->nrails = r + 1;
+    }
+    return 0;
+}
+
+void region_destroy(struct region *region)
+{
+    for (unsigned r = 0; r < region->nrails; r++)
+        dat_lmr_free(region->lmr[r]);
+    if (region->fd >= 0) {
+        /* peers may have it mapped for long: they must not hold its pages */
+        size_t page = (size_t)sysconf(_SC_PAGESIZE);
+        (void)!fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                         0, (off_t)((region->bytes + page - 1) / page * page));
+        munmap(region->address, region->bytes);
+        close(region->fd);
+    }
+    free(region);
+}
+
+/* Takes over fd (and with it the mapping), also when it fails. */
+static int region_create(drail_t *t, void *address, size_t bytes,
+                         unsigned access, int fd, struct region **out)
+{
+    struct region *region = calloc(1, sizeof *region);
+    if (!region) {
+        if (fd >= 0) {
+            munmap(address, bytes);
+            close(fd);
+        }
+        return fail(t, DRAIL_ENOMEM, "out of memory");
+    }
+    region->owner = t;
+    region->address = address;
+    region->bytes = bytes;
+    region->access = access;
+    region->fd = fd;
+    int rc = region_register(region);
+    if (rc) {
+        region_destroy(region);
+        return rc;
+    }
+    cache_insert(t, region);
+    *out = region;
+    return 0;
+}
+
+static int mem_view(drail_t *t, struct region *region, void *address,
+                    size_t bytes, drail_mem_t **mem)
+{
+    drail_mem_t *view = malloc(sizeof *view);
+    if (!view) {
+        cache_release(region);
+        return fail(t, DRAIL_ENOMEM, "out of memory");
+    }
+    *view = (drail_mem_t){.region = region, .address = address, .bytes = bytes};
+    *mem = view;
+    return 0;
+}
+
+int memory_map(size_t bytes, void **address, int *fd)
+{
+    int error;
+    *fd = memfd_create("drail", MFD_CLOEXEC);
+    if (*fd < 0)
+        return errno;
+    if (ftruncate(*fd, (off_t)bytes) == 0) {
+        *address =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+        if (*address != MAP_FAILED) {
+            /* only a hint; pages of shared memory may not be eligible */
+            madvise(*address, bytes, MADV_HUGEPAGE);
+            return 0;
+        }
+    }
+    error = errno;
+    close(*fd);
+    *fd = -1;
+    return error;
+}
+
+int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
+                    drail_mem_t **mem)
+{
+    struct region *region;
+    void *start;
+    int fd;
+    if (!t)
+        return DRAIL_EINVAL;
+    if (!bytes || bytes > SIZE_MAX / 2 || !address || !mem ||
+        access & ~(unsigned)(DRAIL_ACCESS_ALL | DRAIL_ACCESS_KEEP))
+        return fail(t, DRAIL_EINVAL, "drail_mem_alloc: %zu bytes, access 0x%x",
+                    bytes, access);
+    int error = memory_map(bytes, &start, &fd);
+    if (error)
+        return fail(t, DRAIL_ENOMEM, "no memory for %zu bytes: %s", bytes,
+                    strerror(error));
+    int rc = region_create(t, start, bytes,
+                           access & ~(unsigned)DRAIL_ACCESS_KEEP, fd, &region);
+    if (!rc)
+        rc = mem_view(t, region, start, bytes, mem);
+    if (!rc)
+        *address = start;
+    return rc;
+}
+
+int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
+                       drail_mem_t **mem)
+{
+    struct region *region;
+    if (!t)
+        return DRAIL_EINVAL;
+    if (!address || !bytes || !mem ||
+        bytes > UINTPTR_MAX - (uintptr_t)address ||
+        access & ~(unsigned)(DRAIL_ACCESS_ALL | DRAIL_ACCESS_KEEP))
+        return fail(t, DRAIL_EINVAL,
+                    "drail_mem_register: %zu bytes, access 0x%x", bytes,
+                    access);
+    region = cache_find(t, address, bytes, access);
+    if (!region) {
+        int rc = region_create(t, address, bytes, access, -1, &region);
+        if (rc)
+            return rc;
+    }
+    return mem_view(t, region, address, bytes, mem);
+}
+
+int drail_mem_release(drail_mem_t *mem)
+{
+    if (!mem)
+        return DRAIL_EINVAL;
+    cache_release(mem->region);
+    free(mem);
+    return 0;
+}
+
+void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)
+{
+    const struct region *region = mem->region;
+    memset(key, 0, sizeof *key);
+    key->address = (uintptr_t)mem->address;
+    key->bytes = mem->bytes;
+    key->nrails = region->nrails;
+    for (unsigned r = 0; r < region->nrails; r++)
+        key->rmr_context[r] = region->rmr_context[r];
+}

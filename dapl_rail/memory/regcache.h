@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DRAIL_REGCACHE_H
+#define DRAIL_REGCACHE_H
+
+#include "dapl_rail/internal.h"
+
+/* Each leaves the region with one more user. */
+void cache_insert(drail_t *t, struct region *region);
+struct region *cache_find(drail_t *t, const void *address, size_t bytes,
+                          unsigned access);
+void cache_release(struct region *region);
+/* In mem.c: deregisters, unmaps what is ours, frees. */
+void region_destroy(struct region *region);
+
+#endif

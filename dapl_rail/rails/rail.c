@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rail: its IA with PZ, EVDs and PSP, and what the IA can do. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/un.h>
+
+#include "dapl_rail/internal.h"
+#include "providers/embedded/embedded.h"
+
+#define ASYNC_QLEN 64
+#define CM_QLEN    256 /* least, of connection events and requests */
+
+static unsigned clamp(DAT_COUNT value, unsigned max)
+{
+    return value < 0 ? 0 : (unsigned)value < max ? (unsigned)value : max;
+}
+
+static void copy_name(char *to, const char *from)
+{
+    snprintf(to, DRAIL_NAME_MAX, "%.*s", DRAIL_NAME_MAX - 1, from);
+}
+
+/* Value of a provider-specific attribute, or NULL. */
+static const char *attribute(const DAT_PROVIDER_ATTR *attr, const char *name)
+{
+    for (DAT_COUNT i = 0; i < attr->num_provider_specific_attr; i++) {
+        const DAT_NAMED_ATTR *a = &attr->provider_specific_attr[i];
+        if (a->name && a->value && !strcmp(a->name, name))
+            return a->value;
+    }
+    return NULL;
+}
+
+static bool offers(const DAT_PROVIDER_ATTR *attr, const char *name)
+{
+    const char *value = attribute(attr, name);
+    return value && strcasecmp(value, "FALSE") && strcmp(value, "0");
+}
+
+/* In MB/s; 0: not told. */
+static double rate_of(const DAT_PROVIDER_ATTR *attr, const char *name)
+{
+    const char *value = attribute(attr, name);
+    double rate = value ? strtod(value, NULL) : 0;
+    return rate > 0 ? rate : 0;
+}
+
+static size_t address_size(const DAT_SOCK_ADDR *address)
+{
+    switch (address->sa_family) {
+    case AF_INET:
+        return sizeof(struct sockaddr_in);
+    case AF_UNIX:
+        return sizeof(struct sockaddr_un);
+    default: /* the size that DAT providers reserve */
+        return sizeof(DAT_SOCK_ADDR6);
+    }
+}
+
+static void address_text(const struct sockaddr_storage *address, char *text)
+{
+    const void *in = address;
+    char buf[INET6_ADDRSTRLEN] = "";
+    if (address->ss_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)in)->sin_addr, buf,
+                  sizeof buf);
+    else if (address->ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)in)->sin6_addr, buf,
+                  sizeof buf);
+    else
+        snprintf(buf, sizeof buf, "family %u", address->ss_family);
+    copy_name(text, buf);
+}
+
+static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
+                     const DAT_PROVIDER_ATTR *provider)
+{
+    drail_rail_info_t *info = &rail->info;
+    copy_name(info->adapter, ia->adapter_name);
+    copy_name(info->vendor, ia->vendor_name);
+    copy_name(info->provider, provider->provider_name);
+    if (ia->ia_address_ptr) {
+        memcpy(&rail->address, ia->ia_address_ptr,
+               address_size(ia->ia_address_ptr));
+        address_text(&rail->address, info->address);
+    }
+    info->dapl_major = provider->dapl_version_major;
+    info->dapl_minor = provider->dapl_version_minor;
+    info->max_message = ia->max_message_size;
+    info->max_rdma = ia->max_rdma_size;
+    info->max_dto = clamp(ia->max_dto_per_ep, UINT32_MAX);
+    info->max_evd_qlen = clamp(ia->max_evd_qlen, UINT32_MAX);
+    info->max_iov = clamp(ia->max_iov_segments_per_dto, UINT32_MAX);
+    info->max_rdma_read_out = clamp(ia->max_rdma_read_per_ep_out, UINT32_MAX);
+    info->max_private_data = clamp(provider->max_private_data_size, UINT32_MAX);
+    info->thread_safe = provider->is_thread_safe == DAT_TRUE;
+    info->has_write_immed = offers(provider, DAT_IB_ATTR_IMMED_DATA);
+    info->has_atomics = offers(provider, DAT_IB_ATTR_FETCH_AND_ADD) &&
+                        offers(provider, DAT_IB_ATTR_CMP_AND_SWAP);
+
+    info->nominal_MBps = rate_of(provider, "link_rate_MBps");
+    info->adapter_MBps = rate_of(provider, "adapter_rate_MBps");
+    info->bus_MBps = rate_of(provider, "bus_rate_MBps");
+    const char *bus = attribute(provider, "bus");
+    copy_name(info->bus, bus ? bus : "");
+    const char *model = attribute(provider, "link_model");
+    const char *fabric = attribute(provider, "fabric");
+    if (!fabric)
+        fabric = attribute(provider, "DAT_IB_DEVICE_NAME")
+                     ? "verbs"
+                     : provider->provider_name;
+    /* precision: the fabric's name must leave room for what follows */
+    snprintf(info->fabric, sizeof info->fabric, "%.40s%s", fabric,
+             model ? " (link model)" : "");
+    snprintf(info->link_model, sizeof info->link_model, "%.255s",
+             model ? model : "");
+}
+
+static int query(struct rail *rail)
+{
+    DAT_IA_ATTR ia;
+    DAT_PROVIDER_ATTR provider;
+    memset(&ia, 0, sizeof ia);
+    memset((void *)&provider, 0, sizeof provider);
+    DAT_RETURN status = dat_ia_query(rail->ia, NULL, DAT_IA_FIELD_ALL, &ia,
+                                     DAT_PROVIDER_FIELD_ALL, &provider);
+    if (status != DAT_SUCCESS)
+        return dat_fail(rail, "dat_ia_query", status);
+    describe(rail, &ia, &provider);
+    rail->max_rdma = rail->info.max_rdma ? rail->info.max_rdma : UINT32_MAX;
+    if (provider.rdma_write_for_rdma_read_req)
+        rail->read_sink_priv = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    return 0;
+}
+
+static int not_listed(int rc, const char *name, drail_error_t *err)
+{
+    const char *why = dapl_embedded_error();
+    return error_set(err, rc, "rail %s: not listed in dat.conf%s%s", name,
+                     why ? "; " : "", why ? why : "");
+}
+
+int rail_open(struct rail *rail, const char *name, bool extensions,
+              drail_error_t *err)
+{
+    DAT_PROVIDER_INFO listed;
+    DAT_RETURN status;
+    char text[128];
+
+    copy_name(rail->info.name, name);
+    rail->info.numa_node = -1;
+    rail->cpu = -1;
+    int rc = rails_find(name, &listed);
+    if (rc)
+        return not_listed(rc, name, err);
+    rail->async_evd = DAT_HANDLE_NULL;
+    status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
+                          &rail->ia, listed.dapl_version_major,
+                          listed.dapl_version_minor, listed.is_thread_safe);
+    if (status != DAT_SUCCESS) {
+        rail->ia = DAT_HANDLE_NULL;
+        dat_text(status, text, sizeof text);
+        return error_set(err, DRAIL_EOPEN, "rail %s: dat_ia_open: %s%s", name,
+                         text,
+                         DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND
+                             ? " (its provider library can't be loaded)"
+                             : "");
+    }
+    rc = query(rail);
+    if (rc) {
+        error_set(err, rc, "%s", rail->error.text);
+        rail_close(rail);
+        return rc;
+    }
+    rail->atomics = extensions && rail->info.has_atomics;
+    return 0;
+}
+
+static int listen_any(struct rail *rail)
+{
+    /* where conn quals are a consumer's choice, some high ones are tried */
+    enum { FIRST_QUAL = 40000, TRIES = 1000 };
+    DAT_RETURN status =
+        dat_psp_create_any(rail->ia, &rail->conn_qual, rail->cr_evd,
+                           DAT_PSP_CONSUMER_FLAG, &rail->psp);
+    if (DAT_GET_TYPE(status) != DAT_NOT_IMPLEMENTED &&
+        DAT_GET_TYPE(status) != DAT_MODEL_NOT_SUPPORTED)
+        return status == DAT_SUCCESS
+                   ? 0
+                   : dat_fail(rail, "dat_psp_create_any", status);
+    for (unsigned i = 0; i < TRIES; i++) {
+        rail->conn_qual = FIRST_QUAL + i;
+        status = dat_psp_create(rail->ia, rail->conn_qual, rail->cr_evd,
+                                DAT_PSP_CONSUMER_FLAG, &rail->psp);
+        if (DAT_GET_TYPE(status) != DAT_CONN_QUAL_IN_USE)
+            break;
+    }
+    return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_psp_create", status);
+}
+
+static unsigned evd_qlen(const struct rail *rail, unsigned wanted)
+{
+    unsigned max = rail->info.max_evd_qlen;
+    return max && wanted > max ? max : wanted;
+}
+
+static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
+                      DAT_EVD_HANDLE *evd)
+{
+    DAT_RETURN status = dat_evd_create(
+        rail->ia, (DAT_COUNT)evd_qlen(rail, qlen), DAT_HANDLE_NULL, flags, evd);
+    return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_evd_create", status);
+}
+
+int rail_listen(struct rail *rail, unsigned qlen)
+{
+    /* each peer asks, connects and disconnects once */
+    unsigned events = 2 * rail->owner->job->size;
+    unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
+    DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
+    if (status != DAT_SUCCESS)
+        return dat_fail(rail, "dat_pz_create", status);
+    rail->dto_qlen = evd_qlen(rail, qlen);
+    int rc = evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
+    if (!rc)
+        rc =
+            evd_create(rail, cm_qlen, DAT_EVD_CONNECTION_FLAG, &rail->conn_evd);
+    if (!rc)
+        rc = evd_create(rail, cm_qlen, DAT_EVD_CR_FLAG, &rail->cr_evd);
+    return rc ? rc : listen_any(rail);
+}
+
+void rail_close(struct rail *rail)
+{
+    if (rail->psp)
+        dat_psp_free(rail->psp);
+    if (rail->cr_evd)
+        dat_evd_free(rail->cr_evd);
+    if (rail->conn_evd)
+        dat_evd_free(rail->conn_evd);
+    if (rail->dto_evd)
+        dat_evd_free(rail->dto_evd);
+    if (rail->pz)
+        dat_pz_free(rail->pz);
+    if (rail->ia &&
+        dat_ia_close(rail->ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS)
+        dat_ia_close(rail->ia, DAT_CLOSE_ABRUPT_FLAG);
+    rail->psp = rail->cr_evd = rail->conn_evd = rail->dto_evd = rail->pz =
+        rail->ia = DAT_HANDLE_NULL;
+}
