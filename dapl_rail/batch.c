@@ -6,7 +6,21 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/request.h"
+#include "dapl_rail/engine/transfer.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/messages/notify.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 struct batch {
     drail_batch_t *ask;

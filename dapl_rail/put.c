@@ -2,7 +2,22 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include <string.h>
 
-#include "internal.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/request.h"
+#include "dapl_rail/engine/transfer.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/notify.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 _Static_assert(sizeof(struct req) <= sizeof(drail_req_t),
                "drail_req_t is too small");

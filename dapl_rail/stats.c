@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "internal.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 void drail_rail_stats(const drail_t *t, unsigned index,
                       drail_rail_stats_t *stats)

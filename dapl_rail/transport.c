@@ -6,7 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/base/settings.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/team.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/rails/locality.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
 
 #define REQUESTS_PER_RECEIVE 4    /* request DTOs per EP and unit of depth */
 #define CLOSE_MS             1000 /* for the peers to see the disconnection */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choice of the engine, and the steps of one rail that all engines share. */
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/rail.h"
 
 uint32_t engine_rails(const drail_t *t)
 {

@@ -4,7 +4,10 @@
  * then takes the events of all rails. With one rail this is the single-rail
  * engine of section 4.2 (fig. 2).
  */
-#include "dapl_rail/internal.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/rail.h"
 
 int engine_nonthreaded(drail_t *t, struct work *work)
 {

@@ -5,7 +5,14 @@
  */
 #include <omp.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/spin.h"
+#include "dapl_rail/engine/team.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/locality.h"
+#include "dapl_rail/rails/rail.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)
 {

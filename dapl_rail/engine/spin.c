@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polling before a sleep. */
-#include "dapl_rail/internal.h"
+#include <sched.h>
+
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/engine/spin.h"
 
 #define CHECK_TURNS 16u   /* turns between looks at the clock */
 #define PAUSE_NS    3000u /* a cache line's way and a short handler */

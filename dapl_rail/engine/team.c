@@ -17,7 +17,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/spin.h"
+#include "dapl_rail/engine/team.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/locality.h"
+#include "dapl_rail/rails/rail.h"
 
 /* A counter that one thread advances and another waits for. */
 struct gate {

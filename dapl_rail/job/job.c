@@ -17,7 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "oob.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/job/oob.h"
 
 #define GRACE_MS 2000
 #define TERM_MS  1000 /* from SIGTERM to SIGKILL */

@@ -2,9 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "oob.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/job/oob.h"
 
 /* -------------------------------------------------- the supervisor's side */
 

@@ -8,8 +8,8 @@
 #define DRAIL_OOB_H
 
 #include <poll.h>
-
-#include "dapl_rail/internal.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #define OOB_MAX_BYTES 65536u
 

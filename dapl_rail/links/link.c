@@ -7,7 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/rails/rail.h"
 
 /*
  * Receives beyond those that credits stand for: two messages of credits can

@@ -6,8 +6,16 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/rails/rail.h"
 
 #define HELLO_MAGIC    0x4452414cu /* "DRAL"; also checks the byte order */
 #define HELLO_VERSION  1u

@@ -14,7 +14,17 @@
  */
 #include <string.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/dat.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/request.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
 
 static DAT_RETURN dto_post(struct link *link, struct dto *d,
                            DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)

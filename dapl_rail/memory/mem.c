@@ -10,8 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dapl_rail/internal.h"
-#include "regcache.h"
+#include "dapl_rail/base/dat.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/memory/regcache.h"
 
 static DAT_MEM_PRIV_FLAGS privileges(const struct rail *rail, unsigned access)
 {

@@ -6,7 +6,8 @@
  * when an address gets another mapping, and a stale registration would move
  * the bytes of the old one.
  */
-#include "regcache.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/memory/regcache.h"
 
 static void unlink_region(struct region *region)
 {

@@ -2,7 +2,7 @@
 #ifndef DRAIL_REGCACHE_H
 #define DRAIL_REGCACHE_H
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/memory/region.h"
 
 /* Each leaves the region with one more user. */
 void cache_insert(drail_t *t, struct region *region);

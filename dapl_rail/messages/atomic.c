@@ -3,7 +3,17 @@
  * 64-bit atomics over rail 0: the IB extension where the provider has it,
  * else a message that the target serves inside its own calls.
  */
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/request.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/atomic.h"
+#include "dapl_rail/rails/rail.h"
 
 /* The one rail on which atomics of all ranks meet. */
 #define ATOMIC_RAIL 0

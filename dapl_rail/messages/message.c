@@ -6,7 +6,19 @@
  */
 #include <string.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/transfer.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/weights.h"
 
 struct message_wait {
     struct peer *peer;

@@ -7,7 +7,16 @@
  */
 #include <stdlib.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/messages/notify.h"
 
 /* --------------------------------------------------------------- inboxes */
 

@@ -3,13 +3,15 @@
  * Which cores are near a rail. An adapter that hwloc knows as an OpenFabrics
  * device has near cores; other rails (shared memory) are near everywhere.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <hwloc.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/rails/locality.h"
 
 struct locality {
     hwloc_topology_t topology;

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/locality.h"
+#include "dapl_rail/rails/rail.h"
 
 /* All entries of the registry; the caller frees *list. */
 static int registry_list(DAT_PROVIDER_INFO **list, unsigned *count)

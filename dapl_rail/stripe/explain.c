@@ -3,7 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 struct writer {
     char *text;

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/dapl_rail.h"
 
 #define DEFAULT_ALIGN 64
 

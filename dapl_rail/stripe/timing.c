@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/slots.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 int timing_open(drail_t *t)
 {

@@ -7,7 +7,12 @@
  */
 #include <string.h>
 
-#include "dapl_rail/internal.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/slots.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
 
 /* Weight of the latest measurement: 20 messages after a change of rate, 0.3 %
  * of the old one are left. */

@@ -3,7 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/rail.h"
 
 const char *drail_strerror(int code)
 {

@@ -2,11 +2,15 @@
 /* The table of settings: defaults, environment, names of choices. */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/settings.h"
+#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/weights.h"
 
 static const char *const engine_names[] = {"single", "nonthreaded", "threaded"};
 static const char *const policy_names[] = {"even", "weighted", "adaptive",

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sizes and units that all parts agree on. */
+#ifndef DRAIL_BASE_LIMITS_H
+#define DRAIL_BASE_LIMITS_H
+
+#define CACHE_LINE  64
+#define RAIL_BIT(r) (1u << (r))
+#define MAX_RANKS   1024u
+#define MS          1000000ull /* nanoseconds in a millisecond */
+
+#endif

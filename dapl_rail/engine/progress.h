@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reaps the events of rails, and waits for them. */
+#ifndef DRAIL_ENGINE_PROGRESS_H
+#define DRAIL_ENGINE_PROGRESS_H
+
+#include "dapl_rail/dapl_rail.h"
+
+struct rail;
+
+#define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
+
+/*
+ * What a wait is for. *owed is set to the rails that still owe an event.
+ * Returns 1 when all has come, 0 when not yet, or an error.
+ */
+typedef int (*owed_t)(drail_t *t, void *arg, uint32_t *owed);
+
+/* Bound of a wait; the clock is read first when nothing has happened for a
+ * while. */
+struct patience {
+    drail_t *t;
+    int timeout_ms;
+    uint64_t deadline_ns;
+};
+
+int patience_check(struct patience *patience);
+/* Handles the events that are there; their number, or an error. */
+int rail_poll(struct rail *rail);
+/* Waits at most so long for one event and handles it: 1, 0 or an error. */
+int rail_sleep(struct rail *rail, unsigned us);
+/* Polls for the spin time in the calling thread: 1, 0 or an error. */
+int progress_spin(drail_t *t, owed_t owed, void *arg);
+/* Waits in the calling thread for events of any rail. */
+int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
+/* Waits in the rail's thread until the rail owes nothing. */
+int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The handle of a transport: everything hangs off it. */
+#ifndef DRAIL_HANDLE_H
+#define DRAIL_HANDLE_H
+
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "dapl_rail/base/settings.h"
+#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/engine/spin.h"
+#include "dapl_rail/memory/region.h"
+
+struct card;
+struct peer;
+struct rail;
+struct team;
+struct timing;
+
+struct drail {
+    drail_job_t *job;
+    drail_config_t cfg;
+    char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
+    struct tuning tuning;
+    struct rail *rails;
+    unsigned nrails;
+    struct peer *peers;
+    struct card *cards;
+    struct cache cache;
+    struct team *team;
+    bool parallel; /* the rails belong to the team's threads */
+    _Atomic bool interrupted;
+    struct spin spin;      /* of the caller, for events */
+    unsigned turn;         /* roundrobin */
+    struct timing *timing; /* adaptive */
+    cpu_set_t affinity;    /* the caller's own */
+    bool pinned;
+    drail_error_t error;
+    drail_error_t *_Atomic last; /* that of the last failure */
+};
+
+static inline int timeout_or(const drail_t *t, int timeout_ms)
+{
+    return timeout_ms < 0 ? t->cfg.timeout_ms : timeout_ms;
+}
+
+#endif

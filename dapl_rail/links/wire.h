@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What travels in a send. */
+#ifndef DRAIL_LINKS_WIRE_H
+#define DRAIL_LINKS_WIRE_H
+
+#include <stdint.h>
+
+enum wire_type {
+    WIRE_NOTIFY = 1, /* a notification, or its part on this rail */
+    WIRE_EAGER,      /* a message: bytes follow */
+    WIRE_RENDEZVOUS, /* a message to be read: drail_key_t follows */
+    WIRE_FINISHED,   /* the reader of a rendezvous has done */
+    WIRE_ATOMIC,     /* struct wire_atomic follows */
+    WIRE_ATOMIC_REPLY,
+    WIRE_CREDIT, /* nothing but credits */
+};
+
+/* Header of every send. Both ends are of one build and byte order (the hello
+ * of the connection checks it). */
+struct wire {
+    uint8_t type;
+    uint8_t reserved;
+    uint16_t credits; /* receives that the sender of this gives back */
+    uint32_t id;
+    uint32_t seq;
+    uint32_t rails; /* notify: all rails that carry a part of it */
+    uint64_t bytes; /* length of the message */
+};
+
+struct wire_atomic {
+    uint32_t op;
+    uint32_t rmr_context;
+    uint64_t address;
+    uint64_t operand;
+    uint64_t compare;
+    uint64_t old;
+    int64_t status;
+};
+
+#endif

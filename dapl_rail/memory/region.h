@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registered memory. */
+#ifndef DRAIL_MEMORY_REGION_H
+#define DRAIL_MEMORY_REGION_H
+
+#include <dat2/udat.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+/* A registered range; drail_mem_t are views of it. */
+struct region {
+    struct region *next, *prev; /* most recently used first */
+    drail_t *owner;
+    unsigned char *address;
+    size_t bytes;
+    unsigned access;
+    unsigned users;
+    int fd; /* of memory that we allocated, else -1 */
+    unsigned nrails;
+    DAT_LMR_HANDLE lmr[DRAIL_MAX_RAILS];
+    DAT_LMR_CONTEXT lmr_context[DRAIL_MAX_RAILS];
+    DAT_RMR_CONTEXT rmr_context[DRAIL_MAX_RAILS];
+};
+
+struct drail_mem {
+    struct region *region;
+    unsigned char *address;
+    size_t bytes;
+};
+
+struct cache {
+    struct region head; /* ring of all regions */
+    drail_cache_stats_t stats;
+};
+
+/* Shared memory that a provider of this host can map: errno or 0. */
+int memory_map(size_t bytes, void **address, int *fd);
+struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
+                             uint64_t address, size_t bytes);
+void regions_free(drail_t *t);
+
+#endif

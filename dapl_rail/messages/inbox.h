@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has arrived, in the order of its sending. */
+#ifndef DRAIL_MESSAGES_INBOX_H
+#define DRAIL_MESSAGES_INBOX_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct slot;
+struct wire;
+
+/* What has arrived of one notification or message. */
+struct arrival {
+    _Atomic uint32_t arrived;  /* rails on which a part has come */
+    _Atomic uint32_t expected; /* rails on which it travels, 0: unknown */
+    _Atomic uint32_t id;
+    struct slot *slot; /* where the bytes of a message are */
+};
+
+/*
+ * Arrivals in the order of their sequence numbers. A peer's messages that we
+ * have not delivered hold at least one credit each, so there are at most
+ * nrails * depth of them and the ring never wraps onto a live entry.
+ */
+struct inbox {
+    struct arrival *ring;
+    uint32_t mask;
+    uint32_t next;         /* sequence number that is delivered next */
+    uint32_t last, likely; /* rails of the last one, and of the last two */
+};
+
+int inbox_open(struct inbox *box, unsigned capacity);
+/* Enters a part that came over a rail. 0, or -1: not a valid sequence. */
+int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
+              uint32_t rails, struct slot *slot);
+struct arrival *inbox_next(const struct inbox *box);
+bool inbox_ready(const struct inbox *box);
+/* Passes on to the next. */
+void inbox_pop(struct inbox *box);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Notifications. */
+#ifndef DRAIL_MESSAGES_NOTIFY_H
+#define DRAIL_MESSAGES_NOTIFY_H
+
+#include <stdint.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+struct completion;
+struct link;
+struct peer;
+
+struct note_wait {
+    struct peer *peer;
+    uint32_t rails; /* expected as long as no part has come */
+};
+int note_owed(drail_t *t, void *arg, uint32_t *owed);
+/* Sends rail's part of a notification. */
+int note_send(struct link *link, uint32_t seq, uint32_t id, uint32_t rails,
+              const struct completion *done);
+/* Delivers the notification that is ready. */
+uint32_t note_deliver(struct peer *peer);
+
+#endif
