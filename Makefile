@@ -97,7 +97,7 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
-$(RAIL_OBJ): OBJ_CFLAGS = -fopenmp
+$(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
 $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
 

@@ -8,8 +8,8 @@
 
 #include "dapl_rail/base/settings.h"
 #include "dapl_rail/dapl_rail.h"
-#include "dapl_rail/engine/spin.h"
 #include "dapl_rail/memory/region.h"
+#include "dapl_rail/platform/spin.h"
 
 struct card;
 struct peer;

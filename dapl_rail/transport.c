@@ -269,7 +269,8 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         rc = config_check(cfg, err);
     if (rc)
         goto fail;
-    t->spin.max_us = t->spin.us = t->tuning.spin_us;
+    spin_init(&t->spin, job->platform, SPIN_YIELD_NS,
+              t->tuning.spin_us * 1000ull);
     t->nrails = cfg->nrails;
     for (unsigned r = 0; r < t->nrails; r++) {
         strcpy(t->names[r], cfg->rails[r]);

@@ -3,14 +3,13 @@
  * Seed 004, section 4.3.2 (fig. 5): one OpenMP thread per rail does all of
  * the rail's work: it posts, waits for the rail's event, and joins.
  */
-#include <omp.h>
-
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
-#include "dapl_rail/engine/spin.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -21,24 +20,26 @@ static unsigned nth_rail(uint32_t rails, unsigned n)
     return (unsigned)__builtin_ctz(rails);
 }
 
-/* The paper's way: a parallel region per message. */
-static bool run_forkjoin(drail_t *t, struct work *work)
+struct forkjoin {
+    drail_t *t;
+    struct work *work;
+};
+
+static void forkjoin_body(void *arg, unsigned index)
 {
-    int n = __builtin_popcount(work->rails);
-    bool complete = true;
-#pragma omp parallel num_threads(n) shared(complete)
-    {
-        /* with fewer threads one rail would wait for the next one's post */
-        if (omp_get_num_threads() == n) {
-            unsigned r = nth_rail(work->rails, (unsigned)omp_get_thread_num());
-            locality_bind(t->rails[r].cpu);
-            work_rail(t, work, r);
-        } else {
-#pragma omp single
-            complete = false;
-        }
-    }
-    return complete;
+    struct forkjoin *f = arg;
+    unsigned r = nth_rail(f->work->rails, index);
+    locality_bind(f->t->rails[r].cpu);
+    work_rail(f->t, f->work, r);
+}
+
+/* The paper's way: a parallel region per message. */
+static int run_forkjoin(drail_t *t, struct work *work)
+{
+    const struct drail_platform *p = t->job->platform;
+    struct forkjoin f = {.t = t, .work = work};
+    unsigned n = (unsigned)__builtin_popcount(work->rails);
+    return p->threads_run(p, n, forkjoin_body, &f);
 }
 
 /* The caller takes the first rail, the resident team the others. */
@@ -55,10 +56,10 @@ static void run_resident(drail_t *t, struct work *work)
 
 int engine_threaded(drail_t *t, struct work *work)
 {
-    bool complete = true;
+    int rc = 0;
     if (!work->rounds) {
         /* what is about to come is not worth a dispatch */
-        int rc = progress_spin(t, work_owed, work);
+        rc = progress_spin(t, work_owed, work);
         if (rc) {
             spin_end(&t->spin);
             return rc < 0 ? rc : 0;
@@ -66,7 +67,7 @@ int engine_threaded(drail_t *t, struct work *work)
         work->rails = work->known & ~work->done;
     }
     if (t->cfg.team == DRAIL_TEAM_RESIDENT) {
-        int rc = team_open(t);
+        rc = team_open(t);
         if (rc)
             return rc;
     }
@@ -74,11 +75,11 @@ int engine_threaded(drail_t *t, struct work *work)
     if (t->cfg.team == DRAIL_TEAM_RESIDENT)
         run_resident(t, work);
     else
-        complete = run_forkjoin(t, work);
+        rc = run_forkjoin(t, work);
     t->parallel = false;
     if (!work->rounds)
         spin_end(&t->spin);
-    if (!complete) /* called within a parallel region of the caller's */
+    if (rc) /* called within a parallel region of the caller's */
         return fail(t, DRAIL_ENOTSUP,
                     "engine threaded, team forkjoin: OpenMP gives fewer than "
                     "%d threads here",

@@ -3,12 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/progress.h"
-#include "dapl_rail/engine/spin.h"
 #include "dapl_rail/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
@@ -16,6 +15,7 @@
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/messages/atomic.h"
 #include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/rail.h"
 
 #define POLL_BATCH 64u /* events of one rail before the next's turn */

@@ -71,6 +71,11 @@ unsigned drail_job_node(const drail_job_t *job, unsigned rank)
     return rank / job->ppn;
 }
 
+const struct drail_platform *drail_job_platform(const drail_job_t *job)
+{
+    return job->platform;
+}
+
 bool drail_job_interrupted(const drail_job_t *job)
 {
     return atomic_load_explicit(job->interrupted, memory_order_acquire);
@@ -308,6 +313,7 @@ int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                          cfg->nranks, cfg->grace_ms, MAX_RANKS);
     drail_job_t pattern = {
         .size = cfg->nranks,
+        .platform = &platform_machine,
         .ppn = cfg->ppn ? cfg->ppn : cfg->nranks,
         .fd = -1,
     };

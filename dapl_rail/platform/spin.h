@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From polling to sleeping: the one policy of whoever waits, in transport and
+ * collectives. First it only polls; after a moment it gives the core away
+ * between polls, as what it waits for may need this very core; at last it is
+ * told to sleep, earlier where waits have been long. A spin belongs to one
+ * waiting thread.
+ *
+ *     spin_begin(&spin);
+ *     while (!there() && spin_more(&spin))
+ *         ;
+ *     … sleep if it is still not there …
+ *     spin_end(&spin);
+ */
+#ifndef DRAIL_SPIN_H
+#define DRAIL_SPIN_H
+
+#include "dapl_rail/platform/platform.h"
+
+#define SPIN_CHECK_TURNS 16u /* polls between looks at the clock */
+/* yield_ns: a cache line's way and a short handler */
+#define SPIN_YIELD_NS 3000u
+
+struct spin {
+    const struct drail_platform *platform;
+    uint64_t yield_ns;         /* polls so long before it yields; 0: at once */
+    uint64_t max_ns, limit_ns; /* and before it sleeps: at most, and now */
+    uint64_t start_ns;         /* 0: too early to look at the clock */
+    unsigned turns;
+    bool yielding;
+};
+
+static inline void spin_init(struct spin *s, const struct drail_platform *p,
+                             uint64_t yield_ns, uint64_t max_ns)
+{
+    *s = (struct spin){.platform = p,
+                       .yield_ns = yield_ns,
+                       .max_ns = max_ns,
+                       .limit_ns = max_ns};
+}
+
+static inline void spin_begin(struct spin *s)
+{
+    s->start_ns = 0;
+    s->turns = 0;
+    s->yielding = !s->yield_ns;
+}
+
+/* Between polls: is it worth another one? */
+static inline bool spin_more(struct spin *s)
+{
+    const struct drail_platform *p = s->platform;
+    if (s->yielding) {
+        p->yield(p);
+    } else {
+        p->relax(p);
+        if (++s->turns % SPIN_CHECK_TURNS)
+            return true;
+    }
+    uint64_t now = p->now_ns(p);
+    if (!s->start_ns)
+        s->start_ns = now;
+    s->yielding = now - s->start_ns >= s->yield_ns;
+    return now - s->start_ns < s->limit_ns;
+}
+
+/* What was waited for has come, perhaps after a sleep. */
+static inline void spin_end(struct spin *s)
+{
+    if (!s->start_ns)
+        return;
+    if (platform_now(s->platform) - s->start_ns < 2 * s->max_ns)
+        s->limit_ns = s->max_ns;
+    else
+        s->limit_ns /= 2;
+}
+
+/* How long one who has waited so long may sleep before he looks again: a part
+ * of it, which is what a missed wake-up may cost, within these bounds. */
+static inline uint64_t spin_slice_ns(uint64_t waited_ns, uint64_t least_ns,
+                                     uint64_t most_ns)
+{
+    uint64_t part = waited_ns / 8;
+    return part < least_ns ? least_ns : part > most_ns ? most_ns : part;
+}
+
+#endif
