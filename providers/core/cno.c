@@ -3,7 +3,7 @@
  * Consumer Notification Objects: one wait for several EVDs of an IA. An EVD
  * remembers that it triggered until a wait on its CNO reports it.
  */
-#include "core.h"
+#include "internal.h"
 
 DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
                            DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *out)
@@ -19,7 +19,7 @@ DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
 
     struct core_cno *cno = NULL;
     pthread_mutex_lock(&ia->lock);
-    if (ia->count[DAT_HANDLE_TYPE_CNO] < ia->transport->max_eps)
+    if (ia->count[DAT_HANDLE_TYPE_CNO] < ia->can.max_eps)
         cno = core_object_new(ia, DAT_HANDLE_TYPE_CNO, sizeof *cno);
     pthread_mutex_unlock(&ia->lock);
     if (!cno)
@@ -41,15 +41,15 @@ DAT_RETURN core_cno_modify_agent(DAT_CNO_HANDLE handle,
 DAT_RETURN core_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask,
                           DAT_CNO_PARAM *param)
 {
-    struct core_cno *cno = core_object_get(handle, DAT_HANDLE_TYPE_CNO);
-    if (!cno)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     /* The header's DAT_CNO_FIELD_ALL (4) does not cover its own fields. */
-    if (mask & ~(DAT_CNO_FIELD_IA_HANDLE | DAT_CNO_FIELD_PROXY_TYPE |
-                 DAT_CNO_FIELD_PROXY | DAT_CNO_FIELD_ALL))
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(
+        handle, DAT_HANDLE_TYPE_CNO,
+        mask & ~(DAT_CNO_FIELD_IA_HANDLE | DAT_CNO_FIELD_PROXY_TYPE |
+                 DAT_CNO_FIELD_PROXY | DAT_CNO_FIELD_ALL),
+        param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_cno *cno = handle;
     param->ia_handle = cno->o.ia;
     param->proxy_type = DAT_PROXY_TYPE_NONE;
     param->proxy.agent = DAT_OS_WAIT_PROXY_AGENT_NULL;

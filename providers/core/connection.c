@@ -6,18 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define ANY_FIRST 0x8000u /* dat_psp_create_any: from here on */
 #define ANY_COUNT 0x10000u
 
 /* ------------------------------------------------------- service points --- */
 
-static DAT_RETURN sp_check(struct core_ia *ia, DAT_EVD_HANDLE evd_handle)
+/* What the creation of each begins with. */
+static DAT_RETURN sp_check(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE evd_handle)
 {
+    struct core_ia *ia = core_ia_get(ia_handle);
     struct core_evd *evd = core_evd_get(evd_handle);
     if (!ia)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+        return core_bad_handle(DAT_HANDLE_TYPE_IA);
     if (!evd || evd->o.ia != ia || !(evd->flags & DAT_EVD_CR_FLAG))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CR);
     return DAT_SUCCESS;
@@ -31,7 +33,7 @@ static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
     unsigned used =
         ia->count[DAT_HANDLE_TYPE_PSP] + ia->count[DAT_HANDLE_TYPE_RSP];
     struct core_sp *sp = NULL;
-    if (used < ia->transport->max_eps)
+    if (used < ia->can.max_eps)
         sp = core_object_new(ia, type, sizeof *sp);
     if (!sp)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -61,10 +63,10 @@ DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
                            DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
                            DAT_PSP_HANDLE *out)
 {
-    struct core_ia *ia = core_ia_get(ia_handle);
-    DAT_RETURN ret = sp_check(ia, evd);
+    DAT_RETURN ret = sp_check(ia_handle, evd);
     if (ret != DAT_SUCCESS)
         return ret;
+    struct core_ia *ia = ia_handle;
     if (flags == DAT_PSP_PROVIDER_FLAG) /* attribute ep_creator: never */
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
     if (flags != DAT_PSP_CONSUMER_FLAG)
@@ -103,13 +105,11 @@ DAT_RETURN core_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual,
 DAT_RETURN core_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask,
                           DAT_PSP_PARAM *param)
 {
-    struct core_sp *sp = core_object_get(handle, DAT_HANDLE_TYPE_PSP);
-    if (!sp)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP);
-    if (mask & ~DAT_PSP_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_PSP,
+                                      mask & ~DAT_PSP_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_sp *sp = handle;
     param->ia_handle = sp->o.ia;
     param->conn_qual = sp->qual;
     param->evd_handle = sp->evd;
@@ -117,12 +117,11 @@ DAT_RETURN core_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
-                          DAT_RETURN_SUBTYPE subtype)
+static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
 {
     struct core_sp *sp = core_object_get(handle, type);
     if (!sp)
-        return CORE_ERROR(DAT_INVALID_HANDLE, subtype);
+        return core_bad_handle(type);
     struct core_ia *ia = sp->o.ia;
     pthread_mutex_lock(&ia->lock);
     core_sp_destroy(sp);
@@ -132,18 +131,18 @@ static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
 
 DAT_RETURN core_psp_free(DAT_PSP_HANDLE psp)
 {
-    return sp_free(psp, DAT_HANDLE_TYPE_PSP, DAT_INVALID_HANDLE_PSP);
+    return sp_free(psp, DAT_HANDLE_TYPE_PSP);
 }
 
 DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
                            DAT_EP_HANDLE ep_handle, DAT_EVD_HANDLE evd,
                            DAT_RSP_HANDLE *out)
 {
-    struct core_ia *ia = core_ia_get(ia_handle);
-    struct core_ep *ep = core_ep_get(ep_handle);
-    DAT_RETURN ret = sp_check(ia, evd);
+    DAT_RETURN ret = sp_check(ia_handle, evd);
     if (ret != DAT_SUCCESS)
         return ret;
+    struct core_ia *ia = ia_handle;
+    struct core_ep *ep = core_ep_get(ep_handle);
     if (!ep || ep->o.ia != ia)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
     if (!out)
@@ -166,13 +165,11 @@ DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
 DAT_RETURN core_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask,
                           DAT_RSP_PARAM *param)
 {
-    struct core_sp *sp = core_object_get(handle, DAT_HANDLE_TYPE_RSP);
-    if (!sp)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP);
-    if (mask & ~DAT_RSP_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_RSP,
+                                      mask & ~DAT_RSP_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_sp *sp = handle;
     param->ia_handle = sp->o.ia;
     param->conn_qual = sp->qual;
     param->evd_handle = sp->evd;
@@ -182,7 +179,7 @@ DAT_RETURN core_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask,
 
 DAT_RETURN core_rsp_free(DAT_RSP_HANDLE rsp)
 {
-    return sp_free(rsp, DAT_HANDLE_TYPE_RSP, DAT_INVALID_HANDLE_RSP);
+    return sp_free(rsp, DAT_HANDLE_TYPE_RSP);
 }
 
 /* -------------------------------------------------- connection requests --- */
@@ -248,13 +245,11 @@ static struct core_cr *cr_get(DAT_CR_HANDLE handle)
 DAT_RETURN core_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask,
                          DAT_CR_PARAM *param)
 {
-    struct core_cr *cr = cr_get(handle);
-    if (!cr)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
-    if (mask & ~DAT_CR_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_CR,
+                                      mask & ~DAT_CR_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_cr *cr = handle;
     param->remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote;
     param->remote_port_qual = cr->remote_port;
     param->private_data_size = cr->private_size;
@@ -263,9 +258,11 @@ DAT_RETURN core_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-static bool private_data_ok(DAT_COUNT size, const void *data)
+static bool private_data_ok(const struct core_ia *ia, DAT_COUNT size,
+                            const void *data)
 {
-    return size >= 0 && size <= CORE_MAX_PRIVATE_DATA && (!size || data);
+    return size >= 0 && (unsigned)size <= ia->can.max_private_data &&
+           (!size || data);
 }
 
 DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
@@ -278,7 +275,7 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
     if (!ep || ep->o.ia != cr->o.ia ||
         (cr->ep && ep_handle != DAT_HANDLE_NULL && ep_handle != cr->ep))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-    if (!private_data_ok(size, private_data))
+    if (!private_data_ok(ep->o.ia, size, private_data))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 
     struct core_ia *ia = cr->o.ia;
@@ -310,7 +307,7 @@ DAT_RETURN core_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
     struct core_cr *cr = cr_get(handle);
     if (!cr)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
-    if (!private_data_ok(size, private_data))
+    if (!private_data_ok(cr->o.ia, size, private_data))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_ia *ia = cr->o.ia;
     pthread_mutex_lock(&ia->lock);
@@ -346,7 +343,7 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
         return CORE_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
     if (!timeout)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
-    if (!private_data_ok(size, private_data))
+    if (!private_data_ok(ep->o.ia, size, private_data))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (qos & ~(DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY |
                 DAT_QOS_ECONOMY | DAT_QOS_PREMIUM))

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 /* -------------------------------------------------------------- events --- */
 
@@ -92,30 +92,33 @@ void core_request_done(struct core_ep *ep, const struct core_dto *dto,
     request_event(ep, dto->op, dto->cookie, dto->flags, status, dto->total);
 }
 
-void core_request_queue(struct core_ep *ep, const struct core_dto *dto,
-                        const struct core_progress *progress)
+struct core_request *core_request_queue(struct core_ep *ep,
+                                        const struct core_dto *dto)
 {
     uint64_t tail = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed);
-    struct core_request *r = &ep->sq[tail & ep->sq_mask];
+    struct core_request *r = core_request_at(ep, tail);
     r->op = dto->op;
     r->immed = dto->immed;
-    r->p = *progress;
+    r->done = false;
+    r->status = DAT_DTO_SUCCESS;
+    memset(r->tp, 0, ep->o.ia->transport->request_size);
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
     r->w.nseg = dto->nseg;
     r->w.total = dto->total;
     memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
+    return r;
 }
 
 void core_requests_retire(struct core_ep *ep)
 {
     uint64_t head = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
     while (head != atomic_load_explicit(&ep->sq_tail, memory_order_acquire)) {
-        struct core_request *r = &ep->sq[head & ep->sq_mask];
-        if (!r->p.done)
+        struct core_request *r = core_request_at(ep, head);
+        if (!r->done)
             break;
-        request_event(ep, r->op, r->w.cookie, r->w.flags, r->p.status,
+        request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
                       r->w.total);
         atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);
     }
@@ -135,7 +138,7 @@ static DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
                     atomic_load_explicit(&ep->sq_head, memory_order_acquire);
     if (used >= (uint64_t)ep->attr.max_request_dtos) {
         /* perhaps some are done by now and nobody has looked */
-        ep->o.ia->transport->progress(ep, true);
+        core_progress(ep->o.ia, ep, true);
         used = atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) -
                atomic_load_explicit(&ep->sq_head, memory_order_acquire);
         if (used >= (uint64_t)ep->attr.max_request_dtos)
@@ -169,7 +172,7 @@ DAT_RETURN core_post_send(DAT_EP_HANDLE handle, DAT_COUNT nseg,
                        DAT_MEM_PRIV_LOCAL_READ_FLAG, &dto.total);
     if (bad != DAT_SUCCESS)
         return bad;
-    if (dto.total > CORE_MAX_MESSAGE_SIZE)
+    if (dto.total > ep->o.ia->can.max_message_size)
         return CORE_ERROR(DAT_LENGTH_ERROR, 0);
     return post_request(ep, &dto);
 }
@@ -193,7 +196,7 @@ DAT_RETURN core_post_remote(DAT_EP_HANDLE handle, struct core_dto *dto,
     if (bad != DAT_SUCCESS)
         return bad;
     /* A read fills the local segments; a write may use part of the target */
-    if (dto->total > CORE_MAX_RDMA_SIZE ||
+    if (dto->total > ep->o.ia->can.max_rdma_size ||
         (dto->op == CORE_READ ? dto->total < remote->segment_length
                               : dto->total > remote->segment_length))
         return CORE_ERROR(DAT_LENGTH_ERROR, 0);
@@ -270,10 +273,10 @@ void core_ep_flush(struct core_ep *ep)
     core_ep_lock(ep);
     uint64_t head = atomic_load(&ep->sq_head);
     for (; head != atomic_load(&ep->sq_tail); head++) {
-        struct core_request *r = &ep->sq[head & ep->sq_mask];
-        if (!r->p.done) {
-            r->p.done = true;
-            r->p.status = DAT_DTO_ERR_FLUSHED;
+        struct core_request *r = core_request_at(ep, head);
+        if (!r->done) {
+            r->done = true;
+            r->status = DAT_DTO_ERR_FLUSHED;
         }
     }
     core_requests_retire(ep);
@@ -315,14 +318,15 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     w->nseg = (uint32_t)nseg;
     w->total = total;
     memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
-    if (total < atomic_load_explicit(&ep->rq_capacity, memory_order_relaxed))
-        atomic_store_explicit(&ep->rq_capacity, total, memory_order_relaxed);
+    const struct core_transport *t = ep->o.ia->transport;
+    if (t->recv_post && (bad = t->recv_post(ep, w)) != DAT_SUCCESS)
+        return bad;
     /* Sequentially consistent: either we see the disconnection below, or the
      * disconnecting thread sees this receive and flushes it. */
     atomic_store(&ep->rq_tail, tail + 1);
     DAT_EP_STATE state = (DAT_EP_STATE)atomic_load(&ep->state);
-    if (state == DAT_EP_STATE_CONNECTED)
-        ep->o.ia->transport->recv_posted(ep);
+    if (state == DAT_EP_STATE_CONNECTED && t->recv_posted)
+        t->recv_posted(ep);
     else if (state == DAT_EP_STATE_DISCONNECTED)
         core_ep_flush(ep);
     return DAT_SUCCESS;

@@ -3,22 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
-
-static const DAT_EP_ATTR default_attr = {
-    .service_type = DAT_SERVICE_TYPE_RC,
-    .max_message_size = CORE_MAX_MESSAGE_SIZE,
-    .max_rdma_size = CORE_MAX_RDMA_SIZE,
-    .qos = DAT_QOS_BEST_EFFORT,
-    .max_recv_dtos = CORE_DEFAULT_DTOS,
-    .max_request_dtos = CORE_DEFAULT_DTOS,
-    .max_recv_iov = CORE_MAX_IOV,
-    .max_request_iov = CORE_MAX_IOV,
-    .max_rdma_read_in = CORE_MAX_RDMA_READS,
-    .max_rdma_read_out = CORE_MAX_RDMA_READS,
-    .max_rdma_read_iov = CORE_MAX_IOV,
-    .max_rdma_write_iov = CORE_MAX_IOV,
-};
+#include "internal.h"
 
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
 {
@@ -66,20 +51,34 @@ void core_ep_set_idle(struct core_ep *ep)
 
 /* ------------------------------------------------------------- creation --- */
 
-static bool attr_ok(const DAT_EP_ATTR *a)
+static DAT_EP_ATTR default_attr(const struct core_ability *can)
+{
+    return (DAT_EP_ATTR){
+        .service_type = DAT_SERVICE_TYPE_RC,
+        .qos = DAT_QOS_BEST_EFFORT,
+        .max_recv_dtos = (DAT_COUNT)can->default_dtos,
+        .max_request_dtos = (DAT_COUNT)can->default_dtos,
+        .max_rdma_read_in = (DAT_COUNT)can->max_rdma_reads,
+        .max_rdma_read_out = (DAT_COUNT)can->max_rdma_reads,
+    };
+}
+
+static bool within(DAT_COUNT n, unsigned max)
+{
+    return n >= 0 && (unsigned)n <= max;
+}
+
+static bool attr_ok(const struct core_ability *can, const DAT_EP_ATTR *a)
 {
     return a->service_type == DAT_SERVICE_TYPE_RC &&
-           a->max_message_size <= CORE_MAX_MESSAGE_SIZE &&
-           a->max_rdma_size <= CORE_MAX_RDMA_SIZE && a->max_recv_dtos >= 0 &&
-           a->max_recv_dtos <= CORE_MAX_DTOS && a->max_request_dtos >= 0 &&
-           a->max_request_dtos <= CORE_MAX_DTOS && a->max_recv_iov >= 0 &&
-           a->max_recv_iov <= CORE_MAX_IOV && a->max_request_iov >= 0 &&
-           a->max_request_iov <= CORE_MAX_IOV && a->max_rdma_read_iov >= 0 &&
-           a->max_rdma_read_iov <= CORE_MAX_IOV && a->max_rdma_write_iov >= 0 &&
-           a->max_rdma_write_iov <= CORE_MAX_IOV && a->max_rdma_read_in >= 0 &&
-           a->max_rdma_read_out >= 0 &&
-           a->max_rdma_read_in <= CORE_MAX_RDMA_READS &&
-           a->max_rdma_read_out <= CORE_MAX_RDMA_READS &&
+           within(a->max_recv_dtos, can->max_dtos) &&
+           within(a->max_request_dtos, can->max_dtos) &&
+           within(a->max_recv_iov, can->max_iov) &&
+           within(a->max_request_iov, can->max_iov) &&
+           within(a->max_rdma_read_iov, can->max_rdma_iov) &&
+           within(a->max_rdma_write_iov, can->max_rdma_iov) &&
+           within(a->max_rdma_read_in, can->max_rdma_reads) &&
+           within(a->max_rdma_read_out, can->max_rdma_reads) &&
            (a->qos & ~(DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY |
                        DAT_QOS_ECONOMY | DAT_QOS_PREMIUM)) == 0 &&
            (a->recv_completion_flags & ~(DAT_COMPLETION_SOLICITED_WAIT_FLAG |
@@ -88,21 +87,22 @@ static bool attr_ok(const DAT_EP_ATTR *a)
                0;
 }
 
-/* 0 stands for "as much as there is" where a maximum of none is useless. */
-static void attr_complete(DAT_EP_ATTR *a)
+/* 0 stands for "as much as there is" where a maximum of none is useless; and
+ * more than there is gets that: lengths are no limits of an EP (dto.c). */
+static void attr_complete(const struct core_ability *can, DAT_EP_ATTR *a)
 {
-    if (!a->max_message_size)
-        a->max_message_size = CORE_MAX_MESSAGE_SIZE;
-    if (!a->max_rdma_size)
-        a->max_rdma_size = CORE_MAX_RDMA_SIZE;
+    if (!a->max_message_size || a->max_message_size > can->max_message_size)
+        a->max_message_size = can->max_message_size;
+    if (!a->max_rdma_size || a->max_rdma_size > can->max_rdma_size)
+        a->max_rdma_size = can->max_rdma_size;
     if (!a->max_recv_iov)
-        a->max_recv_iov = CORE_MAX_IOV;
+        a->max_recv_iov = (DAT_COUNT)can->max_iov;
     if (!a->max_request_iov)
-        a->max_request_iov = CORE_MAX_IOV;
+        a->max_request_iov = (DAT_COUNT)can->max_iov;
     if (!a->max_rdma_read_iov)
-        a->max_rdma_read_iov = CORE_MAX_IOV;
+        a->max_rdma_read_iov = (DAT_COUNT)can->max_rdma_iov;
     if (!a->max_rdma_write_iov)
-        a->max_rdma_write_iov = CORE_MAX_IOV;
+        a->max_rdma_write_iov = (DAT_COUNT)can->max_rdma_iov;
 }
 
 static uint32_t mask_for(DAT_COUNT n)
@@ -113,26 +113,44 @@ static uint32_t mask_for(DAT_COUNT n)
     return cap - 1;
 }
 
-/* Queues for the EP's present attributes; the EP must be idle. Their memory is
- * touched when something is posted: most EPs never use the whole depth. */
-static int ep_queues(struct core_ep *ep)
+struct queues {
+    struct core_wqe *rq;
+    unsigned char *sq;
+    uint32_t rq_mask, sq_mask;
+};
+
+/* Their memory is touched when something is posted: most EPs never use the
+ * whole depth. */
+static int queues_new(const struct core_ep *ep, const DAT_EP_ATTR *attr,
+                      struct queues *q)
 {
-    uint32_t rq_mask = mask_for(ep->attr.max_recv_dtos);
-    uint32_t sq_mask = mask_for(ep->attr.max_request_dtos);
-    struct core_wqe *rq = malloc((rq_mask + 1) * sizeof *rq);
-    struct core_request *sq = malloc((sq_mask + 1) * sizeof *sq);
-    if (!rq || !sq) {
-        free(rq);
-        free(sq);
-        return -1;
-    }
+    q->rq_mask = mask_for(attr->max_recv_dtos);
+    q->sq_mask = mask_for(attr->max_request_dtos);
+    q->rq = malloc((q->rq_mask + 1) * sizeof *q->rq);
+    q->sq = malloc((q->sq_mask + 1) * (size_t)ep->sq_stride);
+    if (q->rq && q->sq)
+        return 0;
+    free(q->rq);
+    free(q->sq);
+    return -1;
+}
+
+/* The EP must be idle. */
+static void queues_set(struct core_ep *ep, const struct queues *q)
+{
     free(ep->rq);
     free(ep->sq);
-    ep->rq = rq;
-    ep->rq_mask = rq_mask;
-    ep->sq = sq;
-    ep->sq_mask = sq_mask;
-    return 0;
+    ep->rq = q->rq;
+    ep->rq_mask = q->rq_mask;
+    ep->sq = q->sq;
+    ep->sq_mask = q->sq_mask;
+}
+
+static uint32_t sq_stride(const struct core_transport *t)
+{
+    size_t align = _Alignof(struct core_request);
+    size_t size = sizeof(struct core_request) + t->request_size;
+    return (uint32_t)((size + align - 1) / align * align);
 }
 
 static bool evd_ok(DAT_EVD_HANDLE handle, struct core_ia *ia, int flag)
@@ -160,7 +178,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST);
     if (!evd_ok(connect, ia, DAT_EVD_CONNECTION_FLAG))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN);
-    if (attr && !attr_ok(attr))
+    if (attr && !attr_ok(&ia->can, attr))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
@@ -168,25 +186,28 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
     pthread_mutex_lock(&ia->lock);
     struct core_ep *ep = NULL;
-    if (ia->count[DAT_HANDLE_TYPE_EP] < ia->transport->max_eps)
-        ep = core_object_new(ia, DAT_HANDLE_TYPE_EP, sizeof *ep);
+    if (ia->count[DAT_HANDLE_TYPE_EP] < ia->can.max_eps)
+        ep = core_object_new(ia, DAT_HANDLE_TYPE_EP,
+                             sizeof *ep + ia->transport->ep_size);
     if (!ep)
         goto out;
-    ep->attr = attr ? *attr : default_attr;
-    attr_complete(&ep->attr);
+    ep->attr = attr ? *attr : default_attr(&ia->can);
+    attr_complete(&ia->can, &ep->attr);
     if (srq)
         ep->attr.max_recv_dtos = 0;
-    if (ep_queues(ep)) {
+    ep->sq_stride = sq_stride(ia->transport);
+    struct queues q;
+    if (queues_new(ep, &ep->attr, &q)) {
         core_object_free(ep);
         goto out;
     }
+    queues_set(ep, &q);
     ep->pz = pz;
     ep->recv_evd = core_evd_get(recv);
     ep->request_evd = core_evd_get(request);
     ep->connect_evd = core_evd_get(connect);
     ep->srq = srq;
     core_ep_refs(ep, core_ref);
-    atomic_store(&ep->rq_capacity, UINT64_MAX);
     core_ep_set_idle(ep);
     *out = ep;
     ret = DAT_SUCCESS;
@@ -237,13 +258,11 @@ DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
                          DAT_EP_PARAM *param)
 {
-    struct core_ep *ep = core_ep_get(handle);
-    if (!ep)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-    if (mask & ~DAT_EP_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_EP,
+                                      mask & ~DAT_EP_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_ep *ep = handle;
     memset(param, 0, sizeof *param);
     param->ia_handle = ep->o.ia;
     param->ep_state = core_ep_state(ep);
@@ -270,8 +289,8 @@ DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
      DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR | DAT_EP_FIELD_REMOTE_PORT_QUAL |      \
      DAT_EP_FIELD_SRQ_HANDLE)
 
-static void attr_merge(DAT_EP_ATTR *a, DAT_EP_PARAM_MASK mask,
-                       const DAT_EP_ATTR *b)
+static void attr_merge(const struct core_ability *can, DAT_EP_ATTR *a,
+                       DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR *b)
 {
     if (mask & DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE)
         a->service_type = b->service_type;
@@ -301,7 +320,7 @@ static void attr_merge(DAT_EP_ATTR *a, DAT_EP_PARAM_MASK mask,
         a->max_rdma_read_iov = b->max_rdma_read_iov;
     if (mask & DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV)
         a->max_rdma_write_iov = b->max_rdma_write_iov;
-    attr_complete(a);
+    attr_complete(can, a);
 }
 
 DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
@@ -330,8 +349,8 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         !evd_ok(param->connect_evd_handle, ia, DAT_EVD_CONNECTION_FLAG))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN);
     DAT_EP_ATTR attr = ep->attr;
-    attr_merge(&attr, mask, &param->ep_attr);
-    if (!attr_ok(&attr))
+    attr_merge(&ia->can, &attr, mask, &param->ep_attr);
+    if (!attr_ok(&ia->can, &attr))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 
     DAT_RETURN ret = DAT_SUCCESS;
@@ -344,6 +363,13 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         ret = core_ep_bad_state(state);
         goto out;
     }
+    struct queues q;
+    if ((mask & EP_FIELDS_QUEUES) && queues_new(ep, &attr, &q)) {
+        ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+        goto out;
+    }
+    if (mask & EP_FIELDS_QUEUES)
+        queues_set(ep, &q);
     core_ep_refs(ep, core_unref);
     ep->attr = attr;
     if (mask & DAT_EP_FIELD_PZ_HANDLE)
@@ -355,8 +381,6 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     if (mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE)
         ep->connect_evd = core_evd_get(param->connect_evd_handle);
     core_ep_refs(ep, core_ref);
-    if ((mask & EP_FIELDS_QUEUES) && ep_queues(ep))
-        ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     core_ep_set_idle(ep);
 out:
     pthread_mutex_unlock(&ia->lock);
@@ -442,7 +466,6 @@ DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
         ia->transport->ep_release(ep);
-        atomic_store(&ep->rq_capacity, UINT64_MAX);
         core_ep_set_idle(ep);
     } else if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED) {
         ret = core_ep_bad_state(state);

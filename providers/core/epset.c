@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core.h"
+#include "internal.h"
 
 static struct core_ep_array *array_new(unsigned cap)
 {
@@ -53,8 +53,22 @@ void core_epset_remove(struct core_epset *set, struct core_ep *ep)
         atomic_store(&a->n, --n);
 }
 
-void core_epset_progress(struct core_epset *set, bool sure)
+void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure)
 {
+    const struct core_transport *t = ia->transport;
+    if (t->ia_progress)
+        t->ia_progress(ia, sure);
+    else
+        t->progress(ep, sure);
+}
+
+void core_epset_progress(struct core_ia *ia, struct core_epset *set, bool sure)
+{
+    const struct core_transport *t = ia->transport;
+    if (t->ia_progress) {
+        t->ia_progress(ia, sure);
+        return;
+    }
     struct core_ep_array *a =
         atomic_load_explicit(&set->now, memory_order_acquire);
     unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
@@ -62,21 +76,26 @@ void core_epset_progress(struct core_epset *set, bool sure)
         struct core_ep *ep =
             atomic_load_explicit(&a->ep[i], memory_order_acquire);
         if (ep)
-            ep->o.ia->transport->progress(ep, sure);
+            t->progress(ep, sure);
     }
 }
 
-uint64_t core_epset_next_due(struct core_epset *set, uint64_t seen)
+uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,
+                             uint64_t seen)
 {
+    const struct core_transport *t = ia->transport;
     uint64_t next = UINT64_MAX;
+    if (t->ia_next_due)
+        return t->ia_next_due(ia, seen);
+    if (!t->next_due)
+        return next;
     struct core_ep_array *a =
         atomic_load_explicit(&set->now, memory_order_acquire);
     unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
     for (unsigned i = 0; i < n; i++) {
         struct core_ep *ep =
             atomic_load_explicit(&a->ep[i], memory_order_acquire);
-        uint64_t due =
-            ep ? ep->o.ia->transport->next_due(ep, seen) : UINT64_MAX;
+        uint64_t due = ep ? t->next_due(ep, seen) : UINT64_MAX;
         next = due < next ? due : next;
     }
     return next;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define EVD_STREAMS                                                            \
     (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DEFAULT_FLAG |                            \
@@ -112,7 +112,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
 
 void core_evd_progress(struct core_evd *evd)
 {
-    core_epset_progress(&evd->eps, false);
+    core_epset_progress(evd->o.ia, &evd->eps, false);
 }
 
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
@@ -212,7 +212,7 @@ DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
     struct core_evd *evd = NULL;
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
     pthread_mutex_lock(&ia->lock);
-    if (ia->count[DAT_HANDLE_TYPE_EVD] < 2 * ia->transport->max_eps)
+    if (ia->count[DAT_HANDLE_TYPE_EVD] < 2 * ia->can.max_eps)
         ret = core_evd_new(ia, qlen, cno, flags, &evd);
     pthread_mutex_unlock(&ia->lock);
     if (ret == DAT_SUCCESS)
@@ -223,13 +223,11 @@ DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
 DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
                           DAT_EVD_PARAM *param)
 {
-    struct core_evd *evd = core_evd_get(handle);
-    if (!evd)
-        return CORE_ERROR(DAT_INVALID_HANDLE, 0);
-    if (mask & ~DAT_EVD_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_EVD,
+                                      mask & ~DAT_EVD_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_evd *evd = handle;
     param->ia_handle = evd->o.ia;
     param->evd_qlen = (DAT_COUNT)(atomic_load(&evd->ring)->mask + 1);
     param->evd_state =

@@ -3,7 +3,7 @@
  * The InfiniBand extensions of dat_ib_extensions.h that are offered: RDMA
  * write with immediate data and the two 64-bit atomics.
  */
-#include "core.h"
+#include "internal.h"
 
 static DAT_RETURN atomic_op(DAT_HANDLE ep, enum core_op op, va_list args)
 {
@@ -43,14 +43,15 @@ static DAT_RETURN write_immed(DAT_HANDLE ep, va_list args)
 DAT_RETURN core_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op,
                              va_list args)
 {
-    switch (op) {
-    case DAT_IB_FETCH_AND_ADD_OP:
+    const struct core_ep *ep = core_ep_get(handle);
+    if (!ep)
+        return core_bad_handle(DAT_HANDLE_TYPE_EP);
+    const struct core_ability *can = &ep->o.ia->can;
+    if (op == DAT_IB_FETCH_AND_ADD_OP && can->atomics)
         return atomic_op(handle, CORE_FETCH_ADD, args);
-    case DAT_IB_CMP_AND_SWAP_OP:
+    if (op == DAT_IB_CMP_AND_SWAP_OP && can->atomics)
         return atomic_op(handle, CORE_CMP_SWAP, args);
-    case DAT_IB_RDMA_WRITE_IMMED_OP:
+    if (op == DAT_IB_RDMA_WRITE_IMMED_OP && can->write_immed)
         return write_immed(handle, args);
-    default:
-        return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
-    }
+    return CORE_ERROR(DAT_NOT_IMPLEMENTED, 0);
 }

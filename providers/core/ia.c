@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define MAX_IAS 128 /* of one process: each may have a thread */
 
@@ -42,6 +42,7 @@ DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
         goto fail;
     ia->o.provider = provider;
     ia->transport = &core_transport;
+    ia->can = core_transport.can;
     pthread_mutex_init(&ia->lock, NULL);
     snprintf(ia->name, sizeof ia->name, "%s", name);
     ret = ia->transport->ia_open(ia, params);
@@ -152,7 +153,9 @@ DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
 static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
 {
-    DAT_COUNT eps = (DAT_COUNT)ia->transport->max_eps;
+    const struct core_ability *can = &ia->can;
+    DAT_COUNT eps = (DAT_COUNT)can->max_eps;
+    DAT_COUNT reads = (DAT_COUNT)can->max_rdma_reads;
     memset(a, 0, sizeof *a);
     memcpy(a->adapter_name, ia->adapter, sizeof a->adapter_name);
     snprintf(a->vendor_name, sizeof a->vendor_name, "dapl_rail");
@@ -160,32 +163,34 @@ static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
     a->hardware_version_minor = 1;
     a->ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address;
     a->max_eps = eps;
-    a->max_dto_per_ep = CORE_MAX_DTOS;
-    a->max_rdma_read_per_ep_in = CORE_MAX_RDMA_READS;
-    a->max_rdma_read_per_ep_out = CORE_MAX_RDMA_READS;
+    a->max_dto_per_ep = (DAT_COUNT)can->max_dtos;
+    a->max_rdma_read_per_ep_in = reads;
+    a->max_rdma_read_per_ep_out = reads;
     a->max_evds = 2 * eps;
     a->max_evd_qlen = CORE_MAX_EVD_QLEN;
-    a->max_iov_segments_per_dto = CORE_MAX_IOV;
+    a->max_iov_segments_per_dto = (DAT_COUNT)can->max_iov;
     a->max_lmrs = CORE_MAX_MRS;
-    a->max_lmr_block_size = CORE_MAX_RDMA_SIZE;
+    a->max_lmr_block_size = can->max_rdma_size;
     a->max_lmr_virtual_address = UINT64_MAX;
     a->max_pzs = eps;
-    a->max_message_size = CORE_MAX_MESSAGE_SIZE;
-    a->max_rdma_size = CORE_MAX_RDMA_SIZE;
-    a->max_rmrs = CORE_MAX_MRS;
+    a->max_message_size = can->max_message_size;
+    a->max_rdma_size = can->max_rdma_size;
+    a->max_rmrs = can->rmr ? CORE_MAX_MRS : 0;
     a->max_rmr_target_address = UINT64_MAX;
-    a->max_srqs = eps;
-    a->max_ep_per_srq = eps;
-    a->max_recv_per_srq = CORE_MAX_DTOS;
-    a->max_iov_segments_per_rdma_read = CORE_MAX_IOV;
-    a->max_iov_segments_per_rdma_write = CORE_MAX_IOV;
-    a->max_rdma_read_in = CORE_MAX_RDMA_READS * eps;
-    a->max_rdma_read_out = CORE_MAX_RDMA_READS * eps;
+    a->max_srqs = can->srq ? eps : 0;
+    a->max_ep_per_srq = can->srq ? eps : 0;
+    a->max_recv_per_srq = can->srq ? (DAT_COUNT)can->max_dtos : 0;
+    a->max_iov_segments_per_rdma_read = (DAT_COUNT)can->max_rdma_iov;
+    a->max_iov_segments_per_rdma_write = (DAT_COUNT)can->max_rdma_iov;
+    a->max_rdma_read_in = reads * eps;
+    a->max_rdma_read_out = reads * eps;
     a->max_rdma_read_per_ep_in_guaranteed = DAT_TRUE;
     a->max_rdma_read_per_ep_out_guaranteed = DAT_TRUE;
     a->zb_supported = DAT_FALSE;
-    a->extension_supported = DAT_EXTENSION_IB;
-    a->extension_version = DAT_IB_EXTENSION_VERSION;
+    if (can->write_immed || can->atomics) {
+        a->extension_supported = DAT_EXTENSION_IB;
+        a->extension_version = DAT_IB_EXTENSION_VERSION;
+    }
 }
 
 static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
@@ -205,7 +210,7 @@ static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
                                    DAT_COMPLETION_UNSIGNALLED_FLAG |
                                    DAT_COMPLETION_BARRIER_FENCE_FLAG),
         .is_thread_safe = DAT_FALSE,
-        .max_private_data_size = CORE_MAX_PRIVATE_DATA,
+        .max_private_data_size = (DAT_COUNT)ia->can.max_private_data,
         .supports_multipath = DAT_FALSE,
         .ep_creator = DAT_PSP_CREATES_EP_NEVER,
         .pz_support = DAT_PZ_UNIQUE,
@@ -216,10 +221,10 @@ static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
                                          {1, 1, 1, 1, 1, 1},
                                          {1, 1, 1, 1, 1, 1},
                                          {1, 1, 1, 1, 1, 1}},
-        .srq_supported = DAT_TRUE,
-        .srq_watermarks_supported = 1, /* low watermark */
+        .srq_supported = ia->can.srq ? DAT_TRUE : DAT_FALSE,
+        .srq_watermarks_supported = ia->can.srq, /* low watermark */
         .srq_ep_pz_difference_supported = DAT_FALSE,
-        .srq_info_supported = 1,
+        .srq_info_supported = ia->can.srq,
         .ep_recv_info_supported = 1,
         .lmr_sync_req = DAT_FALSE,
         .dto_async_return_guaranteed = DAT_FALSE,

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define PRIV_ALL ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
@@ -24,6 +24,7 @@ struct core_mr *core_mr_new(struct core_ia *ia)
         mr->generation = mr->generation % (UINT32_MAX / CORE_MAX_MRS) + 1;
         mr->ep = NULL;
         mr->key = mr->generation * CORE_MAX_MRS + at;
+        mr->rmr_context = mr->key;
         return mr;
     }
     return NULL;
@@ -80,7 +81,7 @@ DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_pz *pz = NULL;
     pthread_mutex_lock(&ia->lock);
-    if (ia->count[DAT_HANDLE_TYPE_PZ] < ia->transport->max_eps)
+    if (ia->count[DAT_HANDLE_TYPE_PZ] < ia->can.max_eps)
         pz = core_object_new(ia, DAT_HANDLE_TYPE_PZ, sizeof *pz);
     pthread_mutex_unlock(&ia->lock);
     if (!pz)
@@ -94,13 +95,11 @@ DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
 DAT_RETURN core_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask,
                          DAT_PZ_PARAM *param)
 {
-    struct core_pz *pz = core_pz_get(handle);
-    if (!pz)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-    if (mask & ~DAT_PZ_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_PZ,
+                                      mask & ~DAT_PZ_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_pz *pz = handle;
     param->ia_handle = pz->o.ia;
     return DAT_SUCCESS;
 }
@@ -208,7 +207,7 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
     if (lmr_context)
         *lmr_context = lmr->mr->key;
     if (rmr_context)
-        *rmr_context = lmr->mr->key;
+        *rmr_context = lmr->mr->rmr_context;
     if (registered_length)
         *registered_length = length;
     if (registered_address)
@@ -219,13 +218,11 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
 DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
                           DAT_LMR_PARAM *param)
 {
-    struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
-    if (!lmr)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
-    if (mask & ~DAT_LMR_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_LMR,
+                                      mask & ~DAT_LMR_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_lmr *lmr = handle;
     *param = (DAT_LMR_PARAM){
         .ia_handle = lmr->o.ia,
         .mem_type = lmr->mem_type,
@@ -235,7 +232,7 @@ DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
         .mem_priv = (DAT_MEM_PRIV_FLAGS)lmr->mr->priv,
         .va_type = DAT_VA_TYPE_VA,
         .lmr_context = lmr->mr->key,
-        .rmr_context = lmr->mr->key,
+        .rmr_context = lmr->mr->rmr_context,
         .registered_size = lmr->mr->length,
         .registered_address = lmr->mr->base,
     };
@@ -287,6 +284,8 @@ static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_ia *ia = pz->o.ia;
+    if (!ia->can.rmr)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
     struct core_rmr *rmr = NULL;
     pthread_mutex_lock(&ia->lock);
     if (ia->count[DAT_HANDLE_TYPE_RMR] < CORE_MAX_MRS)
@@ -315,19 +314,17 @@ DAT_RETURN core_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *out)
 DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
                           DAT_RMR_PARAM *param)
 {
-    struct core_rmr *rmr = core_object_get(handle, DAT_HANDLE_TYPE_RMR);
-    if (!rmr)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
-    if (mask & ~DAT_RMR_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_RMR,
+                                      mask & ~DAT_RMR_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_rmr *rmr = handle;
     *param = (DAT_RMR_PARAM){
         .ia_handle = rmr->o.ia,
         .pz_handle = rmr->pz,
         .lmr_triplet = rmr->triplet,
         .mem_priv = (DAT_MEM_PRIV_FLAGS)rmr->priv,
-        .rmr_context = rmr->mr ? rmr->mr->key : 0,
+        .rmr_context = rmr->mr ? rmr->mr->rmr_context : 0,
         .rmr_scope = rmr->scope,
         .va_type = DAT_VA_TYPE_VA,
     };
@@ -434,7 +431,7 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
     if (ret != DAT_SUCCESS)
         return ret;
     if (context)
-        *context = rmr->mr ? rmr->mr->key : 0;
+        *context = rmr->mr ? rmr->mr->rmr_context : 0;
 
     if (flags & DAT_COMPLETION_SUPPRESS_FLAG)
         return DAT_SUCCESS;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define TYPES (DAT_HANDLE_TYPE_CSP + 1)
 
@@ -99,6 +99,37 @@ struct core_ep *core_ep_get(DAT_HANDLE handle)
 struct core_pz *core_pz_get(DAT_HANDLE handle)
 {
     return core_object_get(handle, DAT_HANDLE_TYPE_PZ);
+}
+
+DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type)
+{
+    static const DAT_RETURN_SUBTYPE subtype[TYPES] = {
+        [DAT_HANDLE_TYPE_CR] = DAT_INVALID_HANDLE_CR,
+        [DAT_HANDLE_TYPE_EP] = DAT_INVALID_HANDLE_EP,
+        [DAT_HANDLE_TYPE_EVD] = DAT_NO_SUBTYPE, /* those are by stream */
+        [DAT_HANDLE_TYPE_IA] = DAT_INVALID_HANDLE_IA,
+        [DAT_HANDLE_TYPE_LMR] = DAT_INVALID_HANDLE_LMR,
+        [DAT_HANDLE_TYPE_PSP] = DAT_INVALID_HANDLE_PSP,
+        [DAT_HANDLE_TYPE_PZ] = DAT_INVALID_HANDLE_PZ,
+        [DAT_HANDLE_TYPE_RMR] = DAT_INVALID_HANDLE_RMR,
+        [DAT_HANDLE_TYPE_RSP] = DAT_INVALID_HANDLE_RSP,
+        [DAT_HANDLE_TYPE_CNO] = DAT_INVALID_HANDLE_CNO,
+        [DAT_HANDLE_TYPE_SRQ] = DAT_INVALID_HANDLE_SRQ,
+        [DAT_HANDLE_TYPE_CSP] = DAT_INVALID_HANDLE_CSP,
+    };
+    return CORE_ERROR(DAT_INVALID_HANDLE, subtype[type]);
+}
+
+DAT_RETURN core_query_check(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
+                            uint64_t unknown, const void *param)
+{
+    if (!core_object_get(handle, type))
+        return core_bad_handle(type);
+    if (unknown)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (!param)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    return DAT_SUCCESS;
 }
 
 static struct core_object *any_object(DAT_HANDLE handle)

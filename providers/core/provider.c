@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 __attribute__((visibility("default"))) void
 dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data);

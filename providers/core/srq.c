@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "internal.h"
 
 static struct core_srq *srq_get(DAT_SRQ_HANDLE handle)
 {
@@ -20,17 +20,21 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     if (!pz || pz->o.ia != ia)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     if (!attr || attr->max_recv_dtos <= 0 ||
-        attr->max_recv_dtos > CORE_MAX_DTOS || attr->max_recv_iov < 0 ||
-        attr->max_recv_iov > CORE_MAX_IOV || attr->low_watermark < 0)
+        (unsigned)attr->max_recv_dtos > ia->can.max_dtos ||
+        attr->max_recv_iov < 0 ||
+        (unsigned)attr->max_recv_iov > ia->can.max_iov ||
+        attr->low_watermark < 0)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+    if (!ia->can.srq)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
 
     struct core_srq *srq = NULL;
     struct core_wqe *wqe =
         calloc((size_t)attr->max_recv_dtos, sizeof(struct core_wqe));
     pthread_mutex_lock(&ia->lock);
-    if (wqe && ia->count[DAT_HANDLE_TYPE_SRQ] < ia->transport->max_eps)
+    if (wqe && ia->count[DAT_HANDLE_TYPE_SRQ] < ia->can.max_eps)
         srq = core_object_new(ia, DAT_HANDLE_TYPE_SRQ, sizeof *srq);
     pthread_mutex_unlock(&ia->lock);
     if (!srq) {
@@ -42,7 +46,7 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     srq->wqe = wqe;
     srq->depth = (uint32_t)attr->max_recv_dtos;
     srq->max_iov =
-        attr->max_recv_iov ? (uint32_t)attr->max_recv_iov : CORE_MAX_IOV;
+        attr->max_recv_iov ? (uint32_t)attr->max_recv_iov : ia->can.max_iov;
     srq->low_watermark = attr->low_watermark;
     core_ref(&pz->o);
     *out = srq;
@@ -135,13 +139,11 @@ void core_srq_done(struct core_srq *srq)
 DAT_RETURN core_srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask,
                           DAT_SRQ_PARAM *param)
 {
-    struct core_srq *srq = srq_get(handle);
-    if (!srq)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-    if (mask & ~DAT_SRQ_FIELD_ALL)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (!param)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    DAT_RETURN bad = core_query_check(handle, DAT_HANDLE_TYPE_SRQ,
+                                      mask & ~DAT_SRQ_FIELD_ALL, param);
+    if (bad != DAT_SUCCESS)
+        return bad;
+    struct core_srq *srq = handle;
     pthread_mutex_lock(&srq->lock);
     *param = (DAT_SRQ_PARAM){
         .ia_handle = srq->o.ia,
@@ -162,7 +164,7 @@ DAT_RETURN core_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
     struct core_srq *srq = srq_get(handle);
     if (!srq)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-    if (depth <= 0 || depth > CORE_MAX_DTOS)
+    if (depth <= 0 || (unsigned)depth > srq->o.ia->can.max_dtos)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_wqe *wqe = calloc((size_t)depth, sizeof *wqe);
     if (!wqe)

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "core.h"
+#include "internal.h"
 
 #define PAUSE_NS     3000   /* a cache line's way, and a short handler */
 #define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
@@ -75,9 +75,9 @@ DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
         uint64_t seen = now_ns();
         /* After arming no wake-up is missed; everything is looked at, also
          * what another thread may be just leaving. */
-        core_epset_progress(&ia->eps, true);
+        core_epset_progress(ia, &ia->eps, true);
         bool done = ready(arg);
-        uint64_t due = core_epset_next_due(&ia->eps, seen), now = now_ns();
+        uint64_t due = core_epset_next_due(ia, &ia->eps, seen), now = now_ns();
         bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
         int err = 0;
         if (due != UINT64_MAX)

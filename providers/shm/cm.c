@@ -206,6 +206,7 @@ void shm_ep_release(struct core_ep *ep)
     core_ep_lock(ep); /* a poller of the IA may be inside */
     ep->tp = NULL;
     core_ep_unlock(ep);
+    atomic_store(&((struct shm_ep *)core_ep_area(ep))->capacity, 0);
     conn_free(c);
 }
 

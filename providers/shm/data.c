@@ -84,7 +84,7 @@ static size_t gather(unsigned char *to, const struct outgoing *o)
 
 /* Puts a message into the ring and says so in *p, unless there is no room. */
 static bool push(struct shm_conn *c, const struct outgoing *o,
-                 struct core_progress *p)
+                 struct shm_request *p)
 {
     bool immed = o->op == CORE_WRITE_IMMED;
     bool fetch = !immed && o->total > SHM_INLINE_MAX;
@@ -119,7 +119,7 @@ static bool push(struct shm_conn *c, const struct outgoing *o,
 
 /* Has the receiver posted a receive for this message that surely holds it? */
 static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
-                            const struct core_progress *p)
+                            const struct shm_request *p)
 {
     uint64_t length = op == CORE_SEND ? total : 0; /* an immediate needs none */
     if (p->need_taken)
@@ -142,12 +142,12 @@ static void advance(struct shm_conn *c)
     uint64_t failed =
         atomic_load_explicit(&c->tx->failed, memory_order_acquire);
     for (; at != end; at++) {
-        struct core_request *r = &ep->sq[at & ep->sq_mask];
-        struct core_progress *p = &r->p;
-        if (p->done)
+        struct core_request *r = core_request_at(ep, at);
+        struct shm_request *p = (void *)r->tp;
+        if (r->done)
             continue;
         if (p->carried_out) {
-            p->done = p->due <= shm_now_ns();
+            r->done = p->due <= shm_now_ns();
             continue;
         }
         struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
@@ -155,11 +155,11 @@ static void advance(struct shm_conn *c)
         if (!p->posted && !push(c, &o, p))
             break;
         if (failed == p->index + 1) {
-            p->status = DAT_DTO_ERR_REMOTE_RESPONDER;
-            p->done = true;
+            r->status = DAT_DTO_ERR_REMOTE_RESPONDER;
+            r->done = true;
         } else if (taken > p->index ||
                    is_received_for(c, r->op, r->w.total, p)) {
-            p->done = !p->due || p->due <= shm_now_ns();
+            r->done = !p->due || p->due <= shm_now_ns();
         }
     }
     core_requests_retire(ep);
@@ -180,18 +180,23 @@ static void advance_and_mark(struct shm_conn *c)
         advance(c);
 }
 
-/* Queues a request behind the unfinished ones. */
+/* Queues a request behind the unfinished ones; `done`: only its turn is
+ * missing. */
 static void queue(struct core_ep *ep, const struct core_dto *dto,
-                  const struct core_progress *p)
+                  const struct shm_request *p, bool done,
+                  DAT_DTO_COMPLETION_STATUS status)
 {
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
     if (!c || core_ep_state(ep) == DAT_EP_STATE_DISCONNECTED) {
         core_ep_unlock(ep);
-        core_request_done(ep, dto, p->done ? p->status : DAT_DTO_ERR_FLUSHED);
+        core_request_done(ep, dto, done ? status : DAT_DTO_ERR_FLUSHED);
         return;
     }
-    core_request_queue(ep, dto, p);
+    struct core_request *r = core_request_queue(ep, dto);
+    memcpy(r->tp, p, sizeof *p);
+    r->done = done;
+    r->status = status;
     advance_and_mark(c);
     core_ep_unlock(ep);
     if (p->due) { /* a thread may sleep until something later is due */
@@ -203,7 +208,7 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
 static void post_message(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
-    struct core_progress p = {0};
+    struct shm_request p = {0};
     if (!core_requests_pending(ep)) {
         struct outgoing o = {dto->op,  dto->flags, dto->nseg,
                              dto->seg, dto->total, dto->immed};
@@ -213,7 +218,7 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
             return;
         }
     }
-    queue(ep, dto, &p);
+    queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
 }
 
 /* When the link model lets an RDMA or atomic request complete, 0 without one.
@@ -230,11 +235,10 @@ static uint64_t due_of(struct shm_conn *c, const struct core_dto *dto)
 static void finish(struct core_ep *ep, const struct core_dto *dto,
                    DAT_DTO_COMPLETION_STATUS status, uint64_t due)
 {
-    struct core_progress p = {.status = status, .due = due};
+    struct shm_request p = {.due = due};
     p.carried_out = due && status == DAT_DTO_SUCCESS;
-    p.done = !p.carried_out;
     if (p.carried_out || core_requests_pending(ep))
-        queue(ep, dto, &p);
+        queue(ep, dto, &p, !p.carried_out, status);
     else
         core_request_done(ep, dto, status);
     if (status != DAT_DTO_SUCCESS)
@@ -436,8 +440,9 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
     if (c && c->segment) {
         uint64_t head = atomic_load(&ep->sq_head);
         if (core_requests_pending(ep)) {
-            const struct core_progress *p = &ep->sq[head & ep->sq_mask].p;
-            if (!p->done && p->due > seen)
+            const struct core_request *r = core_request_at(ep, head);
+            const struct shm_request *p = (const void *)r->tp;
+            if (!r->done && p->due > seen)
                 next = p->due;
         }
         if (rx_arrived(c) && rx_line(c, rx_head(c))->due > seen &&
@@ -454,9 +459,10 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
  * threads may do so at the start: neither takes anything back. */
 static void publish_receives(struct shm_conn *c, uint64_t posted)
 {
-    struct core_ep *ep = c->ep;
+    struct shm_ep *se = core_ep_area(c->ep);
+    /* none wraps to the largest */
     uint64_t capacity =
-        atomic_load_explicit(&ep->rq_capacity, memory_order_relaxed);
+        atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1;
     if (capacity <
         atomic_load_explicit(&c->rx->min_capacity, memory_order_relaxed))
         atomic_store_explicit(&c->rx->min_capacity, capacity,
@@ -468,6 +474,16 @@ static void publish_receives(struct shm_conn *c, uint64_t posted)
                                   memory_order_release, memory_order_relaxed))
         ;
     tell_sender(c);
+}
+
+DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w)
+{
+    struct shm_ep *se = core_ep_area(ep);
+    if (w->total <
+        atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1)
+        atomic_store_explicit(&se->capacity, w->total + 1,
+                              memory_order_relaxed);
+    return DAT_SUCCESS;
 }
 
 void shm_recv_posted(struct core_ep *ep)

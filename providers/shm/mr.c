@@ -122,7 +122,7 @@ static void file_put(struct shm_ia *sia, int fd)
     free(f);
 }
 
-DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr)
+DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
@@ -157,7 +157,7 @@ void shm_wait_outside(struct shm_conn *c, uint32_t key)
     }
 }
 
-void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr)
+void shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];

@@ -146,6 +146,8 @@ struct shm_dir {
     _Atomic uint64_t failed; /* 1 + index of the message refused */
 };
 
+#define SHM_MAX_DTOS 4096
+
 #define SHM_LINE       64
 #define SHM_RING_BYTES 32768
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
@@ -217,6 +219,21 @@ struct shm_conn {
     uint64_t tx_head;         /* last known */
     uint64_t tx_index;        /* messages sent */
     uint64_t tx_posted;       /* last known */
+};
+
+/* How far a request has come: its core_request.tp. */
+struct shm_request {
+    bool posted;      /* it is in the peer's queue */
+    bool need_taken;  /* complete when the peer has taken it, else when the
+                         peer has a receive for it */
+    bool carried_out; /* nothing but its time is missing */
+    uint64_t index;   /* message number */
+    uint64_t due;     /* ns, not complete before; 0: any time */
+};
+
+/* Of an EP, connected or not: core_ep_area. */
+struct shm_ep {
+    _Atomic uint64_t capacity; /* 1 + of the smallest receive so far, 0: none */
 };
 
 struct shm_listener { /* sp->tp */
@@ -305,8 +322,8 @@ void shm_disarm(struct core_ia *ia);
 void shm_wake(struct core_ia *ia);
 
 /* mr.c */
-DAT_RETURN shm_mr_publish(struct core_ia *ia, const struct core_mr *mr);
-void shm_mr_withdraw(struct core_ia *ia, const struct core_mr *mr);
+DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
+void shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 
 /* peer.c */
 struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
@@ -336,6 +353,7 @@ void shm_copy_ordered(void *to, const void *from, size_t n,
 
 /* data.c */
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
+DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w);
 void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
 uint64_t shm_next_due(struct core_ep *ep, uint64_t seen);

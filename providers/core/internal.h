@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What core keeps for itself: the objects that no transport sees, and what
+ * the files of core call of one another.
+ */
+#ifndef DAPL_CORE_INTERNAL_H
+#define DAPL_CORE_INTERNAL_H
+
+#include "core.h"
+
+#define CORE_MAX_EVD_QLEN 65536
+
+/* ------------------------------------------------------------- objects --- */
+
+/* A growing set of EPs that pollers read without a lock. */
+struct core_ep_array {
+    struct core_ep_array *older; /* kept: a poller may still be in it */
+    atomic_uint n;
+    unsigned cap;
+    _Atomic(struct core_ep *) ep[];
+};
+
+struct core_lmr {
+    struct core_object o;
+    struct core_mr *mr;
+    struct core_pz *pz;
+    DAT_MEM_TYPE mem_type;
+    DAT_REGION_DESCRIPTION region;
+};
+
+struct core_rmr {
+    struct core_object o;
+    struct core_mr *mr; /* NULL while not bound */
+    struct core_pz *pz;
+    struct core_lmr *lmr;
+    DAT_RMR_SCOPE scope;
+    DAT_LMR_TRIPLET triplet;
+    int priv;
+};
+
+/* ---- events ---- */
+
+struct core_cno {
+    struct core_object o;
+    DAT_OS_WAIT_PROXY_AGENT agent;
+    atomic_bool waiting;
+};
+
+struct core_evd_slot {
+    /* Vyukov's bounded queue, but for the index: zeroed memory is an empty
+     * queue. Position of the lap's first slot: a producer's; 1 more: full. */
+    _Atomic uint64_t turn;
+    DAT_EVENT event;
+};
+
+struct core_evd_ring {
+    struct core_evd_ring *next; /* larger one, after dat_evd_resize */
+    size_t size;
+    uint64_t mask;
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t tail; /* producers */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* the consumer */
+    struct core_evd_slot slot[];
+};
+
+struct core_evd {
+    struct core_object o;
+    DAT_EVD_FLAGS flags;
+    _Atomic(struct core_evd_ring *) ring; /* where producers put */
+    struct core_evd_ring *first;          /* where the consumer starts */
+    _Atomic uint32_t notified;            /* notifying events so far */
+    _Atomic(struct core_cno *) cno;
+    atomic_bool triggered; /* an event for the CNO */
+    atomic_bool enabled, waitable, waiting, overflowed;
+    struct core_epset eps; /* EPs to ask for progress when polled */
+};
+
+/* ---- shared receive queues ---- */
+
+struct core_srq {
+    struct core_object o;
+    struct core_pz *pz;
+    pthread_mutex_t lock; /* several EPs take from it */
+    struct core_wqe *wqe;
+    uint32_t depth, max_iov, head, count, outstanding;
+    DAT_COUNT low_watermark; /* 0: no event wanted */
+};
+
+/* ----------------------------------------------------------- functions --- */
+
+#define CORE_MAGIC 0xda7c0de5u
+
+void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size);
+void core_object_free(void *object);
+/* The object behind a handle, or NULL if it is not one of this type. */
+void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type);
+/* INVALID_HANDLE with the subtype of this type. */
+DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type);
+/* What each query begins with: is the handle one of this type, are all bits of
+ * the mask known (none of them is in `unknown`), is there a place to answer? */
+DAT_RETURN core_query_check(DAT_HANDLE handle, DAT_HANDLE_TYPE type,
+                            uint64_t unknown, const void *param);
+static inline void core_ref(struct core_object *o)
+{
+    atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+}
+static inline void core_unref(struct core_object *o)
+{
+    atomic_fetch_sub_explicit(&o->refs, 1, memory_order_relaxed);
+}
+
+struct core_ia *core_ia_get(DAT_HANDLE handle);
+struct core_evd *core_evd_get(DAT_HANDLE handle);
+struct core_ep *core_ep_get(DAT_HANDLE handle);
+struct core_pz *core_pz_get(DAT_HANDLE handle);
+
+DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
+                        struct core_cno *cno, DAT_EVD_FLAGS flags,
+                        struct core_evd **out);
+void core_evd_destroy(struct core_evd *evd);
+/* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
+ * queue is full (the asynchronous EVD has been told). */
+int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
+void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
+                      DAT_HANDLE handle, DAT_COUNT reason);
+/* Waits until `ready` says so, polling and then sleeping. */
+DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
+                     DAT_TIMEOUT timeout);
+void core_evd_progress(struct core_evd *evd);
+
+/* Under ia->lock. Returns -1 without memory. */
+int core_epset_add(struct core_epset *set, struct core_ep *ep);
+void core_epset_remove(struct core_epset *set, struct core_ep *ep);
+/* Progress of the EPs of the set, or of the IA: as the transport has it. */
+void core_epset_progress(struct core_ia *ia, struct core_epset *set, bool sure);
+/* Earliest time after @p seen at which one of the EPs has something due. */
+uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,
+                             uint64_t seen);
+void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
+void core_epset_free(struct core_epset *set);
+
+/* INVALID_STATE with the subtype of the EP's state. */
+DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
+/* UNCONNECTED, or what stands for it (reserved, unconfigured). */
+void core_ep_set_idle(struct core_ep *ep);
+void core_ep_unreserve(struct core_ep *ep); /* its RSP or CR is gone */
+/* Takes or gives back the EP's hold on what it uses. */
+void core_ep_refs(struct core_ep *ep, void (*change)(struct core_object *));
+void core_ep_destroy(struct core_ep *ep);
+
+struct core_mr *core_mr_new(struct core_ia *ia);
+void core_mr_free(struct core_ia *ia, struct core_mr *mr);
+/* The range of a key if it is valid here, else NULL. */
+static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
+{
+    struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
+    return key && mr->key == key ? mr : NULL;
+}
+/* Checks a scatter/gather list against local registrations; sums it up. */
+DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
+                          DAT_COUNT nseg, DAT_COUNT max_seg,
+                          const DAT_LMR_TRIPLET *seg, int priv,
+                          uint64_t *total);
+void core_lmr_destroy(struct core_lmr *lmr);
+void core_rmr_destroy(struct core_rmr *rmr);
+void core_srq_destroy(struct core_srq *srq);
+void core_sp_destroy(struct core_sp *sp);
+void core_cr_destroy(struct core_cr *cr);
+/* Takes a receive; `outstanding` until core_srq_done. */
+bool core_srq_take(struct core_srq *srq, struct core_wqe *w);
+void core_srq_done(struct core_srq *srq);
+/* Completes everything that is posted with DAT_DTO_ERR_FLUSHED. */
+void core_ep_flush(struct core_ep *ep);
+
+/* Entry points, by file. */
+DAT_RETURN core_ia_open(const DAT_NAME_PTR, DAT_COUNT, DAT_EVD_HANDLE *,
+                        DAT_IA_HANDLE *);
+DAT_RETURN core_ia_query(DAT_IA_HANDLE, DAT_EVD_HANDLE *, DAT_IA_ATTR_MASK,
+                         DAT_IA_ATTR *, DAT_PROVIDER_ATTR_MASK,
+                         DAT_PROVIDER_ATTR *);
+DAT_RETURN core_ia_close(DAT_IA_HANDLE, DAT_CLOSE_FLAGS);
+DAT_RETURN core_ia_ha(DAT_IA_HANDLE, const DAT_NAME_PTR, DAT_BOOLEAN *);
+/* What dat.conf said of an IA name: entry points and parameters. NULL if the
+ * registry did not announce the name. */
+const DAT_PROVIDER *core_provider_find(const char *name, const char **params);
+
+DAT_RETURN core_set_context(DAT_HANDLE, DAT_CONTEXT);
+DAT_RETURN core_get_context(DAT_HANDLE, DAT_CONTEXT *);
+DAT_RETURN core_get_type(DAT_HANDLE, DAT_HANDLE_TYPE *);
+
+DAT_RETURN core_cno_create(DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
+                           DAT_CNO_HANDLE *);
+DAT_RETURN core_cno_modify_agent(DAT_CNO_HANDLE, DAT_OS_WAIT_PROXY_AGENT);
+DAT_RETURN core_cno_query(DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_CNO_PARAM *);
+DAT_RETURN core_cno_free(DAT_CNO_HANDLE);
+DAT_RETURN core_cno_wait(DAT_CNO_HANDLE, DAT_TIMEOUT, DAT_EVD_HANDLE *);
+
+DAT_RETURN core_evd_create(DAT_IA_HANDLE, DAT_COUNT, DAT_CNO_HANDLE,
+                           DAT_EVD_FLAGS, DAT_EVD_HANDLE *);
+DAT_RETURN core_evd_query(DAT_EVD_HANDLE, DAT_EVD_PARAM_MASK, DAT_EVD_PARAM *);
+DAT_RETURN core_evd_modify_cno(DAT_EVD_HANDLE, DAT_CNO_HANDLE);
+DAT_RETURN core_evd_enable(DAT_EVD_HANDLE);
+DAT_RETURN core_evd_disable(DAT_EVD_HANDLE);
+DAT_RETURN core_evd_set_unwaitable(DAT_EVD_HANDLE);
+DAT_RETURN core_evd_clear_unwaitable(DAT_EVD_HANDLE);
+DAT_RETURN core_evd_wait(DAT_EVD_HANDLE, DAT_TIMEOUT, DAT_COUNT, DAT_EVENT *,
+                         DAT_COUNT *);
+DAT_RETURN core_evd_resize(DAT_EVD_HANDLE, DAT_COUNT);
+DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE, const DAT_EVENT *);
+DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE, DAT_EVENT *);
+DAT_RETURN core_evd_free(DAT_EVD_HANDLE);
+
+DAT_RETURN core_psp_create(DAT_IA_HANDLE, DAT_CONN_QUAL, DAT_EVD_HANDLE,
+                           DAT_PSP_FLAGS, DAT_PSP_HANDLE *);
+DAT_RETURN core_psp_create_any(DAT_IA_HANDLE, DAT_CONN_QUAL *, DAT_EVD_HANDLE,
+                               DAT_PSP_FLAGS, DAT_PSP_HANDLE *);
+DAT_RETURN core_psp_query(DAT_PSP_HANDLE, DAT_PSP_PARAM_MASK, DAT_PSP_PARAM *);
+DAT_RETURN core_psp_free(DAT_PSP_HANDLE);
+DAT_RETURN core_rsp_create(DAT_IA_HANDLE, DAT_CONN_QUAL, DAT_EP_HANDLE,
+                           DAT_EVD_HANDLE, DAT_RSP_HANDLE *);
+DAT_RETURN core_rsp_query(DAT_RSP_HANDLE, DAT_RSP_PARAM_MASK, DAT_RSP_PARAM *);
+DAT_RETURN core_rsp_free(DAT_RSP_HANDLE);
+DAT_RETURN core_cr_query(DAT_CR_HANDLE, DAT_CR_PARAM_MASK, DAT_CR_PARAM *);
+DAT_RETURN core_cr_accept(DAT_CR_HANDLE, DAT_EP_HANDLE, DAT_COUNT,
+                          const DAT_PVOID);
+DAT_RETURN core_cr_reject(DAT_CR_HANDLE, DAT_COUNT, const DAT_PVOID);
+DAT_RETURN core_cr_handoff(DAT_CR_HANDLE, DAT_CONN_QUAL);
+
+DAT_RETURN core_ep_create(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_EVD_HANDLE,
+                          DAT_EVD_HANDLE, DAT_EVD_HANDLE, const DAT_EP_ATTR *,
+                          DAT_EP_HANDLE *);
+DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_EVD_HANDLE,
+                                   DAT_EVD_HANDLE, DAT_EVD_HANDLE,
+                                   DAT_SRQ_HANDLE, const DAT_EP_ATTR *,
+                                   DAT_EP_HANDLE *);
+DAT_RETURN core_ep_query(DAT_EP_HANDLE, DAT_EP_PARAM_MASK, DAT_EP_PARAM *);
+DAT_RETURN core_ep_modify(DAT_EP_HANDLE, DAT_EP_PARAM_MASK,
+                          const DAT_EP_PARAM *);
+DAT_RETURN core_ep_get_status(DAT_EP_HANDLE, DAT_EP_STATE *, DAT_BOOLEAN *,
+                              DAT_BOOLEAN *);
+DAT_RETURN core_ep_free(DAT_EP_HANDLE);
+DAT_RETURN core_ep_reset(DAT_EP_HANDLE);
+DAT_RETURN core_ep_recv_query(DAT_EP_HANDLE, DAT_COUNT *, DAT_COUNT *);
+DAT_RETURN core_ep_set_watermark(DAT_EP_HANDLE, DAT_COUNT, DAT_COUNT);
+DAT_RETURN core_ep_connect(DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_CONN_QUAL,
+                           DAT_TIMEOUT, DAT_COUNT, const DAT_PVOID, DAT_QOS,
+                           DAT_CONNECT_FLAGS);
+DAT_RETURN core_ep_dup_connect(DAT_EP_HANDLE, DAT_EP_HANDLE, DAT_TIMEOUT,
+                               DAT_COUNT, const DAT_PVOID, DAT_QOS);
+DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE, DAT_CLOSE_FLAGS);
+
+DAT_RETURN core_post_send(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                          DAT_DTO_COOKIE, DAT_COMPLETION_FLAGS);
+DAT_RETURN core_post_recv(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                          DAT_DTO_COOKIE, DAT_COMPLETION_FLAGS);
+DAT_RETURN core_post_rdma_read(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                               DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
+                               DAT_COMPLETION_FLAGS);
+DAT_RETURN core_post_rdma_write(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                                DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
+                                DAT_COMPLETION_FLAGS);
+DAT_RETURN core_extension_op(DAT_HANDLE, DAT_EXTENDED_OP, va_list);
+/* Checks and posts a request that accesses remote memory. */
+DAT_RETURN core_post_remote(DAT_EP_HANDLE, struct core_dto *,
+                            const DAT_RMR_TRIPLET *, int local_priv);
+
+DAT_RETURN core_pz_create(DAT_IA_HANDLE, DAT_PZ_HANDLE *);
+DAT_RETURN core_pz_query(DAT_PZ_HANDLE, DAT_PZ_PARAM_MASK, DAT_PZ_PARAM *);
+DAT_RETURN core_pz_free(DAT_PZ_HANDLE);
+DAT_RETURN core_lmr_create(DAT_IA_HANDLE, DAT_MEM_TYPE, DAT_REGION_DESCRIPTION,
+                           DAT_VLEN, DAT_PZ_HANDLE, DAT_MEM_PRIV_FLAGS,
+                           DAT_VA_TYPE, DAT_LMR_HANDLE *, DAT_LMR_CONTEXT *,
+                           DAT_RMR_CONTEXT *, DAT_VLEN *, DAT_VADDR *);
+DAT_RETURN core_lmr_query(DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_LMR_PARAM *);
+DAT_RETURN core_lmr_free(DAT_LMR_HANDLE);
+DAT_RETURN core_lmr_sync(DAT_IA_HANDLE, const DAT_LMR_TRIPLET *, DAT_VLEN);
+DAT_RETURN core_rmr_create(DAT_PZ_HANDLE, DAT_RMR_HANDLE *);
+DAT_RETURN core_rmr_create_for_ep(DAT_PZ_HANDLE, DAT_RMR_HANDLE *);
+DAT_RETURN core_rmr_query(DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK, DAT_RMR_PARAM *);
+DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE, DAT_LMR_HANDLE,
+                         const DAT_LMR_TRIPLET *, DAT_MEM_PRIV_FLAGS,
+                         DAT_VA_TYPE, DAT_EP_HANDLE, DAT_RMR_COOKIE,
+                         DAT_COMPLETION_FLAGS, DAT_RMR_CONTEXT *);
+DAT_RETURN core_rmr_free(DAT_RMR_HANDLE);
+DAT_RETURN core_srq_create(DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_SRQ_ATTR *,
+                           DAT_SRQ_HANDLE *);
+DAT_RETURN core_srq_free(DAT_SRQ_HANDLE);
+DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
+                              DAT_DTO_COOKIE);
+DAT_RETURN core_srq_query(DAT_SRQ_HANDLE, DAT_SRQ_PARAM_MASK, DAT_SRQ_PARAM *);
+DAT_RETURN core_srq_resize(DAT_SRQ_HANDLE, DAT_COUNT);
+DAT_RETURN core_srq_set_lw(DAT_SRQ_HANDLE, DAT_COUNT);
+
+#endif
