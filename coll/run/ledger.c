@@ -11,7 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "internal.h"
+#include "coll/run/clock.h"
+#include "coll/run/ledger.h"
+#include "coll/run/notes.h"
+#include "coll/run/team.h"
 
 #define INIT_BIT     0x80000000u
 #define IN_PLACE_BIT 0x40000000u

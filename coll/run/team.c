@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "coll/run/clock.h"
+#include "coll/run/create.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks prepare of a request together: they compare what they call, attach
+ * to the node's memory, and exchange the keys of what peers put into.
+ */
+#include <stdlib.h>
+
+#include "coll/run/agree.h"
+
+/* What each rank says first. */
+struct opening {
+    struct call call;
+    uint64_t id;
+    uint64_t mode;   /* what else must be equal, from tables and settings */
+    uint64_t remote; /* puts or notifications in my schedule */
+    int64_t error;   /* of preparing my part */
+    struct segment_card node;
+};
+
+static uint64_t mode_of(const dcoll_request_t *q)
+{
+    return (uint64_t)q->args.groups << 32 | q->args.depth << 1 |
+           q->args.zero_copy;
+}
+
+static int compare_calls(dcoll_request_t *q, const struct opening *all)
+{
+    dcoll_team_t *team = q->team;
+    char ours[128], theirs[128];
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        if (call_same(&all[r].call, &q->call) && all[r].id == q->id) {
+            if (all[r].mode == mode_of(q))
+                continue;
+            return team_fail(team, DRAIL_EINVAL,
+                             "rank %u and rank %u have different settings or "
+                             "tables: zero copy, groups, depth",
+                             team->rank, r);
+        }
+        call_text(&q->call, ours, sizeof ours);
+        call_text(&all[r].call, theirs, sizeof theirs);
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u calls %s, but rank %u calls %s", team->rank,
+                         ours, r, theirs);
+    }
+    for (unsigned r = 0; r < team->shape.nranks; r++)
+        if (all[r].error)
+            return r == team->rank
+                       ? (int)all[r].error
+                       : team_fail(team, (int)all[r].error, "rank %u: %s", r,
+                                   drail_strerror((int)all[r].error));
+    return 0;
+}
+
+static int attach(dcoll_request_t *q, const struct opening *all,
+                  const struct needs *needs)
+{
+    dcoll_team_t *team = q->team;
+    int rc = 0;
+    if (!request_has_node(q))
+        return 0;
+    if (team->rank != team->first)
+        rc = segment_attach(&q->node, request_node_bytes(q),
+                            &all[team->first].node);
+    if (rc)
+        return team_fail(team, rc, "can't attach to the node's memory");
+    request_use_node(q);
+    if (!needs->node || !needs->remote)
+        return 0;
+    rc = drail_mem_register(team->rail, q->base[DCOLL_NODE],
+                            q->args.depth * q->stride[DCOLL_NODE],
+                            DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_NODE]);
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+static int exchange_targets(dcoll_request_t *q, int failed)
+{
+    dcoll_team_t *team = q->team;
+    struct target mine = {.temp_stride = q->stride[DCOLL_TEMP],
+                          .node_stride = q->stride[DCOLL_NODE]};
+    if (q->mem[DCOLL_TEMP])
+        drail_mem_key(q->mem[DCOLL_TEMP], &mine.temp);
+    if (q->mem[DCOLL_NODE])
+        drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
+    if (q->keys_mem)
+        drail_mem_key(q->keys_mem, &mine.keys);
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, q->targets,
+                                 team->timeout_ms);
+    if (rc)
+        return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
+    return failed;
+}
+
+static int connect_peers(dcoll_request_t *q)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+            op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT)
+            rc = team_connect(q->team, op->peer);
+    }
+    return rc;
+}
+
+int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
+                  const struct segment_card *card)
+{
+    dcoll_team_t *team = q->team;
+    bool second = false;
+    struct opening mine = {
+        .call = q->call,
+        .id = q->id,
+        .mode = mode_of(q),
+        .remote = needs->remote || request_has_node(q),
+        .error = failed,
+        .node = *card,
+    };
+    struct opening *all = calloc(team->shape.nranks, sizeof *all);
+    if (!all)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    if (rc) {
+        team_fail(team, rc, "preparing a collective: %s", drail_strerror(rc));
+        for (unsigned r = 0; r < team->locals; r++)
+            if (ledger_check(team, team->first + r))
+                break;
+        goto out;
+    }
+    rc = compare_calls(q, all);
+    if (rc)
+        goto out;
+    for (unsigned r = 0; r < team->shape.nranks; r++)
+        second = second || all[r].remote;
+    if (!second)
+        goto out;
+    rc = attach(q, all, needs);
+    rc = exchange_targets(q, rc);
+    if (!rc)
+        rc = connect_peers(q);
+out:
+    free(all);
+    return rc;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Users' memory. */
+#include "coll/run/buffers.h"
+
+static size_t send_bytes(const dcoll_request_t *q)
+{
+    const dcoll_args_t *a = &q->args;
+    bool blocks =
+        a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
+    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+}
+
+static size_t recv_bytes(const dcoll_request_t *q)
+{
+    const dcoll_args_t *a = &q->args;
+    bool blocks = a->collective == DCOLL_ALLTOALL ||
+                  a->collective == DCOLL_ALLGATHER ||
+                  a->collective == DCOLL_GATHER;
+    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+}
+
+/* Peers read the key after a flag of the start that follows. */
+static void share(dcoll_request_t *q)
+{
+    const drail_mem_t *mem = q->mem[q->args.in_place ? DCOLL_RECV : DCOLL_SEND];
+    if (q->schedule.shared && mem)
+        drail_mem_key(mem, &q->shared[q->team->rank - q->team->first].key);
+}
+
+int request_bind(dcoll_request_t *q, const void *send, void *recv)
+{
+    drail_t *rail = q->team->rail;
+    unsigned reading = q->schedule.shared ? DRAIL_ACCESS_REMOTE_READ : 0;
+    int rc = 0;
+    q->base[DCOLL_SEND] = (unsigned char *)send;
+    q->base[DCOLL_RECV] = recv;
+    if (q->uses_send && send && send_bytes(q))
+        rc = drail_mem_register(rail, (void *)send, send_bytes(q), reading,
+                                &q->mem[DCOLL_SEND]);
+    if (!rc && q->uses_recv && recv && recv_bytes(q))
+        rc = drail_mem_register(rail, recv, recv_bytes(q),
+                                DRAIL_ACCESS_REMOTE_WRITE | reading,
+                                &q->mem[DCOLL_RECV]);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    if (q->my_key && q->mem[DCOLL_RECV])
+        drail_mem_key(q->mem[DCOLL_RECV], q->my_key);
+    share(q);
+    return 0;
+}
+
+void request_unbind(dcoll_request_t *q)
+{
+    for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
+        if (q->mem[s])
+            drail_mem_release(q->mem[s]);
+        q->mem[s] = NULL;
+    }
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks a call, and decides how it is done. */
+#include <string.h>
+#include <sys/types.h>
+
+#include "coll/run/choose.h"
+#include "coll/run/line.h"
+#include "coll/run/team.h"
+
+/* Starts that ranks may be ahead of others in gather, scatter and broadcast,
+ * and the memory for their blocks. */
+#define DEPTH_MAX   256u
+#define DEPTH_BYTES (512u << 10)
+
+/* ---------------------------------------------------------------- checks */
+
+static bool rooted(const dcoll_call_t *call)
+{
+    return call->collective == DCOLL_GATHER ||
+           call->collective == DCOLL_BCAST || call->collective == DCOLL_SCATTER;
+}
+
+/* What of send and recv this rank's part of the call uses. */
+static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
+                         bool *send, bool *recv)
+{
+    bool root = call->root == team->rank;
+    *send = *recv = true;
+    switch (call->collective) {
+    case DCOLL_GATHER:
+        *recv = root;
+        break;
+    case DCOLL_SCATTER:
+        *send = root;
+        break;
+    case DCOLL_BCAST:
+        *send = false;
+        break;
+    case DCOLL_BARRIER:
+        *send = *recv = false;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Where dcoll.h says so. */
+static bool in_place_is_right(const dcoll_team_t *team,
+                              const dcoll_call_t *call, bool send, bool recv)
+{
+    bool root = call->root == team->rank;
+    if (send && call->send == DCOLL_IN_PLACE)
+        return call->collective == DCOLL_ALLGATHER ||
+               call->collective == DCOLL_ALLTOALL ||
+               (call->collective == DCOLL_GATHER && root);
+    if (recv && call->recv == DCOLL_IN_PLACE)
+        return call->collective == DCOLL_SCATTER && root;
+    return true;
+}
+
+static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    bool send, recv;
+    size_t n = team->shape.nranks;
+    if (team->broken)
+        return team->broken;
+    if (!call)
+        return team_fail(team, DRAIL_EINVAL, "the call is NULL");
+    if ((unsigned)call->collective >= DCOLL_COLLECTIVES)
+        return team_fail(team, DRAIL_EINVAL, "collective %u: allowed are 0…%u",
+                         call->collective, DCOLL_COLLECTIVES - 1);
+    const char *name = dcoll_collective_name(call->collective);
+    if (rooted(call) && call->root >= n)
+        return team_fail(team, DRAIL_EINVAL, "%s: root %u: allowed are 0…%zu",
+                         name, call->root, n - 1);
+    if (call->bytes > PTRDIFF_MAX / n)
+        return team_fail(team, DRAIL_EINVAL, "%s: %zd bytes: allowed are 0…%td",
+                         name, (ssize_t)call->bytes,
+                         PTRDIFF_MAX / (ptrdiff_t)n);
+    used_buffers(team, call, &send, &recv);
+    if (!in_place_is_right(team, call, send, recv))
+        return team_fail(team, DRAIL_EINVAL,
+                         "%s: DCOLL_IN_PLACE is wrong here: allowed as send of "
+                         "all-gather, all-to-all and a gather's root, as recv "
+                         "of a scatter's root",
+                         name);
+    if (!call->bytes)
+        return 0;
+    if ((send && !call->send) || (recv && !call->recv))
+        return team_fail(team, DRAIL_EINVAL, "%s: %s is NULL", name,
+                         send && !call->send ? "send" : "recv");
+    return 0;
+}
+
+/* ---------------------------------------------------------------- choice */
+
+/* Only where it is the same on all ranks do schedules know of it. */
+static bool in_place(const dcoll_call_t *call)
+{
+    return call->send == DCOLL_IN_PLACE &&
+           (call->collective == DCOLL_ALLGATHER ||
+            call->collective == DCOLL_ALLTOALL);
+}
+
+/* Ranks run ahead of a slow root, or root of slow ranks, as far as a little
+ * memory goes. In other collectives everybody waits for everybody. */
+static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
+                          const dcoll_algorithm_t *algorithm)
+{
+    unsigned depth = team->cfg.depth;
+    /* each block has a flag, which takes a cache line */
+    size_t block = call->bytes < CACHE_LINE ? CACHE_LINE : call->bytes;
+    size_t bytes = block * team->shape.nranks;
+    if (algorithm->by_flags && depth > 1)
+        while (depth < DEPTH_MAX && 2 * depth * bytes <= DEPTH_BYTES)
+            depth *= 2;
+    return depth;
+}
+
+/* Checks the call, and decides how it is done. */
+int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
+                dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
+{
+    int rc = check_call(team, call);
+    if (rc)
+        return rc;
+    const char *name = call->algorithm;
+    *args = (dcoll_args_t){
+        .collective = call->collective,
+        .bytes = call->bytes,
+        .root = rooted(call) ? call->root : 0,
+        .in_place = in_place(call),
+        .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
+        .groups = team->cfg.groups,
+        .depth = team->cfg.depth,
+    };
+    if (!name || !strcmp(name, "auto")) {
+        *algorithm = dcoll_table_select(&team->table, &team->shape, args);
+        args->depth = depth_for(team, call, *algorithm);
+        return 0;
+    }
+    const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
+    *algorithm = a;
+    if (!a)
+        return team_fail(team, DRAIL_EINVAL, "%s: no algorithm '%s'",
+                         dcoll_collective_name(call->collective), name);
+    const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
+    if (why)
+        return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
+    args->depth = depth_for(team, call, a);
+    return 0;
+}

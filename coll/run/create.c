@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creates and destroys requests. */
+#include <stdlib.h>
+
+#include "coll/run/agree.h"
+#include "coll/run/buffers.h"
+#include "coll/run/create.h"
+#include "coll/run/prepare.h"
+#include "coll/run/wait.h"
+
+/* Others may wait for these before they come to prepare the next one. */
+static int finish_started(dcoll_team_t *team)
+{
+    int rc = 0;
+    for (dcoll_request_t *q = team->requests; q && !rc; q = q->next)
+        if (q->active)
+            rc = request_finish(q, team->timeout_ms);
+    return rc;
+}
+
+int request_create(dcoll_team_t *team, const dcoll_args_t *args,
+                   const dcoll_algorithm_t *algorithm, enum owner owner,
+                   dcoll_request_t **out)
+{
+    struct needs needs = {0};
+    struct segment_card card = {0};
+    dcoll_request_t *q = calloc(1, sizeof *q);
+    int rc = q ? finish_started(team)
+               : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    if (rc) {
+        free(q);
+        return ledger_settle(team, rc);
+    }
+    q->team = team;
+    q->owner = owner;
+    q->args = *args;
+    q->algorithm = algorithm;
+    q->node = SEGMENT_NONE;
+    q->call = call_of(args, algorithm, true);
+    q->id = team->next_id;
+    team->next_id = (q->id + 1) % REQUEST_IDS;
+    ledger_enter(team, &q->call);
+    q->next = team->requests;
+    team->requests = q;
+    rc = ledger_meet(team);
+    if (!rc) {
+        rc = request_prepare(q, &needs, &card);
+        rc = request_agree(q, rc, &needs, &card);
+    }
+    if (rc) {
+        ledger_settle(team, rc);
+        request_destroy(q);
+        return rc;
+    }
+    q->call = call_of(args, algorithm, false);
+    *out = q;
+    return 0;
+}
+
+void request_destroy(dcoll_request_t *q)
+{
+    dcoll_request_t **link = &q->team->requests;
+    while (*link && *link != q)
+        link = &(*link)->next;
+    if (*link)
+        *link = q->next;
+    for (unsigned i = q->completed; i < q->transfers; i++)
+        drail_forget(q->team->rail, &q->reqs[i]);
+    request_unbind(q);
+    if (q->mem[DCOLL_TEMP])
+        drail_mem_release(q->mem[DCOLL_TEMP]);
+    if (q->mem[DCOLL_NODE])
+        drail_mem_release(q->mem[DCOLL_NODE]);
+    if (q->keys_mem)
+        drail_mem_release(q->keys_mem);
+    segment_close(&q->node);
+    dcoll_schedule_free(&q->schedule);
+    free(q->due);
+    free(q->reqs);
+    free(q->targets);
+    free(q->seen);
+    free(q->creditors);
+    free(q);
+}

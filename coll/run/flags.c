@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flags in the memory of a node, by which its ranks wait for each other. */
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coll/run/flags.h"
+
+static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
+                                  unsigned flag)
+{
+    return (rank - q->team->first) * q->schedule.flags + flag;
+}
+
+/* Where the flag of an operation by that rank is. */
+static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
+                                   const dcoll_op_t *op)
+{
+    unsigned index = flag_index(q, rank, op->flag);
+    return op->bytes ? &q->lines[index * q->args.depth + turn(q)]
+                     : &q->words[index];
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void futex_sleep(_Atomic uint32_t *word, uint32_t value, int ms)
+{
+    struct timespec slice = {.tv_nsec = ms * 1000000L};
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &slice, NULL, 0);
+}
+
+void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    struct line *line = line_of(q, q->team->rank, op);
+    if (op->bytes)
+        memcpy(line->payload, address(q, op->src), op->bytes);
+    atomic_store_explicit(&line->value, (uint32_t)q->start + 1,
+                          memory_order_release);
+    /* without a fence: a sleeper that is missed wakes up a slice later */
+    if (atomic_load_explicit(&q->header->sleepers, memory_order_relaxed))
+        futex_wake(&line->value);
+}
+
+/* Is a flag of this value set for that start, or a later one? Values wrap. */
+static inline bool is_set(uint32_t value, uint64_t start)
+{
+    return (int32_t)(value - ((uint32_t)start + 1)) >= 0;
+}
+
+static inline bool line_set(const struct line *line, uint64_t start)
+{
+    return is_set(atomic_load_explicit(&line->value, memory_order_acquire),
+                  start);
+}
+
+int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    const struct line *line = line_of(q, op->peer, op);
+    if (op->bytes) {
+        if (!line_set(line, q->start))
+            return DRAIL_EAGAIN;
+        memcpy(address(q, op->dst), line->payload, op->bytes);
+        return 0;
+    }
+    if (q->start < op->lag)
+        return 0;
+    /* who is behind needs no look at the flag: it costs a cache miss */
+    uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];
+    uint64_t start = q->start - op->lag;
+    if (!is_set(*seen, start))
+        *seen = atomic_load_explicit(&line->value, memory_order_acquire);
+    return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
+}
+
+void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, int ms)
+{
+    uint64_t start = q->start - op->lag;
+    struct line *line = line_of(q, op->peer, op);
+    atomic_fetch_add(&q->header->sleepers, 1);
+    uint32_t value = atomic_load(&line->value);
+    if (!is_set(value, start))
+        futex_sleep(&line->value, value, ms);
+    atomic_fetch_sub(&q->header->sleepers, 1);
+}

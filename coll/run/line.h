@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DCOLL_LINE_H
+#define DCOLL_LINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coll/schedule.h"
+
+#define CACHE_LINE 64
+
+/* A flag of a rank. Those with payload have a line for each start of the depth;
+ * of others, which only grow, there is one. */
+struct line {
+    _Atomic uint32_t value; /* number of the latest start + 1 */
+    uint32_t reserved;
+    unsigned char payload[DCOLL_LINE_BYTES];
+} __attribute__((aligned(CACHE_LINE)));
+
+#endif

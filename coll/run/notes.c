@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Notifications: each is counted with the request and tag that its id names. */
+#include "coll/run/notes.h"
+
+/* An id names the request and the tag. */
+uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
+{
+    return q->id * DCOLL_TAGS + tag;
+}
+
+static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
+{
+    /* none: a credit for a request that needs it no more */
+    for (dcoll_request_t *q = team->requests; q; q = q->next)
+        if (q->id == id / DCOLL_TAGS)
+            q->due[id % DCOLL_TAGS * team->shape.nranks + peer]++;
+}
+
+/* Takes what has come from a peer, waiting for at most so long. */
+int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
+{
+    uint32_t id;
+    int rc = drail_notify_wait(team->rail, peer, &id, timeout_ms);
+    if (!rc)
+        deliver(team, peer, id);
+    else if (rc != DRAIL_EAGAIN && rc != DRAIL_ETIMEOUT)
+        team_rail_fail(team, rc);
+    return rc;
+}
+
+int notes_await(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
+    while (*due <= 0) {
+        int rc = notes_take(q->team, op->peer, 0);
+        if (rc)
+            return rc;
+    }
+    --*due;
+    return 0;
+}
+
+/* Takes all that has come from a peer. */
+static int take_all(dcoll_team_t *team, unsigned peer)
+{
+    int rc;
+    while (!(rc = notes_take(team, peer, 0)))
+        ;
+    return rc == DRAIL_EAGAIN ? 0 : rc;
+}
+
+int team_progress(dcoll_team_t *team)
+{
+    for (unsigned peer = 0; peer < team->shape.nranks; peer++)
+        /* that he has left is no matter here: who waits for him finds out */
+        if (team->connected[peer] && take_all(team, peer) == DRAIL_EINTR)
+            return DRAIL_EINTR;
+    return drail_job_interrupted(team->job)
+               ? team_fail(team, DRAIL_EINTR, "interrupted")
+               : 0;
+}
+
+/* What is not waited for yet must not fill the transport's queue of the peer,
+ * who would wait for room in it. */
+int notes_take_credits(dcoll_request_t *q)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < q->ncreditors; i++)
+        rc = take_all(q->team, q->creditors[i]);
+    return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank prepares of a request alone: schedule and memory. */
+#include <stdlib.h>
+
+#include "coll/run/prepare.h"
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void need_space(dcoll_request_t *q, struct needs *n, dcoll_space_t space)
+{
+    n->temp = n->temp || space == DCOLL_TEMP;
+    n->node = n->node || space == DCOLL_NODE;
+    q->uses_send = q->uses_send || space == DCOLL_SEND;
+    q->uses_recv = q->uses_recv || space == DCOLL_RECV;
+}
+
+static struct needs find_needs(dcoll_request_t *q)
+{
+    struct needs n = {.temp = q->schedule.temp_bytes > 0,
+                      .node = q->schedule.node_bytes > 0};
+    for (unsigned i = 0; i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET) {
+            bool put = op->kind == DCOLL_PUT;
+            n.transfers++;
+            if (op->bytes)
+                need_space(q, &n, put ? op->src.space : op->dst.space);
+        }
+        bool ready = (op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT) &&
+                     op->tag == DCOLL_READY;
+        n.ready = n.ready || ready;
+        if (ready && op->kind == DCOLL_NOTIFY)
+            q->uses_recv = true;
+        n.remote = n.remote || op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+                   op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT;
+    }
+    if (q->schedule.shared)
+        *(q->args.in_place ? &q->uses_recv : &q->uses_send) = true;
+    return n;
+}
+
+/* Notifications with a lag are due that many starts later: so many are as if
+ * they had come. */
+static void precredit(dcoll_request_t *q)
+{
+    for (unsigned i = 0; i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind != DCOLL_WAIT || !op->lag)
+            continue;
+        int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
+        if (!*due)
+            q->creditors[q->ncreditors++] = op->peer;
+        *due += (int32_t)op->lag;
+    }
+}
+
+static size_t flags_count(const dcoll_request_t *q)
+{
+    return (size_t)q->team->locals * q->schedule.flags;
+}
+
+/* The header, a word for each flag, a line for each flag and depth, keys. */
+static size_t flags_bytes(const dcoll_request_t *q)
+{
+    return sizeof(struct node_header) +
+           flags_count(q) * (1 + q->args.depth) * sizeof(struct line) +
+           q->team->locals * sizeof(struct shared_key);
+}
+
+size_t request_node_bytes(const dcoll_request_t *q)
+{
+    return round_up(flags_bytes(q), 4096) +
+           q->args.depth * q->stride[DCOLL_NODE];
+}
+
+void request_use_node(dcoll_request_t *q)
+{
+    q->header = (struct node_header *)q->node.base;
+    q->words = (struct line *)(q->header + 1);
+    q->lines = q->words + flags_count(q);
+    q->shared =
+        (struct shared_key *)(q->lines + flags_count(q) * q->args.depth);
+    q->base[DCOLL_NODE] = q->node.base + round_up(flags_bytes(q), 4096);
+}
+
+bool request_has_node(const dcoll_request_t *q)
+{
+    return q->schedule.flags || q->schedule.node_bytes;
+}
+
+static int alloc_temp(dcoll_request_t *q)
+{
+    void *temp;
+    if (!q->schedule.temp_bytes)
+        return 0;
+    int rc =
+        drail_mem_alloc(q->team->rail, q->args.depth * q->stride[DCOLL_TEMP],
+                        DRAIL_ACCESS_REMOTE_WRITE, &temp, &q->mem[DCOLL_TEMP]);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    q->base[DCOLL_TEMP] = temp;
+    return 0;
+}
+
+/* One key per rank, and behind them our own, from which READY is put. */
+static int alloc_keys(dcoll_request_t *q)
+{
+    void *keys;
+    unsigned n = q->team->shape.nranks;
+    int rc = drail_mem_alloc(q->team->rail, (n + 1) * sizeof(drail_key_t),
+                             DRAIL_ACCESS_REMOTE_WRITE, &keys, &q->keys_mem);
+    if (rc)
+        return team_rail_fail(q->team, rc);
+    q->keys = keys;
+    q->my_key = q->keys + n;
+    return 0;
+}
+
+int request_prepare(dcoll_request_t *q, struct needs *needs,
+                    struct segment_card *card)
+{
+    dcoll_team_t *team = q->team;
+    unsigned n = team->shape.nranks;
+    q->algorithm->generate(&team->shape, &q->args, team->rank, &q->schedule);
+    if (q->schedule.error)
+        return team_fail(team, q->schedule.error, "no memory for a schedule");
+    *needs = find_needs(q);
+    q->stride[DCOLL_TEMP] = round_up(q->schedule.temp_bytes, CACHE_LINE);
+    q->stride[DCOLL_NODE] = round_up(q->schedule.node_bytes, CACHE_LINE);
+    q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
+    q->reqs = calloc(needs->transfers + 1, sizeof *q->reqs);
+    q->targets = calloc(n, sizeof *q->targets);
+    q->creditors = calloc((size_t)DCOLL_TAGS * n, sizeof *q->creditors);
+    q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
+    if (!q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    precredit(q);
+    int rc = alloc_temp(q);
+    if (!rc && needs->ready)
+        rc = alloc_keys(q);
+    if (!rc && request_has_node(q) && team->rank == team->first)
+        rc = segment_create(&q->node, request_node_bytes(q), card);
+    return rc;
+}

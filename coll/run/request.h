@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DCOLL_REQUEST_H
+#define DCOLL_REQUEST_H
+
+#include "coll/run/team.h"
+#include "coll/run/line.h"
+
+/* A request: schedule, memory and connections of a collective, prepared once,
+ * and how far the present start of it has got. */
+
+/* The key of a user's buffer that others get from. */
+struct shared_key {
+    drail_key_t key;
+} __attribute__((aligned(CACHE_LINE)));
+
+/* Begin of the node memory of a request. */
+struct node_header {
+    _Atomic uint32_t sleepers; /* ranks that sleep on one of the lines */
+} __attribute__((aligned(CACHE_LINE)));
+
+/* Where the memory of a peer is. */
+struct target {
+    drail_key_t temp, node, keys;
+    uint64_t temp_stride, node_stride; /* from one start's to the next's */
+};
+
+enum owner {
+    OWNER_CALLER, /* dcoll_init: persistent */
+    OWNER_TEAM,   /* of blocking calls */
+    OWNER_BEGIN   /* of dcoll_begin */
+};
+
+struct dcoll_request {
+    dcoll_request_t *next;
+    dcoll_team_t *team;
+    enum owner owner;
+    unsigned ordinal; /* OWNER_BEGIN: which of several equal ones */
+    uint32_t id;      /* the same on all ranks */
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    dcoll_schedule_t schedule;
+    struct call call;
+    unsigned begun; /* OWNER_BEGIN 0: calls of dcoll_begin so far */
+
+    /* memory: of each space, and from one start's to the next's */
+    unsigned char *base[4];
+    size_t stride[4];
+    drail_mem_t *mem[4];
+    struct segment node;
+    struct node_header *header;
+    struct line *lines, *words; /* flags with and without payload */
+    uint32_t *seen;             /* latest known value of each word */
+    struct shared_key *shared;  /* by rank on my node */
+    bool uses_send, uses_recv;  /* the transport reads or writes them */
+    struct target *targets;     /* by rank */
+    drail_key_t *keys;          /* by rank: RECV of those that said READY */
+    drail_mem_t *keys_mem;
+    drail_key_t *my_key; /* of RECV, what READY carries; registered, too */
+
+    /* progress */
+    bool active;
+    uint64_t start; /* number of the present start */
+    unsigned pc;
+    unsigned transfers, completed; /* of this start */
+    drail_req_t *reqs;             /* one per put and get of the schedule */
+    int32_t *due;        /* [tag * ranks + peer]: arrived - consumed */
+    unsigned *creditors; /* peers whose notifications I wait for with a lag */
+    unsigned ncreditors;
+    uint64_t waiting_ns; /* since when it has not moved, 0: it has */
+    uint64_t looked_ns;  /* ledger_check was made */
+    bool asleep;         /* it has waited for long */
+    unsigned polls;      /* by dcoll_test */
+};
+
+/* Which of the depth's memory the present start uses. */
+static inline size_t turn(const dcoll_request_t *q)
+{
+    return q->start & (q->args.depth - 1);
+}
+
+static inline unsigned char *address(const dcoll_request_t *q,
+                                     dcoll_place_t place)
+{
+    return q->base[place.space] + turn(q) * q->stride[place.space] +
+           place.offset;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ownership in short:
+ *
+ *   team -> ledger (node memory: what each rank of the node has called)
+ *        -> request (schedule, TEMP, node memory, keys of the peers)
+ *
+ * Requests of blocking and non-blocking calls are kept with the team and used
+ * again by calls with the same arguments.
+ */
+#ifndef DCOLL_TEAM_H
+#define DCOLL_TEAM_H
+
+#include "coll/dcoll.h"
+#include "coll/run/ledger.h"
+#include "coll/run/segment.h"
+#include "coll/select/table.h"
+
+/* What a rank tells all others of itself. */
+struct member {
+    struct segment_card segment;
+    pid_t pid;
+    drail_key_t ledger;
+    uint32_t first_id; /* rank 0's counts: of the team's first request */
+};
+
+/* Ids of requests go round: a notification's id holds them and a tag. */
+#define REQUEST_IDS (UINT32_MAX / DCOLL_TAGS)
+
+struct dcoll_team {
+    drail_job_t *job;
+    drail_t *rail;
+    dcoll_config_t cfg;
+    dcoll_table_t table; /* from cfg.table, or empty */
+    dcoll_shape_t shape;
+    unsigned *node_begin;
+    unsigned rank, node, first, locals; /* first: rank on my node */
+    bool crowded; /* more ranks than cores: what we wait for needs our core */
+    int timeout_ms;
+    bool *connected; /* by rank */
+    struct member *members;
+    struct segment ledgers; /* one per rank of my node */
+    drail_mem_t *ledger_mem;
+    struct ledger *copy; /* of a remote rank's, registered */
+    drail_mem_t *copy_mem;
+    dcoll_request_t *requests; /* list of all */
+    unsigned next_id;
+    int broken; /* error after which nothing works any more */
+    drail_error_t error;
+};
+
+/* Writes the sentence; returns code. */
+int team_fail(dcoll_team_t *team, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The transport's error becomes the team's. */
+int team_rail_fail(dcoll_team_t *team, int code);
+/* Connects to a peer if that has not been done. */
+int team_connect(dcoll_team_t *team, unsigned peer);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What goes over the rails: puts, gets and notifications. */
+#include <sched.h>
+
+#include "coll/run/clock.h"
+#include "coll/run/notes.h"
+#include "coll/run/transfers.h"
+
+#define SLEEP_AFTER_NS 2000000ull /* of waiting in vain */
+
+/* A peer who has no credit left for us may himself be waiting for credit, of us
+ * or of others: we take what comes meanwhile. */
+static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
+               unsigned flags, dcoll_tag_t tag, drail_req_t *req)
+{
+    dcoll_team_t *team = q->team;
+    const struct timespec nap = {.tv_nsec = 50000};
+    uint64_t since = 0;
+    int rc;
+    flags |= DRAIL_NOTIFY | DRAIL_NOWAIT;
+    while ((rc = drail_put(team->rail, peer, xfer, flags, note_id(q, tag),
+                           req)) == DRAIL_EAGAIN) {
+        uint64_t now = now_ns();
+        since = since ? since : now;
+        rc = team_progress(team);
+        if (rc)
+            return rc;
+        if (now - since > (uint64_t)team->timeout_ms * 1000000u)
+            return team_fail(team, DRAIL_ETIMEOUT,
+                             "%s: rank %u has taken nothing for %d ms",
+                             dcoll_collective_name(q->args.collective), peer,
+                             team->timeout_ms);
+        if (now - since < SLEEP_AFTER_NS)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
+    }
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    drail_xfer_t xfer = {0};
+    if (op->tag == DCOLL_READY)
+        xfer = (drail_xfer_t){
+            .local = q->my_key,
+            .local_mem = q->keys_mem,
+            .remote = &q->targets[op->peer].keys,
+            .remote_offset = team->rank * sizeof(drail_key_t),
+            .bytes = sizeof(drail_key_t),
+        };
+    return put(q, op->peer, &xfer, 0, op->tag, NULL);
+}
+
+int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    const struct target *target = &q->targets[op->peer];
+    drail_xfer_t xfer = {.bytes = op->bytes};
+    if (op->bytes) {
+        xfer.local = address(q, op->src);
+        xfer.local_mem = q->mem[op->src.space];
+        xfer.remote_offset = op->dst.offset;
+        if (op->dst.space == DCOLL_RECV) {
+            xfer.remote = &q->keys[op->peer];
+        } else if (op->dst.space == DCOLL_TEMP) {
+            xfer.remote = &target->temp;
+            xfer.remote_offset += turn(q) * target->temp_stride;
+        } else {
+            xfer.remote = &target->node;
+            xfer.remote_offset += turn(q) * target->node_stride;
+        }
+    }
+    unsigned rail = op->port % drail_nrails(team->rail);
+    int rc = put(q, op->peer, &xfer, DRAIL_ON_RAIL(rail), DCOLL_DATA,
+                 &q->reqs[q->transfers]);
+    if (rc)
+        return rc;
+    q->transfers++;
+    return 0;
+}
+
+int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    drail_xfer_t xfer = {
+        .local = address(q, op->dst),
+        .local_mem = q->mem[op->dst.space],
+        .remote = &q->shared[op->peer - team->first].key,
+        .remote_offset = op->src.offset,
+        .bytes = op->bytes,
+    };
+    int rc = drail_get(team->rail, op->peer, &xfer, &q->reqs[q->transfers]);
+    if (rc)
+        return team_rail_fail(team, rc);
+    q->transfers++;
+    return 0;
+}
+
+int transfers_complete(dcoll_request_t *q)
+{
+    while (q->completed < q->transfers) {
+        int rc = drail_test(q->team->rail, &q->reqs[q->completed]);
+        if (rc == DRAIL_EAGAIN)
+            return rc;
+        if (rc)
+            return team_rail_fail(q->team, rc);
+        q->completed++;
+    }
+    return 0;
+}
