@@ -93,6 +93,12 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
     stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
 }
 
+/* What others get from: the executor gives them one key, that of this. */
+static dcoll_space_t shared_space(const dcoll_args_t *args)
+{
+    return args->in_place ? DCOLL_RECV : DCOLL_SEND;
+}
+
 static void check_get(const struct site *site, const dcoll_op_t *op)
 {
     const struct verifier *v = site->v;
@@ -106,6 +112,8 @@ static void check_get(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "the peer's schedule is not shared");
     else if (op->src.space != DCOLL_SEND && op->src.space != DCOLL_RECV)
         WRONG(site, "only users' buffers are shared");
+    else if (op->src.space != shared_space(&v->program->args))
+        WRONG(site, "what is shared is the other buffer");
     if (op->port >= v->shape->ports)
         WRONG(site, "port %u of %u", op->port, v->shape->ports);
     check_target(site, op->dst);
@@ -172,6 +180,7 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         break;
     case DCOLL_NOTIFY:
         check_peer(site, op);
+        site->v->keys |= op->tag == DCOLL_READY;
         if (!site->v->error)
             stream_of(site->v, op->peer, site->rank, op->tag)->posts++;
         break;

@@ -75,23 +75,22 @@ void verify_acquire(struct verifier *v, unsigned rank, unsigned from,
 {
     struct player *p = &v->players[rank];
     const uint32_t *news = clock_of(v, release.snapshot);
-    uint32_t changed = p->clock[from] < release.own;
-    for (unsigned r = 0; r < v->nranks; r++) {
-        changed |= p->clock[r] < news[r];
-        p->clock[r] = p->clock[r] < news[r] ? news[r] : p->clock[r];
-    }
-    if (p->clock[from] < release.own)
-        p->clock[from] = release.own;
-    if (changed) {
-        drop(&v->snapshots, p->snapshot);
-        p->snapshot = NONE;
-    }
+    uint32_t *clock = p->clock;
+    /* who has heard of this release knows all that it says */
+    if (clock[from] >= release.own)
+        return;
+    for (unsigned r = 0; r < v->nranks; r++)
+        clock[r] = clock[r] < news[r] ? news[r] : clock[r];
+    clock[from] = release.own;
+    drop(&v->snapshots, p->snapshot);
+    p->snapshot = NONE;
 }
 
-bool verify_send(struct verifier *v, unsigned from, unsigned to,
-                 dcoll_tag_t tag, uint32_t put)
+bool verify_send(struct verifier *v, unsigned from, const dcoll_op_t *op,
+                 uint32_t put)
 {
-    struct stream *s = stream_of(v, to, from, tag);
+    const dcoll_tag_t tag = verify_tag(op);
+    struct stream *s = stream_of(v, op->peer, from, tag);
     uint32_t i = v->messages_free;
     if (i != NONE)
         v->messages_free = v->messages[i].next;
@@ -101,6 +100,7 @@ bool verify_send(struct verifier *v, unsigned from, unsigned to,
     else
         return false;
     v->messages[i].put = put;
+    v->messages[i].behind = tag == DCOLL_DATA ? op->step + 1u : 0;
     v->messages[i].next = NONE;
     if (!verify_release(v, from, &v->messages[i].release))
         return false;
@@ -124,6 +124,8 @@ bool verify_receive(struct verifier *v, unsigned rank, unsigned from,
     drop(&v->snapshots, m->release.snapshot);
     if (m->put != NONE)
         v->puts[m->put].seen = v->players[rank].clock[rank];
+    if (!s->lag)
+        verify_hear(&v->players[rank], m->behind);
     s->head = m->next;
     m->next = v->messages_free;
     v->messages_free = i;

@@ -28,10 +28,18 @@ static void conflict(struct verifier *v, const struct actor *actor,
     unsigned rank = put ? v->puts[other->who & ~IS_PUT].poster : other->who;
     verify_where(v, actor->rank, actor->access.what, where, sizeof where);
     verify_where(v, rank, other->what, before, sizeof before);
-    verify_place(region, region->offset + cell * v->grain, v->grain, place,
-                 sizeof place);
+    verify_place(v, region, cell, place, sizeof place);
     verify_fail(v, "%s %s %s, unordered with %s, which %s them", where, doing,
                 place, before, done);
+}
+
+/* What the latest writer has brought is needed. */
+static void count_read(struct verifier *v, const struct access *write)
+{
+    bool put = write->who & IS_PUT;
+    unsigned rank = put ? v->puts[write->who & ~IS_PUT].poster : write->who;
+    unsigned ops = schedule_of(v, rank)->nops + USER_OPS;
+    v->players[rank].uses[write->what % ops].read++;
 }
 
 bool verify_read(struct verifier *v, const struct actor *actor,
@@ -50,6 +58,8 @@ bool verify_read(struct verifier *v, const struct actor *actor,
         v->readers[v->nreaders] = (struct reader){c->read, c->readers};
         c->readers = v->nreaders++;
     }
+    if (!c->read.when && c->write.when)
+        count_read(v, &c->write);
     c->read = actor->access;
     return true;
 }
@@ -73,6 +83,8 @@ bool verify_write(struct verifier *v, const struct actor *actor,
             break;
         reader = &v->readers[i].access;
     }
+    actor->use->cells++;
+    actor->use->fresh += c->value != value;
     *c = (struct cell){value, actor->access, {0}, NONE};
     return true;
 }

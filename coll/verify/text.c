@@ -6,7 +6,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-static const char *const spaces[] = {"SEND", "RECV", "TEMP", "NODE"};
+static const char *const spaces[] = {"SEND", "RECV", "TEMP", "NODE", "line"};
 static const char *const tags[] = {"DATA", "READY", "CREDIT"};
 
 static void operation(const dcoll_op_t *op, char *text, size_t size)
@@ -65,12 +65,16 @@ void verify_where(const struct verifier *v, unsigned rank, uint32_t what,
              rank, kind);
 }
 
-void verify_place(const struct region *region, size_t offset, size_t bytes,
-                  char *text, size_t size)
+void verify_place(const struct verifier *v, const struct region *region,
+                  size_t cell, char *text, size_t size)
 {
-    snprintf(text, size, "bytes %zu … %zu of rank %u's %s", offset,
-             offset + bytes - 1, region->rank,
-             region->line ? "line" : spaces[region->space]);
+    size_t offset = region->offset + cell * v->grain;
+    if (region->kind == REGION_KEY)
+        snprintf(text, size, "the key of rank %zu's RECV on rank %u",
+                 region->offset, region->rank);
+    else
+        snprintf(text, size, "bytes %zu … %zu of rank %u's %s", offset,
+                 offset + v->grain - 1, region->rank, spaces[region->kind]);
 }
 
 void verify_fail(struct verifier *v, const char *format, ...)

@@ -106,7 +106,9 @@ static struct actor user(const struct verifier *v, unsigned rank, unsigned op)
     const struct player *p = &v->players[rank];
     op += schedule_of(v, rank)->nops;
     return (struct actor){
-        rank, {rank, p->clock[rank], what_of(v, rank, p->start, op)}};
+        rank,
+        {rank, p->clock[rank], what_of(v, rank, p->start, op)},
+        &p->uses[op]};
 }
 
 void verify_user_fill(struct verifier *v, unsigned rank)
@@ -114,11 +116,16 @@ void verify_user_fill(struct verifier *v, unsigned rank)
     struct player *p = &v->players[rank];
     struct actor actor = user(v, rank, USER_FILLS);
     size_t cells = v->program->args.bytes / v->grain;
-    struct region send = {p->user[DCOLL_SEND], 0, rank, DCOLL_SEND, false};
-    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV, false};
+    struct region send = {p->user[DCOLL_SEND], 0, rank, DCOLL_SEND};
+    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV};
     size_t which;
 
     p->begin[p->start] = p->clock[rank];
+    if (p->keys) {
+        struct region key = {p->keys + rank, rank, rank, REGION_KEY};
+        if (!verify_write(v, &actor, &key, 0, p->start + 1))
+            return;
+    }
     for (size_t i = 0; i < p->send / v->grain; i++)
         if (!verify_write(v, &actor, &send, i,
                           input(v, p->start, rank, i / cells, i % cells)))
@@ -177,7 +184,7 @@ void verify_user_read(struct verifier *v, unsigned rank)
     struct player *p = &v->players[rank];
     struct actor actor = user(v, rank, USER_READS);
     size_t cells = v->program->args.bytes / v->grain;
-    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV, false};
+    struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV};
 
     for (size_t i = 0; i < p->recv / v->grain; i++) {
         uint64_t value = recv.cells[i].value;

@@ -29,6 +29,7 @@ static struct cell *claim(struct verifier *v, size_t cells)
 static void lay_out(struct verifier *v)
 {
     unsigned depth = depth_of(v);
+    size_t uses = 0;
     v->ncells = 0;
     for (unsigned n = 0; n < v->shape->nnodes; n++) {
         unsigned first = v->shape->node_begin[n];
@@ -42,8 +43,12 @@ static void lay_out(struct verifier *v)
             p->user[DCOLL_RECV] = claim(v, cells_of(v, p->recv));
             p->temp = claim(v, depth * cells_of(v, s->temp_bytes));
             p->lines = claim(v, depth * s->flags * v->line_cells);
+            p->keys = v->keys ? claim(v, v->nranks) : NULL;
+            p->uses = v->uses ? v->uses + uses : NULL;
+            uses += s->nops + USER_OPS;
         }
     }
+    v->nuses = uses;
 }
 
 static int set_up_player(struct verifier *v, unsigned rank)
@@ -71,7 +76,8 @@ static int set_up(struct verifier *v)
             return DRAIL_ENOMEM;
     lay_out(v);
     v->cells = calloc(v->ncells + 1, sizeof *v->cells);
-    if (!v->cells)
+    v->uses = calloc(v->nuses, sizeof *v->uses);
+    if (!v->cells || !v->uses)
         return DRAIL_ENOMEM;
     for (size_t i = 0; i < v->ncells; i++)
         v->cells[i].readers = NONE;
@@ -88,6 +94,7 @@ static void tear_down(struct verifier *v)
     }
     free(v->players);
     free(v->cells);
+    free(v->uses);
     free(v->streams);
     free(v->snapshots.clock);
     free(v->snapshots.users);
@@ -118,7 +125,7 @@ static struct region region_of(const struct verifier *v, unsigned rank,
         break;
     }
     return (struct region){base + place.offset / v->grain, place.offset, rank,
-                           place.space, false};
+                           place.space};
 }
 
 static struct region line_of(const struct verifier *v, unsigned rank,
@@ -126,7 +133,15 @@ static struct region line_of(const struct verifier *v, unsigned rank,
 {
     size_t line = start % depth_of(v) * schedule_of(v, rank)->flags + flag;
     return (struct region){v->players[rank].lines + line * v->line_cells, 0,
-                           rank, DCOLL_NODE, true};
+                           rank, REGION_LINE};
+}
+
+/* The key of a rank's RECV: what another has of it, or its own. */
+static struct region key_of(const struct verifier *v, unsigned rank,
+                            unsigned owner)
+{
+    return (struct region){v->players[rank].keys + owner, owner, rank,
+                           REGION_KEY};
 }
 
 static struct flag *flag_of(const struct verifier *v, unsigned rank,
@@ -140,56 +155,107 @@ static struct actor actor_of(const struct verifier *v, unsigned rank)
 {
     const struct player *p = &v->players[rank];
     return (struct actor){
-        rank, {rank, p->clock[rank], what_of(v, rank, p->start, p->op)}};
+        rank,
+        {rank, p->clock[rank], what_of(v, rank, p->start, p->op)},
+        &p->uses[p->op]};
 }
 
 /* The index of a new put, and who accesses memory for it; or NONE. */
 static uint32_t start_put(struct verifier *v, unsigned rank, unsigned target,
                           struct actor *actor)
 {
-    struct player *p = &v->players[rank];
     uint32_t put = v->nputs;
     *actor = actor_of(v, rank);
     if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
                      sizeof *v->puts))
         return NONE;
     v->puts[v->nputs++] =
-        (struct put){rank, NONE, target, NONE, actor->access.what, p->puts};
-    p->puts = put;
+        (struct put){rank, NONE, target, NONE, actor->access.what, NONE};
     actor->access.who = IS_PUT | put;
     return put;
+}
+
+/* COMPLETE waits for it. */
+static void to_complete(struct verifier *v, unsigned rank, uint32_t put)
+{
+    struct player *p = &v->players[rank];
+    v->puts[put].next = p->puts;
+    p->puts = put;
+}
+
+/* The key is looked at when the put is posted. */
+static bool use_key(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct player *p = &v->players[rank];
+    if (p->ready[op->peer] != p->start + 1) {
+        verify_fail_at(v, rank, p->start, p->op,
+                       "put into RECV without READY of this start");
+        return false;
+    }
+    struct actor actor = actor_of(v, rank);
+    struct region key = key_of(v, rank, op->peer);
+    return verify_read(v, &actor, &key, 0);
 }
 
 static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
     struct actor actor;
-    if (op->dst.space == DCOLL_RECV && p->ready[op->peer] != p->start + 1) {
-        verify_fail_at(v, rank, p->start, p->op,
-                       "put into RECV without READY of this start");
+    if (op->dst.space == DCOLL_RECV && !use_key(v, rank, op))
         return;
-    }
     uint32_t put = start_put(v, rank, op->peer, &actor);
     if (put == NONE)
         return;
+    to_complete(v, rank, put);
     if (op->bytes) {
         struct region src = region_of(v, rank, p->start, op->src);
         struct region dst = region_of(v, op->peer, p->start, op->dst);
         if (!verify_move(v, &actor, &src, &dst, op->bytes))
             return;
     }
-    verify_send(v, rank, op->peer, DCOLL_DATA, put);
+    verify_send(v, rank, op, put);
+}
+
+/* READY is a put of the key of RECV to where the peer keeps it. */
+static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    struct actor actor;
+    uint32_t put = NONE;
+    if (op->tag == DCOLL_READY) {
+        put = start_put(v, rank, op->peer, &actor);
+        if (put == NONE)
+            return;
+        struct region src = key_of(v, rank, rank);
+        struct region dst = key_of(v, op->peer, rank);
+        if (!verify_read(v, &actor, &src, 0) ||
+            !verify_write(v, &actor, &dst, 0, src.cells->value))
+            return;
+    }
+    verify_send(v, rank, op, put);
 }
 
 static void play_get(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
     struct actor actor;
-    if (start_put(v, rank, rank, &actor) == NONE)
+    uint32_t get = start_put(v, rank, rank, &actor);
+    if (get == NONE)
         return;
+    to_complete(v, rank, get);
     struct region src = region_of(v, op->peer, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
     verify_move(v, &actor, &src, &dst, op->bytes);
+}
+
+static void play_message(struct verifier *v, unsigned rank,
+                         const dcoll_op_t *op)
+{
+    if (op->kind == DCOLL_PUT)
+        play_put(v, rank, op);
+    else if (op->kind == DCOLL_GET)
+        play_get(v, rank, op);
+    else
+        play_notify(v, rank, op);
 }
 
 static void complete(struct put *put, unsigned rank, uint32_t clock)
@@ -202,8 +268,12 @@ static void complete(struct put *put, unsigned rank, uint32_t clock)
 static void play_complete(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
-    for (; p->puts != NONE; p->puts = v->puts[p->puts].next)
+    for (; p->puts != NONE; p->puts = v->puts[p->puts].next) {
+        const struct put *put = &v->puts[p->puts];
         complete(&v->puts[p->puts], rank, p->clock[rank]);
+        if (put->target == rank)
+            verify_hear(p, op_of(v, rank, put->what)->step + 1u);
+    }
 }
 
 static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -224,7 +294,14 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct actor actor = actor_of(v, rank);
     struct region src = region_of(v, rank, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
-    verify_move(v, &actor, &src, &dst, op->bytes);
+    size_t cells = op->bytes / v->grain;
+    if (src.cells == dst.cells)
+        return; /* a root that is in place: the executor leaves it out, too */
+    if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
+        verify_fail_at(v, rank, start, v->players[rank].op,
+                       "source and target overlap");
+    else
+        verify_move(v, &actor, &src, &dst, op->bytes);
 }
 
 static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -244,6 +321,7 @@ static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
             return;
     }
     flag->bytes = op->bytes;
+    flag->behind = p->behind;
     verify_release(v, rank, &flag->release);
 }
 
@@ -257,6 +335,8 @@ static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (!flag->release.own)
         return false;
     verify_acquire(v, rank, op->peer, flag->release);
+    if (!op->lag)
+        verify_hear(p, flag->behind);
     if (!op->bytes != !flag->bytes)
         verify_fail_at(v, rank, p->start, p->op,
                        "signalled with %zu bytes, awaited with %zu",
@@ -278,13 +358,10 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     switch (op->kind) {
     case DCOLL_PUT:
-        play_put(v, rank, op);
-        return true;
     case DCOLL_GET:
-        play_get(v, rank, op);
-        return true;
     case DCOLL_NOTIFY:
-        verify_send(v, rank, op->peer, op->tag, NONE);
+        if (verify_step(v, rank, op))
+            play_message(v, rank, op);
         return true;
     case DCOLL_WAIT:
         return play_wait(v, rank, op);
@@ -314,6 +391,7 @@ static bool play_rank(struct verifier *v, unsigned rank)
     for (; p->start < v->starts && !v->error; moved = true) {
         if (!p->begun) {
             verify_user_fill(v, rank);
+            p->behind = 0;
             p->begun = true;
         } else if (p->op < s->nops) {
             if (!play_op(v, rank, &s->ops[p->op]))
@@ -387,9 +465,13 @@ int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
     if (!v.error)
         verify_check(&v);
     if (!v.error)
+        verify_ports(&v);
+    if (!v.error)
         v.error = set_up(&v);
     if (!v.error)
         play(&v);
+    if (!v.error)
+        verify_uses(&v);
     tear_down(&v);
     if (v.error == DRAIL_ENOMEM)
         snprintf(why, size, "out of memory");

@@ -7,12 +7,23 @@
  * happens-before relation, and playing one of them with vector clocks finds
  * whatever can go wrong in any.
  *
- *   verify.c         plays the ranks
- *   verify_check.c   what can be seen without playing: ranges, counts
- *   verify_clock.c   vector clocks, notifications, flags
- *   verify_memory.c  contents, and who accessed them (races)
- *   verify_user.c    what the callers put in and expect
- *   verify_text.c    sentences
+ *   verify.c  plays the ranks
+ *   check.c   what can be seen without playing: ranges, counts
+ *   ports.c   the k-port model: steps
+ *   clock.c   vector clocks, notifications, flags
+ *   memory.c  contents, and who accessed them (races)
+ *   use.c     is everything that is moved needed?
+ *   user.c    what the callers put in and expect
+ *   text.c    sentences
+ *
+ * depth + 1 starts are enough. What is true of the starts s and s + d is true
+ * of 0 and d: all starts have the same operations, and what orders two of them
+ * (rank by rank, or from what was sent `lag` starts ago) never leads back to an
+ * earlier start, so nothing outside of the window from s to s + d takes part.
+ * The same memory is used again after d = depth starts at the latest, and who
+ * is ordered with his successor is ordered with all that follow. A WAIT with a
+ * lag is for a start before the present one: a circle of ranks that wait for
+ * each other has none, and closes in start 0.
  */
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
@@ -21,7 +32,7 @@
 
 #define NONE UINT32_MAX
 
-/* ------------------------------------------------- verify_clock.c --- */
+/* ---------------------------------------------------------- clock.c --- */
 
 /* What a rank knew when it released something: its clock then. Only its own
  * entry grows without news from others, so it is apart and many releases share
@@ -39,7 +50,8 @@ struct snapshots {
 
 struct message {
     struct release release;
-    uint32_t put; /* NONE: none */
+    uint32_t put;    /* NONE: none */
+    uint32_t behind; /* steps of this start that its receiver is behind */
     uint32_t next;
 };
 
@@ -51,10 +63,11 @@ struct stream {
 
 struct flag {
     struct release release; /* own 0: not signalled */
+    uint32_t behind;        /* as that of a message */
     size_t bytes;
 };
 
-/* -------------------------------------------------- verify_memory.c --- */
+/* --------------------------------------------------------- memory.c --- */
 
 /* One access: `when` is the clock of rank `who`, or `who` is a put. */
 struct access {
@@ -65,7 +78,8 @@ struct access {
 #define IS_PUT 0x80000000u
 
 /* A put reads and writes from its posting until somebody knows better. Of a
- * get, the target is the poster, who sees it with COMPLETE. */
+ * get, the target is the poster, who sees it with COMPLETE. READY is a put of
+ * a key, which COMPLETE does not wait for. */
 struct put {
     uint32_t poster, completed; /* clock of its COMPLETE, NONE: none yet */
     uint32_t target, seen;      /* clock of its WAIT, NONE: none yet */
@@ -86,6 +100,13 @@ struct cell {
     uint32_t readers; /* more of them; NONE */
 };
 
+/* ------------------------------------------------------------ use.c --- */
+
+/* What became of the cells that an operation wrote, in all starts. */
+struct use {
+    uint32_t cells, fresh, read; /* fresh: they held something else before */
+};
+
 /* --------------------------------------------------------- verify.c --- */
 
 struct player {
@@ -97,9 +118,13 @@ struct player {
     size_t send, recv;    /* bytes */
     struct cell *user[2]; /* SEND, RECV */
     struct cell *temp, *node, *lines;
+    struct cell *keys;  /* by rank: what READY brought, and the own one; NULL:
+                           there is no READY */
     struct flag *flags; /* [start * flags + flag] */
     uint32_t *begin;    /* by start: clock when it began; 0: has not */
     uint32_t *ready;    /* by peer: latest start + 1 with its READY */
+    uint32_t behind;    /* steps of this start that it has heard of */
+    struct use *uses;   /* by operation */
 };
 
 struct verifier {
@@ -108,9 +133,12 @@ struct verifier {
     unsigned nranks, starts;
     size_t grain;      /* bytes of a cell */
     size_t line_cells; /* of a payload */
+    bool keys;         /* READY is sent */
     struct player *players;
     struct cell *cells; /* of all memories */
     size_t ncells;
+    struct use *uses; /* of all ranks' operations and users */
+    size_t nuses;
     struct stream *streams; /* [(to * nranks + from) * DCOLL_TAGS + tag] */
     struct snapshots snapshots;
     struct message *messages;
@@ -128,15 +156,18 @@ struct verifier {
 struct actor {
     unsigned rank;
     struct access access; /* what is remembered of it */
+    struct use *use;
 };
+
+/* What can be accessed: the spaces of a schedule, lines, keys. */
+enum { REGION_LINE = DCOLL_NODE + 1, REGION_KEY };
 
 /* Part of a memory, for accesses and sentences. */
 struct region {
     struct cell *cells;
-    size_t offset; /* bytes in the memory */
+    size_t offset; /* bytes in the memory; of keys: whose it is */
     unsigned rank; /* of the memory */
-    dcoll_space_t space;
-    bool line;
+    unsigned kind; /* dcoll_space_t, or REGION_… */
 };
 
 static inline const dcoll_schedule_t *schedule_of(const struct verifier *v,
@@ -160,18 +191,40 @@ static inline uint32_t what_of(const struct verifier *v, unsigned rank,
     return start * (schedule_of(v, rank)->nops + USER_OPS) + op;
 }
 
+/* The operation; NULL: the user's. */
+static inline const dcoll_op_t *op_of(const struct verifier *v, unsigned rank,
+                                      uint32_t what)
+{
+    const dcoll_schedule_t *s = schedule_of(v, rank);
+    unsigned op = what % (s->nops + USER_OPS);
+    return op < s->nops ? &s->ops[op] : NULL;
+}
+
+/* What a rank does from now on comes after so many steps. */
+static inline void verify_hear(struct player *p, uint32_t steps)
+{
+    if (p->behind < steps)
+        p->behind = steps;
+}
+
 /* Makes room for one more; false: out of memory, and v->error says so. */
 bool verify_room(struct verifier *v, void **array, uint32_t count,
                  uint32_t *capacity, size_t size);
 
 /* Before playing: sets grain, streams' counts; v->error. */
 void verify_check(struct verifier *v);
+/* Is each step one of the k-port model? */
+void verify_ports(struct verifier *v);
+/* While playing: may the rank still send in the operation's step? */
+bool verify_step(struct verifier *v, unsigned rank, const dcoll_op_t *op);
+/* After playing: was everything needed that was moved? */
+void verify_uses(struct verifier *v);
 
 bool verify_release(struct verifier *v, unsigned rank, struct release *out);
 void verify_acquire(struct verifier *v, unsigned rank, unsigned from,
                     struct release release);
-bool verify_send(struct verifier *v, unsigned from, unsigned to,
-                 dcoll_tag_t tag, uint32_t put);
+bool verify_send(struct verifier *v, unsigned from, const dcoll_op_t *op,
+                 uint32_t put);
 /* false: there is none. */
 bool verify_receive(struct verifier *v, unsigned rank, unsigned from,
                     dcoll_tag_t tag);
@@ -203,7 +256,12 @@ void verify_fail_at(struct verifier *v, unsigned rank, unsigned start,
                     unsigned op, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* "bytes 8 … 15 of rank 3's TEMP" */
-void verify_place(const struct region *region, size_t offset, size_t bytes,
-                  char *text, size_t size);
+void verify_place(const struct verifier *v, const struct region *region,
+                  size_t cell, char *text, size_t size);
+/* DATA of a PUT and of a get (which tells nobody), or the tag of a NOTIFY. */
+static inline dcoll_tag_t verify_tag(const dcoll_op_t *op)
+{
+    return op->kind == DCOLL_NOTIFY ? op->tag : DCOLL_DATA;
+}
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The k-port model (seed 000, section 3.2): in a step a rank sends at most k
+ * messages and receives at most k, through different ports. PUT, GET and DATA
+ * alone are messages; READY and CREDIT cost nothing there. A message that wraps
+ * around takes two puts, one directly after the other.
+ *
+ * What a rank sends in a step may depend on what came in earlier ones only:
+ * that is seen by playing.
+ */
+#include <stdlib.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "verify.h"
+
+/* Who uses the ports: [((step * nranks + rank) * 2 + receives) * ports + port],
+ * the other rank + 1. */
+struct ports {
+    struct verifier *v;
+    uint32_t *peer;
+};
+
+static bool is_message(const dcoll_op_t *op)
+{
+    return op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+           (op->kind == DCOLL_NOTIFY && op->tag == DCOLL_DATA);
+}
+
+static unsigned steps_of(const struct verifier *v)
+{
+    unsigned steps = 0;
+    for (unsigned r = 0; r < v->nranks; r++)
+        for (unsigned i = 0; i < schedule_of(v, r)->nops; i++) {
+            const dcoll_op_t *op = &schedule_of(v, r)->ops[i];
+            if (is_message(op) && op->step >= steps)
+                steps = op->step + 1u;
+        }
+    return steps;
+}
+
+/* Of a message that the operation before has begun. */
+static bool goes_on(const dcoll_schedule_t *s, unsigned index)
+{
+    const dcoll_op_t *a = index ? &s->ops[index - 1] : NULL;
+    const dcoll_op_t *b = &s->ops[index];
+    return a && a->kind == DCOLL_PUT && b->kind == DCOLL_PUT &&
+           a->peer == b->peer && a->port == b->port && a->step == b->step;
+}
+
+static void take(const struct ports *p, unsigned rank, unsigned index)
+{
+    const struct verifier *v = p->v;
+    const dcoll_op_t *op = &schedule_of(v, rank)->ops[index];
+    bool get = op->kind == DCOLL_GET;
+    for (unsigned end = 0; end < 2; end++) {
+        /* first at the poster's end */
+        unsigned here = end ? op->peer : rank, there = end ? rank : op->peer;
+        bool receives = end ? !get : get;
+        size_t row = ((size_t)op->step * v->nranks + here) * 2 + receives;
+        uint32_t *peer = &p->peer[row * v->shape->ports + op->port];
+        if (*peer) {
+            verify_fail_at(
+                p->v, rank, 0, index,
+                "in step %u, rank %u %s rank %u through port %u, too", op->step,
+                here, receives ? "receives from" : "sends to", *peer - 1,
+                op->port);
+            return;
+        }
+        *peer = there + 1;
+    }
+}
+
+void verify_ports(struct verifier *v)
+{
+    size_t rows = (size_t)steps_of(v) * v->nranks * 2;
+    struct ports p = {
+        .v = v, .peer = calloc(rows * v->shape->ports + 1, sizeof *p.peer)};
+    if (!p.peer)
+        v->error = DRAIL_ENOMEM;
+    for (unsigned r = 0; r < v->nranks; r++)
+        for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
+            if (is_message(&schedule_of(v, r)->ops[i]) &&
+                !goes_on(schedule_of(v, r), i))
+                take(&p, r, i);
+    free(p.peer);
+}
+
+bool verify_step(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    const struct player *p = &v->players[rank];
+    if (op->step >= p->behind || !is_message(op))
+        return true;
+    verify_fail_at(v, rank, p->start, p->op,
+                   "it is of step %u, but comes after messages of step %u",
+                   op->step, p->behind - 1);
+    return false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nothing is moved in vain: what an operation brings is new where it goes, and
+ * somebody reads it before it is overwritten. A message or a payload may bring
+ * more than what is needed, as it goes in one piece; of what a rank copies,
+ * every byte must be needed.
+ */
+#include "verify.h"
+
+static bool moves(const dcoll_op_t *op)
+{
+    return op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+           op->kind == DCOLL_COPY || op->kind == DCOLL_SIGNAL ||
+           op->kind == DCOLL_AWAIT;
+}
+
+static bool needed(const dcoll_op_t *op, uint32_t cells, uint32_t of)
+{
+    return op->kind == DCOLL_COPY ? cells == of : cells > 0;
+}
+
+static size_t in_a_start(const struct verifier *v, uint32_t cells)
+{
+    return cells / v->starts * v->grain;
+}
+
+static void check_use(struct verifier *v, unsigned rank, unsigned index)
+{
+    const dcoll_op_t *op = &schedule_of(v, rank)->ops[index];
+    const struct use *use = &v->players[rank].uses[index];
+    if (!moves(op) || !use->cells)
+        return;
+    if (!needed(op, use->read, use->cells))
+        verify_fail_at(v, rank, 0, index, "superfluous: nobody reads %zu bytes",
+                       in_a_start(v, use->cells - use->read));
+    else if (!needed(op, use->fresh, use->cells))
+        verify_fail_at(v, rank, 0, index,
+                       "superfluous: %zu bytes are there already",
+                       in_a_start(v, use->cells - use->fresh));
+}
+
+void verify_uses(struct verifier *v)
+{
+    for (unsigned r = 0; r < v->nranks && !v->error; r++)
+        for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
+            check_use(v, r, i);
+}
