@@ -70,7 +70,10 @@ typedef struct dcoll_args {
     unsigned root;   /**< gather, bcast, scatter */
     bool in_place;   /**< allgather, alltoall: SEND is not used, the rank's
                           own block lies in its place in RECV already
-                          (alltoall: RECV holds what is to be sent) */
+                          (alltoall: RECV holds what is to be sent). Gather,
+                          scatter: at the root, the one block of SEND or RECV
+                          lies in its place in the other; generators are not
+                          told, as the schedules are the same */
     bool zero_copy;  /**< put from and to the final memory where the algorithm
                           can: users' buffers, or the node's shared memory for
                           SMP-aware ones; else through TEMP */
@@ -79,6 +82,14 @@ typedef struct dcoll_args {
     unsigned depth;  /**< power of two: starts that TEMP, NODE and lines serve,
                           by which ranks may be ahead of others */
 } dcoll_args_t;
+
+/** Blocks of a rank's SEND and RECV. */
+unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
+                           unsigned rank);
+unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
+                           unsigned rank);
+/** In place on all ranks, so that generators are told. */
+bool dcoll_all_in_place(const dcoll_args_t *args);
 
 typedef enum dcoll_space {
     DCOLL_SEND,
@@ -104,10 +115,10 @@ typedef enum dcoll_tag {
 
 typedef enum dcoll_kind {
     DCOLL_PUT,      /**< src (mine) to dst (the peer's), then its DATA */
-    DCOLL_GET,      /**< src (SEND or RECV of the peer, who is on my node and
-                         whose schedule is shared) to dst (mine): done after
-                         COMPLETE. The peer is not told: flags say when src
-                         may be read, and when it has been */
+    DCOLL_GET,      /**< src (SEND, or RECV if in place on all ranks, of the
+                         peer, who is on my node and whose schedule is shared)
+                         to dst (mine): done after COMPLETE. The peer is not told:
+                       flags say when src      may be read, and when it has been */
     DCOLL_NOTIFY,   /**< tag to peer, without data */
     DCOLL_WAIT,     /**< for the next notification with tag from peer. With
                          lag: that many starts ago; the first lag starts pass.
@@ -131,7 +142,9 @@ typedef enum dcoll_kind {
 typedef struct dcoll_op {
     dcoll_kind_t kind;
     uint8_t phase;   /**< of the algorithm, from 1 (the papers' phases) */
-    uint16_t step;   /**< communication step, from 0, for drawings */
+    uint16_t step;   /**< communication step of the k-port model, from 0: a
+                          message needs none of the same step, nor of later
+                          ones, to have come before */
     unsigned peer;   /**< rank: PUT, GET, NOTIFY, WAIT, AWAIT */
     unsigned port;   /**< PUT, GET: 0 … k-1, at both ends */
     unsigned flag;   /**< SIGNAL, AWAIT */
@@ -204,6 +217,13 @@ const dcoll_algorithm_t *const *dcoll_algorithms(void);
 const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
                                               const char *name);
 
+/** The depth that runs where @p depth is configured: in gather, scatter and
+ *  broadcast by flags, ranks run ahead of a slow root, or the root of slow
+ *  ranks, as far as a little memory goes. In other collectives everybody waits
+ *  for everybody. */
+unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
+                     const dcoll_shape_t *shape, size_t bytes, unsigned depth);
+
 /** Schedules of all ranks. */
 typedef struct dcoll_program {
     const dcoll_shape_t *shape;
@@ -222,10 +242,13 @@ void dcoll_program_free(dcoll_program_t *program);
 
 /**
  * Plays all ranks symbolically, @p starts times back to back, each rank's user
- * filling its buffers before and reading them after each start. Proves that
- * every block ends where it must, that no two accesses to the same bytes of
- * which one writes are unordered, that nothing deadlocks, that no notification
- * is left over, that offsets are within the memory that the schedule asks for.
+ * filling its buffers before and reading them after each start; depth + 1
+ * starts prove it for any number of them (verify.h). Proves that every block
+ * ends where it must, that no two accesses to the same bytes, or the same key,
+ * of which one writes are unordered, that nothing deadlocks, that no
+ * notification is left over, that offsets are within the memory that the
+ * schedule asks for, that steps are those of the k-port model, and that
+ * nothing is moved in vain.
  * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
  * DRAIL_ENOMEM.
  */

@@ -88,34 +88,28 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
 
 /* ------------------------------------------------------------- buffers --- */
 
+/* A broadcast has one buffer, which is recv here; who is in place has send
+ * nevertheless. */
+static dcoll_args_t buffers_of(const coll_plan_t *plan)
+{
+    return (dcoll_args_t){.collective = plan->collective,
+                          .root = (unsigned)plan->opts->root};
+}
+
 unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank)
 {
-    switch (plan->collective) {
-    case DCOLL_ALLTOALL:
-        return plan->shape.nranks;
-    case DCOLL_SCATTER:
-        return rank == plan->opts->root ? plan->shape.nranks : 0;
-    case DCOLL_BCAST:
-    case DCOLL_BARRIER:
-        return 0;
-    default:
-        return 1;
-    }
+    const dcoll_args_t args = buffers_of(plan);
+    return plan->collective == DCOLL_BCAST
+               ? 0
+               : dcoll_send_blocks(&args, plan->shape.nranks, rank);
 }
 
 unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank)
 {
-    switch (plan->collective) {
-    case DCOLL_GATHER:
-        return rank == plan->opts->root ? plan->shape.nranks : 0;
-    case DCOLL_BARRIER:
-        return 0;
-    case DCOLL_BCAST:
-    case DCOLL_SCATTER:
-        return 1;
-    default:
-        return plan->shape.nranks;
-    }
+    const dcoll_args_t args = buffers_of(plan);
+    return plan->collective == DCOLL_BCAST
+               ? 1
+               : dcoll_recv_blocks(&args, plan->shape.nranks, rank);
 }
 
 uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)

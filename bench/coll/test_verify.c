@@ -11,7 +11,6 @@
 #include "bench/test.h"
 #include "verify.h"
 
-#define STARTS    3
 #define NODES_MAX 1024
 
 typedef struct verify {
@@ -131,11 +130,12 @@ static int add_sizes(verify_t *v, dcoll_collective_t collective,
                          (opts->zero_copy == ZERO_COPY_AUTO &&
                           bytes >= cfg.zero_copy_bytes),
             .groups = (unsigned)opts->groups,
-            .depth = 2,
+            .depth = cfg.depth,
         };
         const dcoll_algorithm_t *a =
             algorithm ? algorithm
                       : dcoll_table_select(NULL, &v->result.shape, &args);
+        args.depth = dcoll_depth(a, &v->result.shape, bytes, cfg.depth);
         if (add_row(v, a, &args))
             return -1;
         if (collective == DCOLL_BARRIER)
@@ -235,27 +235,18 @@ static void cost(verify_row_t *row, const dcoll_program_t *p)
         row->blocks = dcoll_cost(p, &byte) / (double)p->args.bytes;
 }
 
-/* A root that is in place is the same schedule with other buffers. */
-static bool aliased(const dcoll_args_t *args)
-{
-    return args->in_place && (args->collective == DCOLL_GATHER ||
-                              args->collective == DCOLL_SCATTER);
-}
-
 static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
                         unsigned depth)
 {
     dcoll_args_t args = row->args;
     dcoll_program_t p;
     args.depth = depth;
-    args.in_place = row->args.in_place && !aliased(&row->args);
     int rc = dcoll_program_make(row->algorithm, shape, &args, &p);
     if (rc)
         return rc;
-    p.args.in_place = row->args.in_place;
-    rc = dcoll_verify(&p, STARTS, row->why, sizeof row->why);
+    rc = dcoll_verify(&p, depth + 1, row->why, sizeof row->why);
     row->failed = rc == DRAIL_EINVAL;
-    if (depth == 2) {
+    if (depth == row->args.depth) {
         count(row, &p);
         cost(row, &p);
     }
@@ -263,13 +254,14 @@ static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
     return rc == DRAIL_ENOMEM ? rc : 0;
 }
 
+/* The depths that run: that of the default, and that of depth 1. */
 static int verify_row(verify_row_t *row, const dcoll_shape_t *shape)
 {
     const dcoll_algorithm_t *a = row->algorithm;
     row->refusal = a->refuses ? a->refuses(shape, &row->args) : NULL;
     if (row->refusal)
         return 0;
-    int rc = verify_depth(row, shape, 2);
+    int rc = verify_depth(row, shape, row->args.depth);
     return rc || row->failed ? rc : verify_depth(row, shape, 1);
 }
 

@@ -31,14 +31,14 @@ static void table(FILE *file, const verify_result_t *r)
     for (unsigned n = 0; n < r->shape.nnodes; n++)
         fprintf(file, " %u",
                 r->shape.node_begin[n + 1] - r->shape.node_begin[n]);
-    fputs(" ranks; depths 1 and 2; several starts back to back\n"
+    fputs(" ranks; depth as it runs, and 1; depth + 1 starts back to back\n"
           "# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
           "of a rank and node, per start in flight; ts, blocks: on the "
           "critical path\n",
           file);
-    fprintf(file, "%-9s %-22s %10s %4s %8s %5s %5s %10s %10s %6s %7s\n", "#",
-            "algorithm", "bytes", "zero", "ops", "puts", "steps", "temp",
-            "node", "ts", "blocks");
+    fprintf(file, "%-9s %-22s %10s %4s %5s %8s %5s %5s %10s %10s %6s %7s\n",
+            "#", "algorithm", "bytes", "zero", "depth", "ops", "puts", "steps",
+            "temp", "node", "ts", "blocks");
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];
         fprintf(file, "%-9s %-22s %10zu %4s ",
@@ -48,10 +48,11 @@ static void table(FILE *file, const verify_result_t *r)
         if (row->refusal)
             fprintf(file, "refuses: %s\n", row->refusal);
         else
-            fprintf(file, "%8u %5u %5u %10zu %10zu %6g %7g  %s%s%s\n",
-                    row->operations, row->puts, row->steps, row->temp_bytes,
-                    row->node_bytes, row->startups, row->blocks, verdict(row),
-                    row->failed ? ": " : "", row->why);
+            fprintf(file, "%5u %8u %5u %5u %10zu %10zu %6g %7g  %s%s%s\n",
+                    row->args.depth, row->operations, row->puts, row->steps,
+                    row->temp_bytes, row->node_bytes, row->startups,
+                    row->blocks, verdict(row), row->failed ? ": " : "",
+                    row->why);
     }
 }
 
@@ -71,7 +72,8 @@ static void quoted(FILE *file, const char *text)
 static void csv(FILE *file, const verify_result_t *r)
 {
     fputs("test,collective,algorithm,ranks,ppn,nodes,ports,bytes,zero_copy,"
-          "in_place,root,groups,operations,puts,steps,temp_bytes,node_bytes,"
+          "in_place,root,groups,depth,operations,puts,steps,temp_bytes,node_"
+          "bytes,"
           "startups,blocks,verdict,reason\n",
           file);
     for (unsigned i = 0; i < r->nrows; i++) {
@@ -85,11 +87,11 @@ static void csv(FILE *file, const verify_result_t *r)
                 row->args.in_place ? "yes" : "no", row->args.root,
                 row->args.groups);
         if (row->refusal)
-            fputs(",,,,,,,", file);
+            fputs(",,,,,,,,", file);
         else
-            fprintf(file, ",%u,%u,%u,%zu,%zu,%g,%g", row->operations, row->puts,
-                    row->steps, row->temp_bytes, row->node_bytes, row->startups,
-                    row->blocks);
+            fprintf(file, ",%u,%u,%u,%u,%zu,%zu,%g,%g", row->args.depth,
+                    row->operations, row->puts, row->steps, row->temp_bytes,
+                    row->node_bytes, row->startups, row->blocks);
         fprintf(file, ",%s,", verdict(row));
         quoted(file, reason(row));
         fputc('\n', file);
@@ -107,6 +109,7 @@ static void json_row(json_t *j, const verify_row_t *row)
     json_uint(j, "bytes", row->args.bytes);
     json_bool(j, "zero_copy", row->args.zero_copy);
     if (!row->refusal) {
+        json_uint(j, "depth", row->args.depth);
         json_uint(j, "operations", row->operations);
         json_uint(j, "puts", row->puts);
         json_uint(j, "steps", row->steps);

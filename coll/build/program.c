@@ -10,14 +10,16 @@ int dcoll_program_make(const dcoll_algorithm_t *algorithm,
                        dcoll_program_t *out)
 {
     int rc = 0;
+    dcoll_args_t told = *args;
+    told.in_place = dcoll_all_in_place(args);
     *out = (dcoll_program_t){.shape = shape, .args = *args};
-    if (algorithm->refuses && algorithm->refuses(shape, args))
+    if (algorithm->refuses && algorithm->refuses(shape, &told))
         return DRAIL_ENOTSUP;
     out->rank = calloc(shape->nranks, sizeof *out->rank);
     if (!out->rank)
         return DRAIL_ENOMEM;
     for (unsigned r = 0; !rc && r < shape->nranks; r++) {
-        algorithm->generate(shape, args, r, &out->rank[r]);
+        algorithm->generate(shape, &told, r, &out->rank[r]);
         rc = out->rank[r].error;
     }
     if (rc)

@@ -4,19 +4,16 @@
 
 static size_t send_bytes(const dcoll_request_t *q)
 {
-    const dcoll_args_t *a = &q->args;
-    bool blocks =
-        a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
-    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+    const dcoll_team_t *team = q->team;
+    return q->args.bytes *
+           dcoll_send_blocks(&q->args, team->shape.nranks, team->rank);
 }
 
 static size_t recv_bytes(const dcoll_request_t *q)
 {
-    const dcoll_args_t *a = &q->args;
-    bool blocks = a->collective == DCOLL_ALLTOALL ||
-                  a->collective == DCOLL_ALLGATHER ||
-                  a->collective == DCOLL_GATHER;
-    return a->bytes * (blocks ? q->team->shape.nranks : 1);
+    const dcoll_team_t *team = q->team;
+    return q->args.bytes *
+           dcoll_recv_blocks(&q->args, team->shape.nranks, team->rank);
 }
 
 /* Peers read the key after a flag of the start that follows. */

@@ -7,11 +7,6 @@
 #include "coll/run/line.h"
 #include "coll/run/team.h"
 
-/* Starts that ranks may be ahead of others in gather, scatter and broadcast,
- * and the memory for their blocks. */
-#define DEPTH_MAX   256u
-#define DEPTH_BYTES (512u << 10)
-
 /* ---------------------------------------------------------------- checks */
 
 static bool rooted(const dcoll_call_t *call)
@@ -102,21 +97,6 @@ static bool in_place(const dcoll_call_t *call)
             call->collective == DCOLL_ALLTOALL);
 }
 
-/* Ranks run ahead of a slow root, or root of slow ranks, as far as a little
- * memory goes. In other collectives everybody waits for everybody. */
-static unsigned depth_for(const dcoll_team_t *team, const dcoll_call_t *call,
-                          const dcoll_algorithm_t *algorithm)
-{
-    unsigned depth = team->cfg.depth;
-    /* each block has a flag, which takes a cache line */
-    size_t block = call->bytes < CACHE_LINE ? CACHE_LINE : call->bytes;
-    size_t bytes = block * team->shape.nranks;
-    if (algorithm->by_flags && depth > 1)
-        while (depth < DEPTH_MAX && 2 * depth * bytes <= DEPTH_BYTES)
-            depth *= 2;
-    return depth;
-}
-
 /* Checks the call, and decides how it is done. */
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
@@ -136,7 +116,8 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
     };
     if (!name || !strcmp(name, "auto")) {
         *algorithm = dcoll_table_select(&team->table, &team->shape, args);
-        args->depth = depth_for(team, call, *algorithm);
+        args->depth =
+            dcoll_depth(*algorithm, &team->shape, call->bytes, args->depth);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
@@ -147,6 +128,6 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
     const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
     if (why)
         return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
-    args->depth = depth_for(team, call, a);
+    args->depth = dcoll_depth(a, &team->shape, call->bytes, args->depth);
     return 0;
 }

@@ -27,9 +27,9 @@ static size_t room(const struct verifier *v, unsigned rank, dcoll_space_t space)
 {
     switch (space) {
     case DCOLL_SEND:
-        return verify_send_bytes(v->program, rank);
+        return send_bytes(v, rank);
     case DCOLL_RECV:
-        return verify_recv_bytes(v->program, rank);
+        return recv_bytes(v, rank);
     case DCOLL_TEMP:
         return schedule_of(v, rank)->temp_bytes;
     case DCOLL_NODE:
@@ -96,7 +96,7 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
 /* What others get from: the executor gives them one key, that of this. */
 static dcoll_space_t shared_space(const dcoll_args_t *args)
 {
-    return args->in_place ? DCOLL_RECV : DCOLL_SEND;
+    return dcoll_all_in_place(args) ? DCOLL_RECV : DCOLL_SEND;
 }
 
 static void check_get(const struct site *site, const dcoll_op_t *op)

@@ -9,50 +9,6 @@
 
 #define SCRIBBLE ((uint64_t)1 << 63)
 
-static size_t blocks(const dcoll_program_t *p, bool many)
-{
-    return (many ? p->shape->nranks : 1) * p->args.bytes;
-}
-
-size_t verify_send_bytes(const dcoll_program_t *p, unsigned rank)
-{
-    const dcoll_args_t *a = &p->args;
-    bool root = rank == a->root;
-    switch (a->collective) {
-    case DCOLL_GATHER:
-        return blocks(p, false);
-    case DCOLL_ALLGATHER:
-        return a->in_place ? 0 : blocks(p, false);
-    case DCOLL_ALLTOALL:
-        return a->in_place ? 0 : blocks(p, true);
-    case DCOLL_BCAST:
-        return root ? blocks(p, false) : 0;
-    case DCOLL_SCATTER:
-        return root ? blocks(p, true) : 0;
-    default:
-        return 0;
-    }
-}
-
-size_t verify_recv_bytes(const dcoll_program_t *p, unsigned rank)
-{
-    const dcoll_args_t *a = &p->args;
-    bool root = rank == a->root;
-    switch (a->collective) {
-    case DCOLL_GATHER:
-        return root ? blocks(p, true) : 0;
-    case DCOLL_ALLGATHER:
-    case DCOLL_ALLTOALL:
-        return blocks(p, true);
-    case DCOLL_BCAST:
-        return root ? 0 : blocks(p, false);
-    case DCOLL_SCATTER:
-        return blocks(p, false);
-    default:
-        return 0;
-    }
-}
-
 /* What block `block` of a rank's input holds in its cell `cell`. */
 static uint64_t input(const struct verifier *v, unsigned start, unsigned rank,
                       size_t block, size_t cell)

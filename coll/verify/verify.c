@@ -55,8 +55,8 @@ static int set_up_player(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
     p->snapshot = p->puts = NONE;
-    p->send = verify_send_bytes(v->program, rank);
-    p->recv = verify_recv_bytes(v->program, rank);
+    p->send = send_bytes(v, rank);
+    p->recv = recv_bytes(v, rank);
     p->clock = calloc(2 * (size_t)v->nranks + v->starts, sizeof *p->clock);
     p->flags = calloc((size_t)schedule_of(v, rank)->flags * v->starts + 1,
                       sizeof *p->flags);

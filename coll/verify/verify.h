@@ -176,6 +176,18 @@ static inline const dcoll_schedule_t *schedule_of(const struct verifier *v,
     return &v->program->rank[rank];
 }
 
+static inline size_t send_bytes(const struct verifier *v, unsigned rank)
+{
+    const dcoll_args_t *args = &v->program->args;
+    return args->bytes * dcoll_send_blocks(args, v->nranks, rank);
+}
+
+static inline size_t recv_bytes(const struct verifier *v, unsigned rank)
+{
+    const dcoll_args_t *args = &v->program->args;
+    return args->bytes * dcoll_recv_blocks(args, v->nranks, rank);
+}
+
 static inline struct stream *stream_of(const struct verifier *v, unsigned to,
                                        unsigned from, dcoll_tag_t tag)
 {
@@ -238,8 +250,6 @@ bool verify_read(struct verifier *v, const struct actor *actor,
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
 
-size_t verify_send_bytes(const dcoll_program_t *program, unsigned rank);
-size_t verify_recv_bytes(const dcoll_program_t *program, unsigned rank);
 /* Buffers of a root that is in place are the same memory. */
 void verify_user_alias(struct verifier *v);
 void verify_user_fill(struct verifier *v, unsigned rank);

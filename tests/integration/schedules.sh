@@ -51,6 +51,18 @@ assert (r['steps'], r['startups'], r['blocks']) == (2, 2, 4), r" \
 }
 check "steps and costs" costs
 
+# ranks run ahead of a slow root by 256 starts, of 4K blocks by less
+depths()
+{
+    "$bench" verify --ranks 6 --collective gather --sizes 8,4K,16K \
+        --algorithm shm-gather --format json >"$work/depths.json" &&
+        python3 -c "
+import json, sys
+rows = json.load(open(sys.argv[1]))['results']
+assert [r['depth'] for r in rows] == [256, 16, 4], rows" "$work/depths.json"
+}
+check "the depths that run" depths
+
 check "unknown algorithm" status 2 "--algorithm: 'fastest'" \
     "$bench" verify --algorithm fastest
 check "refused shape" status 2 "within one node only" \

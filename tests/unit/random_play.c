@@ -59,27 +59,6 @@ static unsigned char content(unsigned start, unsigned rank, size_t block,
 
 /* ------------------------------------------------------------- users --- */
 
-static size_t buffer(const struct play *p, unsigned rank, bool send)
-{
-    const dcoll_args_t *a = &p->program->args;
-    bool root = rank == a->root;
-    size_t one = a->bytes, all = p->n * a->bytes;
-    switch (a->collective) {
-    case DCOLL_GATHER:
-        return send ? one : root ? all : 0;
-    case DCOLL_ALLGATHER:
-        return send ? one : all;
-    case DCOLL_ALLTOALL:
-        return all;
-    case DCOLL_BCAST:
-        return send == root ? one : 0;
-    case DCOLL_SCATTER:
-        return send ? (root ? all : 0) : one;
-    default:
-        return 0;
-    }
-}
-
 static void fill(struct play *p, unsigned r)
 {
     const dcoll_args_t *a = &p->program->args;
@@ -293,13 +272,14 @@ static bool fly(struct play *p)
 static void set_up(struct play *p)
 {
     const dcoll_shape_t *shape = p->program->shape;
+    const dcoll_args_t *args = &p->program->args;
     size_t puts = 0;
     for (unsigned r = 0; r < p->n; r++) {
         const dcoll_schedule_t *s = &p->program->rank[r];
         struct rank *rank = &p->ranks[r];
         unsigned first = shape->node_begin[dcoll_shape_node(shape, r)];
-        rank->send_bytes = buffer(p, r, true);
-        rank->recv_bytes = buffer(p, r, false);
+        rank->send_bytes = args->bytes * dcoll_send_blocks(args, p->n, r);
+        rank->recv_bytes = args->bytes * dcoll_recv_blocks(args, p->n, r);
         rank->send = calloc(rank->send_bytes + 1, 1);
         rank->recv = calloc(rank->recv_bytes + 1, 1);
         rank->temp = calloc(p->depth * s->temp_bytes + 1, 1);

@@ -62,21 +62,15 @@ static void describe(const dcoll_program_t *p, char *text, size_t size)
             snprintf(text + used, size - (size_t)used, " %u", s->node_begin[n]);
 }
 
-/* Roots that are in place are the same schedule with other buffers. */
 static void run(struct sweep *sweep, const dcoll_shape_t *shape,
                 const dcoll_args_t *args)
 {
     const dcoll_algorithm_t *a = sweep->algorithm;
-    bool alias = args->in_place && (args->collective == DCOLL_GATHER ||
-                                    args->collective == DCOLL_SCATTER);
-    dcoll_args_t generated = *args;
     dcoll_program_t p;
     char why[1024] = "", text[1024];
-    generated.in_place = args->in_place && !alias;
-    int rc = dcoll_program_make(a, shape, &generated, &p);
+    int rc = dcoll_program_make(a, shape, args, &p);
     if (rc == DRAIL_ENOTSUP)
         return;
-    p.args.in_place = args->in_place;
     if (!rc)
         rc = dcoll_verify(&p, STARTS + (args->depth > 2 ? args->depth : 0), why,
                           sizeof why);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What arguments mean: buffers, depth. */
+#include "coll/schedule.h"
+
+/* Starts that ranks may be ahead of others, and the memory for their blocks. */
+#define DEPTH_MAX   256u
+#define DEPTH_BYTES (512u << 10)
+#define LINE        64 /* bytes of a cache line */
+
+unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
+                           unsigned rank)
+{
+    switch (args->collective) {
+    case DCOLL_GATHER:
+        return 1;
+    case DCOLL_ALLGATHER:
+        return args->in_place ? 0 : 1;
+    case DCOLL_ALLTOALL:
+        return args->in_place ? 0 : nranks;
+    case DCOLL_BCAST:
+        return rank == args->root ? 1 : 0;
+    case DCOLL_SCATTER:
+        return rank == args->root ? nranks : 0;
+    default:
+        return 0;
+    }
+}
+
+unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
+                           unsigned rank)
+{
+    switch (args->collective) {
+    case DCOLL_GATHER:
+        return rank == args->root ? nranks : 0;
+    case DCOLL_ALLGATHER:
+    case DCOLL_ALLTOALL:
+        return nranks;
+    case DCOLL_BCAST:
+        return rank == args->root ? 0 : 1;
+    case DCOLL_SCATTER:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+bool dcoll_all_in_place(const dcoll_args_t *args)
+{
+    return args->in_place && (args->collective == DCOLL_ALLGATHER ||
+                              args->collective == DCOLL_ALLTOALL);
+}
+
+unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
+                     const dcoll_shape_t *shape, size_t bytes, unsigned depth)
+{
+    /* each block has a flag, which takes a cache line */
+    size_t block = bytes < LINE ? LINE : bytes;
+    if (algorithm->by_flags && depth > 1)
+        while (depth < DEPTH_MAX &&
+               2 * depth * block <= DEPTH_BYTES / shape->nranks)
+            depth *= 2;
+    return depth;
+}
