@@ -146,7 +146,7 @@ typedef struct dcoll_op {
                           message needs none of the same step, nor of later
                           ones, to have come before */
     unsigned peer;   /**< rank: PUT, GET, NOTIFY, WAIT, AWAIT */
-    unsigned port;   /**< PUT, GET: 0 … k-1, at both ends */
+    unsigned port;   /**< PUT, GET, NOTIFY: 0 … k-1, at both ends */
     unsigned flag;   /**< SIGNAL, AWAIT */
     unsigned lag;    /**< WAIT, AWAIT */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
@@ -182,7 +182,8 @@ void dcoll_add_put(dcoll_schedule_t *s, unsigned peer, unsigned port,
                    dcoll_place_t src, dcoll_place_t dst, size_t bytes);
 void dcoll_add_get(dcoll_schedule_t *s, unsigned peer, unsigned port,
                    dcoll_place_t src, dcoll_place_t dst, size_t bytes);
-void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag);
+void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                      dcoll_tag_t tag);
 void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,
                     unsigned lag);
 void dcoll_add_complete(dcoll_schedule_t *s);

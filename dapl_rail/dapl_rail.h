@@ -390,8 +390,8 @@ typedef enum drail_flags {
     DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY: DRAIL_EAGAIN, and nothing is
                               started, if the peer has no credit left */
 } drail_flags_t;
-/** Flag of drail_put: a message too short to be striped goes over this rail.
- *  Engine single takes its own all the same. */
+/** Flag of drail_put and drail_get: a message too short to be striped goes over
+ *  this rail. Engine single takes its own all the same. */
 #define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**
@@ -403,9 +403,9 @@ typedef enum drail_flags {
  */
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
-/** RDMA read striped over the rails. */
+/** RDMA read striped over the rails. @p flags: 0 or DRAIL_ON_RAIL(). */
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
-              drail_req_t *req);
+              unsigned flags, drail_req_t *req);
 /** A notification without data (a put of 0 bytes). */
 int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
 /**

@@ -314,21 +314,22 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 }
 
 int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
-              drail_req_t *req)
+              unsigned flags, drail_req_t *req)
 {
     int rc;
     struct peer *peer = peer_get(t, rank, &rc);
     if (!peer)
         return rc;
-    if (!xfer)
-        return fail(t, DRAIL_EINVAL, "drail_get: no transfer");
+    if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
+        flags % DRAIL_ON_RAIL(0))
+        return fail(t, DRAIL_EINVAL, "drail_get: flags 0x%x", flags);
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_READ);
     if (xfer->bytes)
-        transfer_cut(t, &x, 0);
+        transfer_cut(t, &x, flags);
     return outcome(t, peer, transfer_start(t, &x, req), "drail_get");
 }
 

@@ -71,7 +71,7 @@ static void change_page(dsm_t *dsm, unsigned page)
     uint64_t mine = drail_job_rank(dsm->job);
 
     lock(dsm, page, 0, mine);
-    must(dsm, "drail_get", drail_get(dsm->rails, 0, &xfer, &req));
+    must(dsm, "drail_get", drail_get(dsm->rails, 0, &xfer, 0, &req));
     must(dsm, "drail_wait", drail_wait(dsm->rails, &req, -1));
     for (size_t i = 0; i < WORDS; i++)
         word[i] += mine;

@@ -14,10 +14,11 @@ grant_t grant_along_tree(dcoll_space_t target)
     return target == DCOLL_RECV ? GRANT_READY : GRANT_CREDIT;
 }
 
-void grant_open(dcoll_schedule_t *s, grant_t grant, unsigned source)
+void grant_open(dcoll_schedule_t *s, grant_t grant, unsigned source,
+                unsigned port)
 {
     if (grant == GRANT_READY)
-        dcoll_add_notify(s, source, DCOLL_READY);
+        dcoll_add_notify(s, source, port, DCOLL_READY);
 }
 
 void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
@@ -29,8 +30,9 @@ void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
         dcoll_add_wait(s, target, DCOLL_CREDIT, args->depth);
 }
 
-void grant_close(dcoll_schedule_t *s, grant_t grant, unsigned source)
+void grant_close(dcoll_schedule_t *s, grant_t grant, unsigned source,
+                 unsigned port)
 {
     if (grant == GRANT_CREDIT)
-        dcoll_add_notify(s, source, DCOLL_CREDIT);
+        dcoll_add_notify(s, source, port, DCOLL_CREDIT);
 }

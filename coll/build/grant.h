@@ -22,12 +22,19 @@ grant_t grant_among_all(const dcoll_args_t *args, dcoll_space_t target);
 /** Where ranks may run ahead of others. */
 grant_t grant_along_tree(dcoll_space_t target);
 
-/** The target, at its start. */
-void grant_open(dcoll_schedule_t *s, grant_t grant, unsigned source);
+/** The target, at its start. What it says goes through @p port, that of the
+ *  puts it permits: ports that share the puts share the permissions. */
+void grant_open(dcoll_schedule_t *s, grant_t grant, unsigned source,
+                unsigned port);
 /** The initiator, before its first put. */
 void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
                 unsigned target);
 /** The target, when it has read everything. */
-void grant_close(dcoll_schedule_t *s, grant_t grant, unsigned source);
+void grant_close(dcoll_schedule_t *s, grant_t grant, unsigned source,
+                 unsigned port);
+
+/** grant_open or grant_close. */
+typedef void grant_change_t(dcoll_schedule_t *s, grant_t grant, unsigned source,
+                            unsigned port);
 
 #endif

@@ -64,10 +64,10 @@ void masters_leave(const struct node *node)
         node_signal(node, NODE_DONE);
 }
 
-void masters_grant(const struct node *node, unsigned source)
+void masters_grant(const struct node *node, unsigned source, unsigned port)
 {
     if (node->args->depth == 1)
-        dcoll_add_notify(node->s, source, DCOLL_CREDIT);
+        dcoll_add_notify(node->s, source, port, DCOLL_CREDIT);
 }
 
 void masters_take(const struct node *node, unsigned target)

@@ -35,8 +35,9 @@ void masters_to_node(const struct node *node, size_t offset, size_t bytes);
 void masters_enter(const struct node *node);
 /* I have read, of this start. */
 void masters_leave(const struct node *node);
-/* After masters_enter(): source may put again; and the other side of that. */
-void masters_grant(const struct node *node, unsigned source);
+/* After masters_enter(): source may put again, through that port; and the other
+ * side of that. */
+void masters_grant(const struct node *node, unsigned source, unsigned port);
 void masters_take(const struct node *node, unsigned target);
 
 #endif

@@ -97,7 +97,8 @@ static void grant_sources(const struct multi *m)
     const struct node *n = &m->node;
     const unsigned others = n->shape->nnodes - 1;
     for (unsigned d = 1; d <= others && (d == 1 || !m->ring); d++)
-        masters_grant(n, part_of(m, masters_before(n, d)).first);
+        masters_grant(n, part_of(m, masters_before(n, d)).first,
+                      (d - 1) % n->shape->ports);
 }
 
 static void gather(const struct multi *m)

@@ -99,40 +99,43 @@ static void step_down(const struct relay *relay, const struct tree_edge *edge)
                                 1 - edge->level);
 }
 
-void relay_open_children(const struct relay *relay)
+static void change_children(const struct relay *relay, grant_change_t *change)
 {
     struct tree_edge edge;
     const unsigned slots = tree_slots(&relay->tree, relay->rank);
     for (unsigned i = 0; i < slots; i++)
         if (tree_child(&relay->tree, relay->rank, i, &edge))
-            grant_open(relay->s, grant_of(relay, relay->rank),
-                       relay_absolute(relay, edge.child));
+            change(relay->s, grant_of(relay, relay->rank),
+                   relay_absolute(relay, edge.child), edge.port);
+}
+
+static void change_parent(const struct relay *relay, grant_change_t *change)
+{
+    if (relay->rank == 0)
+        return;
+    const struct tree_edge edge = tree_up(&relay->tree, relay->rank);
+    change(relay->s, grant_of(relay, relay->rank),
+           relay_absolute(relay, edge.parent), edge.port);
+}
+
+void relay_open_children(const struct relay *relay)
+{
+    change_children(relay, grant_open);
 }
 
 void relay_close_children(const struct relay *relay)
 {
-    struct tree_edge edge;
-    const unsigned slots = tree_slots(&relay->tree, relay->rank);
-    for (unsigned i = 0; i < slots; i++)
-        if (tree_child(&relay->tree, relay->rank, i, &edge))
-            grant_close(relay->s, grant_of(relay, relay->rank),
-                        relay_absolute(relay, edge.child));
+    change_children(relay, grant_close);
 }
 
 void relay_open_parent(const struct relay *relay)
 {
-    if (relay->rank > 0)
-        grant_open(
-            relay->s, grant_of(relay, relay->rank),
-            relay_absolute(relay, tree_up(&relay->tree, relay->rank).parent));
+    change_parent(relay, grant_open);
 }
 
 void relay_close_parent(const struct relay *relay)
 {
-    if (relay->rank > 0)
-        grant_close(
-            relay->s, grant_of(relay, relay->rank),
-            relay_absolute(relay, tree_up(&relay->tree, relay->rank).parent));
+    change_parent(relay, grant_close);
 }
 
 void relay_gather(const struct relay *relay)

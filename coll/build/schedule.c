@@ -92,9 +92,11 @@ void dcoll_add_get(dcoll_schedule_t *s, unsigned peer, unsigned port,
                             .bytes = bytes});
 }
 
-void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag)
+void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, unsigned port,
+                      dcoll_tag_t tag)
 {
-    add(s, (dcoll_op_t){.kind = DCOLL_NOTIFY, .peer = peer, .tag = tag});
+    add(s, (dcoll_op_t){
+               .kind = DCOLL_NOTIFY, .peer = peer, .port = port, .tag = tag});
 }
 
 void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,

@@ -113,7 +113,7 @@ static void grant_all(const struct smp *m)
         for (unsigned p = 0; p < m->k; p++)
             if (m->exchange->message(m->nodes, m->k, step, p, &distance,
                                      &count))
-                masters_grant(n, masters_of(n, masters_after(n, distance)));
+                masters_grant(n, masters_of(n, masters_after(n, distance)), p);
 }
 
 static void exchange(const struct smp *m)

@@ -35,7 +35,8 @@ static void grant_children(const struct gather_bcast *m)
     struct tree_edge edge;
     for (unsigned i = 0; i < tree_slots(&m->gather, m->node.index); i++)
         if (tree_child(&m->gather, m->node.index, i, &edge))
-            masters_grant(&m->node, masters_of(&m->node, edge.child));
+            masters_grant(&m->node, masters_of(&m->node, edge.child),
+                          edge.port);
 }
 
 static void gather(const struct gather_bcast *m)

@@ -106,7 +106,7 @@ static const struct ledger *look(dcoll_team_t *team, unsigned peer)
         .remote = &team->members[peer].ledger,
         .bytes = sizeof *team->copy,
     };
-    if (drail_get(team->rail, peer, &xfer, &req))
+    if (drail_get(team->rail, peer, &xfer, 0, &req))
         return NULL;
     int rc = drail_wait(team->rail, &req, team->timeout_ms);
     drail_forget(team->rail, &req);

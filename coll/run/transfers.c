@@ -38,6 +38,12 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
+/* Flag of the transport: the rail of the operation's port. */
+static inline unsigned on_rail(const dcoll_request_t *q, const dcoll_op_t *op)
+{
+    return DRAIL_ON_RAIL(op->port % drail_nrails(q->team->rail));
+}
+
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
 {
     dcoll_team_t *team = q->team;
@@ -50,12 +56,11 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
             .remote_offset = team->rank * sizeof(drail_key_t),
             .bytes = sizeof(drail_key_t),
         };
-    return put(q, op->peer, &xfer, 0, op->tag, NULL);
+    return put(q, op->peer, &xfer, on_rail(q, op), op->tag, NULL);
 }
 
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    dcoll_team_t *team = q->team;
     const struct target *target = &q->targets[op->peer];
     drail_xfer_t xfer = {.bytes = op->bytes};
     if (op->bytes) {
@@ -72,8 +77,7 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote_offset += turn(q) * target->node_stride;
         }
     }
-    unsigned rail = op->port % drail_nrails(team->rail);
-    int rc = put(q, op->peer, &xfer, DRAIL_ON_RAIL(rail), DCOLL_DATA,
+    int rc = put(q, op->peer, &xfer, on_rail(q, op), DCOLL_DATA,
                  &q->reqs[q->transfers]);
     if (rc)
         return rc;
@@ -91,7 +95,8 @@ int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
         .remote_offset = op->src.offset,
         .bytes = op->bytes,
     };
-    int rc = drail_get(team->rail, op->peer, &xfer, &q->reqs[q->transfers]);
+    int rc = drail_get(team->rail, op->peer, &xfer, on_rail(q, op),
+                       &q->reqs[q->transfers]);
     if (rc)
         return team_rail_fail(team, rc);
     q->transfers++;

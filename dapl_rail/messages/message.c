@@ -142,7 +142,7 @@ static int read_announced(drail_t *t, struct peer *peer, const drail_key_t *key,
     if (rc)
         return rc;
     xfer.local_mem = mem;
-    rc = drail_get(t, peer->rank, &xfer, &req);
+    rc = drail_get(t, peer->rank, &xfer, 0, &req);
     if (!rc)
         rc = drail_wait(t, &req, -1);
     drail_mem_release(mem);

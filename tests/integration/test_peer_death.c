@@ -46,7 +46,7 @@ static int traffic(struct rank *r, unsigned char *memory, drail_mem_t *mem,
                      : drail_send(r->t, 1, memory, x.bytes, mem);
         break;
     case 3:
-        rc = drail_get(r->t, r->peer, &x, NULL);
+        rc = drail_get(r->t, r->peer, &x, 0, NULL);
         if (!rc)
             rc = drail_fence(r->t, r->peer);
         break;

@@ -157,7 +157,7 @@ static void one_get(struct rank *r, struct buffers *b, size_t bytes,
                           .bytes = bytes};
         memset(b->source + local - GUARD, 0xDD, bytes + 2 * GUARD);
         expect(r, 0, drail_notify_wait(r->t, 1, NULL, -1));
-        expect(r, 0, drail_get(r->t, 1, &x, &req));
+        expect(r, 0, drail_get(r->t, 1, &x, 0, &req));
         expect(r, 0, drail_wait(r->t, &req, -1));
         check(painted(b->source + local, bytes, seed));
         check(all_are(b->source + local - GUARD, GUARD, 0xDD));
@@ -262,7 +262,7 @@ static void many_puts(struct rank *r)
                             .local_mem = mem,
                             .remote = &b.keys[r->peer],
                             .bytes = at};
-        expect(r, 0, drail_get(r->t, r->peer, &get, &reqs[0]));
+        expect(r, 0, drail_get(r->t, r->peer, &get, 0, &reqs[0]));
         expect(r, 0, drail_wait(r->t, &reqs[0], -1));
         check(memcmp(back, b.source, at) == 0);
         expect(r, 0, drail_mem_release(mem));
@@ -291,7 +291,7 @@ static void bad_transfers(struct rank *r)
     x = good, x.remote_offset = 1;
     expect(r, DRAIL_EINVAL, drail_put(r->t, r->peer, &x, 0, 0, NULL));
     x = good, x.remote_offset = UINT64_MAX, x.bytes = 2;
-    expect(r, DRAIL_EINVAL, drail_get(r->t, r->peer, &x, NULL));
+    expect(r, DRAIL_EINVAL, drail_get(r->t, r->peer, &x, 0, NULL));
     x = good, x.local_mem = NULL;
     expect(r, DRAIL_EINVAL, drail_put(r->t, r->peer, &x, 0, 0, NULL));
     expect(r, DRAIL_EINVAL, drail_put(r->t, r->peer, &good, 64, 0, NULL));

@@ -254,7 +254,7 @@ static void relay(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_signal(s, 0, dcoll_at(DCOLL_TEMP, 0), 4);
     } else if (rank == 1) {
         dcoll_add_await(s, 0, 0, 0, dcoll_at(DCOLL_TEMP, 0), 4);
-        dcoll_add_notify(s, 2, DCOLL_CREDIT);
+        dcoll_add_notify(s, 2, 0, DCOLL_CREDIT);
     } else if (rank == 2 || args->root) {
         dcoll_add_wait(s, 1, DCOLL_CREDIT, 0);
     }

@@ -48,7 +48,7 @@ static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_wait(s, from, DCOLL_DATA, 0);
         dcoll_add_copy(s, dcoll_at(DCOLL_TEMP, from * bytes),
                        dcoll_at(DCOLL_RECV, from * bytes), bytes);
-        dcoll_add_notify(s, from, DCOLL_CREDIT);
+        dcoll_add_notify(s, from, 0, DCOLL_CREDIT);
     }
     dcoll_add_complete(s);
 }
@@ -60,7 +60,7 @@ static void direct(const dcoll_shape_t *shape, const dcoll_args_t *args,
     unsigned n = shape->nranks;
     dcoll_place_t own = dcoll_at(DCOLL_RECV, rank * args->bytes);
     for (unsigned d = 1; d < n; d++)
-        dcoll_add_notify(s, (rank + d) % n, DCOLL_READY);
+        dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_READY);
     dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), own, args->bytes);
     for (unsigned d = 1; d < n; d++) {
         dcoll_add_wait(s, (rank + d) % n, DCOLL_READY, 0);
@@ -88,7 +88,7 @@ static void chain(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_complete(s);
     }
     if (rank)
-        dcoll_add_notify(s, rank - 1, DCOLL_CREDIT);
+        dcoll_add_notify(s, rank - 1, 0, DCOLL_CREDIT);
 }
 
 /* All-gather in a node's memory. */
@@ -136,7 +136,7 @@ static void ring(const dcoll_shape_t *shape, const dcoll_args_t *args,
         if (rank || round)
             dcoll_add_wait(s, (rank + n - 1) % n, DCOLL_DATA, 0);
         if (!round || rank != n - 1)
-            dcoll_add_notify(s, (rank + 1) % n, DCOLL_DATA);
+            dcoll_add_notify(s, (rank + 1) % n, 0, DCOLL_DATA);
     }
 }
 

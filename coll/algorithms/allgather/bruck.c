@@ -73,7 +73,8 @@ static void close_all(const dcoll_shape_t *shape, unsigned rank, grant_t grant,
         const struct step step = step_of(shape, have);
         have = step_end(shape, step);
         for (unsigned d = step.have; d < have; d += step.chunk)
-            grant_close(s, grant, flat_after(n, rank, d));
+            grant_close(s, grant, flat_after(n, rank, d),
+                        (d - step.have) / step.chunk);
     }
 }
 

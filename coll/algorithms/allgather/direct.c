@@ -26,24 +26,24 @@ static void put_to_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const unsigned n = shape->nranks;
+    const unsigned n = shape->nranks, k = shape->ports;
     const grant_t grant = grant_among_all(args, board_space(args));
     s->phase = 1;
     for (unsigned d = 1; d < n; d++)
-        grant_open(s, grant, flat_before(n, rank, d));
+        grant_open(s, grant, flat_before(n, rank, d), (d - 1) % k);
     if (!args->zero_copy)
         board_begin(args, rank, s);
     put_to_all(shape, args, rank, grant, s);
     if (args->zero_copy)
         board_begin(args, rank, s);
     for (unsigned d = 1; d < n; d++) {
-        s->step = (uint16_t)((d - 1) / shape->ports);
+        s->step = (uint16_t)((d - 1) / k);
         dcoll_add_wait(s, flat_before(n, rank, d), DCOLL_DATA, 0);
     }
     board_end(shape, args, s);
     flat_complete(s);
     for (unsigned d = 1; d < n; d++)
-        grant_close(s, grant, flat_before(n, rank, d));
+        grant_close(s, grant, flat_before(n, rank, d), (d - 1) % k);
 }
 
 const dcoll_algorithm_t allgather_direct = {

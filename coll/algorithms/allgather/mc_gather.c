@@ -68,7 +68,8 @@ static dcoll_place_t source(const struct node *n)
 static void grant_sources(const struct node *n)
 {
     for (unsigned d = 1; d < n->shape->nnodes; d++)
-        masters_grant(n, server(n, masters_before(n, d), n->index));
+        masters_grant(n, server(n, masters_before(n, d), n->index),
+                      (d - 1) % n->shape->ports);
 }
 
 static void gather_node(const struct node *n)

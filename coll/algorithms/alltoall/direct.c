@@ -15,7 +15,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const grant_t grant = personal_grant(args);
     s->phase = 1;
     for (unsigned d = 1; d < n; d++)
-        grant_open(s, grant, flat_before(n, rank, d));
+        grant_open(s, grant, flat_before(n, rank, d), (d - 1) % k);
     personal_begin(shape, args, rank, s);
     for (unsigned d = 1; d < n; d++) {
         const unsigned target = flat_after(n, rank, d);
@@ -30,7 +30,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     personal_end(shape, args, s);
     flat_complete(s);
     for (unsigned d = 1; d < n; d++)
-        grant_close(s, grant, flat_before(n, rank, d));
+        grant_close(s, grant, flat_before(n, rank, d), (d - 1) % k);
 }
 
 const dcoll_algorithm_t alltoall_direct = {

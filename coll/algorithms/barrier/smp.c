@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware barrier: each node's ranks set their flags, the masters disseminate
- * through k ports in ⌈log_{k+1} nodes⌉ steps, then release their nodes. In step
- * i, each notifies those at distances (k+1)^i, 2 (k+1)^i, … k (k+1)^i.
+ * through k ports in ⌈log_{k+1} nodes⌉ steps, then release their nodes.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
-
-static void disseminate(const struct node *n)
-{
-    const unsigned nodes = n->shape->nnodes, k = n->shape->ports;
-    n->s->step = 0;
-    for (unsigned w = 1; w < nodes; w *= k + 1, n->s->step++) {
-        for (unsigned d = w; d <= k * w && d < nodes; d += w)
-            dcoll_add_notify(n->s, masters_of(n, masters_after(n, d)),
-                             DCOLL_DATA);
-        for (unsigned d = w; d <= k * w && d < nodes; d += w)
-            dcoll_add_wait(n->s, masters_of(n, masters_before(n, d)),
-                           DCOLL_DATA, 0);
-    }
-}
+#include "coll/build/disseminate.h"
+#include "coll/build/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
@@ -30,7 +16,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         s->phase = 1;
         node_await_all(&n, NODE_POSTED, 0);
         s->phase = 2;
-        disseminate(&n);
+        disseminate(s, shape->node_begin, shape->nnodes, n.index, shape->ports);
         s->phase = 3;
         node_signal(&n, NODE_POSTED);
     } else {

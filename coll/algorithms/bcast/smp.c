@@ -63,10 +63,11 @@ static void be_root(const struct bcast *b)
 static void be_master(const struct bcast *b)
 {
     const struct node *n = &b->node;
-    const unsigned parent = master_of(b, tree_up(&b->tree, b->me).parent);
+    const struct tree_edge up = tree_up(&b->tree, b->me);
+    const unsigned parent = master_of(b, up.parent);
     const dcoll_place_t here = dcoll_at(masters_space(n->args), 0);
     node_await_all(n, NODE_DONE, 1);
-    dcoll_add_notify(n->s, parent, DCOLL_CREDIT);
+    dcoll_add_notify(n->s, parent, up.port, DCOLL_CREDIT);
     dcoll_add_wait(n->s, parent, DCOLL_DATA, 0);
     send_on(b, here);
     dcoll_add_copy(n->s, here, dcoll_at(DCOLL_RECV, 0), n->args->bytes);

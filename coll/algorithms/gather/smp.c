@@ -15,9 +15,10 @@ static grant_t grant_of(const dcoll_args_t *args)
     return grant_along_tree(args->zero_copy ? DCOLL_RECV : DCOLL_TEMP);
 }
 
-/* At the root: what comes from node `index`. */
-static void receive(const struct node *n, unsigned index)
+/* At the root: what comes from the node at @p distance. */
+static void receive(const struct node *n, unsigned distance)
 {
+    const unsigned index = masters_after(n, distance);
     const size_t bytes = n->args->bytes;
     const unsigned from = masters_of(n, index);
     dcoll_add_wait(n->s, from, DCOLL_DATA, 0);
@@ -25,7 +26,8 @@ static void receive(const struct node *n, unsigned index)
         dcoll_add_copy(n->s, dcoll_at(DCOLL_TEMP, from * bytes),
                        dcoll_at(DCOLL_RECV, from * bytes),
                        masters_ranks(n, index, 1) * bytes);
-    grant_close(n->s, grant_of(n->args), from);
+    grant_close(n->s, grant_of(n->args), from,
+                (distance - 1) % n->shape->ports);
 }
 
 static void be_root(const struct node *n)
@@ -34,14 +36,15 @@ static void be_root(const struct node *n)
     if (!n->args->zero_copy && nodes > 1)
         n->s->temp_bytes = n->shape->nranks * n->args->bytes;
     for (unsigned d = 1; d < nodes; d++)
-        grant_open(n->s, grant_of(n->args), masters_of(n, masters_after(n, d)));
+        grant_open(n->s, grant_of(n->args), masters_of(n, masters_after(n, d)),
+                   (d - 1) % n->shape->ports);
     node_keep_own(n);
     node_fetch_others(n, 0, n->args->bytes);
     node_signal(n, NODE_DONE);
     n->s->phase = 2;
     for (unsigned d = 1; d < nodes; d++) {
         n->s->step = (uint16_t)((d - 1) / n->shape->ports);
-        receive(n, masters_after(n, d));
+        receive(n, d);
     }
 }
 
