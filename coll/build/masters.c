@@ -27,29 +27,17 @@ unsigned masters_ranks(const struct node *node, unsigned index, unsigned count)
            shape->node_begin[end - shape->nnodes];
 }
 
-dcoll_space_t masters_space(const dcoll_args_t *args)
-{
-    return args->zero_copy ? DCOLL_NODE : DCOLL_TEMP;
-}
-
 void masters_collect(const struct node *node, size_t offset)
 {
     const size_t bytes = node->args->bytes;
-    const dcoll_space_t space = masters_space(node->args);
-    if (space == DCOLL_TEMP || node_fits_line(bytes))
-        dcoll_add_copy(node->s, node_own(node), dcoll_at(space, offset), bytes);
+    if (node_fits_line(bytes))
+        dcoll_add_copy(node->s, node_own(node), dcoll_at(DCOLL_NODE, offset),
+                       bytes);
     for (unsigned i = 1; i < node->count; i++) {
         offset += bytes;
-        node_fetch(node, node->first + i, offset, dcoll_at(space, offset),
+        node_fetch(node, node->first + i, offset, dcoll_at(DCOLL_NODE, offset),
                    bytes);
     }
-}
-
-void masters_to_node(const struct node *node, size_t offset, size_t bytes)
-{
-    if (!node->args->zero_copy)
-        dcoll_add_copy(node->s, dcoll_at(DCOLL_TEMP, offset),
-                       dcoll_at(DCOLL_NODE, offset), bytes);
 }
 
 void masters_enter(const struct node *node)

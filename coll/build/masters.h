@@ -4,8 +4,7 @@
  * have in common.
  *
  * Blocks lie in NODE one after the other, in the order of ranks from a first
- * one on, with wrap-around. Zero copy: puts go from NODE to NODE. Else from the
- * master's TEMP to the other master's, in the same layout.
+ * one on, with wrap-around.
  */
 #ifndef DCOLL_MASTERS_H
 #define DCOLL_MASTERS_H
@@ -20,12 +19,9 @@ unsigned masters_before(const struct node *node, unsigned distance);
 /* Ranks of @p count nodes from @p index on, with wrap-around. */
 unsigned masters_ranks(const struct node *node, unsigned index, unsigned count);
 
-/* Where puts come from and go to. */
-dcoll_space_t masters_space(const dcoll_args_t *args);
-/* The blocks that my node's ranks have posted in NODE at offset, to there. */
+/* The blocks that my node's ranks have posted, in NODE at offset: those that
+ * came in lines go there. */
 void masters_collect(const struct node *node, size_t offset);
-/* Copy mode: from TEMP to the same place in NODE. Else nothing. */
-void masters_to_node(const struct node *node, size_t offset, size_t bytes);
 
 /*
  * Depth 1. Else who has finished an all-gather knows that all have begun it,

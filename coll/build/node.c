@@ -147,3 +147,21 @@ void node_fetch_others(const struct node *node, size_t base, size_t stride)
                    dcoll_at(DCOLL_RECV, peer * bytes), bytes);
     }
 }
+
+static void copy_ranks(const struct node *node, unsigned begin, unsigned end)
+{
+    const size_t bytes = node->args->bytes, offset = begin * bytes;
+    dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset),
+                   dcoll_at(DCOLL_RECV, offset), (end - begin) * bytes);
+}
+
+void node_copy_out(const struct node *node, unsigned begin, unsigned end)
+{
+    const unsigned own = node->rank;
+    if (own < begin || own >= end) {
+        copy_ranks(node, begin, end);
+        return;
+    }
+    copy_ranks(node, begin, own);
+    copy_ranks(node, own + 1, end);
+}

@@ -69,5 +69,9 @@ void node_keep_own(const struct node *node);
 /* All-gather within the node: after node_post() of all blocks at
  * base + rank * stride, those of the others, to RECV. */
 void node_fetch_others(const struct node *node, size_t base, size_t stride);
+/* All-gather: what NODE has of ranks begin … end - 1, each in its place, to
+ * RECV; but for my own block, which node_keep_own() takes there (seed 000,
+ * fig. 7). */
+void node_copy_out(const struct node *node, unsigned begin, unsigned end);
 
 #endif

@@ -70,7 +70,6 @@ static void copy_out_node(const struct smp *m)
 static void post_step(const struct smp *m, unsigned step)
 {
     const struct node *n = &m->node;
-    const dcoll_space_t space = masters_space(n->args);
     unsigned distance, count;
     n->s->phase = 2;
     n->s->step = (uint16_t)step;
@@ -79,14 +78,14 @@ static void post_step(const struct smp *m, unsigned step)
             continue;
         const unsigned to = masters_before(n, distance);
         masters_take(n, masters_of(n, to));
-        dcoll_add_put(
-            n->s, masters_of(n, to), p, dcoll_at(space, 0),
-            dcoll_at(space, masters_ranks(n, to, distance) * n->args->bytes),
-            place(m, count));
+        dcoll_add_put(n->s, masters_of(n, to), p, dcoll_at(DCOLL_NODE, 0),
+                      dcoll_at(DCOLL_NODE,
+                               masters_ranks(n, to, distance) * n->args->bytes),
+                      place(m, count));
     }
 }
 
-/* What comes in a step, to NODE, and my node is told. */
+/* What comes in a step, and my node is told. */
 static void receive_step(const struct smp *m, unsigned step)
 {
     const struct node *n = &m->node;
@@ -98,8 +97,6 @@ static void receive_step(const struct smp *m, unsigned step)
             continue;
         const unsigned from = masters_after(n, distance);
         dcoll_add_wait(n->s, masters_of(n, from), DCOLL_DATA, 0);
-        masters_to_node(n, place(m, distance),
-                        place(m, distance + count) - place(m, distance));
     }
     if (n->count > 1)
         node_signal(n, NODE_ARRIVED + step);
@@ -153,11 +150,9 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
                           .k = shape->ports,
                           .nodes = shape->nnodes,
                           .steps = how->steps(shape->nnodes, shape->ports)};
-    const size_t all = shape->nranks * args->bytes;
     const bool master = rank == m.node.first;
     s->flags = NODE_ARRIVED + m.steps;
-    s->node_bytes = all;
-    s->temp_bytes = master && !args->zero_copy ? all : 0;
+    s->node_bytes = shape->nranks * args->bytes;
 
     s->phase = 1;
     masters_enter(&m.node);

@@ -7,7 +7,8 @@
  *
  * NODE has all blocks in the order of ranks on each node. On node 0 that is
  * where the gather ends (fig. 7): nothing is moved there. The broadcast lands
- * on blocks of the own node as well, so copying out waits for it.
+ * on blocks of the own node as well, so copying out waits for it; but each
+ * rank's own block takes no such way.
  */
 #include "masters.h"
 #include "smp_gather_bcast.h"
@@ -24,8 +25,7 @@ static void put_nodes(const struct node *n, unsigned to, unsigned port,
 {
     const unsigned *begin = n->shape->node_begin;
     const size_t bytes = n->args->bytes;
-    const dcoll_place_t place =
-        dcoll_at(masters_space(n->args), begin[index] * bytes);
+    const dcoll_place_t place = dcoll_at(DCOLL_NODE, begin[index] * bytes);
     dcoll_add_put(n->s, masters_of(n, to), port, place, place,
                   (begin[index + count] - begin[index]) * bytes);
 }
@@ -77,18 +77,14 @@ static void bcast(const struct gather_bcast *m)
 static void lead(const struct gather_bcast *m)
 {
     const struct node *n = &m->node;
-    const size_t all = n->shape->nranks * n->args->bytes;
     masters_collect(n, n->first * n->args->bytes);
     n->s->phase = 2;
     gather(m);
     n->s->phase = 3;
     bcast(m);
-    if (n->count > 1) {
-        masters_to_node(n, 0, all);
+    if (n->count > 1)
         node_signal(n, NODE_ARRIVED);
-    }
-    dcoll_add_copy(n->s, dcoll_at(masters_space(n->args), 0),
-                   dcoll_at(DCOLL_RECV, 0), all);
+    node_copy_out(n, 0, n->shape->nranks);
     if (n->shape->nnodes > 1)
         dcoll_add_complete(n->s);
 }
@@ -97,8 +93,7 @@ static void follow(const struct node *n)
 {
     n->s->phase = 3;
     node_await(n, n->first, NODE_ARRIVED, 0);
-    dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, 0), dcoll_at(DCOLL_RECV, 0),
-                   n->shape->nranks * n->args->bytes);
+    node_copy_out(n, 0, n->shape->nranks);
 }
 
 void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
@@ -112,13 +107,13 @@ void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
     const bool master = rank == m.node.first;
     s->flags = NODE_ARRIVED + 1;
     s->node_bytes = shape->nranks * args->bytes;
-    s->temp_bytes = master && !args->zero_copy ? s->node_bytes : 0;
 
     s->phase = 1;
     masters_enter(&m.node);
     if (master)
         grant_children(&m);
     node_post(&m.node, node_own(&m.node), rank * args->bytes, args->bytes);
+    node_keep_own(&m.node);
     if (master)
         lead(&m);
     else

@@ -196,11 +196,12 @@ static void test_small_blocks_travel_in_lines(void **state)
     assert_int_equal(count(&allgather_shm, &s, args, 3, DCOLL_COPY), 2 + 7);
 }
 
-/* Between 9 nodes: ⌈log_{k+1} 9⌉ rounds of k, or 8 puts; masters only. */
+/* Between 9 nodes: ⌈log_{k+1} 9⌉ rounds of at most k, or 8 puts; masters only.
+ */
 static void test_puts_of_masters(void **state)
 {
     (void)state;
-    static const unsigned bruck[] = {4, 4, 5, 5};
+    static const unsigned bruck[] = {4, 4, 6, 8};
     dcoll_args_t args = {.bytes = 100, .zero_copy = true, .depth = 2};
     for (unsigned ports = 1; ports <= 4; ports++) {
         struct shape s;

@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bruck all-gather for k ports, any N (seed 000, section 5.1.2). Rank p keeps
- * block p + j at place j of TEMP. When it has w blocks, it gets up to k times
- * as many: port j brings blocks w + jc … w + (j+1)c - 1 from rank p + w + jc,
- * which has them at its start. c = w in whole steps; in the last, partial one
- * the N - w missing blocks are spread evenly, c = ⌈(N-w)/k⌉. Then the blocks
- * are shifted into RECV.
- *
- * The seed's last step sends the first N - (k+1)^⌊log_{k+1} N⌋ blocks to all
- * its destinations: right for k = 1 only. Without the even spreading the last
- * step costs min(w, N-w) blocks and its "same as (1), for any N" doesn't hold.
+ * block p + j at place j of TEMP; in each step (build/bruck.h) others at some
+ * distances send what follows. Then the blocks are shifted into RECV.
  */
 #include "coll/algorithms/algorithms.h"
+#include "coll/build/bruck.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
 
-/* The step that starts with `have` blocks: up to k messages of `chunk`, from
- * and to ranks at distances have, have + chunk, … */
-struct step {
-    unsigned have, chunk;
-};
-
-static struct step step_of(const dcoll_shape_t *shape, unsigned have)
-{
-    const unsigned missing = shape->nranks - have;
-    const unsigned share = (missing + shape->ports - 1) / shape->ports;
-    return (struct step){have, share < have ? share : have};
-}
-
-/* First distance of the next step. */
-static unsigned step_end(const dcoll_shape_t *shape, struct step step)
-{
-    const unsigned end = step.have + shape->ports * step.chunk;
-    return end < shape->nranks ? end : shape->nranks;
-}
-
 static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                     unsigned rank, struct step step, grant_t grant,
+                     unsigned rank, struct bruck_step step, grant_t grant,
                      dcoll_schedule_t *s)
 {
-    const unsigned n = shape->nranks, end = step_end(shape, step);
-    for (unsigned d = step.have; d < end; d += step.chunk) {
+    const unsigned n = shape->nranks, k = shape->ports;
+    unsigned d, count;
+    for (unsigned p = 0; p < k && bruck_message(step, p, &d, &count); p++) {
         const unsigned target = flat_before(n, rank, d);
-        const unsigned count = step.chunk < end - d ? step.chunk : end - d;
         grant_take(s, grant, args, target);
-        dcoll_add_put(
-            s, target, (d - step.have) / step.chunk, dcoll_at(DCOLL_TEMP, 0),
-            dcoll_at(DCOLL_TEMP, d * args->bytes), count * args->bytes);
+        dcoll_add_put(s, target, p, dcoll_at(DCOLL_TEMP, 0),
+                      dcoll_at(DCOLL_TEMP, d * args->bytes),
+                      count * args->bytes);
     }
-    for (unsigned d = step.have; d < end; d += step.chunk)
+    for (unsigned p = 0; p < k && bruck_message(step, p, &d, &count); p++)
         dcoll_add_wait(s, flat_after(n, rank, d), DCOLL_DATA, 0);
 }
 
@@ -68,13 +42,13 @@ static void shift(unsigned n, unsigned rank, const dcoll_args_t *args,
 static void close_all(const dcoll_shape_t *shape, unsigned rank, grant_t grant,
                       dcoll_schedule_t *s)
 {
-    const unsigned n = shape->nranks;
+    const unsigned n = shape->nranks, k = shape->ports;
+    unsigned d, count;
     for (unsigned have = 1; have < n;) {
-        const struct step step = step_of(shape, have);
-        have = step_end(shape, step);
-        for (unsigned d = step.have; d < have; d += step.chunk)
-            grant_close(s, grant, flat_after(n, rank, d),
-                        (d - step.have) / step.chunk);
+        const struct bruck_step step = bruck_step_from(n, k, have);
+        for (unsigned p = 0; p < k && bruck_message(step, p, &d, &count); p++)
+            grant_close(s, grant, flat_after(n, rank, d), p);
+        have = step.end;
     }
 }
 
@@ -88,9 +62,9 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     dcoll_add_copy(s, board_source(args, rank), dcoll_at(DCOLL_TEMP, 0),
                    args->bytes);
     for (unsigned have = 1; have < n; s->step++) {
-        const struct step step = step_of(shape, have);
+        const struct bruck_step step = bruck_step_from(n, shape->ports, have);
         exchange(shape, args, rank, step, grant, s);
-        have = step_end(shape, step);
+        have = step.end;
     }
     s->phase = 2;
     shift(n, rank, args, s);

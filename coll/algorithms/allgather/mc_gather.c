@@ -65,6 +65,12 @@ static dcoll_place_t source(const struct node *n)
     return dcoll_at(DCOLL_TEMP, is_master(n) ? blocks(n, n->first) : 0);
 }
 
+/* Of puts, each block in its place. */
+static dcoll_space_t landing(const struct node *n)
+{
+    return n->args->zero_copy ? DCOLL_NODE : DCOLL_TEMP;
+}
+
 static void grant_sources(const struct node *n)
 {
     for (unsigned d = 1; d < n->shape->nnodes; d++)
@@ -96,8 +102,7 @@ static bool post(const struct node *n)
             continue;
         masters_take(n, server(n, to, to));
         dcoll_add_put(n->s, server(n, to, to), (d - 1) % n->shape->ports,
-                      source(n),
-                      dcoll_at(masters_space(n->args), blocks(n, n->first)),
+                      source(n), dcoll_at(landing(n), blocks(n, n->first)),
                       blocks(n, n->count));
         posted++;
     }
@@ -148,7 +153,10 @@ static void perform(const struct node *n)
         n->s->phase = 2;
         wait_for_all(n);
         n->s->phase = 3;
-        masters_to_node(n, 0, blocks(n, n->shape->nranks));
+        if (!n->args->zero_copy)
+            dcoll_add_copy(n->s, dcoll_at(DCOLL_TEMP, 0),
+                           dcoll_at(DCOLL_NODE, 0),
+                           blocks(n, n->shape->nranks));
         node_signal(n, NODE_ARRIVED);
     } else {
         node_await(n, server(n, n->index, n->index), NODE_ARRIVED, 0);

@@ -32,6 +32,6 @@ const dcoll_algorithm_t allgather_smp_direct = {
     .name = "smp-direct",
     .collective = DCOLL_ALLGATHER,
     .summary = "shared memory on nodes, masters put their nodes' blocks to all",
-    .memory = "NODE: N blocks; TEMP of masters: N blocks, zero copy: none",
+    .memory = "NODE: N blocks",
     .generate = generate,
 };

@@ -15,6 +15,6 @@ const dcoll_algorithm_t allgather_smp_gather_bcast_tree = {
     .collective = DCOLL_ALLGATHER,
     .summary =
         "shared memory on nodes, masters gather along a tree, then broadcast",
-    .memory = "NODE: N blocks; TEMP of masters: N blocks, zero copy: none",
+    .memory = "NODE: N blocks",
     .generate = generate,
 };

@@ -3,7 +3,7 @@
  * SMP-aware broadcast: along the k-port binomial tree of the nodes, each master
  * passing on what it got before it posts it in shared memory (seed 000, section
  * 5.2: phase 3 of the SMP-aware algorithms). The root is its own node's master.
- * Zero copy: puts go from the root's SEND, or NODE, to NODE; else through TEMP.
+ * Puts go from NODE to NODE; zero copy: from the root's SEND.
  *
  * A master's credit to its parent says that its node has read the start before
  * the present one: nobody waits for readers of the present.
@@ -30,7 +30,7 @@ static unsigned master_of(const struct bcast *b, unsigned relative)
 static void send_on(const struct bcast *b, dcoll_place_t src)
 {
     const struct node *n = &b->node;
-    const dcoll_place_t dst = dcoll_at(masters_space(n->args), 0);
+    const dcoll_place_t dst = dcoll_at(DCOLL_NODE, 0);
     struct tree_edge edge;
     bool any = false;
     for (unsigned i = tree_slots(&b->tree, b->me); i-- > 0;) {
@@ -51,13 +51,13 @@ static void send_on(const struct bcast *b, dcoll_place_t src)
 static void be_root(const struct bcast *b)
 {
     const struct node *n = &b->node;
-    const bool through_temp = !n->args->zero_copy && b->tree.n > 1;
+    const bool through_node = !n->args->zero_copy && b->tree.n > 1;
     const dcoll_place_t send = dcoll_at(DCOLL_SEND, 0);
-    const dcoll_place_t temp = dcoll_at(DCOLL_TEMP, 0);
-    if (through_temp)
-        dcoll_add_copy(n->s, send, temp, n->args->bytes);
+    const dcoll_place_t node = dcoll_at(DCOLL_NODE, 0);
     node_await_all(n, NODE_DONE, n->args->depth);
-    send_on(b, through_temp ? temp : send);
+    if (through_node)
+        dcoll_add_copy(n->s, send, node, n->args->bytes);
+    send_on(b, through_node ? node : send);
 }
 
 static void be_master(const struct bcast *b)
@@ -65,7 +65,7 @@ static void be_master(const struct bcast *b)
     const struct node *n = &b->node;
     const struct tree_edge up = tree_up(&b->tree, b->me);
     const unsigned parent = master_of(b, up.parent);
-    const dcoll_place_t here = dcoll_at(masters_space(n->args), 0);
+    const dcoll_place_t here = dcoll_at(DCOLL_NODE, 0);
     node_await_all(n, NODE_DONE, 1);
     dcoll_add_notify(n->s, parent, up.port, DCOLL_CREDIT);
     dcoll_add_wait(n->s, parent, DCOLL_DATA, 0);
@@ -85,7 +85,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = args->bytes;
-    s->temp_bytes = rank == b.master && !args->zero_copy ? args->bytes : 0;
     if (rank == args->root) {
         be_root(&b);
     } else if (rank == b.master) {
@@ -101,6 +100,6 @@ const dcoll_algorithm_t bcast_smp = {
     .name = "smp-bcast",
     .collective = DCOLL_BCAST,
     .summary = "binomial tree of masters, then shared memory on nodes",
-    .memory = "NODE: a block; TEMP of masters: a block, zero copy: none",
+    .memory = "NODE: a block",
     .generate = generate,
 };

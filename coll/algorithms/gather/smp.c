@@ -2,17 +2,35 @@
 /*
  * SMP-aware gather (seed 000, section 5.2.1, phases 1 and 2): gather in each
  * node's shared memory, from where masters put straight to the root, through k
- * ports in turn; into its RECV (zero copy), or TEMP. The root is its own node's
- * master and copies from shared memory to the final place (fig. 7). The others
- * may run ahead of the root by the depth.
+ * ports in turn; into its RECV (zero copy), or its node's NODE, where all
+ * blocks have their places then. The root is its own node's master and copies
+ * from shared memory to the final place (fig. 7). The others may run ahead of
+ * the root by the depth.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
 #include "coll/build/masters.h"
 
+/* Of puts at the root, each block in its place. */
+static dcoll_space_t landing(const dcoll_args_t *args)
+{
+    return args->zero_copy ? DCOLL_RECV : DCOLL_NODE;
+}
+
 static grant_t grant_of(const dcoll_args_t *args)
 {
-    return grant_along_tree(args->zero_copy ? DCOLL_RECV : DCOLL_TEMP);
+    return grant_along_tree(landing(args));
+}
+
+static bool at_root(const struct node *n)
+{
+    return n->index == dcoll_shape_node(n->shape, n->args->root);
+}
+
+/* Of what my node's ranks post, in NODE. */
+static size_t posts(const struct node *n)
+{
+    return at_root(n) && !n->args->zero_copy ? n->first * n->args->bytes : 0;
 }
 
 /* At the root: what comes from the node at @p distance. */
@@ -23,7 +41,7 @@ static void receive(const struct node *n, unsigned distance)
     const unsigned from = masters_of(n, index);
     dcoll_add_wait(n->s, from, DCOLL_DATA, 0);
     if (!n->args->zero_copy)
-        dcoll_add_copy(n->s, dcoll_at(DCOLL_TEMP, from * bytes),
+        dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, from * bytes),
                        dcoll_at(DCOLL_RECV, from * bytes),
                        masters_ranks(n, index, 1) * bytes);
     grant_close(n->s, grant_of(n->args), from,
@@ -33,13 +51,11 @@ static void receive(const struct node *n, unsigned distance)
 static void be_root(const struct node *n)
 {
     const unsigned nodes = n->shape->nnodes;
-    if (!n->args->zero_copy && nodes > 1)
-        n->s->temp_bytes = n->shape->nranks * n->args->bytes;
     for (unsigned d = 1; d < nodes; d++)
         grant_open(n->s, grant_of(n->args), masters_of(n, masters_after(n, d)),
                    (d - 1) % n->shape->ports);
     node_keep_own(n);
-    node_fetch_others(n, 0, n->args->bytes);
+    node_fetch_others(n, posts(n), n->args->bytes);
     node_signal(n, NODE_DONE);
     n->s->phase = 2;
     for (unsigned d = 1; d < nodes; d++) {
@@ -64,8 +80,7 @@ static void be_master(const struct node *n)
     grant_take(n->s, grant_of(args), args, args->root);
     dcoll_add_put(n->s, args->root, order % n->shape->ports,
                   dcoll_at(DCOLL_NODE, 0),
-                  dcoll_at(args->zero_copy ? DCOLL_RECV : DCOLL_TEMP,
-                           n->first * args->bytes),
+                  dcoll_at(landing(args), n->first * args->bytes),
                   n->count * args->bytes);
     dcoll_add_complete(n->s);
     node_signal(n, NODE_DONE);
@@ -75,19 +90,19 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node n = node_make(shape, args, rank, s);
-    const bool at_root = n.index == dcoll_shape_node(shape, args->root);
-    const unsigned master = at_root ? args->root : n.first;
+    const unsigned master = at_root(&n) ? args->root : n.first;
+    const bool lands = at_root(&n) && !args->zero_copy;
     s->phase = 1;
     s->flags = NODE_DONE + 1;
-    s->node_bytes = n.count * args->bytes;
+    s->node_bytes = (lands ? shape->nranks : n.count) * args->bytes;
     if (rank == args->root) {
         be_root(&n);
     } else if (rank == master) {
         be_master(&n);
     } else {
         node_await(&n, master, NODE_DONE, args->depth);
-        node_post(&n, dcoll_at(DCOLL_SEND, 0), (rank - n.first) * args->bytes,
-                  args->bytes);
+        node_post(&n, dcoll_at(DCOLL_SEND, 0),
+                  posts(&n) + (rank - n.first) * args->bytes, args->bytes);
     }
 }
 
@@ -96,7 +111,7 @@ const dcoll_algorithm_t gather_smp = {
     .collective = DCOLL_GATHER,
     .summary =
         "shared memory on nodes, masters put their nodes' blocks to root",
-    .memory = "NODE: a block per rank of the node; root's TEMP: N blocks, zero "
-              "copy: none",
+    .memory = "NODE: a block per rank of the node; the root's node: N blocks, "
+              "zero copy: as the others",
     .generate = generate,
 };
