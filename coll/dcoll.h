@@ -49,6 +49,10 @@ typedef struct dcoll_config {
     unsigned groups;        /**< of mc-groups; 0: its default */
     const char *table;      /**< file of `railbench tune` for auto; NULL: the
                                  built-in table */
+    size_t keep_bytes;      /**< what prepared calls may take that the team
+                                 keeps (not those of dcoll_init), beside the
+                                 latest one; the smallest of all ranks counts.
+                                 Default 64 MiB */
 } dcoll_config_t;
 
 void dcoll_config_init(dcoll_config_t *cfg);
@@ -125,9 +129,9 @@ int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 int dcoll_free(dcoll_request_t *request);
 
 /** Non-blocking: a request that is started. Its wait or successful test ends
- *  it; it belongs to the team, which keeps it for later calls with the same
- *  arguments. Of equal calls, four may be under way: the next one waits for
- *  the first. */
+ *  it; then it belongs to the team, which keeps it for later calls with the
+ *  same arguments as long as it has room (dcoll_config_t.keep_bytes). Of equal
+ *  calls, four may be under way: the next one waits for the first. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 

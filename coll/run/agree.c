@@ -14,6 +14,7 @@ struct opening {
     uint64_t mode;   /* what else must be equal, from tables and settings */
     uint64_t remote; /* puts or notifications in my schedule */
     int64_t error;   /* of preparing my part */
+    struct weight weight;
     struct segment_card node;
 };
 
@@ -75,14 +76,15 @@ static int attach(dcoll_request_t *q, const struct opening *all,
 static int exchange_targets(dcoll_request_t *q, int failed)
 {
     dcoll_team_t *team = q->team;
-    struct target mine = {.temp_stride = q->stride[DCOLL_TEMP],
-                          .node_stride = q->stride[DCOLL_NODE]};
-    if (q->mem[DCOLL_TEMP])
-        drail_mem_key(q->mem[DCOLL_TEMP], &mine.temp);
+    struct target mine = {
+        .temp_stride = q->stride[DCOLL_TEMP],
+        .node_stride = q->stride[DCOLL_NODE],
+        .keys = q->args.depth * q->stride[DCOLL_TEMP],
+    };
+    if (q->memory)
+        drail_mem_key(q->memory->mem, &mine.memory);
     if (q->mem[DCOLL_NODE])
         drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
-    if (q->keys_mem)
-        drail_mem_key(q->keys_mem, &mine.keys);
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, q->targets,
                                  team->timeout_ms);
     if (rc)
@@ -102,6 +104,14 @@ static int connect_peers(dcoll_request_t *q)
     return rc;
 }
 
+static struct weight heavier(struct weight a, struct weight b)
+{
+    return (struct weight){
+        .bytes = a.bytes > b.bytes ? a.bytes : b.bytes,
+        .files = a.files > b.files ? a.files : b.files,
+    };
+}
+
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
                   const struct segment_card *card)
 {
@@ -113,6 +123,7 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
         .mode = mode_of(q),
         .remote = needs->remote || request_has_node(q),
         .error = failed,
+        .weight = q->weight,
         .node = *card,
     };
     struct opening *all = calloc(team->shape.nranks, sizeof *all);
@@ -130,14 +141,17 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
     rc = compare_calls(q, all);
     if (rc)
         goto out;
-    for (unsigned r = 0; r < team->shape.nranks; r++)
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
         second = second || all[r].remote;
+        q->weight = heavier(q->weight, all[r].weight);
+    }
     if (!second)
         goto out;
     rc = attach(q, all, needs);
     rc = exchange_targets(q, rc);
     if (!rc)
         rc = connect_peers(q);
+    segment_close_file(&q->node);
 out:
     free(all);
     return rc;

@@ -4,12 +4,8 @@
 #include "coll/run/choose.h"
 #include "coll/run/create.h"
 #include "coll/run/executor.h"
+#include "coll/run/kept.h"
 #include "coll/run/wait.h"
-
-/* Requests of blocking and non-blocking calls that a team keeps. */
-#define KEPT_REQUESTS 64u
-/* Equal calls of dcoll_begin that may be under way at the same time. */
-#define BEGIN_ORDINALS 4u
 
 /* Buffers as schedules see them: a broadcast has two names for one, and a root
  * that is in place has its own block where it is copied to. */
@@ -40,51 +36,6 @@ static int start(dcoll_request_t *q)
     return ledger_settle(q->team, request_begin(q));
 }
 
-/* --------------------------------------------------------- kept requests */
-
-static bool same_args(const dcoll_args_t *a, const dcoll_args_t *b)
-{
-    return a->collective == b->collective && a->bytes == b->bytes &&
-           a->root == b->root && a->in_place == b->in_place &&
-           a->zero_copy == b->zero_copy;
-}
-
-static dcoll_request_t *find_kept(dcoll_team_t *team, const dcoll_args_t *args,
-                                  const dcoll_algorithm_t *algorithm,
-                                  enum owner owner, unsigned ordinal)
-{
-    for (dcoll_request_t **link = &team->requests; *link;
-         link = &(*link)->next) {
-        dcoll_request_t *q = *link;
-        if (q->owner != owner || q->ordinal != ordinal ||
-            q->algorithm != algorithm || !same_args(&q->args, args))
-            continue;
-        /* to the head: the end of the list is what was not used for long */
-        *link = q->next;
-        q->next = team->requests;
-        team->requests = q;
-        return q;
-    }
-    return NULL;
-}
-
-/*
- * Requests of blocking calls are limited. All ranks make the same calls, so
- * all find one or none, and drop the same one.
- */
-static void drop_oldest(dcoll_team_t *team)
-{
-    unsigned kept = 0;
-    dcoll_request_t *oldest = NULL;
-    for (dcoll_request_t *q = team->requests; q; q = q->next)
-        if (q->owner == OWNER_TEAM) {
-            kept++;
-            oldest = q;
-        }
-    if (kept >= KEPT_REQUESTS)
-        request_destroy(oldest);
-}
-
 /* ------------------------------------------------------------- blocking */
 
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
@@ -96,12 +47,12 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     int rc = call_choose(team, call, &args, &algorithm);
     if (rc)
         return rc;
-    dcoll_request_t *q = find_kept(team, &args, algorithm, OWNER_TEAM, 0);
+    dcoll_request_t *q = kept_find(team, &args, algorithm);
     if (!q) {
-        drop_oldest(team);
         rc = request_create(team, &args, algorithm, OWNER_TEAM, &q);
         if (rc)
             return rc;
+        kept_trim(team);
     }
     rc = bind(q, call);
     if (!rc)
@@ -184,13 +135,6 @@ int dcoll_start(dcoll_request_t *q)
     return start(q);
 }
 
-/* A finished request of dcoll_begin gives the caller's buffers back. */
-static void done(dcoll_request_t *q)
-{
-    if (q->owner == OWNER_BEGIN)
-        request_unbind(q);
-}
-
 int dcoll_test(dcoll_request_t *q)
 {
     if (!q)
@@ -198,9 +142,10 @@ int dcoll_test(dcoll_request_t *q)
     if (q->team->broken)
         return q->team->broken;
     int rc = q->active ? request_poll(q) : 0;
-    if (!rc)
-        done(q);
-    return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
+    if (rc)
+        return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
+    kept_ended(q);
+    return 0;
 }
 
 int dcoll_wait(dcoll_request_t *q, int timeout_ms)
@@ -213,7 +158,7 @@ int dcoll_wait(dcoll_request_t *q, int timeout_ms)
                  ? finish(q, timeout_ms < 0 ? q->team->timeout_ms : timeout_ms)
                  : 0;
     if (!rc)
-        done(q);
+        kept_ended(q);
     return rc;
 }
 
@@ -241,24 +186,23 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     int rc = call_choose(team, call, &args, &algorithm);
     if (rc)
         return rc;
-    dcoll_request_t *first = find_kept(team, &args, algorithm, OWNER_BEGIN, 0);
-    unsigned ordinal = first ? first->begun % BEGIN_ORDINALS : 0;
-    dcoll_request_t *q =
-        find_kept(team, &args, algorithm, OWNER_BEGIN, ordinal);
+    dcoll_request_t *q = kept_find_turn(team, &args, algorithm);
     if (!q) {
         rc = request_create(team, &args, algorithm, OWNER_BEGIN, &q);
         if (rc)
             return rc;
-        q->ordinal = ordinal;
+        kept_trim(team);
     }
-    (first ? first : q)->begun++;
-    rc = dcoll_wait(q, -1);
+    if (q->active)
+        rc = finish(q, team->timeout_ms);
+    request_unbind(q);
     if (!rc)
         rc = bind(q, call);
     if (!rc)
         rc = start(q);
     if (rc)
         return rc;
+    q->handles++;
     *out = q;
     rc = request_advance(q);
     return rc == DRAIL_EAGAIN ? 0 : ledger_settle(team, rc);

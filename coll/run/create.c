@@ -12,9 +12,9 @@
 static int finish_started(dcoll_team_t *team)
 {
     int rc = 0;
-    for (dcoll_request_t *q = team->requests; q && !rc; q = q->next)
-        if (q->active)
-            rc = request_finish(q, team->timeout_ms);
+    dcoll_request_t *q;
+    while (!rc && (q = TAILQ_FIRST(&team->active)))
+        rc = request_finish(q, team->timeout_ms);
     return rc;
 }
 
@@ -40,8 +40,8 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     q->id = team->next_id;
     team->next_id = (q->id + 1) % REQUEST_IDS;
     ledger_enter(team, &q->call);
-    q->next = team->requests;
-    team->requests = q;
+    TAILQ_INSERT_HEAD(&team->requests, q, used);
+    LIST_INSERT_HEAD(&team->by_id[q->id % REQUEST_BUCKETS], q, same_bucket);
     rc = ledger_meet(team);
     if (!rc) {
         rc = request_prepare(q, &needs, &card);
@@ -59,20 +59,16 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
 
 void request_destroy(dcoll_request_t *q)
 {
-    dcoll_request_t **link = &q->team->requests;
-    while (*link && *link != q)
-        link = &(*link)->next;
-    if (*link)
-        *link = q->next;
+    TAILQ_REMOVE(&q->team->requests, q, used);
+    LIST_REMOVE(q, same_bucket);
+    if (q->active)
+        TAILQ_REMOVE(&q->team->active, q, active_one);
     for (unsigned i = q->completed; i < q->transfers; i++)
         drail_forget(q->team->rail, &q->reqs[i]);
     request_unbind(q);
-    if (q->mem[DCOLL_TEMP])
-        drail_mem_release(q->mem[DCOLL_TEMP]);
     if (q->mem[DCOLL_NODE])
         drail_mem_release(q->mem[DCOLL_NODE]);
-    if (q->keys_mem)
-        drail_mem_release(q->keys_mem);
+    pool_give(&q->team->pool, q->memory);
     segment_close(&q->node);
     dcoll_schedule_free(&q->schedule);
     free(q->due);

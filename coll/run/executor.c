@@ -50,6 +50,7 @@ int request_begin(dcoll_request_t *q)
     q->waiting_ns = 0;
     q->asleep = false;
     q->active = true;
+    TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
     return notes_take_credits(q);
 }
 
@@ -64,6 +65,7 @@ int request_advance(dcoll_request_t *q)
         q->asleep = false;
     }
     q->active = false;
+    TAILQ_REMOVE(&q->team->active, q, active_one);
     q->start++;
     return 0;
 }

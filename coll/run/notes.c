@@ -10,10 +10,12 @@ uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
 
 static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 {
+    dcoll_request_t *q;
+    uint32_t of = id / DCOLL_TAGS;
     /* none: a credit for a request that needs it no more */
-    for (dcoll_request_t *q = team->requests; q; q = q->next)
-        if (q->id == id / DCOLL_TAGS)
-            q->due[id % DCOLL_TAGS * team->shape.nranks + peer]++;
+    LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
+    if (q->id == of)
+        q->due[id % DCOLL_TAGS * team->shape.nranks + peer]++;
 }
 
 /* Takes what has come from a peer, waiting for at most so long. */

@@ -2,6 +2,7 @@
 /* What a rank prepares of a request alone: schedule and memory. */
 #include <stdlib.h>
 
+#include "coll/run/pool.h"
 #include "coll/run/prepare.h"
 
 static size_t round_up(size_t bytes, size_t unit)
@@ -91,32 +92,39 @@ bool request_has_node(const dcoll_request_t *q)
     return q->schedule.flags || q->schedule.node_bytes;
 }
 
-static int alloc_temp(dcoll_request_t *q)
+/* TEMP, and behind it one key per rank and our own, from which READY is put. */
+static int take_memory(dcoll_request_t *q, const struct needs *needs)
 {
-    void *temp;
-    if (!q->schedule.temp_bytes)
+    size_t temp = q->args.depth * q->stride[DCOLL_TEMP];
+    unsigned n = q->team->shape.nranks;
+    size_t keys = needs->ready ? (n + 1) * sizeof(drail_key_t) : 0;
+    if (!temp && !keys)
         return 0;
-    int rc =
-        drail_mem_alloc(q->team->rail, q->args.depth * q->stride[DCOLL_TEMP],
-                        DRAIL_ACCESS_REMOTE_WRITE, &temp, &q->mem[DCOLL_TEMP]);
+    int rc = pool_take(&q->team->pool, temp + keys, &q->memory);
     if (rc)
         return team_rail_fail(q->team, rc);
-    q->base[DCOLL_TEMP] = temp;
+    q->base[DCOLL_TEMP] = q->memory->address;
+    q->mem[DCOLL_TEMP] = q->memory->mem;
+    if (keys) {
+        q->keys = (drail_key_t *)(q->memory->address + temp);
+        q->my_key = q->keys + n;
+    }
     return 0;
 }
 
-/* One key per rank, and behind them our own, from which READY is put. */
-static int alloc_keys(dcoll_request_t *q)
+static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
 {
-    void *keys;
-    unsigned n = q->team->shape.nranks;
-    int rc = drail_mem_alloc(q->team->rail, (n + 1) * sizeof(drail_key_t),
-                             DRAIL_ACCESS_REMOTE_WRITE, &keys, &q->keys_mem);
-    if (rc)
-        return team_rail_fail(q->team, rc);
-    q->keys = keys;
-    q->my_key = q->keys + n;
-    return 0;
+    size_t n = q->team->shape.nranks;
+    bool registered = needs->node && needs->remote;
+    return (struct weight){
+        .bytes = sizeof *q + q->schedule.capacity * sizeof *q->schedule.ops +
+                 needs->transfers * sizeof *q->reqs +
+                 n * (sizeof *q->targets +
+                      DCOLL_TAGS * (sizeof *q->due + sizeof *q->creditors)) +
+                 q->args.depth * q->stride[DCOLL_TEMP] +
+                 (request_has_node(q) ? request_node_bytes(q) : 0),
+        .files = registered ? drail_nrails(q->team->rail) : 0,
+    };
 }
 
 int request_prepare(dcoll_request_t *q, struct needs *needs,
@@ -138,9 +146,8 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
     if (!q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     precredit(q);
-    int rc = alloc_temp(q);
-    if (!rc && needs->ready)
-        rc = alloc_keys(q);
+    q->weight = weigh(q, needs);
+    int rc = take_memory(q, needs);
     if (!rc && request_has_node(q) && team->rank == team->first)
         rc = segment_create(&q->node, request_node_bytes(q), card);
     return rc;

@@ -2,8 +2,10 @@
 #ifndef DCOLL_REQUEST_H
 #define DCOLL_REQUEST_H
 
-#include "coll/run/team.h"
+#include <sys/queue.h>
+
 #include "coll/run/line.h"
+#include "coll/run/team.h"
 
 /* A request: schedule, memory and connections of a collective, prepared once,
  * and how far the present start of it has got. */
@@ -20,32 +22,42 @@ struct node_header {
 
 /* Where the memory of a peer is. */
 struct target {
-    drail_key_t temp, node, keys;
+    drail_key_t memory, node;
     uint64_t temp_stride, node_stride; /* from one start's to the next's */
+    uint64_t keys;                     /* in memory, behind TEMP */
 };
 
 enum owner {
     OWNER_CALLER, /* dcoll_init: persistent */
     OWNER_TEAM,   /* of blocking calls */
-    OWNER_BEGIN   /* of dcoll_begin */
+    OWNER_BEGIN,  /* of dcoll_begin */
+    OWNER_HOLDERS /* dropped by the team while callers have handles of it */
+};
+
+/* What it takes to keep a request, at most on one of the ranks. */
+struct weight {
+    uint64_t bytes;
+    uint64_t files; /* that are open for its memory */
 };
 
 struct dcoll_request {
-    dcoll_request_t *next;
+    TAILQ_ENTRY(dcoll_request) used, active_one; /* in the team's lists */
+    LIST_ENTRY(dcoll_request) same_bucket;
     dcoll_team_t *team;
     enum owner owner;
-    unsigned ordinal; /* OWNER_BEGIN: which of several equal ones */
+    unsigned handles; /* that dcoll_begin gave and nobody has ended yet */
     uint32_t id;      /* the same on all ranks */
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
     dcoll_schedule_t schedule;
     struct call call;
-    unsigned begun; /* OWNER_BEGIN 0: calls of dcoll_begin so far */
+    struct weight weight;
 
     /* memory: of each space, and from one start's to the next's */
     unsigned char *base[4];
     size_t stride[4];
     drail_mem_t *mem[4];
+    struct piece *memory; /* TEMP and keys; NULL: neither is needed */
     struct segment node;
     struct node_header *header;
     struct line *lines, *words; /* flags with and without payload */
@@ -54,8 +66,7 @@ struct dcoll_request {
     bool uses_send, uses_recv;  /* the transport reads or writes them */
     struct target *targets;     /* by rank */
     drail_key_t *keys;          /* by rank: RECV of those that said READY */
-    drail_mem_t *keys_mem;
-    drail_key_t *my_key; /* of RECV, what READY carries; registered, too */
+    drail_key_t *my_key;        /* of RECV, what READY carries */
 
     /* progress */
     bool active;

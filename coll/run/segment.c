@@ -64,11 +64,17 @@ int segment_attach(struct segment *s, size_t bytes,
     return rc;
 }
 
+void segment_close_file(struct segment *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
 void segment_close(struct segment *s)
 {
     if (s->base)
         munmap(s->base, s->bytes);
-    if (s->fd >= 0)
-        close(s->fd);
+    segment_close_file(s);
     *s = SEGMENT_NONE;
 }

@@ -26,6 +26,8 @@ struct segment_card {
 int segment_create(struct segment *s, size_t bytes, struct segment_card *card);
 int segment_attach(struct segment *s, size_t bytes,
                    const struct segment_card *card);
+/* When all have attached. */
+void segment_close_file(struct segment *s);
 void segment_close(struct segment *s);
 
 #endif

@@ -12,10 +12,15 @@
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384
+#define KEEP_BYTES      (64u << 20)
 
 void dcoll_config_init(dcoll_config_t *cfg)
 {
-    *cfg = (dcoll_config_t){.depth = 2, .zero_copy_bytes = ZERO_COPY_BYTES};
+    *cfg = (dcoll_config_t){
+        .depth = 2,
+        .zero_copy_bytes = ZERO_COPY_BYTES,
+        .keep_bytes = KEEP_BYTES,
+    };
 }
 
 int team_fail(dcoll_team_t *team, int code, const char *format, ...)
@@ -81,6 +86,7 @@ static int exchange_members(dcoll_team_t *team)
     struct member mine = {
         .pid = getpid(),
         .first_id = (uint32_t)(now_ns() / 1000u % REQUEST_IDS),
+        .keep_bytes = team->cfg.keep_bytes,
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
@@ -94,6 +100,9 @@ static int exchange_members(dcoll_team_t *team)
     if (!rc)
         rc = failed;
     team->next_id = team->members[0].first_id;
+    for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
+        if (team->members[r].keep_bytes < team->cfg.keep_bytes)
+            team->cfg.keep_bytes = team->members[r].keep_bytes;
     if (!rc && team->rank != team->first)
         rc = segment_attach(&team->ledgers, bytes,
                             &team->members[team->first].segment);
@@ -186,6 +195,9 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     team->rail = rail;
     team->cfg = *cfg;
     team->ledgers = SEGMENT_NONE;
+    TAILQ_INIT(&team->requests);
+    TAILQ_INIT(&team->active);
+    team->pool.rail = rail;
     team->timeout_ms = drail_config_of(rail)->timeout_ms;
     rc = shape_make(team);
     if (rc)
@@ -215,8 +227,9 @@ void dcoll_team_free(dcoll_team_t *team)
 {
     if (!team)
         return;
-    while (team->requests)
-        request_destroy(team->requests);
+    while (!TAILQ_EMPTY(&team->requests))
+        request_destroy(TAILQ_FIRST(&team->requests));
+    pool_free(&team->pool);
     if (team->ledger_mem)
         drail_mem_release(team->ledger_mem);
     if (team->copy_mem)

@@ -11,8 +11,11 @@
 #ifndef DCOLL_TEAM_H
 #define DCOLL_TEAM_H
 
+#include <sys/queue.h>
+
 #include "coll/dcoll.h"
 #include "coll/run/ledger.h"
+#include "coll/run/pool.h"
 #include "coll/run/segment.h"
 #include "coll/select/table.h"
 
@@ -22,10 +25,12 @@ struct member {
     pid_t pid;
     drail_key_t ledger;
     uint32_t first_id; /* rank 0's counts: of the team's first request */
+    size_t keep_bytes; /* the smallest counts */
 };
 
 /* Ids of requests go round: a notification's id holds them and a tag. */
-#define REQUEST_IDS (UINT32_MAX / DCOLL_TAGS)
+#define REQUEST_IDS     (UINT32_MAX / DCOLL_TAGS)
+#define REQUEST_BUCKETS 256u
 
 struct dcoll_team {
     drail_job_t *job;
@@ -43,7 +48,10 @@ struct dcoll_team {
     drail_mem_t *ledger_mem;
     struct ledger *copy; /* of a remote rank's, registered */
     drail_mem_t *copy_mem;
-    dcoll_request_t *requests; /* list of all */
+    TAILQ_HEAD(, dcoll_request) requests; /* of all, latest used first */
+    TAILQ_HEAD(, dcoll_request) active;   /* that are under way */
+    LIST_HEAD(, dcoll_request) by_id[REQUEST_BUCKETS];
+    struct pool pool;
     unsigned next_id;
     int broken; /* error after which nothing works any more */
     drail_error_t error;

@@ -51,9 +51,10 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
     if (op->tag == DCOLL_READY)
         xfer = (drail_xfer_t){
             .local = q->my_key,
-            .local_mem = q->keys_mem,
-            .remote = &q->targets[op->peer].keys,
-            .remote_offset = team->rank * sizeof(drail_key_t),
+            .local_mem = q->memory->mem,
+            .remote = &q->targets[op->peer].memory,
+            .remote_offset =
+                q->targets[op->peer].keys + team->rank * sizeof(drail_key_t),
             .bytes = sizeof(drail_key_t),
         };
     return put(q, op->peer, &xfer, on_rail(q, op), op->tag, NULL);
@@ -70,7 +71,7 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
         if (op->dst.space == DCOLL_RECV) {
             xfer.remote = &q->keys[op->peer];
         } else if (op->dst.space == DCOLL_TEMP) {
-            xfer.remote = &target->temp;
+            xfer.remote = &target->memory;
             xfer.remote_offset += turn(q) * target->temp_stride;
         } else {
             xfer.remote = &target->node;

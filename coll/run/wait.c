@@ -54,8 +54,10 @@ static int sleep_slice(dcoll_request_t *q, int ms)
 
 static int progress_others(dcoll_request_t *q)
 {
-    for (dcoll_request_t *r = q->team->requests; r; r = r->next) {
-        int rc = r != q && r->active ? request_advance(r) : 0;
+    dcoll_request_t *next;
+    for (dcoll_request_t *r = TAILQ_FIRST(&q->team->active); r; r = next) {
+        next = TAILQ_NEXT(r, active_one);
+        int rc = r != q ? request_advance(r) : 0;
         if (rc && rc != DRAIL_EAGAIN)
             return rc;
     }

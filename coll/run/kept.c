@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/run/buffers.h"
+#include "coll/run/create.h"
+#include "coll/run/kept.h"
+
+#define KEPT_MOST  512u
+#define KEPT_FILES 256u /* processes may mostly have 1024 open */
+/* Equal calls of dcoll_begin that may be under way at the same time. */
+#define EQUAL_MOST 4u
+
+static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
+                   const dcoll_algorithm_t *algorithm, enum owner owner)
+{
+    const dcoll_args_t *a = &q->args;
+    return q->owner == owner && q->algorithm == algorithm &&
+           a->collective == args->collective && a->bytes == args->bytes &&
+           a->root == args->root && a->in_place == args->in_place &&
+           a->zero_copy == args->zero_copy;
+}
+
+static dcoll_request_t *use(dcoll_request_t *q)
+{
+    TAILQ_REMOVE(&q->team->requests, q, used);
+    TAILQ_INSERT_HEAD(&q->team->requests, q, used);
+    return q;
+}
+
+dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm)
+{
+    dcoll_request_t *q;
+    TAILQ_FOREACH(q, &team->requests, used)
+    if (serves(q, args, algorithm, OWNER_TEAM))
+        return use(q);
+    return NULL;
+}
+
+dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                                const dcoll_algorithm_t *algorithm)
+{
+    unsigned equal = 0;
+    dcoll_request_t *q;
+    TAILQ_FOREACH(q, &team->requests, used)
+    if (serves(q, args, algorithm, OWNER_BEGIN) && ++equal == EQUAL_MOST)
+        return use(q);
+    return NULL;
+}
+
+static void drop(dcoll_request_t *q)
+{
+    if (q->handles)
+        q->owner = OWNER_HOLDERS;
+    else
+        request_destroy(q);
+}
+
+void kept_trim(dcoll_team_t *team)
+{
+    size_t bytes = 0;
+    unsigned number = 0, files = 0;
+    dcoll_request_t *q = TAILQ_FIRST(&team->requests), *next;
+    for (; q; q = next) {
+        next = TAILQ_NEXT(q, used);
+        if (q->owner != OWNER_TEAM && q->owner != OWNER_BEGIN)
+            continue;
+        bytes += q->weight.bytes;
+        files += q->weight.files;
+        if (number++ && (bytes > team->cfg.keep_bytes || number > KEPT_MOST ||
+                         files > KEPT_FILES))
+            drop(q);
+    }
+}
+
+void kept_ended(dcoll_request_t *q)
+{
+    if (q->owner != OWNER_BEGIN && q->owner != OWNER_HOLDERS)
+        return;
+    request_unbind(q);
+    if (q->handles)
+        q->handles--;
+    if (!q->handles && q->owner == OWNER_HOLDERS)
+        request_destroy(q);
+}

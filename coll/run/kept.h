@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests that a team keeps for later calls with the same arguments. All
+ * ranks make the same calls in the same order, and what is decided here depends
+ * on nothing else: all find the same one, and drop the same ones.
+ */
+#ifndef DCOLL_KEPT_H
+#define DCOLL_KEPT_H
+
+#include "coll/run/request.h"
+
+/* Of blocking calls. NULL: there is none. */
+dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm);
+/* Of dcoll_begin, whose equal calls take turns on a few: the one whose turn it
+ * is. NULL: there are not so many. */
+dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                                const dcoll_algorithm_t *algorithm);
+/* Drops what is too much, least recently used first, but not the latest. For
+ * when one has been prepared: then all ranks have completed all that they had
+ * started, and nobody writes into what is dropped. */
+void kept_trim(dcoll_team_t *team);
+/* The caller has ended a request that he got from dcoll_begin. */
+void kept_ended(dcoll_request_t *q);
+
+#endif

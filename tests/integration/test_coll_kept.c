@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests that a team keeps for later calls: what they may take, when they
+ * are prepared anew. Each preparation exchanges over the job, so this program
+ * counts those exchanges, and passes them on.
+ */
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include "coll/dcoll.h"
+
+#include "ranks.h"
+
+#define MOST 40000 /* bytes of the largest block */
+
+static unsigned exchanges;
+
+#pragma GCC visibility push(default)
+int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
+                        void *all, int timeout_ms)
+{
+    int (*real)(drail_job_t *, const void *, size_t, void *, int);
+    *(void **)&real = dlsym(RTLD_NEXT, "drail_job_allgather");
+    exchanges++;
+    return real(job, mine, bytes, all, timeout_ms);
+}
+#pragma GCC visibility pop
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    unsigned char *send, *recv;
+};
+
+static void scene_open(struct scene *s, struct rank *r, size_t keep_bytes)
+{
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    cfg.keep_bytes = keep_bytes;
+    cfg.zero_copy_bytes = SIZE_MAX; /* TEMP as large as it gets */
+    s->r = r;
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &s->team, NULL));
+    s->send = malloc(MOST);
+    s->recv = malloc((size_t)MOST * r->size);
+    check(s->send && s->recv);
+}
+
+static void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+    free(s->send);
+    free(s->recv);
+}
+
+static dcoll_call_t allgather(struct scene *s, size_t bytes)
+{
+    memset(s->send, (int)(s->r->rank + bytes), bytes);
+    memset(s->recv, 0, s->r->size * bytes);
+    return (dcoll_call_t){DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, "bruck"};
+}
+
+static void good(struct scene *s, int rc)
+{
+    if (rc)
+        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
+    check(rc == 0);
+}
+
+static void got(struct scene *s, size_t bytes)
+{
+    for (unsigned from = 0; from < s->r->size; from++)
+        for (size_t i = 0; i < bytes; i++)
+            check(s->recv[from * bytes + i] == (unsigned char)(from + bytes));
+}
+
+static void run(struct scene *s, size_t bytes)
+{
+    dcoll_call_t call = allgather(s, bytes);
+    good(s, dcoll_run(s->team, &call));
+    got(s, bytes);
+}
+
+static void begin(struct scene *s, size_t bytes)
+{
+    dcoll_call_t call = allgather(s, bytes);
+    dcoll_request_t *q;
+    good(s, dcoll_begin(s->team, &call, &q));
+    good(s, dcoll_wait(q, -1));
+    got(s, bytes);
+}
+
+/* Files that this process has open, and the bytes of those without a name. */
+static unsigned open_files(size_t *bytes)
+{
+    static ino_t seen[4096];
+    struct stat st;
+    unsigned n = 0, i;
+    *bytes = 0;
+    for (int fd = 0; fd < 4096; fd++) {
+        if (fstat(fd, &st))
+            continue;
+        for (i = 0; i < n && seen[i] != st.st_ino; i++)
+            ;
+        /* providers have duplicates */
+        if (i == n && S_ISREG(st.st_mode) && st.st_nlink == 0)
+            *bytes += (size_t)st.st_size;
+        seen[n++] = st.st_ino;
+    }
+    return n;
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void sizes(struct rank *r, void (*call)(struct scene *, size_t))
+{
+    struct scene s;
+    size_t bytes;
+    unsigned files = 0;
+    scene_open(&s, r, 16 << 20);
+    for (size_t size = 1; size <= 2000; size++) {
+        call(&s, size);
+        if (size == 1000)
+            files = open_files(&bytes);
+    }
+    check(open_files(&bytes) < files + 20); /* a few chunks more */
+    scene_close(&s);
+}
+
+static void sizes_run(struct rank *r)
+{
+    sizes(r, run);
+}
+
+static void sizes_begun(struct rank *r)
+{
+    sizes(r, begin);
+}
+
+static void alternate(struct rank *r, void (*call)(struct scene *, size_t),
+                      unsigned rounds)
+{
+    struct scene s;
+    unsigned before = 0;
+    scene_open(&s, r, 64 << 20);
+    for (unsigned round = 0; round <= rounds; round++) {
+        before = exchanges;
+        for (size_t size = 100; size < 165; size++)
+            call(&s, size);
+    }
+    check(exchanges == before);
+    scene_close(&s);
+}
+
+static void alternating(struct rank *r)
+{
+    alternate(r, run, 1);
+}
+
+/* Equal calls take turns on four requests. */
+static void alternating_begun(struct rank *r)
+{
+    alternate(r, begin, 4);
+}
+
+static void bounded(struct rank *r)
+{
+    const size_t keep = 4 << 20;
+    struct scene s;
+    size_t before, after;
+    scene_open(&s, r, keep);
+    open_files(&before);
+    for (size_t size = MOST - 200; size < MOST; size++)
+        if (size % 2)
+            run(&s, size);
+        else
+            begin(&s, size);
+    open_files(&after);
+    check(after <= before + 3 * keep); /* rather than ten times as much */
+    scene_close(&s);
+}
+
+/* What is larger than all that may be kept is used again while it is the latest
+ * one. */
+static void larger(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 1);
+    run(&s, MOST);
+    unsigned before = exchanges;
+    run(&s, MOST);
+    check(exchanges == before);
+    run(&s, 8);
+    check(exchanges > before);
+    scene_close(&s);
+}
+
+/* A handle is the caller's until he has waited for it, however many other calls
+ * come in between. */
+static void held(struct rank *r)
+{
+    enum { N = 20 };
+    struct scene s;
+    dcoll_request_t *q[N];
+    unsigned char recv[N][4 * 64];
+    scene_open(&s, r, 1 << 10);
+    memset(s.send, (int)r->rank + 1, 64);
+    for (unsigned i = 0; i < N; i++) {
+        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, recv[i], 32 + i, 0, NULL};
+        good(&s, dcoll_begin(s.team, &c, &q[i]));
+    }
+    for (unsigned i = 0; i < N; i++) {
+        unsigned at = (i + r->rank) % N;
+        good(&s, dcoll_wait(q[at], -1));
+        for (unsigned from = 0; from < r->size; from++)
+            check(recv[at][from * (32 + at)] == from + 1);
+    }
+    scene_close(&s);
+}
+
+/* Each rank says another limit: the smallest holds, or they would not prepare
+ * the same calls. */
+static void limits_differ(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, (size_t)(r->rank + 1) << 17);
+    for (unsigned round = 0; round < 3; round++)
+        for (size_t size = 5000; size < 5020; size++)
+            run(&s, size);
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"many sizes", 2, sizes_run, NULL, APART | PPN(1)},
+    {"many sizes, begun", 2, sizes_begun, NULL, APART | PPN(1)},
+    {"65 sizes in turn", 2, alternating, NULL, APART},
+    {"65 sizes in turn, begun", 2, alternating_begun, NULL, APART | PPN(1)},
+    {"bytes that are kept", 3, bounded, NULL, APART | PPN(2)},
+    {"larger than what is kept", 2, larger, NULL, APART},
+    {"handles that are held", 4, held, NULL, APART | PPN(2)},
+    {"limits that differ", 3, limits_differ, NULL, APART},
+};
+
+RUN_TESTS(tests)
