@@ -118,6 +118,11 @@ void region_destroy(region_t *region)
     memset(region, 0, sizeof *region);
 }
 
+void poll_pause(void)
+{
+    usleep(1000);
+}
+
 uint64_t random_next(uint64_t *seed)
 {
     /* splitmix64 (Steele, Lea, Flood 2014): any seed is a good one */
@@ -149,10 +154,10 @@ DAT_RMR_TRIPLET remote(const region_t *region, size_t offset, size_t bytes)
 
 /* ----------------------------------------------------------------- end --- */
 
-void end_open(end_t *end, const DAT_EP_ATTR *attr)
+void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr)
 {
     memset(end, 0, sizeof *end);
-    DAT_OK(dat_ia_open((DAT_NAME_PTR)IA_NAME, 16, &end->async, &end->ia));
+    DAT_OK(dat_ia_open((DAT_NAME_PTR)ia_name, 16, &end->async, &end->ia));
     DAT_OK(dat_pz_create(end->ia, &end->pz));
     DAT_OK(dat_evd_create(end->ia, END_QLEN, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG,
                           &end->cr));
@@ -167,6 +172,11 @@ void end_open(end_t *end, const DAT_EP_ATTR *attr)
                               DAT_PSP_CONSUMER_FLAG, &end->psp));
     DAT_OK(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->conn,
                          attr, &end->ep));
+}
+
+void end_open(end_t *end, const DAT_EP_ATTR *attr)
+{
+    end_open_on(end, IA_NAME, attr);
 }
 
 void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,

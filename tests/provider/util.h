@@ -82,6 +82,9 @@ void region_create(region_t *region, memory_kind_t kind, size_t bytes,
                    DAT_MEM_PRIV_FLAGS privileges);
 void region_destroy(region_t *region);
 
+/** A millisecond, between two looks at memory that another process writes. */
+void poll_pause(void);
+
 /** Reproducible noise. */
 void fill(void *memory, size_t bytes, uint64_t seed);
 /** Next random number of a generator whose state is *seed. */
@@ -106,6 +109,8 @@ typedef struct end {
 /** Opens IA_NAME with EVDs, a listening PSP and an unconnected EP; *end is
  *  all zero afterwards but for those. @p attr NULL: the provider's defaults. */
 void end_open(end_t *end, const DAT_EP_ATTR *attr);
+/** The same of another IA than IA_NAME. */
+void end_open_on(end_t *end, const char *ia_name, const DAT_EP_ATTR *attr);
 /** The same, and registers @p bytes of memory. */
 void end_open_memory(end_t *end, memory_kind_t kind, size_t bytes,
                      DAT_MEM_PRIV_FLAGS privileges);
