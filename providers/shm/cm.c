@@ -149,6 +149,7 @@ static void attach(struct shm_conn *c, struct core_ep *ep)
 {
     c->ep = ep;
     c->rq_base = atomic_load(&ep->rq_head);
+    c->waiting = atomic_load(&ep->sq_tail);
     ep->tp = c;
 }
 
@@ -284,6 +285,8 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[0]);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
+    if (c->peer)
+        shm_segment_try_reading(c);
     if (!c->peer ||
         shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
@@ -369,6 +372,8 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
              c->segment->magic == SHM_MAGIC &&
              c->segment->version == SHM_VERSION;
     }
+    if (ok)
+        shm_segment_try_reading(c);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     c->state = SHM_CM_OFFERED;

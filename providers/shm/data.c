@@ -1,63 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The data path. RDMA and atomics are complete when the post call returns.
- * A send is a message in the ring of the connection; it is complete when the
- * receiver has posted a receive that holds it (short messages) or has fetched
- * it (long ones), and waits in the EP's queue of unfinished requests until
- * then. That is the reliable, receiver-not-ready-retrying service of DAT.
+ * A send is a message in the peer's queue (ring.h); it is complete when the
+ * receiver has posted a receive that holds it (short messages in the ring) or
+ * has taken it (others, and all for a shared receive queue), and waits in the
+ * EP's queue of unfinished requests until then. That is the reliable,
+ * receiver-not-ready-retrying service of DAT.
  */
 #include <string.h>
 
-#include "shm.h"
+#include "ring.h"
 
-/* ---------------------------------------------------------------- rings --- */
-
-static inline struct shm_msg *tx_line(struct shm_conn *c, uint64_t at)
+static bool is_due(const struct shm_msg *m)
 {
-    return (void *)(c->tx_ring + at % SHM_RING_LINES * SHM_LINE);
-}
-
-static inline struct shm_msg *rx_line(struct shm_conn *c, uint64_t at)
-{
-    return (void *)(c->rx_ring + at % SHM_RING_LINES * SHM_LINE);
-}
-
-static inline uint64_t lines_for(size_t payload)
-{
-    return (SHM_HEAD + payload + SHM_LINE - 1) / SHM_LINE;
-}
-
-static inline uint64_t rx_head(struct shm_conn *c)
-{
-    return atomic_load_explicit(&c->rx_head, memory_order_relaxed);
-}
-
-/* Also without ep->lock, to see whether it is worth taking. */
-static inline bool rx_arrived(struct shm_conn *c)
-{
-    uint64_t head = rx_head(c);
-    return atomic_load_explicit(&rx_line(c, head)->seq, memory_order_acquire) ==
-           head + 1;
-}
-
-/* Arrived, and let through by the link model if there is one. */
-static inline bool rx_ready(struct shm_conn *c)
-{
-    if (!rx_arrived(c))
-        return false;
-    uint64_t due = rx_line(c, rx_head(c))->due;
-    return !due || due <= shm_now_ns();
-}
-
-/* Room for n lines, or NULL. */
-static struct shm_msg *tx_reserve(struct shm_conn *c, uint64_t n)
-{
-    if (c->tx_tail + n - c->tx_head > SHM_RING_LINES) {
-        c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
-        if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
-            return NULL;
-    }
-    return tx_line(c, c->tx_tail);
+    return !m->head.due || m->head.due <= shm_now_ns();
 }
 
 /* ------------------------------------------------------------- sending --- */
@@ -71,46 +27,84 @@ struct outgoing { /* a send or an immediate, however it came here */
     uint32_t immed;
 };
 
-static size_t gather(unsigned char *to, const struct outgoing *o)
+static void gather(unsigned char *to, const struct outgoing *o)
 {
-    size_t n = 0;
     for (uint32_t i = 0; i < o->nseg; i++) {
-        memcpy(to + n, (void *)(uintptr_t)o->seg[i].virtual_address,
+        memcpy(to, (void *)(uintptr_t)o->seg[i].virtual_address,
                o->seg[i].segment_length);
-        n += o->seg[i].segment_length;
+        to += o->seg[i].segment_length;
     }
-    return n;
 }
 
-/* Puts a message into the ring and says so in *p, unless there is no room. */
+/* Must the receiver fetch it, in a place that holds `limit` bytes? */
+static bool is_fetched(const struct outgoing *o, size_t limit)
+{
+    return o->op == CORE_SEND && o->total > limit;
+}
+
+static size_t payload_of(const struct outgoing *o, size_t limit)
+{
+    if (o->op != CORE_SEND)
+        return 0;
+    return is_fetched(o, limit) ? o->nseg * sizeof o->seg[0] : o->total;
+}
+
+/* Can the receiver read all of the data: mapped, or by process_vm_readv? */
+static bool is_readable(struct shm_conn *c, const struct outgoing *o)
+{
+    if (atomic_load_explicit(&c->tx->can_read, memory_order_relaxed))
+        return true;
+    for (uint32_t i = 0; i < o->nseg; i++)
+        if (o->seg[i].segment_length &&
+            !c->sia->ia->mrs[o->seg[i].lmr_context % CORE_MAX_MRS].tp)
+            return false;
+    return true;
+}
+
+static void write_message(struct shm_conn *c, struct shm_msg *m,
+                          const struct outgoing *o, size_t limit,
+                          struct shm_request *p)
+{
+    bool fetch = is_fetched(o, limit);
+    m->head = (struct shm_head){
+        .kind = o->op != CORE_SEND ? SHM_IMMED
+                : fetch            ? SHM_FETCH
+                                   : SHM_INLINE,
+        .solicited = !!(o->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG),
+        .nseg = (uint16_t)o->nseg,
+        .length = (uint32_t)o->total,
+        .immed = o->immed,
+        .due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0,
+    };
+    if (fetch)
+        memcpy(m->payload, o->seg, o->nseg * sizeof o->seg[0]);
+    else if (o->op == CORE_SEND)
+        gather(m->payload, o);
+    p->due = m->head.due ? m->head.due + c->sia->latency_ns : 0;
+    p->need_taken = fetch;
+    p->posted = true;
+    p->index = c->tx_index;
+}
+
+/* Puts a message into the peer's queue and says so in *p; false when it must
+ * wait here: there is no room in the ring, and the peer can't read it. */
 static bool push(struct shm_conn *c, const struct outgoing *o,
                  struct shm_request *p)
 {
-    bool immed = o->op == CORE_WRITE_IMMED;
-    bool fetch = !immed && o->total > SHM_INLINE_MAX;
-    size_t payload = immed   ? 0
-                     : fetch ? o->nseg * sizeof o->seg[0]
-                             : (size_t)o->total;
-    uint64_t lines = lines_for(payload);
-    struct shm_msg *m = tx_reserve(c, lines);
-    if (!m)
-        return false;
-    m->kind = immed ? SHM_IMMED : fetch ? SHM_FETCH : SHM_INLINE;
-    m->solicited = !!(o->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-    m->nseg = (uint16_t)o->nseg;
-    m->length = (uint32_t)o->total;
-    m->immed = o->immed;
-    m->due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0;
-    p->due = m->due ? m->due + c->sia->latency_ns : 0;
-    p->need_taken = fetch;
-    p->posted = true;
-    p->index = c->tx_index++;
-    if (fetch)
-        memcpy(m->payload, o->seg, payload);
-    else if (payload)
-        gather(m->payload, o);
-    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
-    c->tx_tail += lines;
+    uint64_t lines = shm_lines(payload_of(o, SHM_INLINE_MAX));
+    struct shm_msg *m =
+        shm_backlog_empty(c) ? shm_ring_reserve(c, lines) : NULL;
+    if (m) {
+        write_message(c, m, o, SHM_INLINE_MAX, p);
+        shm_ring_commit(c, m, lines);
+    } else {
+        if (is_fetched(o, SHM_SLOT_MAX) && !is_readable(c, o))
+            return false;
+        write_message(c, shm_backlog_reserve(c), o, SHM_SLOT_MAX, p);
+        p->need_taken = true; /* so many slots are enough */
+        shm_backlog_commit(c);
+    }
+    c->tx_index++;
     /* The message is seen before we look whether somebody sleeps. */
     atomic_thread_fence(memory_order_seq_cst);
     shm_ring_doorbell(c->peer->control.door);
@@ -132,35 +126,53 @@ static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
                atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
 }
 
+/* Puts those requests into the peer's queue that wait here for room. */
+static void push_waiting(struct shm_conn *c)
+{
+    struct core_ep *ep = c->ep;
+    uint64_t end = atomic_load_explicit(&ep->sq_tail, memory_order_acquire);
+    for (; c->waiting != end; c->waiting++) {
+        struct core_request *r = core_request_at(ep, c->waiting);
+        struct shm_request *p = (void *)r->tp;
+        struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
+                             r->w.seg, r->w.total, r->immed};
+        if (!r->done && !p->carried_out && !p->posted && !push(c, &o, p))
+            break;
+    }
+}
+
+/* Is it complete by now, and how? */
+static bool is_complete(struct shm_conn *c, struct core_request *r)
+{
+    const struct shm_request *p = (const void *)r->tp;
+    if (r->done)
+        return true;
+    if (p->due && p->due > shm_now_ns())
+        return false;
+    if (p->carried_out)
+        return true;
+    if (!p->posted)
+        return false;
+    uint64_t taken = atomic_load_explicit(&c->tx->taken, memory_order_acquire);
+    if (atomic_load_explicit(&c->tx->failed, memory_order_acquire) ==
+        p->index + 1) {
+        r->status = DAT_DTO_ERR_REMOTE_RESPONDER;
+        return true;
+    }
+    return taken > p->index || is_received_for(c, r->op, r->w.total, p);
+}
+
 /* Moves the unfinished requests; ep->lock is held. */
 static void advance(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
+    push_waiting(c);
     uint64_t at = atomic_load_explicit(&ep->sq_head, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&ep->sq_tail, memory_order_acquire);
-    uint64_t taken = atomic_load_explicit(&c->tx->taken, memory_order_acquire);
-    uint64_t failed =
-        atomic_load_explicit(&c->tx->failed, memory_order_acquire);
     for (; at != end; at++) {
         struct core_request *r = core_request_at(ep, at);
-        struct shm_request *p = (void *)r->tp;
-        if (r->done)
-            continue;
-        if (p->carried_out) {
-            r->done = p->due <= shm_now_ns();
-            continue;
-        }
-        struct outgoing o = {r->op,    r->w.flags, r->w.nseg,
-                             r->w.seg, r->w.total, r->immed};
-        if (!p->posted && !push(c, &o, p))
+        if (!(r->done = is_complete(c, r)))
             break;
-        if (failed == p->index + 1) {
-            r->status = DAT_DTO_ERR_REMOTE_RESPONDER;
-            r->done = true;
-        } else if (taken > p->index ||
-                   is_received_for(c, r->op, r->w.total, p)) {
-            r->done = !p->due || p->due <= shm_now_ns();
-        }
     }
     core_requests_retire(ep);
 }
@@ -188,16 +200,15 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
 {
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
-    if (!c || core_ep_state(ep) == DAT_EP_STATE_DISCONNECTED) {
-        core_ep_unlock(ep);
-        core_request_done(ep, dto, done ? status : DAT_DTO_ERR_FLUSHED);
-        return;
-    }
+    bool ended = !c || core_ep_state(ep) == DAT_EP_STATE_DISCONNECTED;
     struct core_request *r = core_request_queue(ep, dto);
     memcpy(r->tp, p, sizeof *p);
-    r->done = done;
-    r->status = status;
-    advance_and_mark(c);
+    r->done = done || ended;
+    r->status = ended && !done ? DAT_DTO_ERR_FLUSHED : status;
+    if (ended) /* behind older ones: who flushes those completes it, too */
+        core_requests_retire(ep);
+    else
+        advance_and_mark(c);
     core_ep_unlock(ep);
     if (p->due) { /* a thread may sleep until something later is due */
         atomic_thread_fence(memory_order_seq_cst);
@@ -319,19 +330,17 @@ static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
     return n;
 }
 
-/* Fetches a long message from the sender's memory. */
-static DAT_DTO_COMPLETION_STATUS
-fetch(struct shm_conn *c, const struct shm_msg *m, const struct core_wqe *w)
+/* Fetches a message from the sender's memory; `from` is the sender's list. */
+static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
+                                       const struct shm_head *h,
+                                       const DAT_LMR_TRIPLET *from,
+                                       const struct core_wqe *w)
 {
-    DAT_LMR_TRIPLET from[CORE_MAX_IOV], to[CORE_MAX_IOV];
+    DAT_LMR_TRIPLET to[CORE_MAX_IOV];
     uint64_t at = 0;
-    const uint32_t nseg = m->nseg; /* read once: it is the peer's to write */
-    if (nseg > CORE_MAX_IOV)
-        return DAT_DTO_ERR_BAD_RESPONSE;
-    memcpy(from, m->payload, nseg * sizeof from[0]);
-    for (uint32_t i = 0; i < nseg; i++) {
+    for (uint32_t i = 0; i < h->nseg; i++) {
         uint64_t len = from[i].segment_length;
-        if (len > m->length - at)
+        if (len > h->length - at)
             return DAT_DTO_ERR_BAD_RESPONSE;
         uint32_t n = slice(w, at, len, to);
         DAT_DTO_COMPLETION_STATUS status =
@@ -344,54 +353,67 @@ fetch(struct shm_conn *c, const struct shm_msg *m, const struct core_wqe *w)
     return DAT_DTO_SUCCESS;
 }
 
-/* Gives the lines of a message back; continuation lines must not be taken for
- * the head of a later one. */
-static void release_lines(struct shm_conn *c, uint64_t lines)
+/* How many bytes follow the head; SIZE_MAX: that can't be. */
+static size_t payload_size(const struct shm_head *h, size_t limit)
 {
-    uint64_t head = rx_head(c);
-    for (uint64_t i = 1; i < lines; i++)
-        atomic_store_explicit(&rx_line(c, head + i)->seq, 0,
-                              memory_order_relaxed);
-    head += lines;
-    atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
-    atomic_store_explicit(&c->rx->head, head, memory_order_release);
+    switch (h->kind) {
+    case SHM_INLINE:
+        return h->length <= limit ? h->length : SIZE_MAX;
+    case SHM_FETCH:
+        return h->nseg <= CORE_MAX_IOV ? h->nseg * sizeof(DAT_LMR_TRIPLET)
+                                       : SIZE_MAX;
+    case SHM_IMMED:
+        return 0;
+    default:
+        return SIZE_MAX;
+    }
+}
+
+/* Moves the data of a message with this (checked) head into a receive. */
+static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
+                                         const struct shm_head *h,
+                                         const struct shm_msg *m,
+                                         const struct core_wqe *w)
+{
+    DAT_LMR_TRIPLET from[CORE_MAX_IOV];
+    if (h->kind == SHM_IMMED)
+        return DAT_DTO_SUCCESS;
+    if (h->length > w->total)
+        return DAT_DTO_ERR_LOCAL_LENGTH;
+    if (h->kind == SHM_INLINE) {
+        scatter(w, m->payload, h->length);
+        return DAT_DTO_SUCCESS;
+    }
+    memcpy(from, m->payload, h->nseg * sizeof from[0]);
+    atomic_signal_fence(memory_order_seq_cst); /* the peer may write there */
+    return fetch(c, h, from, w);
 }
 
 /* Receives one message; false when there is none or no receive for it. */
 static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
-    struct shm_msg *m = rx_line(c, rx_head(c));
-    if (atomic_load_explicit(&c->aborted, memory_order_relaxed) ||
-        !rx_ready(c) || !(w = core_recv_peek(c->ep, &copy)))
+    const struct shm_msg *m = shm_rx_next(c);
+    if (atomic_load_explicit(&c->aborted, memory_order_relaxed) || !m ||
+        !is_due(m) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
-    DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
-    uint64_t length = m->length;
-    uint32_t immed = m->immed;
-    bool solicited = m->solicited, with_immed = m->kind == SHM_IMMED;
-    size_t payload = 0;
-    if (m->kind == SHM_INLINE) {
-        payload = length <= SHM_INLINE_MAX ? length : 0;
-        if (length > SHM_INLINE_MAX)
-            status = DAT_DTO_ERR_BAD_RESPONSE;
-        else if (length > w->total)
-            status = DAT_DTO_ERR_LOCAL_LENGTH;
-        else
-            scatter(w, m->payload, length);
-    } else if (m->kind == SHM_FETCH) {
-        payload = m->nseg * sizeof(DAT_LMR_TRIPLET);
-        status = length > w->total ? DAT_DTO_ERR_LOCAL_LENGTH : fetch(c, m, w);
-    } else if (!with_immed) {
-        status = DAT_DTO_ERR_BAD_RESPONSE;
+    /* Read once: the peer may write there. */
+    const struct shm_head h = m->head;
+    atomic_signal_fence(memory_order_seq_cst);
+    size_t payload =
+        payload_size(&h, shm_in_backlog(c, m) ? SHM_SLOT_MAX : SHM_INLINE_MAX);
+    DAT_DTO_COMPLETION_STATUS status = DAT_DTO_ERR_BAD_RESPONSE;
+    if (payload != SIZE_MAX) {
+        status = deliver(c, &h, m, w);
+        shm_rx_release(c, m, payload);
     }
-    release_lines(c, lines_for(payload));
     uint64_t index = c->rx_taken++;
     if (status != DAT_DTO_SUCCESS)
         atomic_store_explicit(&c->rx->failed, index + 1, memory_order_release);
     atomic_store_explicit(&c->rx->taken, index + 1, memory_order_release);
-    core_recv_done(c->ep, w, status, length, solicited,
-                   with_immed ? &immed : NULL);
+    core_recv_done(c->ep, w, status, h.length, h.solicited,
+                   h.kind == SHM_IMMED ? &h.immed : NULL);
     if (status != DAT_DTO_SUCCESS)
         shm_abort(c->ep);
     return status == DAT_DTO_SUCCESS;
@@ -409,7 +431,8 @@ void shm_progress(struct core_ep *ep, bool sure)
 {
     struct shm_conn *c = ep->tp;
     if (!sure) {
-        if (!c || (!rx_ready(c) && !core_requests_pending(ep)) ||
+        const struct shm_msg *m = c ? shm_rx_next(c) : NULL;
+        if (!c || ((!m || !is_due(m)) && !core_requests_pending(ep)) ||
             !core_ep_trylock(ep))
             return;
     } else {
@@ -445,9 +468,9 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
             if (!r->done && p->due > seen)
                 next = p->due;
         }
-        if (rx_arrived(c) && rx_line(c, rx_head(c))->due > seen &&
-            rx_line(c, rx_head(c))->due < next)
-            next = rx_line(c, rx_head(c))->due;
+        const struct shm_msg *m = shm_rx_next(c);
+        if (m && m->head.due > seen && m->head.due < next)
+            next = m->head.due;
     }
     core_ep_unlock(ep);
     return next;
@@ -463,12 +486,13 @@ static void publish_receives(struct shm_conn *c, uint64_t posted)
     /* none wraps to the largest */
     uint64_t capacity =
         atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1;
-    if (capacity <
-        atomic_load_explicit(&c->rx->min_capacity, memory_order_relaxed))
-        atomic_store_explicit(&c->rx->min_capacity, capacity,
-                              memory_order_release);
     uint64_t before =
-        atomic_load_explicit(&c->rx->posted, memory_order_relaxed);
+        atomic_load_explicit(&c->rx->min_capacity, memory_order_relaxed);
+    while (before > capacity && !atomic_compare_exchange_weak_explicit(
+                                    &c->rx->min_capacity, &before, capacity,
+                                    memory_order_release, memory_order_relaxed))
+        ;
+    before = atomic_load_explicit(&c->rx->posted, memory_order_relaxed);
     while (before < posted && !atomic_compare_exchange_weak_explicit(
                                   &c->rx->posted, &before, posted,
                                   memory_order_release, memory_order_relaxed))
@@ -493,15 +517,13 @@ void shm_recv_posted(struct core_ep *ep)
                      atomic_load_explicit(&ep->rq_tail, memory_order_relaxed) -
                          c->rq_base);
     /* a message may have come before, and found no receive */
-    if (rx_arrived(c))
+    if (shm_rx_next(c))
         shm_wake(ep->o.ia);
 }
 
 void shm_recv_announce(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
-    if (ep->srq) /* which receive it will be is not known: any will do */
-        publish_receives(c, UINT64_MAX / 2);
-    else
+    if (!ep->srq) /* whose receive it will be is only known when it is taken */
         publish_receives(c, atomic_load(&ep->rq_tail) - c->rq_base);
 }

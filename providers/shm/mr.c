@@ -109,14 +109,13 @@ static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
     return f;
 }
 
-static void file_put(struct shm_ia *sia, int fd)
+static void file_put(struct shm_ia *sia, struct shm_file *f)
 {
-    struct shm_file **at = &sia->files;
-    while (*at && (*at)->fd != fd)
-        at = &(*at)->next;
-    struct shm_file *f = *at;
     if (!f || --f->users)
         return;
+    struct shm_file **at = &sia->files;
+    while (*at != f)
+        at = &(*at)->next;
     *at = f->next;
     close(f->fd);
     free(f);
@@ -132,6 +131,7 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
      * fetched by the receiver. */
     if (find_mapping(mr->base, mr->length, &m))
         f = file_get(sia, &m);
+    mr->tp = f;
     e->fd = f ? f->fd : -1;
     e->inode = f ? m.inode : 0;
     e->offset = f ? m.offset : 0;
@@ -165,7 +165,6 @@ void shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     atomic_store(&e->key, 0);
     for (struct shm_conn *c = sia->conns; c; c = c->next)
         shm_wait_outside(c, mr->key);
-    if (e->fd >= 0)
-        file_put(sia, e->fd);
-    e->fd = -1;
+    file_put(sia, mr->tp);
+    mr->tp = NULL;
 }

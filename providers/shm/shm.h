@@ -5,14 +5,16 @@
  *  control segment (memfd, one per open IA): a doorbell page that peers write,
  *    and the table of memory ranges that peers read (control.c, mr.c)
  *  connection segment (memfd, made by the active side): per direction a ring
- *    of message lines and the counters of both sides (ring.h)
+ *    of message lines, a backlog, and the counters of both sides (ring.h)
  *  connection manager: one thread per IA with connections, on AF_UNIX sockets
  *    in the abstract namespace: set-up, disconnection, death of the peer (cm.c)
  *
  * Data moves by one copy, made by the initiator in its post call: into the
  * peer's memory, mapped here if it is a shared file mapping (memfd), else by
  * process_vm_writev/readv (remote.c). Sends go through the ring: short ones
- * inline, long ones are fetched by the receiver from the sender's memory.
+ * inline, long ones are fetched by the receiver from the sender's memory, as
+ * are most that the ring has no room for: so what was posted needs nothing
+ * more of its poster.
  */
 #ifndef DAPL_SHM_H
 #define DAPL_SHM_H
@@ -21,7 +23,7 @@
 
 #include "providers/core/core.h"
 
-#define SHM_VERSION 2
+#define SHM_VERSION 3
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
@@ -130,19 +132,28 @@ struct shm_peer {
 
 /* --------------------------------------------------------- connections --- */
 
-/* One direction of a connection: counters of sender and receiver. */
+/* One direction of a connection: what sender and receiver tell each other.
+ * Who writes what, and how often, decides the line; adjacent lines may be
+ * fetched in pairs. */
+#define SHM_APART (2 * CORE_CACHELINE)
 struct shm_dir {
-    /* written by the sender */
-    _Alignas(CORE_CACHELINE) _Atomic uint32_t pending; /* it waits for the
+    /* seldom written, by the sender: */
+    _Alignas(SHM_APART) _Atomic uint64_t backlogged; /* messages ever put into
+                                                        the backlog */
+    _Atomic uint64_t sample; /* address of SHM_MAGIC in its private memory */
+    /* and by the receiver: */
+    _Atomic uint32_t can_read; /* it could read the sample */
+    /* written by the sender when requests become pending, or none is */
+    _Alignas(SHM_APART) _Atomic uint32_t pending; /* it waits for the
                                      counters below: ring its doorbell */
     /* keys of the receiver's ranges that the sender is accessing: by posting
      * [0] and by fetching [1]. A range is not freed meanwhile. */
-    _Atomic uint32_t access[2];
-    /* written by the receiver */
-    _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* lines free again */
-    _Atomic uint64_t taken;                         /* messages received */
-    _Atomic uint64_t posted;                        /* receives ever posted */
-    _Atomic uint64_t min_capacity;                  /* of the receives so far */
+    _Alignas(SHM_APART) _Atomic uint32_t access[2];
+    /* written by the receiver with each message */
+    _Alignas(SHM_APART) _Atomic uint64_t head; /* lines free again */
+    _Atomic uint64_t taken;                    /* messages received */
+    _Atomic uint64_t posted;                   /* receives ever posted */
+    _Atomic uint64_t min_capacity;             /* of the receives so far */
     _Atomic uint64_t failed; /* 1 + index of the message refused */
 };
 
@@ -151,15 +162,11 @@ struct shm_dir {
 #define SHM_LINE       64
 #define SHM_RING_BYTES 32768
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
-#define SHM_INLINE_MAX 8192
+#define SHM_INLINE_MAX 8192 /* bytes that travel within the ring */
 
 enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED };
 
-/* Head of a message, in the first bytes of its first line. A line whose `seq`
- * is its number (counted from 1) holds a message; the receiver clears the
- * first word of continuation lines so that data never passes for a head. */
-struct shm_msg {
-    _Atomic uint64_t seq;
+struct shm_head { /* of a message */
     uint8_t kind;
     uint8_t solicited;
     uint16_t nseg; /* SHM_FETCH: triplets in the payload */
@@ -167,17 +174,35 @@ struct shm_msg {
     uint32_t immed;
     uint32_t unused;
     uint64_t due; /* ns: not seen before, 0 without a link model */
+};
+
+/* In the ring, a line whose `seq` is its number (counted from 1) holds a
+ * message; the receiver clears the first word of continuation lines so that
+ * data never passes for one. See ring.h. */
+struct shm_msg {
+    _Atomic uint64_t seq;
+    struct shm_head head;
     unsigned char payload[];
 };
 #define SHM_HEAD sizeof(struct shm_msg)
+
+/* A slot of the backlog holds a message of that many bytes, or the list of
+ * segments that a longer one is to be fetched from. */
+#define SHM_SLOT_MAX (CORE_MAX_IOV * sizeof(DAT_LMR_TRIPLET))
+#define SHM_SLOT                                                               \
+    ((SHM_HEAD + SHM_SLOT_MAX + CORE_CACHELINE - 1) / CORE_CACHELINE *         \
+     CORE_CACHELINE)
+#define SHM_BACKLOG_BYTES (SHM_MAX_DTOS * SHM_SLOT)
 
 struct shm_segment {
     uint64_t magic;
     uint32_t version;
     struct shm_dir dir[2]; /* [0]: sent by the active side */
 };
-#define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES)
+/* Counters, the two rings, the two backlogs (untouched until used). */
+#define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES + 2 * SHM_BACKLOG_BYTES)
 _Static_assert(sizeof(struct shm_segment) <= SHM_PAGE, "counters: one page");
+_Static_assert(SHM_BACKLOG_BYTES % SHM_PAGE == 0, "whole pages");
 
 enum shm_cm_state {                    /* of a connection's socket */
                     SHM_CM_CONNECTING, /* active: no listener slot yet, try
@@ -211,14 +236,19 @@ struct shm_conn {
     struct shm_segment *segment;
     struct shm_dir *tx, *rx;
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
+    char *tx_backlog, *rx_backlog;
     struct shm_peer *peer;
     uint64_t rq_base;         /* receives of the EP before this connection */
     _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
-    uint64_t rx_taken;        /* messages received */
-    uint64_t tx_tail;         /* next line to write */
-    uint64_t tx_head;         /* last known */
-    uint64_t tx_index;        /* messages sent */
-    uint64_t tx_posted;       /* last known */
+    _Atomic uint64_t rx_backlogged; /* of rx_taken, those in the backlog */
+    uint64_t rx_taken;              /* messages received */
+    uint64_t tx_tail;               /* next line to write */
+    uint64_t tx_head;               /* last known */
+    uint64_t tx_index;              /* messages sent */
+    uint64_t tx_backlogged;         /* of those, into the backlog */
+    uint64_t tx_backlog_end;        /* `taken` when it is empty; 0: it is */
+    uint64_t tx_posted;             /* last known */
+    uint64_t waiting; /* the EP's first request not in the peer's queue */
 };
 
 /* How far a request has come: its core_request.tp. */
@@ -363,6 +393,8 @@ void shm_recv_announce(struct shm_conn *c);
 /* segment.c */
 int shm_segment_create(struct shm_conn *c);
 int shm_segment_map(struct shm_conn *c, int side);
+/* Tells the peer whether we can read its private memory. */
+void shm_segment_try_reading(struct shm_conn *c);
 void shm_segment_unmap(struct shm_conn *c);
 
 /* cm_wire.c: what connection managers say to one another */
