@@ -98,6 +98,7 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
+$(BUILD)/obj/bench/pair/pool.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
 $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
 
@@ -138,7 +139,7 @@ $(LIBRAIL) $(LIBCOLL): %: %.$(SOVERSION)
 
 $(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lhwloc -lm -o $@
+	$(CC) $(ALL_LDFLAGS) -fopenmp $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lhwloc -lm -o $@
 
 $(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
 	@mkdir -p $(@D)

@@ -181,10 +181,16 @@ typedef struct drail_config {
                                  may have under way, per rail and peer */
     int timeout_ms;         /**< bound of every wait; default 30000 */
     int connect_timeout_ms; /**< default 10000 */
-    bool pin;               /**< bind engine threads near their rails */
-    unsigned pin_base;      /**< first core of this rank among the allowed
-                                 ones; threads take the following.
-                                 DRAIL_PIN_AUTO: by the rank on its node */
+    bool pin;               /**< bind the threads of the resident team near
+                                 their rails; the caller's own, and those
+                                 of its OpenMP pool (forkjoin), stay where
+                                 they are */
+    unsigned pin_base;      /**< first core of this rank among those that the
+                                 thread that calls drail_open may use. Rail
+                                 r's thread takes the r-th after it; the
+                                 first is left to the caller, who serves
+                                 rail 0. DRAIL_PIN_AUTO: by the rank on its
+                                 node */
     char rails_text[256];   /**< names that came from DRAIL_RAILS; rails[]
                                  may point here, so keep the original of a
                                  copied configuration until drail_open */

@@ -3,7 +3,6 @@
 #ifndef DRAIL_HANDLE_H
 #define DRAIL_HANDLE_H
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "dapl_rail/base/settings.h"
@@ -33,8 +32,6 @@ struct drail {
     struct spin spin;      /* of the caller, for events */
     unsigned turn;         /* roundrobin */
     struct timing *timing; /* adaptive */
-    cpu_set_t affinity;    /* the caller's own */
-    bool pinned;
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening and closing the transport of one rank. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,11 +156,6 @@ static void places_find(drail_t *t)
             rail->cpu = locality_core(topology, &rail->info, first + r);
     }
     locality_close(topology);
-    if (t->cfg.pin && !pthread_getaffinity_np(
-                          pthread_self(), sizeof t->affinity, &t->affinity)) {
-        t->pinned = true;
-        locality_bind(t->rails[0].cpu);
-    }
 }
 
 /* Do all ranks have the same rails open? */
@@ -353,9 +347,6 @@ void drail_close(drail_t *t)
     regions_free(t);
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);
-    if (t->pinned)
-        pthread_setaffinity_np(pthread_self(), sizeof t->affinity,
-                               &t->affinity);
     free(t->rails);
     free(t->peers);
     free(t->cards);

@@ -35,28 +35,29 @@ static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)
 /* The first bed also tells of the rails and serves to measure the model. */
 static int open_beds(coll_run_t *run, drail_error_t *err)
 {
-    bool first = true;
+    const coll_plan_t *plan = run->plan;
+    coll_bed_t *first = NULL;
     int rc = 0;
     for (unsigned z = 0; !rc && z < COLL_BEDS; z++) {
-        coll_bed_t *bed = &run->bed[z];
-        if (!bed_used(run->plan, (zero_copy_t)z))
+        if (!bed_used(plan, (zero_copy_t)z))
             continue;
-        rc = coll_bed_open(bed, run->job, run->plan, &run->pinning, err);
-        if (rc)
-            return rc;
-        if (first && !run->opts->no_pin)
-            session_pin(&run->pinning);
-        if (first && run->rank == 0)
-            describe_rails(run->result, bed->rail);
-        dcoll_cost_model_t model;
-        if (first)
-            rc = coll_model_measure(bed, run->job, &run->pinning, &model);
-        if (first && run->rank == 0)
-            run->result->model = model;
-        first = false;
-        if (!rc)
-            rc = coll_bed_team(bed, run->job, run->plan, (zero_copy_t)z, err);
+        rc = coll_bed_open(&run->bed[z], run->job, plan, &run->pinning, err);
+        first = first ? first : &run->bed[z];
     }
+    if (rc)
+        return rc;
+    if (!run->opts->no_pin)
+        session_pin(&run->pinning, run->opts);
+    if (run->rank == 0)
+        describe_rails(run->result, first->rail);
+    dcoll_cost_model_t model;
+    rc = coll_model_measure(first, run->job, &run->pinning, &model);
+    if (run->rank == 0)
+        run->result->model = model;
+    for (unsigned z = 0; !rc && z < COLL_BEDS; z++)
+        if (run->bed[z].rail)
+            rc = coll_bed_team(&run->bed[z], run->job, plan, (zero_copy_t)z,
+                               err);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/limits/cores.h"
+#include "pool.h"
 #include "session.h"
 
 #define DEFAULT_TIMEOUT (-1)
@@ -33,11 +34,23 @@ pinning_t session_pinning(const options_t *opts, unsigned rank)
         .core = -1, .base = rank * (step ? step : 1) % cores, .cores = cores};
 }
 
-void session_pin(pinning_t *pinning)
+static bool uses_pool(const options_t *opts)
+{
+    bool forks = false;
+    for (unsigned i = 0; i < opts->nteams; i++)
+        forks |= opts->teams[i] == DRAIL_TEAM_FORKJOIN;
+    return forks && session_threads(opts) > 1;
+}
+
+void session_pin(pinning_t *pinning, const options_t *opts)
 {
     cores_t cores;
     cores_allowed(&cores);
-    if (pinning->base < cores.count && !cores_pin(cores.cpu[pinning->base]))
+    if (pinning->base >= cores.count)
+        return;
+    if (uses_pool(opts))
+        pool_pin(&cores, pinning->base, opts->nrails);
+    if (!cores_pin(cores.cpu[pinning->base]))
         pinning->core = cores.cpu[pinning->base];
 }
 
@@ -105,7 +118,7 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
         return rc;
     /* after drail_open, which looks at the cores that are allowed */
     if (!opts->no_pin)
-        session_pin(&pinning);
+        session_pin(&pinning, opts);
 
     rc = drail_connect(s->rail, s->peer);
     if (!rc)

@@ -53,9 +53,10 @@ int session_sync(session_t *session);
 
 /** Where a rank of the job runs; its core is chosen by session_pin. */
 pinning_t session_pinning(const options_t *opts, unsigned rank);
-/** Pins the calling thread; after drail_open, which looks at the cores that
- *  are allowed. */
-void session_pin(pinning_t *pinning);
+/** Pins what the library leaves where it is: the calling thread and, for the
+ *  team forkjoin, those of its OpenMP pool. After each drail_open, which looks
+ *  at the cores that are allowed. */
+void session_pin(pinning_t *pinning, const options_t *opts);
 /** The transport as the options want it. */
 void session_config(drail_config_t *cfg, const options_t *opts,
                     const pinning_t *pinning);

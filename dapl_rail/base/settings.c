@@ -264,7 +264,7 @@ static const struct setting settings[] = {
      "1 to 86400000", parse_timeout},
     {"DRAIL_CONNECT_TIMEOUT_MS", "bound of a connect (milliseconds)", "10000",
      "1 to 86400000", parse_connect_timeout},
-    {"DRAIL_PIN", "bind engine threads near their rails", "1", "0 or 1",
+    {"DRAIL_PIN", "bind the resident team near its rails", "1", "0 or 1",
      parse_pin},
     {"DRAIL_PIN_BASE", "first core of a rank among the allowed ones", "auto",
      "auto, or 0 to 1023", parse_pin_base},

@@ -29,7 +29,6 @@ static void forkjoin_body(void *arg, unsigned index)
 {
     struct forkjoin *f = arg;
     unsigned r = nth_rail(f->work->rails, index);
-    locality_bind(f->t->rails[r].cpu);
     work_rail(f->t, f->work, r);
 }
 

@@ -76,15 +76,19 @@ static void member_run(void *arg, unsigned i)
     struct member *m = &team->members[index];
     drail_t *t = team->t;
     struct spin spin;
+    cpu_set_t before;
     spin_open(&spin, t);
-    locality_bind(t->rails[index].cpu);
+    bool bound = locality_bind(t->rails[index].cpu, &before);
     for (uint32_t n = 0;; n++) {
         gate_wait(&m->start, n, &spin);
         if (!m->work)
-            return;
+            break;
         work_rail(t, m->work, index);
         gate_pass(spin.platform, &m->done);
     }
+    /* OpenMP may give this thread to the application's regions next */
+    if (bound)
+        locality_unbind(&before);
 }
 
 int team_open(drail_t *t)

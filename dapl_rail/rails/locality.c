@@ -108,12 +108,17 @@ unsigned locality_cores(struct locality *l)
     return n > 0 ? (unsigned)n : 1;
 }
 
-void locality_bind(int cpu)
+bool locality_bind(int cpu, cpu_set_t *before)
 {
-    if (cpu < 0 || sched_getcpu() == cpu)
-        return;
     cpu_set_t set;
+    if (cpu < 0 || sched_getaffinity(0, sizeof *before, before))
+        return false;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
+    return !sched_setaffinity(0, sizeof set, &set);
+}
+
+void locality_unbind(const cpu_set_t *before)
+{
+    sched_setaffinity(0, sizeof *before, before);
 }

@@ -3,6 +3,8 @@
 #ifndef DRAIL_RAILS_LOCALITY_H
 #define DRAIL_RAILS_LOCALITY_H
 
+#include <sched.h>
+
 #include "dapl_rail/dapl_rail.h"
 
 struct locality; /* the machine's topology */
@@ -14,6 +16,9 @@ void locality_of(struct locality *topology, drail_rail_info_t *info);
 int locality_core(struct locality *topology, const drail_rail_info_t *info,
                   unsigned n);
 unsigned locality_cores(struct locality *topology);
-void locality_bind(int cpu);
+/* Pins the calling thread, one of ours, and tells its mask before; negative:
+ * leaves it alone. */
+bool locality_bind(int cpu, cpu_set_t *before);
+void locality_unbind(const cpu_set_t *before);
 
 #endif

@@ -26,7 +26,7 @@ struct rail {
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;                  /* core of the rail's thread, -1: not pinned */
+    int cpu;                  /* core of the team's thread, -1: not pinned */
     double rate[TIMED_SLOTS]; /* bytes/ns, smoothed; 0: not measured */
     uint64_t busy_until;      /* end of the last timed part */
     struct burst burst;
