@@ -163,6 +163,9 @@ typedef struct dcoll_schedule {
     unsigned flags;    /**< per depth; the same on all ranks of a node */
     bool shared;       /**< ranks of the node get from my SEND or, in place,
                             RECV */
+    bool connections;  /**< the same on all ranks: a step is not that of the
+                            k-port model, but all connections are active at
+                            the same time (seed 002) */
     uint8_t phase;     /**< of the operations that are added next */
     uint16_t step;
     int error; /**< DRAIL_ENOMEM: an operation could not be added */

@@ -19,6 +19,16 @@ void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
         dcoll_add_copy(s, src, dst, bytes);
 }
 
+void flat_copy_others(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                      unsigned n, unsigned own, size_t bytes)
+{
+    const size_t behind = (own + 1) * bytes;
+    dcoll_add_copy(s, src, dst, own * bytes);
+    dcoll_add_copy(s, dcoll_at(src.space, src.offset + behind),
+                   dcoll_at(dst.space, dst.offset + behind),
+                   n * bytes - behind);
+}
+
 void flat_complete(dcoll_schedule_t *s)
 {
     for (unsigned i = 0; i < s->nops; i++)
@@ -44,19 +54,24 @@ dcoll_place_t board_source(const dcoll_args_t *args, unsigned rank)
                           : dcoll_at(DCOLL_SEND, 0);
 }
 
-void board_begin(const dcoll_args_t *args, unsigned rank, dcoll_schedule_t *s)
+void board_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                 unsigned rank, dcoll_schedule_t *s)
 {
-    if (!(args->in_place && args->zero_copy))
+    const bool needed = !args->zero_copy && shape->nranks > 1;
+    if (!args->in_place || needed)
         dcoll_add_copy(s, board_source(args, rank), board_at(args, rank),
                        args->bytes);
 }
 
 void board_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
-               dcoll_schedule_t *s)
+               unsigned rank, dcoll_schedule_t *s)
 {
+    const dcoll_place_t board = board_at(args, 0), recv = {DCOLL_RECV, 0};
     if (args->zero_copy)
         return;
     s->temp_bytes = shape->nranks * args->bytes;
-    dcoll_add_copy(s, board_at(args, 0), dcoll_at(DCOLL_RECV, 0),
-                   s->temp_bytes);
+    if (args->in_place)
+        flat_copy_others(s, board, recv, shape->nranks, rank, args->bytes);
+    else
+        dcoll_add_copy(s, board, recv, s->temp_bytes);
 }

@@ -19,6 +19,9 @@ static inline unsigned flat_before(unsigned n, unsigned rank, unsigned distance)
 /** COPY; one with the last operation when both go on where that one ends. */
 void flat_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                size_t bytes);
+/** COPY of n blocks but block @p own, from and to where block 0 is. */
+void flat_copy_others(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                      unsigned n, unsigned own, size_t bytes);
 /** COMPLETE, if there is a put. */
 void flat_complete(dcoll_schedule_t *s);
 
@@ -29,10 +32,11 @@ dcoll_space_t board_space(const dcoll_args_t *args);
 dcoll_place_t board_at(const dcoll_args_t *args, unsigned rank);
 /** All-gather: where the rank's own block comes from. */
 dcoll_place_t board_source(const dcoll_args_t *args, unsigned rank);
-/** Own block onto the board. */
-void board_begin(const dcoll_args_t *args, unsigned rank, dcoll_schedule_t *s);
+/** Own block onto the board, if it is not there. */
+void board_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                 unsigned rank, dcoll_schedule_t *s);
 /** From the board to RECV, after everything has come; sets temp_bytes. */
 void board_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
-               dcoll_schedule_t *s);
+               unsigned rank, dcoll_schedule_t *s);
 
 #endif

@@ -131,12 +131,12 @@ void fold_allgather(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const unsigned core = begin(&f, f.cluster);
     s->phase = 1;
     grant_all(&f, grant_open);
-    board_begin(args, rank, s);
+    board_begin(shape, args, rank, s);
     if (rank == core)
         as_core(&f);
     else
         as_member(&f, core);
-    board_end(shape, args, s);
+    board_end(shape, args, rank, s);
     flat_complete(s);
     grant_all(&f, grant_close);
 }

@@ -27,12 +27,15 @@ unsigned masters_ranks(const struct node *node, unsigned index, unsigned count)
            shape->node_begin[end - shape->nnodes];
 }
 
+void masters_keep_own(const struct node *node, size_t offset)
+{
+    dcoll_add_copy(node->s, node_own(node), dcoll_at(DCOLL_NODE, offset),
+                   node->args->bytes);
+}
+
 void masters_collect(const struct node *node, size_t offset)
 {
     const size_t bytes = node->args->bytes;
-    if (node_fits_line(bytes))
-        dcoll_add_copy(node->s, node_own(node), dcoll_at(DCOLL_NODE, offset),
-                       bytes);
     for (unsigned i = 1; i < node->count; i++) {
         offset += bytes;
         node_fetch(node, node->first + i, offset, dcoll_at(DCOLL_NODE, offset),

@@ -19,8 +19,9 @@ unsigned masters_before(const struct node *node, unsigned distance);
 /* Ranks of @p count nodes from @p index on, with wrap-around. */
 unsigned masters_ranks(const struct node *node, unsigned index, unsigned count);
 
-/* The blocks that my node's ranks have posted, in NODE at offset: those that
- * came in lines go there. */
+/* My own block to NODE at offset. */
+void masters_keep_own(const struct node *node, size_t offset);
+/* The blocks that my node's other ranks have posted, to NODE behind that. */
 void masters_collect(const struct node *node, size_t offset);
 
 /*

@@ -101,6 +101,15 @@ static void grant_sources(const struct multi *m)
                       (d - 1) % n->shape->ports);
 }
 
+/* Are my node's blocks of my group in NODE from the beginning, or is nobody
+ * there who needs them? */
+static bool is_in_node(const struct multi *m, struct part part)
+{
+    const dcoll_args_t *args = m->node.args;
+    return args->zero_copy || part.count > 1 ||
+           (args->in_place && m->node.count == 1);
+}
+
 static void gather(const struct multi *m)
 {
     const struct node *n = &m->node;
@@ -115,7 +124,7 @@ static void gather(const struct multi *m)
         return;
     for (unsigned i = 1; i < part.count; i++)
         node_await(n, part.first + i, NODE_POSTED, 0);
-    if (!n->args->zero_copy && through_node)
+    if (!n->args->zero_copy && through_node && n->shape->nnodes > 1)
         dcoll_add_copy(n->s, node_place(m, part), place(m, part),
                        bytes_of(m, part));
 }
@@ -146,8 +155,9 @@ static void post_all(const struct multi *m)
 
 static void wait_for_all(const struct multi *m)
 {
-    for (unsigned d = 1; d < m->node.shape->nnodes; d++)
-        wait_for(m, masters_before(&m->node, d));
+    const struct node *n = &m->node;
+    for (unsigned d = 1; d < n->shape->nnodes; d++)
+        wait_for(m, masters_before(n, d));
 }
 
 /* In each step, to the node after mine what came in the step before. */
@@ -167,22 +177,20 @@ static void pass_around(const struct multi *m)
  * way. */
 static void copy_out_node(const struct node *n)
 {
-    const size_t begin = n->first * n->args->bytes;
     node_await_all(n, NODE_POSTED, 0);
-    dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, begin),
-                   dcoll_at(DCOLL_RECV, begin), n->count * n->args->bytes);
+    node_copy_out_all(n, n->first, n->first + n->count);
 }
 
 /* What my group's masters have sent, for my node. */
 static void share(const struct multi *m)
 {
     const struct node *n = &m->node;
-    if (!n->args->zero_copy)
-        for (unsigned i = 0; i < n->shape->nnodes; i++) {
-            const struct part part = part_of(m, i);
+    for (unsigned i = 0; i < n->shape->nnodes && !n->args->zero_copy; i++) {
+        const struct part part = part_of(m, i);
+        if (i != n->index || !is_in_node(m, part))
             flat_copy(n->s, place(m, part), node_place(m, part),
                       bytes_of(m, part));
-        }
+    }
     node_signal(n, NODE_ARRIVED);
 }
 
@@ -197,18 +205,13 @@ static void await_masters(const struct multi *m)
 
 static void copy_out(const struct node *n)
 {
-    const size_t all = n->shape->nranks * n->args->bytes;
-    const size_t begin = n->first * n->args->bytes;
-    const size_t end = begin + n->count * n->args->bytes;
-    const dcoll_place_t src = dcoll_at(DCOLL_NODE, 0);
-    const dcoll_place_t dst = dcoll_at(DCOLL_RECV, 0);
+    const unsigned all = n->shape->nranks;
     if (!n->args->zero_copy) {
-        dcoll_add_copy(n->s, src, dst, all);
+        node_copy_out_all(n, 0, all);
         return;
     }
-    dcoll_add_copy(n->s, src, dst, begin);
-    dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, end), dcoll_at(DCOLL_RECV, end),
-                   all - end);
+    node_copy_out_all(n, 0, n->first);
+    node_copy_out_all(n, n->first + n->count, all);
 }
 
 static void perform(const struct multi *m)
@@ -250,10 +253,15 @@ void multi_allgather(unsigned groups, bool ring, const dcoll_shape_t *shape,
     m.group = (rank - m.node.first) * m.groups / m.node.count;
     m.shared = m.groups * shape->nnodes < shape->nranks;
     s->flags = NODE_ARRIVED + 1;
+    s->connections = !ring;
     s->node_bytes = shape->nranks * args->bytes;
     if (is_master(&m) && !args->zero_copy) {
         const struct part last = part_of(&m, shape->nnodes - 1);
         s->temp_bytes = last.temp + bytes_of(&m, last);
+    }
+    if (shape->nranks == 1) {
+        node_keep_own(&m.node);
+        return;
     }
     masters_enter(&m.node);
     if (is_master(&m))

@@ -48,6 +48,8 @@ void node_post(const struct node *node, dcoll_place_t src, size_t offset,
                size_t bytes)
 {
     const bool in_line = node_fits_line(bytes);
+    if (node->count == 1)
+        return;
     if (!in_line && !is_there(src, offset))
         dcoll_add_copy(node->s, src, dcoll_at(DCOLL_NODE, offset), bytes);
     dcoll_add_signal(node->s, NODE_POSTED, src, in_line ? bytes : 0);
@@ -73,6 +75,8 @@ void node_deal(const struct node *node, dcoll_space_t src, size_t offset)
     const size_t own = node->rank * node->args->bytes;
     const size_t behind = own + node->args->bytes;
     const bool in_line = node_fits_line(all);
+    if (node->count == 1)
+        return;
     if (!in_line) {
         dcoll_add_copy(node->s, dcoll_at(src, 0), dcoll_at(DCOLL_NODE, offset),
                        own);
@@ -164,4 +168,12 @@ void node_copy_out(const struct node *node, unsigned begin, unsigned end)
     }
     copy_ranks(node, begin, own);
     copy_ranks(node, own + 1, end);
+}
+
+void node_copy_out_all(const struct node *node, unsigned begin, unsigned end)
+{
+    if (node->args->in_place)
+        node_copy_out(node, begin, end);
+    else
+        copy_ranks(node, begin, end);
 }

@@ -39,8 +39,9 @@ bool node_fits_line(size_t bytes);
 /* NODE memory of a block; blocks do not share cache lines. */
 size_t node_stride(size_t bytes);
 
-/* Own block for the node: sets NODE_POSTED. If it is too large for the line and
- * src is another place than NODE at offset, it goes there. */
+/* Own block for the others of my node, if there are any: sets NODE_POSTED. If
+ * it is too large for the line and src is another place than NODE at offset, it
+ * goes there. */
 void node_post(const struct node *node, dcoll_place_t src, size_t offset,
                size_t bytes);
 /* What a peer has posted at offset, to dst; to where it is already: waits. */
@@ -73,5 +74,7 @@ void node_fetch_others(const struct node *node, size_t base, size_t stride);
  * RECV; but for my own block, which node_keep_own() takes there (seed 000,
  * fig. 7). */
 void node_copy_out(const struct node *node, unsigned begin, unsigned end);
+/* The same with my own block, unless it is there already. */
+void node_copy_out_all(const struct node *node, unsigned begin, unsigned end);
 
 #endif

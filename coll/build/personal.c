@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the blocks of a direct all-to-all are. */
+#include "flat.h"
 #include "personal.h"
 
 dcoll_place_t personal_source(const dcoll_args_t *args, unsigned target)
@@ -33,10 +34,11 @@ void personal_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *s)
 {
     if (!personal_zero_copy(args))
-        dcoll_add_copy(s, personal_source(args, 0), dcoll_at(DCOLL_TEMP, 0),
-                       shape->nranks * args->bytes);
-    dcoll_add_copy(s, personal_source(args, rank), landing(shape, args, rank),
-                   args->bytes);
+        flat_copy_others(s, personal_source(args, 0), dcoll_at(DCOLL_TEMP, 0),
+                         shape->nranks, rank, args->bytes);
+    if (!args->in_place)
+        dcoll_add_copy(s, personal_source(args, rank),
+                       dcoll_at(DCOLL_RECV, rank * args->bytes), args->bytes);
 }
 
 void personal_put(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -50,11 +52,11 @@ void personal_put(const dcoll_shape_t *shape, const dcoll_args_t *args,
 }
 
 void personal_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                  dcoll_schedule_t *s)
+                  unsigned rank, dcoll_schedule_t *s)
 {
-    const size_t bytes = shape->nranks * args->bytes;
     if (personal_zero_copy(args))
         return;
-    s->temp_bytes = 2 * bytes;
-    dcoll_add_copy(s, landing(shape, args, 0), dcoll_at(DCOLL_RECV, 0), bytes);
+    s->temp_bytes = 2 * shape->nranks * args->bytes;
+    flat_copy_others(s, landing(shape, args, 0), dcoll_at(DCOLL_RECV, 0),
+                     shape->nranks, rank, args->bytes);
 }

@@ -15,7 +15,7 @@ dcoll_place_t personal_source(const dcoll_args_t *args, unsigned target);
 
 bool personal_zero_copy(const dcoll_args_t *args);
 grant_t personal_grant(const dcoll_args_t *args);
-/** Own block, and, in copy mode, what is to be sent to TEMP. */
+/** Own block to RECV, and, in copy mode, what is to be sent to TEMP. */
 void personal_begin(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *s);
 /** The block for @p target. */
@@ -24,6 +24,6 @@ void personal_put(const dcoll_shape_t *shape, const dcoll_args_t *args,
                   dcoll_schedule_t *s);
 /** What has come to RECV; sets temp_bytes. */
 void personal_end(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                  dcoll_schedule_t *s);
+                  unsigned rank, dcoll_schedule_t *s);
 
 #endif

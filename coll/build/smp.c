@@ -116,6 +116,8 @@ static void grant_all(const struct smp *m)
 static void exchange(const struct smp *m)
 {
     unsigned posted = 0;
+    if (node_fits_line(m->node.args->bytes) || m->node.count == 1)
+        masters_keep_own(&m->node, 0);
     masters_collect(&m->node, 0);
     for (unsigned step = 0; step < m->steps; step++) {
         const unsigned last = m->exchange->independent ? m->steps - 1 : step;

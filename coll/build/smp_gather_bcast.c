@@ -109,10 +109,17 @@ void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
     s->node_bytes = shape->nranks * args->bytes;
 
     s->phase = 1;
+    if (shape->nranks == 1) {
+        node_keep_own(&m.node);
+        return;
+    }
     masters_enter(&m.node);
     if (master)
         grant_children(&m);
-    node_post(&m.node, node_own(&m.node), rank * args->bytes, args->bytes);
+    if (master)
+        masters_keep_own(&m.node, rank * args->bytes);
+    else
+        node_post(&m.node, node_own(&m.node), rank * args->bytes, args->bytes);
     node_keep_own(&m.node);
     if (master)
         lead(&m);

@@ -3,7 +3,8 @@
  * The k-port model (seed 000, section 3.2): in a step a rank sends at most k
  * messages and receives at most k, through different ports. PUT, GET and DATA
  * alone are messages; READY and CREDIT cost nothing there. A message that wraps
- * around takes two puts, one directly after the other.
+ * around takes two puts, one directly after the other. Multi-connection
+ * algorithms (seed 002) share ports: one message for each connection.
  *
  * What a rank sends in a step may depend on what came in earlier ones only:
  * that is seen by playing.
@@ -13,10 +14,12 @@
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-/* Who uses the ports: [((step * nranks + rank) * 2 + receives) * ports + port],
- * the other rank + 1. */
+/* Who uses the ports, or connections: [((step * nranks + rank) * 2 + receives)
+ * * lanes + lane], the other rank + 1. */
 struct ports {
     struct verifier *v;
+    bool connections;
+    unsigned lanes;
     uint32_t *peer;
 };
 
@@ -57,7 +60,8 @@ static void take(const struct ports *p, unsigned rank, unsigned index)
         unsigned here = end ? op->peer : rank, there = end ? rank : op->peer;
         bool receives = end ? !get : get;
         size_t row = ((size_t)op->step * v->nranks + here) * 2 + receives;
-        uint32_t *peer = &p->peer[row * v->shape->ports + op->port];
+        unsigned lane = p->connections ? there : op->port;
+        uint32_t *peer = &p->peer[row * p->lanes + lane];
         if (*peer) {
             verify_fail_at(
                 p->v, rank, 0, index,
@@ -73,8 +77,11 @@ static void take(const struct ports *p, unsigned rank, unsigned index)
 void verify_ports(struct verifier *v)
 {
     size_t rows = (size_t)steps_of(v) * v->nranks * 2;
-    struct ports p = {
-        .v = v, .peer = calloc(rows * v->shape->ports + 1, sizeof *p.peer)};
+    bool connections = schedule_of(v, 0)->connections;
+    struct ports p = {.v = v,
+                      .connections = connections,
+                      .lanes = connections ? v->nranks : v->shape->ports};
+    p.peer = calloc(rows * p.lanes + 1, sizeof *p.peer);
     if (!p.peer)
         v->error = DRAIL_ENOMEM;
     for (unsigned r = 0; r < v->nranks; r++)

@@ -85,7 +85,7 @@ static void overlap(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     dcoll_add_wait(s, 0, DCOLL_DATA, 0);
     dcoll_add_copy(s, temp_at(0), recv_at(0), BYTES);
-    dcoll_add_notify(s, 0, DCOLL_CREDIT);
+    dcoll_add_notify(s, 0, 0, DCOLL_CREDIT);
 }
 
 /* ---------------------------------------------------------------- keys --- */
@@ -98,14 +98,14 @@ static void late_ready(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const unsigned peer = !rank;
     (void)shape, (void)args;
-    dcoll_add_notify(s, peer, DCOLL_READY);
+    dcoll_add_notify(s, peer, 0, DCOLL_READY);
     dcoll_add_copy(s, send_at(0), recv_at(rank), BYTES);
     dcoll_add_wait(s, peer, DCOLL_READY, 0);
     dcoll_add_put(s, peer, 0, send_at(0), recv_at(rank), BYTES);
     dcoll_add_wait(s, peer, DCOLL_DATA, 0);
     dcoll_add_complete(s);
     if (planted && rank)
-        dcoll_add_notify(s, peer, DCOLL_READY);
+        dcoll_add_notify(s, peer, 0, DCOLL_READY);
     else if (planted)
         dcoll_add_wait(s, peer, DCOLL_READY, 0);
 }
@@ -117,9 +117,9 @@ static void key_in_use(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     (void)shape, (void)args;
     if (rank) {
-        dcoll_add_notify(s, 0, DCOLL_READY);
+        dcoll_add_notify(s, 0, 0, DCOLL_READY);
         if (planted)
-            dcoll_add_notify(s, 0, DCOLL_READY);
+            dcoll_add_notify(s, 0, 0, DCOLL_READY);
         dcoll_add_wait(s, 0, DCOLL_DATA, 0);
         return;
     }
@@ -139,7 +139,7 @@ static void two_sends(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const unsigned n = shape->nranks;
     (void)args;
     for (unsigned d = 1; d < n; d++)
-        dcoll_add_notify(s, (rank + d) % n, DCOLL_READY);
+        dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_READY);
     dcoll_add_copy(s, send_at(0), recv_at(rank), BYTES);
     for (unsigned d = 1; d < n; d++) {
         s->step = planted ? 0 : (uint16_t)(d - 1);
@@ -163,7 +163,7 @@ static void two_receives(const dcoll_shape_t *shape, const dcoll_args_t *args,
         return;
     }
     for (unsigned r = 1; r < shape->nranks; r++)
-        dcoll_add_notify(s, r, DCOLL_READY);
+        dcoll_add_notify(s, r, 0, DCOLL_READY);
     dcoll_add_copy(s, send_at(0), recv_at(0), BYTES);
     for (unsigned r = 1; r < shape->nranks; r++)
         dcoll_add_wait(s, r, DCOLL_DATA, 0);
@@ -177,7 +177,7 @@ static void two_notes(const dcoll_shape_t *shape, const dcoll_args_t *args,
     (void)args;
     for (unsigned d = 1; d < n; d++) {
         s->step = planted ? 0 : (uint16_t)(d - 1);
-        dcoll_add_notify(s, (rank + d) % n, DCOLL_DATA);
+        dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_DATA);
     }
     for (unsigned d = 1; d < n; d++)
         dcoll_add_wait(s, (rank + d) % n, DCOLL_DATA, 0);
@@ -189,7 +189,7 @@ static void chain(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     s->step = planted ? 0 : (uint16_t)rank;
     if (rank) {
-        dcoll_add_notify(s, rank - 1, DCOLL_READY);
+        dcoll_add_notify(s, rank - 1, 0, DCOLL_READY);
         dcoll_add_wait(s, rank - 1, DCOLL_DATA, 0);
     }
     if (rank + 1 < shape->nranks) {
@@ -220,16 +220,16 @@ static void through_node(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_wait(s, 0, DCOLL_DATA, 0);
         dcoll_add_signal(s, 0, nowhere, 0);
         dcoll_add_copy(s, node, recv_at(0), BYTES);
-        dcoll_add_notify(s, 0, DCOLL_CREDIT);
+        dcoll_add_notify(s, 0, 0, DCOLL_CREDIT);
     } else if (rank == 2) {
         dcoll_add_await(s, 1, 0, 0, nowhere, 0);
         dcoll_add_wait(s, 3, DCOLL_READY, 0);
         dcoll_add_put(s, 3, 0, node, recv_at(0), BYTES);
         dcoll_add_copy(s, node, recv_at(0), BYTES);
         dcoll_add_complete(s);
-        dcoll_add_notify(s, 0, DCOLL_CREDIT);
+        dcoll_add_notify(s, 0, 0, DCOLL_CREDIT);
     } else {
-        dcoll_add_notify(s, 2, DCOLL_READY);
+        dcoll_add_notify(s, 2, 0, DCOLL_READY);
         dcoll_add_wait(s, 2, DCOLL_DATA, 0);
     }
 }
@@ -252,7 +252,7 @@ static void in_vain(unsigned rank, const dcoll_args_t *args,
     dcoll_add_wait(s, peer, DCOLL_DATA, 0);
     dcoll_add_copy(s, temp_at(peer), recv_at(peer), BYTES);
     dcoll_add_complete(s);
-    dcoll_add_notify(s, peer, DCOLL_CREDIT);
+    dcoll_add_notify(s, peer, 0, DCOLL_CREDIT);
 }
 
 /* To where nobody looks. */

@@ -59,8 +59,9 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const grant_t grant = grant_among_all(args, DCOLL_TEMP);
     s->phase = 1;
     s->temp_bytes = n * args->bytes;
-    dcoll_add_copy(s, board_source(args, rank), dcoll_at(DCOLL_TEMP, 0),
-                   args->bytes);
+    if (n > 1 || !args->in_place)
+        dcoll_add_copy(s, board_source(args, rank), dcoll_at(DCOLL_TEMP, 0),
+                       args->bytes);
     for (unsigned have = 1; have < n; s->step++) {
         const struct bruck_step step = bruck_step_from(n, shape->ports, have);
         exchange(shape, args, rank, step, grant, s);

@@ -32,15 +32,15 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     for (unsigned d = 1; d < n; d++)
         grant_open(s, grant, flat_before(n, rank, d), (d - 1) % k);
     if (!args->zero_copy)
-        board_begin(args, rank, s);
+        board_begin(shape, args, rank, s);
     put_to_all(shape, args, rank, grant, s);
     if (args->zero_copy)
-        board_begin(args, rank, s);
+        board_begin(shape, args, rank, s);
     for (unsigned d = 1; d < n; d++) {
         s->step = (uint16_t)((d - 1) / k);
         dcoll_add_wait(s, flat_before(n, rank, d), DCOLL_DATA, 0);
     }
-    board_end(shape, args, s);
+    board_end(shape, args, rank, s);
     flat_complete(s);
     for (unsigned d = 1; d < n; d++)
         grant_close(s, grant, flat_before(n, rank, d), (d - 1) % k);

@@ -30,12 +30,12 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     relay_open_children(&relay);
     relay_open_parent(&relay);
-    board_begin(args, rank, s);
+    board_begin(shape, args, rank, s);
     relay_gather(&relay);
     s->phase = 2;
     relay.first_step = tree_levels(&tree);
     relay_bcast(&relay, tree.n * args->bytes);
-    board_end(shape, args, s);
+    board_end(shape, args, rank, s);
     flat_complete(s);
     relay_close_children(&relay);
     relay_close_parent(&relay);

@@ -16,6 +16,7 @@
  * ranks of its own node.
  */
 #include "coll/algorithms/algorithms.h"
+#include "coll/build/flat.h"
 #include "coll/build/masters.h"
 
 /* The rank on node `index` that serves node `target`: its master if both are
@@ -116,30 +117,34 @@ static void wait_for_all(const struct node *n)
                        DCOLL_DATA, 0);
 }
 
-static void copy_out(const struct node *n, unsigned begin, unsigned end)
-{
-    const size_t offset = blocks(n, begin);
-    dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, offset),
-                   dcoll_at(DCOLL_RECV, offset), blocks(n, end - begin));
-}
-
 /* Zero copy: that of my node while the others' blocks are on their way. */
 static void copy_out_early(const struct node *n)
 {
     n->s->phase = 3;
     if (n->args->zero_copy)
-        copy_out(n, n->first, n->first + n->count);
+        node_copy_out_all(n, n->first, n->first + n->count);
 }
 
 static void copy_out_late(const struct node *n)
 {
     const unsigned all = n->shape->nranks;
     if (!n->args->zero_copy) {
-        copy_out(n, 0, all);
+        node_copy_out_all(n, 0, all);
         return;
     }
-    copy_out(n, 0, n->first);
-    copy_out(n, n->first + n->count, all);
+    node_copy_out_all(n, 0, n->first);
+    node_copy_out_all(n, n->first + n->count, all);
+}
+
+/* All that has come; my own block only if somebody needs it. */
+static void to_node(const struct node *n)
+{
+    const dcoll_place_t temp = {DCOLL_TEMP, 0}, node = {DCOLL_NODE, 0};
+    if (n->args->in_place && n->count == 1)
+        flat_copy_others(n->s, temp, node, n->shape->nranks, n->rank,
+                         n->args->bytes);
+    else
+        dcoll_add_copy(n->s, temp, node, blocks(n, n->shape->nranks));
 }
 
 static void perform(const struct node *n)
@@ -154,9 +159,7 @@ static void perform(const struct node *n)
         wait_for_all(n);
         n->s->phase = 3;
         if (!n->args->zero_copy)
-            dcoll_add_copy(n->s, dcoll_at(DCOLL_TEMP, 0),
-                           dcoll_at(DCOLL_NODE, 0),
-                           blocks(n, n->shape->nranks));
+            to_node(n);
         node_signal(n, NODE_ARRIVED);
     } else {
         node_await(n, server(n, n->index, n->index), NODE_ARRIVED, 0);
@@ -171,6 +174,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node n = node_make(shape, args, rank, s);
     s->flags = NODE_ARRIVED + 1;
+    s->connections = true;
     s->node_bytes = blocks(&n, shape->nranks);
     if (!args->zero_copy) {
         s->node_bytes += blocks(&n, n.count);
@@ -180,6 +184,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
             s->temp_bytes = blocks(&n, n.count);
     }
     s->phase = 1;
+    if (shape->nranks == 1) {
+        node_keep_own(&n);
+        return;
+    }
     masters_enter(&n);
     if (is_master(&n))
         grant_sources(&n);

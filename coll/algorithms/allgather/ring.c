@@ -18,7 +18,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         n > 1 ? grant_among_all(args, board_space(args)) : GRANT_IMPLIED;
     s->phase = 1;
     grant_open(s, grant, last, 0);
-    board_begin(args, rank, s);
+    board_begin(shape, args, rank, s);
     grant_take(s, grant, args, next);
     for (unsigned i = 0; i + 1 < n; i++) {
         const dcoll_place_t place = board_at(args, flat_before(n, rank, i));
@@ -26,7 +26,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_put(s, next, 0, place, place, args->bytes);
         dcoll_add_wait(s, last, DCOLL_DATA, 0);
     }
-    board_end(shape, args, s);
+    board_end(shape, args, rank, s);
     flat_complete(s);
     grant_close(s, grant, last, 0);
 }

@@ -27,7 +27,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         s->step = (uint16_t)((d - 1) / k);
         dcoll_add_wait(s, flat_before(n, rank, d), DCOLL_DATA, 0);
     }
-    personal_end(shape, args, s);
+    personal_end(shape, args, rank, s);
     flat_complete(s);
     for (unsigned d = 1; d < n; d++)
         grant_close(s, grant, flat_before(n, rank, d), (d - 1) % k);

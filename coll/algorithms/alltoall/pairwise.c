@@ -39,7 +39,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         personal_put(shape, args, rank, target_of(n, rank, i), 0, s);
         dcoll_add_wait(s, source_of(n, rank, i), DCOLL_DATA, 0);
     }
-    personal_end(shape, args, s);
+    personal_end(shape, args, rank, s);
     flat_complete(s);
     for (unsigned i = 1; i < n; i++)
         grant_close(s, grant, source_of(n, rank, i), 0);

@@ -24,7 +24,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         personal_put(shape, args, rank, target, 0, s);
         dcoll_add_wait(s, source, DCOLL_DATA, 0);
     }
-    personal_end(shape, args, s);
+    personal_end(shape, args, rank, s);
     flat_complete(s);
 }
 
