@@ -47,6 +47,9 @@ typedef struct dcoll_config {
     size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
                                  and to the final memory; SIZE_MAX: never */
     unsigned groups;        /**< of mc-groups; 0: its default */
+    bool paced;             /**< one step after the other (dcoll_args_t.paced),
+                                 for comparison with the papers; default: not,
+                                 which is faster */
     const char *table;      /**< file of `railbench tune` for auto; NULL: the
                                  built-in table */
     size_t keep_bytes;      /**< what prepared calls may take that the team

@@ -79,6 +79,11 @@ typedef struct dcoll_args {
                           SMP-aware ones; else through TEMP */
     unsigned groups; /**< mc-groups: number of groups per node, 1 … ranks of
                           the largest node; 0: the algorithm's default */
+    bool paced;      /**< a step's k messages are complete before those of the
+                          next one are posted, as the papers describe it; else
+                          what can be is posted at once: ports keep the steps
+                          apart. (Of a gather, the root can't pace what others
+                          post; to all at once is multi-connection's idea) */
     unsigned depth;  /**< power of two: starts that TEMP, NODE and lines serve,
                           by which ranks may be ahead of others */
 } dcoll_args_t;

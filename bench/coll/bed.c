@@ -57,6 +57,7 @@ int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
     dcoll_config_init(&cfg);
     cfg.ports = plan->shape.ports;
     cfg.groups = (unsigned)plan->opts->groups;
+    cfg.paced = plan->opts->paced;
     cfg.zero_copy_bytes = coll_zero_copy_bytes(zero_copy);
     cfg.table = plan->table_path;
     return dcoll_team_create(job, bed->rail, &cfg, &bed->team, err);

@@ -51,6 +51,7 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .in_place = plan->opts->in_place,
         .zero_copy = bytes >= coll_zero_copy_bytes(setup->zero_copy),
         .groups = (unsigned)plan->opts->groups,
+        .paced = plan->opts->paced,
         .depth = cfg.depth,
     };
     return setup->algorithm

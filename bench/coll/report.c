@@ -119,8 +119,8 @@ static const char header[] =
     "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
     "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
-    "invalid,model_us,chosen,zero_copy,groups,root,in_place,start,valid,"
-    "partial,kept_late\n";
+    "invalid,model_us,chosen,zero_copy,groups,root,in_place,paced,start,"
+    "valid,partial,kept_late\n";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -159,11 +159,12 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);
-    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%u\n", cell->algorithm->name,
+    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u\n", cell->algorithm->name,
             cell->args.zero_copy ? "yes" : "no", cell->args.groups,
             cell->args.root, cell->args.in_place ? "yes" : "no",
-            start_names[r->start], validity[cell->validity],
-            r->partial ? "yes" : "no", cell->kept_late);
+            cell->args.paced ? "yes" : "no", start_names[r->start],
+            validity[cell->validity], r->partial ? "yes" : "no",
+            cell->kept_late);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
@@ -187,6 +188,7 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_uint(j, "root", o->root);
     json_uint(j, "groups", o->groups);
     json_bool(j, "in_place", o->in_place);
+    json_bool(j, "paced", o->paced);
     json_string(j, "start", start_names[r->start]);
     json_uint(j, "iterations", o->iterations);
     json_uint(j, "warmup", o->warmup);

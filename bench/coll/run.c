@@ -134,6 +134,9 @@ static void choose_start(coll_result_t *r)
     if (crowded)
         notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
                   cores == 1 ? "" : "s");
+    if (r->opts->paced)
+        notes_add(&r->notes, "paced: a step's messages are complete before "
+                             "those of the next one are posted");
     if (r->plan->shape.nnodes > 1)
         notes_add(&r->notes, "%u nodes are emulated on one host",
                   r->plan->shape.nnodes);

@@ -130,6 +130,7 @@ static int add_sizes(verify_t *v, dcoll_collective_t collective,
                          (opts->zero_copy == ZERO_COPY_AUTO &&
                           bytes >= cfg.zero_copy_bytes),
             .groups = (unsigned)opts->groups,
+            .paced = opts->paced,
             .depth = cfg.depth,
         };
         const dcoll_algorithm_t *a =

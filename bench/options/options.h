@@ -66,6 +66,7 @@ typedef struct options {
     uint64_t groups;       /**< of mc-groups, 0: its default */
     uint64_t root;
     bool in_place;
+    bool paced; /**< a step of messages after the other */
     zero_copy_t zero_copy;
     start_mode_t start;
     struct shape {

@@ -17,6 +17,7 @@
 #include "flat.h"
 #include "fold.h"
 #include "grant.h"
+#include "pace.h"
 
 struct fold {
     const dcoll_args_t *args;
@@ -68,6 +69,7 @@ static void put(const struct fold *f, unsigned target, unsigned port,
                 unsigned first, unsigned end)
 {
     const dcoll_place_t place = board_at(f->args, first);
+    pace(f->s, f->args);
     grant_take(f->s, f->grant, f->args, target);
     dcoll_add_put(f->s, target, port, place, place,
                   (end - first) * f->args->bytes);

@@ -9,6 +9,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "flat.h"
 #include "forward.h"
+#include "pace.h"
 
 int forward_init(struct forward *f, const dcoll_shape_t *shape,
                  const dcoll_args_t *args, dcoll_schedule_t *s)
@@ -66,27 +67,35 @@ static void land(struct forward *f, unsigned weight, unsigned radix,
     }
 }
 
+static void wait_for(const struct forward *f, unsigned hop)
+{
+    f->s->step = (uint16_t)f->hops[hop].step;
+    dcoll_add_wait(f->s, f->hops[hop].from, DCOLL_DATA, 0);
+}
+
 void forward_step(struct forward *f, unsigned weight, unsigned radix)
 {
     size_t packed = 0, landing = f->landing;
+    unsigned waited = f->done;
     if (f->done > 0)
         dcoll_add_complete(f->s);
     for (unsigned h = f->done; h < f->nhops; h++) {
         const struct forward_hop *hop = &f->hops[h];
+        while (f->args->paced && f->hops[waited].step < hop->step)
+            wait_for(f, waited++);
         f->s->step = (uint16_t)hop->step;
         const size_t bytes = pack(f, weight, radix, hop->send_digit, packed);
+        pace(f->s, f->args);
         grant_take(f->s, f->grant, f->args, hop->to);
         dcoll_add_put(f->s, hop->to, hop->port, dcoll_at(DCOLL_TEMP, packed),
                       dcoll_at(DCOLL_TEMP, landing), bytes);
         packed += bytes;
         landing += bytes;
     }
-    for (; f->done < f->nhops; f->done++) {
-        const struct forward_hop *hop = &f->hops[f->done];
-        f->s->step = (uint16_t)hop->step;
-        dcoll_add_wait(f->s, hop->from, DCOLL_DATA, 0);
-        land(f, weight, radix, hop->recv_digit);
-    }
+    while (waited < f->nhops)
+        wait_for(f, waited++);
+    for (; f->done < f->nhops; f->done++)
+        land(f, weight, radix, f->hops[f->done].recv_digit);
 }
 
 void forward_end(struct forward *f)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "pace.h"
 #include "pull.h"
 
 void pull_begin(const struct node *node)
@@ -16,6 +17,7 @@ void pull_from(const struct node *node, unsigned peer, size_t src)
     const unsigned distance = (peer + node->count - node->rank) % node->count;
     node->s->step = (uint16_t)((distance - 1) / ports);
     node_await(node, peer, NODE_POSTED, 0);
+    pace(node->s, args);
     dcoll_add_get(node->s, peer, (distance - 1) % ports,
                   dcoll_at(args->in_place ? DCOLL_RECV : DCOLL_SEND, src),
                   dcoll_at(DCOLL_RECV, peer * args->bytes), args->bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks on their way along a tree. */
+#include "pace.h"
 #include "relay.h"
 
 static grant_t along_tree(const struct relay *relay, dcoll_space_t target)
@@ -166,6 +167,7 @@ void relay_scatter(const struct relay *relay)
     for (unsigned i = tree_slots(&relay->tree, relay->rank); i-- > 0;)
         if (tree_child(&relay->tree, relay->rank, i, &edge)) {
             step_down(relay, &edge);
+            pace(relay->s, relay->args);
             take(relay, edge.child);
             put_range(relay, &edge, edge.parent, edge.child);
         }
@@ -183,6 +185,7 @@ void relay_bcast(const struct relay *relay, size_t bytes)
     for (unsigned i = tree_slots(&relay->tree, relay->rank); i-- > 0;)
         if (tree_child(&relay->tree, relay->rank, i, &edge)) {
             step_down(relay, &edge);
+            pace(relay->s, relay->args);
             take(relay, edge.child);
             dcoll_add_put(
                 relay->s, relay_absolute(relay, edge.child), edge.port,

@@ -11,6 +11,7 @@
  * way.
  */
 #include "masters.h"
+#include "pace.h"
 #include "smp.h"
 
 struct smp {
@@ -77,6 +78,7 @@ static void post_step(const struct smp *m, unsigned step)
         if (!m->exchange->message(m->nodes, m->k, step, p, &distance, &count))
             continue;
         const unsigned to = masters_before(n, distance);
+        pace(n->s, n->args);
         masters_take(n, masters_of(n, to));
         dcoll_add_put(n->s, masters_of(n, to), p, dcoll_at(DCOLL_NODE, 0),
                       dcoll_at(DCOLL_NODE,
@@ -115,12 +117,13 @@ static void grant_all(const struct smp *m)
 
 static void exchange(const struct smp *m)
 {
+    const bool ahead = m->exchange->independent && !m->node.args->paced;
     unsigned posted = 0;
     if (node_fits_line(m->node.args->bytes) || m->node.count == 1)
         masters_keep_own(&m->node, 0);
     masters_collect(&m->node, 0);
     for (unsigned step = 0; step < m->steps; step++) {
-        const unsigned last = m->exchange->independent ? m->steps - 1 : step;
+        const unsigned last = ahead ? m->steps - 1 : step;
         while (posted <= last)
             post_step(m, posted++);
         if (step == 0)

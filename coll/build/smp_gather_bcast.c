@@ -11,6 +11,7 @@
  * rank's own block takes no such way.
  */
 #include "masters.h"
+#include "pace.h"
 #include "smp_gather_bcast.h"
 #include "tree.h"
 
@@ -70,6 +71,7 @@ static void bcast(const struct gather_bcast *m)
     for (unsigned i = tree_slots(&m->bcast, n->index); i-- > 0;)
         if (tree_child(&m->bcast, n->index, i, &edge)) {
             n->s->step = (uint16_t)(last - edge.level);
+            pace(n->s, n->args);
             put_nodes(n, edge.child, edge.port, 0, n->shape->nnodes);
         }
 }

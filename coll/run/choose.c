@@ -112,6 +112,7 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
         .in_place = in_place(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
+        .paced = team->cfg.paced,
         .depth = team->cfg.depth,
     };
     if (!name || !strcmp(name, "auto")) {

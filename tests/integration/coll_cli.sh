@@ -136,6 +136,7 @@ done
 check '64 ranks on 8 nodes' many_ranks
 check 'three ports' everything alltoall 6 6 7,3000 --ports 3
 check 'groups' everything allgather 6 3 7,3000 --groups 2
+check 'one step after the other' everything allgather 5 2 7,40000 --paced
 check 'a common start' everything allgather 2 2 8 --start time
 check 'two engines' everything allgather 3 3 40000 --engine single,threaded
 

@@ -8,6 +8,7 @@
 #include "coll/build/bruck.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
+#include "coll/build/pace.h"
 
 static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, struct bruck_step step, grant_t grant,
@@ -17,6 +18,7 @@ static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
     unsigned d, count;
     for (unsigned p = 0; p < k && bruck_message(step, p, &d, &count); p++) {
         const unsigned target = flat_before(n, rank, d);
+        pace(s, args);
         grant_take(s, grant, args, target);
         dcoll_add_put(s, target, p, dcoll_at(DCOLL_TEMP, 0),
                       dcoll_at(DCOLL_TEMP, d * args->bytes),

@@ -2,20 +2,23 @@
 /*
  * Direct all-gather: in step i = 1 … ⌈(N-1)/k⌉ rank p puts its block to ranks
  * p + (i-1)k + 1 … p + ik, one a port (seed 000, section 5.1.2, eq. 2). The
- * ports keep the steps apart: all puts are posted at once.
+ * ports keep the steps apart: unless it is paced, all puts are posted at once.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
 #include "coll/build/grant.h"
+#include "coll/build/pace.h"
 
-static void put_to_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                       unsigned rank, grant_t grant, dcoll_schedule_t *s)
+/* My block to the ranks at distances from … end - 1. */
+static void put(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                unsigned rank, unsigned from, unsigned end, grant_t grant,
+                dcoll_schedule_t *s)
 {
-    const unsigned n = shape->nranks;
     const dcoll_place_t place = board_at(args, rank);
-    for (unsigned d = 1; d < n; d++) {
-        const unsigned target = flat_after(n, rank, d);
+    for (unsigned d = from; d < end; d++) {
+        const unsigned target = flat_after(shape->nranks, rank, d);
         s->step = (uint16_t)((d - 1) / shape->ports);
+        pace(s, args);
         grant_take(s, grant, args, target);
         dcoll_add_put(s, target, (d - 1) % shape->ports,
                       args->zero_copy ? board_source(args, rank) : place, place,
@@ -31,14 +34,17 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     for (unsigned d = 1; d < n; d++)
         grant_open(s, grant, flat_before(n, rank, d), (d - 1) % k);
-    if (!args->zero_copy)
+    if (!args->zero_copy || n == 1)
         board_begin(shape, args, rank, s);
-    put_to_all(shape, args, rank, grant, s);
-    if (args->zero_copy)
-        board_begin(shape, args, rank, s);
-    for (unsigned d = 1; d < n; d++) {
-        s->step = (uint16_t)((d - 1) / k);
-        dcoll_add_wait(s, flat_before(n, rank, d), DCOLL_DATA, 0);
+    for (unsigned from = 1, end; from < n; from = end) {
+        end = pace_end(args, k, from, n);
+        put(shape, args, rank, from, end, grant, s);
+        if (args->zero_copy && from == 1)
+            board_begin(shape, args, rank, s);
+        for (unsigned d = from; d < end; d++) {
+            s->step = (uint16_t)((d - 1) / k);
+            dcoll_add_wait(s, flat_before(n, rank, d), DCOLL_DATA, 0);
+        }
     }
     board_end(shape, args, rank, s);
     flat_complete(s);

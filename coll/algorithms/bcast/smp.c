@@ -10,6 +10,7 @@
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/masters.h"
+#include "coll/build/pace.h"
 #include "coll/build/tree.h"
 
 struct bcast {
@@ -38,6 +39,7 @@ static void send_on(const struct bcast *b, dcoll_place_t src)
             continue;
         const unsigned child = master_of(b, edge.child);
         n->s->step = (uint16_t)(tree_levels(&b->tree) - 1 - edge.level);
+        pace(n->s, n->args);
         dcoll_add_wait(n->s, child, DCOLL_CREDIT, n->args->depth - 1);
         dcoll_add_put(n->s, child, edge.port, src, dst, n->args->bytes);
         any = true;
