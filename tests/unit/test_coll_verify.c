@@ -37,8 +37,9 @@ static void exchange(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->temp_bytes = n * bytes;
     for (unsigned d = 1; d < n; d++) {
         unsigned to = (rank + d) % n;
+        s->step = (uint16_t)((d - 1) / shape->ports);
         dcoll_add_wait(s, to, DCOLL_CREDIT, args->depth);
-        dcoll_add_put(s, to, d % shape->ports, dcoll_at(DCOLL_SEND, 0),
+        dcoll_add_put(s, to, (d - 1) % shape->ports, dcoll_at(DCOLL_SEND, 0),
                       dcoll_at(DCOLL_TEMP, rank * bytes), bytes);
     }
     dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0),
@@ -63,6 +64,7 @@ static void direct(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_notify(s, (rank + d) % n, 0, DCOLL_READY);
     dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), own, args->bytes);
     for (unsigned d = 1; d < n; d++) {
+        s->step = (uint16_t)(d - 1);
         dcoll_add_wait(s, (rank + d) % n, DCOLL_READY, 0);
         dcoll_add_put(s, (rank + d) % n, 0, own, own, args->bytes);
     }
@@ -78,6 +80,7 @@ static void chain(const dcoll_shape_t *shape, const dcoll_args_t *args,
     dcoll_place_t temp = dcoll_at(DCOLL_TEMP, 0);
     dcoll_place_t mine = dcoll_at(rank ? DCOLL_TEMP : DCOLL_SEND, 0);
     s->temp_bytes = args->bytes;
+    s->step = (uint16_t)rank;
     if (rank) {
         dcoll_add_wait(s, rank - 1, DCOLL_DATA, 0);
         dcoll_add_copy(s, temp, dcoll_at(DCOLL_RECV, 0), args->bytes);
@@ -135,6 +138,7 @@ static void ring(const dcoll_shape_t *shape, const dcoll_args_t *args,
     for (unsigned round = 0; round < 2; round++) {
         if (rank || round)
             dcoll_add_wait(s, (rank + n - 1) % n, DCOLL_DATA, 0);
+        s->step = (uint16_t)(round * n + rank);
         if (!round || rank != n - 1)
             dcoll_add_notify(s, (rank + 1) % n, 0, DCOLL_DATA);
     }
@@ -621,9 +625,10 @@ static bool caught_shifted(dcoll_program_t *p, unsigned rank, unsigned index,
                            struct tally *tally)
 {
     dcoll_op_t *o = &p->rank[rank].ops[index];
-    o->dst.offset += p->args.bytes;
+    dcoll_place_t *place = o->kind == DCOLL_SIGNAL ? &o->src : &o->dst;
+    place->offset += p->args.bytes;
     bool found = caught(p, tally);
-    o->dst.offset -= p->args.bytes;
+    place->offset -= p->args.bytes;
     return found;
 }
 
@@ -635,21 +640,11 @@ static const char *const kinds[] = {
 };
 
 /* May it be superfluous? Others may imply the same order, where all ranks hear
- * of all; of what a master prepares for other nodes, nobody hears when there
- * are none. */
+ * of all. What moves bytes never is. */
 static bool superfluous(const dcoll_op_t *o)
 {
-    switch (o->kind) {
-    case DCOLL_NOTIFY:
-    case DCOLL_SIGNAL:
-        return true;
-    case DCOLL_AWAIT:
-        return !o->bytes || o->dst.space != DCOLL_RECV;
-    case DCOLL_COPY:
-        return o->dst.space != DCOLL_RECV;
-    default:
-        return false;
-    }
+    return o->kind == DCOLL_NOTIFY ||
+           (!o->bytes && (o->kind == DCOLL_SIGNAL || o->kind == DCOLL_AWAIT));
 }
 
 static void name_missed(const dcoll_program_t *p, const dcoll_algorithm_t *a,
