@@ -48,7 +48,6 @@ int request_begin(dcoll_request_t *q)
     q->pc = 0;
     q->transfers = q->completed = 0;
     q->waiting_ns = 0;
-    q->asleep = false;
     q->active = true;
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
     return notes_take_credits(q);
@@ -62,7 +61,7 @@ int request_advance(dcoll_request_t *q)
             return rc;
         q->pc++;
         q->waiting_ns = 0;
-        q->asleep = false;
+        q->team->moves++;
     }
     q->active = false;
     TAILQ_REMOVE(&q->team->active, q, active_one);

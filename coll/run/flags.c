@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flags in the memory of a node, by which its ranks wait for each other. */
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "coll/run/flags.h"
 
@@ -23,17 +19,6 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                      : &q->words[index];
 }
 
-static void futex_wake(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-static void futex_sleep(_Atomic uint32_t *word, uint32_t value, int ms)
-{
-    struct timespec slice = {.tv_nsec = ms * 1000000L};
-    syscall(SYS_futex, word, FUTEX_WAIT, value, &slice, NULL, 0);
-}
-
 void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
 {
     struct line *line = line_of(q, q->team->rank, op);
@@ -43,7 +28,7 @@ void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
                           memory_order_release);
     /* without a fence: a sleeper that is missed wakes up a slice later */
     if (atomic_load_explicit(&q->header->sleepers, memory_order_relaxed))
-        futex_wake(&line->value);
+        q->team->platform->wake(q->team->platform, &line->value, true);
 }
 
 /* Is a flag of this value set for that start, or a later one? Values wrap. */
@@ -77,13 +62,14 @@ int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
     return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
 }
 
-void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, int ms)
+void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, uint64_t until_ns)
 {
+    const struct drail_platform *p = q->team->platform;
     uint64_t start = q->start - op->lag;
     struct line *line = line_of(q, op->peer, op);
     atomic_fetch_add(&q->header->sleepers, 1);
     uint32_t value = atomic_load(&line->value);
     if (!is_set(value, start))
-        futex_sleep(&line->value, value, ms);
+        p->wait(p, &line->value, value, until_ns, true);
     atomic_fetch_sub(&q->header->sleepers, 1);
 }

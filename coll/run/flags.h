@@ -7,7 +7,7 @@
 void flag_signal(dcoll_request_t *q, const dcoll_op_t *op);
 /* 0, or DRAIL_EAGAIN: the peer has not set it. */
 int flag_await(dcoll_request_t *q, const dcoll_op_t *op);
-/* Until the flag that op awaits is set, at most so long. */
-void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, int ms);
+/* Until the flag that op awaits is set, or the clock shows this. */
+void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, uint64_t until_ns);
 
 #endif

@@ -9,14 +9,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "coll/run/clock.h"
 #include "coll/run/ledger.h"
 #include "coll/run/notes.h"
 #include "coll/run/team.h"
 
 #define INIT_BIT     0x80000000u
+#define NAP_NS       50000u
 #define IN_PLACE_BIT 0x40000000u
 
 static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
@@ -184,8 +183,8 @@ int ledger_check(dcoll_team_t *team, unsigned peer)
 static int await_call(dcoll_team_t *team, unsigned peer, uint64_t n)
 {
     const struct ledger *other = ledger_of(team, peer);
-    const struct timespec nap = {.tv_nsec = 50000};
-    uint64_t end = now_ns() + (uint64_t)team->timeout_ms * 1000000u;
+    const struct drail_platform *p = team->platform;
+    uint64_t end = platform_now(p) + (uint64_t)team->timeout_ms * 1000000u;
     while (calls_of(other) < n) {
         int rc = check_error(team, peer, other);
         if (!rc)
@@ -195,11 +194,11 @@ static int await_call(dcoll_team_t *team, unsigned peer, uint64_t n)
         rc = team_progress(team);
         if (rc)
             return rc;
-        if (now_ns() >= end)
+        if (platform_now(p) >= end)
             return team_fail(team, DRAIL_ETIMEOUT,
                              "rank %u has made no call within %d ms", peer,
                              team->timeout_ms);
-        nanosleep(&nap, NULL);
+        platform_sleep(p, NAP_NS);
     }
     return 0;
 }

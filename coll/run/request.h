@@ -79,7 +79,6 @@ struct dcoll_request {
     unsigned ncreditors;
     uint64_t waiting_ns; /* since when it has not moved, 0: it has */
     uint64_t looked_ns;  /* ledger_check was made */
-    bool asleep;         /* it has waited for long */
     unsigned polls;      /* by dcoll_test */
 };
 

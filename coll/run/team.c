@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coll/run/clock.h"
 #include "coll/run/create.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
@@ -85,7 +84,8 @@ static int exchange_members(dcoll_team_t *team)
      * than a microsecond to prepare a request. */
     struct member mine = {
         .pid = getpid(),
-        .first_id = (uint32_t)(now_ns() / 1000u % REQUEST_IDS),
+        .first_id =
+            (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
     };
     void *copy = NULL;
@@ -192,6 +192,7 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     if (!team)
         return DRAIL_ENOMEM;
     team->job = job;
+    team->platform = drail_job_platform(job);
     team->rail = rail;
     team->cfg = *cfg;
     team->ledgers = SEGMENT_NONE;

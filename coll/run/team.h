@@ -18,6 +18,7 @@
 #include "coll/run/pool.h"
 #include "coll/run/segment.h"
 #include "coll/select/table.h"
+#include "dapl_rail/platform/platform.h"
 
 /* What a rank tells all others of itself. */
 struct member {
@@ -34,6 +35,7 @@ struct member {
 
 struct dcoll_team {
     drail_job_t *job;
+    const struct drail_platform *platform;
     drail_t *rail;
     dcoll_config_t cfg;
     dcoll_table_t table; /* from cfg.table, or empty */
@@ -51,6 +53,7 @@ struct dcoll_team {
     TAILQ_HEAD(, dcoll_request) requests; /* of all, latest used first */
     TAILQ_HEAD(, dcoll_request) active;   /* that are under way */
     LIST_HEAD(, dcoll_request) by_id[REQUEST_BUCKETS];
+    uint64_t moves; /* operations performed */
     struct pool pool;
     unsigned next_id;
     int broken; /* error after which nothing works any more */

@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes over the rails: puts, gets and notifications. */
-#include <sched.h>
-
-#include "coll/run/clock.h"
 #include "coll/run/notes.h"
 #include "coll/run/transfers.h"
 
-#define SLEEP_AFTER_NS 2000000ull /* of waiting in vain */
-
-/* A peer who has no credit left for us may himself be waiting for credit, of us
- * or of others: we take what comes meanwhile. */
+/* Without credit of the peer nothing is started: who waits for it takes what
+ * comes meanwhile, as the peer may himself be waiting for credit. */
 static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
                unsigned flags, dcoll_tag_t tag, drail_req_t *req)
 {
-    dcoll_team_t *team = q->team;
-    const struct timespec nap = {.tv_nsec = 50000};
-    uint64_t since = 0;
-    int rc;
-    flags |= DRAIL_NOTIFY | DRAIL_NOWAIT;
-    while ((rc = drail_put(team->rail, peer, xfer, flags, note_id(q, tag),
-                           req)) == DRAIL_EAGAIN) {
-        uint64_t now = now_ns();
-        since = since ? since : now;
-        rc = team_progress(team);
-        if (rc)
-            return rc;
-        if (now - since > (uint64_t)team->timeout_ms * 1000000u)
-            return team_fail(team, DRAIL_ETIMEOUT,
-                             "%s: rank %u has taken nothing for %d ms",
-                             dcoll_collective_name(q->args.collective), peer,
-                             team->timeout_ms);
-        if (now - since < SLEEP_AFTER_NS)
-            sched_yield();
-        else
-            nanosleep(&nap, NULL);
-    }
-    return rc ? team_rail_fail(team, rc) : 0;
+    int rc =
+        drail_put(q->team->rail, peer, xfer,
+                  flags | DRAIL_NOTIFY | DRAIL_NOWAIT, note_id(q, tag), req);
+    return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
 /* Flag of the transport: the rail of the operation's port. */

@@ -1,68 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for requests: how long to poll, when to sleep, when to give up. */
-#include <sched.h>
-
-#include "coll/run/clock.h"
 #include "coll/run/executor.h"
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
 #include "coll/run/wait.h"
+#include "dapl_rail/platform/spin.h"
 
-#define POLLS_BEFORE_YIELD    64u  /* to threads of rails */
+#define MS                    1000000ull
 #define POLLS_BEFORE_PROGRESS 256u /* of a flag, before a look at the rails */
-#define SLEEP_AFTER_NS        2000000ull /* of waiting in vain */
-#define SLEEP_MIN_MS          1 /* looks at the rails and other requests */
-#define SLEEP_MAX_MS          16
-#define CHECK_AFTER_NS        50000000ull /* looks at the others' ledgers */
+#define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
+#define SLEEP_LEAST_NS        MS
+#define SLEEP_MOST_NS         (16 * MS)
+#define NAP_LEAST_NS          50000u /* for credit, which wakes nobody */
+#define NAP_MOST_NS           MS
+#define CHECK_AFTER_NS        (50 * MS) /* looks at the others' ledgers */
 
-static inline void cpu_relax(void)
+/* -------------------------------------------------------------- sleeping */
+
+static int slept(dcoll_team_t *team, int rc)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
+    if (rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN)
+        return 0;
+    return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* A part of what it has waited for, which is what it may cost others. */
-static int slice_ms(uint64_t waited_ns)
-{
-    uint64_t ms = waited_ns / 8000000u;
-    return ms < SLEEP_MIN_MS   ? SLEEP_MIN_MS
-           : ms > SLEEP_MAX_MS ? SLEEP_MAX_MS
-                               : (int)ms;
-}
-
-/* Sleeps a slice, or until what the request waits for comes. */
-static int sleep_slice(dcoll_request_t *q, int ms)
+/* Sleeps for a part of what it has waited, or until what the request waits for
+ * comes. */
+static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    if (op->kind == DCOLL_WAIT) {
-        int rc = notes_take(team, op->peer, ms);
-        return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN ? 0 : rc;
+    uint64_t slice = spin_slice_ns(waited, SLEEP_LEAST_NS, SLEEP_MOST_NS);
+    switch (op->kind) {
+    case DCOLL_WAIT:
+        return slept(team, notes_take(team, op->peer, (int)(slice / MS)));
+    case DCOLL_COMPLETE:
+        return slept(team, drail_wait(team->rail, &q->reqs[q->completed],
+                                      (int)(slice / MS)));
+    case DCOLL_AWAIT:
+        flag_sleep(q, op, now + slice);
+        return 0;
+    default: /* PUT, NOTIFY */
+        platform_sleep(team->platform,
+                       spin_slice_ns(waited, NAP_LEAST_NS, NAP_MOST_NS));
+        return 0;
     }
-    if (op->kind == DCOLL_COMPLETE) {
-        int rc = drail_wait(team->rail, &q->reqs[q->completed], ms);
-        return rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN
-                   ? 0
-                   : (rc ? team_rail_fail(team, rc) : 0);
-    }
-    flag_sleep(q, op, ms);
-    return 0;
 }
 
-static int progress_others(dcoll_request_t *q)
-{
-    dcoll_request_t *next;
-    for (dcoll_request_t *r = TAILQ_FIRST(&q->team->active); r; r = next) {
-        next = TAILQ_NEXT(r, active_one);
-        int rc = r != q ? request_advance(r) : 0;
-        if (rc && rc != DRAIL_EAGAIN)
-            return rc;
-    }
-    return 0;
-}
+/* ------------------------------------------------------- waiting in vain */
 
 /* How long it has not moved, as far as somebody looked. */
 static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
@@ -76,74 +61,119 @@ static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
 static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    if (stands_for(q, now) < CHECK_AFTER_NS ||
+    if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
         now - q->looked_ns < CHECK_AFTER_NS)
         return 0;
     q->looked_ns = now;
-    return op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT
-               ? ledger_check(q->team, op->peer)
-               : 0;
+    return ledger_check(q->team, op->peer);
 }
 
 static int fail_timeout(dcoll_request_t *q, int timeout_ms)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     const char *name = dcoll_collective_name(q->args.collective);
-    return op->kind == DCOLL_COMPLETE
-               ? team_fail(q->team, DRAIL_ETIMEOUT,
-                           "%s: transfers are not complete within %d ms", name,
-                           timeout_ms)
-               : team_fail(q->team, DRAIL_ETIMEOUT,
-                           "%s: no answer of rank %u within %d ms", name,
-                           op->peer, timeout_ms);
+    switch (op->kind) {
+    case DCOLL_COMPLETE:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: transfers are not complete within %d ms", name,
+                         timeout_ms);
+    case DCOLL_WAIT:
+    case DCOLL_AWAIT:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: no answer of rank %u within %d ms", name,
+                         op->peer, timeout_ms);
+    default:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: rank %u has taken nothing for %d ms", name,
+                         op->peer, timeout_ms);
+    }
 }
 
-/* What we wait for may need this very core: a rank, or our rails' threads. */
-static bool needs_core(const dcoll_team_t *team, unsigned polls)
+/* --------------------------------------------------------------- polling */
+
+static int progress_others(dcoll_request_t *q)
 {
-    return team->crowded ||
-           (polls > POLLS_BEFORE_YIELD &&
-            drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED);
+    dcoll_request_t *next;
+    for (dcoll_request_t *r = TAILQ_FIRST(&q->team->active); r; r = next) {
+        next = TAILQ_NEXT(r, active_one);
+        int rc = r != q ? request_advance(r) : 0;
+        if (rc && rc != DRAIL_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+static int progress_all(dcoll_request_t *q)
+{
+    int rc = team_progress(q->team);
+    return rc ? rc : progress_others(q);
 }
 
 struct patience { /* of one wait for a request */
     int timeout_ms;
     unsigned polls;
     uint64_t since_ns; /* 0: it is too early to look at the clock */
+    uint64_t moves;    /* of the team, as far as the spin knows */
+    bool asleep;
+    struct spin spin;
 };
 
-/* Between two polls. Once it has slept, a wait goes on asleep: ranks that only
- * yield to one another can keep kernel threads from a core for seconds. */
+static void patience_begin(struct patience *p, const dcoll_team_t *team,
+                           int timeout_ms)
+{
+    /* what we wait for may need this very core */
+    uint64_t yield_ns = team->crowded ? 0 : SPIN_YIELD_NS;
+    p->timeout_ms = timeout_ms;
+    p->polls = 0;
+    p->since_ns = 0;
+    p->moves = team->moves;
+    p->asleep = false;
+    spin_init(&p->spin, team->platform, yield_ns, SLEEP_AFTER_NS);
+    spin_begin(&p->spin);
+}
+
+/* Is it worth another poll? Who sleeps is awake again when anything has moved,
+ * also another request: more of it may follow soon. Otherwise he goes on
+ * asleep: ranks that only yield to one another can keep kernel threads from a
+ * core for seconds. */
+static bool stays_awake(struct patience *p, const dcoll_team_t *team)
+{
+    if (p->moves != team->moves) {
+        p->moves = team->moves;
+        p->asleep = false;
+        spin_begin(&p->spin);
+    }
+    p->asleep = p->asleep || !spin_more(&p->spin);
+    return !p->asleep;
+}
+
+static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
+{
+    if (!p->since_ns)
+        p->since_ns = now;
+    stands_for(q, now);
+    /* it may have stood still before this wait, too, when it was tested */
+    uint64_t since = p->since_ns > q->waiting_ns ? p->since_ns : q->waiting_ns;
+    return now - since >= (uint64_t)p->timeout_ms * MS
+               ? fail_timeout(q, p->timeout_ms)
+               : check_peer(q, now);
+}
+
+/* Between two polls. */
 static int relax(dcoll_request_t *q, struct patience *p)
 {
     dcoll_team_t *team = q->team;
-    p->polls++;
-    if (!q->asleep) {
-        if (needs_core(team, p->polls))
-            sched_yield();
-        else
-            cpu_relax();
-        if (p->polls % POLLS_BEFORE_PROGRESS)
-            return 0;
-    }
-    int rc = team_progress(team);
-    if (!rc)
-        rc = progress_others(q);
+    bool awake = stays_awake(p, team);
+    if (awake && ++p->polls % POLLS_BEFORE_PROGRESS)
+        return 0;
+    int rc = progress_all(q);
     if (rc)
         return rc;
-    uint64_t now = now_ns();
-    if (!p->since_ns)
-        p->since_ns = now;
-    uint64_t waited = stands_for(q, now);
-    if (waited < SLEEP_AFTER_NS)
-        return 0;
-    q->asleep = true;
-    rc = check_peer(q, now);
-    /* it may have stood still before this wait, too, when it was tested */
-    uint64_t since = p->since_ns > q->waiting_ns ? p->since_ns : q->waiting_ns;
-    if (!rc && now - since >= (uint64_t)p->timeout_ms * 1000000u)
-        rc = fail_timeout(q, p->timeout_ms);
-    return rc ? rc : sleep_slice(q, slice_ms(waited));
+    uint64_t now = platform_now(team->platform);
+    rc = check_time(q, p, now);
+    if (rc || awake || p->moves != team->moves)
+        return rc;
+    return sleep_slice(q, now, now - p->spin.start_ns);
 }
 
 int request_poll(dcoll_request_t *q)
@@ -151,21 +181,22 @@ int request_poll(dcoll_request_t *q)
     int rc = request_advance(q);
     if (rc != DRAIL_EAGAIN)
         return rc;
-    rc = team_progress(q->team);
-    if (!rc)
-        rc = progress_others(q);
+    rc = progress_all(q);
     if (!rc)
         rc = request_advance(q);
     if (rc != DRAIL_EAGAIN || ++q->polls % POLLS_BEFORE_PROGRESS)
         return rc;
-    int vain = check_peer(q, now_ns());
+    int vain = check_peer(q, platform_now(q->team->platform));
     return vain ? vain : DRAIL_EAGAIN;
 }
 
 int request_finish(dcoll_request_t *q, int timeout_ms)
 {
-    struct patience patience = {.timeout_ms = timeout_ms};
-    int rc;
+    struct patience patience;
+    int rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN)
+        return rc;
+    patience_begin(&patience, q->team, timeout_ms);
     while ((rc = request_advance(q)) == DRAIL_EAGAIN) {
         rc = relax(q, &patience);
         if (rc)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank that has no credit of a peer left: it hears why, and meanwhile does
+ * what others wait for. */
+#include <stdatomic.h>
+
+#include "coll/dcoll.h"
+
+#include "ranks.h"
+
+#define STARTS 40 /* many times as many as the transport has credits for */
+#define BYTES  64
+
+static _Atomic bool *gathered; /* shared by all ranks */
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    dcoll_request_t *bcast[STARTS];
+    unsigned char buffer[STARTS][BYTES];
+};
+
+static void good(const struct scene *s, int rc)
+{
+    if (rc)
+        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
+    check(rc == 0);
+}
+
+/* Broadcasts of rank 0 to all others, prepared. */
+static void scene_open(struct scene *s, struct rank *r)
+{
+    s->r = r;
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &s->team, NULL));
+    good(s, dcoll_barrier(s->team)); /* prepares that of the end */
+    for (unsigned i = 0; i < STARTS; i++) {
+        dcoll_call_t c = {.collective = DCOLL_BCAST,
+                          .recv = s->buffer[i],
+                          .bytes = BYTES,
+                          .algorithm = "direct"};
+        good(s, dcoll_init(s->team, &c, &s->bcast[i]));
+    }
+}
+
+static void start_all(struct scene *s)
+{
+    for (unsigned i = 0; i < STARTS; i++) {
+        memset(s->buffer[i], s->r->rank ? 0 : (int)i + 1, BYTES);
+        good(s, dcoll_start(s->bcast[i]));
+    }
+}
+
+static void finish_all(struct scene *s)
+{
+    for (unsigned i = 0; i < STARTS; i++)
+        good(s, dcoll_wait(s->bcast[i], -1));
+    for (unsigned i = 0; i < STARTS; i++)
+        for (unsigned b = 0; b < BYTES; b++)
+            check(s->buffer[i][b] == i + 1);
+}
+
+/* Rank 1 gives up and takes nothing any more: its ledger says so. */
+static void gave_up(struct rank *r)
+{
+    struct scene s;
+    int rc = 0;
+    scene_open(&s, r);
+    if (r->rank == 1) {
+        good(&s, dcoll_start(s.bcast[0]));
+        check(dcoll_wait(s.bcast[0], 1) == DRAIL_ETIMEOUT);
+        barrier(r);
+    } else {
+        barrier(r);
+        start_all(&s);
+        for (unsigned i = 0; i < STARTS && !rc; i++)
+            rc = dcoll_wait(s.bcast[i], -1);
+        printf("# %s\n", dcoll_last_error(s.team));
+        check(rc == DRAIL_ETIMEOUT);
+        check(strstr(dcoll_last_error(s.team), "rank 1 gave up") != NULL);
+    }
+    barrier(r);
+    dcoll_team_free(s.team);
+}
+
+/* Outside of the library, which takes nothing meanwhile. */
+static void await_gathered(void)
+{
+    for (unsigned ms = 0; !atomic_load(gathered); ms++) {
+        check(ms < 20000);
+        nap(1);
+    }
+}
+
+/*
+ * Rank 0 has no credit of rank 1 left, who has done its part of a gather and
+ * comes when rank 2 has that gather's result, for which rank 0 has to pass on
+ * what rank 1 has sent.
+ */
+static void others_go_on(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *gather;
+    unsigned char send[BYTES], recv[4 * BYTES];
+    scene_open(&s, r);
+    memset(send, (int)r->rank + 1, BYTES);
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, BYTES, 2, "binomial"};
+    good(&s, dcoll_init(s.team, &c, &gather));
+    good(&s, dcoll_start(gather));
+    if (r->rank) {
+        good(&s, dcoll_wait(gather, -1));
+        if (r->rank == 2)
+            atomic_store(gathered, true);
+        await_gathered();
+        start_all(&s);
+        finish_all(&s);
+    } else {
+        start_all(&s);
+        finish_all(&s);
+        good(&s, dcoll_wait(gather, -1));
+    }
+    for (unsigned i = 0; r->rank == 2 && i < sizeof recv; i++)
+        check(recv[i] == i / BYTES + 1);
+    good(&s, dcoll_barrier(s.team)); /* in which all give credit */
+    barrier(r);
+    dcoll_team_free(s.team);
+}
+
+static void shallow(drail_config_t *cfg)
+{
+    cfg->timeout_ms = 5000;
+    cfg->depth = 4;
+}
+
+static const struct test tests[] = {
+    {"it hears that the peer gave up", 2, gave_up, shallow, APART | PPN(1)},
+    {"others go on meanwhile", 4, others_go_on, shallow, APART | PPN(1)},
+};
+
+int main(int argc, char **argv)
+{
+    gathered = mmap(NULL, sizeof *gathered, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(gathered != MAP_FAILED);
+    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
+}

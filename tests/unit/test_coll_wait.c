@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a rank waits, in a time of our own: the platform's clock goes on by what
+ * is slept and polled, and its hooks play the other ranks, who set flags.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/run/executor.h"
+#include "coll/run/wait.h"
+
+#define FLAGS 40
+#define US    1000u
+#define MS    1000000u
+
+struct play {
+    struct drail_platform platform; /* first: hooks get its address */
+    uint64_t now;
+    unsigned polls, sleeps;
+    uint64_t longest; /* sleep */
+    void (*others)(struct play *p);
+    unsigned next; /* flag that is set next */
+
+    dcoll_team_t team;
+    struct node_header header;
+    struct line words[2 * FLAGS];
+    uint32_t seen[2][2 * FLAGS];
+    dcoll_op_t ops[2][FLAGS];
+    struct dcoll_request waits, other;
+};
+
+bool drail_job_interrupted(const drail_job_t *job)
+{
+    (void)job;
+    return false;
+}
+
+static uint64_t now_hook(const struct drail_platform *p)
+{
+    return ((const struct play *)p)->now;
+}
+
+static void sleep_hook(const struct drail_platform *p, _Atomic uint32_t *flag,
+                       uint32_t value, uint64_t until_ns, bool shared)
+{
+    struct play *play = (struct play *)p;
+    (void)flag;
+    (void)value;
+    assert_true(shared);
+    assert_true(until_ns > play->now);
+    if (until_ns - play->now > play->longest)
+        play->longest = until_ns - play->now;
+    play->now = until_ns;
+    play->sleeps++;
+    play->others(play);
+}
+
+static void poll_hook(const struct drail_platform *p)
+{
+    struct play *play = (struct play *)p;
+    play->now += US / 2;
+    play->polls++;
+    play->others(play);
+}
+
+static void set(struct play *p, unsigned flag)
+{
+    atomic_store(&p->words[FLAGS + flag].value, 1);
+}
+
+/* Awaits flags first … first + n - 1 of rank 1. */
+static void request(struct play *p, struct dcoll_request *q, unsigned which,
+                    unsigned first, unsigned n)
+{
+    q->team = &p->team;
+    q->header = &p->header;
+    q->words = p->words;
+    q->seen = p->seen[which];
+    q->args.depth = 2;
+    q->schedule.flags = FLAGS;
+    q->schedule.ops = p->ops[which];
+    q->schedule.nops = n;
+    for (unsigned i = 0; i < n; i++)
+        q->schedule.ops[i] =
+            (dcoll_op_t){.kind = DCOLL_AWAIT, .peer = 1, .flag = first + i};
+    assert_int_equal(request_begin(q), 0);
+}
+
+static struct play *setup(struct play *p, void (*others)(struct play *p))
+{
+    memset(p, 0, sizeof *p);
+    p->platform = (struct drail_platform){.now_ns = now_hook,
+                                          .wait = sleep_hook,
+                                          .yield = poll_hook,
+                                          .relax = poll_hook};
+    p->now = 1;
+    p->others = others;
+    p->team.platform = &p->platform;
+    p->team.locals = 2;
+    p->team.timeout_ms = 1000;
+    TAILQ_INIT(&p->team.requests);
+    TAILQ_INIT(&p->team.active);
+    return p;
+}
+
+/* Nothing moves for 30 ms; then flags of the other request are set, each as
+ * soon as the one before has been seen, at last that of the one who waits. */
+static void chain(struct play *p)
+{
+    if (p->now < 30 * MS || p->other.pc < p->next)
+        return;
+    set(p, p->next++);
+}
+
+static void test_sleeper_advances_others(void **state)
+{
+    static struct play play;
+    (void)state;
+    struct play *p = setup(&play, chain);
+    request(p, &p->other, 0, 0, FLAGS - 1);
+    request(p, &p->waits, 1, FLAGS - 1, 1);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_false(p->other.active);
+    /* it has slept through the silence, and none of the 39 steps */
+    assert_in_range(p->sleeps, 2, 28);
+    assert_true(p->now < 40 * MS);
+    assert_true(p->longest <= 16 * MS);
+}
+
+static void at_1_ms(struct play *p)
+{
+    if (p->now > MS)
+        set(p, 0);
+}
+
+/* A short wait does not sleep. */
+static void test_short_wait_polls(void **state)
+{
+    static struct play play;
+    (void)state;
+    struct play *p = setup(&play, at_1_ms);
+    request(p, &p->waits, 0, 0, 1);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_int_equal(p->sleeps, 0);
+    assert_true(p->polls > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sleeper_advances_others),
+        cmocka_unit_test(test_short_wait_polls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
