@@ -118,17 +118,21 @@ struct patience { /* of one wait for a request */
     struct spin spin;
 };
 
+/* What we wait for may need this very core: a rank, or our rails' threads. */
+static uint64_t yield_after_ns(const dcoll_team_t *team)
+{
+    if (team->crowded)
+        return 0;
+    return drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED
+               ? SPIN_YIELD_NS
+               : SLEEP_AFTER_NS;
+}
+
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
                            int timeout_ms)
 {
-    /* what we wait for may need this very core */
-    uint64_t yield_ns = team->crowded ? 0 : SPIN_YIELD_NS;
-    p->timeout_ms = timeout_ms;
-    p->polls = 0;
-    p->since_ns = 0;
-    p->moves = team->moves;
-    p->asleep = false;
-    spin_init(&p->spin, team->platform, yield_ns, SLEEP_AFTER_NS);
+    *p = (struct patience){.timeout_ms = timeout_ms, .moves = team->moves};
+    spin_init(&p->spin, team->platform, yield_after_ns(team), SLEEP_AFTER_NS);
     spin_begin(&p->spin);
 }
 
@@ -197,10 +201,8 @@ int request_finish(dcoll_request_t *q, int timeout_ms)
     if (rc != DRAIL_EAGAIN)
         return rc;
     patience_begin(&patience, q->team, timeout_ms);
-    while ((rc = request_advance(q)) == DRAIL_EAGAIN) {
+    do {
         rc = relax(q, &patience);
-        if (rc)
-            break;
-    }
+    } while (!rc && (rc = request_advance(q)) == DRAIL_EAGAIN);
     return rc;
 }
