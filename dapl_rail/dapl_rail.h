@@ -229,19 +229,25 @@ int drail_team_parse(const char *text, drail_team_t *team);
 
 /* ----------------------------------------------------------------- job --- */
 
-/** One rank's view of a job. Owned by the library, valid in rank_main. */
+/** One rank's view of a job: valid in rank_main, or from drail_job_join to
+ *  drail_job_leave. Owned by the library. */
 typedef struct drail_job drail_job_t;
+
+struct drail_platform; /* how a simulator replaces the machine; internal */
 
 /** A rank's program. @return exit status of the rank (0 … 255). */
 typedef int (*drail_rank_main_t)(drail_job_t *job, void *arg);
 
 typedef struct drail_job_config {
-    unsigned nranks;      /**< 1 … 1024 */
-    unsigned ppn;         /**< ranks per (emulated) node, 0: all on one */
-    int grace_ms;         /**< after the first rank failed, the others get
-                               this long to end by themselves; then they
-                               are killed. Default 2000 */
-    drail_error_t *error; /**< where to say what went wrong, or NULL */
+    unsigned nranks;       /**< 1 … 1024 */
+    unsigned ppn;          /**< ranks per (emulated) node, 0: all on one */
+    const unsigned *nodes; /**< instead of ppn, node of each rank: any
+                               numbers in any order */
+    int grace_ms;          /**< after the first rank failed, the others get
+                                this long to end by themselves; then they
+                                are killed. Default 2000 */
+    drail_error_t *error;  /**< where to say what went wrong, or NULL */
+    const struct drail_platform *platform; /**< NULL: this machine */
 } drail_job_config_t;
 
 void drail_job_config_init(drail_job_config_t *cfg);
@@ -259,17 +265,63 @@ void drail_job_config_init(drail_job_config_t *cfg);
 int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                   void *arg);
 
+/**
+ * An all-gather of the caller's: contributes @p bytes (1 … 64 KiB) of @p mine,
+ * fills @p all with those of all ranks by rank. All ranks call it in the same
+ * order with the same size, one at a time. It should give up after @p
+ * timeout_ms. @return 0; a negative DRAIL_E… code; or another value, which
+ * counts as DRAIL_EPEER. After a failure it is not called again.
+ */
+typedef int (*drail_allgather_t)(void *context, const void *mine, size_t bytes,
+                                 void *all, int timeout_ms);
+
+/** A place in a job that somebody else (MPI, PMIx, ssh) has started. */
+typedef struct drail_job_join {
+    unsigned rank, size;   /**< size 1 … 1024 */
+    const unsigned *nodes; /**< node of each rank: any numbers in any order,
+                                the same on all ranks; NULL: all on one */
+    drail_allgather_t allgather;
+    void *context;                         /**< first argument of allgather */
+    const struct drail_platform *platform; /**< NULL: this machine */
+} drail_job_join_t;
+
+/**
+ * Joins a job; all ranks call it together (it makes an all-gather). What
+ * @p how points to is copied, but for the context. Raises the process's soft
+ * limit of open files where so many peers need it. Signals are the caller's
+ * affair: see drail_job_interrupt. @param job set on success only. @param err
+ * may be NULL.
+ * @return 0; DRAIL_EINVAL also when the ranks do not fit together; what
+ * allgather returned.
+ */
+int drail_job_join(const drail_job_join_t *how, drail_job_t **job,
+                   drail_error_t *err);
+/** Frees a job of drail_job_join, after drail_close of what was opened with
+ *  it. No other rank is waited for. Accepts NULL. */
+void drail_job_leave(drail_job_t *job);
+
 unsigned drail_job_rank(const drail_job_t *job);
 unsigned drail_job_size(const drail_job_t *job);
-unsigned drail_job_ppn(const drail_job_t *job);
-/** Node of @p rank: rank / ppn. */
+/** Number of nodes. They are numbered in the order of their first ranks. */
+unsigned drail_job_nodes(const drail_job_t *job);
+/** Node of @p rank. */
 unsigned drail_job_node(const drail_job_t *job, unsigned rank);
-/** Has SIGINT/SIGTERM reached this job? Any thread. */
+/** Index of @p rank among the ranks of its node, which are in order. */
+unsigned drail_job_local_rank(const drail_job_t *job, unsigned rank);
+/** Number of ranks on the node of @p rank. */
+unsigned drail_job_local_size(const drail_job_t *job, unsigned rank);
+/** Most ranks that any node has. */
+unsigned drail_job_ppn(const drail_job_t *job);
+/** Has SIGINT/SIGTERM reached this job, or drail_job_interrupt been called?
+ *  Any thread. */
 bool drail_job_interrupted(const drail_job_t *job);
+/** Makes every present and future wait of this rank end with DRAIL_EINTR, but
+ *  for an all-gather of the caller's. Any thread, and signal handlers. */
+void drail_job_interrupt(drail_job_t *job);
 
 /**
  * Out-of-band all-gather of @p bytes (same on all ranks, at most 64 KiB);
- * @p all has room for nranks * bytes. For set-up, not for speed.
+ * @p all has room for size * bytes. For set-up, not for speed.
  * @return 0, DRAIL_EPEER when a rank died, DRAIL_ETIMEOUT, DRAIL_EINTR.
  */
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,

@@ -138,8 +138,8 @@ static int rails_open_in_turn(drail_t *t, drail_error_t *err)
 /* Which cores the threads of this rank take; see DRAIL_PIN_AUTO. */
 static unsigned first_core(const drail_t *t, unsigned cores)
 {
-    unsigned local = t->job->rank % t->job->ppn;
-    unsigned ranks = t->job->ppn < t->job->size ? t->job->ppn : t->job->size;
+    unsigned local = drail_job_local_rank(t->job, t->job->rank);
+    unsigned ranks = drail_job_local_size(t->job, t->job->rank);
     if (t->cfg.pin_base != DRAIL_PIN_AUTO)
         return t->cfg.pin_base;
     return ranks * t->nrails <= cores ? local * t->nrails : local;

@@ -1,54 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Forks the ranks of a job and supervises them: the parent serves the
- * out-of-band all-gather, passes signals on, and ends what must end.
- */
-#include <errno.h>
-#include <omp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
+/* What all jobs have in common. */
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/job/oob.h"
 
-#define GRACE_MS 2000
-#define TERM_MS  1000 /* from SIGTERM to SIGKILL */
-
+#define GRACE_MS       2000
 #define FILES_PER_LINK 5 /* of the shm provider, more than of others */
-
-struct child {
-    pid_t pid; /* 0: has been waited for */
-};
-
-struct supervisor {
-    const drail_job_config_t *cfg;
-    struct child *children;
-    unsigned nchildren, alive;
-    struct oob_server oob;
-    struct pollfd *polls;
-    int signals; /* signalfd */
-    sigset_t old_mask;
-    struct sigaction old_chld;
-    _Atomic bool *interrupted;
-    int rc;
-    uint64_t term_ns, kill_ns; /* when to send them, 0: not */
-};
 
 void drail_job_config_init(drail_job_config_t *cfg)
 {
     *cfg = (drail_job_config_t){.nranks = 2, .grace_ms = GRACE_MS};
+}
+
+int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+                  void *arg)
+{
+    if (!cfg || !rank_main)
+        return DRAIL_EINVAL;
+    if (cfg->nranks < 1 || cfg->nranks > MAX_RANKS || cfg->grace_ms < 0)
+        return error_set(cfg->error, DRAIL_EINVAL,
+                         "%u ranks, grace %d ms: allowed are 1 to %u ranks and "
+                         "a grace of 0 or more",
+                         cfg->nranks, cfg->grace_ms, MAX_RANKS);
+    const struct drail_platform *p = cfg->platform;
+    if (p && p->run_ranks)
+        return p->run_ranks(p, cfg, rank_main, arg);
+    return fork_ranks(cfg, rank_main, arg);
 }
 
 unsigned drail_job_rank(const drail_job_t *job)
@@ -61,14 +42,32 @@ unsigned drail_job_size(const drail_job_t *job)
     return job->size;
 }
 
-unsigned drail_job_ppn(const drail_job_t *job)
+unsigned drail_job_nodes(const drail_job_t *job)
 {
-    return job->ppn;
+    return job->nodes.count;
 }
 
 unsigned drail_job_node(const drail_job_t *job, unsigned rank)
 {
-    return rank / job->ppn;
+    return job->nodes.node[rank];
+}
+
+unsigned drail_job_local_rank(const drail_job_t *job, unsigned rank)
+{
+    return job->nodes.local[rank];
+}
+
+unsigned drail_job_local_size(const drail_job_t *job, unsigned rank)
+{
+    return job->nodes.ranks[job->nodes.node[rank]];
+}
+
+unsigned drail_job_ppn(const drail_job_t *job)
+{
+    unsigned most = 0;
+    for (unsigned n = 0; n < job->nodes.count; n++)
+        most = job->nodes.ranks[n] > most ? job->nodes.ranks[n] : most;
+    return most;
 }
 
 const struct drail_platform *drail_job_platform(const drail_job_t *job)
@@ -78,257 +77,63 @@ const struct drail_platform *drail_job_platform(const drail_job_t *job)
 
 bool drail_job_interrupted(const drail_job_t *job)
 {
-    return atomic_load_explicit(job->interrupted, memory_order_acquire);
+    return atomic_load_explicit(&job->stop, memory_order_acquire) ||
+           (job->stop_all &&
+            atomic_load_explicit(job->stop_all, memory_order_acquire));
 }
 
-/* ------------------------------------------------------------ the ranks */
-
-/*
- * In a rank, a signal only has to end a blocking call: the supervisor has
- * set the flag already. One that a process sent to this rank alone goes to the
- * supervisor first; what the terminal sends (si_code > 0) it gets anyway.
- */
-static void on_signal(int sig, siginfo_t *info, void *context)
+void drail_job_interrupt(drail_job_t *job)
 {
-    (void)sig;
-    (void)context;
-    int saved = errno;
-    if (info->si_code <= 0 && info->si_pid != getppid() && getppid() > 1)
-        kill(getppid(), SIGTERM);
-    errno = saved;
+    atomic_store_explicit(&job->stop, true, memory_order_release);
 }
 
-static void __attribute__((noreturn))
-rank_run(struct supervisor *s, pid_t parent, drail_job_t *job,
-         drail_rank_main_t rank_main, void *arg)
+uint64_t job_random(const struct drail_platform *p)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    close(s->signals);
-    oob_server_close(&s->oob);
-    struct sigaction act = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
-    sigemptyset(&act.sa_mask);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGCHLD, &s->old_chld, NULL);
-    sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
-    int status = rank_main(job, arg);
-    fflush(NULL);
-    /* _exit skips what OpenMP runtimes do at exit; LLVM's removes a file */
-    omp_pause_resource_all(omp_pause_hard);
-    _exit(status & 0xff);
+    uint64_t value;
+    if (getrandom(&value, sizeof value, 0) != sizeof value)
+        value = platform_now(p) ^ (uint64_t)getpid() << 32;
+    return value;
 }
 
-static int rank_start(struct supervisor *s, const drail_job_t *pattern,
-                      unsigned rank, drail_rank_main_t rank_main, void *arg)
-{
-    int pair[2];
-    pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-        return error_set(s->cfg->error, DRAIL_EJOB, "rank %u: socketpair: %s",
-                         rank, strerror(errno));
-    pid_t pid = fork();
-    if (pid < 0) {
-        error_set(s->cfg->error, DRAIL_EJOB, "rank %u: fork: %s", rank,
-                  strerror(errno));
-        close(pair[0]);
-        close(pair[1]);
-        return DRAIL_EJOB;
-    }
-    if (pid == 0) {
-        drail_job_t job = *pattern;
-        close(pair[0]);
-        job.rank = rank;
-        job.fd = pair[1];
-        rank_run(s, parent, &job, rank_main, arg);
-    }
-    close(pair[1]);
-    s->oob.ranks[rank].fd = pair[0];
-    s->children[rank].pid = pid;
-    s->nchildren = rank + 1;
-    s->alive++;
-    return 0;
-}
-
-/* ------------------------------------------------------- the supervisor */
-
-static void signal_all(struct supervisor *s, int sig)
-{
-    for (unsigned i = 0; i < s->nchildren; i++)
-        if (s->children[i].pid)
-            kill(s->children[i].pid, sig);
-}
-
-static void interrupt(struct supervisor *s)
-{
-    if (atomic_exchange(s->interrupted, true))
-        return;
-    s->rc = DRAIL_EINTR;
-    error_set(s->cfg->error, DRAIL_EINTR, "interrupted by a signal");
-    signal_all(s, SIGTERM);
-    oob_server_break(&s->oob, DRAIL_EINTR);
-    s->term_ns = 0;
-    s->kill_ns = now_ns() + (uint64_t)s->cfg->grace_ms * MS;
-}
-
-static void read_signals(struct supervisor *s)
-{
-    struct signalfd_siginfo info;
-    while (read(s->signals, &info, sizeof info) == sizeof info)
-        if (info.ssi_signo != SIGCHLD)
-            interrupt(s);
-}
-
-/* The first rank that fails gives the job its error and the others a limit. */
-static void rank_failed(struct supervisor *s, unsigned rank, int status)
-{
-    if (s->rc)
-        return;
-    s->rc = DRAIL_EJOB;
-    if (WIFSIGNALED(status))
-        error_set(s->cfg->error, DRAIL_EJOB,
-                  "rank %u was killed by signal %d (%s)", rank,
-                  WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        error_set(s->cfg->error, DRAIL_EJOB, "rank %u exited with status %d",
-                  rank, WEXITSTATUS(status));
-    s->term_ns = now_ns() + (uint64_t)s->cfg->grace_ms * MS;
-}
-
-static void reap(struct supervisor *s)
-{
-    for (unsigned i = 0; i < s->nchildren; i++) {
-        int status;
-        if (!s->children[i].pid ||
-            waitpid(s->children[i].pid, &status, WNOHANG) != s->children[i].pid)
-            continue;
-        s->children[i].pid = 0;
-        s->alive--;
-        if (status)
-            rank_failed(s, i, status);
-        /* also a rank that ended well can't take part any more */
-        oob_server_break(&s->oob, DRAIL_EPEER);
-    }
-}
-
-static void enforce(struct supervisor *s)
-{
-    uint64_t now = now_ns();
-    if (s->term_ns && now >= s->term_ns) {
-        signal_all(s, SIGTERM);
-        s->term_ns = 0;
-        s->kill_ns = now + TERM_MS * MS;
-    }
-    if (s->kill_ns && now >= s->kill_ns)
-        signal_all(s, SIGKILL);
-}
-
-static void supervise(struct supervisor *s)
-{
-    unsigned n = s->nchildren;
-    while (s->alive) {
-        for (unsigned i = 0; i < n; i++)
-            s->polls[i] = oob_server_want(&s->oob, i);
-        s->polls[n] = (struct pollfd){.fd = s->signals, .events = POLLIN};
-        poll(s->polls, n + 1, 100);
-        read_signals(s);
-        for (unsigned i = 0; i < n; i++)
-            if (s->polls[i].fd >= 0 && s->polls[i].revents)
-                oob_server_event(&s->oob, i, s->polls[i].revents);
-        reap(s);
-        enforce(s);
-    }
-}
-
-/* The supervisor's socket to each rank, and a rank's connections to all others
- * over all rails must fit into the limit of open files; ranks inherit it. */
-static void files_reserve(unsigned nranks)
+/* Over all rails, and a launcher's socket or two for each rank. */
+void job_reserve_files(unsigned size)
 {
     struct rlimit limit;
-    rlim_t need = nranks * (1 + FILES_PER_LINK * DRAIL_MAX_RAILS) + 64;
+    rlim_t need = size * (1 + FILES_PER_LINK * DRAIL_MAX_RAILS) + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
         return;
     limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg)
+int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
+                        void *all, int timeout_ms)
 {
-    memset(s, 0, sizeof *s);
-    s->cfg = cfg;
-    s->signals = -1;
-    s->interrupted = mmap(NULL, sizeof *s->interrupted, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    s->children = calloc(cfg->nranks, sizeof *s->children);
-    s->polls = calloc(cfg->nranks + 1, sizeof *s->polls);
-    if (s->interrupted == MAP_FAILED || !s->children || !s->polls ||
-        oob_server_open(&s->oob, cfg->nranks))
-        return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
-
-    /* blocked and read from a descriptor: the caller's handlers stay */
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGCHLD);
-    struct sigaction chld = {.sa_handler = SIG_DFL};
-    sigaction(SIGCHLD, &chld, &s->old_chld);
-    sigprocmask(SIG_BLOCK, &set, &s->old_mask);
-    s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (s->signals < 0) {
-        sigaction(SIGCHLD, &s->old_chld, NULL);
-        sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
-        return error_set(cfg->error, DRAIL_EJOB, "signalfd: %s",
-                         strerror(errno));
-    }
-    return 0;
-}
-
-static void supervisor_close(struct supervisor *s)
-{
-    if (s->signals >= 0) {
-        read_signals(s); /* what has come for us is ours */
-        close(s->signals);
-        sigaction(SIGCHLD, &s->old_chld, NULL);
-        sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
-    }
-    if (s->interrupted != MAP_FAILED)
-        munmap((void *)s->interrupted, sizeof *s->interrupted);
-    oob_server_close(&s->oob);
-    free(s->children);
-    free(s->polls);
-}
-
-int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
-                  void *arg)
-{
-    struct supervisor s;
-    if (!cfg || !rank_main)
+    if (!job || bytes > JOB_GATHER_BYTES || (bytes && (!mine || !all)))
         return DRAIL_EINVAL;
-    if (cfg->nranks < 1 || cfg->nranks > MAX_RANKS || cfg->grace_ms < 0)
-        return error_set(cfg->error, DRAIL_EINVAL,
-                         "%u ranks, grace %d ms: allowed are 1 to %u ranks and "
-                         "a grace of 0 or more",
-                         cfg->nranks, cfg->grace_ms, MAX_RANKS);
-    drail_job_t pattern = {
-        .size = cfg->nranks,
-        .platform = &platform_machine,
-        .ppn = cfg->ppn ? cfg->ppn : cfg->nranks,
-        .fd = -1,
-    };
-    if (getrandom(&pattern.id, sizeof pattern.id, 0) != sizeof pattern.id)
-        pattern.id = now_ns() ^ (uint64_t)getpid() << 32;
+    if (!bytes)
+        return drail_job_barrier(job, timeout_ms);
+    if (job->broken)
+        return job->broken;
+    if (timeout_ms < 0) {
+        drail_config_t cfg;
+        drail_config_init(&cfg);
+        timeout_ms = cfg.timeout_ms;
+    }
+    int rc = drail_job_interrupted(job)
+                 ? DRAIL_EINTR
+                 : job->allgather(job->context, mine, bytes, all, timeout_ms);
+    if (rc > 0)
+        rc = DRAIL_EPEER;
+    /* a mismatch of sizes leaves the ranks in step; nothing else does */
+    if (rc && rc != DRAIL_EINVAL)
+        job->broken = rc;
+    return rc;
+}
 
-    files_reserve(cfg->nranks);
-    int rc = supervisor_open(&s, cfg);
-    pattern.interrupted = s.interrupted;
-    fflush(NULL); /* or every rank would write what is buffered again */
-    for (unsigned r = 0; !rc && r < cfg->nranks; r++)
-        rc = rank_start(&s, &pattern, r, rank_main, arg);
-    if (rc)
-        signal_all(&s, SIGKILL);
-    supervise(&s);
-    supervisor_close(&s);
-    return rc ? rc : s.rc;
+int drail_job_barrier(drail_job_t *job, int timeout_ms)
+{
+    /* a byte, as an all-gather of nothing need not synchronise */
+    unsigned char mine = 0, all[MAX_RANKS];
+    return drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
 }

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank knows of its job. */
+/* What a rank knows of its job, however that was started. */
 #ifndef DRAIL_JOB_JOB_H
 #define DRAIL_JOB_JOB_H
 
 #include <stdatomic.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/job/nodes.h"
 #include "dapl_rail/platform/platform.h"
 
+#define JOB_GATHER_BYTES 65536u /* most that a rank may contribute */
+
 struct drail_job {
-    unsigned rank, size, ppn;
+    unsigned rank, size;
+    struct nodes nodes;
     const struct drail_platform *platform;
-    int fd;                    /* to the supervisor */
-    int broken;                /* out of step with the supervisor: this error */
-    uint64_t id;               /* random, the same on all ranks */
-    _Atomic bool *interrupted; /* in memory shared with the supervisor */
+    drail_allgather_t allgather;
+    void *context;          /* of allgather */
+    int broken;             /* the ranks' all-gathers are out of step: why */
+    uint64_t id;            /* random, the same on all ranks */
+    _Atomic bool stop;      /* this rank */
+    _Atomic bool *stop_all; /* in memory shared by all, or NULL */
 };
+
+uint64_t job_random(const struct drail_platform *p);
+/* So many ranks' connections must fit into the limit of open files. */
+void job_reserve_files(unsigned size);
+
+/* Runs the ranks as processes; cfg has been checked. */
+int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+               void *arg);
 
 #endif

@@ -108,7 +108,7 @@ static void contributed(struct oob_server *s, struct oob_rank *r)
 
 static int gather_reserve(struct oob_server *s)
 {
-    size_t need = (size_t)OOB_MAX_BYTES * s->nranks;
+    size_t need = (size_t)JOB_GATHER_BYTES * s->nranks;
     if (s->gather_size >= need)
         return 0;
     if (!s->gather)
@@ -142,7 +142,7 @@ static void receive(struct oob_server *s, unsigned rank)
     r->received += (size_t)n;
     if (r->received < sizeof r->header)
         return;
-    if (r->header.bytes > OOB_MAX_BYTES || gather_reserve(s)) {
+    if (r->header.bytes > JOB_GATHER_BYTES || gather_reserve(s)) {
         drop(r);
         return;
     }
@@ -188,7 +188,8 @@ void oob_server_event(struct oob_server *s, unsigned rank, short revents)
 /* ------------------------------------------------------- the rank's side */
 
 struct transfer {
-    drail_job_t *job;
+    const drail_job_t *job;
+    int fd;
     uint64_t deadline_ns;
 };
 
@@ -198,11 +199,11 @@ static int ready(const struct transfer *x, short events)
     for (;;) {
         if (drail_job_interrupted(x->job))
             return DRAIL_EINTR;
-        uint64_t now = now_ns();
+        uint64_t now = platform_now(x->job->platform);
         if (now >= x->deadline_ns)
             return DRAIL_ETIMEOUT;
         uint64_t left = (x->deadline_ns - now) / MS + 1;
-        struct pollfd p = {.fd = x->job->fd, .events = events};
+        struct pollfd p = {.fd = x->fd, .events = events};
         int n = poll(&p, 1, (int)(left < 100 ? left : 100));
         if (n > 0)
             return 0;
@@ -218,7 +219,7 @@ static int send_all(const struct transfer *x, const void *data, size_t bytes)
         int rc = ready(x, POLLOUT);
         if (rc)
             return rc;
-        ssize_t n = send(x->job->fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = send(x->fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             return DRAIL_EPEER;
         if (n > 0) {
@@ -236,7 +237,7 @@ static int recv_all(const struct transfer *x, void *data, size_t bytes)
         int rc = ready(x, POLLIN);
         if (rc)
             return rc;
-        ssize_t n = recv(x->job->fd, to, bytes, MSG_DONTWAIT);
+        ssize_t n = recv(x->fd, to, bytes, MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
             return DRAIL_EPEER;
         if (n > 0) {
@@ -247,21 +248,15 @@ static int recv_all(const struct transfer *x, void *data, size_t bytes)
     return 0;
 }
 
-int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
-                        void *all, int timeout_ms)
+int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
+                  int timeout_ms)
 {
-    if (!job || bytes > OOB_MAX_BYTES || (bytes && (!mine || !all)))
-        return DRAIL_EINVAL;
-    if (job->broken)
-        return job->broken;
-    if (timeout_ms < 0) {
-        drail_config_t cfg;
-        drail_config_init(&cfg);
-        timeout_ms = cfg.timeout_ms;
-    }
+    const struct oob_channel *channel = context;
     struct transfer x = {
-        .job = job,
-        .deadline_ns = now_ns() + (uint64_t)timeout_ms * MS,
+        .job = channel->job,
+        .fd = channel->fd,
+        .deadline_ns =
+            platform_now(channel->job->platform) + (uint64_t)timeout_ms * MS,
     };
     struct oob_header header = {.bytes = (uint32_t)bytes};
     int rc = send_all(&x, &header, sizeof header);
@@ -274,14 +269,6 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
     if (!rc && header.bytes != bytes)
         rc = DRAIL_EPEER;
     if (!rc)
-        rc = recv_all(&x, all, bytes * job->size);
-    /* a mismatch of sizes leaves the channel in step; nothing else does */
-    if (rc && rc != DRAIL_EINVAL)
-        job->broken = rc;
+        rc = recv_all(&x, all, bytes * channel->job->size);
     return rc;
-}
-
-int drail_job_barrier(drail_job_t *job, int timeout_ms)
-{
-    return drail_job_allgather(job, NULL, 0, NULL, timeout_ms);
 }

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OOB_MAX_BYTES 65536u
-
 struct oob_header {
     int32_t status; /* reply: 0 or a DRAIL_E… */
     uint32_t bytes; /* that follow, per rank */
@@ -47,5 +45,15 @@ struct pollfd oob_server_want(const struct oob_server *s, unsigned rank);
 void oob_server_event(struct oob_server *s, unsigned rank, short revents);
 /* From now on every all-gather fails with code. */
 void oob_server_break(struct oob_server *s, int code);
+
+/* The rank's side. */
+struct oob_channel {
+    const drail_job_t *job;
+    int fd; /* to the supervisor */
+};
+
+/* A drail_allgather_t, context is a struct oob_channel. */
+int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
+                  int timeout_ms);
 
 #endif
