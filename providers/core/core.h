@@ -92,7 +92,7 @@ struct core_ia {
     struct core_object *objects;
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
-    unsigned mr_hint;                        /* where to look for a free one */
+    unsigned mr_hint;                        /* all before are in use */
     struct core_epset eps;                   /* connected EPs */
     atomic_uint patience_ns;                 /* wait.c: polling with yields */
 };
@@ -235,10 +235,11 @@ struct core_transport {
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
     void (*ia_close)(struct core_ia *ia);
 
-    /* Publishes / withdraws a range for remote access. When mr_withdraw
-     * returns no peer accesses the range any more. ia->lock is held. */
+    /* Publishes / withdraws a range for remote access. From mr_withdraw on
+     * nobody enters the range; it returns whether all have left it, and is
+     * called again until they have. It does not wait. ia->lock is held. */
     DAT_RETURN (*mr_publish)(struct core_ia *ia, struct core_mr *mr);
-    void (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
+    bool (*mr_withdraw)(struct core_ia *ia, struct core_mr *mr);
 
     /* Connections; ia->lock is held. */
     DAT_RETURN (*listen)(struct core_sp *sp);

@@ -73,8 +73,10 @@ fail:
     return ret;
 }
 
-static void destroy_object(struct core_object *o)
+static void destroy_object(struct core_object *o, unsigned *patience)
 {
+    struct core_rmr *rmr = (struct core_rmr *)o;
+    struct core_lmr *lmr = (struct core_lmr *)o;
     switch (o->type) {
     case DAT_HANDLE_TYPE_CR:
         core_cr_destroy((struct core_cr *)o);
@@ -87,10 +89,13 @@ static void destroy_object(struct core_object *o)
         core_ep_destroy((struct core_ep *)o);
         break;
     case DAT_HANDLE_TYPE_RMR:
-        core_rmr_destroy((struct core_rmr *)o);
+        if (rmr->mr)
+            core_mr_free(o->ia, rmr->mr, patience);
+        core_rmr_destroy(rmr);
         break;
     case DAT_HANDLE_TYPE_LMR:
-        core_lmr_destroy((struct core_lmr *)o);
+        core_mr_free(o->ia, lmr->mr, patience);
+        core_lmr_destroy(lmr);
         break;
     case DAT_HANDLE_TYPE_SRQ:
         core_srq_destroy((struct core_srq *)o);
@@ -111,11 +116,13 @@ static void destroy_all(struct core_ia *ia)
         DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_LMR,
         DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
         DAT_HANDLE_TYPE_CNO};
+    unsigned patience =
+        CORE_PATIENCE; /* for all: a stopped peer may be inside */
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         for (struct core_object *o = ia->objects, *next; o; o = next) {
             next = o->next;
             if (o->type == order[i])
-                destroy_object(o);
+                destroy_object(o, &patience);
         }
 }
 

@@ -148,7 +148,12 @@ void core_ep_refs(struct core_ep *ep, void (*change)(struct core_object *));
 void core_ep_destroy(struct core_ep *ep);
 
 struct core_mr *core_mr_new(struct core_ia *ia);
-void core_mr_free(struct core_ia *ia, struct core_mr *mr);
+/* Withdraws a range, waits until no peer is in it, and gives its place back.
+ * ia->lock is held, but not while it waits. A stopped peer may be inside for
+ * long: false after so many looks, which *patience counts down; the range is
+ * withdrawn then, and this may be called again. */
+#define CORE_PATIENCE 10000u /* about a second */
+bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience);
 /* The range of a key if it is valid here, else NULL. */
 static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
 {
@@ -160,6 +165,7 @@ DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                           DAT_COUNT nseg, DAT_COUNT max_seg,
                           const DAT_LMR_TRIPLET *seg, int priv,
                           uint64_t *total);
+/* Without their ranges. */
 void core_lmr_destroy(struct core_lmr *lmr);
 void core_rmr_destroy(struct core_rmr *rmr);
 void core_srq_destroy(struct core_srq *srq);

@@ -6,21 +6,24 @@
  * that was freed is not valid again soon.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "internal.h"
 
-#define PRIV_ALL ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
+#define WITHDRAW_POLL_US 100
+#define PRIV_ALL         ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
 /* -------------------------------------------------------------- ranges --- */
 
+/* The lowest free place: peers then meet few different ones, and see by the new
+ * key that what was there is gone. */
 struct core_mr *core_mr_new(struct core_ia *ia)
 {
-    for (unsigned i = 0; i < CORE_MAX_MRS; i++) {
-        unsigned at = (ia->mr_hint + i) % CORE_MAX_MRS;
+    for (unsigned at = ia->mr_hint; at < CORE_MAX_MRS; at++) {
         struct core_mr *mr = &ia->mrs[at];
         if (mr->key)
             continue;
-        ia->mr_hint = (at + 1) % CORE_MAX_MRS;
+        ia->mr_hint = at + 1;
         mr->generation = mr->generation % (UINT32_MAX / CORE_MAX_MRS) + 1;
         mr->ep = NULL;
         mr->key = mr->generation * CORE_MAX_MRS + at;
@@ -30,10 +33,26 @@ struct core_mr *core_mr_new(struct core_ia *ia)
     return NULL;
 }
 
-void core_mr_free(struct core_ia *ia, struct core_mr *mr)
+static void mr_give_back(struct core_ia *ia, struct core_mr *mr)
 {
-    ia->transport->mr_withdraw(ia, mr);
+    unsigned at = (unsigned)(mr - ia->mrs);
     mr->key = 0;
+    if (at < ia->mr_hint)
+        ia->mr_hint = at;
+}
+
+bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
+{
+    while (!ia->transport->mr_withdraw(ia, mr)) {
+        if (!*patience)
+            return false;
+        --*patience;
+        pthread_mutex_unlock(&ia->lock);
+        usleep(WITHDRAW_POLL_US);
+        pthread_mutex_lock(&ia->lock);
+    }
+    mr_give_back(ia, mr);
+    return true;
 }
 
 static bool range_within(const struct core_mr *mr, uint64_t address,
@@ -139,7 +158,7 @@ static DAT_RETURN lmr_register(struct core_lmr *lmr, uint64_t base,
     mr->pz_id = lmr->pz->id;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);
     if (ret != DAT_SUCCESS)
-        mr->key = 0;
+        mr_give_back(ia, mr);
     else
         lmr->mr = mr;
     return ret;
@@ -241,7 +260,6 @@ DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
 
 void core_lmr_destroy(struct core_lmr *lmr)
 {
-    core_mr_free(lmr->o.ia, lmr->mr);
     core_unref(&lmr->pz->o);
     core_object_free(lmr);
 }
@@ -252,9 +270,11 @@ DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
     if (!lmr)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
     struct core_ia *ia = lmr->o.ia;
+    unsigned patience = CORE_PATIENCE;
     DAT_RETURN ret = DAT_SUCCESS;
     pthread_mutex_lock(&ia->lock);
-    if (atomic_load(&lmr->o.refs)) /* an RMR is bound to it */
+    if (atomic_load(&lmr->o.refs) || /* an RMR is bound to it */
+        !core_mr_free(ia, lmr->mr, &patience))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
     else
         core_lmr_destroy(lmr);
@@ -331,14 +351,18 @@ DAT_RETURN core_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-static void rmr_unbind(struct core_rmr *rmr)
+/* INVALID_STATE: a peer is in the window. */
+static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
 {
+    unsigned patience = CORE_PATIENCE;
     if (!rmr->mr)
-        return;
-    core_mr_free(rmr->o.ia, rmr->mr);
+        return DAT_SUCCESS;
+    if (!core_mr_free(rmr->o.ia, rmr->mr, &patience))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
     core_unref(&rmr->lmr->o);
     rmr->mr = NULL;
     rmr->lmr = NULL;
+    return DAT_SUCCESS;
 }
 
 /* Binds to a part of an LMR, ia->lock is held. */
@@ -360,7 +384,7 @@ static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
     mr->ep = rmr->scope == DAT_RMR_SCOPE_EP ? ep : NULL;
     DAT_RETURN ret = ia->transport->mr_publish(ia, mr);
     if (ret != DAT_SUCCESS) {
-        mr->key = 0;
+        mr_give_back(ia, mr);
         return ret;
     }
     core_ref(&lmr->o);
@@ -422,10 +446,9 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
     }
 
     struct core_ia *ia = rmr->o.ia;
-    DAT_RETURN ret = DAT_SUCCESS;
     pthread_mutex_lock(&ia->lock);
-    rmr_unbind(rmr); /* a new binding ends the old one */
-    if (lmr)
+    DAT_RETURN ret = rmr_unbind(rmr); /* a new binding ends the old one */
+    if (ret == DAT_SUCCESS && lmr)
         ret = rmr_bind(rmr, lmr, triplet, (int)priv, ep);
     pthread_mutex_unlock(&ia->lock);
     if (ret != DAT_SUCCESS)
@@ -447,7 +470,8 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
 
 void core_rmr_destroy(struct core_rmr *rmr)
 {
-    rmr_unbind(rmr);
+    if (rmr->lmr)
+        core_unref(&rmr->lmr->o);
     core_unref(&rmr->pz->o);
     core_object_free(rmr);
 }
@@ -459,7 +483,9 @@ DAT_RETURN core_rmr_free(DAT_RMR_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
     struct core_ia *ia = rmr->o.ia;
     pthread_mutex_lock(&ia->lock);
-    core_rmr_destroy(rmr);
+    DAT_RETURN ret = rmr_unbind(rmr);
+    if (ret == DAT_SUCCESS)
+        core_rmr_destroy(rmr);
     pthread_mutex_unlock(&ia->lock);
-    return DAT_SUCCESS;
+    return ret;
 }

@@ -90,6 +90,7 @@ static int cm_start(struct shm_ia *sia)
 }
 
 static void conn_free(struct shm_conn *c);
+static void conn_dispose(struct shm_conn *c);
 
 void shm_cm_stop(struct shm_ia *sia)
 {
@@ -102,6 +103,10 @@ void shm_cm_stop(struct shm_ia *sia)
     }
     while (sia->conns)
         conn_free(sia->conns);
+    for (struct shm_conn *c; (c = sia->leaving);) {
+        sia->leaving = c->next;
+        conn_dispose(c);
+    }
     if (sia->epoll_fd >= 0)
         close(sia->epoll_fd);
     if (sia->wake_fd >= 0)
@@ -128,6 +133,14 @@ static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
     return c;
 }
 
+static void conn_dispose(struct shm_conn *c)
+{
+    shm_segment_unmap(c);
+    if (c->peer)
+        shm_peer_put(c->sia, c->peer);
+    free(c);
+}
+
 static void conn_free(struct shm_conn *c)
 {
     struct shm_ia *sia = c->sia;
@@ -136,13 +149,26 @@ static void conn_free(struct shm_conn *c)
         at = &(*at)->next;
     *at = c->next;
     unwatch_fd(sia, c->fd);
-    shm_wait_outside(c, 0); /* shm_mr_withdraw will not know it any more */
-    shm_segment_unmap(c);
-    if (c->peer)
-        shm_peer_put(sia, c->peer);
     if (c->fd >= 0)
         close(c->fd);
-    free(c);
+    shm_access_close(c);
+    if (shm_access_inside(c, 0)) { /* shm_mr_withdraw must know of it */
+        c->next = sia->leaving;
+        sia->leaving = c;
+    } else {
+        conn_dispose(c);
+    }
+}
+
+void shm_cm_reap(struct shm_ia *sia)
+{
+    for (struct shm_conn **at = &sia->leaving, *c; (c = *at);)
+        if (shm_access_inside(c, 0)) {
+            at = &c->next;
+        } else {
+            *at = c->next;
+            conn_dispose(c);
+        }
 }
 
 static void attach(struct shm_conn *c, struct core_ep *ep)
@@ -161,6 +187,7 @@ static void conn_close(struct shm_conn *c)
         shutdown(c->fd, SHUT_RDWR);
     c->state = SHM_CM_CLOSED;
     c->deadline = UINT64_MAX;
+    shm_access_close(c);
 }
 
 /* Ends it and tells the consumer. What has arrived is delivered first. */
@@ -286,7 +313,7 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     if (c->peer)
-        shm_segment_try_reading(c);
+        shm_segment_agree(c);
     if (!c->peer ||
         shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
@@ -373,7 +400,7 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
              c->segment->version == SHM_VERSION;
     }
     if (ok)
-        shm_segment_try_reading(c);
+        shm_segment_agree(c);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     c->state = SHM_CM_OFFERED;

@@ -41,6 +41,12 @@ bool shm_memfd_ok(int fd, size_t size)
            st.st_size == (off_t)size;
 }
 
+bool shm_cannot_shrink(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
 int shm_control_map(int fd, struct shm_control *control, bool own)
 {
     void *door =

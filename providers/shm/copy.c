@@ -45,17 +45,35 @@ void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes)
         memcpy(to, from, n);
 }
 
+size_t shm_last_word(uintptr_t to, size_t n)
+{
+    size_t word = 8;
+    while (word > n || (to + n) % word)
+        word /= 2;
+    return word;
+}
+
 void shm_copy_ordered(void *to, const void *from, size_t n, size_t stream_bytes)
 {
-    if (n == 8 && !((uintptr_t)to & 7)) {
-        uint64_t word;
-        memcpy(&word, from, 8);
-        __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
-        return;
-    }
     if (!n)
         return;
-    shm_copy(to, from, n - 1, stream_bytes);
-    __atomic_store_n((uint8_t *)to + n - 1, ((const uint8_t *)from)[n - 1],
-                     __ATOMIC_RELEASE);
+    size_t word = shm_last_word((uintptr_t)to, n), rest = n - word;
+    if (rest)
+        shm_copy(to, from, rest, stream_bytes);
+    void *last = (char *)to + rest;
+    union {
+        uint64_t of8;
+        uint32_t of4;
+        uint16_t of2;
+        uint8_t of1;
+    } value;
+    memcpy(&value, (const char *)from + rest, word);
+    if (word == 8)
+        __atomic_store_n((uint64_t *)last, value.of8, __ATOMIC_RELEASE);
+    else if (word == 4)
+        __atomic_store_n((uint32_t *)last, value.of4, __ATOMIC_RELEASE);
+    else if (word == 2)
+        __atomic_store_n((uint16_t *)last, value.of2, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint8_t *)last, value.of1, __ATOMIC_RELEASE);
 }

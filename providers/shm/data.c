@@ -438,6 +438,8 @@ void shm_progress(struct core_ep *ep, bool sure)
     } else {
         core_ep_lock(ep);
         c = ep->tp;
+        if (c && c->peer)
+            shm_peer_drop_stale(c->peer);
     }
     DAT_EP_STATE state = core_ep_state(ep);
     if (c && (state == DAT_EP_STATE_CONNECTED ||

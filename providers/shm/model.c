@@ -93,7 +93,7 @@ static int check_same(const struct shm_ia *sia, const struct resource *r)
 static int add_hop(struct shm_ia *sia, enum kind kind, const char *name,
                    double rate)
 {
-    struct shm_way *way = &sia->control.door->way;
+    struct shm_way *way = &sia->way;
     unsigned at = 0;
     while (at < node.used &&
            (node.what[at].kind != kind || strcmp(node.what[at].name, name)))
@@ -141,9 +141,10 @@ int shm_model_open(struct shm_ia *sia)
     pthread_mutex_unlock(&node.lock);
     if (err)
         return -1;
-    door->way.change_after = p->change_after;
-    door->way.change_ns_per_byte =
+    sia->way.change_after = p->change_after;
+    sia->way.change_ns_per_byte =
         p->change_rate > 0 ? 1000.0 / p->change_rate : 0;
+    door->way = sia->way;
     sia->clocks = node.clocks;
     sia->latency_ns = to_ns(p->latency_us);
     sia->gap_ns = to_ns(p->gap_us);
@@ -152,15 +153,32 @@ int shm_model_open(struct shm_ia *sia)
     return 0;
 }
 
-struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door)
+static bool cost_ok(double ns_per_byte)
+{
+    return ns_per_byte >= 0 && ns_per_byte <= 1e6; /* 0.001 MB/s; not NaN */
+}
+
+/* The peer may write there: what is used is a copy that has been checked. */
+static bool way_ok(const struct shm_way *way)
+{
+    if (way->hops > SHM_HOPS)
+        return false;
+    for (unsigned i = 0; i < way->hops; i++)
+        if (way->hop[i].clock >= SHM_CLOCKS ||
+            !cost_ok(way->hop[i].ns_per_byte))
+            return false;
+    return cost_ok(way->change_ns_per_byte);
+}
+
+struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door,
+                                struct shm_way *way)
 {
     char path[64];
     struct stat st;
-    if (door->way.hops > SHM_HOPS)
+    *way = door->way;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!way_ok(way))
         return NULL;
-    for (unsigned i = 0; i < door->way.hops; i++)
-        if (door->way.hop[i].clock >= SHM_CLOCKS)
-            return NULL;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, door->clocks_fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
@@ -223,10 +241,10 @@ uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read)
     struct shm_ia *sia = c->sia;
     uint64_t now = shm_now_ns() + (read ? sia->latency_ns : 0);
     int mine = read ? INBOUND : OUTBOUND;
-    uint64_t here = take_way(sia->clocks, &sia->control.door->way, mine, now,
-                             bytes, sia->gap_ns);
-    uint64_t there = take_way(c->peer->clocks, &c->peer->control.door->way,
-                              !mine, now, bytes, 0);
+    uint64_t here =
+        take_way(sia->clocks, &sia->way, mine, now, bytes, sia->gap_ns);
+    uint64_t there =
+        take_way(c->peer->clocks, &c->peer->way, !mine, now, bytes, 0);
     return (here > there ? here : there) + sia->latency_ns;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Publishing registered ranges. A range that is one shared mapping of a file
- * of which this process holds an open fd (a memfd) can be mapped by peers,
- * who open it through /proc/PID/fd; any other range they reach by
- * process_vm_writev/readv.
+ * of which this process holds an open fd (a memfd), sealed against shrinking,
+ * can be mapped by peers, who open it through /proc/PID/fd; any other range
+ * they reach by process_vm_writev/readv.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -93,7 +93,8 @@ static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
             return f;
         }
     int fd = find_fd(sia, m);
-    struct shm_file *f = fd < 0 ? NULL : calloc(1, sizeof *f);
+    struct shm_file *f =
+        fd < 0 || !shm_cannot_shrink(fd) ? NULL : calloc(1, sizeof *f);
     if (!f)
         return NULL;
     f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -145,26 +146,28 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
     return DAT_SUCCESS;
 }
 
-void shm_wait_outside(struct shm_conn *c, uint32_t key)
+static bool peers_inside(struct shm_ia *sia, uint32_t key)
 {
-    if (!c->segment || !c->ep) /* it has never been connected */
-        return;
-    for (int slot = 0; slot < 2; slot++) {
-        uint32_t now;
-        while ((now = atomic_load(&c->rx->access[slot])) &&
-               (!key || now == key) && !shm_peer_dead(c->peer))
-            sched_yield();
-    }
+    bool inside = false;
+    for (struct shm_conn *c = sia->conns; c && !inside; c = c->next)
+        inside = shm_access_inside(c, key);
+    for (struct shm_conn *c = sia->leaving; c && !inside; c = c->next)
+        inside = shm_access_inside(c, key);
+    return inside;
 }
 
-void shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
+bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
-    /* Sequentially consistent with the peer's announcing its access. */
-    atomic_store(&e->key, 0);
-    for (struct shm_conn *c = sia->conns; c; c = c->next)
-        shm_wait_outside(c, mr->key);
+    if (atomic_exchange(&e->key, 0))
+        shm_access_fence();
+    shm_cm_reap(sia);
+    if (peers_inside(sia, mr->key))
+        return false;
     file_put(sia, mr->tp);
     mr->tp = NULL;
+    atomic_store(&e->key, SHM_KEY_FREE);
+    atomic_fetch_add(&sia->control.door->withdrawals, 1);
+    return true;
 }

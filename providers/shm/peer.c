@@ -13,57 +13,94 @@
 
 #include "shm.h"
 
+#define MAPS_BYTES (CORE_MAX_MRS * sizeof(struct shm_map))
+
+static void peer_free(struct shm_peer *p)
+{
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    if (p->atomic_fd >= 0)
+        close(p->atomic_fd);
+    if (p->maps != MAP_FAILED)
+        munmap(p->maps, MAPS_BYTES);
+    if (p->control.door)
+        shm_control_unmap(&p->control);
+    shm_model_unmap(p->clocks);
+    pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->atomic_lock);
+    free(p);
+}
+
+/* Either both ends are modelled or none. */
+static bool map_model(struct shm_peer *p, const struct shm_ia *sia)
+{
+    if (!p->control.door->way.hops != !sia->clocks)
+        return false;
+    if (!sia->clocks)
+        return true;
+    p->clocks = shm_model_map(p->pid, p->control.door, &p->way);
+    return p->clocks != NULL;
+}
+
+/* A description of its own of the control segment, whose locks are ours. */
+static int reopen(int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static struct shm_peer *peer_new(struct shm_ia *sia, pid_t pid, int control_fd)
+{
+    struct shm_peer *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_mutex_init(&p->atomic_lock, NULL);
+    p->pid = pid;
+    p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    p->atomic_fd = reopen(control_fd);
+    /* untouched until used */
+    p->maps = mmap(NULL, MAPS_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p->maps == MAP_FAILED || p->atomic_fd < 0 ||
+        shm_control_map(control_fd, &p->control, false) ||
+        p->control.door->magic != SHM_MAGIC ||
+        p->control.door->version != SHM_VERSION || !map_model(p, sia)) {
+        peer_free(p);
+        return NULL;
+    }
+    return p;
+}
+
 struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd)
 {
     struct stat st;
     if (!shm_memfd_ok(control_fd, SHM_CONTROL_SIZE) || fstat(control_fd, &st))
         return NULL;
-    for (struct shm_peer *p = sia->peers; p; p = p->next)
-        if (p->pid == pid && p->inode == st.st_ino) {
-            p->users++;
-            return p;
-        }
-
-    struct shm_peer *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->maps = calloc(CORE_MAX_MRS, sizeof *p->maps);
-    p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (!p->maps || shm_control_map(control_fd, &p->control, false))
-        goto fail;
-    if (p->control.door->magic != SHM_MAGIC ||
-        p->control.door->version != SHM_VERSION) {
-        shm_control_unmap(&p->control);
-        goto fail;
+    struct shm_peer *p = sia->peers;
+    while (p && (p->pid != pid || p->inode != st.st_ino))
+        p = p->next;
+    if (!p) {
+        p = peer_new(sia, pid, control_fd);
+        if (!p)
+            return NULL;
+        p->inode = st.st_ino;
+        p->next = sia->peers;
+        sia->peers = p;
     }
-    /* Either both ends are modelled or none. */
-    if (!p->control.door->way.hops != !sia->clocks ||
-        (sia->clocks && !(p->clocks = shm_model_map(pid, p->control.door)))) {
-        shm_control_unmap(&p->control);
-        goto fail;
-    }
-    pthread_mutex_init(&p->lock, NULL);
-    p->users = 1;
-    p->pid = pid;
-    p->inode = st.st_ino;
-    p->next = sia->peers;
-    sia->peers = p;
+    p->users++;
     return p;
-fail:
-    if (p->pidfd >= 0)
-        close(p->pidfd);
-    free(p->maps);
-    free(p);
-    return NULL;
 }
 
-static void map_free(struct shm_map *m)
+/* A range is in the map's place no longer, and nobody in the range. */
+static void map_drop(struct shm_map *m)
 {
-    if (!m)
-        return;
+    atomic_store_explicit(&m->key, 0, memory_order_relaxed);
     if (m->map)
         munmap(m->map, m->size);
-    free(m);
+    m->map = NULL;
+    m->base = NULL;
 }
 
 void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
@@ -74,15 +111,9 @@ void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
     while (*at != peer)
         at = &(*at)->next;
     *at = peer->next;
-    for (unsigned i = 0; i < CORE_MAX_MRS; i++)
-        map_free(atomic_load_explicit(&peer->maps[i], memory_order_relaxed));
-    free(peer->maps);
-    shm_model_unmap(peer->clocks);
-    shm_control_unmap(&peer->control);
-    pthread_mutex_destroy(&peer->lock);
-    if (peer->pidfd >= 0)
-        close(peer->pidfd);
-    free(peer);
+    for (unsigned i = 0; i < atomic_load(&peer->maps_end); i++)
+        map_drop(&peer->maps[i]);
+    peer_free(peer);
 }
 
 bool shm_peer_dead(const struct shm_peer *peer)
@@ -93,58 +124,101 @@ bool shm_peer_dead(const struct shm_peer *peer)
     return poll(&ended, 1, 0) > 0;
 }
 
-/* Maps a range; a map without an address says that it can't be done. */
-static struct shm_map *map_new(const struct shm_peer *peer,
-                               const struct shm_mr *mr, uint32_t key)
+/* Opens the file behind a range, if it is the one that was registered, long
+ * enough, and can't shrink: else touching its pages might end this process. */
+static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
 {
-    struct shm_map *m = calloc(1, sizeof *m);
     char path[64];
     struct stat st;
-    if (!m)
-        return NULL;
-    m->key = key;
     if (mr->fd < 0)
-        return m;
+        return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)peer->pid, mr->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
-        return m;
-    uint64_t in_page = mr->offset % SHM_PAGE;
-    /* The same file as registered, and long enough to be touched? */
-    if (!fstat(fd, &st) && st.st_ino == mr->inode &&
-        mr->offset + mr->length <= (uint64_t)st.st_size) {
-        size_t size = mr->length + in_page;
-        void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                       (off_t)(mr->offset - in_page));
-        if (p != MAP_FAILED) {
-            m->map = p;
-            m->size = size;
-            m->base = (char *)p + in_page;
-        }
-    }
+        return -1;
+    if (shm_cannot_shrink(fd) && !fstat(fd, &st) && st.st_ino == mr->inode &&
+        mr->offset <= (uint64_t)st.st_size &&
+        mr->length <= (uint64_t)st.st_size - mr->offset)
+        return fd;
     close(fd);
-    return m;
+    return -1;
 }
 
-/* @p key is that of an access which has been announced: mr's may be withdrawn
- * meanwhile. */
-char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr, uint32_t key)
+/* Maps a range if that can be done. */
+static void map_file(struct shm_map *m, const struct shm_peer *peer,
+                     const struct shm_mr *mr)
 {
-    _Atomic(struct shm_map *) *place = &peer->maps[mr - peer->control.table];
-    struct shm_map *m = atomic_load_explicit(place, memory_order_acquire);
-    if (m && m->key == key)
-        return m->base;
-
-    pthread_mutex_lock(&peer->lock);
-    struct shm_map *old = atomic_load_explicit(place, memory_order_relaxed);
-    m = old;
-    if (!old || old->key != key) {
-        m = map_new(peer, mr, key);
-        /* Nobody is inside the old range: its owner waited for that before
-         * it used the place again. */
-        atomic_store_explicit(place, m, memory_order_release);
-        map_free(old);
+    int fd = open_file(peer, mr);
+    if (fd < 0)
+        return;
+    uint64_t in_page = mr->offset % SHM_PAGE;
+    size_t size = mr->length + in_page;
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                   (off_t)(mr->offset - in_page));
+    if (p != MAP_FAILED) {
+        m->map = p;
+        m->size = size;
+        m->base = (char *)p + in_page;
     }
+    close(fd);
+}
+
+/* A key that changed means: the owner has waited until nobody was inside the
+ * old range. While it is 0, somebody may be. peer->lock is held. */
+static void drop_stale(struct shm_peer *peer)
+{
+    for (unsigned i = 0; i < atomic_load(&peer->maps_end); i++) {
+        struct shm_map *m = &peer->maps[i];
+        uint32_t key = atomic_load_explicit(&m->key, memory_order_relaxed);
+        uint32_t now = atomic_load_explicit(&peer->control.table[i].key,
+                                            memory_order_acquire);
+        if (key && now && now != key)
+            map_drop(m);
+    }
+}
+
+void shm_peer_drop_stale(struct shm_peer *peer)
+{
+    uint32_t now = atomic_load_explicit(&peer->control.door->withdrawals,
+                                        memory_order_acquire);
+    if (now == atomic_load_explicit(&peer->withdrawals, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&peer->withdrawals, now, memory_order_relaxed);
+    pthread_mutex_lock(&peer->lock);
+    drop_stale(peer);
     pthread_mutex_unlock(&peer->lock);
-    return m ? m->base : NULL;
+}
+
+/* Adds the range; peer->lock is held. */
+static bool map_add(struct shm_peer *peer, struct shm_map *m, uint32_t key)
+{
+    const struct shm_mr *mr = &peer->control.table[key % CORE_MAX_MRS];
+    /* Read once: the peer may write there. */
+    const struct shm_mr copy = *mr;
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&mr->key, memory_order_relaxed) != key)
+        return false;
+    drop_stale(peer);
+    map_drop(m);
+    m->priv = copy.priv;
+    m->pz_id = copy.pz_id;
+    m->ep_id = copy.ep_id;
+    m->address = copy.base;
+    m->length = copy.length;
+    map_file(m, peer, &copy);
+    if (atomic_load(&peer->maps_end) <= key % CORE_MAX_MRS)
+        atomic_store(&peer->maps_end, key % CORE_MAX_MRS + 1);
+    atomic_store_explicit(&m->key, key, memory_order_release);
+    return true;
+}
+
+const struct shm_map *shm_peer_map(struct shm_peer *peer, uint32_t key)
+{
+    struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
+    if (atomic_load_explicit(&m->key, memory_order_acquire) == key)
+        return m;
+    pthread_mutex_lock(&peer->lock);
+    bool found = atomic_load(&m->key) == key || map_add(peer, m, key);
+    pthread_mutex_unlock(&peer->lock);
+    return found ? m : NULL;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Access to a peer's registered memory. Every access is checked against the
- * peer's published ranges: key, bounds, privilege, PZ and EP. It is announced
- * first and the key looked at again, so that the owner, who clears the key and
- * then waits for announced accesses, can free the memory safely.
+ * Access to a peer's registered memory. Every access is announced (access.c),
+ * so that the owner can free the memory safely, and checked against the peer's
+ * published ranges: key, bounds, privilege, PZ and EP.
  */
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -14,25 +13,25 @@
 
 #include "shm.h"
 
-static void leave(struct shm_conn *c, int slot)
-{
-    atomic_store_explicit(&c->tx->access[slot], 0, memory_order_release);
-}
+#define ATOMIC_NS 2000000000u
 
-/* The range behind a key if the access is allowed, else NULL. */
-static const struct shm_mr *enter(struct shm_conn *c, int slot,
-                                  uint64_t address, uint64_t length,
-                                  uint32_t key, int priv)
+/* The range behind a key, announced until shm_access_leave, if the access is
+ * allowed; else NULL, and why. */
+static const struct shm_map *enter(struct shm_conn *c, int slot,
+                                   uint64_t address, uint64_t length,
+                                   uint32_t key, int priv,
+                                   DAT_DTO_COMPLETION_STATUS *status)
 {
-    const struct shm_mr *mr = &c->peer->control.table[key % CORE_MAX_MRS];
-    /* A full barrier between announcing and looking. */
-    atomic_exchange(&c->tx->access[slot], key);
-    if (key && atomic_load_explicit(&mr->key, memory_order_acquire) == key &&
-        (mr->priv & priv) == priv && mr->pz_id == c->peer_pz_id &&
-        (!mr->ep_id || mr->ep_id == c->peer_ep_id) && address >= mr->base &&
-        length <= mr->length && address - mr->base <= mr->length - length)
-        return mr;
-    leave(c, slot);
+    *status = shm_access_enter(c, slot, key);
+    if (*status != DAT_DTO_SUCCESS)
+        return NULL;
+    const struct shm_map *m = shm_peer_map(c->peer, key);
+    if (m && (m->priv & priv) == priv && m->pz_id == c->peer_pz_id &&
+        (!m->ep_id || m->ep_id == c->peer_ep_id) && address >= m->address &&
+        length <= m->length && address - m->address <= m->length - length)
+        return m;
+    shm_access_leave(c, slot);
+    *status = DAT_DTO_ERR_REMOTE_ACCESS;
     return NULL;
 }
 
@@ -57,12 +56,12 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
     uint64_t done = 0;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
-        /* The last byte by itself: the kernel's string copy may store the
+        /* The last word by itself: the kernel's string copy may store the
          * bytes of one piece in any order, but pieces in theirs. */
-        uint64_t body = total - done - 1;
+        size_t word = shm_last_word(address + done, total - done);
         struct iovec remote[2] = {
-            {(void *)(uintptr_t)(address + done), body},
-            {(void *)(uintptr_t)(address + total - 1), 1},
+            {(void *)(uintptr_t)(address + done), total - done - word},
+            {(void *)(uintptr_t)(address + total - word), word},
         };
         uint64_t skip = done, left = total - done;
         unsigned n = 0;
@@ -118,15 +117,15 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
     if (!total) /* no memory is touched, no key is looked at (as on IB) */
         return status;
-    const struct shm_mr *mr = enter(c, slot, address, total, key, priv);
-    if (!mr)
-        return DAT_DTO_ERR_REMOTE_ACCESS;
-    char *base = shm_peer_map(c->peer, mr, key);
-    if (base)
-        map_copy(c, write, nseg, seg, total, base + (address - mr->base));
+    const struct shm_map *m =
+        enter(c, slot, address, total, key, priv, &status);
+    if (!m)
+        return status;
+    if (m->base)
+        map_copy(c, write, nseg, seg, total, m->base + (address - m->address));
     else
         status = vm_copy(c, write, nseg, seg, total, address);
-    leave(c, slot);
+    shm_access_leave(c, slot);
     return status;
 }
 
@@ -139,30 +138,47 @@ static uint64_t apply(const struct core_dto *dto, uint64_t old)
     return old == dto->compare ? dto->operand : old;
 }
 
-/* One process at a time per target IA; a dead owner's turn is taken over. */
-static void atomic_lock(struct shm_doorbell *door)
+/* Atomics on memory that can't be mapped exclude each other, per target IA: the
+ * processes by a lock of the peer's control segment, which the kernel takes
+ * back from the dead, and the threads of this process by a mutex. */
+static bool atomic_trylock(struct shm_peer *peer)
 {
-    uint32_t me = (uint32_t)getpid(), owner = 0;
-    for (unsigned spins = 0;
-         !atomic_compare_exchange_strong(&door->atomic_owner, &owner, me);
-         spins++) {
-        if (spins % 1024 == 1023 && owner != me && kill((pid_t)owner, 0) &&
-            errno == ESRCH &&
-            atomic_compare_exchange_strong(&door->atomic_owner, &owner, me))
-            return;
-        owner = 0;
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (pthread_mutex_trylock(&peer->atomic_lock))
+        return false;
+    if (!fcntl(peer->atomic_fd, F_OFD_SETLK, &whole))
+        return true;
+    pthread_mutex_unlock(&peer->atomic_lock);
+    return false;
+}
+
+/* Who has the lock may be stopped: that is waited for, but not for ever. */
+static bool atomic_lock(struct shm_peer *peer)
+{
+    uint64_t end = shm_now_ns() + ATOMIC_NS;
+    while (!atomic_trylock(peer)) {
+        if (shm_now_ns() > end)
+            return false;
         sched_yield();
     }
+    return true;
+}
+
+static void atomic_unlock(struct shm_peer *peer)
+{
+    struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    fcntl(peer->atomic_fd, F_OFD_SETLK, &whole);
+    pthread_mutex_unlock(&peer->atomic_lock);
 }
 
 static DAT_DTO_COMPLETION_STATUS
 vm_atomic(struct shm_conn *c, const struct core_dto *dto, uint64_t *old)
 {
-    struct shm_doorbell *door = c->peer->control.door;
     uint64_t value;
     DAT_LMR_TRIPLET word = {.virtual_address = (uintptr_t)old,
                             .segment_length = sizeof *old};
-    atomic_lock(door);
+    if (!atomic_lock(c->peer))
+        return DAT_DTO_ERR_TRANSPORT;
     DAT_DTO_COMPLETION_STATUS status =
         vm_copy(c, false, 1, &word, sizeof *old, dto->remote_address);
     if (status == DAT_DTO_SUCCESS) {
@@ -170,7 +186,7 @@ vm_atomic(struct shm_conn *c, const struct core_dto *dto, uint64_t *old)
         word.virtual_address = (uintptr_t)&value;
         status = vm_copy(c, true, 1, &word, sizeof value, dto->remote_address);
     }
-    atomic_store_explicit(&door->atomic_owner, 0, memory_order_release);
+    atomic_unlock(c->peer);
     return status;
 }
 
@@ -179,13 +195,13 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
 {
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
     uint64_t old = 0;
-    const struct shm_mr *mr = enter(c, 0, dto->remote_address, 8,
-                                    dto->remote_key, CORE_PRIV_REMOTE_ATOMIC);
-    if (!mr)
-        return DAT_DTO_ERR_REMOTE_ACCESS;
-    char *base = shm_peer_map(c->peer, mr, dto->remote_key);
-    uint64_t *word = (void *)(base + (dto->remote_address - mr->base));
-    if (!base) {
+    const struct shm_map *m =
+        enter(c, 0, dto->remote_address, 8, dto->remote_key,
+              CORE_PRIV_REMOTE_ATOMIC, &status);
+    if (!m)
+        return status;
+    uint64_t *word = (void *)(m->base + (dto->remote_address - m->address));
+    if (!m->base) {
         status = vm_atomic(c, dto, &old);
     } else if (dto->op == CORE_FETCH_ADD) {
         old = __atomic_fetch_add(word, dto->operand, __ATOMIC_SEQ_CST);
@@ -194,7 +210,7 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
         __atomic_compare_exchange_n(word, &old, dto->operand, false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     }
-    leave(c, 0);
+    shm_access_leave(c, 0);
     if (status == DAT_DTO_SUCCESS)
         memcpy((void *)(uintptr_t)dto->seg->virtual_address, &old, sizeof old);
     return status;

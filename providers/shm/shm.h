@@ -77,13 +77,13 @@ struct shm_doorbell { /* first page; peers write it */
     struct shm_way way;
     _Alignas(CORE_CACHELINE) _Atomic uint32_t bell; /* a futex */
     _Atomic uint32_t sleepers;
-    /* pid of the process inside a read-modify-write of memory that it can't
-     * map: such atomics exclude each other, per target IA */
-    _Alignas(CORE_CACHELINE) _Atomic uint32_t atomic_owner;
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t withdrawals; /* of ranges */
 };
 
 /* A range that peers may access; one cache line. Peers map the table
- * read-only. `key` is written last and cleared first. */
+ * read-only. `key` is written last. When the range is withdrawn it becomes 0,
+ * and SHM_KEY_FREE as soon as no peer is in the range any more. */
+#define SHM_KEY_FREE 1 /* keys have a generation above the index */
 struct shm_mr {
     _Atomic uint32_t key;
     int32_t priv;
@@ -108,12 +108,17 @@ struct shm_control { /* as mapped by the owner or by a peer */
 
 /* --------------------------------------------------------------- peers --- */
 
-/* A range of a peer, mapped here. */
+/* What is known here of a peer's range, in one line: a copy of the peer's
+ * entry, which it could change, and where the range is mapped. Valid while the
+ * peer's entry has this key; replaced and dropped under the peer's lock. */
 struct shm_map {
-    uint32_t key;
-    void *map; /* whole pages */
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t key; /* 0: none; written last */
+    int32_t priv;
+    uint32_t pz_id, ep_id;
+    uint64_t address, length; /* in the peer's memory */
+    char *base;               /* here; NULL: it can't be mapped */
+    void *map;                /* whole pages */
     size_t size;
-    char *base; /* where the range starts */
 };
 
 /* Another open IA (of another process, or of this one) that EPs of ours are
@@ -125,9 +130,15 @@ struct shm_peer {
     uint64_t inode; /* of its control segment: its identity */
     int pidfd;
     struct shm_control control;
-    struct shm_clock *clocks;        /* NULL: no model */
-    pthread_mutex_t lock;            /* for adding maps */
-    _Atomic(struct shm_map *) *maps; /* by index of the range */
+    struct shm_clock *clocks; /* NULL: no model */
+    struct shm_way way;
+    pthread_mutex_t lock; /* for changing maps */
+    struct shm_map *maps; /* CORE_MAX_MRS, by index of the range */
+    atomic_uint maps_end; /* behind the last that was ever used */
+    _Atomic uint32_t
+        withdrawals;             /* of the peer, when stale maps were dropped */
+    pthread_mutex_t atomic_lock; /* remote.c: excludes our threads, … */
+    int atomic_fd;               /* … a lock of this file other processes */
 };
 
 /* --------------------------------------------------------- connections --- */
@@ -142,7 +153,10 @@ struct shm_dir {
                                                         the backlog */
     _Atomic uint64_t sample; /* address of SHM_MAGIC in its private memory */
     /* and by the receiver: */
+    _Atomic uint32_t closed;   /* no access to the receiver's memory any more */
     _Atomic uint32_t can_read; /* it could read the sample */
+    _Atomic uint32_t can_fence; /* it fences when it withdraws memory: the
+                                   sender need not at each access (access.c) */
     /* written by the sender when requests become pending, or none is */
     _Alignas(SHM_APART) _Atomic uint32_t pending; /* it waits for the
                                      counters below: ring its doorbell */
@@ -238,6 +252,7 @@ struct shm_conn {
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
     char *tx_backlog, *rx_backlog;
     struct shm_peer *peer;
+    bool fenced;              /* announce accesses with a fence */
     uint64_t rq_base;         /* receives of the EP before this connection */
     _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
     _Atomic uint64_t rx_backlogged; /* of rx_taken, those in the backlog */
@@ -291,6 +306,7 @@ struct shm_ia {
     struct shm_control control;
     int control_fd;
     struct shm_clock *clocks; /* NULL: no link model */
+    struct shm_way way;       /* as door->way, which peers could change */
     uint64_t latency_ns, gap_ns;
     char rate_text[SHM_HOPS][32];
     char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
@@ -302,7 +318,8 @@ struct shm_ia {
     int newest_fd; /* of the consumer's, found last */
     /* connection manager, under ia->lock */
     struct shm_conn *conns;
-    struct shm_watch *watch; /* by file descriptor */
+    struct shm_conn *leaving; /* freed, but a (stopped) peer is in an access */
+    struct shm_watch *watch;  /* by file descriptor */
     int watch_size;
     pthread_t thread;
     bool thread_runs;
@@ -328,7 +345,9 @@ bool shm_params_same(const char *field, const struct shm_params *a,
 
 /* model.c */
 int shm_model_open(struct shm_ia *sia);
-struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door);
+/* Maps a peer's clocks and copies the way that uses them; NULL: not usable. */
+struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door,
+                                struct shm_way *way);
 void shm_model_unmap(struct shm_clock *clocks);
 /* Sends so many bytes on their way, or reads them: when are they there? */
 uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read);
@@ -339,6 +358,8 @@ void shm_model_overhead(const struct shm_ia *sia);
 int shm_memfd(const char *name, size_t size);
 /* Is this fd a memfd of ours of that size which can't shrink under us? */
 bool shm_memfd_ok(int fd, size_t size);
+/* Is it sealed against shrinking, so that its pages can't vanish? */
+bool shm_cannot_shrink(int fd);
 int shm_control_create(struct shm_ia *sia);
 void shm_control_destroy(struct shm_ia *sia);
 int shm_control_map(int fd, struct shm_control *control, bool own);
@@ -353,18 +374,33 @@ void shm_wake(struct core_ia *ia);
 
 /* mr.c */
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
-void shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
+bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 
 /* peer.c */
 struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
 void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer);
-/* Address here of the peer's range, or NULL if it can't be mapped. */
-char *shm_peer_map(struct shm_peer *peer, const struct shm_mr *mr,
-                   uint32_t key);
+/* The peer's range of this key, whose access has been announced; NULL when it
+ * is not (or no longer) there. */
+const struct shm_map *shm_peer_map(struct shm_peer *peer, uint32_t key);
+/* Drops maps of ranges that the peer has withdrawn, if there are new ones. */
+void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
-/* Waits until the peer is in no access to our memory with this key, 0: with
- * any; a copy's time, or until it is dead. */
-void shm_wait_outside(struct shm_conn *c, uint32_t key);
+
+/* access.c */
+/* Can this process take part in fences by the withdrawing side? */
+bool shm_access_can_fence(void);
+/* Announces an access (slot: see shm_dir.access) until shm_access_leave. An
+ * error if the peer does not or no longer allow it: nothing is announced. */
+DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c, int slot,
+                                           uint32_t key);
+void shm_access_leave(struct shm_conn *c, int slot);
+/* Takes back the peer's right to access our memory over this connection, and
+ * waits a moment until it is in no access. */
+void shm_access_close(struct shm_conn *c);
+/* What was withdrawn by a store is seen by every access announced later. */
+void shm_access_fence(void);
+/* Is the (living) peer in an access to our memory with this key, 0: any? */
+bool shm_access_inside(struct shm_conn *c, uint32_t key);
 
 /* remote.c: access to the peer's memory; slot: see shm_dir.access */
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
@@ -377,7 +413,9 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
 
 /* copy.c */
 void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes);
-/* The last byte becomes visible last: a poller may wait for it. */
+/* Bytes of the last aligned word of [to, to + n): 8, 4, 2 or 1; n is not 0. */
+size_t shm_last_word(uintptr_t to, size_t n);
+/* The last word becomes visible last and whole: a poller may wait for it. */
 void shm_copy_ordered(void *to, const void *from, size_t n,
                       size_t stream_bytes);
 
@@ -393,8 +431,8 @@ void shm_recv_announce(struct shm_conn *c);
 /* segment.c */
 int shm_segment_create(struct shm_conn *c);
 int shm_segment_map(struct shm_conn *c, int side);
-/* Tells the peer whether we can read its private memory. */
-void shm_segment_try_reading(struct shm_conn *c);
+/* With the peer known: what can each do for the other? */
+void shm_segment_agree(struct shm_conn *c);
 void shm_segment_unmap(struct shm_conn *c);
 
 /* cm_wire.c: what connection managers say to one another */
@@ -441,5 +479,7 @@ void shm_disconnect(struct core_ep *ep, bool graceful);
 void shm_ep_release(struct core_ep *ep);
 void shm_abort(struct core_ep *ep);
 void shm_cm_stop(struct shm_ia *sia);
+/* Frees connections that ended while the peer was in an access. */
+void shm_cm_reap(struct shm_ia *sia);
 
 #endif

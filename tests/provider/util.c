@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "util.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,9 +83,10 @@ void region_create(region_t *region, memory_kind_t kind, size_t bytes,
     region->bytes = bytes;
     region->fd = -1;
     if (kind == MEMORY_MEMFD) {
-        region->fd = memfd_create("test", MFD_CLOEXEC);
+        region->fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         assert_true(region->fd >= 0);
         assert_int_equal(ftruncate(region->fd, (off_t)total), 0);
+        assert_int_equal(fcntl(region->fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
         region->all = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED,
                            region->fd, 0);
         assert_ptr_not_equal(region->all, MAP_FAILED);

@@ -61,7 +61,8 @@ DAT_DTO_COOKIE cookie(uint64_t value);
 
 typedef enum memory_kind {
     MEMORY_MALLOC, /**< private to the process */
-    MEMORY_MEMFD,  /**< shared mapping whose descriptor stays open */
+    MEMORY_MEMFD,  /**< shared mapping of a file that can't shrink and whose
+                        descriptor stays open: peers map it */
     MEMORY_KINDS
 } memory_kind_t;
 
