@@ -128,7 +128,9 @@ static DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
 {
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
-        /* accepted and flushed, as the specification has it */
+        /* accepted and flushed, as the specification has it, behind older
+         * ones that are perhaps just being flushed */
+        core_ep_flush(ep);
         core_request_done(ep, dto, DAT_DTO_ERR_FLUSHED);
         return DAT_SUCCESS;
     }

@@ -15,8 +15,9 @@
 
 #include "shm.h"
 
-#define CLOSE_NS 100000000u /* a copy's time; who is longer inside is stopped  \
-                             */
+#define CLOSE_NS                                                               \
+    100000000u /* a copy's time; who is longer inside is stopped               \
+                */
 
 #if defined(__SANITIZE_THREAD__)
 #define TSAN 1

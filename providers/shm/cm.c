@@ -194,7 +194,7 @@ static void conn_close(struct shm_conn *c)
 static void conn_end(struct shm_conn *c, DAT_EVENT_NUMBER event,
                      const void *private_data, DAT_COUNT size)
 {
-    if (c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING)
+    if (c->state >= SHM_CM_CONNECTED && c->state <= SHM_CM_LINGERING)
         shm_progress(c->ep, true);
     conn_close(c);
     core_ep_disconnected(c->ep, event, private_data, size);
@@ -440,6 +440,21 @@ void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data)
 
 /* -------------------------------------------------------------- events --- */
 
+/* The peer has disconnected. What it sent before comes first. */
+static void on_disconnect(struct shm_conn *c)
+{
+    uint64_t due = 0;
+    if (c->state != SHM_CM_ACCEPTED)
+        due = shm_arriving(c->ep);
+    if (!due) {
+        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+        return;
+    }
+    unwatch_fd(c->sia, c->fd); /* the end of the socket says nothing new */
+    c->state = SHM_CM_LINGERING;
+    c->deadline = due;
+}
+
 /* The peer is gone, or broke the connection, or talks nonsense. */
 static void on_end(struct shm_conn *c)
 {
@@ -461,6 +476,7 @@ static void on_end(struct shm_conn *c)
     case SHM_CM_DRAINING:
         conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
         break;
+    case SHM_CM_LINGERING:
     case SHM_CM_CLOSED:
         break;
     }
@@ -478,8 +494,9 @@ static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
                  (DAT_COUNT)msg->private_size);
     else if (c->state == SHM_CM_ACCEPTED && msg->type == SHM_CM_CONFIRM)
         conn_established(c, NULL, 0);
-    else if (c->state >= SHM_CM_ACCEPTED && msg->type == SHM_CM_DISCONNECT)
-        conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+    else if (c->state >= SHM_CM_ACCEPTED && c->state <= SHM_CM_DRAINING &&
+             msg->type == SHM_CM_DISCONNECT)
+        on_disconnect(c);
     else
         on_end(c);
 }
@@ -513,6 +530,10 @@ static void on_deadline(struct shm_conn *c)
         break;
     case SHM_CM_DRAINING:
         shm_disconnect(c->ep, true);
+        break;
+    case SHM_CM_LINGERING:
+        shm_progress(c->ep, true);
+        on_disconnect(c);
         break;
     default:
         on_end(c);

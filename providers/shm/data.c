@@ -478,6 +478,15 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
     return next;
 }
 
+uint64_t shm_arriving(struct core_ep *ep)
+{
+    core_ep_lock(ep);
+    const struct shm_msg *m = shm_rx_next(ep->tp);
+    uint64_t due = m && !is_due(m) ? m->head.due : 0;
+    core_ep_unlock(ep);
+    return due;
+}
+
 /* ------------------------------------------------- receives, announced --- */
 
 /* Publishes how many receives there are and what the smallest holds. Two

@@ -226,8 +226,10 @@ enum shm_cm_state {                    /* of a connection's socket */
                     SHM_CM_OFFERED,    /* passive: the consumer has a CR */
                     SHM_CM_ACCEPTED,   /* passive: waits for the confirmation */
                     SHM_CM_CONNECTED,
-                    SHM_CM_DRAINING, /* graceful disconnect waits for pending
-                                        sends */
+                    SHM_CM_DRAINING,  /* graceful disconnect waits for pending
+                                         sends */
+                    SHM_CM_LINGERING, /* the peer has disconnected; its messages
+                                         arrive yet */
                     SHM_CM_CLOSED,
 };
 
@@ -425,6 +427,8 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w);
 void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
 uint64_t shm_next_due(struct core_ep *ep, uint64_t seen);
+/* When the next message arrives that the link model holds back; 0: none. */
+uint64_t shm_arriving(struct core_ep *ep);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
 
