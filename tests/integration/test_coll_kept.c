@@ -102,9 +102,9 @@ static unsigned open_files(size_t *bytes)
             continue;
         for (i = 0; i < n && seen[i] != st.st_ino; i++)
             ;
-        /* providers have duplicates */
+        /* providers have duplicates, and sparse files */
         if (i == n && S_ISREG(st.st_mode) && st.st_nlink == 0)
-            *bytes += (size_t)st.st_size;
+            *bytes += (size_t)st.st_blocks * 512;
         seen[n++] = st.st_ino;
     }
     return n;
