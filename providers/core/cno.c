@@ -72,27 +72,36 @@ DAT_RETURN core_cno_free(DAT_CNO_HANDLE handle)
     return ret;
 }
 
+struct core_evd *core_cno_next(const struct core_cno *cno,
+                               const struct core_evd *evd)
+{
+    struct core_object *o = evd ? evd->o.next : cno->o.ia->objects;
+    for (; o; o = o->next)
+        if (o->type == DAT_HANDLE_TYPE_EVD &&
+            atomic_load(&((struct core_evd *)o)->cno) == cno)
+            return (struct core_evd *)o;
+    return NULL;
+}
+
 struct cno_wait {
-    struct core_cno *cno;
-    struct core_evd *evd; /* out: the one that triggered */
+    struct core_waiter w;
+    struct core_evd *triggered; /* out */
 };
 
-static bool cno_ready(void *arg)
+static bool cno_ready(struct core_waiter *waiter)
 {
-    struct cno_wait *w = arg;
-    struct core_ia *ia = w->cno->o.ia;
-    pthread_mutex_lock(&ia->lock);
-    for (struct core_object *o = ia->objects; o && !w->evd; o = o->next) {
-        struct core_evd *evd = (struct core_evd *)o;
-        if (o->type != DAT_HANDLE_TYPE_EVD ||
-            atomic_load(&evd->cno) != w->cno || !atomic_load(&evd->enabled))
+    struct cno_wait *w = (struct cno_wait *)waiter;
+    pthread_mutex_lock(&waiter->ia->lock);
+    struct core_evd *evd = NULL;
+    while (!w->triggered && (evd = core_cno_next(waiter->cno, evd))) {
+        if (!atomic_load(&evd->enabled))
             continue;
         core_evd_progress(evd);
         if (atomic_exchange(&evd->triggered, false))
-            w->evd = evd;
+            w->triggered = evd;
     }
-    pthread_mutex_unlock(&ia->lock);
-    return w->evd;
+    pthread_mutex_unlock(&waiter->ia->lock);
+    return w->triggered;
 }
 
 DAT_RETURN core_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout,
@@ -103,11 +112,14 @@ DAT_RETURN core_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout,
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    if (atomic_exchange(&cno->waiting, true))
+    struct cno_wait w = {.w = {.ia = cno->o.ia,
+                               .cno = cno,
+                               .ready = cno_ready,
+                               .waiting = &cno->waiting}};
+    if (!core_wait_begin(&w.w))
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-    struct cno_wait w = {.cno = cno};
-    DAT_RETURN ret = core_wait(cno->o.ia, cno_ready, &w, timeout);
-    *out = w.evd ? (DAT_EVD_HANDLE)w.evd : DAT_HANDLE_NULL;
-    atomic_store(&cno->waiting, false);
+    DAT_RETURN ret = core_wait(&w.w, timeout);
+    *out = w.triggered ? (DAT_EVD_HANDLE)w.triggered : DAT_HANDLE_NULL;
+    core_wait_end(&w.w);
     return ret;
 }

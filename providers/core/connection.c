@@ -431,6 +431,8 @@ int core_ep_poll(struct core_ep *ep)
         err = core_epset_add(&ep->request_evd->eps, ep);
     if (err)
         core_ep_unpoll(ep);
+    else
+        core_ep_bells(ep);
     return err;
 }
 
@@ -462,6 +464,7 @@ void core_ep_established(struct core_ep *ep, const void *private_data,
     /* Receives posted before are seen by the peer from now on. */
     atomic_store(&ep->state, DAT_EP_STATE_CONNECTED);
     connection_event(ep, DAT_CONNECTION_EVENT_ESTABLISHED, private_data, size);
+    core_ep_ring(ep); /* a message may have come before that */
 }
 
 void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,

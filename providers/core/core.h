@@ -13,8 +13,9 @@
  * by one thread at a time.
  *
  * Lock order: ia->lock (slow path: connections, creation, destruction) before
- * ep->lock (receive side and unfinished requests of one EP). The post path of
- * an EP without unfinished requests takes no lock.
+ * ia->bell_lock (going to sleep) before ep->lock (receive side and unfinished
+ * requests of one EP). The post path of an EP without unfinished requests
+ * takes no lock.
  */
 #ifndef DAPL_CORE_H
 #define DAPL_CORE_H
@@ -60,7 +61,7 @@ struct core_object {
     atomic_uint refs; /* objects and DTOs that need this one */
 };
 
-struct core_ep_array; /* a set of EPs that pollers read without a lock */
+struct core_ep_array; /* EPs that pollers read without a lock */
 struct core_epset {
     _Atomic(struct core_ep_array *) now;
 };
@@ -94,6 +95,8 @@ struct core_ia {
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
     unsigned mr_hint;                        /* all before are in use */
     struct core_epset eps;                   /* connected EPs */
+    pthread_mutex_t bell_lock;               /* who sleeps for what (bells.c) */
+    _Atomic uint64_t bells;                  /* taken */
     atomic_uint patience_ns;                 /* wait.c: polling with yields */
 };
 
@@ -283,13 +286,16 @@ struct core_transport {
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
-    /* Sleeping: arm, look once more, sleep if there is still nothing,
-     * disarm. sleep returns 0, or EINTR. */
-    uint32_t (*arm)(struct core_ia *ia);
-    int (*sleep)(struct core_ia *ia, uint32_t armed, uint64_t timeout_ns);
-    void (*disarm)(struct core_ia *ia);
-    /* Wakes this process's sleepers on the IA. Any thread. */
-    void (*wake)(struct core_ia *ia);
+    /* Sleeping. An IA has 64 bells, named by one bit each; a thread that is
+     * to sleep has one of its own. arm; the last look; sleep until it was rung
+     * since, or the time is over: returns 0, or EINTR. A thread may be
+     * cancelled in sleep at any instruction. */
+    void (*arm)(struct core_ia *ia, uint64_t bell);
+    int (*sleep)(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns);
+    void (*ring)(struct core_ia *ia, uint64_t bells); /* any thread */
+    /* The bells to ring when the network has something for the EP: a message,
+     * or news of an unfinished request. Or NULL: it rings all. */
+    void (*set_bells)(struct core_ep *ep, uint64_t bells);
 };
 
 /* Each provider library defines this one. */
@@ -359,6 +365,9 @@ static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 /* Adds the EP to / takes it off the lists that pollers walk. */
 int core_ep_poll(struct core_ep *ep);
 void core_ep_unpoll(struct core_ep *ep);
+
+/* Wakes this process's sleepers on the EVDs of the EP, after a fence. */
+void core_ep_ring(struct core_ep *ep);
 
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */

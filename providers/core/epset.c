@@ -69,15 +69,9 @@ void core_epset_progress(struct core_ia *ia, struct core_epset *set, bool sure)
         t->ia_progress(ia, sure);
         return;
     }
-    struct core_ep_array *a =
-        atomic_load_explicit(&set->now, memory_order_acquire);
-    unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
-    for (unsigned i = 0; i < n; i++) {
-        struct core_ep *ep =
-            atomic_load_explicit(&a->ep[i], memory_order_acquire);
-        if (ep)
-            t->progress(ep, sure);
-    }
+    struct core_ep *ep;
+    for (unsigned at = 0; (ep = core_epset_next(set, &at));)
+        t->progress(ep, sure);
 }
 
 uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,
@@ -89,13 +83,9 @@ uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,
         return t->ia_next_due(ia, seen);
     if (!t->next_due)
         return next;
-    struct core_ep_array *a =
-        atomic_load_explicit(&set->now, memory_order_acquire);
-    unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
-    for (unsigned i = 0; i < n; i++) {
-        struct core_ep *ep =
-            atomic_load_explicit(&a->ep[i], memory_order_acquire);
-        uint64_t due = ep ? t->next_due(ep, seen) : UINT64_MAX;
+    struct core_ep *ep;
+    for (unsigned at = 0; (ep = core_epset_next(set, &at));) {
+        uint64_t due = t->next_due(ep, seen);
         next = due < next ? due : next;
     }
     return next;

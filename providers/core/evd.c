@@ -10,6 +10,7 @@
 
 #include "internal.h"
 
+#define LOOK_EVERY 1024 /* polls that find nothing */
 #define EVD_STREAMS                                                            \
     (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DEFAULT_FLAG |                            \
      (int)DAT_IB_EVD_EXTENSION_FLAG)
@@ -48,7 +49,7 @@ static void event_copy(DAT_EVENT *to, const DAT_EVENT *from)
 }
 
 static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
-                     struct core_evd *evd)
+                     struct core_evd *evd, bool silent)
 {
     uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
     struct core_evd_slot *s;
@@ -69,22 +70,23 @@ static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
     }
     event_copy(&s->event, event);
     s->event.evd_handle = evd;
+    s->silent = silent;
     atomic_store_explicit(&s->turn, (pos & ~r->mask) + 1, memory_order_release);
     return true;
 }
 
-static bool ring_ready(struct core_evd_ring *r)
+/* Has the producer of this position published it? */
+static bool ring_full_at(struct core_evd_ring *r, uint64_t pos)
 {
-    uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
     return atomic_load_explicit(&r->slot[pos & r->mask].turn,
                                 memory_order_acquire) == (pos & ~r->mask) + 1;
 }
 
 static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
 {
-    if (!ring_ready(r))
-        return false;
     uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
+    if (!ring_full_at(r, pos))
+        return false;
     struct core_evd_slot *s = &r->slot[pos & r->mask];
     event_copy(event, &s->event);
     atomic_store_explicit(&s->turn, (pos & ~r->mask) + r->mask + 1,
@@ -93,9 +95,14 @@ static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
     return true;
 }
 
+static struct core_evd_ring *ring_next(struct core_evd_ring *r)
+{
+    return atomic_load_explicit(&r->next, memory_order_acquire);
+}
+
 static bool evd_take(struct core_evd *evd, DAT_EVENT *event)
 {
-    for (struct core_evd_ring *r = evd->first; r; r = r->next)
+    for (struct core_evd_ring *r = evd->first; r; r = ring_next(r))
         if (ring_get(r, event))
             return true;
     return false;
@@ -104,7 +111,7 @@ static bool evd_take(struct core_evd *evd, DAT_EVENT *event)
 static DAT_COUNT evd_count(struct core_evd *evd)
 {
     uint64_t n = 0;
-    for (struct core_evd_ring *r = evd->first; r; r = r->next)
+    for (struct core_evd_ring *r = evd->first; r; r = ring_next(r))
         n += atomic_load_explicit(&r->tail, memory_order_acquire) -
              atomic_load_explicit(&r->head, memory_order_acquire);
     return (DAT_COUNT)n;
@@ -115,24 +122,29 @@ void core_evd_progress(struct core_evd *evd)
     core_epset_progress(evd->o.ia, &evd->eps, false);
 }
 
+/* Tells those who may sleep for an event that was put. */
+static void evd_notify(struct core_evd *evd)
+{
+    if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
+        atomic_store_explicit(&evd->triggered, true, memory_order_release);
+    core_fence_light(core_fence_asymmetric);
+    core_ring(evd->o.ia,
+              atomic_load_explicit(&evd->bells, memory_order_relaxed));
+}
+
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
 {
     struct core_evd_ring *r =
         atomic_load_explicit(&evd->ring, memory_order_acquire);
-    if (!ring_put(r, event, evd)) {
+    if (!ring_put(r, event, evd, !notify)) {
         if (!atomic_exchange(&evd->overflowed, true) &&
             evd != evd->o.ia->async_evd)
             core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
                              DAT_EVD_OVERFLOW_ERROR);
         return -1;
     }
-    if (!notify)
-        return 0;
-    /* A full barrier: the event is seen before we look for sleepers. */
-    atomic_fetch_add(&evd->notified, 1);
-    if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
-        atomic_store(&evd->triggered, true);
-    evd->o.ia->transport->wake(evd->o.ia);
+    if (notify)
+        evd_notify(evd);
     return 0;
 }
 
@@ -183,7 +195,7 @@ void core_evd_destroy(struct core_evd *evd)
         core_unref(&cno->o);
     core_epset_free(&evd->eps);
     for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
-        next = r->next;
+        next = ring_next(r);
         ring_free(r);
     }
     core_object_free(evd);
@@ -242,6 +254,14 @@ DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
+/* Who sleeps for the EVD: it may not be what it was. */
+static void evd_look_again(struct core_evd *evd)
+{
+    core_evd_bells(evd);
+    core_fence_light(core_fence_asymmetric);
+    core_ring(evd->o.ia, atomic_load(&evd->bells));
+}
+
 DAT_RETURN core_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE to)
 {
     struct core_evd *evd = core_evd_get(handle);
@@ -257,10 +277,9 @@ DAT_RETURN core_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE to)
     struct core_cno *old = atomic_exchange(&evd->cno, cno);
     if (old)
         core_unref(&old->o);
-    if (cno && evd_count(evd) > 0) {
+    if (cno && evd_count(evd) > 0)
         atomic_store(&evd->triggered, true);
-        evd->o.ia->transport->wake(evd->o.ia);
-    }
+    evd_look_again(evd);
     return DAT_SUCCESS;
 }
 
@@ -272,7 +291,7 @@ static DAT_RETURN evd_set(DAT_EVD_HANDLE handle, size_t member, bool value)
     atomic_store((atomic_bool *)((char *)evd + member), value);
     if (evd_count(evd) > 0 && atomic_load(&evd->cno))
         atomic_store(&evd->triggered, true);
-    evd->o.ia->transport->wake(evd->o.ia); /* a waiter looks at its EVD */
+    evd_look_again(evd);
     return DAT_SUCCESS;
 }
 
@@ -313,7 +332,7 @@ DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
     struct core_evd_ring *ring = ring_new(qlen);
     if (!ring)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    now->next = ring;
+    atomic_store_explicit(&now->next, ring, memory_order_release);
     atomic_store_explicit(&evd->ring, ring, memory_order_release);
     return DAT_SUCCESS;
 }
@@ -343,11 +362,17 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     if (!event)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    /* one consumer at a time: the waiter's event is not ours to take */
+    if (atomic_load_explicit(&evd->waiting, memory_order_acquire))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     if (evd_take(evd, event))
         return DAT_SUCCESS;
     core_evd_progress(evd);
     if (evd_take(evd, event))
         return DAT_SUCCESS;
+    /* Who polls in vain looks after the other connections, too. */
+    if (++evd->polls % LOOK_EVERY == 0)
+        core_epset_progress(evd->o.ia, &evd->o.ia->eps, false);
     /* Without the error class, as the verbs providers have it: genuine
      * `dtest -p` compares with the bare type. */
     return DAT_QUEUE_EMPTY;
@@ -363,36 +388,49 @@ DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
     if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
     /* Refused rather than lost: the consumer is told here. */
-    if (!ring_put(atomic_load(&evd->ring), event, evd))
+    if (!ring_put(atomic_load(&evd->ring), event, evd, false))
         return CORE_ERROR(DAT_QUEUE_FULL, 0);
-    atomic_fetch_add(&evd->notified, 1);
-    if (atomic_load(&evd->cno))
-        atomic_store(&evd->triggered, true);
-    evd->o.ia->transport->wake(evd->o.ia);
+    evd_notify(evd);
     return DAT_SUCCESS;
 }
 
 struct evd_wait {
-    struct core_evd *evd;
+    struct core_waiter w;
     DAT_COUNT threshold;
-    uint32_t notified; /* at entry */
     bool entered;
+    /* events from here on were not there when the wait began */
+    struct core_evd_ring *ring;
+    uint64_t at;
 };
 
-/* Events that do not notify are counted, but do not end a wait that has
- * begun (unsignalled and unsolicited completions). */
-static bool evd_ready(void *arg)
+/* Has an event come that ends a wait? Unsignalled and unsolicited completions
+ * are counted, but do not end one that has begun. */
+static bool evd_news(struct evd_wait *w)
 {
-    struct evd_wait *w = arg;
-    struct core_evd *evd = w->evd;
+    while (ring_full_at(w->ring, w->at) &&
+           w->ring->slot[w->at & w->ring->mask].silent)
+        w->at++;
+    for (struct core_evd_ring *r = w->ring; r; r = ring_next(r)) {
+        uint64_t at = r == w->ring ? w->at : 0;
+        uint64_t end = atomic_load_explicit(&r->tail, memory_order_acquire);
+        /* a producer that is late must not hide the one behind it */
+        for (; at < end; at++)
+            if (ring_full_at(r, at) && !r->slot[at & r->mask].silent)
+                return true;
+    }
+    return false;
+}
+
+static bool evd_ready(struct core_waiter *waiter)
+{
+    struct evd_wait *w = (struct evd_wait *)waiter;
+    struct core_evd *evd = waiter->evd;
     if (!atomic_load_explicit(&evd->waitable, memory_order_relaxed))
         return true;
     core_evd_progress(evd);
-    bool news = !w->entered ||
-                atomic_load_explicit(&evd->notified, memory_order_acquire) !=
-                    w->notified;
+    bool first = !w->entered;
     w->entered = true;
-    return news && evd_count(evd) >= w->threshold;
+    return evd_count(evd) >= w->threshold && (first || evd_news(w));
 }
 
 DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
@@ -411,13 +449,17 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     if (!atomic_load(&evd->waitable))
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
-    if (atomic_exchange_explicit(&evd->waiting, true, memory_order_acquire))
-        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
 
-    struct evd_wait w = {.evd = evd,
+    struct evd_wait w = {.w = {.ia = evd->o.ia,
+                               .evd = evd,
+                               .ready = evd_ready,
+                               .waiting = &evd->waiting},
                          .threshold = threshold,
-                         .notified = atomic_load(&evd->notified)};
-    DAT_RETURN ret = core_wait(evd->o.ia, evd_ready, &w, timeout);
+                         .ring = atomic_load(&evd->ring)};
+    w.at = atomic_load(&w.ring->tail);
+    if (!core_wait_begin(&w.w))
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+    DAT_RETURN ret = core_wait(&w.w, timeout);
     if (ret == DAT_SUCCESS && !atomic_load(&evd->waitable))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
     /* A counted event may be a few instructions short of published. */
@@ -425,6 +467,6 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
         while (!evd_take(evd, event))
             sched_yield();
     *n_more = evd_count(evd);
-    atomic_store_explicit(&evd->waiting, false, memory_order_release);
+    core_wait_end(&w.w);
     return ret;
 }

@@ -44,6 +44,8 @@ DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
     ia->transport = &core_transport;
     ia->can = core_transport.can;
     pthread_mutex_init(&ia->lock, NULL);
+    pthread_mutex_init(&ia->bell_lock, NULL);
+    core_fence_init();
     snprintf(ia->name, sizeof ia->name, "%s", name);
     ret = ia->transport->ia_open(ia, params);
     if (ret != DAT_SUCCESS)
@@ -151,6 +153,7 @@ DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
     ia->transport->ia_close(ia);
     core_epset_free(&ia->eps);
+    pthread_mutex_destroy(&ia->bell_lock);
     pthread_mutex_destroy(&ia->lock);
     free(ia->mrs);
     core_object_free(ia);

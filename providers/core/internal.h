@@ -7,6 +7,7 @@
 #define DAPL_CORE_INTERNAL_H
 
 #include "core.h"
+#include "fence.h"
 
 #define CORE_MAX_EVD_QLEN 65536
 
@@ -44,17 +45,20 @@ struct core_cno {
     struct core_object o;
     DAT_OS_WAIT_PROXY_AGENT agent;
     atomic_bool waiting;
+    uint64_t bell; /* of the waiter, 0: none sleeps; ia->bell_lock */
 };
 
 struct core_evd_slot {
     /* Vyukov's bounded queue, but for the index: zeroed memory is an empty
      * queue. Position of the lap's first slot: a producer's; 1 more: full. */
     _Atomic uint64_t turn;
+    bool silent; /* ends no wait */
     DAT_EVENT event;
 };
 
 struct core_evd_ring {
-    struct core_evd_ring *next; /* larger one, after dat_evd_resize */
+    /* the larger one after dat_evd_resize */
+    _Atomic(struct core_evd_ring *) next;
     size_t size;
     uint64_t mask;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t tail; /* producers */
@@ -67,11 +71,13 @@ struct core_evd {
     DAT_EVD_FLAGS flags;
     _Atomic(struct core_evd_ring *) ring; /* where producers put */
     struct core_evd_ring *first;          /* where the consumer starts */
-    _Atomic uint32_t notified;            /* notifying events so far */
     _Atomic(struct core_cno *) cno;
     atomic_bool triggered; /* an event for the CNO */
     atomic_bool enabled, waitable, waiting, overflowed;
-    struct core_epset eps; /* EPs to ask for progress when polled */
+    struct core_epset eps;  /* EPs to ask for progress when polled */
+    unsigned polls;         /* that found nothing */
+    uint64_t bell;          /* of the waiter, 0: none sleeps; ia->bell_lock */
+    _Atomic uint64_t bells; /* to ring for an event: of waiter and CNO's */
 };
 
 /* ---- shared receive queues ---- */
@@ -83,6 +89,7 @@ struct core_srq {
     struct core_wqe *wqe;
     uint32_t depth, max_iov, head, count, outstanding;
     DAT_COUNT low_watermark; /* 0: no event wanted */
+    _Atomic uint64_t bells;  /* of sleepers that a receive may serve */
 };
 
 /* ----------------------------------------------------------- functions --- */
@@ -122,11 +129,58 @@ void core_evd_destroy(struct core_evd *evd);
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
 void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
                       DAT_HANDLE handle, DAT_COUNT reason);
-/* Waits until `ready` says so, polling and then sleeping. */
-DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
-                     DAT_TIMEOUT timeout);
+/* A thread in dat_evd_wait or dat_cno_wait. */
+struct core_waiter {
+    struct core_ia *ia;
+    struct core_evd *evd; /* what it waits for: this EVD, */
+    struct core_cno *cno; /* or the EVDs of this CNO */
+    bool (*ready)(struct core_waiter *w);
+    atomic_bool *waiting; /* lowered if the thread is cancelled */
+    uint64_t bell;        /* while it sleeps: one bit, 0 if all are taken */
+    int cancel_type;      /* of the thread, outside */
+};
+/* Raises `waiting`, unless another thread has: false. core_wait_end lowers
+ * it: the last that is done. */
+bool core_wait_begin(struct core_waiter *w);
+void core_wait_end(struct core_waiter *w);
+/* Waits until `ready` says so, polling and then sleeping: in sleep the thread
+ * may be cancelled. */
+DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout);
+
+/* bells.c. Takes a bell and lets it be known; from here on no event of the
+ * waiter's is missed. False: there is none left. */
+bool core_bell_take(struct core_waiter *w);
+void core_bell_give(struct core_waiter *w);
+/* The EVD's CNO changed / the EP was connected: who sleeps for them? */
+void core_evd_bells(struct core_evd *evd);
+void core_ep_bells(struct core_ep *ep);
+/* Rings those that still sleep. After a fence: see core/fence.h. */
+static inline void core_ring(struct core_ia *ia, uint64_t bells)
+{
+    if (bells && (bells &= atomic_load(&ia->bells)))
+        ia->transport->ring(ia, bells);
+}
+/* The EVDs of a CNO: the next one after @p evd (NULL: the first), or NULL.
+ * ia->lock is held. */
+struct core_evd *core_cno_next(const struct core_cno *cno,
+                               const struct core_evd *evd);
 void core_evd_progress(struct core_evd *evd);
 
+/* The EPs of a set, from place *at on; NULL: no more. */
+static inline struct core_ep *core_epset_next(struct core_epset *set,
+                                              unsigned *at)
+{
+    struct core_ep_array *a =
+        atomic_load_explicit(&set->now, memory_order_acquire);
+    unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
+    while (*at < n) {
+        struct core_ep *ep =
+            atomic_load_explicit(&a->ep[(*at)++], memory_order_acquire);
+        if (ep)
+            return ep;
+    }
+    return NULL;
+}
 /* Under ia->lock. Returns -1 without memory. */
 int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);

@@ -102,8 +102,8 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
     }
     pthread_mutex_unlock(&srq->lock);
     /* a thread may sleep on a message that had found no receive */
-    atomic_thread_fence(memory_order_seq_cst);
-    srq->o.ia->transport->wake(srq->o.ia);
+    core_fence_light(core_fence_asymmetric);
+    core_ring(srq->o.ia, atomic_load(&srq->bells));
     return ret;
 }
 

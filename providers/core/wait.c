@@ -7,14 +7,16 @@
  */
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "internal.h"
 
 #define PAUSE_NS     3000   /* a cache line's way, and a short handler */
 #define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
 #define YIELD_MIN_NS 1000
-#define CLOCK_EVERY  16     /* polls per clock reading */
-#define OVERSLEEP_NS 500000 /* poll rather than sleep when due this soon */
+#define CLOCK_EVERY  16       /* polls per clock reading */
+#define NAP_NS       10000000 /* sleep that nobody ends; see has_others */
+#define OVERSLEEP_NS 500000   /* poll rather than sleep when due this soon */
 
 static uint64_t now_ns(void)
 {
@@ -31,12 +33,11 @@ static inline void cpu_relax(void)
 }
 
 /* Polls until ready or `until`; `yields` selects the phase. */
-static bool poll_until(bool (*ready)(void *), void *arg, uint64_t until,
-                       bool yields)
+static bool poll_until(struct core_waiter *w, uint64_t until, bool yields)
 {
     do {
         for (int i = 0; i < (yields ? 1 : CLOCK_EVERY); i++) {
-            if (ready(arg))
+            if (w->ready(w))
                 return true;
             if (yields)
                 sched_yield();
@@ -47,66 +48,144 @@ static bool poll_until(bool (*ready)(void *), void *arg, uint64_t until,
     return false;
 }
 
-DAT_RETURN core_wait(struct core_ia *ia, bool (*ready)(void *), void *arg,
-                     DAT_TIMEOUT timeout)
+static bool feeds(const struct core_waiter *w, const struct core_evd *evd)
 {
-    if (ready(arg))
-        return DAT_SUCCESS;
-    if (!timeout)
-        return CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
+    return evd && (w->evd ? w->evd == evd : atomic_load(&evd->cno) == w->cno);
+}
 
-    const struct core_transport *t = ia->transport;
-    uint64_t start = now_ns();
-    uint64_t end = timeout == DAT_TIMEOUT_INFINITE
-                       ? UINT64_MAX
-                       : start + (uint64_t)timeout * 1000;
-    uint32_t patience =
-        atomic_load_explicit(&ia->patience_ns, memory_order_relaxed);
-    uint64_t until = start + PAUSE_NS;
-    DAT_RETURN ret = DAT_SUCCESS;
+/* Has the IA connections that have nothing to do with what is waited for?
+ * Their peers don't wake this waiter, but an adapter would serve them. */
+static bool has_others(const struct core_waiter *w)
+{
+    struct core_ep *ep;
+    for (unsigned at = 0; (ep = core_epset_next(&w->ia->eps, &at));)
+        if (!feeds(w, ep->recv_evd) && !feeds(w, ep->request_evd))
+            return true;
+    return false;
+}
 
-    if (poll_until(ready, arg, until < end ? until : end, false))
-        return DAT_SUCCESS;
-    until += patience;
-    if (patience && poll_until(ready, arg, until < end ? until : end, true))
-        goto out;
-    for (;;) {
-        uint32_t armed = t->arm(ia);
-        uint64_t seen = now_ns();
-        /* After arming no wake-up is missed; everything is looked at, also
-         * what another thread may be just leaving. */
-        core_epset_progress(ia, &ia->eps, true);
-        bool done = ready(arg);
-        uint64_t due = core_epset_next_due(ia, &ia->eps, seen), now = now_ns();
-        bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
-        int err = 0;
-        if (due != UINT64_MAX)
-            due -= OVERSLEEP_NS;
-        due = due < end ? due : end;
-        if (!done && !soon && now < end)
-            err = t->sleep(ia, armed, due == UINT64_MAX ? due : due - now);
-        t->disarm(ia);
-        if (done || ready(arg) ||
-            (soon &&
-             poll_until(ready, arg,
-                        now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end,
-                        true)))
-            break;
-        if (err == EINTR) {
-            ret = CORE_ERROR(DAT_INTERRUPTED_CALL, 0);
-            break;
-        }
-        if (now >= end) {
-            ret = CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
-            break;
-        }
+/* When something that the waiter waits for is due. */
+static uint64_t next_due(struct core_waiter *w, uint64_t seen)
+{
+    uint64_t next = UINT64_MAX;
+    if (w->evd)
+        return core_epset_next_due(w->ia, &w->evd->eps, seen);
+    pthread_mutex_lock(&w->ia->lock);
+    for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));) {
+        uint64_t due = core_epset_next_due(w->ia, &evd->eps, seen);
+        next = due < next ? due : next;
     }
-out:
-    /* one that was cut short was in vain, too */
-    if (ret == DAT_SUCCESS && now_ns() - start < 2 * YIELD_MAX_NS)
+    pthread_mutex_unlock(&w->ia->lock);
+    return next;
+}
+
+static void abandon(void *waiter)
+{
+    struct core_waiter *w = waiter;
+    core_bell_give(w);
+    atomic_store(w->waiting, false);
+}
+
+/* Sleeps until rung or so long: 0 or EINTR. */
+static int sleep_ns(struct core_waiter *w, uint64_t ns)
+{
+    int err, type;
+    pthread_cleanup_push(abandon, w);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    if (w->bell)
+        err = w->ia->transport->sleep(w->ia, w->bell, ns);
+    else
+        err = usleep((useconds_t)(ns / 1000)) ? EINTR : 0;
+    pthread_setcanceltype(type, NULL);
+    pthread_cleanup_pop(0);
+    return err;
+}
+
+/* One sleep at most: 0 ready, EAGAIN not yet, EINTR, ETIMEDOUT. */
+static int sleep_once(struct core_waiter *w, uint64_t end)
+{
+    int err = 0;
+    bool rung = core_bell_take(w);
+    uint64_t seen = now_ns();
+    core_epset_progress(w->ia, &w->ia->eps, true);
+    bool done = w->ready(w);
+    uint64_t due = next_due(w, seen), now = now_ns(), until = end;
+    bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
+    if (due != UINT64_MAX && due - OVERSLEEP_NS < until)
+        until = due - OVERSLEEP_NS;
+    if ((!rung || has_others(w)) && now + NAP_NS < until)
+        until = now + NAP_NS;
+    if (!done && !soon && now < end)
+        err = sleep_ns(w, until == UINT64_MAX ? until : until - now);
+    core_bell_give(w);
+    if (done || w->ready(w))
+        return 0;
+    if (soon &&
+        poll_until(w, now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end,
+                   true))
+        return 0;
+    if (!err)
+        err = now >= end ? ETIMEDOUT : EAGAIN;
+    return err;
+}
+
+static int yield_and_sleep(struct core_waiter *w, uint64_t end,
+                           uint32_t patience)
+{
+    uint64_t until = now_ns() + patience;
+    if (patience && poll_until(w, until < end ? until : end, true))
+        return 0;
+    int err;
+    while ((err = sleep_once(w, end)) == EAGAIN)
+        ;
+    return err;
+}
+
+/* One that was cut short was in vain, too. */
+static void learn(struct core_ia *ia, uint32_t patience, bool served,
+                  uint64_t took)
+{
+    if (served && took < 2 * YIELD_MAX_NS)
         patience = YIELD_MAX_NS;
     else
         patience = patience / 2 >= YIELD_MIN_NS ? patience / 2 : 0;
     atomic_store_explicit(&ia->patience_ns, patience, memory_order_relaxed);
-    return ret;
+}
+
+DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
+{
+    if (w->ready(w))
+        return DAT_SUCCESS;
+    if (!timeout)
+        return CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
+    uint64_t start = now_ns(), until = start + PAUSE_NS;
+    uint64_t end = timeout == DAT_TIMEOUT_INFINITE
+                       ? UINT64_MAX
+                       : start + (uint64_t)timeout * 1000;
+    if (poll_until(w, until < end ? until : end, false))
+        return DAT_SUCCESS;
+    uint32_t patience =
+        atomic_load_explicit(&w->ia->patience_ns, memory_order_relaxed);
+    int err = yield_and_sleep(w, end, patience);
+    learn(w->ia, patience, !err, now_ns() - start);
+    if (err)
+        return CORE_ERROR(
+            err == EINTR ? DAT_INTERRUPTED_CALL : DAT_TIMEOUT_EXPIRED, 0);
+    return DAT_SUCCESS;
+}
+
+bool core_wait_begin(struct core_waiter *w)
+{
+    /* where locks are held, nobody may be cancelled */
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &w->cancel_type);
+    if (!atomic_exchange_explicit(w->waiting, true, memory_order_acquire))
+        return true;
+    pthread_setcanceltype(w->cancel_type, NULL);
+    return false;
+}
+
+void core_wait_end(struct core_waiter *w)
+{
+    atomic_store_explicit(w->waiting, false, memory_order_release);
+    pthread_setcanceltype(w->cancel_type, NULL);
 }

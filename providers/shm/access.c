@@ -3,46 +3,14 @@
  * Who is in whose memory. An initiator announces the key of the range that it
  * accesses in the connection's counters, and then looks whether the connection
  * and the key are still valid. The owner withdraws them and then looks whether
- * an access is announced: one of the two sees the other.
- *
- * That takes a fence between store and load on both sides. Accesses are many
- * and withdrawals few: where membarrier(2) lets the owner fence for all, the
- * initiator's announcement is a plain store.
+ * an access is announced: one of the two sees the other. Accesses are many and
+ * withdrawals few: see core/fence.h.
  */
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "shm.h"
 
 #define CLOSE_NS                                                               \
     100000000u /* a copy's time; who is longer inside is stopped               \
                 */
-
-#if defined(__SANITIZE_THREAD__)
-#define TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TSAN 1
-#endif
-#endif
-
-bool shm_access_can_fence(void)
-{
-#ifdef TSAN /* it does not know this call */
-    return false;
-#else
-    return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0,
-                    0) &&
-           !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-#endif
-}
-
-void shm_access_fence(void)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-}
 
 /* ----------------------------------------------------------- initiator --- */
 
@@ -50,12 +18,8 @@ DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c, int slot,
                                            uint32_t key)
 {
     const struct shm_mr *mr = &c->peer->control.table[key % CORE_MAX_MRS];
-    if (c->fenced) {
-        atomic_exchange(&c->tx->access[slot], key);
-    } else {
-        atomic_store_explicit(&c->tx->access[slot], key, memory_order_relaxed);
-        atomic_signal_fence(memory_order_seq_cst);
-    }
+    atomic_store_explicit(&c->tx->access[slot], key, memory_order_relaxed);
+    shm_fence(c);
     if (atomic_load(&c->tx->closed)) {
         shm_access_leave(c, slot);
         return DAT_DTO_ERR_FLUSHED;
@@ -90,7 +54,7 @@ void shm_access_close(struct shm_conn *c)
     if (!c->segment || !c->peer)
         return;
     if (!atomic_exchange(&c->rx->closed, 1))
-        shm_access_fence();
+        core_fence_heavy();
     uint64_t end = shm_now_ns() + CLOSE_NS;
     while (shm_access_inside(c, 0) && shm_now_ns() < end)
         sched_yield();

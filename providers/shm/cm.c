@@ -238,6 +238,15 @@ void shm_ep_release(struct core_ep *ep)
     conn_free(c);
 }
 
+void shm_set_bells(struct core_ep *ep, uint64_t bells)
+{
+    core_ep_lock(ep); /* it may be released meanwhile */
+    struct shm_conn *c = ep->tp;
+    if (c && c->segment)
+        atomic_store(&c->rx->bells, bells);
+    core_ep_unlock(ep);
+}
+
 void shm_disconnect(struct core_ep *ep, bool graceful)
 {
     struct shm_conn *c = ep->tp;
@@ -313,7 +322,7 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     if (c->peer)
-        shm_segment_agree(c);
+        shm_segment_try_reading(c);
     if (!c->peer ||
         shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
@@ -400,7 +409,7 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
              c->segment->version == SHM_VERSION;
     }
     if (ok)
-        shm_segment_agree(c);
+        shm_segment_try_reading(c);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     c->state = SHM_CM_OFFERED;

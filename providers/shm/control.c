@@ -2,7 +2,6 @@
 /* The control segment of an open IA, and sleeping on its doorbell. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -82,6 +81,7 @@ int shm_control_create(struct shm_ia *sia)
     }
     sia->control.door->magic = SHM_MAGIC;
     sia->control.door->version = SHM_VERSION;
+    sia->control.door->fence_asymmetric = core_fence_asymmetric;
     return 0;
 }
 
@@ -97,38 +97,44 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value,
     return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
-void shm_ring_doorbell(struct shm_doorbell *door)
+static unsigned bell_index(uint64_t bell)
 {
-    if (!atomic_load_explicit(&door->sleepers, memory_order_relaxed))
-        return;
-    atomic_fetch_add(&door->bell, 1);
-    futex(&door->bell, FUTEX_WAKE, INT_MAX, NULL);
+    return (unsigned)__builtin_ctzll(bell);
 }
 
-uint32_t shm_arm(struct core_ia *ia)
+static void ring(struct shm_doorbell *door, uint64_t bells)
 {
-    struct shm_doorbell *door = shm_ia(ia)->control.door;
-    /* Both sequentially consistent: whoever adds an event from here on sees
-     * the sleeper, or the sleeper sees the event. */
-    atomic_fetch_add(&door->sleepers, 1);
-    return atomic_load(&door->bell);
+    for (; bells; bells &= bells - 1) {
+        _Atomic uint32_t *bell = &door->bell[bell_index(bells)];
+        if (atomic_load_explicit(bell, memory_order_relaxed) &&
+            atomic_exchange(bell, 0))
+            futex(bell, FUTEX_WAKE, 1, NULL);
+    }
 }
 
-int shm_sleep(struct core_ia *ia, uint32_t armed, uint64_t timeout_ns)
+void shm_arm(struct core_ia *ia, uint64_t bell)
+{
+    atomic_store(&shm_ia(ia)->control.door->bell[bell_index(bell)], 1);
+}
+
+int shm_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns)
 {
     struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
                          .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex(&shm_ia(ia)->control.door->bell, FUTEX_WAIT, armed,
-                   timeout_ns == UINT64_MAX ? NULL : &t);
+    long r = futex(&shm_ia(ia)->control.door->bell[bell_index(bell)],
+                   FUTEX_WAIT, 1, timeout_ns == UINT64_MAX ? NULL : &t);
     return r < 0 && errno == EINTR ? EINTR : 0;
 }
 
-void shm_disarm(struct core_ia *ia)
+void shm_ring(struct core_ia *ia, uint64_t bells)
 {
-    atomic_fetch_sub(&shm_ia(ia)->control.door->sleepers, 1);
+    ring(shm_ia(ia)->control.door, bells);
 }
 
-void shm_wake(struct core_ia *ia)
+void shm_ring_peer(struct shm_conn *c)
 {
-    shm_ring_doorbell(shm_ia(ia)->control.door);
+    shm_fence(c);
+    uint64_t bells = atomic_load_explicit(&c->tx->bells, memory_order_relaxed);
+    if (bells)
+        ring(c->peer->control.door, bells);
 }

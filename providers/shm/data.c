@@ -105,9 +105,7 @@ static bool push(struct shm_conn *c, const struct outgoing *o,
         shm_backlog_commit(c);
     }
     c->tx_index++;
-    /* The message is seen before we look whether somebody sleeps. */
-    atomic_thread_fence(memory_order_seq_cst);
-    shm_ring_doorbell(c->peer->control.door);
+    shm_ring_peer(c);
     return true;
 }
 
@@ -188,6 +186,7 @@ static void advance_and_mark(struct shm_conn *c)
     if (pending == !!marked)
         return;
     atomic_store(&c->tx->pending, pending);
+    atomic_thread_fence(memory_order_seq_cst);
     if (pending)
         advance(c);
 }
@@ -210,10 +209,8 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     else
         advance_and_mark(c);
     core_ep_unlock(ep);
-    if (p->due) { /* a thread may sleep until something later is due */
-        atomic_thread_fence(memory_order_seq_cst);
-        shm_wake(ep->o.ia);
-    }
+    if (p->due) /* a thread may sleep until something later is due */
+        core_ep_ring(ep);
 }
 
 static void post_message(struct core_ep *ep, const struct core_dto *dto)
@@ -422,9 +419,13 @@ static bool receive(struct shm_conn *c)
 /* The peer waits for our counters: it must look again. */
 static void tell_sender(struct shm_conn *c)
 {
+    shm_fence(c);
+    if (!atomic_load_explicit(&c->tx->bells, memory_order_relaxed))
+        return;
+    /* it sleeps, perhaps for something else: see advance_and_mark */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&c->rx->pending, memory_order_relaxed))
-        shm_ring_doorbell(c->peer->control.door);
+        shm_ring_peer(c);
 }
 
 void shm_progress(struct core_ep *ep, bool sure)
@@ -529,7 +530,7 @@ void shm_recv_posted(struct core_ep *ep)
                          c->rq_base);
     /* a message may have come before, and found no receive */
     if (shm_rx_next(c))
-        shm_wake(ep->o.ia);
+        core_ep_ring(ep);
 }
 
 void shm_recv_announce(struct shm_conn *c)

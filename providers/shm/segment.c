@@ -60,26 +60,19 @@ int shm_segment_map(struct shm_conn *c, int side)
     c->tx_backlog = base + BACKLOGS + side * SHM_BACKLOG_BYTES;
     c->rx_backlog = base + BACKLOGS + !side * SHM_BACKLOG_BYTES;
     atomic_store(&c->tx->sample, (uintptr_t)&sample);
-    atomic_store(&c->rx->can_fence, shm_access_can_fence());
     return 0;
 }
 
-/* Can we read the peer's private memory? */
-static bool read_sample(const struct shm_conn *c)
+void shm_segment_try_reading(struct shm_conn *c)
 {
     uint64_t found = 0;
     struct iovec here = {&found, sizeof found};
     struct iovec there = {(void *)(uintptr_t)atomic_load(&c->rx->sample),
                           sizeof found};
-    return process_vm_readv(c->peer->pid, &here, 1, &there, 1, 0) ==
-               sizeof found &&
-           found == SHM_MAGIC;
-}
-
-void shm_segment_agree(struct shm_conn *c)
-{
-    atomic_store(&c->rx->can_read, read_sample(c));
-    c->fenced = !shm_access_can_fence() || !atomic_load(&c->tx->can_fence);
+    bool read = process_vm_readv(c->peer->pid, &here, 1, &there, 1, 0) ==
+                    sizeof found &&
+                found == SHM_MAGIC;
+    atomic_store(&c->rx->can_read, read);
 }
 
 void shm_segment_unmap(struct shm_conn *c)

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "providers/core/core.h"
+#include "providers/core/fence.h"
 
 #define SHM_VERSION 3
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
@@ -75,9 +76,10 @@ struct shm_doorbell { /* first page; peers write it */
     int32_t clocks_fd; /* the owner's, of the clocks that `way` names */
     uint64_t clocks_inode;
     struct shm_way way;
-    _Alignas(CORE_CACHELINE) _Atomic uint32_t bell; /* a futex */
-    _Atomic uint32_t sleepers;
-    _Alignas(CORE_CACHELINE) _Atomic uint32_t withdrawals; /* of ranges */
+    uint32_t fence_asymmetric;    /* the owner's core_fence_asymmetric */
+    _Atomic uint32_t withdrawals; /* of ranges */
+    /* futexes, one a sleeper: 1 from when it arms until it is rung */
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t bell[64];
 };
 
 /* A range that peers may access; one cache line. Peers map the table
@@ -129,6 +131,7 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     int pidfd;
+    bool fence_asymmetric; /* both processes use barriers: core/fence.h */
     struct shm_control control;
     struct shm_clock *clocks; /* NULL: no model */
     struct shm_way way;
@@ -153,10 +156,9 @@ struct shm_dir {
                                                         the backlog */
     _Atomic uint64_t sample; /* address of SHM_MAGIC in its private memory */
     /* and by the receiver: */
+    _Atomic uint64_t bells;    /* who sleeps for it */
     _Atomic uint32_t closed;   /* no access to the receiver's memory any more */
     _Atomic uint32_t can_read; /* it could read the sample */
-    _Atomic uint32_t can_fence; /* it fences when it withdraws memory: the
-                                   sender need not at each access (access.c) */
     /* written by the sender when requests become pending, or none is */
     _Alignas(SHM_APART) _Atomic uint32_t pending; /* it waits for the
                                      counters below: ring its doorbell */
@@ -254,7 +256,6 @@ struct shm_conn {
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
     char *tx_backlog, *rx_backlog;
     struct shm_peer *peer;
-    bool fenced;              /* announce accesses with a fence */
     uint64_t rq_base;         /* receives of the EP before this connection */
     _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
     _Atomic uint64_t rx_backlogged; /* of rx_taken, those in the backlog */
@@ -356,6 +357,13 @@ uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read);
 /* Spends the CPU time of posting. */
 void shm_model_overhead(const struct shm_ia *sia);
 
+/* Between a store and a look at what the peer may have stored: the frequent
+ * side of core/fence.h. */
+static inline void shm_fence(const struct shm_conn *c)
+{
+    core_fence_light(c->peer->fence_asymmetric);
+}
+
 /* control.c */
 int shm_memfd(const char *name, size_t size);
 /* Is this fd a memfd of ours of that size which can't shrink under us? */
@@ -366,13 +374,12 @@ int shm_control_create(struct shm_ia *sia);
 void shm_control_destroy(struct shm_ia *sia);
 int shm_control_map(int fd, struct shm_control *control, bool own);
 void shm_control_unmap(struct shm_control *control);
-/* Wakes whoever sleeps on a control segment. The caller's stores are ordered
- * before by a full barrier. */
-void shm_ring_doorbell(struct shm_doorbell *door);
-uint32_t shm_arm(struct core_ia *ia);
-int shm_sleep(struct core_ia *ia, uint32_t armed, uint64_t timeout_ns);
-void shm_disarm(struct core_ia *ia);
-void shm_wake(struct core_ia *ia);
+void shm_arm(struct core_ia *ia, uint64_t bell);
+int shm_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns);
+void shm_ring(struct core_ia *ia, uint64_t bells);
+/* Wakes those who sleep for the connection at its other end: it has a message,
+ * or news of the counters. A fence is in it. */
+void shm_ring_peer(struct shm_conn *c);
 
 /* mr.c */
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
@@ -389,8 +396,6 @@ void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
 
 /* access.c */
-/* Can this process take part in fences by the withdrawing side? */
-bool shm_access_can_fence(void);
 /* Announces an access (slot: see shm_dir.access) until shm_access_leave. An
  * error if the peer does not or no longer allow it: nothing is announced. */
 DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c, int slot,
@@ -399,8 +404,6 @@ void shm_access_leave(struct shm_conn *c, int slot);
 /* Takes back the peer's right to access our memory over this connection, and
  * waits a moment until it is in no access. */
 void shm_access_close(struct shm_conn *c);
-/* What was withdrawn by a store is seen by every access announced later. */
-void shm_access_fence(void);
 /* Is the (living) peer in an access to our memory with this key, 0: any? */
 bool shm_access_inside(struct shm_conn *c, uint32_t key);
 
@@ -435,8 +438,8 @@ void shm_recv_announce(struct shm_conn *c);
 /* segment.c */
 int shm_segment_create(struct shm_conn *c);
 int shm_segment_map(struct shm_conn *c, int side);
-/* With the peer known: what can each do for the other? */
-void shm_segment_agree(struct shm_conn *c);
+/* Tells the peer whether we can read its private memory. */
+void shm_segment_try_reading(struct shm_conn *c);
 void shm_segment_unmap(struct shm_conn *c);
 
 /* cm_wire.c: what connection managers say to one another */
@@ -481,6 +484,7 @@ DAT_RETURN shm_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
 void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
 void shm_disconnect(struct core_ep *ep, bool graceful);
 void shm_ep_release(struct core_ep *ep);
+void shm_set_bells(struct core_ep *ep, uint64_t bells);
 void shm_abort(struct core_ep *ep);
 void shm_cm_stop(struct shm_ia *sia);
 /* Frees connections that ended while the peer was in an access. */

@@ -136,6 +136,6 @@ const struct core_transport core_transport = {
     .abort = shm_abort,
     .arm = shm_arm,
     .sleep = shm_sleep,
-    .disarm = shm_disarm,
-    .wake = shm_wake,
+    .ring = shm_ring,
+    .set_bells = shm_set_bells,
 };

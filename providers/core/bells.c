@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who sleeps for what. A thread that goes to sleep takes one of the IA's bells
+ * and leaves its bit wherever something that it waits for can turn up: in its
+ * EVD (a CNO: in all EVDs that it serves), and, by the transport, in the
+ * connections that feed it. So an event costs a system call only if somebody
+ * sleeps for that EVD.
+ *
+ * A sleeper writes its bit and then looks once more at its EVD; who adds an
+ * event writes it and then looks for bits (core/fence.h).
+ */
+#include "internal.h"
+
+static uint64_t ep_bells(const struct core_ep *ep)
+{
+    uint64_t bells = 0;
+    if (ep->recv_evd)
+        bells |= atomic_load(&ep->recv_evd->bells);
+    if (ep->request_evd)
+        bells |= atomic_load(&ep->request_evd->bells);
+    return bells;
+}
+
+static void ep_update(struct core_ep *ep, uint64_t gone)
+{
+    const struct core_transport *t = ep->o.ia->transport;
+    uint64_t bells = ep_bells(ep);
+    if (t->set_bells)
+        t->set_bells(ep, bells);
+    if (ep->srq) { /* other EPs of it may have others */
+        atomic_fetch_and(&ep->srq->bells, ~gone);
+        atomic_fetch_or(&ep->srq->bells, bells);
+    }
+}
+
+/* ia->bell_lock is held; `gone`: bells that nobody listens to any more. */
+static void evd_update(struct core_evd *evd, uint64_t gone)
+{
+    struct core_cno *cno = atomic_load(&evd->cno);
+    atomic_store(&evd->bells, evd->bell | (cno ? cno->bell : 0));
+    struct core_ep *ep;
+    for (unsigned at = 0; (ep = core_epset_next(&evd->eps, &at));)
+        ep_update(ep, gone);
+}
+
+void core_evd_bells(struct core_evd *evd)
+{
+    pthread_mutex_lock(&evd->o.ia->bell_lock);
+    evd_update(evd, 0);
+    pthread_mutex_unlock(&evd->o.ia->bell_lock);
+}
+
+void core_ep_bells(struct core_ep *ep)
+{
+    pthread_mutex_lock(&ep->o.ia->bell_lock);
+    ep_update(ep, 0);
+    pthread_mutex_unlock(&ep->o.ia->bell_lock);
+    /* a sleeper may have to look after one more */
+    core_fence_light(core_fence_asymmetric);
+    core_ring(ep->o.ia, UINT64_MAX);
+}
+
+void core_ep_ring(struct core_ep *ep)
+{
+    core_fence_light(core_fence_asymmetric);
+    core_ring(ep->o.ia, ep_bells(ep));
+}
+
+static void waiter_update(struct core_waiter *w, uint64_t bell, uint64_t gone)
+{
+    struct core_ia *ia = w->ia;
+    if (w->evd) {
+        pthread_mutex_lock(&ia->bell_lock);
+        w->evd->bell = bell;
+        evd_update(w->evd, gone);
+        pthread_mutex_unlock(&ia->bell_lock);
+        return;
+    }
+    pthread_mutex_lock(&ia->lock); /* no EVD comes or goes */
+    pthread_mutex_lock(&ia->bell_lock);
+    w->cno->bell = bell;
+    for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));)
+        evd_update(evd, gone);
+    pthread_mutex_unlock(&ia->bell_lock);
+    pthread_mutex_unlock(&ia->lock);
+}
+
+bool core_bell_take(struct core_waiter *w)
+{
+    struct core_ia *ia = w->ia;
+    pthread_mutex_lock(&ia->bell_lock);
+    uint64_t taken = atomic_load(&ia->bells);
+    uint64_t bell = ~taken & (taken + 1); /* the lowest that is free */
+    atomic_store(&ia->bells, taken | bell);
+    pthread_mutex_unlock(&ia->bell_lock);
+    w->bell = bell;
+    if (!bell)
+        return false;
+    ia->transport->arm(ia, bell);
+    waiter_update(w, bell, 0);
+    core_fence_heavy();
+    return true;
+}
+
+void core_bell_give(struct core_waiter *w)
+{
+    struct core_ia *ia = w->ia;
+    if (!w->bell)
+        return;
+    waiter_update(w, 0, w->bell);
+    atomic_fetch_and(&ia->bells, ~w->bell);
+    w->bell = 0;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads asleep in dat_evd_wait and dat_cno_wait: who wakes them, what they
+ * cost those who don't sleep, and what is left of one that was cancelled. */
+#include "util.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BYTES 262144
+
+/* What the provider asks of the kernel: it takes this for libc's. */
+static atomic_int wakes, sleeps;
+
+__attribute__((visibility("default"))) long syscall(long number, ...);
+long syscall(long number, ...)
+{
+    static long (*libc)(long, ...);
+    if (!libc)
+        libc = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    va_list args;
+    long a[6];
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAKE)
+        atomic_fetch_add(&wakes, 1);
+    if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT)
+        atomic_fetch_add(&sleeps, 1);
+    return libc(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+typedef struct sleeper {
+    pthread_t thread;
+    DAT_EVD_HANDLE evd;
+    DAT_CNO_HANDLE cno; /* it waits for this one if there is one */
+    int cancel_type;
+    DAT_RETURN ret;
+    DAT_EVENT event;
+    DAT_EVD_HANDLE triggered;
+} sleeper_t;
+
+static void *sleeper_run(void *arg)
+{
+    sleeper_t *s = arg;
+    DAT_COUNT more;
+    pthread_setcanceltype(s->cancel_type, NULL);
+    if (s->cno)
+        s->ret = dat_cno_wait(s->cno, DAT_TIMEOUT_INFINITE, &s->triggered);
+    else
+        s->ret =
+            dat_evd_wait(s->evd, DAT_TIMEOUT_INFINITE, 1, &s->event, &more);
+    return NULL;
+}
+
+/* Returns when it sleeps. */
+static void sleeper_start(sleeper_t *s)
+{
+    int before = atomic_load(&sleeps);
+    assert_int_equal(pthread_create(&s->thread, NULL, sleeper_run, s), 0);
+    time_t end = time(NULL) + WAIT_MS / 1000;
+    while (atomic_load(&sleeps) == before) {
+        assert_true(time(NULL) <= end);
+        sched_yield();
+    }
+}
+
+static void *sleeper_join(sleeper_t *s)
+{
+    void *result;
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += WAIT_MS / 1000;
+    assert_int_equal(pthread_timedjoin_np(s->thread, &result, &end), 0);
+    return result;
+}
+
+static void pair_open(end_t *a, end_t *b)
+{
+    end_open_memory(a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(a, b);
+}
+
+static void dequeue(DAT_EVD_HANDLE evd, uint64_t number)
+{
+    DAT_EVENT event;
+    time_t end = time(NULL) + WAIT_MS / 1000;
+    while (dat_evd_dequeue(evd, &event) != DAT_SUCCESS) {
+        assert_true(time(NULL) <= end);
+        sched_yield();
+    }
+    assert_int_equal(
+        event.event_data.dto_completion_event_data.user_cookie.as_64, number);
+}
+
+static void post_recv(end_t *end, size_t bytes, uint64_t number)
+{
+    DAT_LMR_TRIPLET in = local(&end->mem, 0, bytes);
+    DAT_OK(dat_ep_post_recv(end->ep, 1, &in, cookie(number), 0));
+}
+
+static void post_send(end_t *end, size_t bytes, uint64_t number)
+{
+    DAT_LMR_TRIPLET out = local(&end->mem, 0, bytes);
+    DAT_OK(dat_ep_post_send(end->ep, 1, &out, cookie(number), 0));
+}
+
+static void software_event(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT event = {.event_number = DAT_SOFTWARE_EVENT};
+    DAT_OK(dat_evd_post_se(evd, &event));
+}
+
+/* ------------------------------------------------------------- who wakes ---
+ */
+
+/* Who sleeps for connection requests is no reason for a system call when
+ * messages go by. */
+static void nobody_wakes_an_idle_one(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 1000 };
+    end_t a, b;
+    pair_open(&a, &b);
+    sleeper_t idle[2] = {{.evd = a.cr}, {.evd = b.cr}};
+    sleeper_start(&idle[0]);
+    sleeper_start(&idle[1]);
+    atomic_store(&wakes, 0);
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        end_t *from = i % 2 ? &a : &b, *to = i % 2 ? &b : &a;
+        post_recv(to, 8, i);
+        post_send(from, 8, i);
+        dequeue(to->recv, i);
+        dequeue(from->request, i);
+    }
+    assert_int_equal(atomic_load(&wakes), 0);
+    for (int i = 0; i < 2; i++) {
+        DAT_OK(dat_evd_set_unwaitable(idle[i].evd));
+        sleeper_join(&idle[i]);
+        DAT_FAILS(idle[i].ret, DAT_INVALID_STATE);
+    }
+    end_close(&a);
+    end_close(&b);
+}
+
+/* A sleeper is woken by what it waits for, in each EVD and by a CNO. */
+static void its_event_wakes_it(void **state)
+{
+    (void)state;
+    end_t a, b;
+    DAT_CNO_HANDLE cno;
+    pair_open(&a, &b);
+    sleeper_t recv = {.evd = b.recv}, request = {.evd = a.request};
+    sleeper_start(&recv);
+    sleeper_start(&request);
+    post_send(&a, 100000, 1); /* complete when it was taken */
+    post_recv(&b, 100000, 2);
+    sleeper_join(&recv);
+    sleeper_join(&request);
+    DAT_OK(recv.ret);
+    DAT_OK(request.ret);
+
+    DAT_OK(dat_cno_create(b.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+    DAT_OK(dat_evd_modify_cno(b.recv, cno));
+    sleeper_t by_cno = {.cno = cno};
+    post_recv(&b, 8, 3);
+    sleeper_start(&by_cno);
+    post_send(&a, 8, 4);
+    sleeper_join(&by_cno);
+    DAT_OK(by_cno.ret);
+    assert_ptr_equal(by_cno.triggered, b.recv);
+    dequeue(b.recv, 3);
+
+    /* also if the EVD comes to the CNO only when the thread sleeps */
+    DAT_OK(dat_evd_modify_cno(b.recv, DAT_HANDLE_NULL));
+    post_recv(&b, 8, 5);
+    sleeper_start(&by_cno);
+    DAT_OK(dat_evd_modify_cno(b.recv, cno));
+    post_send(&a, 8, 6);
+    sleeper_join(&by_cno);
+    DAT_OK(by_cno.ret);
+    assert_ptr_equal(by_cno.triggered, b.recv);
+    dequeue(b.recv, 5);
+    DAT_OK(dat_evd_modify_cno(b.recv, DAT_HANDLE_NULL));
+    DAT_OK(dat_cno_free(cno));
+    end_close(&a);
+    end_close(&b);
+}
+
+/* One that was asleep before the connection was made. */
+static void a_later_connection_wakes_it(void **state)
+{
+    (void)state;
+    end_t a, b;
+    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    post_recv(&b, 8, 1);
+    sleeper_t recv = {.evd = b.recv};
+    sleeper_start(&recv);
+    end_connect_both(&a, &b);
+    post_send(&a, 8, 2);
+    sleeper_join(&recv);
+    DAT_OK(recv.ret);
+    end_close(&a);
+    end_close(&b);
+}
+
+/* A thread that sleeps for something else still lets the IA's messages move,
+ * as an adapter would: here a long one, which the receiver fetches. */
+static void a_sleeper_looks_after_others(void **state)
+{
+    (void)state;
+    end_t a, b;
+    pair_open(&a, &b);
+    sleeper_t conn = {.evd = b.conn};
+    post_recv(&b, BYTES, 1);
+    sleeper_start(&conn);
+    post_send(&a, BYTES, 2);
+    EXPECT_DTO(a.request, 2, DAT_DTO_SUCCESS, BYTES);
+    DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    sleeper_join(&conn);
+    DAT_OK(conn.ret);
+    assert_int_equal(conn.event.event_number,
+                     DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, BYTES);
+    end_close(&a);
+    end_close(&b);
+}
+
+/* The same for one that polls another EVD. */
+static void a_poller_looks_after_others(void **state)
+{
+    (void)state;
+    end_t a, b;
+    DAT_EVENT event;
+    pair_open(&a, &b);
+    post_recv(&b, BYTES, 1);
+    post_send(&a, BYTES, 2);
+    time_t end = time(NULL) + WAIT_MS / 1000;
+    while (dat_evd_dequeue(a.request, &event) != DAT_SUCCESS) {
+        dat_evd_dequeue(b.conn, &event);
+        assert_true(time(NULL) <= end);
+    }
+    EXPECT_DTO(b.recv, 1, DAT_DTO_SUCCESS, BYTES);
+    end_close(&a);
+    end_close(&b);
+}
+
+/* More sleepers than an IA has bells for. */
+static void many_sleepers(void **state)
+{
+    (void)state;
+    enum { N = 80 };
+    end_t end;
+    static sleeper_t s[N];
+    end_open(&end, NULL);
+    for (int i = 0; i < N; i++) {
+        s[i] = (sleeper_t){0};
+        DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
+                              &s[i].evd));
+        if (i < 64)
+            sleeper_start(&s[i]);
+        else
+            assert_int_equal(
+                pthread_create(&s[i].thread, NULL, sleeper_run, &s[i]), 0);
+    }
+    for (int i = N - 1; i >= 0; i--) {
+        software_event(s[i].evd);
+        sleeper_join(&s[i]);
+        DAT_OK(s[i].ret);
+        DAT_OK(dat_evd_free(s[i].evd));
+    }
+    end_close(&end);
+}
+
+/* --------------------------------------------------------- cancellation --- */
+
+static void cancelled(sleeper_t *s)
+{
+    sleeper_start(s);
+    assert_int_equal(pthread_cancel(s->thread), 0);
+    assert_ptr_equal(sleeper_join(s), PTHREAD_CANCELED);
+}
+
+static void a_cancelled_one_leaves_nothing(void **state)
+{
+    (void)state;
+    static const int type[] = {PTHREAD_CANCEL_DEFERRED,
+                               PTHREAD_CANCEL_ASYNCHRONOUS};
+    end_t end;
+    DAT_CNO_HANDLE cno;
+    DAT_EVD_HANDLE evd, served;
+    DAT_EVENT event;
+    end_open(&end, NULL);
+    for (int i = 0; i < 2; i++) {
+        DAT_OK(dat_cno_create(end.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+        DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
+                              &evd));
+        DAT_OK(dat_evd_create(end.ia, 4, cno, DAT_EVD_SOFTWARE_FLAG, &served));
+        cancelled(&(sleeper_t){.evd = evd, .cancel_type = type[i]});
+        cancelled(&(sleeper_t){.cno = cno, .cancel_type = type[i]});
+        /* as if nobody had waited: no waiter, no bell */
+        atomic_store(&wakes, 0);
+        software_event(evd);
+        software_event(served);
+        assert_int_equal(atomic_load(&wakes), 0);
+        DAT_OK(dat_evd_dequeue(evd, &event));
+        DAT_OK(dat_evd_dequeue(served, &event));
+        DAT_OK(dat_evd_free(served));
+        DAT_OK(dat_evd_free(evd));
+        DAT_OK(dat_cno_free(cno));
+    }
+    end_close(&end);
+}
+
+/* ------------------------------------------------------------- dequeuing ---
+ */
+
+/* The event of a waiter is not another thread's to take. */
+static void no_dequeue_beside_a_waiter(void **state)
+{
+    (void)state;
+    end_t end;
+    DAT_EVENT event;
+    end_open(&end, NULL);
+    sleeper_t s = {0};
+    DAT_OK(dat_evd_create(end.ia, 4, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG,
+                          &s.evd));
+    for (int i = 0; i < 10; i++) {
+        sleeper_start(&s);
+        DAT_FAILS(dat_evd_dequeue(s.evd, &event), DAT_INVALID_STATE);
+        software_event(s.evd);
+        sleeper_join(&s);
+        DAT_OK(s.ret);
+    }
+    DAT_OK(dat_evd_free(s.evd));
+    end_close(&end);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_wakes_an_idle_one),
+        cmocka_unit_test(its_event_wakes_it),
+        cmocka_unit_test(a_later_connection_wakes_it),
+        cmocka_unit_test(a_sleeper_looks_after_others),
+        cmocka_unit_test(a_poller_looks_after_others),
+        cmocka_unit_test(many_sleepers),
+        cmocka_unit_test(a_cancelled_one_leaves_nothing),
+        cmocka_unit_test(no_dequeue_beside_a_waiter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
