@@ -407,14 +407,30 @@ int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
                     void **address, drail_mem_t **mem);
 /**
  * Registers memory of the caller's. A registration cache behind it shares live
- * registrations that cover the range, and those that were made with
- * DRAIL_ACCESS_KEEP also after their release. Release the handle before the
- * memory is unmapped. @p bytes > 0.
+ * registrations, and those that were made with DRAIL_ACCESS_KEEP also after
+ * their release: for local access any that covers the range, for remote access
+ * one of the same range and access, so that a key grants no more. Release the
+ * handle before the memory is unmapped. @p bytes > 0.
  */
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem);
-/** Releases a registration, and the memory if drail_mem_alloc made it. */
+/**
+ * A handle of a part of @p mem, with the same access, that shares its
+ * registration: costs next to nothing, and each of the two may be released
+ * first. The key names the part only, which our calls see to; the adapter
+ * would let a peer who ignores that reach all of @p mem.
+ */
+int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
+                   drail_mem_t **view);
+/**
+ * Releases a handle; with the last one of a registration also this, and the
+ * memory if drail_mem_alloc made it. @return 0, or DRAIL_EDAT when the
+ * provider did not let go, as a peer is inside: then the handle is still there
+ * and the memory must be, too. Call again, or leave it to drail_close.
+ */
 int drail_mem_release(drail_mem_t *mem);
+/** What peers need to reach @p mem; of local memory a key that every call
+ *  refuses. */
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key);
 
 /** Registration cache: hits, misses, evictions, regions kept. */

@@ -87,9 +87,7 @@ int pool_take(struct pool *pool, size_t bytes, struct piece **out)
     struct piece *p = calloc(1, sizeof *p);
     if (!p)
         return DRAIL_ENOMEM;
-    /* a view of the chunk's registration */
-    rc = drail_mem_register(pool->rail, at, bytes, DRAIL_ACCESS_REMOTE_WRITE,
-                            &p->mem);
+    rc = drail_mem_view(c->mem, at, bytes, &p->mem);
     if (rc) {
         free(p);
         return rc;

@@ -50,10 +50,23 @@ static int region_register(struct region *region)
     return 0;
 }
 
-void region_destroy(struct region *region)
+int region_deregister(struct region *region)
 {
-    for (unsigned r = 0; r < region->nrails; r++)
-        dat_lmr_free(region->lmr[r]);
+    int rc = 0;
+    for (unsigned r = 0; r < region->nrails; r++) {
+        DAT_RETURN status = DAT_SUCCESS;
+        if (region->lmr[r] != DAT_HANDLE_NULL)
+            status = dat_lmr_free(region->lmr[r]);
+        if (status == DAT_SUCCESS)
+            region->lmr[r] = DAT_HANDLE_NULL;
+        else
+            rc = dat_fail(&region->owner->rails[r], "dat_lmr_free", status);
+    }
+    return rc;
+}
+
+void region_free(struct region *region)
+{
     if (region->fd >= 0) {
         /* peers may have it mapped for long: they must not hold its pages */
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -84,7 +97,8 @@ static int region_create(drail_t *t, void *address, size_t bytes,
     region->fd = fd;
     int rc = region_register(region);
     if (rc) {
-        region_destroy(region);
+        region_deregister(region); /* no peer has had a key */
+        region_free(region);
         return rc;
     }
     cache_insert(t, region);
@@ -93,14 +107,17 @@ static int region_create(drail_t *t, void *address, size_t bytes,
 }
 
 static int mem_view(drail_t *t, struct region *region, void *address,
-                    size_t bytes, drail_mem_t **mem)
+                    size_t bytes, unsigned access, drail_mem_t **mem)
 {
     drail_mem_t *view = malloc(sizeof *view);
     if (!view) {
         cache_release(region);
         return fail(t, DRAIL_ENOMEM, "out of memory");
     }
-    *view = (drail_mem_t){.region = region, .address = address, .bytes = bytes};
+    *view = (drail_mem_t){.region = region,
+                          .address = address,
+                          .bytes = bytes,
+                          .access = access & DRAIL_ACCESS_ALL};
     *mem = view;
     return 0;
 }
@@ -108,10 +125,12 @@ static int mem_view(drail_t *t, struct region *region, void *address,
 int memory_map(size_t bytes, void **address, int *fd)
 {
     int error;
-    *fd = memfd_create("drail", MFD_CLOEXEC);
+    *fd = memfd_create("drail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)
         return errno;
-    if (ftruncate(*fd, (off_t)bytes) == 0) {
+    /* who has it mapped need not fear that pages go away */
+    if (ftruncate(*fd, (off_t)bytes) == 0 &&
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
         *address =
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
         if (*address != MAP_FAILED) {
@@ -145,7 +164,7 @@ int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
     int rc = region_create(t, start, bytes,
                            access & ~(unsigned)DRAIL_ACCESS_KEEP, fd, &region);
     if (!rc)
-        rc = mem_view(t, region, start, bytes, mem);
+        rc = mem_view(t, region, start, bytes, access, mem);
     if (!rc)
         *address = start;
     return rc;
@@ -169,16 +188,33 @@ int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
         if (rc)
             return rc;
     }
-    return mem_view(t, region, address, bytes, mem);
+    return mem_view(t, region, address, bytes, access, mem);
+}
+
+int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
+                   drail_mem_t **view)
+{
+    if (!mem)
+        return DRAIL_EINVAL;
+    drail_t *t = mem->region->owner;
+    uintptr_t begin = (uintptr_t)mem->address, at = (uintptr_t)address;
+    if (!view || !bytes || at < begin || bytes > mem->bytes ||
+        at - begin > mem->bytes - bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "drail_mem_view: %zu bytes are not within the memory",
+                    bytes);
+    cache_share(mem->region);
+    return mem_view(t, mem->region, address, bytes, mem->access, view);
 }
 
 int drail_mem_release(drail_mem_t *mem)
 {
     if (!mem)
         return DRAIL_EINVAL;
-    cache_release(mem->region);
-    free(mem);
-    return 0;
+    int rc = cache_release(mem->region);
+    if (!rc)
+        free(mem);
+    return rc;
 }
 
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)
@@ -187,6 +223,8 @@ void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)
     memset(key, 0, sizeof *key);
     key->address = (uintptr_t)mem->address;
     key->bytes = mem->bytes;
+    if (!mem->access)
+        return; /* the region may be another's, who grants more */
     key->nrails = region->nrails;
     for (unsigned r = 0; r < region->nrails; r++)
         key->rmr_context[r] = region->rmr_context[r];

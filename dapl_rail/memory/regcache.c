@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration cache. A region serves every range within it whose access it
- * grants. With users it is only shared; without, it stays only if its owner
- * promised to keep the memory mapped (DRAIL_ACCESS_KEEP): nothing tells us
- * when an address gets another mapping, and a stale registration would move
- * the bytes of the old one.
+ * Registration cache. A region serves every range within it that needs no
+ * remote access; its keys grant all of it, so for remote access it serves only
+ * its own range and access. With users it is only shared; without, it stays
+ * only if its owner promised to keep the memory mapped (DRAIL_ACCESS_KEEP):
+ * nothing tells us when an address gets another mapping, and a stale
+ * registration would move the bytes of the old one.
  */
+#include <stdlib.h>
+
 #include "dapl_rail/handle.h"
 #include "dapl_rail/memory/regcache.h"
 
@@ -31,6 +34,17 @@ static bool covers(const struct region *region, const void *address,
            at - begin <= region->bytes - bytes && !(access & ~region->access);
 }
 
+/* Of a range that is asked for by its own right, not as part of a region. */
+static bool serves(const struct region *region, const void *address,
+                   size_t bytes, unsigned access)
+{
+    unsigned remote = access & DRAIL_ACCESS_ALL;
+    if (region->stale || !covers(region, address, bytes, access))
+        return false;
+    return !remote || (region->address == address && region->bytes == bytes &&
+                       (region->access & DRAIL_ACCESS_ALL) == remote);
+}
+
 void cache_insert(drail_t *t, struct region *region)
 {
     region->users = 1;
@@ -44,7 +58,7 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
     struct cache *cache = &t->cache;
     struct region *region = cache->head.next;
     for (; region != &cache->head; region = region->next) {
-        if (!covers(region, address, bytes, access))
+        if (!serves(region, address, bytes, access))
             continue;
         cache->stats.hits++;
         if (region->users++ == 0)
@@ -56,42 +70,64 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
     return NULL;
 }
 
-static void drop(struct region *region)
+void cache_share(struct region *region)
 {
-    unlink_region(region);
-    region_destroy(region);
+    region->users++;
 }
 
+static int drop(struct region *region)
+{
+    region->stale = true;
+    int rc = region_deregister(region);
+    if (rc)
+        return rc;
+    unlink_region(region);
+    region_free(region);
+    return 0;
+}
+
+/* What could not be dropped is tried again with the next. */
 static void evict_oldest(struct cache *cache)
 {
-    struct region *region = cache->head.prev;
-    while (region != &cache->head && region->users)
-        region = region->prev;
-    if (region == &cache->head)
-        return;
-    cache->stats.kept--;
-    cache->stats.evictions++;
-    drop(region);
+    struct region *region = cache->head.prev, *next;
+    bool done = false;
+    for (; region != &cache->head; region = next) {
+        next = region->prev;
+        if (region->users || (done && !region->stale))
+            continue;
+        if (!region->stale) {
+            cache->stats.kept--;
+            cache->stats.evictions++;
+            done = true;
+        }
+        drop(region);
+    }
 }
 
-void cache_release(struct region *region)
+int cache_release(struct region *region)
 {
     drail_t *t = region->owner;
+    bool keep = region->access & DRAIL_ACCESS_KEEP && t->tuning.cache_regions;
+    if (region->users == 1 && (region->stale || !keep))
+        return drop(region);
     if (--region->users)
-        return;
-    if (!(region->access & DRAIL_ACCESS_KEEP) || !t->tuning.cache_regions) {
-        drop(region);
-        return;
-    }
+        return 0;
     t->cache.stats.kept++;
     if (t->cache.stats.kept > t->tuning.cache_regions)
         evict_oldest(&t->cache);
+    return 0;
 }
 
 void regions_free(drail_t *t)
 {
-    while (t->cache.head.next && t->cache.head.next != &t->cache.head)
-        drop(t->cache.head.next);
+    struct region *head = &t->cache.head, *region;
+    while (head->next && (region = head->next) != head) {
+        if (!drop(region))
+            continue;
+        /* somebody is inside even now: the memory stays where it is */
+        unlink_region(region);
+        free(region);
+    }
 }
 
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,

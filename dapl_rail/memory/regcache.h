@@ -8,8 +8,14 @@
 void cache_insert(drail_t *t, struct region *region);
 struct region *cache_find(drail_t *t, const void *address, size_t bytes,
                           unsigned access);
-void cache_release(struct region *region);
-/* In mem.c: deregisters, unmaps what is ours, frees. */
-void region_destroy(struct region *region);
+void cache_share(struct region *region);
+/* 0, or an error: then it was the last user, and still is. */
+int cache_release(struct region *region);
+
+/* In mem.c. Frees what LMRs it can: 0, or an error with those left that peers
+ * may be inside. */
+int region_deregister(struct region *region);
+/* Unmaps what is ours. */
+void region_free(struct region *region);
 
 #endif

@@ -15,7 +15,8 @@ struct region {
     size_t bytes;
     unsigned access;
     unsigned users;
-    int fd; /* of memory that we allocated, else -1 */
+    bool stale; /* some of its LMRs are gone: it only waits for its end */
+    int fd;     /* of memory that we allocated, else -1 */
     unsigned nrails;
     DAT_LMR_HANDLE lmr[DRAIL_MAX_RAILS];
     DAT_LMR_CONTEXT lmr_context[DRAIL_MAX_RAILS];
@@ -26,6 +27,7 @@ struct drail_mem {
     struct region *region;
     unsigned char *address;
     size_t bytes;
+    unsigned access; /* that the view asked for */
 };
 
 struct cache {
@@ -37,6 +39,7 @@ struct cache {
 int memory_map(size_t bytes, void **address, int *fd);
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                              uint64_t address, size_t bytes);
+/* Once all connections are gone. */
 void regions_free(drail_t *t);
 
 #endif

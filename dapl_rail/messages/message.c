@@ -76,7 +76,7 @@ static int readable(drail_t *t, const void *buffer, size_t bytes,
                                   DRAIL_ACCESS_REMOTE_READ, mem);
     whole.remote = &any;
     int rc = xfer_check(t, &whole);
-    if (!rc && !(given->region->access & DRAIL_ACCESS_REMOTE_READ))
+    if (!rc && !(given->access & DRAIL_ACCESS_REMOTE_READ))
         rc = fail(t, DRAIL_EINVAL,
                   "drail_send: the memory lacks DRAIL_ACCESS_REMOTE_READ");
     *mem = given;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A provider may refuse to free an LMR while a peer is inside it. Then the
+ * memory must not go away. Stands in for the provider at its own call.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <dat2/udat.h>
+
+#include "ranks.h"
+
+#define BYTES 8192u
+
+static unsigned refusals, freed;
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_lmr_free(DAT_LMR_HANDLE lmr)
+{
+    DAT_RETURN (*real)(DAT_LMR_HANDLE);
+    *(void **)&real = dlsym(RTLD_NEXT, "dat_lmr_free");
+    if (refusals) {
+        refusals--;
+        return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;
+    }
+    freed++;
+    return real(lmr);
+}
+
+static bool is_mapped(void *memory)
+{
+    unsigned char in_core[2];
+    return mincore(memory, BYTES, in_core) == 0 || errno != ENOMEM;
+}
+
+/* One rail's LMR is refused: the handle stays, and can be released later. */
+static void refused(struct rank *r)
+{
+    drail_mem_t *mem;
+    unsigned char *memory;
+    expect(
+        r, 0,
+        drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&memory, &mem));
+    for (freed = 0, refusals = 1; refusals;)
+        expect(r, DRAIL_EDAT, drail_mem_release(mem));
+    check(strstr(drail_last_error(r->t), "dat_lmr_free") != NULL);
+    check(is_mapped(memory));
+    memory[BYTES - 1] = 1;
+    expect(r, 0, drail_mem_release(mem));
+    check(freed == drail_nrails(r->t));
+    check(!is_mapped(memory));
+}
+
+/* What has lost some of its LMRs serves nobody else. */
+static void not_found(struct rank *r)
+{
+    drail_mem_t *mem, *other;
+    drail_cache_stats_t before, after;
+    void *memory;
+    expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &memory, &mem));
+    refusals = 1;
+    expect(r, DRAIL_EDAT, drail_mem_release(mem));
+    drail_cache_stats(r->t, &before);
+    expect(r, 0,
+           drail_mem_register(r->t, memory, 64, DRAIL_ACCESS_LOCAL, &other));
+    drail_cache_stats(r->t, &after);
+    check(after.misses == before.misses + 1);
+    expect(r, 0, drail_mem_release(other));
+    expect(r, 0, drail_mem_release(mem));
+}
+
+/* An eviction is nobody's call: it is tried again by the next. */
+static void evicted(struct rank *r)
+{
+    enum { KEPT = 64 };
+    static unsigned char memory[KEPT + 2][64];
+    drail_cache_stats_t stats;
+    drail_mem_t *mem;
+    for (unsigned i = 0; i < KEPT + 2; i++) {
+        expect(r, 0,
+               drail_mem_register(r->t, memory[i], sizeof memory[i],
+                                  DRAIL_ACCESS_KEEP, &mem));
+        freed = 0;
+        refusals = i == KEPT ? drail_nrails(r->t) : 0;
+        expect(r, 0, drail_mem_release(mem));
+        check(!refusals);
+        check(freed == (i <= KEPT ? 0 : 2 * drail_nrails(r->t)));
+    }
+    drail_cache_stats(r->t, &stats);
+    check(stats.kept == KEPT && stats.evictions == 2);
+}
+
+/* The end of the transport frees what is kept … */
+static void closed(struct rank *r)
+{
+    drail_mem_t *mem;
+    static unsigned char memory[64];
+    unsigned nrails = drail_nrails(r->t);
+    expect(r, 0,
+           drail_mem_register(r->t, memory, sizeof memory, DRAIL_ACCESS_KEEP,
+                              &mem));
+    expect(r, 0, drail_mem_release(mem));
+    check(freed == 0);
+    drail_close(r->t);
+    r->t = NULL;
+    check(freed == nrails);
+}
+
+/* … and leaves alone what a peer is inside of even then. */
+static void never_freed(struct rank *r)
+{
+    static drail_mem_t *mem; /* which it leaks */
+    unsigned char *memory;
+    expect(
+        r, 0,
+        drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&memory, &mem));
+    refusals = UINT32_MAX;
+    expect(r, DRAIL_EDAT, drail_mem_release(mem));
+    drail_close(r->t);
+    r->t = NULL;
+    check(is_mapped(memory));
+    memory[0] = 1;
+}
+
+/* Nobody takes away pages under a peer who has them mapped. */
+static void sealed(struct rank *r)
+{
+    drail_mem_t *mem;
+    void *memory;
+    unsigned found = 0;
+    expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &memory, &mem));
+    for (int fd = 3; fd < 256; fd++) {
+        char path[32], name[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, name, sizeof name - 1) < 0 ||
+            !strstr(name, "memfd:drail"))
+            continue;
+        found++;
+        check(ftruncate(fd, 0) == -1 && errno == EPERM);
+        check(ftruncate(fd, 1 << 20) == -1 && errno == EPERM);
+    }
+    check(found > 0);
+    expect(r, 0, drail_mem_release(mem));
+}
+
+static const struct test tests[] = {
+    {"refused", 2, refused, NULL, 0},
+    {"not found", 1, not_found, NULL, 0},
+    {"evicted", 1, evicted, NULL, 0},
+    {"closed", 1, closed, NULL, 0},
+    {"never freed", 1, never_freed, NULL, 0},
+    {"sealed", 2, sealed, NULL, 0},
+};
+
+RUN_TESTS(tests)
