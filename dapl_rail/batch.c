@@ -9,6 +9,7 @@
 #include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/batch.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"

@@ -18,6 +18,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(LIBDIR)/dapl_rail/libdapl_shm.so $(LIBDIR)/dapl_rail/dat.conf \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
+  $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
 
 install: all
@@ -39,7 +40,7 @@ install: all
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' $$pc.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}.pc; done
-	install -m 644 dapl_rail/dapl_rail.h $(DESTDIR)$(PREFIX)/include/dapl_rail
+	install -m 644 dapl_rail/dapl_rail.h dapl_rail/batch.h $(DESTDIR)$(PREFIX)/include/dapl_rail
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true

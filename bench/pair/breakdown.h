@@ -3,7 +3,7 @@
 #ifndef BENCH_BREAKDOWN_H
 #define BENCH_BREAKDOWN_H
 
-#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/batch.h"
 
 typedef struct breakdown {
     uint64_t post_ns; /**< in posting the RDMA writes and the send */

@@ -4,6 +4,7 @@
 #define BENCH_LOOP_H
 
 #include "bench/stats/hist.h"
+#include "dapl_rail/batch.h"
 #include "session.h"
 
 /** What one call of a loop does, and what it found. */

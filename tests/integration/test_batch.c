@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The paper's loop body over every engine, team and policy. */
+#include "dapl_rail/batch.h"
 #include "ranks.h"
 
 #define CAPACITY (2u << 20)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/random.h>
 
+#include "dapl_rail/batch.h"
 #include "ranks.h"
 
 #define BYTES (1u << 20)
