@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
@@ -29,6 +28,7 @@ struct child {
 
 struct supervisor {
     const drail_job_config_t *cfg;
+    const struct drail_platform *platform;
     struct child *children;
     unsigned nchildren, alive;
     struct oob_server oob;
@@ -131,7 +131,7 @@ static void interrupt(struct supervisor *s)
     signal_all(s, SIGTERM);
     oob_server_break(&s->oob, DRAIL_EINTR);
     s->term_ns = 0;
-    s->kill_ns = now_ns() + (uint64_t)s->cfg->grace_ms * MS;
+    s->kill_ns = platform_now(s->platform) + (uint64_t)s->cfg->grace_ms * MS;
 }
 
 static void read_signals(struct supervisor *s)
@@ -155,7 +155,7 @@ static void rank_failed(struct supervisor *s, unsigned rank, int status)
     else
         error_set(s->cfg->error, DRAIL_EJOB, "rank %u exited with status %d",
                   rank, WEXITSTATUS(status));
-    s->term_ns = now_ns() + (uint64_t)s->cfg->grace_ms * MS;
+    s->term_ns = platform_now(s->platform) + (uint64_t)s->cfg->grace_ms * MS;
 }
 
 static void reap(struct supervisor *s)
@@ -176,7 +176,7 @@ static void reap(struct supervisor *s)
 
 static void enforce(struct supervisor *s)
 {
-    uint64_t now = now_ns();
+    uint64_t now = platform_now(s->platform);
     if (s->term_ns && now >= s->term_ns) {
         signal_all(s, SIGTERM);
         s->term_ns = 0;
@@ -203,10 +203,12 @@ static void supervise(struct supervisor *s)
     }
 }
 
-static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg)
+static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg,
+                           const struct drail_platform *p)
 {
     memset(s, 0, sizeof *s);
     s->cfg = cfg;
+    s->platform = p;
     s->signals = -1;
     s->stop_all = mmap(NULL, sizeof *s->stop_all, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -265,7 +267,7 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                    cfg->ppn ? cfg->ppn : cfg->nranks))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
     job_reserve_files(cfg->nranks);
-    int rc = supervisor_open(&s, cfg);
+    int rc = supervisor_open(&s, cfg, p);
     pattern.stop_all = s.stop_all;
     fflush(NULL); /* or every rank would write what is buffered again */
     for (unsigned r = 0; !rc && r < cfg->nranks; r++)

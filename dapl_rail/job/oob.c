@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/oob.h"
