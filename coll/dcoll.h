@@ -15,8 +15,9 @@
  *  - Ranks give each other credit inside these calls only. With more of them
  *    under way than DRAIL_DEPTH, a rank that has completed its own must neither
  *    wait outside for the others (drail_job_barrier) nor prepare another.
- *  - Buffers are any memory; memory of drail_mem_alloc() is the fastest (peers
- *    can write into it without the kernel). `bytes` is that of one block.
+ *  - Buffers are any memory, and what is only sent may be read-only (PROT_READ);
+ *    memory of drail_mem_alloc() is the fastest (peers can write into it
+ *    without the kernel). `bytes` is that of one block.
  */
 #ifndef DCOLL_H
 #define DCOLL_H

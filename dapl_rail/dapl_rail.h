@@ -389,6 +389,10 @@ typedef enum drail_access {
      *  last release deregisters at once, as another mapping could take the
      *  address. */
     DRAIL_ACCESS_KEEP = 8,
+    /** Only a source: of own puts and sends, and with REMOTE_READ of peers'
+     *  reads. Then the memory need not be writable (PROT_READ). Not with
+     *  REMOTE_WRITE or REMOTE_ATOMIC, nor for drail_mem_alloc. */
+    DRAIL_ACCESS_READ_ONLY = 16,
 } drail_access_t;
 
 /** What a peer needs to reach registered memory. Plain data: send it. */

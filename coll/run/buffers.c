@@ -32,7 +32,8 @@ int request_bind(dcoll_request_t *q, const void *send, void *recv)
     q->base[DCOLL_SEND] = (unsigned char *)send;
     q->base[DCOLL_RECV] = recv;
     if (q->uses_send && send && send_bytes(q))
-        rc = drail_mem_register(rail, (void *)send, send_bytes(q), reading,
+        rc = drail_mem_register(rail, (void *)send, send_bytes(q),
+                                DRAIL_ACCESS_READ_ONLY | reading,
                                 &q->mem[DCOLL_SEND]);
     if (!rc && q->uses_recv && recv && recv_bytes(q))
         rc = drail_mem_register(rail, recv, recv_bytes(q),

@@ -19,8 +19,9 @@
 
 static DAT_MEM_PRIV_FLAGS privileges(const struct rail *rail, unsigned access)
 {
-    unsigned priv = DAT_MEM_PRIV_LOCAL_READ_FLAG |
-                    DAT_MEM_PRIV_LOCAL_WRITE_FLAG | rail->read_sink_priv;
+    unsigned priv = DAT_MEM_PRIV_LOCAL_READ_FLAG;
+    if (access & ACCESS_LOCAL_WRITE)
+        priv |= DAT_MEM_PRIV_LOCAL_WRITE_FLAG | rail->read_sink_priv;
     if (access & DRAIL_ACCESS_REMOTE_READ)
         priv |= DAT_MEM_PRIV_REMOTE_READ_FLAG;
     if (access & DRAIL_ACCESS_REMOTE_WRITE)
@@ -80,7 +81,7 @@ void region_free(struct region *region)
 
 /* Takes over fd (and with it the mapping), also when it fails. */
 static int region_create(drail_t *t, void *address, size_t bytes,
-                         unsigned access, int fd, struct region **out)
+                         unsigned rights, int fd, struct region **out)
 {
     struct region *region = calloc(1, sizeof *region);
     if (!region) {
@@ -93,7 +94,7 @@ static int region_create(drail_t *t, void *address, size_t bytes,
     region->owner = t;
     region->address = address;
     region->bytes = bytes;
-    region->access = access;
+    region->access = rights;
     region->fd = fd;
     int rc = region_register(region);
     if (rc) {
@@ -145,16 +146,30 @@ int memory_map(size_t bytes, void **address, int *fd)
     return error;
 }
 
+/* What a caller asks for as rights. False: contradictory, or unknown. */
+static bool rights_of(unsigned access, unsigned *rights)
+{
+    const bool read_only = access & DRAIL_ACCESS_READ_ONLY;
+    const unsigned known = read_only
+                               ? DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_KEEP |
+                                     DRAIL_ACCESS_READ_ONLY
+                               : DRAIL_ACCESS_ALL | DRAIL_ACCESS_KEEP;
+    *rights = read_only ? access & ~(unsigned)DRAIL_ACCESS_READ_ONLY
+                        : access | ACCESS_LOCAL_WRITE;
+    return !(access & ~known);
+}
+
 int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
                     drail_mem_t **mem)
 {
     struct region *region;
+    unsigned rights;
     void *start;
     int fd;
     if (!t)
         return DRAIL_EINVAL;
     if (!bytes || bytes > SIZE_MAX / 2 || !address || !mem ||
-        access & ~(unsigned)(DRAIL_ACCESS_ALL | DRAIL_ACCESS_KEEP))
+        access & DRAIL_ACCESS_READ_ONLY || !rights_of(access, &rights))
         return fail(t, DRAIL_EINVAL, "drail_mem_alloc: %zu bytes, access 0x%x",
                     bytes, access);
     int error = memory_map(bytes, &start, &fd);
@@ -162,7 +177,7 @@ int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
         return fail(t, DRAIL_ENOMEM, "no memory for %zu bytes: %s", bytes,
                     strerror(error));
     int rc = region_create(t, start, bytes,
-                           access & ~(unsigned)DRAIL_ACCESS_KEEP, fd, &region);
+                           rights & ~(unsigned)DRAIL_ACCESS_KEEP, fd, &region);
     if (!rc)
         rc = mem_view(t, region, start, bytes, access, mem);
     if (!rc)
@@ -174,17 +189,17 @@ int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
                        drail_mem_t **mem)
 {
     struct region *region;
+    unsigned rights;
     if (!t)
         return DRAIL_EINVAL;
     if (!address || !bytes || !mem ||
-        bytes > UINTPTR_MAX - (uintptr_t)address ||
-        access & ~(unsigned)(DRAIL_ACCESS_ALL | DRAIL_ACCESS_KEEP))
+        bytes > UINTPTR_MAX - (uintptr_t)address || !rights_of(access, &rights))
         return fail(t, DRAIL_EINVAL,
                     "drail_mem_register: %zu bytes, access 0x%x", bytes,
                     access);
-    region = cache_find(t, address, bytes, access);
+    region = cache_find(t, address, bytes, rights);
     if (!region) {
-        int rc = region_create(t, address, bytes, access, -1, &region);
+        int rc = region_create(t, address, bytes, rights, -1, &region);
         if (rc)
             return rc;
     }

@@ -7,13 +7,17 @@
 
 #include "dapl_rail/dapl_rail.h"
 
+/* Beside DRAIL_ACCESS_…, in a region without DRAIL_ACCESS_READ_ONLY: rights add
+ * up, and a region serves whoever needs no more than it has. */
+#define ACCESS_LOCAL_WRITE 32u
+
 /* A registered range; drail_mem_t are views of it. */
 struct region {
     struct region *next, *prev; /* most recently used first */
     drail_t *owner;
     unsigned char *address;
     size_t bytes;
-    unsigned access;
+    unsigned access; /* rights: DRAIL_ACCESS_… and ACCESS_LOCAL_WRITE */
     unsigned users;
     bool stale; /* some of its LMRs are gone: it only waits for its end */
     int fd;     /* of memory that we allocated, else -1 */

@@ -72,8 +72,9 @@ static int readable(drail_t *t, const void *buffer, size_t bytes,
         .local = (void *)(uintptr_t)buffer, .local_mem = given, .bytes = bytes};
     drail_key_t any = {.bytes = bytes, .nrails = t->nrails};
     if (!given)
-        return drail_mem_register(t, (void *)(uintptr_t)buffer, bytes,
-                                  DRAIL_ACCESS_REMOTE_READ, mem);
+        return drail_mem_register(
+            t, (void *)(uintptr_t)buffer, bytes,
+            DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, mem);
     whole.remote = &any;
     int rc = xfer_check(t, &whole);
     if (!rc && !(given->access & DRAIL_ACCESS_REMOTE_READ))
