@@ -50,7 +50,7 @@ int main(int argc, char **argv)
             opts.time_budget = tests[i]->time_budget;
         if (tests[i]->breakdown)
             opts.threshold = 0;
-        if (tests[i]->table.groups & OPTIONS_ALGORITHM)
+        if (tests[i]->table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
             options_one_engine(&opts);
         opts.argc = argc;
         opts.argv = argv;

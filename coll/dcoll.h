@@ -51,7 +51,8 @@ typedef struct dcoll_config {
     bool paced;             /**< one step after the other (dcoll_args_t.paced),
                                  for comparison with the papers; default: not,
                                  which is faster */
-    const char *table;      /**< file of `railbench tune` for auto; NULL: the
+    const char *table;      /**< file of `railbench tune` for auto, which takes
+                                 the rows of the engine in use; NULL: the
                                  built-in table */
     size_t keep_bytes;      /**< what prepared calls may take that the team
                                  keeps (not those of dcoll_init), beside the

@@ -256,7 +256,10 @@ static int prepare_size(coll_run_t *run, coll_cell_t *cells)
         dcoll_call_t call =
             coll_bed_call(bed, run->plan, setup, cells[s].bytes);
         run->cell = &cells[s];
-        rc = dcoll_init(bed->team, &call, &run->requests[s]);
+        /* auto selects by the engine */
+        rc = coll_bed_switch(bed, &setup->rail);
+        if (!rc)
+            rc = dcoll_init(bed->team, &call, &run->requests[s]);
         if (!rc && run->rank == 0)
             cells[s].algorithm = dcoll_request_algorithm(run->requests[s]);
         if (!rc)

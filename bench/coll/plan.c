@@ -56,7 +56,8 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
     };
     return setup->algorithm
                ? setup->algorithm
-               : dcoll_table_select(&plan->table, &plan->shape, args);
+               : dcoll_table_select(&plan->table, setup->rail.engine,
+                                    &plan->shape, args);
 }
 
 /* --------------------------------------------------------------- names --- */

@@ -36,6 +36,35 @@ void coll_item_free(coll_item_t *item)
     coll_plan_free(&item->plan);
 }
 
+setup_t coll_rails(const options_t *opts, unsigned i)
+{
+    if (opts->engines[i] == DRAIL_ENGINE_SINGLE)
+        return COLL_RAILS_ONE;
+    return (setup_t){.engine = opts->engines[i],
+                     .team = opts->teams[0],
+                     .policy = opts->policies[0]};
+}
+
+int coll_rails_check(const bench_test_t *test, const options_t *opts,
+                     unsigned engines)
+{
+    const struct {
+        unsigned given, most;
+        const char *option, *next;
+    } rules[] = {
+        {opts->nengines, engines, "--engine",
+         drail_engine_name(opts->engines[1])},
+        {opts->nteams, 1, "--team", drail_team_name(opts->teams[1])},
+        {opts->npolicies, 1, "--policy", drail_policy_name(opts->policies[1])}};
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].given > rules[i].most) {
+            option_wrong(&test->table, rules[i].option, rules[i].next,
+                         "one, and this is the second");
+            return -1;
+        }
+    return 0;
+}
+
 unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX])
 {
     for (unsigned i = 0; i < opts->nshapes; i++)

@@ -27,12 +27,13 @@ unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX]);
 unsigned coll_collectives(const options_t *opts,
                           dcoll_collective_t list[DCOLL_COLLECTIVES]);
 
-/** The default way over the rails: one thread, all rails. */
-#define COLL_RAILS_ALL                                                         \
-    (setup_t)                                                                  \
-    {                                                                          \
-        .engine = DRAIL_ENGINE_NONTHREADED, .policy = DRAIL_POLICY_EVEN        \
-    }
+/** The way over the rails that the options name, of their engine @p i. */
+setup_t coll_rails(const options_t *opts, unsigned i);
+/** Only one such way: one policy, one team, at most @p engines engines. @return
+ *  0, or -1 when one line went to stderr. */
+int coll_rails_check(const bench_test_t *test, const options_t *opts,
+                     unsigned engines);
+
 #define COLL_RAILS_ONE                                                         \
     (setup_t)                                                                  \
     {                                                                          \

@@ -131,13 +131,14 @@ static void check_composed(check_t *c, const coll_item_t *allgather,
 static void plan_check(coll_item_t *item, bool named)
 {
     coll_plan_t *plan = &item->plan;
-    coll_plan_add(plan, NULL, ZERO_COPY_AUTO, &COLL_RAILS_ALL);
+    const setup_t rails = coll_rails(&item->opts, 0);
+    coll_plan_add(plan, NULL, ZERO_COPY_AUTO, &rails);
     coll_plan_add(plan, NULL, ZERO_COPY_AUTO, &COLL_RAILS_ONE);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); named && *a;
          a++)
         if ((*a)->collective == plan->collective &&
             !coll_plan_refusal(plan, *a, ZERO_COPY_AUTO))
-            coll_plan_add(plan, *a, ZERO_COPY_AUTO, &COLL_RAILS_ALL);
+            coll_plan_add(plan, *a, ZERO_COPY_AUTO, &rails);
 }
 
 static void check_collective(check_t *c, const coll_item_t *item)
@@ -268,7 +269,8 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     struct shape shapes[SHAPES_MAX];
     unsigned count = coll_shapes(opts, shapes);
     int status = 2;
-    if (outputs_open(&outputs, opts, test->table.command))
+    if (coll_rails_check(test, opts, 1) ||
+        outputs_open(&outputs, opts, test->table.command))
         goto out;
     machine_describe(&c.machine);
     for (unsigned i = 0; !c.status && i < count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table that `auto` selects by: every algorithm that serves a shape, with
- * and without zero copy, interleaved; the fastest one of each size goes in. */
+ * and without zero copy, by each engine that is named, interleaved; the fastest
+ * one of each size and engine goes in. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,15 @@ typedef struct tuning {
     bool partial;
 } tuning_t;
 
+static void add_candidate(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
+                          zero_copy_t way)
+{
+    for (unsigned i = 0; i < plan->opts->nengines; i++) {
+        const setup_t rails = coll_rails(plan->opts, i);
+        coll_plan_add(plan, algorithm, way, &rails);
+    }
+}
+
 /* Both ways where they can differ: copies or none of nothing are the same. */
 static void add_candidates(coll_plan_t *plan)
 {
@@ -26,18 +36,19 @@ static void add_candidates(coll_plan_t *plan)
         for (unsigned i = 0; (*a)->collective == plan->collective && i < count;
              i++)
             if (!coll_plan_refusal(plan, *a, ways[i]))
-                coll_plan_add(plan, *a, ways[i], &COLL_RAILS_ALL);
+                add_candidate(plan, *a, ways[i]);
 }
 
-/* The fastest of the cells of one size. */
+/* The fastest of the cells of one size that are an engine's. */
 static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
-                   const coll_cell_t *cells)
+                   const coll_cell_t *cells, drail_engine_t engine)
 {
     const coll_cell_t *best = NULL;
     summary_t least = {0};
     for (unsigned s = 0; s < plan->count; s++) {
         summary_t us = coll_latency(&cells[s]);
-        if (best && us.median >= least.median)
+        if (plan->setups[s].rail.engine != engine ||
+            (best && us.median >= least.median))
             continue;
         best = &cells[s];
         least = us;
@@ -52,6 +63,7 @@ static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
         .ranks = plan->shape.nranks,
         .ppn = dcoll_shape_locals(&plan->shape, 0),
         .ports = plan->shape.ports,
+        .engine = engine,
         .bytes = best->bytes,
         .algorithm = best->algorithm,
         .zero_copy = best->args.zero_copy,
@@ -68,9 +80,11 @@ static int tune_one(tuning_t *tuning, coll_item_t *item)
     if (!item->plan.count)
         return 0;
     int status = coll_item_run(item, tuning->test);
-    for (unsigned i = 0; !status && i < item->opts.nsizes; i++)
+    const unsigned engines = item->opts.nengines;
+    for (unsigned i = 0; !status && i < item->opts.nsizes * engines; i++)
         if (add_row(&tuning->table, &item->plan,
-                    &item->result->cells[i * item->plan.count]))
+                    &item->result->cells[i / engines * item->plan.count],
+                    item->opts.engines[i % engines]))
             status = 1;
     return status;
 }
@@ -102,10 +116,13 @@ static void write_table(FILE *file, format_t format, const void *result)
     char environment[1024], rails[DCOLL_TABLE_RAILS];
     (void)format;
     snprintf(environment, sizeof environment,
-             "# railbench tune (%s), %s: %s, %s, %s\n%s"
+             "# railbench tune (%s), %s: %s, %s, %s\n"
+             "# policy %s%s\n%s"
              "# one block, microseconds of the slowest rank: median, 95 %% "
              "confidence interval\n",
              m->revision, m->host, m->kernel, m->libc, m->date,
+             drail_policy_name(tuning->opts->policies[0]),
+             tuning->opts->paced ? ", paced" : "",
              tuning->partial ? "# partial: the rest was not measured\n" : "");
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
@@ -122,7 +139,8 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
                      "table: what --table reads");
         return 2;
     }
-    if (outputs_open(&outputs, opts, test->table.command))
+    if (coll_rails_check(test, opts, opts->nengines) ||
+        outputs_open(&outputs, opts, test->table.command))
         goto out;
     machine_describe(&tuning.machine);
     status = tune_all(&tuning);

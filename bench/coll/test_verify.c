@@ -135,7 +135,8 @@ static int add_sizes(verify_t *v, dcoll_collective_t collective,
         };
         const dcoll_algorithm_t *a =
             algorithm ? algorithm
-                      : dcoll_table_select(NULL, &v->result.shape, &args);
+                      : dcoll_table_select(NULL, opts->engines[0],
+                                           &v->result.shape, &args);
         args.depth = dcoll_depth(a, &v->result.shape, bytes, cfg.depth);
         if (add_row(v, a, &args))
             return -1;

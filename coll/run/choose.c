@@ -116,7 +116,9 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
         .depth = team->cfg.depth,
     };
     if (!name || !strcmp(name, "auto")) {
-        *algorithm = dcoll_table_select(&team->table, &team->shape, args);
+        *algorithm = dcoll_table_select(&team->table,
+                                        drail_config_of(team->rail)->engine,
+                                        &team->shape, args);
         args->depth =
             dcoll_depth(*algorithm, &team->shape, call->bytes, args->depth);
         return 0;

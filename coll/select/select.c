@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which algorithm `auto` means: the fastest one that `railbench tune` found for
- * this collective, shape and size; where it has not measured, rules of thumb.
- * Both only propose: what does not serve the shape is passed over.
+ * this collective, shape, engine and size; where it has not measured, rules of
+ * thumb. Both only propose: what does not serve the shape is passed over.
  */
-#include <string.h>
-
-#include "dapl_rail/dapl_rail.h"
-#include "coll/dcoll.h"
+#include "coll/algorithms/algorithms.h"
 #include "table.h"
 
 /* ------------------------------------------------------- rules of thumb */
@@ -17,11 +14,10 @@ enum nodes { ANY, ONE, SEVERAL };
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
 struct rule {
-    dcoll_collective_t collective;
     enum nodes nodes;
     unsigned locals;
     size_t below;
-    const char *name;
+    const dcoll_algorithm_t *algorithm;
     bool zero_copy;
 };
 
@@ -31,49 +27,49 @@ struct rule {
  * memory costs less than finding out where the blocks are, until they are long;
  * the more so, the more ranks share the cores. */
 static const struct rule rules[] = {
-    {DCOLL_GATHER, ONE, 12, 49152, "shm-gather", false},
-    {DCOLL_GATHER, ONE, 3, 24576, "shm-gather", false},
-    {DCOLL_GATHER, ONE, 0, 12288, "shm-gather", false},
-    {DCOLL_GATHER, ONE, 0, ALWAYS, "direct", true},
-    {DCOLL_GATHER, SEVERAL, 0, 32768, "smp-gather", false},
-    {DCOLL_GATHER, ANY, 0, 1024, "binomial", false},
-    {DCOLL_GATHER, ANY, 0, 16384, "direct", false},
-    {DCOLL_GATHER, ANY, 0, ALWAYS, "direct", true},
+    {ONE, 12, 49152, &gather_shm, false},
+    {ONE, 3, 24576, &gather_shm, false},
+    {ONE, 0, 12288, &gather_shm, false},
+    {ONE, 0, ALWAYS, &gather_direct, true},
+    {SEVERAL, 0, 32768, &gather_smp, false},
+    {ANY, 0, 1024, &gather_binomial, false},
+    {ANY, 0, 16384, &gather_direct, false},
+    {ANY, 0, ALWAYS, &gather_direct, true},
 
-    {DCOLL_ALLGATHER, ONE, 12, 49152, "shm-allgather", false},
-    {DCOLL_ALLGATHER, ONE, 6, 12288, "shm-allgather", false},
-    {DCOLL_ALLGATHER, ONE, 3, 6144, "shm-allgather", false},
-    {DCOLL_ALLGATHER, ONE, 0, 1024, "shm-allgather", false},
-    {DCOLL_ALLGATHER, ONE, 0, ALWAYS, "pull", true},
-    {DCOLL_ALLGATHER, SEVERAL, 0, 1024, "smp-bruck", false},
-    {DCOLL_ALLGATHER, SEVERAL, 0, 16384, "smp-direct", false},
-    {DCOLL_ALLGATHER, SEVERAL, 4, ALWAYS, "smp-direct", true},
-    {DCOLL_ALLGATHER, ANY, 0, 1024, "bruck", false},
-    {DCOLL_ALLGATHER, ANY, 0, 16384, "direct", false},
-    {DCOLL_ALLGATHER, ANY, 0, ALWAYS, "direct", true},
+    {ONE, 12, 49152, &allgather_shm, false},
+    {ONE, 6, 12288, &allgather_shm, false},
+    {ONE, 3, 6144, &allgather_shm, false},
+    {ONE, 0, 1024, &allgather_shm, false},
+    {ONE, 0, ALWAYS, &allgather_pull, true},
+    {SEVERAL, 0, 1024, &allgather_smp_bruck, false},
+    {SEVERAL, 0, 16384, &allgather_smp_direct, false},
+    {SEVERAL, 4, ALWAYS, &allgather_smp_direct, true},
+    {ANY, 0, 1024, &allgather_bruck, false},
+    {ANY, 0, 16384, &allgather_direct, false},
+    {ANY, 0, ALWAYS, &allgather_direct, true},
 
-    {DCOLL_ALLTOALL, ONE, 12, 6144, "shm-alltoall", false},
-    {DCOLL_ALLTOALL, ONE, 3, 2048, "shm-alltoall", false},
-    {DCOLL_ALLTOALL, ONE, 0, 768, "shm-alltoall", false},
-    {DCOLL_ALLTOALL, ONE, 0, ALWAYS, "pull", true},
-    {DCOLL_ALLTOALL, ONE, 0, ALWAYS, "shm-alltoall", false}, /* in place */
-    {DCOLL_ALLTOALL, ANY, 0, 64, "bruck", false},
-    {DCOLL_ALLTOALL, ANY, 0, 16384, "direct", false},
-    {DCOLL_ALLTOALL, ANY, 0, ALWAYS, "direct", true},
+    {ONE, 12, 6144, &alltoall_shm, false},
+    {ONE, 3, 2048, &alltoall_shm, false},
+    {ONE, 0, 768, &alltoall_shm, false},
+    {ONE, 0, ALWAYS, &alltoall_pull, true},
+    {ONE, 0, ALWAYS, &alltoall_shm, false}, /* in place */
+    {ANY, 0, 64, &alltoall_bruck, false},
+    {ANY, 0, 16384, &alltoall_direct, false},
+    {ANY, 0, ALWAYS, &alltoall_direct, true},
 
-    {DCOLL_BCAST, ONE, 0, 65536, "shm-bcast", false},
-    {DCOLL_BCAST, SEVERAL, 0, 16384, "smp-bcast", false},
-    {DCOLL_BCAST, ANY, 0, 16384, "binomial", false},
-    {DCOLL_BCAST, ANY, 0, ALWAYS, "binomial", true},
+    {ONE, 0, 65536, &bcast_shm, false},
+    {SEVERAL, 0, 16384, &bcast_smp, false},
+    {ANY, 0, 16384, &bcast_binomial, false},
+    {ANY, 0, ALWAYS, &bcast_binomial, true},
 
-    {DCOLL_SCATTER, ONE, 0, 16384, "shm-scatter", false},
-    {DCOLL_SCATTER, ANY, 0, 1024, "binomial", false},
-    {DCOLL_SCATTER, ANY, 0, 16384, "direct", false},
-    {DCOLL_SCATTER, ANY, 0, ALWAYS, "direct", true},
+    {ONE, 0, 16384, &scatter_shm, false},
+    {ANY, 0, 1024, &scatter_binomial, false},
+    {ANY, 0, 16384, &scatter_direct, false},
+    {ANY, 0, ALWAYS, &scatter_direct, true},
 
-    {DCOLL_BARRIER, ONE, 0, ALWAYS, "shm-barrier", false},
-    {DCOLL_BARRIER, SEVERAL, 0, ALWAYS, "smp-barrier", false},
-    {DCOLL_BARRIER, ANY, 0, ALWAYS, "dissemination", false},
+    {ONE, 0, ALWAYS, &barrier_shm, false},
+    {SEVERAL, 0, ALWAYS, &barrier_smp, false},
+    {ANY, 0, ALWAYS, &barrier_dissemination, false},
 };
 
 static bool serves(const dcoll_algorithm_t *algorithm,
@@ -89,7 +85,8 @@ static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
                     const dcoll_args_t *args)
 {
     enum nodes nodes = shape->nnodes > 1 ? SEVERAL : ONE;
-    return rule->collective == args->collective && args->bytes < rule->below &&
+    return rule->algorithm->collective == args->collective &&
+           args->bytes < rule->below &&
            dcoll_shape_locals(shape, 0) >= rule->locals &&
            (rule->nodes == ANY || rule->nodes == nodes);
 }
@@ -99,25 +96,22 @@ static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *rule = &rules[i];
-        if (!applies(rule, shape, args))
-            continue;
-        const dcoll_algorithm_t *a =
-            dcoll_algorithm_find(args->collective, rule->name);
-        if (!a || !serves(a, shape, args, rule->zero_copy))
+        if (!applies(rule, shape, args) ||
+            !serves(rule->algorithm, shape, args, rule->zero_copy))
             continue;
         args->zero_copy = rule->zero_copy;
-        return a;
+        return rule->algorithm;
     }
     return NULL;
 }
 
 /* --------------------------------------------------------------- table */
 
-static bool same_shape(const dcoll_table_row_t *row, const dcoll_shape_t *shape,
-                       const dcoll_args_t *args)
+static bool same_case(const dcoll_table_row_t *row, drail_engine_t engine,
+                      const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
-    return row->collective == args->collective && row->ranks == shape->nranks &&
-           row->ports == shape->ports &&
+    return row->engine == engine && row->collective == args->collective &&
+           row->ranks == shape->nranks && row->ports == shape->ports &&
            row->ppn == dcoll_shape_locals(shape, 0);
 }
 
@@ -132,6 +126,7 @@ static double distance(uint64_t a, uint64_t b)
 #define FAR 16
 
 static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
+                                         drail_engine_t engine,
                                          const dcoll_shape_t *shape,
                                          dcoll_args_t *args)
 {
@@ -140,7 +135,7 @@ static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
     for (unsigned i = 0; table && i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
         double far = distance(row->bytes, args->bytes);
-        if (far < nearest && same_shape(row, shape, args) &&
+        if (far < nearest && same_case(row, engine, shape, args) &&
             serves(row->algorithm, shape, args, row->zero_copy)) {
             nearest = far;
             best = row;
@@ -153,10 +148,11 @@ static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
 }
 
 const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
+                                            drail_engine_t engine,
                                             const dcoll_shape_t *shape,
                                             dcoll_args_t *args)
 {
-    const dcoll_algorithm_t *a = by_table(table, shape, args);
+    const dcoll_algorithm_t *a = by_table(table, engine, shape, args);
     if (!a)
         a = by_rule(shape, args);
     /* for any that is left out above: the first that can */

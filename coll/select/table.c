@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dapl_rail/dapl_rail.h"
 #include "table.h"
 
 #define ROWS_MAX 100000
-#define COLUMNS  "collective ranks ppn ports bytes algorithm zero_copy us lo hi"
+#define COLUMNS                                                                \
+    "collective ranks ppn ports engine bytes algorithm zero_copy us lo hi"
 
 /* ------------------------------------------------------------ the machine */
 
@@ -129,15 +129,16 @@ static bool good_figures(const dcoll_table_row_t *row)
 static int read_row(struct reading *r)
 {
     dcoll_table_row_t row = {0};
-    char collective[32], algorithm[64];
+    char collective[32], engine[32], algorithm[64];
     unsigned zero_copy;
     int end = 0;
     /* %u would take a sign */
     if (strstr(r->text, " -") ||
-        sscanf(r->text, "%31s %u %u %u %" SCNu64 " %63s %u %lf %lf %lf%n",
-               collective, &row.ranks, &row.ppn, &row.ports, &row.bytes,
-               algorithm, &zero_copy, &row.us, &row.lo, &row.hi, &end) != 10 ||
-        r->text[end] || zero_copy > 1 || !row.ranks || !row.ppn || !row.ports ||
+        sscanf(r->text, "%31s %u %u %u %31s %" SCNu64 " %63s %u %lf %lf %lf%n",
+               collective, &row.ranks, &row.ppn, &row.ports, engine, &row.bytes,
+               algorithm, &zero_copy, &row.us, &row.lo, &row.hi, &end) != 11 ||
+        drail_engine_parse(engine, &row.engine) || r->text[end] ||
+        zero_copy > 1 || !row.ranks || !row.ppn || !row.ports ||
         !good_figures(&row))
         return refuse(r, "line %u is malformed: '%.100s'", r->line, r->text);
     if (dcoll_collective_parse(collective, &row.collective) ||
@@ -188,9 +189,10 @@ void dcoll_table_write(FILE *file, const dcoll_table_t *table,
     fprintf(file, "%s%s\n", environment ? environment : "", COLUMNS);
     for (unsigned i = 0; i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
-        fprintf(file, "%s %u %u %u %" PRIu64 " %s %d %.6g %.6g %.6g\n",
+        fprintf(file, "%s %u %u %u %s %" PRIu64 " %s %d %.6g %.6g %.6g\n",
                 dcoll_collective_name(row->collective), row->ranks, row->ppn,
-                row->ports, row->bytes, row->algorithm->name, row->zero_copy,
-                row->us, row->lo, row->hi);
+                row->ports, drail_engine_name(row->engine), row->bytes,
+                row->algorithm->name, row->zero_copy, row->us, row->lo,
+                row->hi);
     }
 }

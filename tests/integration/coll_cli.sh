@@ -170,15 +170,29 @@ tuned()
 {
     timeout -k 1 100 "$bench" tune --collective allgather,barrier --shapes 2,4:2 \
         --sizes 8,4K "${quick[@]}" --output "$work/table" || return 1
-    [ "$(grep -c '^allgather 4 2 2 ' "$work/table")" -eq 2 ] || return 1
+    [ "$(grep -c '^allgather 4 2 2 nonthreaded ' "$work/table")" -eq 2 ] ||
+        return 1
     # the table decides, whatever it says
-    sed -E 's/^(allgather 2 2 2 8) [^ ]+ ./\1 ring 0/' "$work/table" \
+    sed -E 's/^(allgather 2 2 2 nonthreaded 8) [^ ]+ ./\1 ring 0/' "$work/table" \
         >"$work/ring"
     timeout 60 "$bench" allgather --sizes 8 "${quick[@]}" --table "$work/ring" \
         --format csv --output "$work/auto.csv" 2>"$work/err" || return 1
     [ ! -s "$work/err" ] && grep -q ',ring,' "$work/auto.csv"
 }
 check 'tune makes a table that auto follows' tuned
+
+# Each engine has its rows, of what was measured with it.
+tuned_engines()
+{
+    timeout -k 1 100 "$bench" tune --collective barrier --ranks 2 \
+        --engine single,threaded "${quick[@]}" --output "$work/engines" ||
+        return 1
+    [ "$(grep -E '^barrier 2 2 2 (single|threaded) 0 ' "$work/engines" |
+        wc -l)" -eq 2 ] && ! grep -q nonthreaded "$work/engines"
+}
+check 'tune measures the engines that are named' tuned_engines
+refused 'tune of two policies' "--policy weighted one second" \
+    "$bench" tune --policy even,weighted
 
 # ignored SED-EXPRESSION TEXT: a table that can't be used is told once
 ignored()
@@ -192,7 +206,7 @@ check 'table of another machine' ignored 's/^cpu .*/cpu Another/' 'line 3'
 check 'table of another version' ignored 's/^library .*/library 0.0.0/' 'line 2'
 check 'table of another format' ignored '1s/.*/dcoll-table 99/' 'line 1'
 check 'table with an unknown algorithm' \
-    ignored 's/^(allgather 2 2 2 8) [^ ]+/\1 best/' 'allgather best'
+    ignored 's/^(allgather 2 2 2 nonthreaded 8) [^ ]+/\1 best/' 'allgather best'
 check 'malformed table' ignored 's/^(allgather 2 2) .*/\1/' malformed
 check 'empty table' ignored d 'line 0'
 

@@ -33,16 +33,17 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-/* A table of three rows, with its last line replaced by @p last. */
+/* A table of three rows, the last of another engine, and a line behind it. */
 static void write_table(const char *last)
 {
     dcoll_table_row_t rows[] = {
         {.bytes = 64, .zero_copy = false},
         {.bytes = 4096, .zero_copy = true},
+        {.bytes = 64, .engine = DRAIL_ENGINE_THREADED},
     };
-    const char *const names[] = {"ring", "doubling"};
-    dcoll_table_t table = {rows, 2};
-    for (unsigned i = 0; i < 2; i++) {
+    const char *const names[] = {"ring", "doubling", "direct"};
+    dcoll_table_t table = {rows, 3};
+    for (unsigned i = 0; i < 3; i++) {
         rows[i].collective = DCOLL_ALLGATHER;
         rows[i].ranks = 4;
         rows[i].ppn = rows[i].ports = 2;
@@ -59,8 +60,9 @@ static void write_table(const char *last)
 }
 
 /* @p from: file of the table, NULL: built-in rules. */
-static const char *select_name(const char *from, const dcoll_shape_t *shape,
-                               size_t bytes, bool *zero_copy)
+static const char *select_for(const char *from, drail_engine_t engine,
+                              const dcoll_shape_t *shape, size_t bytes,
+                              bool *zero_copy)
 {
     dcoll_args_t args = {
         .collective = DCOLL_ALLGATHER, .bytes = bytes, .depth = 2};
@@ -70,11 +72,17 @@ static const char *select_name(const char *from, const dcoll_shape_t *shape,
         assert_int_equal(dcoll_table_load(from, "a,b", &table, why, sizeof why),
                          0);
     const dcoll_algorithm_t *a =
-        dcoll_table_select(from ? &table : NULL, shape, &args);
+        dcoll_table_select(from ? &table : NULL, engine, shape, &args);
     dcoll_table_free(&table);
     assert_non_null(a);
     *zero_copy = args.zero_copy;
     return a->name;
+}
+
+static const char *select_name(const char *from, const dcoll_shape_t *shape,
+                               size_t bytes, bool *zero_copy)
+{
+    return select_for(from, DRAIL_ENGINE_SINGLE, shape, bytes, zero_copy);
 }
 
 static void test_nearest_size(void **state)
@@ -104,6 +112,21 @@ static void test_not_measured(void **state)
     assert_int_equal(mine, builtin);
 }
 
+/* Each engine by its own rows. */
+static void test_engine(void **state)
+{
+    bool zero_copy, builtin;
+    (void)state;
+    write_table(NULL);
+    assert_string_equal(
+        select_for(path, DRAIL_ENGINE_THREADED, &two_nodes, 64, &zero_copy),
+        "direct");
+    assert_string_equal(
+        select_for(path, DRAIL_ENGINE_NONTHREADED, &two_nodes, 64, &zero_copy),
+        select_name(NULL, &two_nodes, 64, &builtin));
+    assert_int_equal(zero_copy, builtin);
+}
+
 static void expect_bad(const char *text)
 {
     dcoll_table_t table;
@@ -118,24 +141,25 @@ static void expect_bad(const char *text)
 static void test_malformed(void **state)
 {
     static const char *const lines[] = {
-        "allgather 4 2 2 64 ring 0 2 1\n",
-        "allgather 4 2 2 64 ring 2 2 1 3\n",
-        "allgather 0 2 2 64 ring 0 2 1 3\n",
-        "allgather 4 2 2 64 ring 0 2 3 1\n",
-        "allgather 4 2 2 64 ring 0 nan 1 3\n",
-        "allgather 4 2 2 64 ring 0 2 1 3 4\n",
-        "allgather 4 2 2 -64 ring 0 2 1 3\n",
-        "allgather 4 2 2 64 ring 0 2 0 3\n",
+        "allgather 4 2 2 single 64 ring 0 2 1\n",
+        "allgather 4 2 2 single 64 ring 2 2 1 3\n",
+        "allgather 0 2 2 single 64 ring 0 2 1 3\n",
+        "allgather 4 2 2 single 64 ring 0 2 3 1\n",
+        "allgather 4 2 2 single 64 ring 0 nan 1 3\n",
+        "allgather 4 2 2 single 64 ring 0 2 1 3 4\n",
+        "allgather 4 2 2 single -64 ring 0 2 1 3\n",
+        "allgather 4 2 2 single 64 ring 0 2 0 3\n",
+        "allgather 4 2 2 diesel 64 ring 0 2 1 3\n",
         "\n",
     };
     (void)state;
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         write_table(lines[i]);
-        expect_bad("line 10 is malformed");
+        expect_bad("line 11 is malformed");
     }
-    write_table("allgather 4 2 2 64 nonsense 0 2 1 3\n");
+    write_table("allgather 4 2 2 single 64 nonsense 0 2 1 3\n");
     expect_bad("there is no allgather nonsense");
-    write_table("nonsense 4 2 2 64 ring 0 2 1 3\n");
+    write_table("nonsense 4 2 2 single 64 ring 0 2 1 3\n");
     expect_bad("there is no nonsense ring");
 }
 
@@ -192,8 +216,8 @@ static void test_builtin(void **state)
                     dcoll_args_t args = {.collective = (dcoll_collective_t)c,
                                          .bytes = bytes,
                                          .depth = 2};
-                    const dcoll_algorithm_t *a =
-                        dcoll_table_select(NULL, &shape, &args);
+                    const dcoll_algorithm_t *a = dcoll_table_select(
+                        NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
                     assert_non_null(a);
                     assert_int_equal(a->collective, c);
                     assert_true(!a->refuses || !a->refuses(&shape, &args));
@@ -205,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearest_size),
         cmocka_unit_test(test_not_measured),
+        cmocka_unit_test(test_engine),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_missing),
