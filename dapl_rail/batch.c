@@ -8,18 +8,19 @@
 
 #include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/batch.h"
+#include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/engine.h"
-#include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
-#include "dapl_rail/engine/transfer.h"
-#include "dapl_rail/handle.h"
-#include "dapl_rail/links/link.h"
+#include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/engine/work.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/messages/inbox.h"
-#include "dapl_rail/messages/notify.h"
-#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/messages/note.h"
+#include "dapl_rail/messages/transfer.h"
+#include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/weights.h"
 
@@ -28,12 +29,14 @@ struct batch {
     struct note_wait reply;
     struct req req;
     drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
+    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present write */
     uint32_t data, rails;
     uint32_t seq;
     unsigned slot;        /* of the adaptive policy, … */
     uint32_t set, learns; /* … its rails, and those that it learns of */
     bool turns;
     struct {
+        bool started;
         uint64_t start, posted, cpu;
     } at[DRAIL_MAX_RAILS];
 };
@@ -71,17 +74,21 @@ static int batch_write(struct rail *rail, struct batch *b, unsigned round)
     const drail_t *t = rail->owner;
     struct link *link = b->reply.peer->links[rail->index];
     const drail_xfer_t *xfer = &b->ask->xfer;
-    const drail_chunk_t *chunk = &b->chunks[rail->index];
-    size_t offset = b->turns ? 0 : chunk->offset;
-    size_t bytes = b->turns ? xfer->bytes : chunk->bytes;
+    drail_chunk_t whole = {.bytes = xfer->bytes};
+    const drail_chunk_t *chunk = b->turns ? &whole : &b->chunks[rail->index];
+    size_t *posted = &b->posted[rail->index];
     if (b->turns ? round % t->nrails != rail->index
                  : !(b->data & RAIL_BIT(rail->index)))
         return 0;
+    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, posted, NULL);
+    if (rc)
+        return rc;
+    *posted = 0;
     rail->stats.puts++;
-    rail->stats.put_bytes += bytes;
+    rail->stats.put_bytes += chunk->bytes;
     if (b->ask->account)
-        b->ask->per_rail[rail->index].bytes += bytes;
-    return rdma_post(link, VERB_WRITE, xfer, offset, bytes, NULL);
+        b->ask->per_rail[rail->index].bytes += chunk->bytes;
+    return 0;
 }
 
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
@@ -91,12 +98,13 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
     struct batch *b = arg;
     const drail_t *t = rail->owner;
     struct link *link = b->reply.peer->links[rail->index];
-    struct completion done = {.req = &b->req};
+    struct completion done = {.ended = req_part_ended, .req = &b->req};
     bool last = round == b->ask->count;
     bool account = b->ask->account;
     uint64_t start = account || (!round && b->learns) ? now_ns() : 0;
 
-    if (!round) {
+    if (!round && !b->at[rail->index].started) {
+        b->at[rail->index].started = true;
         b->at[rail->index].start = start;
         if (account && !b->at[cpu_mark(t, rail)].cpu)
             b->at[cpu_mark(t, rail)].cpu = cpu_ns();
@@ -108,7 +116,7 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
         return rc;
     b->at[rail->index].posted = now_ns();
     b->ask->per_rail[rail->index].post_ns += b->at[rail->index].posted - start;
-    if (last)
+    if (last && !rc)
         account_cpu(t, b, rail);
     return rc;
 }
@@ -128,9 +136,9 @@ static int batch_met(struct rail *rail, void *arg)
     }
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - b->at[rail->index].start;
-        weights_measure(rail, b->slot,
-                        b->chunks[rail->index].bytes * b->ask->count, ns);
-        rail->busy_until = now;
+        rates_measure(&t->timing->rails[rail->index], b->slot,
+                      b->chunks[rail->index].bytes * b->ask->count, ns);
+        t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
     }
     return 0;
@@ -180,10 +188,11 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
      * those of its choice */
     b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
     if (b.set)
-        b.reply.rails |= peer->notes.likely;
+        b.reply.rails |= peer->mail->notes.likely;
     uint64_t start = b.set ? now_ns() : 0;
     atomic_init(&b.req.pending, b.rails);
     struct work work = {
+        .peer = peer,
         .rails = b.rails,
         .post = batch_post,
         .rounds = ask->count + 1,
@@ -196,7 +205,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     rc = links_reserve(t, peer, b.rails, t->cfg.timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_batch");
-    b.seq = peer->note_seq++;
+    b.seq = peer->mail->note_seq++;
     rc = engine_run(t, &work);
     /* a part of the answer may still be on its way over a rail of the peer's
      * choice that is not ours */
@@ -207,9 +216,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)
-        for (uint32_t left = b.rails; left; left &= left - 1)
-            link_down(peer->links[__builtin_ctz(left)], rc,
-                      "a batch ended in its middle");
+        links_end(t, peer, b.rails, rc, "a batch ended in its middle");
     return outcome(t, peer, rc, "drail_batch");
 }
 
@@ -219,7 +226,7 @@ struct answer {
     struct note_wait asked;
     bool wanted;
     uint32_t id, seq;
-    _Atomic uint32_t sent; /* rails */
+    _Atomic uint32_t sent; /* rails; on all there is a credit before */
 };
 
 static int asked_owed(drail_t *t, void *arg, uint32_t *owed)
@@ -234,23 +241,38 @@ static int answer_met(struct rail *rail, void *arg)
     struct answer *a = arg;
     struct peer *peer = a->asked.peer;
     uint32_t bit = RAIL_BIT(rail->index);
-    uint32_t rails = atomic_load_explicit(&inbox_next(&peer->notes)->expected,
-                                          memory_order_relaxed);
+    uint32_t rails = atomic_load_explicit(
+        &inbox_next(&peer->mail->notes)->expected, memory_order_relaxed);
     if (!a->wanted || !(rails & bit))
         return 0;
-    atomic_fetch_or(&a->sent, bit);
-    return note_send(peer->links[rail->index], a->seq, a->id, rails, NULL);
+    int rc = note_send(peer->links[rail->index], a->seq, a->id, rails, NULL);
+    if (!rc)
+        atomic_fetch_or(&a->sent, bit);
+    return rc;
+}
+
+static int answer_post(struct rail *rail, void *arg, unsigned round)
+{
+    (void)round;
+    return answer_met(rail, arg);
 }
 
 /* On rails where no part was expected, there may have come one. */
 static int answer_rest(drail_t *t, struct answer *a)
 {
+    struct peer *peer = a->asked.peer;
     uint32_t rails = atomic_load_explicit(
-        &inbox_next(&a->asked.peer->notes)->expected, memory_order_relaxed);
-    int rc = 0;
-    for (rails &= ~a->sent; !rc && rails; rails &= rails - 1)
-        rc = answer_met(&t->rails[__builtin_ctz(rails)], a);
-    return rc;
+        &inbox_next(&peer->mail->notes)->expected, memory_order_relaxed);
+    struct work work = {
+        .peer = peer,
+        .rails = rails & ~a->sent,
+        .short_one = true,
+        .rounds = 1,
+        .post = answer_post,
+        .arg = a,
+        .timeout_ms = t->cfg.timeout_ms,
+    };
+    return a->wanted && work.rails ? engine_run(t, &work) : 0;
 }
 
 int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
@@ -260,13 +282,15 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     struct peer *peer = peer_get(t, rank, &rc);
     if (!peer)
         return rc;
-    uint32_t rails = peer->notes.likely ? peer->notes.likely : engine_rails(t);
+    uint32_t rails =
+        peer->mail->notes.likely ? peer->mail->notes.likely : engine_rails(t);
     struct answer a = {
         .asked = {.peer = peer, .rails = rails},
         .wanted = answer,
         .id = answer_id,
     };
     struct work work = {
+        .peer = peer,
         .rails = rails,
         .owed = asked_owed,
         .met = answer_met,
@@ -279,19 +303,20 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
                 : 0;
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
-    a.seq = peer->note_seq;
+    a.seq = peer->mail->note_seq;
     rc = engine_run(t, &work);
     if (!rc)
         rc = progress_wait(t, note_owed, &a.asked, t->cfg.timeout_ms);
     if (!rc)
         rc = answer_rest(t, &a);
+    if (answer)
+        links_unreserve(peer, (RAIL_BIT(t->nrails) - 1) & ~a.sent);
     if (rc && a.sent)
-        link_down(peer->links[__builtin_ctz(a.sent)], rc,
-                  "an answer could be sent in part only");
+        links_end(t, peer, a.sent, rc, "an answer could be sent in part only");
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
     if (answer)
-        peer->note_seq++;
+        peer->mail->note_seq++;
     uint32_t value = note_deliver(peer);
     if (id)
         *id = value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -23,11 +23,11 @@ void drail_rail_stats(const drail_t *t, unsigned index,
         sum += weights[r];
     stats->weight = sum > 0 ? weights[index] / sum : 0;
     stats->measured_MBps =
-        rail->rate[timing_latest(t)] * 1e3; /* 10^6 bytes/s */
+        t->timing->rails[index].rate[timing_latest(t)] * 1e3; /* 10^6 bytes/s */
     stats->up = true;
     for (unsigned p = 0; p < t->job->size; p++) {
         const struct link *link = t->peers[p].links[index];
-        if (link && link->state == LINK_DOWN)
+        if (link && link->state > LINK_UP)
             stats->up = false;
     }
 }

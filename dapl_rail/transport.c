@@ -5,28 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/settings.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
-#include "dapl_rail/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
 
-#define REQUESTS_PER_RECEIVE 4    /* request DTOs per EP and unit of depth */
-#define CLOSE_MS             1000 /* for the peers to see the disconnection */
+#define DEPTH_MIN 4
+#define CLOSE_MS  1000 /* for the peers to see the disconnection */
 
 /* What every rank tells all others when it opens. */
 struct card_set {
     int32_t error; /* of this rank's rails */
     uint32_t nrails;
+    uint32_t depth; /* that fits there */
     struct card cards[DRAIL_MAX_RAILS];
 };
 
@@ -44,7 +47,7 @@ static int config_check(const drail_config_t *cfg, drail_error_t *err)
                 return error_set(err, DRAIL_EINVAL, "rail %s is listed twice",
                                  cfg->rails[r]);
     }
-    if (cfg->depth < 4 || cfg->depth > 4096)
+    if (cfg->depth < DEPTH_MIN || cfg->depth > 4096)
         return error_set(err, DRAIL_EINVAL, "depth %u: allowed are 4 to 4096",
                          cfg->depth);
     if (cfg->eager_bytes > 1u << 20)
@@ -77,21 +80,57 @@ static int choices_check(const drail_t *t, drail_engine_t engine,
 }
 
 /* Nothing posted may exceed what the IA offers. */
-static int limits_apply(drail_t *t, struct rail *rail, drail_error_t *err)
+static int limits_check(const drail_t *t, const struct rail *rail,
+                        drail_error_t *err)
 {
     unsigned max = rail->info.max_dto;
-    rail->request_depth = t->cfg.depth * REQUESTS_PER_RECEIVE;
-    if (max && rail->request_depth > max)
-        rail->request_depth = max;
-    if (max && t->cfg.depth + 8 > max)
+    if (max && t->depth_asked + 8 > max)
         return error_set(err, DRAIL_EINVAL,
-                         "depth %u: %s allows %u DTOs per EP", t->cfg.depth,
+                         "depth %u: %s allows %u DTOs per EP", t->depth_asked,
                          rail->info.name, max);
     if (slot_bytes(t) > rail->info.max_message)
         return error_set(err, DRAIL_EINVAL,
                          "eager_bytes %zu: %s sends at most %lu bytes",
                          t->cfg.eager_bytes, rail->info.name,
                          (unsigned long)rail->info.max_message);
+    return 0;
+}
+
+static unsigned peers_of(const drail_t *t)
+{
+    return t->job->size > 1 ? t->job->size - 1 : 1;
+}
+
+static unsigned requests_of(const struct rail *rail, unsigned depth)
+{
+    unsigned max = rail->info.max_dto, wanted = depth * REQUESTS_PER_RECEIVE;
+    return max && wanted > max ? max : wanted;
+}
+
+/* The largest depth at which one EVD holds the DTOs of all peers: where there
+ * are many, fewer messages are under way to each. */
+static unsigned depth_that_fits(const drail_t *t, const struct rail *rail)
+{
+    unsigned max = rail->info.max_evd_qlen, depth = t->depth_asked;
+    if (!max)
+        return depth;
+    unsigned share = max / peers_of(t);
+    while (depth && requests_of(rail, depth) + depth + SPARE_RECEIVES > share)
+        depth--;
+    return depth;
+}
+
+/* The depth becomes this, if it is less than before. */
+static int depth_lower(drail_t *t, unsigned depth, drail_error_t *err)
+{
+    if (depth < DEPTH_MIN)
+        return error_set(err, DRAIL_ENOMEM,
+                         "%u peers: the rails' EVDs hold too few events",
+                         peers_of(t));
+    if (depth < t->cfg.depth)
+        t->cfg.depth = depth;
+    for (unsigned r = 0; r < t->nrails; r++)
+        t->rails[r].request_depth = requests_of(&t->rails[r], t->cfg.depth);
     return 0;
 }
 
@@ -102,11 +141,13 @@ static int rails_open(drail_t *t, drail_error_t *err)
         struct rail *rail = &t->rails[r];
         rc = rail_open(rail, t->names[r], t->tuning.extensions, err);
         if (!rc)
-            rc = limits_apply(t, rail, err);
-        if (rc)
-            break;
-        unsigned peers = t->job->size > 1 ? t->job->size - 1 : 1;
-        rc = rail_listen(rail, peers * link_events(rail));
+            rc = limits_check(t, rail, err);
+        if (!rc)
+            rc = depth_lower(t, depth_that_fits(t, rail), err);
+    }
+    for (unsigned r = 0; !rc && r < t->nrails; r++) {
+        struct rail *rail = &t->rails[r];
+        rc = rail_listen(rail, peers_of(t) * link_events(rail));
         if (rc)
             error_set(err, rc, "%s", rail->error.text);
     }
@@ -195,6 +236,7 @@ static int cards_exchange(drail_t *t, int failed, drail_error_t *err)
     }
     mine->error = failed;
     mine->nrails = t->nrails;
+    mine->depth = t->cfg.depth;
     for (unsigned r = 0; r < t->nrails; r++) {
         strcpy(mine->cards[r].name, t->names[r]);
         mine->cards[r].conn_qual = t->rails[r].conn_qual;
@@ -218,6 +260,7 @@ static int cards_exchange(drail_t *t, int failed, drail_error_t *err)
         struct card *cards = &t->cards[rank * t->nrails];
         memcpy(cards, all[rank].cards, t->nrails * sizeof *cards);
         t->peers[rank].cards = cards;
+        rc = depth_lower(t, all[rank].depth, err);
     }
 out:
     free(mine);
@@ -240,9 +283,12 @@ static int allocate(drail_t *t)
         t->rails[r].owner = t;
         t->rails[r].index = r;
     }
-    for (unsigned rank = 0; rank < size; rank++)
+    for (unsigned rank = 0; rank < size; rank++) {
+        t->peers[rank].owner = t;
         t->peers[rank].rank = rank;
-    return timing_open(t);
+    }
+    int rc = cache_open(t);
+    return rc ? rc : timing_open(t);
 }
 
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
@@ -256,7 +302,8 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     t->job = job;
     t->cfg = *cfg;
     t->last = &t->error;
-    t->cache.head.next = t->cache.head.prev = &t->cache.head;
+    t->depth_asked = cfg->depth;
+    t->handlers = &mailbox_handlers;
 
     int rc = settings_load(NULL, &t->tuning, err);
     if (!rc)
@@ -287,40 +334,22 @@ fail:
     return rc;
 }
 
+/* What comes back goes to slots and requests that are freed next; an event
+ * that comes after its EP is gone would crash the verbs providers. */
+static bool link_drained(struct link *link)
+{
+    return link->state == LINK_CONNECTING ||
+           (link_flushed(link) && !link->receives);
+}
+
 static bool link_ended(struct link *link)
 {
     return link->state != LINK_UP;
 }
 
-/* Makes progress until this is true for all links, but not for long. */
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
-    uint64_t deadline = now_ns() + CLOSE_MS * MS;
-    for (;;) {
-        bool left = false;
-        for (unsigned p = 0; p < t->job->size; p++)
-            for (unsigned r = 0; r < t->nrails; r++) {
-                struct link *link = t->peers[p].links[r];
-                left |= link && !reached(link);
-            }
-        if (!left || now_ns() >= deadline)
-            return;
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-        for (unsigned r = 0; r < t->nrails; r++) {
-            rail_poll(&t->rails[r]);
-            rail_check(&t->rails[r]);
-        }
-    }
-}
-
-static void links_disconnect(drail_t *t, DAT_CLOSE_FLAGS how)
-{
-    for (unsigned p = 0; p < t->job->size; p++)
-        for (unsigned r = 0; r < t->nrails; r++) {
-            struct link *link = t->peers[p].links[r];
-            if (link && link->state != LINK_CONNECTING)
-                dat_ep_disconnect(link->ep, how);
-        }
+    progress_until(t, reached, NULL, RAIL_BIT(t->nrails) - 1, CLOSE_MS);
 }
 
 /* Ends the connections. Verbs providers cut off what is under way, also when
@@ -328,10 +357,20 @@ static void links_disconnect(drail_t *t, DAT_CLOSE_FLAGS how)
 static void disconnect(drail_t *t)
 {
     links_await(t, link_settled);
-    links_disconnect(t, DAT_CLOSE_GRACEFUL_FLAG);
+    for (unsigned p = 0; p < t->job->size; p++)
+        for (unsigned r = 0; r < t->nrails; r++) {
+            struct link *link = t->peers[p].links[r];
+            if (link && link->state == LINK_UP)
+                dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
+        }
     links_await(t, link_ended);
-    links_disconnect(t, DAT_CLOSE_ABRUPT_FLAG); /* whose peer is gone */
-    links_await(t, link_flushed);
+    for (unsigned p = 0; p < t->job->size; p++)
+        for (unsigned r = 0; r < t->nrails; r++) {
+            struct link *link = t->peers[p].links[r];
+            if (link) /* whose peer is gone */
+                link_down(link, DRAIL_EPEER, "closed");
+        }
+    links_await(t, link_drained);
 }
 
 void drail_close(drail_t *t)
@@ -343,10 +382,13 @@ void drail_close(drail_t *t)
         disconnect(t);
         for (unsigned p = 0; p < t->job->size; p++)
             peer_free(t, &t->peers[p]);
+        links_await(t, link_drained); /* there are none: takes what is left */
     }
     regions_free(t);
-    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+    for (unsigned r = 0; t->rails && r < t->nrails; r++) {
+        links_bury(&t->rails[r]);
         rail_close(&t->rails[r]);
+    }
     free(t->rails);
     free(t->peers);
     free(t->cards);

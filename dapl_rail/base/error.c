@@ -4,10 +4,7 @@
 #include <stdio.h>
 
 #include "dapl_rail/base/error.h"
-#include "dapl_rail/handle.h"
-#include "dapl_rail/links/link.h"
-#include "dapl_rail/links/peer.h"
-#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/base/handle.h"
 
 const char *drail_strerror(int code)
 {
@@ -44,8 +41,7 @@ const char *drail_strerror(int code)
     return "unknown error";
 }
 
-static void error_write(drail_error_t *err, int code, const char *format,
-                        va_list args)
+void error_write(drail_error_t *err, int code, const char *format, va_list args)
 {
     err->code = code;
     vsnprintf(err->text, sizeof err->text, format, args);
@@ -72,18 +68,6 @@ int fail(drail_t *t, int code, const char *format, ...)
     return code;
 }
 
-int rail_fail(struct rail *rail, int code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    error_write(&rail->error, code, format, args);
-    va_end(args);
-    if (rail->owner)
-        atomic_store_explicit(&rail->owner->last, &rail->error,
-                              memory_order_release);
-    return code;
-}
-
 void dat_text(DAT_RETURN status, char *text, size_t size)
 {
     const char *major = NULL, *minor = NULL;
@@ -93,37 +77,6 @@ void dat_text(DAT_RETURN status, char *text, size_t size)
         snprintf(text, size, "%s (%s)", major, minor);
     else
         snprintf(text, size, "%s", major);
-}
-
-int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
-{
-    char text[128];
-    dat_text(status, text, sizeof text);
-    int code = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES ? DRAIL_ENOMEM
-                                                                  : DRAIL_EDAT;
-    return rail_fail(rail, code, "%s(%s): %s", call, rail->info.name, text);
-}
-
-static int peer_fail(drail_t *t, struct peer *peer)
-{
-    int code = atomic_load_explicit(&peer->error, memory_order_acquire);
-    unsigned r = atomic_load_explicit(&peer->error_rail, memory_order_relaxed);
-    const struct link *link = peer->links[r];
-    return fail(t, code, "rank %u over %s: %s", peer->rank, t->names[r],
-                link ? link->why : drail_strerror(code));
-}
-
-int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
-{
-    if (rc == DRAIL_EINTR)
-        return fail(t, rc, "%s(rank %u): interrupted", call, peer->rank);
-    if (rc == DRAIL_ETIMEOUT)
-        return fail(t, rc, "%s(rank %u): nothing came in time", call,
-                    peer->rank);
-    if (rc < 0 && rc != DRAIL_EAGAIN &&
-        atomic_load_explicit(&peer->error, memory_order_relaxed))
-        return peer_fail(t, peer);
-    return rc;
 }
 
 const char *drail_last_error(const drail_t *t)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reaps the events of rails, and waits for them. */
+/* Waiting. */
 #ifndef DRAIL_ENGINE_PROGRESS_H
 #define DRAIL_ENGINE_PROGRESS_H
 
 #include "dapl_rail/dapl_rail.h"
 
+struct link;
+struct peer;
 struct rail;
-
-#define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
 
 /*
  * What a wait is for. *owed is set to the rails that still owe an event.
@@ -24,15 +24,17 @@ struct patience {
 };
 
 int patience_check(struct patience *patience);
-/* Handles the events that are there; their number, or an error. */
-int rail_poll(struct rail *rail);
-/* Waits at most so long for one event and handles it: 1, 0 or an error. */
-int rail_sleep(struct rail *rail, unsigned us);
 /* Polls for the spin time in the calling thread: 1, 0 or an error. */
 int progress_spin(drail_t *t, owed_t owed, void *arg);
 /* Waits in the calling thread for events of any rail. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
 /* Waits in the rail's thread until the rail owes nothing. */
 int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
+
+/* Lets everything go on until this is true of all links, or only those to a
+ * peer, over these rails; not for longer than so many milliseconds, and not
+ * ended by an interruption. For the end of connections. */
+bool progress_until(drail_t *t, bool (*reached)(struct link *link),
+                    const struct peer *only, uint32_t rails, int ms);
 
 #endif

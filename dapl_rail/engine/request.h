@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a drail_req_t holds. */
+/* Requests: what a drail_req_t holds, and how it hears of its rails. */
 #ifndef DRAIL_ENGINE_REQUEST_H
 #define DRAIL_ENGINE_REQUEST_H
 
@@ -7,20 +7,30 @@
 
 #include "dapl_rail/dapl_rail.h"
 
+struct completion;
+struct link;
 struct peer;
 
-/* What a drail_req_t holds. */
 struct req {
     _Atomic uint32_t pending; /* rails whose last DTO has not completed */
     _Atomic int status;
     uint32_t peer;
 };
 
-int req_owed(drail_t *t, void *arg, uint32_t *owed);
-void req_start(drail_req_t *opaque, struct peer *peer, uint32_t rails);
+_Static_assert(sizeof(struct req) <= sizeof(drail_req_t),
+               "drail_req_t is too small");
+
 static inline struct req *req_of(drail_req_t *opaque)
 {
     return (struct req *)opaque;
 }
+
+void req_start(struct req *req, const struct peer *peer, uint32_t rails);
+/* For completion.ended: the rail's part of the request, and of the timed
+ * message, is complete. */
+void req_part_ended(struct link *link, const struct completion *done,
+                    int status);
+/* An owed_t. */
+int req_owed(drail_t *t, void *arg, uint32_t *owed);
 
 #endif

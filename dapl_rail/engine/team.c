@@ -9,9 +9,9 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/team.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/engine/work.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"

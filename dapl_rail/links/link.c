@@ -7,21 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/error.h"
-#include "dapl_rail/base/limits.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/wire.h"
+#include "dapl_rail/links/queue.h"
 #include "dapl_rail/memory/region.h"
-#include "dapl_rail/rails/rail.h"
-
-/*
- * Receives beyond those that credits stand for: two messages of credits can
- * be under way (each gives back at least half of the depth), the reply to our
- * one atomic, and the peer's last message (link_settled).
- */
-#define SPARE_RECEIVES 4
+#include "dapl_rail/rails/fail.h"
 
 size_t slot_bytes(const drail_t *t)
 {
@@ -31,12 +23,10 @@ size_t slot_bytes(const drail_t *t)
     return (sizeof(struct wire) + payload + 63) & ~(size_t)63;
 }
 
-int slot_post(struct slot *slot)
+static int slot_post(struct slot *slot)
 {
     struct link *link = slot->link;
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | 1};
-    if (link->state == LINK_DOWN)
-        return link->error;
     slot->bytes = (uint32_t)link->slot_bytes;
     DAT_LMR_TRIPLET iov = {
         .virtual_address = (uintptr_t)slot->data,
@@ -45,13 +35,22 @@ int slot_post(struct slot *slot)
     };
     DAT_RETURN status = dat_ep_post_recv(link->ep, 1, &iov, cookie,
                                          DAT_COMPLETION_DEFAULT_FLAG);
-    if (status == DAT_SUCCESS) {
-        link->receives++;
-        return 0;
-    }
-    int rc = dat_fail(link->rail, "dat_ep_post_recv", status);
-    link_down(link, rc, "%s", link->rail->error.text);
-    return rc;
+    if (status != DAT_SUCCESS)
+        return dat_fail(link->rail, "dat_ep_post_recv", status);
+    link->receives++;
+    return 0;
+}
+
+void slot_return(struct slot *slot, bool owe)
+{
+    struct link *link = slot->link;
+    if (link->state > LINK_UP)
+        return;
+    int rc = slot_post(slot);
+    if (rc)
+        link_down(link, rc, "%s", link->rail->error.text);
+    else if (owe)
+        link_owe(link);
 }
 
 unsigned link_events(const struct rail *rail)
@@ -150,6 +149,7 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
     int rc = link->ops && link->slots
                  ? evd_check(rail)
                  : rail_fail(rail, DRAIL_ENOMEM, "out of memory");
+    rail->links++;
     if (!rc)
         rc = buffers_create(link, depth);
     if (!rc)
@@ -161,21 +161,12 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
         link_close(link);
         return rc;
     }
-    rail->links++;
     *out = link;
     return 0;
 }
 
-void link_close(struct link *link)
+static void link_free(struct link *link)
 {
-    struct rail *rail = link->rail;
-    if (link->ep) {
-        dat_ep_free(link->ep);
-        /* its flushed events must not outlive the slots they point to */
-        DAT_EVENT event;
-        while (dat_evd_dequeue(rail->dto_evd, &event) == DAT_SUCCESS)
-            ;
-    }
     if (link->lmr)
         dat_lmr_free(link->lmr);
     if (link->buffers) {
@@ -187,24 +178,50 @@ void link_close(struct link *link)
     free(link);
 }
 
+void link_close(struct link *link)
+{
+    struct rail *rail = link->rail;
+    if (link->ep)
+        dat_ep_free(link->ep);
+    link->state = LINK_CLOSED;
+    /* the events that are left point to it */
+    link->next_closed = rail->closed;
+    rail->closed = link;
+    rail->links--;
+}
+
+void links_bury(struct rail *rail)
+{
+    while (rail->closed) {
+        struct link *link = rail->closed;
+        rail->closed = link->next_closed;
+        link_free(link);
+    }
+}
+
 void link_down(struct link *link, int code, const char *format, ...)
 {
     struct peer *peer = link->peer;
     int none = 0;
     va_list args;
 
-    if (link->state == LINK_DOWN)
+    if (link->state > LINK_UP)
         return;
     link->state = LINK_DOWN;
     link->error = code;
     va_start(args, format);
     vsnprintf(link->why, sizeof link->why, format, args);
     va_end(args);
-    /* Fail-over would take over here what the ops have not finished. */
-    while (link->ops_tail != link->ops_head)
-        link_retire(&link->ops[link->ops_tail & link->ops_mask], code);
     /* before error, after which it is read */
     if (!atomic_load(&peer->error))
         atomic_store(&peer->error_rail, link->rail->index);
     atomic_compare_exchange_strong(&peer->error, &none, code);
+    dat_ep_disconnect(link->ep, DAT_CLOSE_ABRUPT_FLAG);
+    link_flush(link);
+}
+
+bool link_flushed(struct link *link)
+{
+    link_flush(link);
+    return link->state >= LINK_FLUSHED;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection to one peer over one rail: its DTOs, messages and credits. */
+/*
+ * The connection to one peer over one rail: an EP with its queue of DTOs, its
+ * buffers for messages, and its credits. What happens on it goes up through
+ * functions that the layers above have given: link_handlers for what arrives,
+ * completion for what ends.
+ */
 #ifndef DRAIL_LINKS_LINK_H
 #define DRAIL_LINKS_LINK_H
 
-#include <stdatomic.h>
-
 #include <dat2/udat.h>
 
+#include "dapl_rail/base/limits.h"
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -14,33 +18,23 @@ struct message;
 struct peer;
 struct req;
 
-/* A DTO with a completion event. Its cookie is the address of this. */
-struct op {
-    struct link *link;
-    struct req *req;         /* told when it completes, or NULL */
-    uint64_t index;          /* of this op on its link */
-    uint64_t posted;         /* DTOs posted up to and with this one */
-    uint32_t sent;           /* sends among them */
-    struct message *message; /* part of this one, NULL: not timed */
-    uint64_t start_ns;
-    uint64_t bytes;
-};
-
-/* What should happen when a DTO completes. */
+/* Whom to tell when a DTO completes, and what they want to hear. */
 struct completion {
+    /* In the rail's thread; status 0 or a DRAIL_E…. NULL: nobody. */
+    void (*ended)(struct link *link, const struct completion *done, int status);
     struct req *req;
     struct message *message;
     uint64_t start_ns;
     uint64_t bytes;
 };
 
-enum verb { VERB_WRITE, VERB_READ, VERB_SEND, VERB_FETCH_ADD, VERB_CMP_SWAP };
-
-struct dto {
-    enum verb verb;
-    DAT_LMR_TRIPLET local;
-    DAT_RMR_TRIPLET remote;
-    uint64_t operand, compare;
+/* A DTO with a completion event. Its cookie is the address of this. */
+struct op {
+    struct link *link;
+    uint64_t index;  /* of this op on its link */
+    uint64_t posted; /* DTOs posted up to and with this one */
+    uint64_t sent;   /* sends among them */
+    struct completion done;
 };
 
 /* A receive buffer; the cookie of its receive is its address with bit 0, that
@@ -51,9 +45,27 @@ struct slot {
     uint32_t bytes;
 };
 
-enum link_state { LINK_CONNECTING, LINK_UP, LINK_DOWN };
+/* A message that needs no credit and leaves when there is room. */
+struct reply {
+    bool due;
+    uint8_t type;
+    uint8_t bytes;
+    unsigned char data[48];
+};
 
-/* The connection to one peer over one rail. */
+/*
+ * DOWN: the EP has been disconnected, but DTOs may still be under way.
+ * FLUSHED: all have come back, nothing reads or writes their memory any more.
+ * CLOSED: its EP is gone, its events are dropped.
+ */
+enum link_state {
+    LINK_CONNECTING,
+    LINK_UP,
+    LINK_DOWN,
+    LINK_FLUSHED,
+    LINK_CLOSED
+};
+
 struct link {
     struct rail *rail;
     struct peer *peer;
@@ -62,66 +74,68 @@ struct link {
     bool established; /* has been up */
     int error;
 
-    /* request queue: DTOs complete in the order of posting */
+    /* queue.c: DTOs complete in the order of posting. The ops that are not
+     * retired tell which of them the peer may not have got: the place for a
+     * journal, from which another link could take over. */
     uint64_t posted, retired, signalled, fence_at;
-    uint32_t sent, sent_retired, sent_signalled;
+    uint64_t sent, sent_retired, sent_signalled;
     struct op *ops;
     uint64_t ops_head, ops_tail;
     uint32_t ops_mask;
+    bool last_posted; /* the last request, whose event tells of all others */
 
-    /* messages: see post.c for the credit rule */
+    /* credits.c */
     unsigned credits, owed;
-    bool posting; /* within link_send: no other message may start */
+    unsigned reserved; /* send slots, each with a credit */
+    struct reply reply;
+
+    /* link.c */
     struct slot *slots;
-    unsigned nslots, receives;   /* receives: those under way */
-    bool last_posted, last_done; /* see link_flushed */
+    unsigned nslots, receives; /* receives: those under way */
     unsigned char *buffers;
     int buffers_fd;
     size_t buffers_bytes, slot_bytes;
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
-    struct wire_atomic reply; /* to the peer's atomic */
-    bool reply_due;
-    struct wire_atomic answer; /* of the peer to ours */
-    bool answered;
+    struct link *next_closed;
 
-    char why[160];
+    char why[200];
 } __attribute__((aligned(CACHE_LINE)));
 
-/* ------------------------------------------------------------- link.c */
+/* What the layer above does with what arrives; drail.handlers. */
+struct link_handlers {
+    /* Before the first link to a peer is made; after the last one is gone. */
+    int (*prepare)(struct peer *peer);
+    void (*release)(struct peer *peer);
+    /* A message of this type has come, in the rail's thread. The slot is the
+     * handler's until slot_return(). NULL, or what is wrong with it. */
+    const char *(*arrived[WIRE_TYPES])(struct slot *slot);
+};
+
+/* Receives beyond those that credits stand for: two messages of credits can
+ * be under way (each gives back at least half of the depth), a reply, and the
+ * peer's last message (link_settled). */
+#define SPARE_RECEIVES 4
+/* Request DTOs per EP and unit of depth. */
+#define REQUESTS_PER_RECEIVE 4
 
 /* DTOs of one link that may have events. */
 unsigned link_events(const struct rail *rail);
-int link_open(struct rail *rail, struct peer *peer, struct link **out);
-void link_close(struct link *link);
-void link_down(struct link *link, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-int slot_post(struct slot *slot);
 /* Bytes of a slot: header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
-/* ------------------------------------------------------------- post.c */
-
-/* Posts a DTO, after waiting for room; done NULL: completion suppressed. */
-int link_post(struct link *link, struct dto *dto,
-              const struct completion *done);
-/* Posts a message; a credit must be there for those that need one. */
-int link_send(struct link *link, struct wire *wire, const void *payload,
-              size_t bytes, const struct completion *done);
-/* Waits until a message can be sent on every one of these rails. */
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails,
-                  int timeout_ms);
-/* A receive was consumed; gives credits back when many are owed. */
-void link_owe(struct link *link);
-/* Sends what we owe the peer, a reply or credits, if there is room. */
-void link_pay(struct link *link);
-/* Before the end: are all DTOs complete? Sees to it that they can be known to
- * be. */
-bool link_settled(struct link *link);
-/* After it: have all DTOs come back, flushed? An event that comes after its EP
- * is gone would crash the verbs providers. */
+int link_open(struct rail *rail, struct peer *peer, struct link **out);
+/* Frees the EP, and the rest when no event is left (links_bury). */
+void link_close(struct link *link);
+/* When the rail's queue of events is empty: frees what has been closed. */
+void links_bury(struct rail *rail);
+/* Ends the connection: what is under way comes back, flushed, and is then
+ * reported with this error. */
+void link_down(struct link *link, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Has the connection ended, with nothing under way any more? */
 bool link_flushed(struct link *link);
-/* Retires a DTO and those before it. */
-void link_retire(struct op *op, int status);
+/* The slot receives again; owe: its message had needed a credit. */
+void slot_return(struct slot *slot, bool owe);
 
 #endif

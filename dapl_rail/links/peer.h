@@ -6,8 +6,11 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
-#include "dapl_rail/links/link.h"
-#include "dapl_rail/messages/inbox.h"
+#include <dat2/udat.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+struct mailbox;
 
 /* How to reach one rail of a rank. */
 struct card {
@@ -17,22 +20,15 @@ struct card {
 };
 
 struct peer {
+    drail_t *owner;
     unsigned rank;
     bool connected;
     _Atomic int error; /* first error of one of its links */
     _Atomic unsigned error_rail;
+    char refused[200];  /* why we don't want it, "" else */
     struct card *cards; /* nrails of them */
     struct link *links[DRAIL_MAX_RAILS];
-    struct inbox notes, messages;
-    uint32_t note_seq, message_seq; /* of the next that we send */
-    uint32_t rendezvous;            /* we started so many */
-    _Atomic uint32_t finished;      /* the peer finished so many */
+    struct mailbox *mail; /* the layer above's */
 };
-
-/* A connected peer by rank, or NULL with the error set in *rc. */
-struct peer *peer_get(drail_t *t, unsigned rank, int *rc);
-void peer_free(drail_t *t, struct peer *peer);
-/* Looks for connection events and asynchronous errors. */
-void rail_check(struct rail *rail);
 
 #endif

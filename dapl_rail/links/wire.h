@@ -9,10 +9,12 @@ enum wire_type {
     WIRE_NOTIFY = 1, /* a notification, or its part on this rail */
     WIRE_EAGER,      /* a message: bytes follow */
     WIRE_RENDEZVOUS, /* a message to be read: drail_key_t follows */
-    WIRE_FINISHED,   /* the reader of a rendezvous has done */
+    WIRE_WITHDRAWN,  /* the rendezvous with this sequence number is void */
+    WIRE_FINISHED,   /* the reader of rendezvous `id` has done, status in seq */
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
     WIRE_CREDIT, /* nothing but credits */
+    WIRE_TYPES
 };
 
 /* Header of every send. Both ends are of one build and byte order (the hello
@@ -28,7 +30,8 @@ struct wire {
 };
 
 struct wire_atomic {
-    uint32_t op;
+    uint16_t op;
+    uint16_t id; /* of the question */
     uint32_t rmr_context;
     uint64_t address;
     uint64_t operand;

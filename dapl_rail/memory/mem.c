@@ -12,8 +12,9 @@
 
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/error.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/memory/region.h"
+#include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/memory/regcache.h"
 

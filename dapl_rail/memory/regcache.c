@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/memory/regcache.h"
 
 static void unlink_region(struct region *region)
@@ -45,17 +45,26 @@ static bool serves(const struct region *region, const void *address,
                        (region->access & DRAIL_ACCESS_ALL) == remote);
 }
 
+int cache_open(drail_t *t)
+{
+    t->cache = calloc(1, sizeof *t->cache);
+    if (!t->cache)
+        return DRAIL_ENOMEM;
+    t->cache->head.next = t->cache->head.prev = &t->cache->head;
+    return 0;
+}
+
 void cache_insert(drail_t *t, struct region *region)
 {
     region->users = 1;
-    link_first(&t->cache, region);
-    t->cache.stats.misses++;
+    link_first(t->cache, region);
+    t->cache->stats.misses++;
 }
 
 struct region *cache_find(drail_t *t, const void *address, size_t bytes,
                           unsigned access)
 {
-    struct cache *cache = &t->cache;
+    struct cache *cache = t->cache;
     struct region *region = cache->head.next;
     for (; region != &cache->head; region = region->next) {
         if (!serves(region, address, bytes, access))
@@ -112,29 +121,31 @@ int cache_release(struct region *region)
         return drop(region);
     if (--region->users)
         return 0;
-    t->cache.stats.kept++;
-    if (t->cache.stats.kept > t->tuning.cache_regions)
-        evict_oldest(&t->cache);
+    t->cache->stats.kept++;
+    if (t->cache->stats.kept > t->tuning.cache_regions)
+        evict_oldest(t->cache);
     return 0;
 }
 
 void regions_free(drail_t *t)
 {
-    struct region *head = &t->cache.head, *region;
-    while (head->next && (region = head->next) != head) {
+    struct region *region;
+    while (t->cache && (region = t->cache->head.next) != &t->cache->head) {
         if (!drop(region))
             continue;
         /* somebody is inside even now: the memory stays where it is */
         unlink_region(region);
         free(region);
     }
+    free(t->cache);
+    t->cache = NULL;
 }
 
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                              uint64_t address, size_t bytes)
 {
-    struct region *region = t->cache.head.next;
-    for (; region != &t->cache.head; region = region->next)
+    struct region *region = t->cache->head.next;
+    for (; region != &t->cache->head; region = region->next)
         if (region->rmr_context[rail] == key &&
             covers(region, (const void *)(uintptr_t)address, bytes,
                    DRAIL_ACCESS_REMOTE_ATOMIC))
@@ -144,5 +155,5 @@ struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
 
 void drail_cache_stats(const drail_t *t, drail_cache_stats_t *stats)
 {
-    *stats = t->cache.stats;
+    *stats = t->cache->stats;
 }

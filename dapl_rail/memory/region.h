@@ -43,6 +43,7 @@ struct cache {
 int memory_map(size_t bytes, void **address, int *fd);
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                              uint64_t address, size_t bytes);
+int cache_open(drail_t *t);
 /* Once all connections are gone. */
 void regions_free(drail_t *t);
 

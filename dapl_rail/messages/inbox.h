@@ -4,6 +4,7 @@
 #define DRAIL_MESSAGES_INBOX_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct slot;
@@ -35,6 +36,8 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               uint32_t rails, struct slot *slot);
 struct arrival *inbox_next(const struct inbox *box);
 bool inbox_ready(const struct inbox *box);
+/* What has this number and is not delivered, or NULL. */
+struct arrival *inbox_find(const struct inbox *box, uint32_t seq);
 /* Passes on to the next. */
 void inbox_pop(struct inbox *box);
 

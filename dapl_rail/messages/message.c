@@ -1,196 +1,152 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Two-sided messages: eager ones travel in the slots; longer ones are
- * announced with a key, read by the receiver over all rails, and finished by
- * a message back.
- */
+#include "dapl_rail/messages/message.h"
+
 #include <string.h>
 
-#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/engine/engine.h"
-#include "dapl_rail/engine/progress.h"
-#include "dapl_rail/engine/transfer.h"
-#include "dapl_rail/handle.h"
-#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/wire.h"
-#include "dapl_rail/memory/region.h"
-#include "dapl_rail/messages/inbox.h"
-#include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/messages/transfer.h"
 
-struct message_wait {
-    struct peer *peer;
-    uint32_t rails;
-    uint32_t finished; /* rendezvous that must be */
-};
+/* -------------------------------------------------------------- arrivals */
 
-static int arrived_owed(drail_t *t, void *arg, uint32_t *owed)
+const char *message_arrived(struct slot *slot)
 {
-    const struct message_wait *w = arg;
-    (void)t;
-    *owed = w->rails;
-    if (inbox_ready(&w->peer->messages))
-        return 1;
-    return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
-}
-
-static int finished_owed(drail_t *t, void *arg, uint32_t *owed)
-{
-    const struct message_wait *w = arg;
-    (void)t;
-    *owed = w->rails;
-    if ((int32_t)(atomic_load_explicit(&w->peer->finished,
-                                       memory_order_acquire) -
-                  w->finished) >= 0)
-        return 1;
-    return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
-}
-
-/* The rail that a short message takes. */
-static unsigned short_rail(drail_t *t)
-{
-    drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    return cut(t, 0, chunks) > 0 ? chunks[0].rail : 0;
-}
-
-static int message_send(drail_t *t, struct peer *peer, unsigned rail,
-                        struct wire *wire, const void *payload, size_t bytes)
-{
-    int rc = links_reserve(t, peer, RAIL_BIT(rail), t->cfg.timeout_ms);
-    if (!rc)
-        rc = link_send(peer->links[rail], wire, payload, bytes, NULL);
-    return rc;
-}
-
-/* A region of the buffer that the peer may read. */
-static int readable(drail_t *t, const void *buffer, size_t bytes,
-                    drail_mem_t *given, drail_mem_t **mem)
-{
-    drail_xfer_t whole = {
-        .local = (void *)(uintptr_t)buffer, .local_mem = given, .bytes = bytes};
-    drail_key_t any = {.bytes = bytes, .nrails = t->nrails};
-    if (!given)
-        return drail_mem_register(
-            t, (void *)(uintptr_t)buffer, bytes,
-            DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, mem);
-    whole.remote = &any;
-    int rc = xfer_check(t, &whole);
-    if (!rc && !(given->access & DRAIL_ACCESS_REMOTE_READ))
-        rc = fail(t, DRAIL_EINVAL,
-                  "drail_send: the memory lacks DRAIL_ACCESS_REMOTE_READ");
-    *mem = given;
-    return rc;
-}
-
-static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
-                           size_t bytes, drail_mem_t *given)
-{
-    drail_mem_t *mem;
-    drail_key_t key;
-    unsigned rail = short_rail(t);
-    int rc = readable(t, buffer, bytes, given, &mem);
-    if (rc)
-        return rc;
-    drail_mem_key(mem, &key);
-    key.address = (uintptr_t)buffer;
-    key.bytes = bytes;
-    struct wire wire = {
-        .type = WIRE_RENDEZVOUS, .seq = peer->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, rail, &wire, &key, sizeof key);
-    if (!rc) {
-        peer->message_seq++;
-        struct message_wait w = {.peer = peer,
-                                 .rails = RAIL_BIT(rail),
-                                 .finished = ++peer->rendezvous};
-        rc = progress_wait(t, finished_owed, &w, t->cfg.timeout_ms);
-    }
-    if (!given)
-        drail_mem_release(mem);
-    return rc;
-}
-
-int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
-               drail_mem_t *mem)
-{
-    int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
-    if (!peer)
-        return rc;
-    if (bytes && !buffer)
-        return fail(t, DRAIL_EINVAL, "drail_send: no buffer");
-    if (bytes > t->cfg.eager_bytes) {
-        rc = send_rendezvous(t, peer, buffer, bytes, mem);
-        return outcome(t, peer, rc, "drail_send");
-    }
-    struct wire wire = {
-        .type = WIRE_EAGER, .seq = peer->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, short_rail(t), &wire, buffer, bytes);
-    if (!rc)
-        peer->message_seq++;
-    return outcome(t, peer, rc, "drail_send");
-}
-
-/* Reads the announced message into the buffer. */
-static int read_announced(drail_t *t, struct peer *peer, const drail_key_t *key,
-                          void *buffer, size_t bytes)
-{
-    drail_mem_t *mem;
-    drail_req_t req;
-    drail_xfer_t xfer = {.local = buffer, .remote = key, .bytes = bytes};
-    int rc = drail_mem_register(t, buffer, bytes, DRAIL_ACCESS_LOCAL, &mem);
-    if (rc)
-        return rc;
-    xfer.local_mem = mem;
-    rc = drail_get(t, peer->rank, &xfer, 0, &req);
-    if (!rc)
-        rc = drail_wait(t, &req, -1);
-    drail_mem_release(mem);
-    return rc;
-}
-
-int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
-               size_t *received, int timeout_ms)
-{
-    int rc;
-    drail_key_t key;
-    struct peer *peer = peer_get(t, rank, &rc);
-    if (!peer)
-        return rc;
-    struct message_wait w = {.peer = peer, .rails = peer->messages.likely};
-    if (!w.rails)
-        w.rails = engine_rails(t);
-    rc = progress_wait(t, arrived_owed, &w, timeout_or(t, timeout_ms));
-    if (rc)
-        return outcome(t, peer, rc, "drail_recv");
-
-    struct slot *slot = inbox_next(&peer->messages)->slot;
     struct link *link = slot->link;
     const struct wire *wire = (const struct wire *)slot->data;
-    size_t bytes = wire->bytes;
-    bool fits = bytes <= capacity && (buffer || !bytes);
-    bool announced = wire->type == WIRE_RENDEZVOUS;
-    if (announced)
-        memcpy(&key, wire + 1, sizeof key);
-    else if (fits && bytes)
-        memcpy(buffer, wire + 1, bytes);
-    inbox_pop(&peer->messages);
-    slot_post(slot);
-    link_owe(link);
+    uint64_t room =
+        wire->type == WIRE_EAGER ? wire->bytes : sizeof(drail_key_t);
+    if (room > slot->bytes - sizeof *wire)
+        return "length of a message";
+    if (inbox_put(&link->peer->mail->messages, wire, link->rail->index,
+                  RAIL_BIT(link->rail->index), slot))
+        return "sequence of a message";
+    return NULL; /* the slot waits for drail_recv */
+}
 
-    if (announced && fits)
-        rc = read_announced(t, peer, &key, buffer, bytes);
-    if (announced && !rc) {
-        struct wire finished = {.type = WIRE_FINISHED};
-        rc = message_send(t, peer, link->rail->index, &finished, NULL, 0);
+/* Its sender has given it up; if it has been taken, reading it fails. */
+const char *message_withdrawn(struct slot *slot)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    struct arrival *a =
+        inbox_find(&slot->link->peer->mail->messages, wire->seq);
+    if (a && a->slot)
+        ((struct wire *)a->slot->data)->type = WIRE_WITHDRAWN;
+    slot_return(slot, true);
+    return NULL;
+}
+
+const char *message_finished(struct slot *slot)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    atomic_store_explicit(&slot->link->peer->mail->finished,
+                          (uint64_t)wire->id << 32 | wire->seq,
+                          memory_order_release);
+    slot_return(slot, true);
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- waits */
+
+/* Passes over what has been withdrawn. */
+static bool message_ready(struct inbox *box)
+{
+    while (inbox_ready(box)) {
+        struct slot *slot = inbox_next(box)->slot;
+        if (((const struct wire *)slot->data)->type != WIRE_WITHDRAWN)
+            return true;
+        inbox_pop(box);
+        slot_return(slot, true);
     }
-    if (received)
-        *received = bytes;
+    return false;
+}
+
+int message_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct message_wait *w = arg;
+    (void)t;
+    *owed = w->rails;
+    if (message_ready(&w->peer->mail->messages))
+        return 1;
+    return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+}
+
+int finished_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct message_wait *w = arg;
+    (void)t;
+    uint64_t last =
+        atomic_load_explicit(&w->peer->mail->finished, memory_order_acquire);
+    *owed = w->rails;
+    if ((uint32_t)(last >> 32) == w->finished)
+        return last & UINT32_MAX ? (int32_t)last : 1;
+    return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+}
+
+/* --------------------------------------------------------------- reading */
+
+void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
+                   void *buffer, int status)
+{
+    struct reading *reading = &peer->mail->reading;
+    const struct wire *wire = (const struct wire *)slot->data;
+    drail_key_t key;
+    struct transfer x;
+    memcpy(&key, wire + 1, sizeof key);
+    drail_xfer_t xfer = {.local = buffer, .remote = &key, .bytes = wire->bytes};
+
+    reading->active = true;
+    reading->buffer = buffer;
+    reading->bytes = wire->bytes;
+    reading->id = wire->id;
+    reading->link = slot->link;
+    reading->mem = NULL;
+    req_start(&reading->req, peer, 0);
+    if (!status && buffer)
+        status = drail_mem_register(t, buffer, wire->bytes, DRAIL_ACCESS_LOCAL,
+                                    &reading->mem);
+    if (!status && buffer) {
+        xfer.local_mem = reading->mem;
+        status = xfer_check(t, &xfer);
+    }
+    if (!status && buffer) {
+        transfer_init(&x, peer, &xfer, VERB_READ);
+        transfer_cut(t, &x, 0);
+        status = transfer_start(t, &x, &reading->req);
+    }
+    if (status)
+        atomic_store(&reading->req.status, status);
+}
+
+/* Tells the sender that its message has been read, or why not. */
+static int finish(struct reading *reading, int status)
+{
+    struct wire wire = {
+        .type = WIRE_FINISHED, .id = reading->id, .seq = (uint32_t)status};
+    int rc = link_reserve(reading->link);
     if (rc)
-        return outcome(t, peer, rc, "drail_recv");
-    return fits ? 0
-                : fail(t, DRAIL_ETRUNC,
-                       "a message of %zu bytes for a buffer of %zu", bytes,
-                       capacity);
+        return rc;
+    rc = link_send(reading->link, &wire, NULL, 0, NULL);
+    if (rc)
+        link_unreserve(reading->link);
+    return rc;
+}
+
+int reading_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct reading *reading = &((struct peer *)arg)->mail->reading;
+    int rc = req_owed(t, &reading->req, owed);
+    if (rc == 0)
+        return 0;
+    int status = rc < 0 ? rc : 0, told = finish(reading, status);
+    *owed = RAIL_BIT(reading->link->rail->index);
+    if (told == DRAIL_EAGAIN)
+        return 0;
+    reading->active = false;
+    if (reading->mem)
+        drail_mem_release(reading->mem);
+    reading->mem = NULL;
+    return status ? status : told ? told : 1;
 }

@@ -8,11 +8,12 @@
 #include <strings.h>
 #include <sys/un.h>
 
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 #include "providers/embedded/embedded.h"
 

@@ -3,13 +3,15 @@
 #ifndef DRAIL_RAILS_RAIL_H
 #define DRAIL_RAILS_RAIL_H
 
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include <dat2/udat.h>
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
-#include "dapl_rail/stripe/slots.h"
+
+struct link;
 
 struct rail {
     drail_t *owner;
@@ -26,10 +28,9 @@ struct rail {
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;                  /* core of the team's thread, -1: not pinned */
-    double rate[TIMED_SLOTS]; /* bytes/ns, smoothed; 0: not measured */
-    uint64_t busy_until;      /* end of the last timed part */
-    struct burst burst;
+    int cpu;             /* core of the team's thread, -1: not pinned */
+    _Atomic bool taken;  /* see rail_take */
+    struct link *closed; /* freed when no event of theirs is left */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
@@ -39,6 +40,22 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
 /* qlen: DTO events that the EVD should hold. */
 int rail_listen(struct rail *rail, unsigned qlen);
 void rail_close(struct rail *rail);
+
+/*
+ * While several threads are at work (drail.parallel), whoever touches a rail
+ * has taken it: the thread that works for it, until it has done, or one that
+ * waits and lets the others' rails go on. Does not wait.
+ */
+static inline bool rail_take(struct rail *rail)
+{
+    return !atomic_load_explicit(&rail->taken, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&rail->taken, true, memory_order_acquire);
+}
+static inline void rail_leave(struct rail *rail)
+{
+    atomic_store_explicit(&rail->taken, false, memory_order_release);
+}
+
 int rails_find(const char *name, DAT_PROVIDER_INFO *info);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 

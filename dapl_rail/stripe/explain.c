@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/weights.h"
@@ -47,7 +47,7 @@ static void say_weight(struct writer *w, const drail_t *t,
                        const struct learnt *l, unsigned r)
 {
     const struct rail *rail = &t->rails[r];
-    double rate = l->choice ? rail->rate[l->slot] : 0;
+    double rate = l->choice ? t->timing->rails[r].rate[l->slot] : 0;
     if (l->choice && rate > 0)
         say(w, ", measured %.0f MB/s", rate * 1000);
     else if (l->choice)

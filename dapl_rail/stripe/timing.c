@@ -14,12 +14,10 @@
 
 #include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/handle.h"
-#include "dapl_rail/links/link.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/slots.h"
+#include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/weights.h"
 
 int timing_open(drail_t *t)
 {
@@ -115,19 +113,19 @@ struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
     return m;
 }
 
-void timing_part(struct rail *rail, const struct op *op, bool ok)
+void timing_part(drail_t *t, unsigned rail, struct message *m,
+                 uint64_t start_ns, uint64_t bytes, bool ok)
 {
-    struct message *m = op->message;
-    uint32_t bit = RAIL_BIT(rail->index);
+    struct rates *rates = &t->timing->rails[rail];
+    uint32_t bit = RAIL_BIT(rail);
     uint64_t now = now_ns();
-    uint64_t from =
-        op->start_ns > rail->busy_until ? op->start_ns : rail->busy_until;
+    uint64_t from = start_ns > rates->busy_until ? start_ns : rates->busy_until;
     if (!ok)
         atomic_store_explicit(&m->failed, true, memory_order_relaxed);
     else if (m->learns & bit)
-        weights_measure(rail, m->slot, op->bytes, now - from);
-    rail->busy_until = now;
-    rail->stats.busy_ns += now - from;
+        rates_measure(rates, m->slot, bytes, now - from);
+    rates->busy_until = now;
+    t->rails[rail].stats.busy_ns += now - from;
     uint32_t left =
         atomic_fetch_and_explicit(&m->pending, ~bit, memory_order_acq_rel) &
         ~bit;

@@ -7,10 +7,7 @@
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/stripe/choose.h"
-#include "dapl_rail/stripe/slots.h"
-
-struct op;
-struct rail;
+#include "dapl_rail/stripe/rates.h"
 
 /* A striped or whole message under way that is timed. */
 struct message {
@@ -28,6 +25,7 @@ struct message {
 #define TIMED_MESSAGES 256u /* under way at once; more are not timed */
 
 struct timing {
+    struct rates rails[DRAIL_MAX_RAILS];
     struct choice choices[TIMED_SLOTS];
     struct message ring[TIMED_MESSAGES];
     uint32_t head, tail;          /* started, and looked at */
@@ -53,7 +51,8 @@ void timing_harvest(drail_t *t);
 struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
                              uint64_t start_ns);
 /* A rail's part is complete; in the rail's thread. */
-void timing_part(struct rail *rail, const struct op *op, bool ok);
+void timing_part(drail_t *t, unsigned rail, struct message *m,
+                 uint64_t start_ns, uint64_t bytes, bool ok);
 /* The message's start has failed, no op has it any more. */
 void timing_abandon(struct message *m);
 /* A blocking operation of several messages has been timed as a whole. */

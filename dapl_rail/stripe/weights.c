@@ -8,37 +8,15 @@
 #include <string.h>
 
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/handle.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/slots.h"
+#include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/weights.h"
 
-/* Weight of the latest measurement: 20 messages after a change of rate, 0.3 %
- * of the old one are left. */
-#define SMOOTHING 0.25
 /* A rail that is used gets at least this part, so that it is measured: whether
  * it should be used at all is for choose.c to find out. */
 #define LEAST 0.03125
-
-/* Completions that are found together have one time for all of them, which
- * the first of them seems to have taken. */
-void weights_measure(struct rail *rail, unsigned slot, uint64_t bytes,
-                     uint64_t ns)
-{
-    double *rate = &rail->rate[slot];
-    struct burst *burst = &rail->burst;
-    if (burst->slot != slot || (double)ns * *rate > (double)bytes / 4)
-        *burst = (struct burst){
-            .slot = slot, .before = *rate, .keep = *rate > 0 ? 1 : 0};
-    burst->bytes += (double)bytes;
-    burst->ns += (double)ns;
-    burst->keep *= 1 - SMOOTHING;
-    if (burst->ns <= 0)
-        return;
-    double now = burst->bytes / burst->ns;
-    *rate = now + burst->keep * (burst->before - now);
-}
 
 static void equal(const drail_t *t, double *weights)
 {
@@ -67,7 +45,7 @@ static void measured(const drail_t *t, unsigned slot, uint32_t set,
     double sum = 0, total = 0;
     unsigned n = 0;
     for (unsigned r = 0; r < t->nrails; r++) {
-        weights[r] = set & RAIL_BIT(r) ? t->rails[r].rate[slot] : 0;
+        weights[r] = set & RAIL_BIT(r) ? t->timing->rails[r].rate[slot] : 0;
         sum += weights[r];
         n += weights[r] > 0;
     }

@@ -4,45 +4,71 @@
  * else a message that the target serves inside its own calls.
  */
 #include "dapl_rail/base/error.h"
-#include "dapl_rail/base/limits.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
-#include "dapl_rail/handle.h"
-#include "dapl_rail/links/link.h"
+#include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/wire.h"
-#include "dapl_rail/memory/region.h"
-#include "dapl_rail/messages/atomic.h"
-#include "dapl_rail/rails/rail.h"
+#include "dapl_rail/links/queue.h"
+#include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/peers.h"
 
 /* The one rail on which atomics of all ranks meet. */
 #define ATOMIC_RAIL 0
 
-static int answer_owed(drail_t *t, void *arg, uint32_t *owed)
+/* One DTO or message; posted when there is room. */
+struct posting {
+    struct link *link;
+    struct dto *dto; /* or: */
+    struct wire *wire;
+    const struct wire_atomic *ask;
+    const struct completion *done;
+};
+
+static int posted_owed(drail_t *t, void *arg, uint32_t *owed)
 {
-    const struct link *link = arg;
+    const struct posting *p = arg;
     (void)t;
     *owed = RAIL_BIT(ATOMIC_RAIL);
-    return link->answered ? 1 : link->state == LINK_DOWN ? link->error : 0;
+    int rc = p->dto ? link_post(p->link, p->dto, p->done)
+                    : link_send(p->link, p->wire, p->ask, sizeof *p->ask, NULL);
+    return rc == DRAIL_EAGAIN ? 0 : rc ? rc : 1;
+}
+
+static int answer_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct peer *peer = arg;
+    const struct mailbox *mail = peer->mail;
+    (void)t;
+    *owed = RAIL_BIT(ATOMIC_RAIL);
+    if (atomic_load_explicit(&mail->answered, memory_order_acquire) ==
+        mail->asked)
+        return 1;
+    const struct link *link = peer->links[ATOMIC_RAIL];
+    return link->state > LINK_UP ? link->error : 0;
 }
 
 static int by_message(drail_t *t, struct peer *peer, struct link *link,
                       struct wire_atomic *ask, uint64_t *old)
 {
+    struct mailbox *mail = peer->mail;
     struct wire wire = {.type = WIRE_ATOMIC};
+    struct posting posting = {.link = link, .wire = &wire, .ask = ask};
     int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), t->cfg.timeout_ms);
-    link->answered = false;
-    if (!rc)
-        rc = link_send(link, &wire, ask, sizeof *ask, NULL);
     if (rc)
         return rc;
-    rc = progress_wait(t, answer_owed, link, t->cfg.timeout_ms);
-    if (rc) { /* its answer must not be taken for the next one's */
-        link_down(link, rc, "an atomic did not end");
+    ask->id = ++mail->asked;
+    rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
+    if (rc) {
+        link_unreserve(link);
         return rc;
     }
-    *old = link->answer.old;
-    if (link->answer.status)
+    rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    if (rc) /* its answer will not be taken for the next one's */
+        return rc;
+    *old = mail->answer.old;
+    if (mail->answer.status)
         return fail(t, DRAIL_EACCESS, "rank %u refused the atomic", peer->rank);
     return 0;
 }
@@ -53,7 +79,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     drail_req_t req;
     volatile uint64_t *result =
         (volatile uint64_t *)(link->buffers + link->buffers_bytes - 8);
-    struct completion done = {.req = req_of(&req)};
+    struct completion done = {.ended = req_part_ended, .req = req_of(&req)};
     struct dto d = {
         .verb = ask->op == DRAIL_FETCH_ADD ? VERB_FETCH_ADD : VERB_CMP_SWAP,
         .local = {.virtual_address = (uintptr_t)result,
@@ -65,15 +91,15 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
         .operand = ask->operand,
         .compare = ask->compare,
     };
-    req_start(&req, peer, RAIL_BIT(ATOMIC_RAIL));
-    int rc = link_post(link, &d, &done);
+    struct posting posting = {.link = link, .dto = &d, .done = &done};
+    req_start(req_of(&req), peer, RAIL_BIT(ATOMIC_RAIL));
+    int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
     if (!rc)
         rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
     if (!rc)
         *old = *result;
-    else if (link->state != LINK_DOWN)
-        /* its event must not find the request that ends here */
-        link_down(link, rc, "an atomic did not end");
+    else /* its event must not find the request that ends here */
+        link_forget(link, req_of(&req), NULL);
     return rc;
 }
 
@@ -96,7 +122,7 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
                     op, (unsigned long)remote_offset);
     struct link *link = peer->links[ATOMIC_RAIL];
     struct wire_atomic ask = {
-        .op = op,
+        .op = (uint16_t)op,
         .rmr_context = remote->rmr_context[ATOMIC_RAIL],
         .address = remote->address + remote_offset,
         .operand = operand,
@@ -109,25 +135,4 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
     if (old)
         *old = result;
     return 0;
-}
-
-void atomic_serve(struct slot *slot)
-{
-    struct link *link = slot->link;
-    struct wire_atomic *reply = &link->reply;
-    *reply = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
-    uint64_t *at = (uint64_t *)(uintptr_t)reply->address;
-    if (reply->address % 8 ||
-        !region_of_key(link->rail->owner, link->rail->index, reply->rmr_context,
-                       reply->address, 8)) {
-        reply->status = DRAIL_EACCESS;
-    } else if (reply->op == DRAIL_FETCH_ADD) {
-        reply->old = __atomic_fetch_add(at, reply->operand, __ATOMIC_SEQ_CST);
-    } else {
-        reply->old = reply->compare;
-        __atomic_compare_exchange_n(at, &reply->old, reply->operand, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    }
-    link->reply_due = true;
-    link_pay(link);
 }

@@ -7,10 +7,11 @@
 
 #include "dapl_rail/base/settings.h"
 #include "dapl_rail/dapl_rail.h"
-#include "dapl_rail/memory/region.h"
 #include "dapl_rail/platform/spin.h"
 
+struct cache;
 struct card;
+struct link_handlers;
 struct peer;
 struct rail;
 struct team;
@@ -23,11 +24,13 @@ struct drail {
     struct tuning tuning;
     struct rail *rails;
     unsigned nrails;
+    unsigned depth_asked; /* cfg.depth is what fits */
     struct peer *peers;
     struct card *cards;
-    struct cache cache;
+    const struct link_handlers *handlers; /* of what arrives */
+    struct cache *cache;
     struct team *team;
-    bool parallel; /* the rails belong to the team's threads */
+    bool parallel; /* the rails belong to several threads, see rail_take */
     _Atomic bool interrupted;
     struct spin spin;      /* of the caller, for events */
     unsigned turn;         /* roundrobin */

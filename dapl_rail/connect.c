@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* drail_connect. */
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/events.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/peers.h"
+#include "dapl_rail/rails/rail.h"
+
+#define CONNECT_NAP_NS 500000u
+
+/* Until every link has been up. */
+static int await_links(drail_t *t, struct peer *peer)
+{
+    struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
+    int rc = connect_ask(t, peer);
+    while (!rc && !connect_done(t, peer)) {
+        rc = connect_serve(t);
+        for (unsigned r = 0; r < t->nrails; r++) {
+            rail_poll(&t->rails[r]);
+            rail_check(&t->rails[r]);
+        }
+        bool ending = connect_renew(t, peer);
+        if (!rc && !ending)
+            rc = atomic_load(&peer->error);
+        if (rc || connect_done(t, peer))
+            break;
+        rc = patience_check(&p);
+        platform_sleep(t->job->platform, CONNECT_NAP_NS);
+    }
+    return rc;
+}
+
+/* So that it can be tried again. */
+static void forget_links(drail_t *t, struct peer *peer, int rc)
+{
+    uint32_t rails = 0;
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (peer->links[r])
+            rails |= RAIL_BIT(r);
+    links_end(t, peer, rails, rc, "connecting was given up");
+    peer_free(t, peer);
+    peer->refused[0] = '\0';
+    atomic_store(&peer->error, 0);
+}
+
+int drail_connect(drail_t *t, unsigned rank)
+{
+    if (!t)
+        return DRAIL_EINVAL;
+    if (rank >= t->job->size || rank == t->job->rank)
+        return fail(t, DRAIL_EINVAL,
+                    "drail_connect: rank %u is not another of %u ranks", rank,
+                    t->job->size);
+    struct peer *peer = &t->peers[rank];
+    if (peer->connected)
+        return 0;
+    /* its request may have been refused while we spoke with others */
+    int rc = peer->refused[0] ? DRAIL_EINVAL : await_links(t, peer);
+    if (rc) {
+        rc = outcome(t, peer, rc, "drail_connect");
+        forget_links(t, peer, rc);
+        return rc;
+    }
+    peer->connected = true;
+    return 0;
+}

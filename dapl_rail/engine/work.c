@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The steps of one rail, which all engines share. */
+#include "dapl_rail/engine/work.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/queue.h"
+#include "dapl_rail/rails/rail.h"
+
+/* Rails of which one must get room on its link. */
+struct room {
+    const struct peer *peer;
+    uint32_t rails;
+};
+
+static int room_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct room *room = arg;
+    (void)t;
+    *owed = room->rails;
+    for (uint32_t left = room->rails; left; left &= left - 1) {
+        int rc = link_room(room->peer->links[__builtin_ctz(left)]);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int work_await_room(drail_t *t, const struct work *work, uint32_t rails)
+{
+    struct room room = {.peer = work->peer, .rails = rails};
+    return progress_wait(t, room_owed, &room, work->timeout_ms);
+}
+
+static int rail_await_room(struct rail *rail, const struct work *work)
+{
+    struct room room = {.peer = work->peer, .rails = RAIL_BIT(rail->index)};
+    return rail_wait(rail, room_owed, &room, work->timeout_ms);
+}
+
+int work_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    struct work *work = arg;
+    int rc = work->owed(t, work->arg, owed);
+    if (rc < 0)
+        return rc;
+    work->known |= *owed;
+    uint32_t ready = work->known & ~*owed & ~work->done;
+    for (; ready; ready &= ready - 1) {
+        unsigned r = (unsigned)__builtin_ctz(ready);
+        int error = work->met ? work->met(&t->rails[r], work->arg) : 0;
+        if (error == DRAIL_EAGAIN) {
+            *owed |= RAIL_BIT(r);
+            rc = 0;
+            continue;
+        }
+        if (error)
+            return error;
+        work->done |= RAIL_BIT(r);
+    }
+    return rc;
+}
+
+/* What the rail's thread does while it has the rail. */
+static int rail_steps(struct rail *rail, struct work *work)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < work->rounds;) {
+        rc = work->post(rail, work->arg, i);
+        if (!rc)
+            i++;
+        else if (rc == DRAIL_EAGAIN)
+            rc = rail_await_room(rail, work);
+    }
+    if (!rc && work->owed)
+        rc = rail_wait(rail, work->owed, work->arg, work->timeout_ms);
+    if (rc || !work->met)
+        return rc;
+    while ((rc = work->met(rail, work->arg)) == DRAIL_EAGAIN) {
+        rc = rail_await_room(rail, work);
+        if (rc)
+            break;
+    }
+    return rc;
+}
+
+int work_rail(drail_t *t, struct work *work, unsigned index)
+{
+    const struct drail_platform *platform = t->spin.platform;
+    struct rail *rail = &t->rails[index];
+    /* at most for the moment that another thread looks at it */
+    while (!rail_take(rail))
+        platform->relax(platform);
+    int rc = rail_steps(rail, work);
+    rail_leave(rail);
+    work->result[index] = rc;
+    return rc;
+}
+
+int work_result(const struct work *work)
+{
+    for (uint32_t left = work->rails; left; left &= left - 1) {
+        int rc = work->result[__builtin_ctz(left)];
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connecting to a peer over every rail. The lower rank is the active side.
+ * A request of any peer is accepted by whichever connect is under way, so
+ * that ranks may connect in any order without waiting in a circle.
+ */
+#include "dapl_rail/links/connect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/fail.h"
+
+/* ---------------------------------------------------- connection events */
+
+static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
+{
+    drail_t *t = rail->owner;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        struct link *link = t->peers[p].links[rail->index];
+        if (link && link->ep == ep)
+            return link;
+    }
+    return NULL;
+}
+
+/* The active side looks at the acceptance, or the rejection. */
+static bool unequal(struct link *link, const DAT_CONNECTION_EVENT_DATA *data)
+{
+    struct hello hello;
+    char text[sizeof link->why];
+    if (!hello_read(link->rail, data->private_data, data->private_data_size,
+                    &hello) ||
+        !hello_differs(link->rail, &hello, text, sizeof text))
+        return false;
+    link_down(link, DRAIL_EINVAL, "%s", text);
+    return true;
+}
+
+static void established(struct link *link,
+                        const DAT_CONNECTION_EVENT_DATA *data)
+{
+    struct hello hello;
+    if (link->state != LINK_CONNECTING)
+        return;
+    bool active = link->rail->owner->job->rank < link->peer->rank;
+    if (active && (!hello_read(link->rail, data->private_data,
+                               data->private_data_size, &hello) ||
+                   hello.rank != link->peer->rank)) {
+        link_down(link, DRAIL_EPEER, "its answer is not that of the peer");
+        return;
+    }
+    if (active && unequal(link, data))
+        return;
+    link->state = LINK_UP;
+    link->established = true;
+}
+
+static const char *connection_text(DAT_EVENT_NUMBER number)
+{
+    switch ((unsigned)number) {
+    case DAT_CONNECTION_EVENT_PEER_REJECTED:
+        return "the peer rejected the connection";
+    case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
+        return "nobody listens (DAT_CONNECTION_EVENT_NON_PEER_REJECTED)";
+    case DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR:
+        return "the acceptance failed";
+    case DAT_CONNECTION_EVENT_DISCONNECTED:
+        return "the peer disconnected";
+    case DAT_CONNECTION_EVENT_BROKEN:
+        return "the connection broke";
+    case DAT_CONNECTION_EVENT_TIMED_OUT:
+        return "the connection timed out";
+    case DAT_CONNECTION_EVENT_UNREACHABLE:
+        return "the peer is unreachable";
+    default:
+        return "unexpected connection event";
+    }
+}
+
+static void connection_event(struct rail *rail, const DAT_EVENT *event)
+{
+    const DAT_CONNECTION_EVENT_DATA *data =
+        &event->event_data.connect_event_data;
+    struct link *link = link_of(rail, data->ep_handle);
+    if (!link)
+        return;
+    switch ((unsigned)event->event_number) {
+    case DAT_CONNECTION_EVENT_ESTABLISHED:
+        established(link, data);
+        return;
+    case DAT_CONNECTION_EVENT_PEER_REJECTED:
+        if (unequal(link, data))
+            return;
+        break;
+    }
+    bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT;
+    link_down(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
+              connection_text(event->event_number));
+}
+
+/* An error of an EP concerns its link, any other the whole rail. */
+static void async_event(struct rail *rail, const DAT_EVENT *event)
+{
+    drail_t *t = rail->owner;
+    DAT_HANDLE handle = event->event_data.asynch_error_event_data.dat_handle;
+    struct link *only = link_of(rail, handle);
+    for (unsigned p = 0; p < t->job->size; p++) {
+        struct link *link = t->peers[p].links[rail->index];
+        if (link && (!only || link == only))
+            link_down(link, DRAIL_EPEER, "asynchronous error 0x%x",
+                      (unsigned)event->event_number);
+    }
+}
+
+void rail_check(struct rail *rail)
+{
+    DAT_EVENT event;
+    while (dat_evd_dequeue(rail->conn_evd, &event) == DAT_SUCCESS)
+        connection_event(rail, &event);
+    while (rail->async_evd &&
+           dat_evd_dequeue(rail->async_evd, &event) == DAT_SUCCESS)
+        async_event(rail, &event);
+}
+
+/* ------------------------------------------------------------ both sides */
+
+static void link_drop(struct peer *peer, unsigned rail)
+{
+    struct link *link = peer->links[rail];
+    if (!link)
+        return;
+    peer->links[rail] = NULL;
+    link_close(link);
+    /* the events that it has left must not be taken for those of the next EP,
+     * which may get its handle */
+    rail_check(link->rail);
+}
+
+void peer_free(drail_t *t, struct peer *peer)
+{
+    for (unsigned r = 0; r < t->nrails; r++)
+        link_drop(peer, r);
+    t->handlers->release(peer);
+}
+
+bool connect_renew(drail_t *t, struct peer *peer)
+{
+    bool ending = false;
+    if (t->job->rank < peer->rank || peer->refused[0])
+        return false;
+    for (unsigned r = 0; r < t->nrails; r++) {
+        struct link *link = peer->links[r];
+        if (!link || link->established || link->state <= LINK_UP)
+            continue;
+        ending |= !link_flushed(link);
+        if (link->state != LINK_FLUSHED)
+            continue;
+        link_drop(peer, r);
+        atomic_store(&peer->error, 0);
+    }
+    return ending;
+}
+
+bool connect_done(const drail_t *t, const struct peer *peer)
+{
+    /* One that has connected may be gone again: later calls will find that
+     * out, after they have delivered what it had sent. */
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (!peer->links[r] || !peer->links[r]->established)
+            return false;
+    return true;
+}
+
+/* ---------------------------------------------------------- passive side */
+
+/* Whom do we accept? Lower ranks, which ask again when they gave up. */
+static struct peer *peer_asking(struct rail *rail, const DAT_CR_PARAM *param,
+                                struct hello *hello)
+{
+    drail_t *t = rail->owner;
+    if (!hello_read(rail, param->private_data, param->private_data_size,
+                    hello) ||
+        hello->rank > t->job->rank)
+        return NULL;
+    struct peer *peer = &t->peers[hello->rank];
+    return peer->connected && peer->links[rail->index] ? NULL : peer;
+}
+
+/* Rejected, and why is told at both ends. */
+static void refuse(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
+                   const char *why)
+{
+    struct hello hello = hello_of(rail);
+    snprintf(peer->refused, sizeof peer->refused, "%s", why);
+    atomic_store(&peer->error, DRAIL_EINVAL);
+    dat_cr_reject(cr, sizeof hello, &hello);
+}
+
+static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer)
+{
+    drail_t *t = rail->owner;
+    struct hello hello = hello_of(rail);
+    struct link *link;
+    if (peer->links[rail->index]) { /* of an attempt before */
+        link_drop(peer, rail->index);
+        atomic_store(&peer->error, 0);
+    }
+    int rc = t->handlers->prepare(peer);
+    if (!rc)
+        rc = link_open(rail, peer, &link);
+    if (rc) {
+        dat_cr_reject(cr, 0, NULL);
+        return rc;
+    }
+    peer->links[rail->index] = link;
+    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
+    if (status != DAT_SUCCESS) {
+        rc = dat_fail(rail, "dat_cr_accept", status);
+        link_down(link, rc, "%s", rail->error.text);
+    }
+    return 0;
+}
+
+static int answer(struct rail *rail, DAT_CR_HANDLE cr)
+{
+    DAT_CR_PARAM param;
+    struct hello hello;
+    char why[200];
+    memset(&param, 0, sizeof param);
+    DAT_RETURN status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
+    if (status != DAT_SUCCESS)
+        return dat_fail(rail, "dat_cr_query", status);
+    struct peer *peer = peer_asking(rail, &param, &hello);
+    if (!peer)
+        dat_cr_reject(cr, 0, NULL);
+    else if (hello_differs(rail, &hello, why, sizeof why))
+        refuse(rail, cr, peer, why);
+    else
+        return accept_link(rail, cr, peer);
+    return 0;
+}
+
+int connect_serve(drail_t *t)
+{
+    DAT_EVENT event;
+    int rc = 0;
+    for (unsigned r = 0; r < t->nrails && !rc; r++)
+        while (!rc &&
+               dat_evd_dequeue(t->rails[r].cr_evd, &event) == DAT_SUCCESS)
+            rc = answer(&t->rails[r],
+                        event.event_data.cr_arrival_event_data.cr_handle);
+    return rc;
+}
+
+/* ----------------------------------------------------------- active side */
+
+static int ask(struct rail *rail, struct peer *peer)
+{
+    const struct card *card = &peer->cards[rail->index];
+    struct sockaddr_storage address = card->address;
+    struct hello hello = hello_of(rail);
+    struct link *link;
+    int rc = link_open(rail, peer, &link);
+    if (rc)
+        return rc;
+    peer->links[rail->index] = link;
+    uint64_t us = (uint64_t)rail->owner->cfg.connect_timeout_ms * 1000u;
+    if (us >= DAT_TIMEOUT_INFINITE)
+        us = DAT_TIMEOUT_INFINITE - 1;
+    DAT_RETURN status =
+        dat_ep_connect(link->ep, (DAT_IA_ADDRESS_PTR)&address, card->conn_qual,
+                       (DAT_TIMEOUT)us, sizeof hello, &hello,
+                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    if (status == DAT_SUCCESS)
+        return 0;
+    rc = dat_fail(rail, "dat_ep_connect", status);
+    link_down(link, rc, "%s", rail->error.text);
+    return rc;
+}
+
+int connect_ask(drail_t *t, struct peer *peer)
+{
+    int rc = t->handlers->prepare(peer);
+    for (unsigned r = 0; !rc && r < t->nrails && t->job->rank < peer->rank; r++)
+        if (!peer->links[r])
+            rc = ask(&t->rails[r], peer);
+    return rc;
+}

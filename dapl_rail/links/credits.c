@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A message consumes a receive that the peer has posted. We start with as many
+ * credits as the peer has receives; every message carries back those that its
+ * sender has consumed, or a message of its own when half of the depth is owed.
+ * Such messages, replies and the last message need no credit: there are spare
+ * receives for them.
+ */
+#include "dapl_rail/links/credits.h"
+
+#include <string.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/queue.h"
+
+/* Is there a send slot whose last message is complete, besides those that are
+ * reserved? */
+static bool slot_free(const struct link *link, unsigned keep)
+{
+    return link->sent - link->sent_retired + link->reserved + keep <
+           link->rail->owner->cfg.depth;
+}
+
+int link_reserve(struct link *link)
+{
+    if (link->state > LINK_UP)
+        return link->error;
+    /* one slot is kept for messages of credits */
+    if (!link->credits || !slot_free(link, 1))
+        return DRAIL_EAGAIN;
+    link->credits--;
+    link->reserved++;
+    return 0;
+}
+
+void link_unreserve(struct link *link)
+{
+    link->credits++;
+    link->reserved--;
+}
+
+static int post_message(struct link *link, struct wire *wire,
+                        const void *payload, size_t bytes,
+                        const struct completion *done)
+{
+    unsigned depth = link->rail->owner->cfg.depth;
+    unsigned char *slot =
+        link->buffers + (link->nslots + link->sent % depth) * link->slot_bytes;
+    wire->credits = (uint16_t)link->owed;
+    memcpy(slot, wire, sizeof *wire);
+    if (bytes)
+        memcpy(slot + sizeof *wire, payload, bytes);
+    struct dto d = {
+        .verb = VERB_SEND,
+        .local = {.virtual_address = (uintptr_t)slot,
+                  .segment_length = (DAT_SEG_LENGTH)(sizeof *wire + bytes),
+                  .lmr_context = link->lmr_context},
+    };
+    int rc = link_post(link, &d, done);
+    if (rc)
+        return rc;
+    link->owed = 0;
+    link->rail->stats.sends++;
+    link->rail->stats.send_bytes += bytes;
+    return 0;
+}
+
+int link_send(struct link *link, struct wire *wire, const void *payload,
+              size_t bytes, const struct completion *done)
+{
+    int rc = post_message(link, wire, payload, bytes, done);
+    if (!rc)
+        link->reserved--;
+    return rc;
+}
+
+/* Can a message that needs no credit be sent? */
+static bool has_room(const struct link *link)
+{
+    return link->state == LINK_UP && slot_free(link, 0) && link_room(link) > 0;
+}
+
+/* What can't be sent now is tried again after each event of the link. */
+void link_pay(struct link *link)
+{
+    struct reply *reply = &link->reply;
+    struct wire wire = {.type = reply->due ? reply->type : WIRE_CREDIT};
+    bool credits = link->owed >= link->rail->owner->cfg.depth / 2;
+    if ((!reply->due && !credits) || !has_room(link))
+        return;
+    if (!post_message(link, &wire, reply->data, reply->due ? reply->bytes : 0,
+                      NULL))
+        reply->due = false;
+}
+
+void link_owe(struct link *link)
+{
+    link->owed++;
+    link_pay(link);
+}
+
+void link_reply(struct link *link, uint8_t type, const void *payload,
+                uint8_t bytes)
+{
+    struct reply *reply = &link->reply;
+    reply->due = true;
+    reply->type = type;
+    reply->bytes = bytes;
+    memcpy(reply->data, payload, bytes);
+    link_pay(link);
+}
+
+bool link_settled(struct link *link)
+{
+    if (link->state != LINK_UP || link->retired == link->posted)
+        return true;
+    /* the last DTOs are suppressed: one with an event tells of them */
+    if (link->signalled != link->posted && has_room(link)) {
+        struct wire wire = {.type = WIRE_CREDIT};
+        post_message(link, &wire, NULL, 0, &(struct completion){0});
+    }
+    return false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages on a link, and the credits that they need. */
+#ifndef DRAIL_LINKS_CREDITS_H
+#define DRAIL_LINKS_CREDITS_H
+
+#include "dapl_rail/links/link.h"
+
+/* A credit and a send slot for one message: 0, DRAIL_EAGAIN when there is
+ * none now, or an error. */
+int link_reserve(struct link *link);
+/* What link_reserve() has given is not needed. */
+void link_unreserve(struct link *link);
+/* Posts the message that link_reserve() was for. DRAIL_EAGAIN: there is no
+ * room in the queue, and it is still reserved. */
+int link_send(struct link *link, struct wire *wire, const void *payload,
+              size_t bytes, const struct completion *done);
+/* Sends a message that needs no credit as soon as there is room. One at a
+ * time: the peer asks for it, and only once before it has it. */
+void link_reply(struct link *link, uint8_t type, const void *payload,
+                uint8_t bytes);
+/* A receive was consumed; gives credits back when many are owed. */
+void link_owe(struct link *link);
+/* Sends what is due, a reply or credits, if there is room. */
+void link_pay(struct link *link);
+/* Before the end: are all DTOs complete? Sees to it that they can be known to
+ * be. */
+bool link_settled(struct link *link);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the events of DTOs and passes on what they tell. */
+#include "dapl_rail/links/events.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dapl_rail/base/dat.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/queue.h"
+#include "dapl_rail/rails/fail.h"
+
+#define POLL_BATCH 64u /* events of one rail before the next's turn */
+
+static const char *dto_error(DAT_DTO_COMPLETION_STATUS status)
+{
+    static const char *const names[] = {
+        "DAT_DTO_SUCCESS",
+        "DAT_DTO_ERR_FLUSHED",
+        "DAT_DTO_ERR_LOCAL_LENGTH",
+        "DAT_DTO_ERR_LOCAL_EP",
+        "DAT_DTO_ERR_LOCAL_PROTECTION",
+        "DAT_DTO_ERR_BAD_RESPONSE",
+        "DAT_DTO_ERR_REMOTE_ACCESS",
+        "DAT_DTO_ERR_REMOTE_RESPONDER",
+        "DAT_DTO_ERR_TRANSPORT",
+        "DAT_DTO_ERR_RECEIVER_NOT_READY",
+        "DAT_DTO_ERR_PARTIAL_PACKET",
+    };
+    size_t n = sizeof names / sizeof names[0];
+    return (size_t)status < n ? names[status] : "unknown DTO status";
+}
+
+static int dto_code(DAT_DTO_COMPLETION_STATUS status)
+{
+    switch (status) {
+    case DAT_DTO_SUCCESS:
+        return 0;
+    case DAT_DTO_ERR_REMOTE_ACCESS:
+        return DRAIL_EACCESS;
+    case DAT_DTO_ERR_LOCAL_PROTECTION:
+    case DAT_DTO_ERR_LOCAL_LENGTH:
+        return DRAIL_EDAT;
+    default:
+        return DRAIL_EPEER;
+    }
+}
+
+static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
+{
+    /* flushed is only the consequence: the connection event says why */
+    if (link->state <= LINK_UP && status == DAT_DTO_ERR_FLUSHED)
+        rail_check(link->rail);
+    if (link->state == LINK_CONNECTING)
+        return;
+    link_down(link, dto_code(status), "a DTO ended with %s", dto_error(status));
+}
+
+/* NULL, or what is wrong with the message. */
+static const char *message_arrived(struct slot *slot)
+{
+    struct link *link = slot->link;
+    const drail_t *t = link->rail->owner;
+    const struct wire *wire = (const struct wire *)slot->data;
+
+    link->rail->stats.recvs++;
+    link->credits += wire->credits;
+    if (link->credits + link->reserved > t->cfg.depth)
+        return "credits";
+    if (wire->type == WIRE_CREDIT) {
+        slot_return(slot, false);
+        return NULL;
+    }
+    if (wire->type >= WIRE_TYPES || !t->handlers->arrived[wire->type])
+        return "type";
+    return t->handlers->arrived[wire->type](slot);
+}
+
+static void receive_event(struct slot *slot,
+                          const DAT_DTO_COMPLETION_EVENT_DATA *dto)
+{
+    struct link *link = slot->link;
+    const char *wrong = "shorter than its header";
+    link->receives--;
+    if (link->state == LINK_CLOSED)
+        return;
+    /* also on a link that is down: what a peer sent before it closed counts */
+    if (dto->status != DAT_DTO_SUCCESS) {
+        link_failed(link, dto->status);
+        return;
+    }
+    if (dto->transfered_length >= sizeof(struct wire)) {
+        /* so that later checks see what has really arrived */
+        slot->bytes = (uint32_t)dto->transfered_length;
+        wrong = message_arrived(slot);
+    }
+    if (wrong)
+        link_down(link, DRAIL_EDAT, "a malformed message arrived: %s", wrong);
+}
+
+static void request_event(struct op *op, DAT_DTO_COMPLETION_STATUS status)
+{
+    struct link *link = op->link;
+    /* all of a link whose last request has come are retired */
+    if (link->state >= LINK_FLUSHED)
+        return;
+    if (status == DAT_DTO_SUCCESS) {
+        link_retire(op, 0);
+        link_pay(link);
+        return;
+    }
+    link_failed(link, status);
+    if (link->state == LINK_DOWN)
+        link_retire(op, status == DAT_DTO_ERR_FLUSHED ? link->error
+                                                      : dto_code(status));
+}
+
+static void last_event(struct link *link)
+{
+    if (link->state == LINK_DOWN)
+        link_flush_done(link);
+}
+
+static void handle_event(const DAT_EVENT *event)
+{
+    if (event->event_number != DAT_DTO_COMPLETION_EVENT &&
+        (int)event->event_number != (int)DAT_IB_DTO_EVENT)
+        return;
+    const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+        &event->event_data.dto_completion_event_data;
+    uintptr_t cookie = (uintptr_t)dto->user_cookie.as_64;
+    if (cookie & 1)
+        receive_event((struct slot *)(cookie - 1), dto);
+    else if (cookie & 2)
+        last_event((struct link *)(cookie - 2));
+    else if (cookie)
+        request_event((struct op *)cookie, dto->status);
+}
+
+int rail_poll(struct rail *rail)
+{
+    DAT_EVENT event;
+    int n = 0;
+    while (n < (int)POLL_BATCH) {
+        DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
+        if (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
+            links_bury(rail);
+            return n;
+        }
+        if (status != DAT_SUCCESS)
+            return dat_fail(rail, "dat_evd_dequeue", status);
+        handle_event(&event);
+        n++;
+    }
+    return n;
+}
+
+int rail_sleep(struct rail *rail, unsigned us)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_RETURN status = dat_evd_wait(rail->dto_evd, us, 1, &event, &more);
+    switch (DAT_GET_TYPE(status)) {
+    case DAT_SUCCESS:
+        handle_event(&event);
+        return 1;
+    case DAT_TIMEOUT_EXPIRED:
+    case DAT_INTERRUPTED_CALL:
+    case DAT_QUEUE_EMPTY:
+        return 0;
+    default:
+        return dat_fail(rail, "dat_evd_wait", status);
+    }
+}

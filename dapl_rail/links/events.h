@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of a rail: DTOs that have completed, messages, connections. */
+#ifndef DRAIL_LINKS_EVENTS_H
+#define DRAIL_LINKS_EVENTS_H
+
+struct rail;
+
+/* Handles the events of DTOs that are there; their number, or an error. */
+int rail_poll(struct rail *rail);
+/* Waits at most so long for one such event and handles it: 1, 0 or an
+ * error. */
+int rail_sleep(struct rail *rail, unsigned us);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A link's queue of request DTOs. */
+#ifndef DRAIL_LINKS_QUEUE_H
+#define DRAIL_LINKS_QUEUE_H
+
+#include <dat2/udat.h>
+
+#include "dapl_rail/links/link.h"
+
+enum verb { VERB_WRITE, VERB_READ, VERB_SEND, VERB_FETCH_ADD, VERB_CMP_SWAP };
+
+struct dto {
+    enum verb verb;
+    DAT_LMR_TRIPLET local;
+    DAT_RMR_TRIPLET remote;
+    uint64_t operand, compare;
+};
+
+/* Posts a DTO; done NULL: completion suppressed. DRAIL_EAGAIN: no room. */
+int link_post(struct link *link, struct dto *dto,
+              const struct completion *done);
+/* Is there room for a DTO? An error when the link is down. */
+int link_room(const struct link *link);
+/* An op and those before it are complete. */
+void link_retire(struct op *op, int status);
+/* No event tells this request or message any more; either may be NULL. */
+void link_forget(struct link *link, const struct req *req,
+                 const struct message *message);
+/* The link is down: sees to it that an event tells when all is flushed. */
+void link_flush(struct link *link);
+/* That event has come. */
+void link_flush_done(struct link *link);
+
+#endif

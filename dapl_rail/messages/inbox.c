@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/messages/inbox.h"
+
+#include <stdlib.h>
+
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/wire.h"
+
+int inbox_open(struct inbox *box, unsigned capacity)
+{
+    uint32_t n = 1;
+    while (n < capacity)
+        n *= 2;
+    box->ring = calloc(n, sizeof *box->ring);
+    box->mask = n - 1;
+    return box->ring ? 0 : DRAIL_ENOMEM;
+}
+
+int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
+              uint32_t rails, struct slot *slot)
+{
+    struct arrival *a = &box->ring[wire->seq & box->mask];
+    uint32_t bit = RAIL_BIT(rail);
+    if (wire->seq - box->next > box->mask ||
+        atomic_load_explicit(&a->arrived, memory_order_relaxed) & bit)
+        return -1;
+    /* parts on other rails store the same values */
+    atomic_store_explicit(&a->id, wire->id, memory_order_relaxed);
+    atomic_store_explicit(&a->expected, rails, memory_order_relaxed);
+    if (slot)
+        a->slot = slot;
+    atomic_fetch_or_explicit(&a->arrived, bit, memory_order_release);
+    return 0;
+}
+
+struct arrival *inbox_next(const struct inbox *box)
+{
+    return &box->ring[box->next & box->mask];
+}
+
+bool inbox_ready(const struct inbox *box)
+{
+    struct arrival *a = inbox_next(box);
+    uint32_t arrived = atomic_load_explicit(&a->arrived, memory_order_acquire);
+    return arrived &&
+           arrived == atomic_load_explicit(&a->expected, memory_order_relaxed);
+}
+
+void inbox_pop(struct inbox *box)
+{
+    struct arrival *a = inbox_next(box);
+    uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
+    box->likely = rails | box->last;
+    box->last = rails;
+    atomic_store_explicit(&a->expected, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->arrived, 0, memory_order_relaxed);
+    a->slot = NULL;
+    box->next++;
+}
+
+struct arrival *inbox_find(const struct inbox *box, uint32_t seq)
+{
+    struct arrival *a = &box->ring[seq & box->mask];
+    return seq - box->next <= box->mask &&
+                   atomic_load_explicit(&a->arrived, memory_order_acquire)
+               ? a
+               : NULL;
+}

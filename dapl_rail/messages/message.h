@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two-sided messages: eager ones travel in the slots; longer ones are
+ * announced with a key, read by the receiver over all rails, and finished by
+ * a message back.
+ */
+#ifndef DRAIL_MESSAGES_MESSAGE_H
+#define DRAIL_MESSAGES_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+struct peer;
+struct slot;
+
+/* What an operation of two-sided messages waits for. */
+struct message_wait {
+    struct peer *peer;
+    uint32_t rails;    /* that may bring it */
+    uint32_t finished; /* number of the rendezvous */
+};
+
+/* These are owed_t. The next message is there: */
+int message_owed(drail_t *t, void *arg, uint32_t *owed);
+/* the peer has finished the rendezvous: */
+int finished_owed(drail_t *t, void *arg, uint32_t *owed);
+/* the message that is being read is complete, and its sender told: */
+int reading_owed(drail_t *t, void *arg, uint32_t *owed);
+
+/* Starts to read an announced message into a buffer, NULL: only tells its
+ * sender this status. */
+void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
+                   void *buffer, int status);
+
+/* Of link_handlers. */
+const char *message_arrived(struct slot *slot);
+const char *message_withdrawn(struct slot *slot);
+const char *message_finished(struct slot *slot);
+
+#endif

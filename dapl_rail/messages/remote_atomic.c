@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/messages/remote_atomic.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/mailbox.h"
+
+static bool complete(const struct slot *slot)
+{
+    return slot->bytes >= sizeof(struct wire) + sizeof(struct wire_atomic);
+}
+
+static void serve(struct link *link, struct wire_atomic *a)
+{
+    uint64_t *at = (uint64_t *)(uintptr_t)a->address;
+    a->status = 0;
+    if (a->address % 8 || !region_of_key(link->rail->owner, link->rail->index,
+                                         a->rmr_context, a->address, 8)) {
+        a->status = DRAIL_EACCESS;
+    } else if (a->op == DRAIL_FETCH_ADD) {
+        a->old = __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
+    } else {
+        a->old = a->compare;
+        __atomic_compare_exchange_n(at, &a->old, a->operand, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+}
+
+const char *atomic_asked(struct slot *slot)
+{
+    struct wire_atomic a;
+    if (!complete(slot))
+        return "length of an atomic";
+    a = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
+    serve(slot->link, &a);
+    link_reply(slot->link, WIRE_ATOMIC_REPLY, &a, sizeof a);
+    slot_return(slot, true);
+    return NULL;
+}
+
+const char *atomic_answered(struct slot *slot)
+{
+    struct mailbox *mail = slot->link->peer->mail;
+    if (!complete(slot))
+        return "length of an atomic";
+    const struct wire_atomic *a =
+        (const struct wire_atomic *)(slot->data + sizeof(struct wire));
+    /* not the late answer to one that was given up */
+    if (a->id == mail->asked) {
+        mail->answer = *a;
+        atomic_store_explicit(&mail->answered, a->id, memory_order_release);
+    }
+    slot_return(slot, false);
+    return NULL;
+}

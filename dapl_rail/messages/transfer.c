@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/messages/transfer.h"
+
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/request.h"
+#include "dapl_rail/engine/work.h"
+#include "dapl_rail/links/events.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/note.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/weights.h"
+
+int xfer_check(drail_t *t, const drail_xfer_t *x)
+{
+    if (x->bytes == 0)
+        return 0;
+    if (!x->local_mem || !x->remote)
+        return fail(t, DRAIL_EINVAL,
+                    "a transfer needs local and remote memory");
+    const drail_mem_t *mem = x->local_mem;
+    uintptr_t begin = (uintptr_t)mem->address, at = (uintptr_t)x->local;
+    if (at < begin || x->bytes > mem->bytes ||
+        at - begin > mem->bytes - x->bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "%zu bytes are not within the local memory", x->bytes);
+    if (x->remote->nrails != t->nrails)
+        return fail(t, DRAIL_EINVAL, "the key is for %u rails, not %u",
+                    x->remote->nrails, t->nrails);
+    if (x->bytes > x->remote->bytes ||
+        x->remote_offset > x->remote->bytes - x->bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "%zu bytes at %lu are not within the remote memory of %lu",
+                    x->bytes, (unsigned long)x->remote_offset,
+                    (unsigned long)x->remote->bytes);
+    return 0;
+}
+
+int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *x,
+              const drail_chunk_t *chunk, size_t *posted,
+              const struct completion *done)
+{
+    unsigned r = link->rail->index;
+    size_t most = link->rail->max_rdma, at = chunk->offset + *posted;
+    struct dto d = {
+        .verb = verb,
+        .local = {.virtual_address = (uintptr_t)x->local + at},
+        .remote = {.virtual_address = x->remote_offset + at},
+    };
+    if (x->local_mem)
+        d.local.lmr_context = x->local_mem->region->lmr_context[r];
+    if (x->remote) {
+        d.remote.virtual_address += x->remote->address;
+        d.remote.rmr_context = x->remote->rmr_context[r];
+    }
+    do {
+        size_t left = chunk->bytes - *posted;
+        size_t part = left < most ? left : most;
+        d.local.segment_length = d.remote.segment_length = (DAT_SEG_LENGTH)part;
+        int rc = link_post(link, &d, part < left ? NULL : done);
+        if (rc)
+            return rc;
+        *posted += part;
+        d.local.virtual_address += part;
+        d.remote.virtual_address += part;
+    } while (*posted < chunk->bytes);
+    return 0;
+}
+
+/* Not an initialiser: that would clear the chunks of every short message. */
+void transfer_init(struct transfer *x, struct peer *peer,
+                   const drail_xfer_t *xfer, enum verb verb)
+{
+    x->peer = peer;
+    x->xfer = xfer;
+    x->verb = verb;
+    x->data = x->notify = 0;
+    x->req = NULL;
+    x->message = NULL;
+}
+
+void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    bool timed = timing_applies(t, x->xfer->bytes);
+    uint64_t start = timed ? now_ns() : 0;
+    if (timed)
+        timing_harvest(t);
+    int n = cut(t, x->xfer->bytes, chunks);
+    unsigned rail = flags / DRAIL_ON_RAIL(0);
+    if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold &&
+        t->cfg.engine != DRAIL_ENGINE_SINGLE)
+        chunks[0].rail = rail - 1;
+    for (int i = 0; i < n; i++) {
+        x->chunks[chunks[i].rail] = chunks[i];
+        x->posted[chunks[i].rail] = 0;
+        x->data |= RAIL_BIT(chunks[i].rail);
+    }
+    if (timed)
+        x->message = timing_start(t, x->xfer->bytes, x->data, start);
+}
+
+static void account(struct rail *rail, enum verb verb, size_t bytes)
+{
+    if (verb == VERB_WRITE) {
+        rail->stats.puts++;
+        rail->stats.put_bytes += bytes;
+    } else {
+        rail->stats.gets++;
+        rail->stats.get_bytes += bytes;
+    }
+}
+
+/* The rail's chunk, or what is left of it. */
+static int post_data(struct rail *rail, struct transfer *x,
+                     const struct completion *done)
+{
+    struct link *link = x->peer->links[rail->index];
+    const drail_chunk_t *chunk = &x->chunks[rail->index];
+    size_t *posted = &x->posted[rail->index];
+    if (*posted == chunk->bytes)
+        return 0;
+    int rc = rdma_post(link, x->verb, x->xfer, chunk, posted, done);
+    link->fence_at = link->posted;
+    if (!rc)
+        account(rail, x->verb, chunk->bytes);
+    return rc;
+}
+
+/* One rail's part; again when there was no room. */
+static int transfer_rail(struct rail *rail, void *arg, unsigned round)
+{
+    (void)round;
+    struct transfer *x = arg;
+    uint32_t bit = RAIL_BIT(rail->index);
+    struct completion done = {.ended = req_part_ended, .req = x->req};
+    int rc = 0;
+
+    if (x->data & bit) {
+        if (x->message && !x->posted[rail->index])
+            x->start_ns[rail->index] = now_ns();
+        done.bytes = x->chunks[rail->index].bytes;
+        done.message = x->message;
+        done.start_ns = x->message ? x->start_ns[rail->index] : 0;
+        rc = post_data(rail, x, x->notify & bit ? NULL : &done);
+    }
+    /* what follows the writes on their connection arrives after them */
+    if (!rc && x->notify & bit)
+        rc = note_send(x->peer->links[rail->index], x->seq, x->id, x->notify,
+                       x->data & bit || x->req ? &done : NULL);
+    /* timed: the time is that of this rail, not of those posted after it.
+     * parallel: what is complete already, this core takes from its cache */
+    if (!rc && (x->message || rail->owner->parallel))
+        rc = rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
+    return rc;
+}
+
+void transfer_abandon(struct transfer *x)
+{
+    if (x->message)
+        timing_abandon(x->message);
+}
+
+static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
+                           int rc)
+{
+    links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
+    /* if an event is still to come, against all rules: not to them */
+    for (uint32_t left = rails; left; left &= left - 1)
+        link_forget(x->peer->links[__builtin_ctz(left)], x->req, x->message);
+    transfer_abandon(x);
+    if (x->req) {
+        atomic_store(&x->req->pending, 0);
+        atomic_store(&x->req->status, rc);
+    }
+    return rc;
+}
+
+int transfer_start(drail_t *t, struct transfer *x, struct req *req)
+{
+    uint32_t rails = x->data | x->notify;
+    int rc = DRAIL_EAGAIN;
+    x->req = req;
+    if (req)
+        req_start(req, x->peer, rails);
+    if (!rails)
+        return 0;
+    /* one rail: every engine does the same */
+    if (!(rails & (rails - 1)))
+        rc = transfer_rail(&t->rails[__builtin_ctz(rails)], x, 0);
+    if (rc == DRAIL_EAGAIN) {
+        struct work work = {
+            .peer = x->peer,
+            .rails = rails,
+            .post = transfer_rail,
+            .rounds = 1,
+            .arg = x,
+            .timeout_ms = t->cfg.timeout_ms,
+        };
+        rc = engine_run(t, &work);
+    }
+    return rc ? transfer_failed(t, x, rails, rc) : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Striped RDMA writes and reads, with a notification after writes. */
+#ifndef DRAIL_MESSAGES_TRANSFER_H
+#define DRAIL_MESSAGES_TRANSFER_H
+
+#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/queue.h"
+
+/* A put or get under way to its rails. */
+struct transfer {
+    struct peer *peer;
+    const drail_xfer_t *xfer;
+    enum verb verb;
+    drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
+    size_t posted[DRAIL_MAX_RAILS];        /* bytes of them */
+    uint64_t start_ns[DRAIL_MAX_RAILS];    /* where timed */
+    uint32_t data;                         /* rails with a chunk */
+    uint32_t notify;                       /* rails with a notification */
+    uint32_t seq, id;
+    struct req *req;
+    struct message *message; /* NULL: not timed */
+};
+
+/* Is the transfer within its local and remote memory? */
+int xfer_check(drail_t *t, const drail_xfer_t *xfer);
+/* Posts what is left of a chunk as RDMA writes or reads, the last with done,
+ * and counts in *posted. DRAIL_EAGAIN: no room for all. */
+int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *xfer,
+              const drail_chunk_t *chunk, size_t *posted,
+              const struct completion *done);
+
+void transfer_init(struct transfer *x, struct peer *peer,
+                   const drail_xfer_t *xfer, enum verb verb);
+/* Decides which rails carry it; flags of drail_put. */
+void transfer_cut(drail_t *t, struct transfer *x, unsigned flags);
+/* Starts it. A transfer that fails in its middle ends the links that it uses,
+ * and nothing of it is under way any more. */
+int transfer_start(drail_t *t, struct transfer *x, struct req *req);
+/* It has been cut, but is not started. */
+void transfer_abandon(struct transfer *x);
+
+#endif

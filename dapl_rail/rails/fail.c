@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Failures of a rail, each thread of which has a sentence of its own. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/rails/fail.h"
+#include "dapl_rail/rails/rail.h"
+
+int rail_fail(struct rail *rail, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    error_write(&rail->error, code, format, args);
+    va_end(args);
+    if (rail->owner)
+        atomic_store_explicit(&rail->owner->last, &rail->error,
+                              memory_order_release);
+    return code;
+}
+
+int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
+{
+    char text[128];
+    dat_text(status, text, sizeof text);
+    int code = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES ? DRAIL_ENOMEM
+                                                                  : DRAIL_EDAT;
+    return rail_fail(rail, code, "%s(%s): %s", call, rail->info.name, text);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sending and receiving of two-sided messages. */
+#include <string.h>
+
+#include "dapl_rail/base/clock.h"
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/engine.h"
+#include "dapl_rail/engine/progress.h"
+#include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/messages/message.h"
+#include "dapl_rail/messages/transfer.h"
+#include "dapl_rail/peers.h"
+#include "dapl_rail/stripe/weights.h"
+
+/* -------------------------------------------------------------- sending */
+
+/* The rail that a short message takes. */
+static unsigned short_rail(drail_t *t)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    return cut(t, 0, chunks) > 0 ? chunks[0].rail : 0;
+}
+
+/* A message for which there is a credit; sent when there is room. */
+struct sending {
+    struct link *link;
+    struct wire *wire;
+    const void *payload;
+    size_t bytes;
+};
+
+static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct sending *s = arg;
+    (void)t;
+    *owed = RAIL_BIT(s->link->rail->index);
+    int rc = link_send(s->link, s->wire, s->payload, s->bytes, NULL);
+    return rc == DRAIL_EAGAIN ? 0 : rc ? rc : 1;
+}
+
+static int message_send(drail_t *t, struct peer *peer, unsigned rail,
+                        struct wire *wire, const void *payload, size_t bytes)
+{
+    struct sending s = {peer->links[rail], wire, payload, bytes};
+    uint32_t owed;
+    int rc = links_reserve(t, peer, RAIL_BIT(rail), t->cfg.timeout_ms);
+    if (rc)
+        return rc;
+    rc = sent_owed(t, &s, &owed);
+    if (rc == 0)
+        rc = progress_wait(t, sent_owed, &s, t->cfg.timeout_ms);
+    if (rc < 0)
+        link_unreserve(s.link);
+    return rc < 0 ? rc : 0;
+}
+
+/* A region of the buffer that the peer may read. */
+static int readable(drail_t *t, const void *buffer, size_t bytes,
+                    drail_mem_t *given, drail_mem_t **mem)
+{
+    drail_xfer_t whole = {
+        .local = (void *)(uintptr_t)buffer, .local_mem = given, .bytes = bytes};
+    drail_key_t any = {.bytes = bytes, .nrails = t->nrails};
+    if (!given)
+        return drail_mem_register(
+            t, (void *)(uintptr_t)buffer, bytes,
+            DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, mem);
+    whole.remote = &any;
+    int rc = xfer_check(t, &whole);
+    if (!rc && !(given->access & DRAIL_ACCESS_REMOTE_READ))
+        rc = fail(t, DRAIL_EINVAL,
+                  "drail_send: the memory lacks DRAIL_ACCESS_REMOTE_READ");
+    *mem = given;
+    return rc;
+}
+
+/*
+ * The peer has not read it in time. One that has not begun hears that it need
+ * not; one that has finds the registration gone. The caller's own registration
+ * stays, so there the connection goes.
+ */
+static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
+                     bool given)
+{
+    struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
+    struct link *link = peer->links[rail];
+    int rc = given ? DRAIL_ETIMEOUT : link_reserve(link);
+    if (!rc)
+        rc = link_send(link, &wire, NULL, 0, NULL);
+    if (rc)
+        links_end(t, peer, RAIL_BIT(t->nrails) - 1, DRAIL_ETIMEOUT,
+                  "an announced message was not read in time");
+}
+
+static int announce(drail_t *t, struct peer *peer, const void *buffer,
+                    size_t bytes, const drail_mem_t *mem, bool given)
+{
+    struct mailbox *mail = peer->mail;
+    unsigned rail = short_rail(t);
+    drail_key_t key;
+    drail_mem_key(mem, &key);
+    key.address = (uintptr_t)buffer;
+    key.bytes = bytes;
+    struct wire wire = {.type = WIRE_RENDEZVOUS,
+                        .seq = mail->message_seq,
+                        .id = mail->announced + 1,
+                        .bytes = bytes};
+    int rc = message_send(t, peer, rail, &wire, &key, sizeof key);
+    if (rc)
+        return rc;
+    mail->message_seq++;
+    struct message_wait w = {
+        .peer = peer, .rails = RAIL_BIT(rail), .finished = ++mail->announced};
+    rc = progress_wait(t, finished_owed, &w, t->cfg.timeout_ms);
+    if (rc == DRAIL_ETIMEOUT || rc == DRAIL_EINTR)
+        withdraw(t, peer, rail, wire.seq, given);
+    return rc;
+}
+
+static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
+                           size_t bytes, drail_mem_t *given)
+{
+    drail_mem_t *mem;
+    int rc = readable(t, buffer, bytes, given, &mem);
+    if (rc)
+        return rc;
+    rc = announce(t, peer, buffer, bytes, mem, given != NULL);
+    if (!given)
+        drail_mem_release(mem);
+    return rc;
+}
+
+int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
+               drail_mem_t *mem)
+{
+    int rc;
+    struct peer *peer = peer_get(t, rank, &rc);
+    if (!peer)
+        return rc;
+    if (bytes && !buffer)
+        return fail(t, DRAIL_EINVAL, "drail_send: no buffer");
+    if (bytes > t->cfg.eager_bytes) {
+        rc = send_rendezvous(t, peer, buffer, bytes, mem);
+        return outcome(t, peer, rc, "drail_send");
+    }
+    struct wire wire = {
+        .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
+    rc = message_send(t, peer, short_rail(t), &wire, buffer, bytes);
+    if (!rc)
+        peer->mail->message_seq++;
+    return outcome(t, peer, rc, "drail_send");
+}
+
+/* ------------------------------------------------------------- receiving */
+
+/* Receives into this, within this time. */
+struct receiving {
+    struct peer *peer;
+    void *buffer;
+    size_t capacity, *received;
+    int timeout_ms;
+    uint64_t start_ns;
+};
+
+static int time_left(const struct receiving *r)
+{
+    uint64_t spent = (now_ns() - r->start_ns) / MS;
+    return spent < (uint64_t)r->timeout_ms ? r->timeout_ms - (int)spent : 0;
+}
+
+/* Waits for what is being read. Where no time was left at first, none has run
+ * out. */
+static int await_reading(drail_t *t, const struct receiving *r)
+{
+    int rc = progress_wait(t, reading_owed, r->peer, time_left(r));
+    return rc == DRAIL_EAGAIN && r->timeout_ms ? DRAIL_ETIMEOUT : rc;
+}
+
+/* One that an earlier call has begun to read. */
+static int receive_rest(drail_t *t, const struct receiving *r)
+{
+    const struct reading *reading = &r->peer->mail->reading;
+    if (r->buffer != reading->buffer || r->capacity < reading->bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "drail_recv: a message of %zu bytes is still being read "
+                    "into the buffer of the call before",
+                    reading->bytes);
+    *r->received = reading->bytes;
+    return await_reading(t, r);
+}
+
+/* The message that has come. */
+static int receive_next(drail_t *t, const struct receiving *r)
+{
+    struct inbox *box = &r->peer->mail->messages;
+    struct slot *slot = inbox_next(box)->slot;
+    const struct wire *wire = (const struct wire *)slot->data;
+    size_t bytes = wire->bytes;
+    bool fits = bytes <= r->capacity && (r->buffer || !bytes);
+    bool announced = wire->type == WIRE_RENDEZVOUS;
+    int rc = 0;
+    if (announced)
+        reading_start(t, r->peer, slot, fits ? r->buffer : NULL, 0);
+    else if (fits && bytes)
+        memcpy(r->buffer, wire + 1, bytes);
+    inbox_pop(box);
+    slot_return(slot, true);
+
+    *r->received = bytes;
+    if (announced)
+        rc = await_reading(t, r);
+    if (!fits)
+        return fail(t, DRAIL_ETRUNC,
+                    "a message of %zu bytes for a buffer of %zu", bytes,
+                    r->capacity);
+    return rc;
+}
+
+static int receive(drail_t *t, const struct receiving *r)
+{
+    struct mailbox *mail = r->peer->mail;
+    struct message_wait w = {.peer = r->peer, .rails = mail->messages.likely};
+    int rc = 0;
+    if (mail->reading.active && mail->reading.buffer)
+        return receive_rest(t, r);
+    if (mail->reading.active) /* the sender of a refused one is to be told */
+        rc = await_reading(t, r);
+    if (!w.rails)
+        w.rails = engine_rails(t);
+    if (!rc)
+        rc = progress_wait(t, message_owed, &w, r->timeout_ms);
+    return rc ? rc : receive_next(t, r);
+}
+
+int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
+               size_t *received, int timeout_ms)
+{
+    int rc;
+    size_t ignored;
+    struct peer *peer = peer_get(t, rank, &rc);
+    if (!peer)
+        return rc;
+    struct receiving r = {
+        .peer = peer,
+        .buffer = buffer,
+        .capacity = capacity,
+        .received = received ? received : &ignored,
+        .timeout_ms = timeout_or(t, timeout_ms),
+        .start_ns = now_ns(),
+    };
+    return outcome(t, peer, receive(t, &r), "drail_recv");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One link of several ends. What is reported failed is over: nothing reads or
+ * writes the caller's memory any more.
+ */
+#include "conf.h"
+#include "ranks.h"
+
+#define BYTES (1u << 20)
+
+static const char rails[] =
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+    RAIL("slow0", "rate=4 latency=2") RAIL("slow1", "rate=4 latency=2");
+
+struct memory {
+    unsigned char *bytes;
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+};
+
+static void memory_open(struct rank *r, struct memory *m, int value)
+{
+    expect(r, 0,
+           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&m->bytes,
+                           &m->mem));
+    memset(m->bytes, value, BYTES);
+    exchange_keys(r, m->mem, m->keys);
+}
+
+static drail_xfer_t whole(struct rank *r, struct memory *m)
+{
+    return (drail_xfer_t){.local = m->bytes,
+                          .local_mem = m->mem,
+                          .remote = &m->keys[r->peer],
+                          .bytes = BYTES};
+}
+
+/* Long enough for what is under way to come: the model needs 0.3 s. */
+static void let_pass(struct rank *r)
+{
+    for (double end = seconds() + 0.5; seconds() < end;)
+        drail_notify_wait(r->t, 1, NULL, 10);
+}
+
+/* A batch that nobody answers ends the connection, and with it a read: when
+ * that has been reported failed, it does not land. The peer sees the end. */
+static void late_read(struct rank *r)
+{
+    struct memory m;
+    drail_req_t req;
+    memory_open(r, &m, (int)(1 + r->rank));
+    if (r->rank == 0) {
+        drail_xfer_t x = whole(r, &m);
+        drail_batch_t batch = {.await_reply = true};
+        expect(r, 0, drail_get(r->t, 1, &x, &req));
+        expect(r, DRAIL_ETIMEOUT, drail_batch(r->t, 1, &batch));
+        check(drail_wait(r->t, &req, 5000) == DRAIL_ETIMEOUT);
+        check(drail_test(r->t, &req) == DRAIL_ETIMEOUT); /* its status */
+        memset(m.bytes, 9, BYTES);
+        let_pass(r);
+        for (unsigned i = 0; i < BYTES; i++)
+            check(m.bytes[i] == 9);
+        expect(r, DRAIL_ETIMEOUT, drail_fence(r->t, 1));
+    } else {
+        expect(r, 0, drail_notify_wait(r->t, 0, NULL, 5000)); /* the batch's */
+        expect(r, DRAIL_EPEER, drail_notify_wait(r->t, 0, NULL, 5000));
+    }
+    barrier(r);
+    drail_mem_release(m.mem);
+}
+
+/* A put that fails on one rail has nothing under way on the others. */
+static void failed_put(struct rank *r)
+{
+    struct memory m;
+    drail_req_t req;
+    memory_open(r, &m, (int)(1 + r->rank));
+    if (r->rank == 0) {
+        drail_xfer_t x = whole(r, &m);
+        drail_key_t wrong = m.keys[1];
+        wrong.rmr_context[0] ^= 0x5a5a5a5a;
+        x.remote = &wrong;
+        x.bytes = 8; /* over the first rail */
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, &req));
+        expect(r, DRAIL_EACCESS, drail_wait(r->t, &req, 5000));
+        x = whole(r, &m);
+        expect(r, DRAIL_EACCESS, drail_put(r->t, 1, &x, 0, 0, &req));
+        check(drail_test(r->t, &req) == DRAIL_EACCESS);
+        memset(m.bytes, 9, BYTES);
+        expect(r, DRAIL_EACCESS, drail_fence(r->t, 1));
+        let_pass(r);
+    } else {
+        expect(r, DRAIL_EPEER, drail_notify_wait(r->t, 0, NULL, 5000));
+    }
+    barrier(r);
+    for (unsigned i = 0; r->rank == 1 && i < BYTES; i++)
+        check(m.bytes[i] != 9);
+    barrier(r);
+    drail_mem_release(m.mem);
+}
+
+static void impatient(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->rails[0] = "slow0";
+    cfg->rails[1] = "slow1";
+    cfg->timeout_ms = 100;
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+}
+
+static void impatient_threaded(drail_config_t *cfg)
+{
+    impatient(cfg);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
+static const struct test tests[] = {
+    {"late read", 2, late_read, impatient, 0},
+    {"failed put", 2, failed_put, impatient, 0},
+    {"failed put, threaded", 2, failed_put, impatient_threaded, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connecting: settings that must agree are compared, what failed can be tried
+ * again, and many peers fit.
+ */
+#include "ranks.h"
+
+/* A transport of the rank's own configuration instead of the frame's. */
+static void reopen(struct rank *r, const drail_config_t *cfg)
+{
+    drail_error_t err = {0};
+    drail_close(r->t);
+    int rc = drail_open(r->job, cfg, &r->t, &err);
+    if (rc)
+        printf("# rank %u: drail_open: %s\n", r->rank, err.text);
+    check(rc == 0);
+}
+
+static void config(drail_config_t *cfg)
+{
+    drail_config_init(cfg);
+    take_rails(cfg, 2);
+    cfg->connect_timeout_ms = 3000;
+}
+
+static void says(struct rank *r, const char *word)
+{
+    if (!strstr(drail_last_error(r->t), word))
+        printf("# rank %u: no '%s' in: %s\n", r->rank, word,
+               drail_last_error(r->t));
+    check(strstr(drail_last_error(r->t), word) != NULL);
+}
+
+/* Refused at both ends, which name the setting and both values. */
+static void refused(struct rank *r, const drail_config_t *cfg,
+                    const char *setting, const char *mine, const char *other)
+{
+    reopen(r, cfg);
+    check(drail_connect(r->t, r->peer) == DRAIL_EINVAL);
+    says(r, setting);
+    says(r, mine);
+    says(r, other);
+    barrier(r);
+}
+
+static void depth(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.depth = r->rank ? 60 : 20;
+    refused(r, &cfg, "DRAIL_DEPTH", r->rank ? "60" : "20",
+            r->rank ? "20" : "60");
+}
+
+/* slots of the same size all the same */
+static void eager_bytes(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.eager_bytes = r->rank ? 33 : 34;
+    refused(r, &cfg, "DRAIL_EAGER_BYTES", r->rank ? "33" : "34",
+            r->rank ? "34" : "33");
+}
+
+static void extensions(struct rank *r)
+{
+    drail_config_t cfg;
+    setenv("DRAIL_EXTENSIONS", r->rank ? "0" : "1", 1);
+    config(&cfg);
+    refused(r, &cfg, "DRAIL_EXTENSIONS", r->rank ? "0" : "1",
+            r->rank ? "1" : "0");
+}
+
+static void talk(struct rank *r, unsigned peer, uint32_t n)
+{
+    uint32_t id;
+    expect(r, 0, drail_notify(r->t, peer, DRAIL_ALL_RAILS, n + r->rank));
+    expect(r, 0, drail_notify_wait(r->t, peer, &id, -1));
+    check(id == n + peer);
+}
+
+/* Whoever came too early tries again. */
+static void again(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.connect_timeout_ms = 1000;
+    for (unsigned early = 0; early < 2; early++) {
+        reopen(r, &cfg);
+        if (r->rank == early)
+            expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, r->peer));
+        barrier(r);
+        expect(r, 0, drail_connect(r->t, r->peer));
+        talk(r, r->peer, 100);
+        barrier(r);
+    }
+}
+
+/* What comes from another peer is not lost when a connect fails. */
+static void beside(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.connect_timeout_ms = 1000;
+    reopen(r, &cfg);
+    if (r->rank < 2)
+        expect(r, 0, drail_connect(r->t, 1 - r->rank));
+    for (unsigned n = 0; n < 30; n++) {
+        if (r->rank == 1)
+            expect(r, 0, drail_notify(r->t, 0, DRAIL_ALL_RAILS, n));
+        barrier(r);
+    }
+    if (r->rank == 0) {
+        uint32_t id;
+        for (unsigned n = 0; n < 2; n++)
+            expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, 2));
+        for (unsigned n = 0; n < 30; n++) {
+            expect(r, 0, drail_notify_wait(r->t, 1, &id, -1));
+            check(id == n);
+        }
+    }
+    barrier(r);
+    if (r->rank != 1)
+        expect(r, 0, drail_connect(r->t, 2 - r->rank));
+    barrier(r);
+}
+
+/* Messages under way to all peers exceed what an event queue holds: there are
+ * fewer of them. */
+static void many(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.depth = 4000;
+    cfg.eager_bytes = 0;
+    cfg.nrails = 1;
+    reopen(r, &cfg);
+    unsigned got = drail_config_of(r->t)->depth;
+    check(got >= 4 && got < 4000);
+    for (unsigned p = 0; p < r->size; p++)
+        if (p != r->rank && (p == 0 || r->rank == 0))
+            expect(r, 0, drail_connect(r->t, p));
+    for (unsigned p = 0; p < r->size; p++)
+        if (p != r->rank && (p == 0 || r->rank == 0))
+            talk(r, p, 7);
+    barrier(r);
+}
+
+static const struct test tests[] = {
+    {"unequal depth", 2, depth, NULL, APART},
+    {"unequal eager_bytes", 2, eager_bytes, NULL, APART},
+    {"unequal extensions", 2, extensions, NULL, APART},
+    {"connect again", 2, again, NULL, APART},
+    {"beside another peer", 3, beside, NULL, APART},
+    {"many peers, long queues", 10, many, NULL, APART},
+};
+
+RUN_TESTS(tests)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that are announced and read: when one side's time runs out, what is
+ * under way can be waited for again, and the next message is not harmed.
+ */
+#include "conf.h"
+#include "ranks.h"
+
+#define BYTES (1u << 20)
+
+static const char rails[] =
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+    RAIL("slow0", "rate=4 latency=2") RAIL("slow1", "rate=4 latency=2");
+
+static unsigned char *buffer_of(unsigned char value)
+{
+    unsigned char *buffer = malloc(BYTES);
+    check(buffer != NULL);
+    memset(buffer, value, BYTES);
+    return buffer;
+}
+
+static bool all(const unsigned char *buffer, unsigned char value)
+{
+    for (size_t i = 0; i < BYTES; i++)
+        if (buffer[i] != value)
+            return false;
+    return true;
+}
+
+/* The receiver's time runs out in the middle, again and again. */
+static void receiver_impatient(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        for (unsigned n = 0; n < 3; n++)
+            expect(r, 0, drail_send(r->t, 1, buffer, BYTES, NULL));
+    } else {
+        size_t got = 0;
+        unsigned timeouts = 0;
+        for (unsigned n = 0; n < 3; n++) {
+            int rc;
+            memset(buffer, 0, BYTES);
+            while ((rc = drail_recv(r->t, 0, buffer, BYTES, &got, 20)) ==
+                   DRAIL_ETIMEOUT)
+                timeouts++;
+            expect(r, 0, rc);
+            check(got == BYTES && all(buffer, 7));
+        }
+        check(timeouts >= 3);
+        while (drail_recv(r->t, 0, buffer, BYTES, &got, 0) != DRAIL_EAGAIN)
+            check(false);
+    }
+    free(buffer);
+}
+
+static bool reading(const struct rank *r)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, 0, &s);
+    return s.gets > 0;
+}
+
+/* What is under way has its buffer: another one is refused. */
+static void other_buffer(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        expect(r, 0, drail_send(r->t, 1, buffer, BYTES, NULL));
+    } else {
+        unsigned char *other = buffer_of(1);
+        int rc;
+        do
+            rc = drail_recv(r->t, 0, buffer, BYTES, NULL, 0);
+        while (rc == DRAIL_EAGAIN && !reading(r));
+        expect(r, DRAIL_EAGAIN, rc);
+        expect(r, DRAIL_EINVAL, drail_recv(r->t, 0, other, BYTES, NULL, 0));
+        expect(r, DRAIL_EINVAL,
+               drail_recv(r->t, 0, buffer, BYTES - 1, NULL, 0));
+        expect(r, 0, drail_recv(r->t, 0, buffer, BYTES, NULL, -1));
+        check(all(buffer, 7) && all(other, 1));
+        free(other);
+    }
+    free(buffer);
+}
+
+/* The receiver leaves in the middle of a message. */
+static void receiver_leaves(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0)
+        expect(r, DRAIL_EPEER, drail_send(r->t, 1, buffer, BYTES, NULL));
+    else
+        expect(r, DRAIL_ETIMEOUT, drail_recv(r->t, 0, buffer, BYTES, NULL, 20));
+    if (r->rank == 1) { /* nothing is written to it any more */
+        drail_close(r->t);
+        r->t = NULL;
+    }
+    free(buffer);
+}
+
+/* The sender's time runs out before the receiver comes: the message is
+ * withdrawn, the next ones are received. */
+static void sender_impatient(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        for (unsigned n = 0; n < 2; n++)
+            expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, NULL));
+        memset(buffer, 8, BYTES);
+    }
+    barrier(r);
+    for (unsigned n = 0; n < 3; n++)
+        if (r->rank == 0) {
+            int rc = drail_send(r->t, 1, buffer, n ? 10 : BYTES / 64, NULL);
+            expect(r, 0, rc);
+        } else {
+            size_t got;
+            expect(r, 0, drail_recv(r->t, 0, buffer, BYTES, &got, -1));
+            check(got == (n ? 10 : BYTES / 64) && buffer[0] == 8);
+        }
+    free(buffer);
+}
+
+/* A buffer too short, or none, does not hold up the sender. */
+static void refused(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        for (unsigned n = 0; n < 3; n++)
+            expect(r, 0, drail_send(r->t, 1, buffer, BYTES / 16, NULL));
+    } else {
+        size_t got = 0;
+        expect(r, DRAIL_ETRUNC, drail_recv(r->t, 0, buffer, 100, &got, -1));
+        check(got == BYTES / 16);
+        expect(r, DRAIL_ETRUNC, drail_recv(r->t, 0, NULL, BYTES, &got, -1));
+        expect(r, 0, drail_recv(r->t, 0, buffer, BYTES, &got, -1));
+        check(buffer[BYTES / 16 - 1] == 7 && buffer[BYTES / 16] == 0);
+    }
+    free(buffer);
+}
+
+static void slow(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->rails[0] = "slow0";
+    cfg->rails[1] = "slow1";
+}
+
+static void slow_threaded(drail_config_t *cfg)
+{
+    slow(cfg);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
+static void short_timeout(drail_config_t *cfg)
+{
+    slow(cfg);
+    cfg->timeout_ms = 300;
+}
+
+static const struct test tests[] = {
+    {"receiver without patience", 2, receiver_impatient, slow, 0},
+    {"receiver without patience, threaded", 2, receiver_impatient,
+     slow_threaded, 0},
+    {"another buffer", 2, other_buffer, slow, 0},
+    {"receiver leaves", 2, receiver_leaves, slow, 0},
+    {"sender without patience", 2, sender_impatient, short_timeout, 0},
+    {"refused messages", 2, refused, slow, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}
