@@ -96,8 +96,8 @@ int team_open(drail_t *t)
     const struct drail_platform *p = t->job->platform;
     if (t->team)
         return 0;
-    struct team *team = aligned_alloc(CACHE_LINE, sizeof *team);
-    if (!team)
+    struct team *team;
+    if (posix_memalign((void **)&team, CACHE_LINE, sizeof *team))
         return fail(t, DRAIL_ENOMEM, "out of memory");
     memset(team, 0, sizeof *team);
     team->t = t;
