@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A team: the ranks of a job, their nodes, and what they know of each other. */
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "coll/run/cores.h"
 #include "coll/run/create.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
@@ -48,33 +48,46 @@ int team_connect(dcoll_team_t *team, unsigned peer)
     return 0;
 }
 
+/* Ranks of a node follow each other: where a job's do not, each run of them is
+ * a node of ours. */
 static int shape_make(dcoll_team_t *team)
 {
-    unsigned size = drail_job_size(team->job), ppn = drail_job_ppn(team->job);
-    unsigned nodes = (size + ppn - 1) / ppn;
-    team->node_begin = calloc(nodes + 1, sizeof *team->node_begin);
+    const drail_job_t *job = team->job;
+    unsigned size = drail_job_size(job), nodes = 0;
+    team->node_begin = calloc(size + 1, sizeof *team->node_begin);
     if (!team->node_begin)
         return DRAIL_ENOMEM;
-    for (unsigned n = 0; n <= nodes; n++)
-        team->node_begin[n] = n * ppn < size ? n * ppn : size;
+    for (unsigned r = 0; r < size; r++)
+        if (r == 0 || drail_job_node(job, r) != drail_job_node(job, r - 1))
+            team->node_begin[nodes++] = r;
+    team->node_begin[nodes] = size;
     team->shape = (dcoll_shape_t){
         .nranks = size,
         .nnodes = nodes,
         .node_begin = team->node_begin,
         .ports = team->cfg.ports ? team->cfg.ports : drail_nrails(team->rail),
     };
-    team->rank = drail_job_rank(team->job);
+    team->rank = drail_job_rank(job);
     team->node = dcoll_shape_node(&team->shape, team->rank);
     team->first = team->node_begin[team->node];
     team->locals = dcoll_shape_locals(&team->shape, team->rank);
     return 0;
 }
 
-/* Emulated nodes share the cores of one host, so the job's ranks count. */
-static bool is_crowded(const dcoll_team_t *team)
+/* The cores of all ranks: what we wait for may need ours. */
+static int exchange_cores(dcoll_team_t *team)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 0 && team->shape.nranks > (unsigned long)cores;
+    struct cores mine;
+    struct cores *all = calloc(team->shape.nranks, sizeof *all);
+    if (!all)
+        return DRAIL_ENOMEM;
+    cores_find(&mine);
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    if (!rc)
+        team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
+    free(all);
+    return rc;
 }
 
 static int exchange_members(dcoll_team_t *team)
@@ -203,7 +216,6 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     rc = shape_make(team);
     if (rc)
         goto out;
-    team->crowded = is_crowded(team);
     team->connected = calloc(team->shape.nranks, sizeof *team->connected);
     team->members = calloc(team->shape.nranks, sizeof *team->members);
     rc = DRAIL_ENOMEM;
@@ -212,6 +224,8 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     load_table(team);
     rc = exchange_members(team);
     rc = exchange_ledgers(team, rc);
+    if (!rc)
+        rc = exchange_cores(team);
 out:
     if (rc) {
         err->code = rc;

@@ -118,9 +118,9 @@ static void sizes(struct rank *r, void (*call)(struct scene *, size_t))
     size_t bytes;
     unsigned files = 0;
     scene_open(&s, r, 16 << 20);
-    for (size_t size = 1; size <= 2000; size++) {
+    for (size_t size = 1; size <= 1200; size++) {
         call(&s, size);
-        if (size == 1000)
+        if (size == 700)
             files = open_files(&bytes);
     }
     check(open_files(&bytes) < files + 20); /* a few chunks more */
@@ -169,6 +169,7 @@ static void bounded(struct rank *r)
     struct scene s;
     size_t before, after;
     scene_open(&s, r, keep);
+    run(&s, MOST); /* connects */
     open_files(&before);
     for (size_t size = MOST - 200; size < MOST; size++)
         if (size % 2)

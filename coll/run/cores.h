@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Do ranks that wait for each other have to share cores? */
+#ifndef DCOLL_CORES_H
+#define DCOLL_CORES_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where a rank's thread may run. */
+struct cores {
+    uint64_t host; /* the same for ranks under one kernel, whatever their node:
+                      emulated nodes share the cores of one host */
+    cpu_set_t allowed;
+};
+
+/* Those of the calling thread. */
+void cores_find(struct cores *mine);
+/* Are those who may run on some of our cores more than the cores that they may
+ * run on? Then what we wait for may need ours. */
+bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank);
+
+#endif
