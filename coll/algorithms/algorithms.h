@@ -1,32 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The algorithms: one file each, named after the constant. */
+/* The algorithms: one file each, named after the constant. This list is the
+ * only one; their names and collectives are in their files. */
 #ifndef DCOLL_ALGORITHMS_H
 #define DCOLL_ALGORITHMS_H
 
 #include "coll/schedule.h"
 
-/* flat: over all ranks (seed 000, section 5.1, and what it compares with) */
-extern const dcoll_algorithm_t gather_binomial, gather_direct, gather_tree;
-extern const dcoll_algorithm_t allgather_direct, allgather_exchange,
-    allgather_bruck, allgather_ring, allgather_doubling, allgather_gather_bcast;
-extern const dcoll_algorithm_t alltoall_direct, alltoall_exchange,
-    alltoall_bruck, alltoall_pairwise, alltoall_permission;
-extern const dcoll_algorithm_t bcast_binomial, bcast_direct, scatter_binomial,
-    scatter_direct, barrier_dissemination;
+#define DCOLL_ALGORITHM_LIST(USE)                                              \
+    /* within one node */                                                      \
+    USE(gather_shm)                                                            \
+    USE(allgather_shm)                                                         \
+    USE(allgather_pull)                                                        \
+    USE(alltoall_shm)                                                          \
+    USE(alltoall_pull)                                                         \
+    USE(bcast_shm)                                                             \
+    USE(scatter_shm)                                                           \
+    USE(barrier_shm)                                                           \
+    /* flat: over all ranks (seed 000, section 5.1, and what it compares       \
+     * with) */                                                                \
+    USE(gather_binomial)                                                       \
+    USE(gather_direct)                                                         \
+    USE(gather_tree)                                                           \
+    USE(allgather_direct)                                                      \
+    USE(allgather_exchange)                                                    \
+    USE(allgather_bruck)                                                       \
+    USE(allgather_ring)                                                        \
+    USE(allgather_doubling)                                                    \
+    USE(allgather_gather_bcast)                                                \
+    USE(alltoall_direct)                                                       \
+    USE(alltoall_exchange)                                                     \
+    USE(alltoall_bruck)                                                        \
+    USE(alltoall_pairwise)                                                     \
+    USE(alltoall_permission)                                                   \
+    USE(bcast_binomial)                                                        \
+    USE(bcast_direct)                                                          \
+    USE(scatter_binomial)                                                      \
+    USE(scatter_direct)                                                        \
+    USE(barrier_dissemination)                                                 \
+    /* SMP-aware (seed 000, section 5.2) */                                    \
+    USE(gather_smp)                                                            \
+    USE(bcast_smp)                                                             \
+    USE(barrier_smp)                                                           \
+    USE(allgather_smp_gather_bcast)                                            \
+    USE(allgather_smp_gather_bcast_tree)                                       \
+    USE(allgather_smp_direct)                                                  \
+    USE(allgather_smp_bruck)                                                   \
+    /* multi-connection (seed 002, section 5) */                               \
+    USE(allgather_mc_single)                                                   \
+    USE(allgather_mc_single_ring)                                              \
+    USE(allgather_mc_gather)                                                   \
+    USE(allgather_mc_2group)                                                   \
+    USE(allgather_mc_allgroup)                                                 \
+    USE(allgather_mc_groups)
 
-/* within one node */
-extern const dcoll_algorithm_t gather_shm, allgather_shm, alltoall_shm,
-    bcast_shm, scatter_shm, barrier_shm;
-extern const dcoll_algorithm_t allgather_pull, alltoall_pull;
-
-/* SMP-aware (seed 000, section 5.2) */
-extern const dcoll_algorithm_t gather_smp, bcast_smp, barrier_smp;
-extern const dcoll_algorithm_t allgather_smp_gather_bcast,
-    allgather_smp_gather_bcast_tree, allgather_smp_direct, allgather_smp_bruck;
-
-/* multi-connection (seed 002, section 5) */
-extern const dcoll_algorithm_t allgather_mc_single, allgather_mc_single_ring,
-    allgather_mc_gather, allgather_mc_2group, allgather_mc_allgroup,
-    allgather_mc_groups;
+#define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
+DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)
+#undef DCOLL_DECLARE
 
 #endif

@@ -43,6 +43,17 @@ void masters_collect(const struct node *node, size_t offset)
     }
 }
 
+void masters_copy_out(const struct node *node)
+{
+    const unsigned all = node->shape->nranks;
+    if (!node->args->zero_copy) {
+        node_copy_out_all(node, 0, all);
+        return;
+    }
+    node_copy_out_all(node, 0, node->first);
+    node_copy_out_all(node, node->first + node->count, all);
+}
+
 void masters_enter(const struct node *node)
 {
     if (node->args->depth == 1)

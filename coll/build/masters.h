@@ -24,6 +24,10 @@ void masters_keep_own(const struct node *node, size_t offset);
 /* The blocks that my node's other ranks have posted, to NODE behind that. */
 void masters_collect(const struct node *node, size_t offset);
 
+/* Multi-connection: all blocks, each in its place in NODE, to RECV; zero copy:
+ * those of other nodes, as mine went there while they were on their way. */
+void masters_copy_out(const struct node *node);
+
 /*
  * Depth 1. Else who has finished an all-gather knows that all have begun it,
  * and TEMP and NODE of the next start are free.

@@ -203,17 +203,6 @@ static void await_masters(const struct multi *m)
     }
 }
 
-static void copy_out(const struct node *n)
-{
-    const unsigned all = n->shape->nranks;
-    if (!n->args->zero_copy) {
-        node_copy_out_all(n, 0, all);
-        return;
-    }
-    node_copy_out_all(n, 0, n->first);
-    node_copy_out_all(n, n->first + n->count, all);
-}
-
 static void perform(const struct multi *m)
 {
     const struct node *n = &m->node;
@@ -237,7 +226,7 @@ static void perform(const struct multi *m)
     if (master)
         share(m);
     await_masters(m);
-    copy_out(n);
+    masters_copy_out(n);
     if (master && n->shape->nnodes > 1)
         dcoll_add_complete(n->s);
 }

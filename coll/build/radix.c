@@ -2,7 +2,7 @@
 /* Numbers of ranks as products of group sizes. */
 #include "radix.h"
 
-static unsigned steps_of(unsigned factor, unsigned ports)
+unsigned radix_steps(unsigned factor, unsigned ports)
 {
     return (factor - 1 + ports - 1) / ports;
 }
@@ -21,7 +21,7 @@ static unsigned search(unsigned n, unsigned limit, unsigned ports,
             continue;
         struct radix rest;
         const unsigned left = search(n / f, f, ports, &rest);
-        const unsigned steps = steps_of(f, ports) + left;
+        const unsigned steps = radix_steps(f, ports) + left;
         if (left > n / f || steps >= fewest)
             continue;
         fewest = steps;

@@ -20,6 +20,12 @@ struct smp {
     unsigned k, nodes, steps;
 };
 
+static bool message(const struct smp *m, unsigned step, unsigned port,
+                    unsigned *distance, unsigned *count)
+{
+    return m->exchange->message(m->nodes, m->k, step, port, distance, count);
+}
+
 /* Nodes whose blocks come in a step: from the distance `from` to `end`. */
 struct arrival {
     unsigned from, end;
@@ -30,7 +36,7 @@ static struct arrival arrival_of(const struct smp *m, unsigned step)
     struct arrival a = {0, 0};
     unsigned distance, count;
     for (unsigned p = 0; p < m->k; p++)
-        if (m->exchange->message(m->nodes, m->k, step, p, &distance, &count)) {
+        if (message(m, step, p, &distance, &count)) {
             if (!a.end)
                 a.from = distance;
             a.end = distance + count;
@@ -75,7 +81,7 @@ static void post_step(const struct smp *m, unsigned step)
     n->s->phase = 2;
     n->s->step = (uint16_t)step;
     for (unsigned p = 0; p < m->k; p++) {
-        if (!m->exchange->message(m->nodes, m->k, step, p, &distance, &count))
+        if (!message(m, step, p, &distance, &count))
             continue;
         const unsigned to = masters_before(n, distance);
         pace(n->s, n->args);
@@ -94,12 +100,10 @@ static void receive_step(const struct smp *m, unsigned step)
     unsigned distance, count;
     n->s->phase = 2;
     n->s->step = (uint16_t)step;
-    for (unsigned p = 0; p < m->k; p++) {
-        if (!m->exchange->message(m->nodes, m->k, step, p, &distance, &count))
-            continue;
-        const unsigned from = masters_after(n, distance);
-        dcoll_add_wait(n->s, masters_of(n, from), DCOLL_DATA, 0);
-    }
+    for (unsigned p = 0; p < m->k; p++)
+        if (message(m, step, p, &distance, &count))
+            dcoll_add_wait(n->s, masters_of(n, masters_after(n, distance)),
+                           DCOLL_DATA, 0);
     if (n->count > 1)
         node_signal(n, NODE_ARRIVED + step);
 }
@@ -110,8 +114,7 @@ static void grant_all(const struct smp *m)
     unsigned distance, count;
     for (unsigned step = 0; step < m->steps; step++)
         for (unsigned p = 0; p < m->k; p++)
-            if (m->exchange->message(m->nodes, m->k, step, p, &distance,
-                                     &count))
+            if (message(m, step, p, &distance, &count))
                 masters_grant(n, masters_of(n, masters_after(n, distance)), p);
 }
 

@@ -125,17 +125,6 @@ static void copy_out_early(const struct node *n)
         node_copy_out_all(n, n->first, n->first + n->count);
 }
 
-static void copy_out_late(const struct node *n)
-{
-    const unsigned all = n->shape->nranks;
-    if (!n->args->zero_copy) {
-        node_copy_out_all(n, 0, all);
-        return;
-    }
-    node_copy_out_all(n, 0, n->first);
-    node_copy_out_all(n, n->first + n->count, all);
-}
-
 /* All that has come; my own block only if somebody needs it. */
 static void to_node(const struct node *n)
 {
@@ -164,7 +153,7 @@ static void perform(const struct node *n)
     } else {
         node_await(n, server(n, n->index, n->index), NODE_ARRIVED, 0);
     }
-    copy_out_late(n);
+    masters_copy_out(n);
     if (posted)
         dcoll_add_complete(n->s);
 }

@@ -5,11 +5,12 @@
  * fig. 8).
  */
 #include "coll/algorithms/algorithms.h"
+#include "coll/build/radix.h"
 #include "coll/build/smp.h"
 
 static unsigned steps(unsigned nodes, unsigned k)
 {
-    return (nodes - 1 + k - 1) / k;
+    return radix_steps(nodes, k);
 }
 
 static bool message(unsigned nodes, unsigned k, unsigned step, unsigned port,

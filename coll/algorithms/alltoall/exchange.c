@@ -49,7 +49,7 @@ static unsigned exchange(struct forward *f, unsigned rank, unsigned ports,
         forward_add(f, h);
     }
     forward_step(f, weight, radix);
-    return (radix - 1 + ports - 1) / ports;
+    return radix_steps(radix, ports);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
