@@ -75,8 +75,9 @@ typedef struct dcoll_args {
                           lies in its place in the other; generators are not
                           told, as the schedules are the same */
     bool zero_copy;  /**< put from and to the final memory where the algorithm
-                          can: users' buffers, or the node's shared memory for
-                          SMP-aware ones; else through TEMP */
+                          can: users' buffers; else through TEMP. (SMP-aware
+                          ones go through the nodes' shared memory in either
+                          case, multi-connection ones with zero copy only) */
     unsigned groups; /**< mc-groups: number of groups per node, 1 … ranks of
                           the largest node; 0: the algorithm's default */
     bool paced;      /**< a step's k messages are complete before those of the
