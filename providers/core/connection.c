@@ -422,27 +422,38 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
 /* ------------------------------------------------ the transport reports --- */
 
-int core_ep_poll(struct core_ep *ep)
-{
-    int err = core_epset_add(&ep->o.ia->eps, ep);
-    if (!err && ep->recv_evd)
-        err = core_epset_add(&ep->recv_evd->eps, ep);
-    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
-        err = core_epset_add(&ep->request_evd->eps, ep);
-    if (err)
-        core_ep_unpoll(ep);
-    else
-        core_ep_bells(ep);
-    return err;
-}
-
-void core_ep_unpoll(struct core_ep *ep)
+/* bell_lock: who goes through the sets with it finds EPs that are alive. */
+static void unpoll(struct core_ep *ep)
 {
     core_epset_remove(&ep->o.ia->eps, ep);
     if (ep->recv_evd)
         core_epset_remove(&ep->recv_evd->eps, ep);
     if (ep->request_evd)
         core_epset_remove(&ep->request_evd->eps, ep);
+}
+
+int core_ep_poll(struct core_ep *ep)
+{
+    struct core_ia *ia = ep->o.ia;
+    pthread_mutex_lock(&ia->bell_lock);
+    int err = core_epset_add(&ia->eps, ep);
+    if (!err && ep->recv_evd)
+        err = core_epset_add(&ep->recv_evd->eps, ep);
+    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
+        err = core_epset_add(&ep->request_evd->eps, ep);
+    if (err)
+        unpoll(ep);
+    pthread_mutex_unlock(&ia->bell_lock);
+    if (!err)
+        core_ep_bells(ep);
+    return err;
+}
+
+void core_ep_unpoll(struct core_ep *ep)
+{
+    pthread_mutex_lock(&ep->o.ia->bell_lock);
+    unpoll(ep);
+    pthread_mutex_unlock(&ep->o.ia->bell_lock);
 }
 
 static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,

@@ -189,32 +189,31 @@ struct core_request {
 
 struct core_ep {
     struct core_object o;
-    void *tp;          /* the transport's connection, NULL before */
-    _Atomic int state; /* DAT_EP_STATE */
     struct core_pz *pz;
     struct core_evd *recv_evd, *request_evd, *connect_evd;
     struct core_srq *srq;
     DAT_EP_ATTR attr;
     struct sockaddr_storage remote;
     DAT_CONN_QUAL remote_qual;
-    bool reserved; /* by an RSP */
-
-    atomic_flag lock; /* receive side and unfinished requests */
-
+    bool reserved;                                     /* by an RSP */
+    unsigned char private_data[CORE_MAX_PRIVATE_DATA]; /* of the peer */
     /* receive queue: posted by the consumer, taken under lock */
     struct core_wqe *rq;
     uint32_t rq_mask;
-    _Atomic uint64_t rq_tail;
-    _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
-
     /* unfinished requests: appended by the poster, retired under lock */
+    uint32_t sq_mask, sq_stride;
     unsigned char *sq; /* core_request_at */
-    uint32_t sq_mask;
-    uint32_t sq_stride;
-    _Atomic uint64_t sq_tail;
-    _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
 
-    unsigned char private_data[CORE_MAX_PRIVATE_DATA]; /* of the peer */
+    /* What pollers look at without a lock, also when the EP is gone and its
+     * memory serves another one: atomic, and never cleared. */
+    _Alignas(CORE_CACHELINE) _Atomic(void *) tp; /* the transport's connection,
+                                                    NULL before */
+    _Atomic int state;                           /* DAT_EP_STATE */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
+    _Atomic uint64_t sq_tail;
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
+    atomic_flag lock; /* receive side and unfinished requests */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
 };
 
 /* ----------------------------------------------------------- transport --- */
@@ -273,9 +272,11 @@ struct core_transport {
     /* A receive was added to a connected EP. Or NULL. */
     void (*recv_posted)(struct core_ep *ep);
 
-    /* Moves what can be moved: of one EP, or of the whole IA where the
-     * network has one queue for all (one of the two is NULL). `sure`: wait
-     * for the lock rather than leave the work to the thread that has it. */
+    /* Moves what can be moved: of one EP (a caller without locks may come when
+     * that is just gone: what counts is ep->tp under ep->lock), or of the whole
+     * IA where the network has one queue for all (one of the two is NULL).
+     * `sure`: wait for the lock rather than leave the work to the thread that
+     * has it. */
     void (*progress)(struct core_ep *ep, bool sure);
     void (*ia_progress)(struct core_ia *ia, bool sure);
     /* When (CLOCK_MONOTONIC, ns) progress, which last looked at @p seen, will
@@ -338,8 +339,9 @@ static inline struct core_request *core_request_at(struct core_ep *ep,
  * ep->lock is held. */
 void core_requests_retire(struct core_ep *ep);
 
-/* The transport's part of an EP for as long as that lives, of ep_size bytes,
- * zeroed. */
+/* The transport's part of an EP for as long as that lives, of ep_size bytes:
+ * zero at first, and as the transport left it when the EP's memory serves
+ * another one. */
 static inline void *core_ep_area(struct core_ep *ep)
 {
     return ep + 1;

@@ -208,6 +208,10 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     ep->connect_evd = core_evd_get(connect);
     ep->srq = srq;
     core_ep_refs(ep, core_ref);
+    atomic_store(&ep->rq_head, 0);
+    atomic_store(&ep->rq_tail, 0);
+    atomic_store(&ep->sq_head, 0);
+    atomic_store(&ep->sq_tail, 0);
     core_ep_set_idle(ep);
     *out = ep;
     ret = DAT_SUCCESS;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sets of EPs that pollers walk without a lock. Changes are made under
- * ia->lock. An array that became too small stays until the set is freed, for a
- * poller may still walk it; EPs themselves are never unmapped (object.c).
+ * ia->lock and ia->bell_lock. An array that became too small stays until the
+ * set is freed, for a poller may still walk it; EPs themselves are never
+ * unmapped (object.c).
  */
 #include <stdlib.h>
 

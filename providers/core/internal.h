@@ -181,7 +181,7 @@ static inline struct core_ep *core_epset_next(struct core_epset *set,
     }
     return NULL;
 }
-/* Under ia->lock. Returns -1 without memory. */
+/* Under ia->lock and bell_lock. Returns -1 without memory. */
 int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);
 /* Progress of the EPs of the set, or of the IA: as the transport has it. */

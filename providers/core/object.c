@@ -17,6 +17,12 @@ static struct {
     struct core_object *freed[TYPES]; /* linked by next */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Of an EP's memory pollers may still look at the last part (core.h). */
+static size_t cleared(DAT_HANDLE_TYPE type, size_t size)
+{
+    return type == DAT_HANDLE_TYPE_EP ? offsetof(struct core_ep, tp) : size;
+}
+
 static void *pool_take(DAT_HANDLE_TYPE type, size_t size)
 {
     pthread_mutex_lock(&pool.lock);
@@ -24,13 +30,14 @@ static void *pool_take(DAT_HANDLE_TYPE type, size_t size)
     if (o)
         pool.freed[type] = o->next;
     pthread_mutex_unlock(&pool.lock);
-    if (!o) {
-        size = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
-        o = aligned_alloc(CORE_CACHELINE, size);
-    }
     if (o)
-        memset(o, 0, size);
-    return o;
+        return memset(o, 0, cleared(type, size));
+    /* rather than aligned_alloc, which programs that bring a malloc of their
+     * own often leave out */
+    void *memory;
+    if (posix_memalign(&memory, CORE_CACHELINE, size))
+        return NULL;
+    return memset(memory, 0, size);
 }
 
 void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size)

@@ -58,10 +58,12 @@ static bool feeds(const struct core_waiter *w, const struct core_evd *evd)
 static bool has_others(const struct core_waiter *w)
 {
     struct core_ep *ep;
-    for (unsigned at = 0; (ep = core_epset_next(&w->ia->eps, &at));)
-        if (!feeds(w, ep->recv_evd) && !feeds(w, ep->request_evd))
-            return true;
-    return false;
+    bool found = false;
+    pthread_mutex_lock(&w->ia->bell_lock);
+    for (unsigned at = 0; !found && (ep = core_epset_next(&w->ia->eps, &at));)
+        found = !feeds(w, ep->recv_evd) && !feeds(w, ep->request_evd);
+    pthread_mutex_unlock(&w->ia->bell_lock);
+    return found;
 }
 
 /* When something that the waiter waits for is due. */

@@ -3,8 +3,10 @@
  * Who is in whose memory. An initiator announces the key of the range that it
  * accesses in the connection's counters, and then looks whether the connection
  * and the key are still valid. The owner withdraws them and then looks whether
- * an access is announced: one of the two sees the other. Accesses are many and
- * withdrawals few: see core/fence.h.
+ * an access is announced: one of the two sees the other.
+ *
+ * That takes a fence between store and load on both sides; accesses are many
+ * and withdrawals few (core/fence.h).
  */
 #include "shm.h"
 

@@ -118,11 +118,9 @@ void shm_cm_stop(struct shm_ia *sia)
 
 static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
 {
-    struct shm_conn *c =
-        aligned_alloc(CORE_CACHELINE, (sizeof *c + 63) & ~(size_t)63);
+    struct shm_conn *c = shm_conn_take(state != SHM_CM_CONNECTING);
     if (!c)
         return NULL;
-    memset(c, 0, sizeof *c);
     c->sia = sia;
     c->state = state;
     c->fd = c->segment_fd = -1;
@@ -138,7 +136,7 @@ static void conn_dispose(struct shm_conn *c)
     shm_segment_unmap(c);
     if (c->peer)
         shm_peer_put(c->sia, c->peer);
-    free(c);
+    shm_conn_give(c);
 }
 
 static void conn_free(struct shm_conn *c)
@@ -226,6 +224,7 @@ void shm_abort(struct core_ep *ep)
 void shm_ep_release(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
+    atomic_store(&((struct shm_ep *)core_ep_area(ep))->capacity, 0);
     if (!c)
         return;
     if (c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING)
@@ -234,7 +233,6 @@ void shm_ep_release(struct core_ep *ep)
     core_ep_lock(ep); /* a poller of the IA may be inside */
     ep->tp = NULL;
     core_ep_unlock(ep);
-    atomic_store(&((struct shm_ep *)core_ep_area(ep))->capacity, 0);
     conn_free(c);
 }
 
@@ -322,7 +320,7 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     if (c->peer)
-        shm_segment_try_reading(c);
+        shm_segment_agree(c);
     if (!c->peer ||
         shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
@@ -404,12 +402,11 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
         c->segment_fd = fds[0];
         fds[0] = -1;
         c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[1]);
-        ok = c->peer && !shm_segment_map(c, 1) &&
-             c->segment->magic == SHM_MAGIC &&
+        ok = c->peer && !shm_segment_map(c) && c->segment->magic == SHM_MAGIC &&
              c->segment->version == SHM_VERSION;
     }
     if (ok)
-        shm_segment_try_reading(c);
+        shm_segment_agree(c);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     c->state = SHM_CM_OFFERED;

@@ -81,7 +81,6 @@ int shm_control_create(struct shm_ia *sia)
     }
     sia->control.door->magic = SHM_MAGIC;
     sia->control.door->version = SHM_VERSION;
-    sia->control.door->fence_asymmetric = core_fence_asymmetric;
     return 0;
 }
 

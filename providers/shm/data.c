@@ -431,17 +431,17 @@ static void tell_sender(struct shm_conn *c)
 void shm_progress(struct core_ep *ep, bool sure)
 {
     struct shm_conn *c = ep->tp;
-    if (!sure) {
+    if (!sure) { /* the EP may be just losing its connection: conn.c */
         const struct shm_msg *m = c ? shm_rx_next(c) : NULL;
         if (!c || ((!m || !is_due(m)) && !core_requests_pending(ep)) ||
             !core_ep_trylock(ep))
             return;
     } else {
         core_ep_lock(ep);
-        c = ep->tp;
-        if (c && c->peer)
-            shm_peer_drop_stale(c->peer);
     }
+    c = ep->tp;
+    if (sure && c && c->peer)
+        shm_peer_drop_stale(c->peer);
     DAT_EP_STATE state = core_ep_state(ep);
     if (c && (state == DAT_EP_STATE_CONNECTED ||
               state == DAT_EP_STATE_DISCONNECT_PENDING)) {
@@ -459,11 +459,9 @@ void shm_progress(struct core_ep *ep, bool sure)
 uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
 {
     uint64_t next = UINT64_MAX;
-    if (!shm_ia(ep->o.ia)->clocks)
-        return next;
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
-    if (c && c->segment) {
+    if (c && c->segment && c->sia->clocks) {
         uint64_t head = atomic_load(&ep->sq_head);
         if (core_requests_pending(ep)) {
             const struct core_request *r = core_request_at(ep, head);

@@ -70,8 +70,6 @@ static struct shm_peer *peer_new(struct shm_ia *sia, pid_t pid, int control_fd)
         peer_free(p);
         return NULL;
     }
-    p->fence_asymmetric =
-        core_fence_asymmetric && p->control.door->fence_asymmetric;
     return p;
 }
 

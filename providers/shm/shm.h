@@ -76,10 +76,9 @@ struct shm_doorbell { /* first page; peers write it */
     int32_t clocks_fd; /* the owner's, of the clocks that `way` names */
     uint64_t clocks_inode;
     struct shm_way way;
-    uint32_t fence_asymmetric;    /* the owner's core_fence_asymmetric */
-    _Atomic uint32_t withdrawals; /* of ranges */
     /* futexes, one a sleeper: 1 from when it arms until it is rung */
     _Alignas(CORE_CACHELINE) _Atomic uint32_t bell[64];
+    _Alignas(CORE_CACHELINE) _Atomic uint32_t withdrawals; /* of ranges */
 };
 
 /* A range that peers may access; one cache line. Peers map the table
@@ -131,7 +130,6 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     int pidfd;
-    bool fence_asymmetric; /* both processes use barriers: core/fence.h */
     struct shm_control control;
     struct shm_clock *clocks; /* NULL: no model */
     struct shm_way way;
@@ -156,9 +154,11 @@ struct shm_dir {
                                                         the backlog */
     _Atomic uint64_t sample; /* address of SHM_MAGIC in its private memory */
     /* and by the receiver: */
-    _Atomic uint64_t bells;    /* who sleeps for it */
     _Atomic uint32_t closed;   /* no access to the receiver's memory any more */
     _Atomic uint32_t can_read; /* it could read the sample */
+    _Atomic uint32_t can_fence; /* its fences make those of the sender
+                                   needless (core/fence.h) */
+    _Atomic uint64_t bells;     /* of the sleepers that wait for it */
     /* written by the sender when requests become pending, or none is */
     _Alignas(SHM_APART) _Atomic uint32_t pending; /* it waits for the
                                      counters below: ring its doorbell */
@@ -241,6 +241,7 @@ struct shm_conn {
     struct core_ep *ep;    /* NULL: none yet */
     struct core_sp *sp;    /* SHM_CM_ARRIVING */
     struct shm_ia *sia;
+    int side; /* 0 active, 1 passive */
     enum shm_cm_state state;
     atomic_bool aborted; /* broken by a failed access */
     int fd;
@@ -250,23 +251,28 @@ struct shm_conn {
     unsigned char private_data[CORE_MAX_PRIVATE_DATA];
     DAT_COUNT private_size;
 
-    /* data path; valid while the segment is mapped */
-    struct shm_segment *segment;
+    /* data path */
+    struct shm_segment *segment; /* NULL: not mapped */
+    struct shm_peer *peer;
+    bool fenced;             /* both sides need fences */
+    uint64_t rq_base;        /* receives of the EP before this connection */
+    uint64_t rx_taken;       /* messages received */
+    uint64_t tx_tail;        /* next line to write */
+    uint64_t tx_head;        /* last known */
+    uint64_t tx_index;       /* messages sent */
+    uint64_t tx_backlogged;  /* of those, into the backlog */
+    uint64_t tx_backlog_end; /* `taken` when it is empty; 0: it is */
+    uint64_t tx_posted;      /* last known */
+    uint64_t waiting; /* the EP's first request not in the peer's queue */
+
+    /* What pollers look at without a lock, also when the connection is gone
+     * and its memory serves another one (conn.c): atomic, or constant. */
+    char *place; /* where its segment is mapped, else zeros can be read */
     struct shm_dir *tx, *rx;
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
     char *tx_backlog, *rx_backlog;
-    struct shm_peer *peer;
-    uint64_t rq_base;         /* receives of the EP before this connection */
     _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
     _Atomic uint64_t rx_backlogged; /* of rx_taken, those in the backlog */
-    uint64_t rx_taken;              /* messages received */
-    uint64_t tx_tail;               /* next line to write */
-    uint64_t tx_head;               /* last known */
-    uint64_t tx_index;              /* messages sent */
-    uint64_t tx_backlogged;         /* of those, into the backlog */
-    uint64_t tx_backlog_end;        /* `taken` when it is empty; 0: it is */
-    uint64_t tx_posted;             /* last known */
-    uint64_t waiting; /* the EP's first request not in the peer's queue */
 };
 
 /* How far a request has come: its core_request.tp. */
@@ -361,7 +367,7 @@ void shm_model_overhead(const struct shm_ia *sia);
  * side of core/fence.h. */
 static inline void shm_fence(const struct shm_conn *c)
 {
-    core_fence_light(c->peer->fence_asymmetric);
+    core_fence_light(!c->fenced);
 }
 
 /* control.c */
@@ -435,11 +441,19 @@ uint64_t shm_arriving(struct core_ep *ep);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
 
+/* conn.c: a connection of the active (0) or passive (1) side, zero but for
+ * its place; its memory is never given back. NULL: there is none. */
+struct shm_conn *shm_conn_take(int side);
+void shm_conn_give(struct shm_conn *c);
+
 /* segment.c */
+/* Finds a place for the segments of the connections that this memory will
+ * serve. */
+int shm_segment_place(struct shm_conn *c, int side);
 int shm_segment_create(struct shm_conn *c);
-int shm_segment_map(struct shm_conn *c, int side);
-/* Tells the peer whether we can read its private memory. */
-void shm_segment_try_reading(struct shm_conn *c);
+int shm_segment_map(struct shm_conn *c);
+/* With the peer known: what can each do for the other? */
+void shm_segment_agree(struct shm_conn *c);
 void shm_segment_unmap(struct shm_conn *c);
 
 /* cm_wire.c: what connection managers say to one another */

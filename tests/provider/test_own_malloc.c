@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that brings a malloc of its own often leaves aligned_alloc out:
+ * then it gives memory that free does not know. Providers do without. */
+#include "util.h"
+
+#include <stdatomic.h>
+
+static atomic_int calls;
+
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment,
+                                                           size_t size)
+{
+    void *memory;
+    atomic_fetch_add(&calls, 1);
+    return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
+static void no_aligned_alloc(void **state)
+{
+    (void)state;
+    end_t a, b;
+    end_open_memory(&a, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MALLOC, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    end_close(&a);
+    end_close(&b);
+    assert_int_equal(atomic_load(&calls), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_aligned_alloc),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
