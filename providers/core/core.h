@@ -81,6 +81,7 @@ struct core_ability {
 
 struct core_ia {
     struct core_object o;
+    struct core_ia *next_open; /* fork.c */
     const struct core_transport *transport;
     struct core_ability can; /* the transport's; ia_open may lower it */
     void *tp;                /* the transport's part */
@@ -236,6 +237,9 @@ struct core_transport {
      * sets ia->tp, ia->adapter and ia->address. */
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
     void (*ia_close)(struct core_ia *ia);
+    /* In a forked child, for an IA that its parent had open: lets go of what
+     * the two share. What is called later ends nothing of the parent's. */
+    void (*forked)(struct core_ia *ia);
 
     /* Publishes / withdraws a range for remote access. From mr_withdraw on
      * nobody enters the range; it returns whether all have left it, and is

@@ -33,10 +33,11 @@ DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
     return CORE_ERROR(DAT_INVALID_STATE, subtype[state]);
 }
 
-/* Without a PZ or an EVD for connection events an EP can't connect. */
+/* Without a PZ or an EVD for connection events an EP can't connect, nor with
+ * an SRQ's receives that it could not tell of. */
 static DAT_EP_STATE idle_state(const struct core_ep *ep)
 {
-    bool configured = ep->pz && ep->connect_evd;
+    bool configured = ep->pz && ep->connect_evd && (!ep->srq || ep->recv_evd);
     if (ep->reserved)
         return configured ? DAT_EP_STATE_RESERVED
                           : DAT_EP_STATE_UNCONFIGURED_RESERVED;

@@ -63,6 +63,7 @@ DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
         ia->async_evd_ours = true;
         *async = ia->async_evd;
     }
+    core_fork_add(ia);
     *out = ia;
     return DAT_SUCCESS;
 
@@ -151,6 +152,7 @@ DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
     destroy_all(ia);
     pthread_mutex_unlock(&ia->lock);
 
+    core_fork_remove(ia);
     ia->transport->ia_close(ia);
     core_epset_free(&ia->eps);
     pthread_mutex_destroy(&ia->bell_lock);

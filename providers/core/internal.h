@@ -115,6 +115,10 @@ static inline void core_unref(struct core_object *o)
     atomic_fetch_sub_explicit(&o->refs, 1, memory_order_relaxed);
 }
 
+/* fork.c: the IA is open from here / up to here. */
+void core_fork_add(struct core_ia *ia);
+void core_fork_remove(struct core_ia *ia);
+
 struct core_ia *core_ia_get(DAT_HANDLE handle);
 struct core_evd *core_evd_get(DAT_HANDLE handle);
 struct core_ep *core_ep_get(DAT_HANDLE handle);

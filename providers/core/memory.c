@@ -434,6 +434,8 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
     if (core_ep_state(ep) != DAT_EP_STATE_CONNECTED)
         return core_ep_bad_state(core_ep_state(ep));
+    if (!ep->request_evd)
+        return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_REQUEST);
     if (ep->pz != rmr->pz)
         return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
     if (triplet->segment_length) {

@@ -32,8 +32,7 @@
 
 static void *cm_thread(void *arg);
 
-static int watch_fd(struct shm_ia *sia, int fd, struct shm_conn *conn,
-                    struct shm_listener *listener)
+static int watch_fd(struct shm_ia *sia, int fd, struct shm_watch what)
 {
     if (fd >= sia->watch_size) {
         int size = fd + 64;
@@ -46,9 +45,15 @@ static int watch_fd(struct shm_ia *sia, int fd, struct shm_conn *conn,
         sia->watch = w;
         sia->watch_size = size;
     }
-    sia->watch[fd] = (struct shm_watch){conn, listener};
+    sia->watch[fd] = what;
     struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
     return epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void set_events(struct shm_ia *sia, int fd, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.fd = fd};
+    epoll_ctl(sia->epoll_fd, EPOLL_CTL_MOD, fd, &e);
 }
 
 static void unwatch_fd(struct shm_ia *sia, int fd)
@@ -56,7 +61,7 @@ static void unwatch_fd(struct shm_ia *sia, int fd)
     if (fd < 0 || fd >= sia->watch_size)
         return;
     epoll_ctl(sia->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-    sia->watch[fd] = (struct shm_watch){NULL, NULL};
+    sia->watch[fd] = (struct shm_watch){0};
 }
 
 static void cm_wake(struct shm_ia *sia)
@@ -90,6 +95,23 @@ static int cm_start(struct shm_ia *sia)
 }
 
 static void conn_free(struct shm_conn *c);
+/* The death of a peer is the end of its sockets, unless a child of its has
+ * them, too. */
+static struct shm_peer *peer_get(struct shm_ia *sia, int fd, int control_fd)
+{
+    struct shm_peer *p = shm_peer_get(sia, shm_cm_peer_pid(fd), control_fd);
+    if (p && p->users == 1 && p->pidfd >= 0)
+        watch_fd(sia, p->pidfd, (struct shm_watch){.peer = p});
+    return p;
+}
+
+static void peer_put(struct shm_ia *sia, struct shm_peer *peer)
+{
+    if (peer->users == 1)
+        unwatch_fd(sia, peer->pidfd);
+    shm_peer_put(sia, peer);
+}
+
 static void conn_dispose(struct shm_conn *c);
 
 void shm_cm_stop(struct shm_ia *sia)
@@ -114,6 +136,37 @@ void shm_cm_stop(struct shm_ia *sia)
     free(sia->watch);
 }
 
+/* Sockets and the epoll set are the parent's, too: none of them is shut down
+ * or changed. */
+void shm_cm_forked(struct shm_ia *sia)
+{
+    int *const own[] = {&sia->epoll_fd, &sia->wake_fd};
+    for (int i = 0; i < 2; i++) {
+        if (*own[i] >= 0)
+            close(*own[i]);
+        *own[i] = -1;
+    }
+    sia->thread_runs = false;
+    for (int fd = 0; fd < sia->watch_size; fd++) {
+        if (sia->watch[fd].listener) {
+            close(fd);
+            sia->watch[fd].listener->fd = -1;
+        }
+        sia->watch[fd] = (struct shm_watch){0};
+    }
+    for (struct shm_conn *c = sia->conns; c; c = c->next) {
+        if (c->fd >= 0)
+            close(c->fd);
+        c->fd = -1;
+        c->state = SHM_CM_CLOSED;
+        c->deadline = UINT64_MAX;
+        atomic_store(&c->aborted, true);
+        shm_segment_unmap(c);
+    }
+    for (struct shm_conn *c = sia->leaving; c; c = c->next)
+        shm_segment_unmap(c);
+}
+
 /* --------------------------------------------------------- connections --- */
 
 static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
@@ -135,7 +188,7 @@ static void conn_dispose(struct shm_conn *c)
 {
     shm_segment_unmap(c);
     if (c->peer)
-        shm_peer_put(c->sia, c->peer);
+        peer_put(c->sia, c->peer);
     shm_conn_give(c);
 }
 
@@ -267,21 +320,30 @@ void shm_disconnect(struct core_ep *ep, bool graceful)
 
 /* ---------------------------------------------------------- active side --- */
 
+/* Rails have addresses of their own; another address of the host stands for
+ * the rail of the same address as ours. */
+static uint32_t service_address(const struct shm_conn *c)
+{
+    uint32_t rail = shm_cm_rail(&c->ep->remote);
+    return rail ? rail : shm_cm_rail(&c->sia->ia->address);
+}
+
 /* Reaches for the peer's service point, now or (full backlog) later. */
 static void try_connect(struct shm_conn *c)
 {
     struct shm_ia *sia = c->sia;
     struct core_ep *ep = c->ep;
     c->fd = c->fd < 0 ? shm_cm_socket() : c->fd;
-    int err = c->fd < 0 ? -errno
-                        : shm_cm_connect(c->fd, sia->ia->name, ep->remote_qual);
+    int err = c->fd < 0
+                  ? -errno
+                  : shm_cm_connect(c->fd, service_address(c), ep->remote_qual);
     if (err == -EAGAIN)
         return;
     int fds[SHM_CM_FDS] = {c->segment_fd, sia->control_fd};
     if (err || shm_cm_peer_pid(c->fd) < 0 ||
         shm_cm_send(c->fd, SHM_CM_REQUEST, ep->pz->id, c->ep_id,
                     c->private_data, c->private_size, fds, SHM_CM_FDS) ||
-        watch_fd(sia, c->fd, c, NULL)) {
+        watch_fd(sia, c->fd, (struct shm_watch){.conn = c})) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
         return;
     }
@@ -316,7 +378,7 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
 static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
                       const int *fds)
 {
-    c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[0]);
+    c->peer = peer_get(c->sia, c->fd, fds[0]);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
     if (c->peer)
@@ -340,8 +402,10 @@ DAT_RETURN shm_listen(struct core_sp *sp)
         goto fail;
     l->sp = sp;
     l->fd = shm_cm_socket();
-    err = l->fd < 0 ? -errno : shm_cm_bind(l->fd, sp->o.ia->name, sp->qual);
-    if (!err && watch_fd(sia, l->fd, NULL, l))
+    err = l->fd < 0
+              ? -errno
+              : shm_cm_bind(l->fd, shm_cm_rail(&sp->o.ia->address), sp->qual);
+    if (!err && watch_fd(sia, l->fd, (struct shm_watch){.listener = l}))
         err = -errno;
     if (err) {
         if (l->fd >= 0)
@@ -369,7 +433,8 @@ void shm_unlisten(struct core_sp *sp)
             c->sp = NULL;
     }
     unwatch_fd(sia, l->fd);
-    close(l->fd);
+    if (l->fd >= 0)
+        close(l->fd);
     free(l);
 }
 
@@ -386,11 +451,23 @@ static void on_listener(struct shm_ia *sia, struct shm_listener *l)
         c->fd = fd;
         c->sp = l->sp;
         c->deadline = shm_now_ns() + HANDSHAKE_NS;
-        if (shm_cm_peer_pid(fd) < 0 || watch_fd(sia, fd, c, NULL))
+        if (shm_cm_peer_pid(fd) < 0 ||
+            watch_fd(sia, fd, (struct shm_watch){.conn = c}))
             conn_free(c);
     }
-    if (errno == EMFILE || errno == ENFILE)
-        usleep(1000); /* it stays readable: do not spin on it */
+    if (errno == EMFILE || errno == ENFILE) {
+        /* it stays readable: do not spin on it */
+        set_events(sia, l->fd, 0);
+        sia->accept_at = shm_now_ns() + RETRY_NS;
+    }
+}
+
+static void accept_again(struct shm_ia *sia)
+{
+    sia->accept_at = 0;
+    for (int fd = 0; fd < sia->watch_size; fd++)
+        if (sia->watch[fd].listener)
+            set_events(sia, fd, EPOLLIN);
 }
 
 static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
@@ -401,7 +478,7 @@ static void on_request(struct shm_conn *c, const struct shm_cm_msg *msg,
     if (ok) {
         c->segment_fd = fds[0];
         fds[0] = -1;
-        c->peer = shm_peer_get(c->sia, shm_cm_peer_pid(c->fd), fds[1]);
+        c->peer = peer_get(c->sia, c->fd, fds[1]);
         ok = c->peer && !shm_segment_map(c) && c->segment->magic == SHM_MAGIC &&
              c->segment->version == SHM_VERSION;
     }
@@ -488,6 +565,16 @@ static void on_end(struct shm_conn *c)
     }
 }
 
+static void on_death(struct shm_ia *sia, struct shm_peer *peer)
+{
+    unwatch_fd(sia, peer->pidfd); /* it stays readable */
+    for (struct shm_conn *c = sia->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->peer == peer)
+            on_end(c);
+    }
+}
+
 static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
                        int fds[SHM_CM_FDS])
 {
@@ -550,6 +637,10 @@ static void on_deadline(struct shm_conn *c)
 static int timers(struct shm_ia *sia)
 {
     uint64_t now = shm_now_ns(), next = UINT64_MAX;
+    if (sia->accept_at && sia->accept_at <= now)
+        accept_again(sia);
+    else if (sia->accept_at)
+        next = sia->accept_at;
     for (struct shm_conn *c = sia->conns, *n; c; c = n) {
         n = c->next;
         bool retry = c->state == SHM_CM_CONNECTING;
@@ -588,6 +679,8 @@ static void *cm_thread(void *arg)
                 (void)!read(fd, &count, sizeof count);
             else if (fd < sia->watch_size && sia->watch[fd].listener)
                 on_listener(sia, sia->watch[fd].listener);
+            else if (fd < sia->watch_size && sia->watch[fd].peer)
+                on_death(sia, sia->watch[fd].peer);
             else
                 on_conn(sia, fd);
         }

@@ -22,23 +22,23 @@ int shm_cm_socket(void)
 }
 
 /* The leading zero byte of the path makes the name abstract. */
-static socklen_t cm_name(struct sockaddr_un *un, const char *ia_name,
+static socklen_t cm_name(struct sockaddr_un *un, uint32_t rail,
                          DAT_CONN_QUAL qual)
 {
     memset(un, 0, sizeof *un);
     un->sun_family = AF_UNIX;
     int n = snprintf(un->sun_path + 1, sizeof un->sun_path - 1,
-                     "dapl-shm/%u/%" PRIx64 "/%s", (unsigned)geteuid(),
-                     (uint64_t)qual, ia_name);
+                     "dapl-shm/%u/%" PRIx64 "/%" PRIx32, (unsigned)geteuid(),
+                     (uint64_t)qual, rail);
     if (n >= (int)sizeof un->sun_path - 1)
         return 0;
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-int shm_cm_bind(int fd, const char *ia_name, DAT_CONN_QUAL qual)
+int shm_cm_bind(int fd, uint32_t rail, DAT_CONN_QUAL qual)
 {
     struct sockaddr_un un;
-    socklen_t len = cm_name(&un, ia_name, qual);
+    socklen_t len = cm_name(&un, rail, qual);
     if (!len)
         return -ENAMETOOLONG;
     if (bind(fd, (struct sockaddr *)&un, len) || listen(fd, SOMAXCONN))
@@ -46,10 +46,10 @@ int shm_cm_bind(int fd, const char *ia_name, DAT_CONN_QUAL qual)
     return 0;
 }
 
-int shm_cm_connect(int fd, const char *ia_name, DAT_CONN_QUAL qual)
+int shm_cm_connect(int fd, uint32_t rail, DAT_CONN_QUAL qual)
 {
     struct sockaddr_un un;
-    socklen_t len = cm_name(&un, ia_name, qual);
+    socklen_t len = cm_name(&un, rail, qual);
     if (!len)
         return -ENAMETOOLONG;
     return connect(fd, (struct sockaddr *)&un, len) ? -errno : 0;
@@ -136,6 +136,16 @@ int shm_cm_recv(int fd, struct shm_cm_msg *msg, int fds[SHM_CM_FDS])
         msg->private_size <= CORE_MAX_PRIVATE_DATA)
         return 1;
     return -1;
+}
+
+uint32_t shm_cm_rail(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+    if (in->sin_family != AF_INET)
+        return 0;
+    uint32_t a = ntohl(in->sin_addr.s_addr);
+    const uint32_t fixed = 0xffu << 24 | SHM_RAIL_ADDRESS;
+    return (a & fixed) == SHM_RAIL_ADDRESS ? a : 0;
 }
 
 bool shm_cm_is_local(const struct sockaddr_storage *address)

@@ -90,6 +90,16 @@ void shm_control_destroy(struct shm_ia *sia)
     close(sia->control_fd);
 }
 
+/* The child's copy is its own from now on. */
+void shm_control_forked(struct shm_ia *sia)
+{
+    struct shm_control *c = &sia->control;
+    const int prot = PROT_READ | PROT_WRITE;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    mmap(c->door, SHM_PAGE, prot, flags, -1, 0);
+    mmap(c->table, SHM_CONTROL_SIZE - SHM_PAGE, prot, flags, -1, 0);
+}
+
 static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                   const struct timespec *timeout)
 {

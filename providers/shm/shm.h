@@ -298,6 +298,7 @@ struct shm_listener { /* sp->tp */
 struct shm_watch { /* what a file descriptor of the manager belongs to */
     struct shm_conn *conn;
     struct shm_listener *listener;
+    struct shm_peer *peer; /* its pidfd */
 };
 
 /* A file that registered ranges are mapped from; our fd of it. */
@@ -333,6 +334,7 @@ struct shm_ia {
     pthread_t thread;
     bool thread_runs;
     bool stop;
+    uint64_t accept_at; /* ns: listeners are deaf until then, 0: they listen */
     int epoll_fd, wake_fd;
 };
 
@@ -378,6 +380,7 @@ bool shm_memfd_ok(int fd, size_t size);
 bool shm_cannot_shrink(int fd);
 int shm_control_create(struct shm_ia *sia);
 void shm_control_destroy(struct shm_ia *sia);
+void shm_control_forked(struct shm_ia *sia);
 int shm_control_map(int fd, struct shm_control *control, bool own);
 void shm_control_unmap(struct shm_control *control);
 void shm_arm(struct core_ia *ia, uint64_t bell);
@@ -456,6 +459,10 @@ int shm_segment_map(struct shm_conn *c);
 void shm_segment_agree(struct shm_conn *c);
 void shm_segment_unmap(struct shm_conn *c);
 
+/* Bits that all rails' addresses have, and no other loopback address that hosts
+ * use (127.0.0.1, 127.0.1.1, …): 127.y.z.w with odd y and w. */
+#define SHM_RAIL_ADDRESS (127u << 24 | 1u << 16 | 1u)
+
 /* cm_wire.c: what connection managers say to one another */
 enum shm_cm_type {
     SHM_CM_REQUEST = 1, /* fds: connection segment, control segment */
@@ -481,8 +488,10 @@ int shm_cm_send(int fd, enum shm_cm_type type, uint32_t pz_id, uint32_t ep_id,
 int shm_cm_recv(int fd, struct shm_cm_msg *msg, int fds[SHM_CM_FDS]);
 int shm_cm_socket(void);
 /* Binds / connects to the service point's name. 0 or -errno. */
-int shm_cm_bind(int fd, const char *ia_name, DAT_CONN_QUAL qual);
-int shm_cm_connect(int fd, const char *ia_name, DAT_CONN_QUAL qual);
+int shm_cm_bind(int fd, uint32_t rail, DAT_CONN_QUAL qual);
+int shm_cm_connect(int fd, uint32_t rail, DAT_CONN_QUAL qual);
+/* The IPv4 address (host order) if it is one of a rail, else 0. */
+uint32_t shm_cm_rail(const struct sockaddr_storage *address);
 /* pid of the process at the other end if it belongs to this user, else -1 */
 pid_t shm_cm_peer_pid(int fd);
 /* Does this address name this host? */
@@ -501,6 +510,8 @@ void shm_ep_release(struct core_ep *ep);
 void shm_set_bells(struct core_ep *ep, uint64_t bells);
 void shm_abort(struct core_ep *ep);
 void shm_cm_stop(struct shm_ia *sia);
+/* In a forked child: lets go of what it shares with its parent. */
+void shm_cm_forked(struct shm_ia *sia);
 /* Frees connections that ended while the peer was in an access. */
 void shm_cm_reap(struct shm_ia *sia);
 

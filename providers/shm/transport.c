@@ -6,9 +6,8 @@
 
 #include "shm.h"
 
-/* A port has an address of its own: one of the host's 2^24 loopback addresses,
- * from its name (FNV-1a). A rail is a port of its own if nothing else is said.
- */
+/* A port has an address of its own: a loopback address, from its name (FNV-1a).
+ * A rail is a port of its own if nothing else is said. */
 static void own_address(struct core_ia *ia)
 {
     struct sockaddr_in *a = (struct sockaddr_in *)&ia->address;
@@ -17,7 +16,7 @@ static void own_address(struct core_ia *ia)
     for (const char *c = p->port[0] ? p->port : ia->name; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     a->sin_family = AF_INET;
-    a->sin_addr.s_addr = htonl(127u << 24 | (hash >> 8 & 0xfffffe) | 1);
+    a->sin_addr.s_addr = htonl(SHM_RAIL_ADDRESS | hash >> 8);
 }
 
 static void add_attribute(struct shm_ia *sia, const char *name,
@@ -92,6 +91,12 @@ static void shm_ia_close(struct core_ia *ia)
     free(sia);
 }
 
+static void shm_forked(struct core_ia *ia)
+{
+    shm_cm_forked(shm_ia(ia));
+    shm_control_forked(shm_ia(ia));
+}
+
 static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
 {
     struct shm_ia *sia = shm_ia(ia);
@@ -119,6 +124,7 @@ const struct core_transport core_transport = {
     .attributes = shm_attributes,
     .ia_open = shm_ia_open,
     .ia_close = shm_ia_close,
+    .forked = shm_forked,
     .mr_publish = shm_mr_publish,
     .mr_withdraw = shm_mr_withdraw,
     .listen = shm_listen,

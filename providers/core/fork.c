@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Open IAs and fork. The child gets a copy of each IA, without the threads
+ * behind it, and shares sockets and memory with its parent. What it has is cut
+ * off: connections are over for the child, who can free and close what it has
+ * without ending anything of its parent's.
+ */
+#include "internal.h"
+
+static struct {
+    pthread_mutex_t lock;
+    struct core_ia *first;
+} open_ias = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The copies are made when nobody is changing them. */
+static void before(void)
+{
+    pthread_mutex_lock(&open_ias.lock);
+    for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open) {
+        pthread_mutex_lock(&ia->lock);
+        pthread_mutex_lock(&ia->bell_lock);
+    }
+}
+
+static void in_parent(void)
+{
+    for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open) {
+        pthread_mutex_unlock(&ia->bell_lock);
+        pthread_mutex_unlock(&ia->lock);
+    }
+    pthread_mutex_unlock(&open_ias.lock);
+}
+
+static void cut_off(struct core_ia *ia)
+{
+    pthread_mutex_init(&ia->lock, NULL);
+    pthread_mutex_init(&ia->bell_lock, NULL);
+    atomic_store(&ia->bells, 0);
+    if (ia->transport->forked)
+        ia->transport->forked(ia);
+    for (struct core_object *o = ia->objects; o; o = o->next) {
+        struct core_ep *ep = (struct core_ep *)o;
+        if (o->type != DAT_HANDLE_TYPE_EP)
+            continue;
+        core_ep_unlock(ep); /* whose thread had it is not here */
+        if (!ep->tp)
+            continue;
+        core_ep_unpoll(ep);
+        atomic_store(&ep->state, DAT_EP_STATE_DISCONNECTED);
+    }
+}
+
+static void in_child(void)
+{
+    for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open)
+        cut_off(ia);
+    pthread_mutex_init(&open_ias.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before, in_parent, in_child);
+}
+
+void core_fork_add(struct core_ia *ia)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&open_ias.lock);
+    ia->next_open = open_ias.first;
+    open_ias.first = ia;
+    pthread_mutex_unlock(&open_ias.lock);
+}
+
+void core_fork_remove(struct core_ia *ia)
+{
+    pthread_mutex_lock(&open_ias.lock);
+    struct core_ia **at = &open_ias.first;
+    while (*at != ia)
+        at = &(*at)->next_open;
+    *at = ia->next_open;
+    pthread_mutex_unlock(&open_ias.lock);
+}
