@@ -70,10 +70,6 @@ int region_deregister(struct region *region)
 void region_free(struct region *region)
 {
     if (region->fd >= 0) {
-        /* peers may have it mapped for long: they must not hold its pages */
-        size_t page = (size_t)sysconf(_SC_PAGESIZE);
-        (void)!fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                         0, (off_t)((region->bytes + page - 1) / page * page));
         munmap(region->address, region->bytes);
         close(region->fd);
     }
