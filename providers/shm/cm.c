@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "shm.h"
+#include "access.h"
 
 #define RETRY_NS     1000000u /* full backlog, draining */
 #define LONGEST_MS   3600000

@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "shm.h"
+#include "access.h"
 
 #define FD_GAP 256
 

@@ -212,11 +212,9 @@ static bool map_add(struct shm_peer *peer, struct shm_map *m, uint32_t key)
     return true;
 }
 
-const struct shm_map *shm_peer_map(struct shm_peer *peer, uint32_t key)
+const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key)
 {
     struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    if (atomic_load_explicit(&m->key, memory_order_acquire) == key)
-        return m;
     pthread_mutex_lock(&peer->lock);
     bool found = atomic_load(&m->key) == key || map_add(peer, m, key);
     pthread_mutex_unlock(&peer->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Access to a peer's registered memory. Every access is announced (access.c),
+ * Access to a peer's registered memory. Every access is announced (access.h),
  * so that the owner can free the memory safely, and checked against the peer's
  * published ranges: key, bounds, privilege, PZ and EP.
  */
@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "shm.h"
+#include "access.h"
 
 #define ATOMIC_NS 2000000000u
 

@@ -399,22 +399,17 @@ struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
 void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer);
 /* The peer's range of this key, whose access has been announced; NULL when it
  * is not (or no longer) there. */
-const struct shm_map *shm_peer_map(struct shm_peer *peer, uint32_t key);
+const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key);
+static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
+                                                 uint32_t key)
+{
+    const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
+    bool known = atomic_load_explicit(&m->key, memory_order_acquire) == key;
+    return known ? m : shm_peer_map_new(peer, key);
+}
 /* Drops maps of ranges that the peer has withdrawn, if there are new ones. */
 void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
-
-/* access.c */
-/* Announces an access (slot: see shm_dir.access) until shm_access_leave. An
- * error if the peer does not or no longer allow it: nothing is announced. */
-DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c, int slot,
-                                           uint32_t key);
-void shm_access_leave(struct shm_conn *c, int slot);
-/* Takes back the peer's right to access our memory over this connection, and
- * waits a moment until it is in no access. */
-void shm_access_close(struct shm_conn *c);
-/* Is the (living) peer in an access to our memory with this key, 0: any? */
-bool shm_access_inside(struct shm_conn *c, uint32_t key);
 
 /* remote.c: access to the peer's memory; slot: see shm_dir.access */
 DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
