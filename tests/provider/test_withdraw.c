@@ -97,7 +97,7 @@ static void use_again(scene_t *s)
 static void not_written_after_free(void **state)
 {
     (void)state;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 16; round++) {
         scene_t s;
         begin(&s, (memory_kind_t)(round % 2), MEGABYTE);
         DAT_OK(free_endpoint(&s));
@@ -111,7 +111,7 @@ static void not_written_after_free(void **state)
 static void not_written_after_disconnect(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 10; round++) {
         scene_t s;
         begin(&s, (memory_kind_t)(round % 2), MEGABYTE);
         DAT_OK(dat_ep_disconnect(s.me.ep, DAT_CLOSE_ABRUPT_FLAG));
