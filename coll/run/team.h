@@ -42,7 +42,7 @@ struct dcoll_team {
     dcoll_shape_t shape;
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
-    bool crowded; /* more ranks than cores: what we wait for needs our core */
+    bool crowded; /* see cores_crowded() */
     int timeout_ms;
     bool *connected; /* by rank */
     struct member *members;
