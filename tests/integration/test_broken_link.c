@@ -3,6 +3,8 @@
  * One link of several ends. What is reported failed is over: nothing reads or
  * writes the caller's memory any more.
  */
+#include "dapl_rail/batch.h"
+
 #include "conf.h"
 #include "ranks.h"
 
@@ -54,7 +56,7 @@ static void late_read(struct rank *r)
     if (r->rank == 0) {
         drail_xfer_t x = whole(r, &m);
         drail_batch_t batch = {.await_reply = true};
-        expect(r, 0, drail_get(r->t, 1, &x, &req));
+        expect(r, 0, drail_get(r->t, 1, &x, 0, &req));
         expect(r, DRAIL_ETIMEOUT, drail_batch(r->t, 1, &batch));
         check(drail_wait(r->t, &req, 5000) == DRAIL_ETIMEOUT);
         check(drail_test(r->t, &req) == DRAIL_ETIMEOUT); /* its status */

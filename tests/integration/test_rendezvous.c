@@ -110,8 +110,11 @@ static void sender_impatient(struct rank *r)
         for (unsigned n = 0; n < 2; n++)
             expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, NULL));
         memset(buffer, 8, BYTES);
+        /* comes after the word that they are withdrawn */
+        expect(r, 0, drail_notify(r->t, 1, DRAIL_ALL_RAILS, 0));
+    } else {
+        expect(r, 0, drail_notify_wait(r->t, 0, NULL, 5000));
     }
-    barrier(r);
     for (unsigned n = 0; n < 3; n++)
         if (r->rank == 0) {
             int rc = drail_send(r->t, 1, buffer, n ? 10 : BYTES / 64, NULL);

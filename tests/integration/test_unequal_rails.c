@@ -3,6 +3,8 @@
  * Two ranks that use different rails at the same time: whoever waits lets all
  * rails and all peers go on, or both would wait for each other.
  */
+#include "dapl_rail/batch.h"
+
 #include "conf.h"
 #include "ranks.h"
 
