@@ -72,7 +72,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
 # Foreign programs can't load a sanitized provider, and documents and packages
 # are the same in every build; provider and transport are what has threads.
-PLAIN_ONLY := dapltest dtest docs install
+PLAIN_ONLY := dapltest dtest docs install layers
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)

@@ -9,8 +9,6 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/settings.h"
-#include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/weights.h"
 
 static const char *const engine_names[] = {"single", "nonthreaded", "threaded"};
 static const char *const policy_names[] = {"even", "weighted", "adaptive",

@@ -16,22 +16,6 @@ void drail_job_config_init(drail_job_config_t *cfg)
     *cfg = (drail_job_config_t){.nranks = 2, .grace_ms = GRACE_MS};
 }
 
-int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
-                  void *arg)
-{
-    if (!cfg || !rank_main)
-        return DRAIL_EINVAL;
-    if (cfg->nranks < 1 || cfg->nranks > MAX_RANKS || cfg->grace_ms < 0)
-        return error_set(cfg->error, DRAIL_EINVAL,
-                         "%u ranks, grace %d ms: allowed are 1 to %u ranks and "
-                         "a grace of 0 or more",
-                         cfg->nranks, cfg->grace_ms, MAX_RANKS);
-    const struct drail_platform *p = cfg->platform;
-    if (p && p->run_ranks)
-        return p->run_ranks(p, cfg, rank_main, arg);
-    return fork_ranks(cfg, rank_main, arg);
-}
-
 unsigned drail_job_rank(const drail_job_t *job)
 {
     return job->rank;

@@ -10,71 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/memory/region.h"
-#include "dapl_rail/rails/fail.h"
-#include "dapl_rail/rails/rail.h"
 #include "dapl_rail/memory/regcache.h"
-
-static DAT_MEM_PRIV_FLAGS privileges(const struct rail *rail, unsigned access)
-{
-    unsigned priv = DAT_MEM_PRIV_LOCAL_READ_FLAG;
-    if (access & ACCESS_LOCAL_WRITE)
-        priv |= DAT_MEM_PRIV_LOCAL_WRITE_FLAG | rail->read_sink_priv;
-    if (access & DRAIL_ACCESS_REMOTE_READ)
-        priv |= DAT_MEM_PRIV_REMOTE_READ_FLAG;
-    if (access & DRAIL_ACCESS_REMOTE_WRITE)
-        priv |= DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
-    /* the extension's privilege exists only where the extension does */
-    if (access & DRAIL_ACCESS_REMOTE_ATOMIC && rail->info.has_atomics)
-        priv |= DAT_IB_MEM_PRIV_REMOTE_ATOMIC;
-    return (DAT_MEM_PRIV_FLAGS)priv;
-}
-
-static int region_register(struct region *region)
-{
-    drail_t *t = region->owner;
-    for (unsigned r = 0; r < t->nrails; r++) {
-        struct rail *rail = &t->rails[r];
-        DAT_REGION_DESCRIPTION where = {.for_va = region->address};
-        DAT_VLEN size;
-        DAT_VADDR start;
-        DAT_RETURN status = dat_lmr_create(
-            rail->ia, DAT_MEM_TYPE_VIRTUAL, where, region->bytes, rail->pz,
-            privileges(rail, region->access), DAT_VA_TYPE_VA, &region->lmr[r],
-            &region->lmr_context[r], &region->rmr_context[r], &size, &start);
-        if (status != DAT_SUCCESS)
-            return dat_fail(rail, "dat_lmr_create", status);
-        region->nrails = r + 1;
-    }
-    return 0;
-}
-
-int region_deregister(struct region *region)
-{
-    int rc = 0;
-    for (unsigned r = 0; r < region->nrails; r++) {
-        DAT_RETURN status = DAT_SUCCESS;
-        if (region->lmr[r] != DAT_HANDLE_NULL)
-            status = dat_lmr_free(region->lmr[r]);
-        if (status == DAT_SUCCESS)
-            region->lmr[r] = DAT_HANDLE_NULL;
-        else
-            rc = dat_fail(&region->owner->rails[r], "dat_lmr_free", status);
-    }
-    return rc;
-}
-
-void region_free(struct region *region)
-{
-    if (region->fd >= 0) {
-        munmap(region->address, region->bytes);
-        close(region->fd);
-    }
-    free(region);
-}
+#include "dapl_rail/memory/region.h"
 
 /* Takes over fd (and with it the mapping), also when it fails. */
 static int region_create(drail_t *t, void *address, size_t bytes,
@@ -159,7 +98,7 @@ static bool rights_of(unsigned access, unsigned *rights)
 int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
                     drail_mem_t **mem)
 {
-    struct region *region;
+    struct region *region = NULL;
     unsigned rights;
     void *start;
     int fd;
@@ -185,7 +124,7 @@ int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
 int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
                        drail_mem_t **mem)
 {
-    struct region *region;
+    struct region *region = NULL;
     unsigned rights;
     if (!t)
         return DRAIL_EINVAL;

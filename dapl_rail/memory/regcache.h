@@ -12,10 +12,4 @@ void cache_share(struct region *region);
 /* 0, or an error: then it was the last user, and still is. */
 int cache_release(struct region *region);
 
-/* In mem.c. Frees what LMRs it can: 0, or an error with those left that peers
- * may be inside. */
-int region_deregister(struct region *region);
-/* Unmaps what is ours. */
-void region_free(struct region *region);
-
 #endif

@@ -39,6 +39,14 @@ struct cache {
     drail_cache_stats_t stats;
 };
 
+/* One LMR per rail. */
+int region_register(struct region *region);
+/* Frees what LMRs it can: 0, or an error with those left that peers
+ * may be inside. */
+int region_deregister(struct region *region);
+/* Unmaps what is ours. */
+void region_free(struct region *region);
+
 /* Shared memory that a provider of this host can map: errno or 0. */
 int memory_map(size_t bytes, void **address, int *fd);
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
