@@ -178,7 +178,9 @@ typedef struct drail_config {
     size_t stripe_threshold;         /**< shorter messages use one rail */
     size_t eager_bytes;              /**< longer sends use rendezvous */
     unsigned depth;         /**< receives posted, and messages that a peer
-                                 may have under way, per rail and peer */
+                                 may have under way, per rail and peer; less
+                                 (see drail_config_of) where there are more
+                                 peers than events fit a rail's queue */
     int timeout_ms;         /**< bound of every wait; default 30000 */
     int connect_timeout_ms; /**< default 10000 */
     bool pin;               /**< bind the threads of the resident team near
@@ -351,7 +353,10 @@ const char *drail_last_error(const drail_t *rail);
 /**
  * Connects to rank @p peer over every rail; the peer makes the same call.
  * Connecting to oneself is an error. Both sides may connect to several peers
- * in any order within the connect timeout.
+ * in any order within the connect timeout. After a failure it can be tried
+ * again. @return DRAIL_EINVAL at both ends, with a sentence that names the
+ * setting and both values, when they differ in one of which both must have the
+ * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, the number of rails.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 
@@ -477,7 +482,8 @@ typedef enum drail_flags {
  * drail_notify_wait() returns @p id after all stripes are visible there.
  * @p req may be NULL: complete by drail_fence().
  * @return 0 (started), or an error; when the peer has no credit left the
- * call makes progress until it has, bounded by the timeout.
+ * call makes progress until it has, bounded by the timeout. After an error
+ * nothing of it is under way; one in its middle ends the connection.
  */
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
@@ -497,11 +503,16 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
 /** Two-sided message; eager up to eager_bytes, else rendezvous by striped
  *  RDMA read (then @p mem, if not NULL, spares the registration). Messages
  *  between two ranks arrive in order. Blocking until the buffer may be used
- *  again. */
+ *  again. A rendezvous that the peer has not read in time (DRAIL_ETIMEOUT,
+ *  DRAIL_EINTR) is withdrawn: the peer does not receive it; if it has begun to
+ *  read it, or with @p mem, the connection ends. */
 int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
                drail_mem_t *mem);
 /** Receives the next message of @p peer; DRAIL_ETRUNC (message dropped,
- *  *received = its length) when it exceeds @p capacity. */
+ *  *received = its length) when it exceeds @p capacity. When the time runs out
+ *  while a rendezvous is being read (DRAIL_ETIMEOUT; DRAIL_EAGAIN if it was 0),
+ *  the reading goes on: call again with the same buffer, which must stay in
+ *  place until then or until drail_close(). Another one is DRAIL_EINVAL. */
 int drail_recv(drail_t *rail, unsigned peer, void *buffer, size_t capacity,
                size_t *received, int timeout_ms);
 
@@ -510,7 +521,8 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * 64-bit atomic on remote memory (8-byte aligned), over rail 0 always, so
  * that atomics of all ranks agree; blocking; the old value goes to *old.
  * Uses the IB extensions where offered, else a message to the target, which
- * serves it inside its own calls.
+ * serves it inside its own calls. After DRAIL_ETIMEOUT it may still be carried
+ * out.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,

@@ -45,7 +45,7 @@ static int post_message(struct link *link, struct wire *wire,
 {
     unsigned depth = link->rail->owner->cfg.depth;
     unsigned char *slot =
-        link->buffers + (link->nslots + link->sent % depth) * link->slot_bytes;
+        link->buffers + (link->nslots + link->next) * link->slot_bytes;
     wire->credits = (uint16_t)link->owed;
     memcpy(slot, wire, sizeof *wire);
     if (bytes)
@@ -59,6 +59,7 @@ static int post_message(struct link *link, struct wire *wire,
     int rc = link_post(link, &d, done);
     if (rc)
         return rc;
+    link->next = link->next + 1 < depth ? link->next + 1 : 0;
     link->owed = 0;
     link->rail->stats.sends++;
     link->rail->stats.send_bytes += bytes;

@@ -87,6 +87,7 @@ struct link {
     /* credits.c */
     unsigned credits, owed;
     unsigned reserved; /* send slots, each with a credit */
+    unsigned next;     /* send slot */
     struct reply reply;
 
     /* link.c */
