@@ -59,6 +59,9 @@ typedef struct dcoll_shape {
                                      receive at the same time, one per port */
 } dcoll_shape_t;
 
+/** Nodes of @p ppn ranks, the last one of what is left. @p node_begin has room
+ *  for the number of nodes, which is returned, and one more. */
+unsigned dcoll_shape_nodes(unsigned nranks, unsigned ppn, unsigned *node_begin);
 unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
 /** Ranks on the node of @p rank. */
 unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
@@ -141,6 +144,11 @@ typedef enum dcoll_kind {
                          0): copies them from its line to dst. With bytes if
                          and only if it was signalled with bytes */
 } dcoll_kind_t;
+
+/* "PUT", "CREDIT", "RECV" …, as they are called here. */
+const char *dcoll_kind_name(dcoll_kind_t kind);
+const char *dcoll_tag_name(dcoll_tag_t tag);
+const char *dcoll_space_name(dcoll_space_t space);
 
 /** Payload beside a flag in one cache line of 64 bytes. */
 #define DCOLL_LINE_BYTES 56

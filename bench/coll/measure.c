@@ -10,11 +10,10 @@
 #include <stdlib.h>
 
 #include "bench/clock.h"
+#include "bench/stats/stopping.h"
 #include "measure.h"
 #include "model.h"
 
-#define MIN_REPEATS        6   /* fewer give no 95 % interval of the median */
-#define MAX_REPEATS        200 /* enough for any useful precision */
 #define REPEAT_NS          1e7 /* time that a repetition should take */
 #define MAX_ITERATIONS     100000
 #define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
@@ -207,23 +206,19 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 /* ---------------------------------------------------------------- a size ---
  */
 
+static summary_t figure(const void *measured, unsigned i)
+{
+    const coll_cell_t *cells = measured;
+    return coll_latency(&cells[i]);
+}
+
 /* Rank 0 decides: are there enough repetitions of these cells? */
 static bool enough(const coll_run_t *run, const coll_cell_t *cells,
                    uint64_t until)
 {
-    unsigned count = cells[0].count;
-    if (run->opts->repeat)
-        return count >= run->opts->repeat;
-    if (count < MIN_REPEATS)
-        return false;
-    if (count >= MAX_REPEATS || clock_ns() >= until)
-        return true;
-    for (unsigned s = 0; s < run->plan->count; s++) {
-        summary_t us = coll_latency(&cells[s]);
-        if (!(stats_precision(&us) <= run->opts->precision))
-            return false;
-    }
-    return true;
+    const stopping_t rule = {run->opts->repeat, run->opts->precision, until};
+    return stopping_enough(&rule, cells[0].count, run->plan->count, figure,
+                           cells);
 }
 
 /* The order of the setups is another one in each round. */

@@ -9,13 +9,10 @@ void coll_plan_shape(coll_plan_t *plan, const options_t *opts)
 {
     unsigned ranks = (unsigned)opts->ranks;
     unsigned ppn = opts->ppn ? (unsigned)opts->ppn : ranks;
-    unsigned nodes = (ranks + ppn - 1) / ppn;
     plan->opts = opts;
-    for (unsigned n = 0; n <= nodes; n++)
-        plan->node_begin[n] = n * ppn < ranks ? n * ppn : ranks;
     plan->shape = (dcoll_shape_t){
         .nranks = ranks,
-        .nnodes = nodes,
+        .nnodes = dcoll_shape_nodes(ranks, ppn, plan->node_begin),
         .node_begin = plan->node_begin,
         .ports = opts->ports ? (unsigned)opts->ports : opts->nrails,
     };

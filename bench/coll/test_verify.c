@@ -79,18 +79,14 @@ static int given_nodes(verify_t *v)
 static int make_shape(verify_t *v)
 {
     const options_t *opts = v->result.opts;
-    unsigned ranks = (unsigned)opts->ranks, nodes = 0;
+    unsigned ranks = (unsigned)opts->ranks;
     unsigned ppn = opts->ppn ? (unsigned)opts->ppn : ranks;
     v->result.shape.ports = opts->ports ? (unsigned)opts->ports : opts->nrails;
     v->result.shape.node_begin = v->node_begin;
     if (opts->nodes)
         return given_nodes(v);
-    while (nodes * ppn < ranks) {
-        nodes++;
-        v->node_begin[nodes] = nodes * ppn < ranks ? nodes * ppn : ranks;
-    }
     v->result.shape.nranks = ranks;
-    v->result.shape.nnodes = nodes;
+    v->result.shape.nnodes = dcoll_shape_nodes(ranks, ppn, v->node_begin);
     return 0;
 }
 

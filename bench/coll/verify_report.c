@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Table, CSV and JSON of `railbench verify`, and its schedules. */
+#include <ctype.h>
 #include <math.h>
 
 #include "bench/report/json.h"
@@ -155,24 +156,28 @@ void verify_report(FILE *file, format_t format, const void *result)
 
 /* ----------------------------------------------------------- schedules --- */
 
+/* A field, in small letters. */
+static void lower(FILE *file, const char *name)
+{
+    for (; *name; name++)
+        fputc(tolower((unsigned char)*name), file);
+    fputc(',', file);
+}
+
 static void operation(FILE *file, const verify_row_t *row, unsigned rank,
                       unsigned index, const dcoll_op_t *op)
 {
-    static const char *const kinds[] = {
-        [DCOLL_PUT] = "put",     [DCOLL_NOTIFY] = "notify",
-        [DCOLL_WAIT] = "wait",   [DCOLL_COMPLETE] = "complete",
-        [DCOLL_COPY] = "copy",   [DCOLL_SIGNAL] = "signal",
-        [DCOLL_AWAIT] = "await", [DCOLL_GET] = "get",
-    };
-    static const char *const tags[] = {"data", "ready", "credit"};
-    static const char *const spaces[] = {"send", "recv", "temp", "node"};
-    fprintf(file, "%s,%s,%zu,%u,%u,%u,%u,%s",
+    fprintf(file, "%s,%s,%zu,%u,%u,%u,%u,",
             dcoll_collective_name(row->algorithm->collective),
             row->algorithm->name, row->args.bytes, rank, index, op->phase,
-            op->step, kinds[op->kind]);
-    fprintf(file, ",%u,%u,%u,%u,%s,%s,%zu,%s,%zu,%zu\n", op->peer, op->port,
-            op->flag, op->lag, tags[op->tag], spaces[op->src.space],
-            op->src.offset, spaces[op->dst.space], op->dst.offset, op->bytes);
+            op->step);
+    lower(file, dcoll_kind_name(op->kind));
+    fprintf(file, "%u,%u,%u,%u,", op->peer, op->port, op->flag, op->lag);
+    lower(file, dcoll_tag_name(op->tag));
+    lower(file, dcoll_space_name(op->src.space));
+    fprintf(file, "%zu,", op->src.offset);
+    lower(file, dcoll_space_name(op->dst.space));
+    fprintf(file, "%zu,%zu\n", op->dst.offset, op->bytes);
 }
 
 void verify_schedules(FILE *file, format_t format, const void *result)

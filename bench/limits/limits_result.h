@@ -10,11 +10,11 @@
 #include "cores.h"
 #include "bench/report/machine.h"
 #include "bench/options/options.h"
-#include "bench/stats/stats.h"
+#include "bench/stats/stopping.h"
 #include "topology.h"
 
 /** Most repeats of one row. */
-#define LIMITS_REPEATS 200
+#define LIMITS_REPEATS STOPPING_MOST
 
 /** Copies of one kind, or transfers between one pair of cores. */
 typedef struct limits_row {

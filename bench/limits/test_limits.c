@@ -16,7 +16,6 @@
 #include "bench/report/progress.h"
 #include "bench/test.h"
 
-#define MIN_REPEATS     6
 #define LARGEST         (UINT64_C(64) << 20)
 #define SMALLEST_MEMORY (UINT64_C(256) << 20)
 #define LARGEST_MEMORY  (UINT64_C(960) << 20)
@@ -195,22 +194,17 @@ static int run_row(const limits_t *l, limits_row_t *row)
     return 0;
 }
 
-static bool precise(const limits_result_t *r)
+static summary_t figure(const void *measured, unsigned i)
 {
-    for (unsigned i = 0; i < r->nrows; i++) {
-        summary_t summary = limits_summary(&r->rows[i]);
-        if (!(stats_precision(&summary) <= r->opts->precision))
-            return false;
-    }
-    return true;
+    const limits_result_t *r = measured;
+    return limits_summary(&r->rows[i]);
 }
 
 static bool enough(const limits_result_t *r, unsigned repeats, uint64_t end_ns)
 {
-    if (r->opts->repeat)
-        return repeats >= r->opts->repeat || repeats == LIMITS_REPEATS;
-    return repeats >= MIN_REPEATS &&
-           (repeats == LIMITS_REPEATS || clock_ns() >= end_ns || precise(r));
+    const stopping_t rule = {r->opts->repeat, r->opts->precision, end_ns};
+    return repeats == LIMITS_REPEATS ||
+           stopping_enough(&rule, repeats, r->nrows, figure, r);
 }
 
 static int measure_rows(limits_t *l)

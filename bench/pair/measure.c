@@ -5,8 +5,8 @@
 #include "bench/options/command.h"
 #include "measure.h"
 #include "bench/report/progress.h"
+#include "bench/stats/stopping.h"
 
-#define MIN_REPEATS            6 /* fewer give no 95 % interval of the median */
 #define REPEAT_NS              1e7 /* time that a repeat should take */
 #define CALIBRATION_ITERATIONS 10
 #define MAX_ITERATIONS         100000
@@ -92,28 +92,29 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
     return 0;
 }
 
-/* Are all confidence intervals of these cells within the wanted width? */
-static bool precise(const measure_t *m, const cell_t *cells)
+/* The cells of a size, and the test that tells how to read them. */
+struct measured {
+    const measure_t *m;
+    const cell_t *cells;
+};
+
+static summary_t figure(const void *of, unsigned i)
 {
-    for (unsigned c = 0; c < m->result->plan->count; c++)
-        for (unsigned l = 0; l < m->table.test->nloops; l++) {
-            summary_t us = series_latency(m->result, &cells[c].series[l],
-                                          m->table.test->loops[l]);
-            if (!(stats_precision(&us) <= m->opts->precision))
-                return false;
-        }
-    return true;
+    const struct measured *m = of;
+    const bench_test_t *test = m->m->table.test;
+    const unsigned loop = i % test->nloops;
+    return series_latency(m->m->result,
+                          &m->cells[i / test->nloops].series[loop],
+                          test->loops[loop]);
 }
 
 static bool enough(const measure_t *m, const cell_t *cells, uint64_t until)
 {
-    unsigned count = cells[0].series[0].count;
-    if (m->opts->repeat)
-        return count >= m->opts->repeat;
-    if (count < MIN_REPEATS)
-        return false;
-    return count >= result_max_repeats(m->opts) || clock_ns() >= until ||
-           precise(m, cells);
+    const stopping_t rule = {m->opts->repeat, m->opts->precision, until};
+    const struct measured measured = {m, cells};
+    return stopping_enough(&rule, cells[0].series[0].count,
+                           m->result->plan->count * m->table.test->nloops,
+                           figure, &measured);
 }
 
 /* After the measurement: adaptive rails have learnt by then. */

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/stats/stopping.h"
 #include "result.h"
-
-#define MAX_REPEATS 200 /* enough for any useful precision */
 
 unsigned result_max_repeats(const options_t *opts)
 {
-    return opts->repeat ? (unsigned)opts->repeat : MAX_REPEATS;
+    return opts->repeat ? (unsigned)opts->repeat : STOPPING_MOST;
 }
 
 static int allocate_series(series_t *series, unsigned repeats)

@@ -27,6 +27,43 @@ int dcoll_collective_parse(const char *text, dcoll_collective_t *collective)
     return DRAIL_EINVAL;
 }
 
+const char *dcoll_kind_name(dcoll_kind_t kind)
+{
+    static const char *const kinds[] = {
+        [DCOLL_PUT] = "PUT",       [DCOLL_GET] = "GET",
+        [DCOLL_NOTIFY] = "NOTIFY", [DCOLL_WAIT] = "WAIT",
+        [DCOLL_COPY] = "COPY",     [DCOLL_COMPLETE] = "COMPLETE",
+        [DCOLL_SIGNAL] = "SIGNAL", [DCOLL_AWAIT] = "AWAIT",
+    };
+    return kinds[kind];
+}
+
+const char *dcoll_tag_name(dcoll_tag_t tag)
+{
+    static const char *const tags[] = {[DCOLL_DATA] = "DATA",
+                                       [DCOLL_READY] = "READY",
+                                       [DCOLL_CREDIT] = "CREDIT"};
+    return tags[tag];
+}
+
+const char *dcoll_space_name(dcoll_space_t space)
+{
+    static const char *const spaces[] = {[DCOLL_SEND] = "SEND",
+                                         [DCOLL_RECV] = "RECV",
+                                         [DCOLL_TEMP] = "TEMP",
+                                         [DCOLL_NODE] = "NODE"};
+    return spaces[space];
+}
+
+unsigned dcoll_shape_nodes(unsigned nranks, unsigned ppn, unsigned *node_begin)
+{
+    unsigned nodes = 0;
+    for (unsigned first = 0; first < nranks; first += ppn)
+        node_begin[nodes++] = first;
+    node_begin[nodes] = nranks;
+    return nodes;
+}
+
 unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank)
 {
     unsigned low = 0, high = shape->nnodes;

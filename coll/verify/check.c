@@ -232,7 +232,6 @@ static void check_node(struct verifier *v, unsigned node)
 
 static void check_streams(struct verifier *v)
 {
-    static const char *const names[] = {"DATA", "READY", "CREDIT"};
     size_t count = (size_t)v->nranks * v->nranks * DCOLL_TAGS;
     for (size_t i = 0; i < count; i++) {
         const struct stream *s = &v->streams[i];
@@ -242,7 +241,8 @@ static void check_streams(struct verifier *v)
         verify_fail(v,
                     "in each start, rank %zu sends %u %s to rank %zu, which "
                     "waits for %u",
-                    pair % v->nranks, s->posts, names[i % DCOLL_TAGS],
+                    pair % v->nranks, s->posts,
+                    dcoll_tag_name((dcoll_tag_t)(i % DCOLL_TAGS)),
                     pair / v->nranks, s->waits);
         return;
     }

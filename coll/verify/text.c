@@ -6,36 +6,34 @@
 #include "dapl_rail/dapl_rail.h"
 #include "verify.h"
 
-static const char *const spaces[] = {"SEND", "RECV", "TEMP", "NODE", "line"};
-static const char *const tags[] = {"DATA", "READY", "CREDIT"};
-
 static void operation(const dcoll_op_t *op, char *text, size_t size)
 {
     switch (op->kind) {
     case DCOLL_PUT:
         snprintf(text, size, "PUT of %zu bytes, %s+%zu to %s+%zu of rank %u",
-                 op->bytes, spaces[op->src.space], op->src.offset,
-                 spaces[op->dst.space], op->dst.offset, op->peer);
+                 op->bytes, dcoll_space_name(op->src.space), op->src.offset,
+                 dcoll_space_name(op->dst.space), op->dst.offset, op->peer);
         break;
     case DCOLL_GET:
         snprintf(text, size, "GET of %zu bytes, %s+%zu of rank %u to %s+%zu",
-                 op->bytes, spaces[op->src.space], op->src.offset, op->peer,
-                 spaces[op->dst.space], op->dst.offset);
+                 op->bytes, dcoll_space_name(op->src.space), op->src.offset,
+                 op->peer, dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_NOTIFY:
-        snprintf(text, size, "NOTIFY %s to rank %u", tags[op->tag], op->peer);
+        snprintf(text, size, "NOTIFY %s to rank %u", dcoll_tag_name(op->tag),
+                 op->peer);
         break;
     case DCOLL_WAIT:
-        snprintf(text, size, "WAIT for %s from rank %u, lag %u", tags[op->tag],
-                 op->peer, op->lag);
+        snprintf(text, size, "WAIT for %s from rank %u, lag %u",
+                 dcoll_tag_name(op->tag), op->peer, op->lag);
         break;
     case DCOLL_COMPLETE:
         snprintf(text, size, "COMPLETE");
         break;
     case DCOLL_COPY:
         snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu", op->bytes,
-                 spaces[op->src.space], op->src.offset, spaces[op->dst.space],
-                 op->dst.offset);
+                 dcoll_space_name(op->src.space), op->src.offset,
+                 dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_SIGNAL:
         snprintf(text, size, "SIGNAL flag %u with %zu bytes", op->flag,
@@ -74,7 +72,10 @@ void verify_place(const struct verifier *v, const struct region *region,
                  region->offset, region->rank);
     else
         snprintf(text, size, "bytes %zu … %zu of rank %u's %s", offset,
-                 offset + v->grain - 1, region->rank, spaces[region->kind]);
+                 offset + v->grain - 1, region->rank,
+                 region->kind == REGION_LINE
+                     ? "line"
+                     : dcoll_space_name((dcoll_space_t)region->kind));
 }
 
 void verify_fail(struct verifier *v, const char *format, ...)

@@ -632,13 +632,6 @@ static bool caught_shifted(dcoll_program_t *p, unsigned rank, unsigned index,
     return found;
 }
 
-static const char *const kinds[] = {
-    [DCOLL_PUT] = "PUT",           [DCOLL_GET] = "GET",
-    [DCOLL_NOTIFY] = "NOTIFY",     [DCOLL_WAIT] = "WAIT",
-    [DCOLL_COMPLETE] = "COMPLETE", [DCOLL_COPY] = "COPY",
-    [DCOLL_SIGNAL] = "SIGNAL",     [DCOLL_AWAIT] = "AWAIT",
-};
-
 /* May it be superfluous? Others may imply the same order, where all ranks hear
  * of all. What moves bytes never is. */
 static bool superfluous(const dcoll_op_t *o)
@@ -668,8 +661,8 @@ static void sweep_ops(const dcoll_algorithm_t *a, dcoll_program_t *p,
             char what[64];
             if (found || superfluous(o))
                 continue;
-            snprintf(what, sizeof what, "%s %u of rank %u", kinds[o->kind], i,
-                     r);
+            snprintf(what, sizeof what, "%s %u of rank %u",
+                     dcoll_kind_name(o->kind), i, r);
             name_missed(p, a, what);
             tally->missed++;
         }
