@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 #include "coll/select/table.h"
 #include "bench/test.h"
-#include "verify.h"
+#include "verify_draws.h"
 
 #define NODES_MAX 1024
 
@@ -18,6 +19,7 @@ typedef struct verify {
     const option_table_t *table;
     unsigned node_begin[NODES_MAX + 1];
     unsigned capacity;
+    uint64_t random; /* of draws */
 } verify_t;
 
 /* --------------------------------------------------------------- shape --- */
@@ -253,14 +255,20 @@ static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
 }
 
 /* The depths that run: that of the default, and that of depth 1. */
-static int verify_row(verify_row_t *row, const dcoll_shape_t *shape)
+static int verify_row(verify_t *v, verify_row_t *row)
 {
+    const dcoll_shape_t *shape = &v->result.shape;
     const dcoll_algorithm_t *a = row->algorithm;
     row->refusal = a->refuses ? a->refuses(shape, &row->args) : NULL;
     if (row->refusal)
         return 0;
     int rc = verify_depth(row, shape, row->args.depth);
-    return rc || row->failed ? rc : verify_depth(row, shape, 1);
+    if (!rc && !row->failed)
+        rc = verify_depth(row, shape, 1);
+    if (!rc)
+        rc = verify_draws(row, shape, (unsigned)v->result.opts->draws,
+                          &v->random);
+    return rc;
 }
 
 /* The exit status. */
@@ -275,7 +283,7 @@ static int verify_rows(verify_t *v)
         progress_show(&progress, "%s: %s %s, %u of %u", v->table->command,
                       dcoll_collective_name(r->rows[i].args.collective),
                       r->rows[i].algorithm->name, i + 1, r->nrows);
-        rc = verify_row(&r->rows[i], &r->shape);
+        rc = verify_row(v, &r->rows[i]);
         wrong += r->rows[i].failed;
         served += !r->rows[i].refusal;
     }
@@ -299,6 +307,7 @@ static int verify_rows(verify_t *v)
 static int run(const bench_test_t *test, const options_t *opts)
 {
     verify_t v = {.result = {.opts = opts}, .table = &test->table};
+    v.result.seed = v.random = opts->seed ? opts->seed : (uint64_t)time(NULL);
     outputs_t outputs = {0};
     int status = 2;
     if (make_shape(&v))
@@ -334,6 +343,10 @@ out:
 static const option_row_t rows[] = {
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",
      parse_nodes, offsetof(options_t, nodes), 0, 0},
+    {"--draws", "N", "variants besides, drawn for each row (default 3)",
+     option_parse_count, offsetof(options_t, draws), 0, 1000000},
+    {"--seed", "S", "draws those of a run that has said this number",
+     option_parse_count, offsetof(options_t, seed), 1, 1e18},
     {"--schedule", NULL, "show all operations of all ranks instead, as CSV",
      parse_given, offsetof(options_t, schedule), 0, 0},
 };

@@ -30,6 +30,7 @@ typedef struct verify_result {
     const options_t *opts;
     dcoll_shape_t shape;
     machine_t machine;
+    uint64_t seed; /**< of the draws */
     verify_row_t *rows;
     unsigned nrows;
 } verify_result_t;

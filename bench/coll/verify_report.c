@@ -32,8 +32,11 @@ static void table(FILE *file, const verify_result_t *r)
     for (unsigned n = 0; n < r->shape.nnodes; n++)
         fprintf(file, " %u",
                 r->shape.node_begin[n + 1] - r->shape.node_begin[n]);
-    fputs(" ranks; depth as it runs, and 1; depth + 1 starts back to back\n"
-          "# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
+    fprintf(file,
+            " ranks; depth as it runs, and 1; depth + 1 starts back to back\n"
+            "# besides, %llu variants of each, drawn from --seed %llu\n",
+            (unsigned long long)r->opts->draws, (unsigned long long)r->seed);
+    fputs("# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
           "of a rank and node, per start in flight; ts, blocks: on the "
           "critical path\n",
           file);
@@ -140,6 +143,8 @@ static void json(FILE *file, const verify_result_t *r)
     json_end_array(j);
     json_bool(j, "in_place", r->opts->in_place);
     json_uint(j, "root", r->opts->root);
+    json_uint(j, "draws", r->opts->draws);
+    json_uint(j, "seed", r->seed);
     json_array(j, "results");
     for (unsigned i = 0; i < r->nrows; i++)
         json_row(j, &r->rows[i]);

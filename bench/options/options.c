@@ -739,6 +739,7 @@ void options_init(options_t *opts, const char *sizes)
         .npolicies = 1,
         .threshold = THRESHOLD_DEFAULT,
         .ranks = RANKS_DEFAULT,
+        .draws = 3,
         .batch = 20,
         .warmup = 10,
         .precision = 0.025,

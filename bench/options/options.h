@@ -75,6 +75,8 @@ typedef struct options {
     unsigned nshapes;  /**< 0: only ranks and ppn above */
     const char *table; /**< of railbench tune, NULL: the built-in one */
     bool schedule;     /**< verify: show the operations */
+    uint64_t draws;    /**< verify: variants that are drawn for each row */
+    uint64_t seed;     /**< verify: from where, 0: from the clock */
     const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
     format_t format;
     const char *output;     /**< NULL: standard output */

@@ -63,6 +63,16 @@ assert [r['depth'] for r in rows] == [256, 16, 4], rows" "$work/depths.json"
 }
 check "the depths that run" depths
 
+# the number that a run says draws the same again
+seeds()
+{
+    "$bench" verify --ranks 12 --draws 5 >"$work/first.txt" &&
+        seed=$(sed -n 's/.*drawn from --seed //p' "$work/first.txt") &&
+        "$bench" verify --ranks 12 --draws 5 --seed "$seed" |
+        cmp - "$work/first.txt"
+}
+check "variants that are drawn" seeds
+
 check "unknown algorithm" status 2 "--algorithm: 'fastest'" \
     "$bench" verify --algorithm fastest
 check "refused shape" status 2 "within one node only" \

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* railbench verify: what is wrong in a few variants only is found by drawing,
+ * and found again from the same number. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/coll/verify_draws.h"
+#include "coll/algorithms/algorithms.h"
+
+static const unsigned begin[] = {0, 12};
+static const dcoll_shape_t shape = {12, 1, begin, 2};
+
+/* Direct, but for three ports and zero copy: the last operation is missing. */
+static void generate(const dcoll_shape_t *s, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *out)
+{
+    allgather_direct.generate(s, args, rank, out);
+    if (s->ports == 3 && args->zero_copy)
+        out->nops--;
+}
+
+static const dcoll_algorithm_t rarely_wrong = {.name = "rarely-wrong",
+                                               .collective = DCOLL_ALLGATHER,
+                                               .generate = generate};
+
+static void test_found(void **state)
+{
+    (void)state;
+    verify_row_t rows[2] = {{.algorithm = &rarely_wrong},
+                            {.algorithm = &rarely_wrong}};
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t random = 7;
+        assert_int_equal(verify_draws(&rows[i], &shape, 200, &random), 0);
+        assert_true(rows[i].failed);
+    }
+    assert_non_null(strstr(rows[0].why, "3 ports"));
+    assert_non_null(strstr(rows[0].why, "zero copy 1"));
+    assert_string_equal(rows[0].why, rows[1].why);
+}
+
+static void test_correct(void **state)
+{
+    (void)state;
+    verify_row_t row = {.algorithm = &allgather_direct};
+    uint64_t random = 7;
+    assert_int_equal(verify_draws(&row, &shape, 50, &random), 0);
+    assert_false(row.failed);
+    assert_int_not_equal(random, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_correct),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
