@@ -26,7 +26,7 @@ static void place_own(const struct relay *relay)
     const dcoll_place_t own =
         is_root ? dcoll_at(DCOLL_RECV, relay->root * relay->args->bytes)
                 : relay_place(relay, relay->rank, relay->rank);
-    if (own.space != DCOLL_SEND && !(is_root && relay->args->in_place))
+    if (own.space != DCOLL_SEND)
         dcoll_add_copy(relay->s, dcoll_at(DCOLL_SEND, 0), own,
                        relay->args->bytes);
 }

@@ -35,7 +35,7 @@ static void take_own(const struct relay *relay)
     const dcoll_place_t own =
         is_root ? dcoll_at(DCOLL_SEND, relay->root * relay->args->bytes)
                 : relay_place(relay, relay->rank, relay->rank);
-    if (own.space != DCOLL_RECV && !(is_root && relay->args->in_place))
+    if (own.space != DCOLL_RECV)
         dcoll_add_copy(relay->s, own, dcoll_at(DCOLL_RECV, 0),
                        relay->args->bytes);
 }

@@ -21,9 +21,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     node_await_all(&node, NODE_DONE, args->depth);
     node_deal(&node, DCOLL_SEND, 0);
-    if (!args->in_place)
-        dcoll_add_copy(s, dcoll_at(DCOLL_SEND, rank * args->bytes),
-                       dcoll_at(DCOLL_RECV, 0), args->bytes);
+    dcoll_add_copy(s, dcoll_at(DCOLL_SEND, rank * args->bytes),
+                   dcoll_at(DCOLL_RECV, 0), args->bytes);
 }
 
 const dcoll_algorithm_t scatter_shm = {
