@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
@@ -16,6 +15,7 @@
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/note.h"
@@ -62,7 +62,7 @@ static unsigned cpu_mark(const drail_t *t, const struct rail *rail)
 
 static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
 {
-    uint64_t now = cpu_ns(), *mark = &b->at[cpu_mark(t, rail)].cpu;
+    uint64_t now = job_cpu(t->job), *mark = &b->at[cpu_mark(t, rail)].cpu;
     if (*mark)
         b->ask->per_rail[rail->index].cpu_ns += now - *mark;
     *mark = now;
@@ -101,20 +101,20 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
     struct completion done = {.ended = req_part_ended, .req = &b->req};
     bool last = round == b->ask->count;
     bool account = b->ask->account;
-    uint64_t start = account || (!round && b->learns) ? now_ns() : 0;
+    uint64_t start = account || (!round && b->learns) ? job_now(t->job) : 0;
 
     if (!round && !b->at[rail->index].started) {
         b->at[rail->index].started = true;
         b->at[rail->index].start = start;
         if (account && !b->at[cpu_mark(t, rail)].cpu)
-            b->at[cpu_mark(t, rail)].cpu = cpu_ns();
+            b->at[cpu_mark(t, rail)].cpu = job_cpu(t->job);
     }
     int rc = last ? note_send(link, b->seq, b->ask->id, b->rails,
                               b->ask->await_reply ? NULL : &done)
                   : batch_write(rail, b, round);
     if (!account)
         return rc;
-    b->at[rail->index].posted = now_ns();
+    b->at[rail->index].posted = job_now(t->job);
     b->ask->per_rail[rail->index].post_ns += b->at[rail->index].posted - start;
     if (last && !rc)
         account_cpu(t, b, rail);
@@ -126,7 +126,7 @@ static int batch_met(struct rail *rail, void *arg)
 {
     struct batch *b = arg;
     const drail_t *t = rail->owner;
-    uint64_t now = now_ns();
+    uint64_t now = job_now(t->job);
     if (!(b->rails & RAIL_BIT(rail->index)))
         return 0;
     if (b->ask->account) {
@@ -189,7 +189,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
     if (b.set)
         b.reply.rails |= peer->mail->notes.likely;
-    uint64_t start = b.set ? now_ns() : 0;
+    uint64_t start = b.set ? job_now(t->job) : 0;
     atomic_init(&b.req.pending, b.rails);
     struct work work = {
         .peer = peer,

@@ -84,7 +84,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     else
         rc = links_reserve(t, x->peer, x->notify, t->cfg.timeout_ms);
     if (rc)
-        transfer_abandon(x);
+        transfer_abandon(t, x);
     return rc;
 }
 

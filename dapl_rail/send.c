@@ -2,7 +2,6 @@
 /* Sending and receiving of two-sided messages. */
 #include <string.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
@@ -10,6 +9,7 @@
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/reserve.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
@@ -169,9 +169,9 @@ struct receiving {
     uint64_t start_ns;
 };
 
-static int time_left(const struct receiving *r)
+static int time_left(const drail_t *t, const struct receiving *r)
 {
-    uint64_t spent = (now_ns() - r->start_ns) / MS;
+    uint64_t spent = (job_now(t->job) - r->start_ns) / MS;
     return spent < (uint64_t)r->timeout_ms ? r->timeout_ms - (int)spent : 0;
 }
 
@@ -179,7 +179,7 @@ static int time_left(const struct receiving *r)
  * out. */
 static int await_reading(drail_t *t, const struct receiving *r)
 {
-    int rc = progress_wait(t, reading_owed, r->peer, time_left(r));
+    int rc = progress_wait(t, reading_owed, r->peer, time_left(t, r));
     return rc == DRAIL_EAGAIN && r->timeout_ms ? DRAIL_ETIMEOUT : rc;
 }
 
@@ -209,7 +209,7 @@ static int receive_next(drail_t *t, const struct receiving *r)
     if (announced)
         reading_start(t, r->peer, slot, fits ? r->buffer : NULL, 0);
     else if (fits && bytes)
-        memcpy(r->buffer, wire + 1, bytes);
+        job_copy(t->job, r->buffer, wire + 1, bytes);
     inbox_pop(box);
     slot_return(slot, true);
 
@@ -253,7 +253,7 @@ int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
         .capacity = capacity,
         .received = received ? received : &ignored,
         .timeout_ms = timeout_or(t, timeout_ms),
-        .start_ns = now_ns(),
+        .start_ns = job_now(t->job),
     };
     return outcome(t, peer, receive(t, &r), "drail_recv");
 }

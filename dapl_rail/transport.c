@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
@@ -272,11 +273,9 @@ static int allocate(drail_t *t)
 {
     unsigned size = t->job->size;
     size_t bytes = t->nrails * sizeof *t->rails;
-    t->rails = aligned_alloc(CACHE_LINE, bytes);
+    t->rails = alloc_lines(bytes);
     t->peers = calloc(size, sizeof *t->peers);
     t->cards = calloc((size_t)size * t->nrails, sizeof *t->cards);
-    if (t->rails)
-        memset(t->rails, 0, bytes);
     if (!t->rails || !t->peers || !t->cards)
         return DRAIL_ENOMEM;
     for (unsigned r = 0; r < t->nrails; r++) {

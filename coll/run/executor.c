@@ -3,8 +3,6 @@
  * Performs schedules. One function per kind of operation; each returns 0 when
  * it is done, DRAIL_EAGAIN when it has to wait, or an error.
  */
-#include <string.h>
-
 #include "coll/run/executor.h"
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
@@ -13,9 +11,10 @@
 /* A root in place has its own block where it belongs. */
 static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
 {
+    const struct drail_platform *p = q->team->platform;
     unsigned char *dst = address(q, op->dst), *src = address(q, op->src);
     if (dst != src)
-        memcpy(dst, src, op->bytes);
+        p->copy(p, dst, src, op->bytes);
 }
 
 static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)

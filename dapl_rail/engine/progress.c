@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
@@ -33,7 +32,7 @@ int patience_check(struct patience *p)
     if (atomic_load_explicit(&t->interrupted, memory_order_relaxed) ||
         drail_job_interrupted(t->job))
         return DRAIL_EINTR;
-    uint64_t now = now_ns();
+    uint64_t now = job_now(t->job);
     if (!p->deadline_ns)
         p->deadline_ns = now + (uint64_t)p->timeout_ms * MS;
     return now >= p->deadline_ns ? DRAIL_ETIMEOUT : 0;
@@ -47,7 +46,7 @@ static unsigned nap_us(const struct patience *p, unsigned slice_us)
         return slice_us < (unsigned)p->timeout_ms * 1000ull
                    ? slice_us
                    : (unsigned)p->timeout_ms * 1000u;
-    now = now_ns();
+    now = job_now(p->t->job);
     if (now >= p->deadline_ns)
         return 0;
     uint64_t left = (p->deadline_ns - now) / 1000 + 1;

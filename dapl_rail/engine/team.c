@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/engine/work.h"
-#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
@@ -96,10 +97,9 @@ int team_open(drail_t *t)
     const struct drail_platform *p = t->job->platform;
     if (t->team)
         return 0;
-    struct team *team;
-    if (posix_memalign((void **)&team, CACHE_LINE, sizeof *team))
+    struct team *team = alloc_lines(sizeof *team);
+    if (!team)
         return fail(t, DRAIL_ENOMEM, "out of memory");
-    memset(team, 0, sizeof *team);
     team->t = t;
     spin_open(&team->spin, t);
     if (p->threads_start(p, t->nrails - 1, member_run, team, &team->threads)) {

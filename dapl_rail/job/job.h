@@ -23,6 +23,23 @@ struct drail_job {
     _Atomic bool *stop_all; /* in memory shared by all, or NULL */
 };
 
+static inline uint64_t job_now(const drail_job_t *job)
+{
+    return job->platform->now_ns(job->platform);
+}
+
+static inline uint64_t job_cpu(const drail_job_t *job)
+{
+    return job->platform->cpu_ns(job->platform);
+}
+
+/* Of the user's data. */
+static inline void job_copy(const drail_job_t *job, void *to, const void *from,
+                            size_t bytes)
+{
+    job->platform->copy(job->platform, to, from, bytes);
+}
+
 uint64_t job_random(const struct drail_platform *p);
 /* So many ranks' connections must fit into the limit of open files. */
 void job_reserve_files(unsigned size);

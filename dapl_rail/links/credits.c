@@ -6,6 +6,7 @@
  * Such messages, replies and the last message need no credit: there are spare
  * receives for them.
  */
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static int post_message(struct link *link, struct wire *wire,
     wire->credits = (uint16_t)link->owed;
     memcpy(slot, wire, sizeof *wire);
     if (bytes)
-        memcpy(slot + sizeof *wire, payload, bytes);
+        job_copy(link->rail->owner->job, slot + sizeof *wire, payload, bytes);
     struct dto d = {
         .verb = VERB_SEND,
         .local = {.virtual_address = (uintptr_t)slot,

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
@@ -131,10 +132,9 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
 {
     drail_t *t = rail->owner;
     unsigned depth = t->cfg.depth, ring = 1;
-    struct link *link = aligned_alloc(CACHE_LINE, sizeof *link);
+    struct link *link = alloc_lines(sizeof *link);
     if (!link)
         return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
-    memset(link, 0, sizeof *link);
     link->rail = rail;
     link->peer = peer;
     link->credits = depth;

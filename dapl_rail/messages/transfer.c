@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/messages/transfer.h"
 
-#include "dapl_rail/base/clock.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/ending.h"
@@ -87,7 +87,7 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     bool timed = timing_applies(t, x->xfer->bytes);
-    uint64_t start = timed ? now_ns() : 0;
+    uint64_t start = timed ? job_now(t->job) : 0;
     if (timed)
         timing_harvest(t);
     int n = cut(t, x->xfer->bytes, chunks);
@@ -142,7 +142,7 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 
     if (x->data & bit) {
         if (x->message && !x->posted[rail->index])
-            x->start_ns[rail->index] = now_ns();
+            x->start_ns[rail->index] = job_now(rail->owner->job);
         done.bytes = x->chunks[rail->index].bytes;
         done.message = x->message;
         done.start_ns = x->message ? x->start_ns[rail->index] : 0;
@@ -159,10 +159,10 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
     return rc;
 }
 
-void transfer_abandon(struct transfer *x)
+void transfer_abandon(drail_t *t, struct transfer *x)
 {
     if (x->message)
-        timing_abandon(x->message);
+        timing_abandon(t, x->message);
 }
 
 static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
@@ -172,7 +172,7 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
     /* if an event is still to come, against all rules: not to them */
     for (uint32_t left = rails; left; left &= left - 1)
         link_forget(x->peer->links[__builtin_ctz(left)], x->req, x->message);
-    transfer_abandon(x);
+    transfer_abandon(t, x);
     if (x->req) {
         atomic_store(&x->req->pending, 0);
         atomic_store(&x->req->status, rc);

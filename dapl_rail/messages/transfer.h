@@ -37,6 +37,6 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags);
  * and nothing of it is under way any more. */
 int transfer_start(drail_t *t, struct transfer *x, struct req *req);
 /* It has been cut, but is not started. */
-void transfer_abandon(struct transfer *x);
+void transfer_abandon(drail_t *t, struct transfer *x);
 
 #endif

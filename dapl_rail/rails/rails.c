@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
-#include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -17,10 +18,9 @@ int drail_rail_query(const char *name, drail_rail_info_t *info,
 {
     if (!name || !info)
         return error_set(err, DRAIL_EINVAL, "drail_rail_query: no name");
-    struct rail *rail = aligned_alloc(CACHE_LINE, sizeof *rail);
+    struct rail *rail = alloc_lines(sizeof *rail);
     if (!rail)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
-    memset(rail, 0, sizeof *rail);
     int rc = rail_open(rail, name, true, err);
     if (!rc) {
         struct locality *topology = locality_open();

@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl_rail/base/clock.h"
-#include "dapl_rail/base/limits.h"
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
 
 int timing_open(drail_t *t)
 {
-    t->timing = aligned_alloc(CACHE_LINE, sizeof *t->timing);
+    t->timing = alloc_lines(sizeof *t->timing);
     if (!t->timing)
         return DRAIL_ENOMEM;
-    memset(t->timing, 0, sizeof *t->timing);
     for (unsigned s = 0; s < TIMED_SLOTS; s++)
         choice_init(&t->timing->choices[s], t->nrails);
     return 0;
@@ -118,7 +118,7 @@ void timing_part(drail_t *t, unsigned rail, struct message *m,
 {
     struct rates *rates = &t->timing->rails[rail];
     uint32_t bit = RAIL_BIT(rail);
-    uint64_t now = now_ns();
+    uint64_t now = job_now(t->job);
     uint64_t from = start_ns > rates->busy_until ? start_ns : rates->busy_until;
     if (!ok)
         atomic_store_explicit(&m->failed, true, memory_order_relaxed);
@@ -133,16 +133,16 @@ void timing_part(drail_t *t, unsigned rail, struct message *m,
         atomic_store_explicit(&m->end_ns, now, memory_order_release);
 }
 
-void timing_abandon(struct message *m)
+void timing_abandon(drail_t *t, struct message *m)
 {
     atomic_store_explicit(&m->failed, true, memory_order_relaxed);
-    atomic_store_explicit(&m->end_ns, now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&m->end_ns, job_now(t->job), memory_order_relaxed);
 }
 
 void timing_batch(drail_t *t, unsigned slot, uint32_t set, unsigned messages,
                   uint64_t bytes, uint64_t start_ns)
 {
-    uint64_t end = now_ns();
+    uint64_t end = job_now(t->job);
     t->timing->frontier = end;
     choice_measured(&t->timing->choices[slot], set, messages,
                     (double)bytes * messages, (double)(end - start_ns));

@@ -54,7 +54,7 @@ struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
 void timing_part(drail_t *t, unsigned rail, struct message *m,
                  uint64_t start_ns, uint64_t bytes, bool ok);
 /* The message's start has failed, no op has it any more. */
-void timing_abandon(struct message *m);
+void timing_abandon(drail_t *t, struct message *m);
 /* A blocking operation of several messages has been timed as a whole. */
 void timing_batch(drail_t *t, unsigned slot, uint32_t set, unsigned messages,
                   uint64_t bytes, uint64_t start_ns);
