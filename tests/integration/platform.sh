@@ -18,7 +18,7 @@ direct()
     mapfile -t objects < <(find dapl_rail coll -name '*.c' |
         sed "s|^|$BUILD/obj/|; s|c\$|o|")
     nm -A -u "${objects[@]}" |
-        sed -En "s|^$BUILD/obj/(.*): +U ($hooked)(@.*)?\$|\1 \2|p"
+        sed -E "s#^$BUILD/obj/##; s#: +U # #; s#@.*##" | grep -Ex "\S+ ($hooked)"
 }
 
 direct >"$work/direct"
