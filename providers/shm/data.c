@@ -347,7 +347,7 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
             return status;
         at += len;
     }
-    return DAT_DTO_SUCCESS;
+    return at == h->length ? DAT_DTO_SUCCESS : DAT_DTO_ERR_BAD_RESPONSE;
 }
 
 /* How many bytes follow the head; SIZE_MAX: that can't be. */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer that has gone mad writes nonsense into the queue that it shares with
+ * us: that ends the connection, not the process. Such a peer is played by this
+ * process itself, which finds the queue among its own mappings. */
+#include "peer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define BYTES 65536
+/* What the provider keeps to itself: where in a connection's file the ring and
+ * the backlog of the active side begin, and how long a message's head is. */
+#define RING    0x1000
+#define BACKLOG 0x11000
+#define HEAD    40
+
+/* The first message at that offset of the connection's file. */
+static unsigned char *find_message(uint64_t offset)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    unsigned char *found = NULL;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps)) {
+        uint64_t start, end, at;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw-s %" SCNx64, &start, &end,
+                   &at) == 3 &&
+            strstr(line, "dapl-shm-connection") && offset >= at &&
+            offset < at + (end - start))
+            found = (unsigned char *)(uintptr_t)(start + (offset - at));
+    }
+    fclose(maps);
+    assert_non_null(found);
+    return found;
+}
+
+/* All but its sequence number, without which it is no message. */
+static void scribble(unsigned char *message, uint64_t *seed)
+{
+    unsigned char noise[HEAD + 64];
+    fill(noise, sizeof noise, random_next(seed));
+    noise[8] = (unsigned char)(noise[8] % 5); /* the kind is mostly known, */
+    memset(noise + 24, 0, 16);                /* and it is due now */
+    if (random_next(seed) % 2)
+        memset(noise + 10, 0, 2); /* short lists, too */
+    memcpy(message + 8, noise + 8, sizeof noise - 8);
+}
+
+/* Whatever it is taken for: something is reported in the end. */
+static void expect_any_end(end_t *b)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    DAT_OK(dat_evd_wait(b->recv, WAIT_MS * 1000, 1, &event, &more));
+    DAT_DTO_COMPLETION_EVENT_DATA *dto =
+        &event.event_data.dto_completion_event_data;
+    if (dto->status != DAT_DTO_SUCCESS)
+        EXPECT_EVENT(b->conn, DAT_CONNECTION_EVENT_BROKEN);
+    else if (event.event_number == DAT_DTO_COMPLETION_EVENT)
+        assert_true(dto->transfered_length <= BYTES);
+}
+
+static void one_message(uint64_t *seed, unsigned before, uint64_t offset)
+{
+    end_t a, b;
+    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET out = local(&a.mem, 0, 1000), in = local(&b.mem, 0, BYTES);
+    for (unsigned i = 0; i <= before; i++)
+        DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
+    scribble(find_message(offset), seed);
+    for (unsigned i = 0; i < before; i++) {
+        DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i), 0));
+        EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, 1000);
+    }
+    DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(before), 0));
+    expect_any_end(&b);
+    end_close(&a);
+    end_close(&b);
+}
+
+static void nonsense_in_the_ring(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 300; round++)
+        one_message(&seed, 0, RING);
+}
+
+static void nonsense_in_the_backlog(void **state)
+{
+    (void)state;
+    enum { IN_RING = 32768 / 1088 }; /* 1000 bytes take 17 lines */
+    uint64_t seed = 2;
+    for (int round = 0; round < 100; round++)
+        one_message(&seed, IN_RING, BACKLOG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nonsense_in_the_ring),
+        cmocka_unit_test(nonsense_in_the_backlog),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
