@@ -214,7 +214,7 @@ static void stopped_inside(void **state)
         scene_t s;
         watchdog_t w;
         unsigned others;
-        begin(&s, MEMORY_MEMFD, 16 * MEGABYTE);
+        begin(&s, MEMORY_MEMFD, 8 * MEGABYTE);
         stop(&w, s.writer);
         DAT_OK(free_endpoint(&s));
         DAT_RETURN rc = free_beside_others(&s, &others);
@@ -238,7 +238,7 @@ static void stopped_on_a_connection(void **state)
     (void)state;
     scene_t s;
     watchdog_t w;
-    begin(&s, MEMORY_MEMFD, 16 * MEGABYTE);
+    begin(&s, MEMORY_MEMFD, 8 * MEGABYTE);
     stop(&w, s.writer);
     DAT_RETURN rc = dat_lmr_free(s.me.mem.lmr);
     go_on(&w);
@@ -256,7 +256,7 @@ static void closed_while_stopped_inside(void **state)
     (void)state;
     scene_t s;
     watchdog_t w;
-    begin(&s, MEMORY_MEMFD, 16 * MEGABYTE);
+    begin(&s, MEMORY_MEMFD, 8 * MEGABYTE);
     stop(&w, s.writer);
     DAT_OK(dat_ia_close(s.me.ia, DAT_CLOSE_ABRUPT_FLAG));
     go_on(&w);
