@@ -1,45 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The copy. Plain memcpy is fastest as long as the target fits a cache that
- * sender and receiver share; beyond, non-temporal stores save reading the
- * target first. Where that begins is measured, not assumed: see stream= in
- * dapl_shm(7) and `railbench limits`.
+ * The copy: plain, or by non-temporal stores, which save reading the target
+ * first but leave the data in no cache. Which one when: choice.c.
+ *
+ * Plain is memcpy: loops of AVX-512, prefetching and `rep movsb` were at best
+ * 4 % faster, from 64 KB to 1 MB on an Intel Xeon. Non-temporal copies gained
+ * nothing from wider stores, but 10 to 20 % from several pages side by side.
  */
 #include <string.h>
 
-#include "shm.h"
+#include "copy.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 
+#define LINE  64
+#define PAGE  4096
+#define PAGES 4 /* side by side */
+
+const bool shm_can_stream = true;
+
+static inline void stream_line(char *to, const char *from)
+{
+    for (size_t at = 0; at < LINE; at += sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(to + at),
+                         _mm_loadu_si128((const __m128i *)(from + at)));
+}
+
+static void stream_pages(char *to, const char *from)
+{
+    for (size_t at = 0; at < PAGE; at += LINE)
+        for (size_t page = 0; page < PAGES * PAGE; page += PAGE)
+            stream_line(to + page + at, from + page + at);
+}
+
 static void copy_stream(char *to, const char *from, size_t n)
 {
-    size_t lead = -(uintptr_t)to & 63;
+    size_t lead = -(uintptr_t)to % LINE;
     memcpy(to, from, lead);
     to += lead, from += lead, n -= lead;
-    for (; n >= 64; n -= 64, to += 64, from += 64) {
-        __m128i a = _mm_loadu_si128((const __m128i *)from);
-        __m128i b = _mm_loadu_si128((const __m128i *)(from + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(from + 32));
-        __m128i d = _mm_loadu_si128((const __m128i *)(from + 48));
-        _mm_stream_si128((__m128i *)to, a);
-        _mm_stream_si128((__m128i *)(to + 16), b);
-        _mm_stream_si128((__m128i *)(to + 32), c);
-        _mm_stream_si128((__m128i *)(to + 48), d);
+    for (; n >= PAGES * PAGE; n -= PAGES * PAGE) {
+        stream_pages(to, from);
+        to += PAGES * PAGE, from += PAGES * PAGE;
     }
+    for (; n >= LINE; n -= LINE, to += LINE, from += LINE)
+        stream_line(to, from);
     memcpy(to, from, n);
     _mm_sfence(); /* before anything that announces the data */
 }
 #else
+const bool shm_can_stream = false;
+
 static void copy_stream(char *to, const char *from, size_t n)
 {
     memcpy(to, from, n);
 }
 #endif
 
-void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes)
+void shm_copy(void *to, const void *from, size_t n, bool stream)
 {
-    if (n >= stream_bytes && n > 64)
+    if (stream && n > 64)
         copy_stream(to, from, n);
     else
         memcpy(to, from, n);
@@ -53,13 +73,13 @@ size_t shm_last_word(uintptr_t to, size_t n)
     return word;
 }
 
-void shm_copy_ordered(void *to, const void *from, size_t n, size_t stream_bytes)
+void shm_copy_ordered(void *to, const void *from, size_t n, bool stream)
 {
     if (!n)
         return;
     size_t word = shm_last_word((uintptr_t)to, n), rest = n - word;
     if (rest)
-        shm_copy(to, from, rest, stream_bytes);
+        shm_copy(to, from, rest, stream);
     void *last = (char *)to + rest;
     union {
         uint64_t of8;

@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "shm.h"
-
-/* Measured: plain copies win below, streaming ones above (copy.c). */
-#define STREAM_DEFAULT (32u << 20)
 
 enum kind { BYTES, RATE, TIME, NAME };
 
@@ -63,7 +61,7 @@ static int parse_bytes(const char *text, size_t *out)
             return -1;
         shift = 10 * (unsigned)(u - units + 1);
     }
-    if (n > SIZE_MAX >> shift)
+    if (n >= SIZE_MAX >> shift)
         return -1;
     *out = (size_t)n << shift;
     return 0;
@@ -173,7 +171,7 @@ DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
 {
     char words[SHM_PARAMS_MAX], *save = NULL;
     unsigned seen = 0;
-    *params = (struct shm_params){.stream_bytes = STREAM_DEFAULT};
+    *params = (struct shm_params){.stream_bytes = SHM_STREAM_MEASURED};
     int err =
         snprintf(words, sizeof words, "%s", text) >= (int)sizeof words
             ? shm_params_bad(ia_name, "parameters", "longer than %d characters",

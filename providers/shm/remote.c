@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "copy.h"
 
 #define ATOMIC_NS 2000000000u
 
@@ -90,10 +91,9 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
 
 /* -------------------------------------------------------------- copies --- */
 
-static void map_copy(struct shm_conn *c, bool write, uint32_t nseg,
-                     const DAT_LMR_TRIPLET *seg, uint64_t total, char *remote)
+static void map_copy(bool write, uint32_t nseg, const DAT_LMR_TRIPLET *seg,
+                     uint64_t total, char *remote, bool stream)
 {
-    size_t stream = c->sia->params.stream_bytes;
     for (uint32_t i = 0; i < nseg && total; i++) {
         void *local = (void *)(uintptr_t)seg[i].virtual_address;
         uint64_t len = seg[i].segment_length;
@@ -117,12 +117,14 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
     if (!total) /* no memory is touched, no key is looked at (as on IB) */
         return status;
+    bool stream = shm_choose_stream(c->sia, write, total);
     const struct shm_map *m =
         enter(c, slot, address, total, key, priv, &status);
     if (!m)
         return status;
     if (m->base)
-        map_copy(c, write, nseg, seg, total, m->base + (address - m->address));
+        map_copy(write, nseg, seg, total, m->base + (address - m->address),
+                 stream);
     else
         status = vm_copy(c, write, nseg, seg, total, address);
     shm_access_leave(c, slot);

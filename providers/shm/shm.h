@@ -33,7 +33,8 @@
 #define SHM_NAME_MAX   32
 
 struct shm_params {      /* second to last field of the dat.conf line */
-    size_t stream_bytes; /* copies from here on use non-temporal stores */
+    size_t stream_bytes; /* copies from here on use non-temporal stores;
+                            or SHM_STREAM_MEASURED */
     /* link model; 0 and "" where not given */
     double rate;         /* of the port, MB/s per direction; 0: no model */
     double latency_us;   /* one way */
@@ -320,8 +321,10 @@ struct shm_ia {
     uint64_t latency_ns, gap_ns;
     char rate_text[SHM_HOPS][32];
     char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
-    DAT_NAMED_ATTR attributes[10];
+    DAT_NAMED_ATTR attributes[12];
     DAT_COUNT attribute_count;
+    _Atomic uint64_t streamed; /* copies with non-temporal stores */
+    char streamed_text[24], copies_text[160]; /* of attributes */
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;
@@ -419,14 +422,6 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
                                           uint32_t key, int priv);
 DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
                                             const struct core_dto *dto);
-
-/* copy.c */
-void shm_copy(void *to, const void *from, size_t n, size_t stream_bytes);
-/* Bytes of the last aligned word of [to, to + n): 8, 4, 2 or 1; n is not 0. */
-size_t shm_last_word(uintptr_t to, size_t n);
-/* The last word becomes visible last and whole: a poller may wait for it. */
-void shm_copy_ordered(void *to, const void *from, size_t n,
-                      size_t stream_bytes);
 
 /* data.c */
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);

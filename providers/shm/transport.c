@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shm transport as core sees it. */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "copy.h"
 #include "shm.h"
 
 /* A port has an address of its own: a loopback address, from its name (FNV-1a).
@@ -42,6 +44,8 @@ static void own_attributes(struct shm_ia *sia)
     add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    add_attribute(sia, "copies", sia->copies_text);
+    add_attribute(sia, "copies_non_temporal", sia->streamed_text);
     if (!sia->clocks)
         return;
     add_rate(sia, "link_rate_MBps", sia->rate_text[0], sia->params.rate);
@@ -100,6 +104,9 @@ static void shm_forked(struct core_ia *ia)
 static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
 {
     struct shm_ia *sia = shm_ia(ia);
+    shm_choice_text(sia, sia->copies_text, sizeof sia->copies_text);
+    snprintf(sia->streamed_text, sizeof sia->streamed_text, "%" PRIu64,
+             atomic_load(&sia->streamed));
     *count = sia->attribute_count;
     return sia->attributes;
 }

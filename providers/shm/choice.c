@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which copies use non-temporal stores: those from stream= bytes on; else what
+ * was measured (trial.c), in this process, when a copy of that class was first
+ * to be made. Who writes does not read, who reads does: they are measured
+ * apart. Shorter copies are plain: the target is read from a cache.
+ */
+#include <stdio.h>
+
+#include "copy.h"
+#include "shm.h"
+
+/* Non-temporal copies must be faster by this much: an equal plain one leaves
+ * the machine's memory to others. */
+#define GAIN 0.95
+
+static const struct {
+    const char *name;
+    size_t from, typical; /* bytes: smallest, and measured */
+} classes[] = {
+    {"512K", 512u << 10, 1u << 20},
+    {"2M", 2u << 20, 4u << 20},
+    {"8M", 8u << 20, 16u << 20},
+};
+#define CLASSES (sizeof classes / sizeof classes[0])
+
+enum verdict { UNMEASURED, PLAIN, STREAM };
+
+static const char *const names[] = {
+    [UNMEASURED] = "unmeasured",
+    [PLAIN] = "plain",
+    [STREAM] = "non-temporal",
+};
+
+/* Of the machine, not of an IA; [write][class]. */
+static _Atomic int verdicts[2][CLASSES];
+static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+
+/* Where there is no second CPU, the plain copy stands. */
+static void measure(bool write, size_t class)
+{
+    double ns[2];
+    bool stream =
+        !shm_trial(classes[class].typical, !write, ns) && ns[1] < GAIN * ns[0];
+    atomic_store(&verdicts[write][class], stream ? STREAM : PLAIN);
+}
+
+static bool measured(bool write, size_t bytes)
+{
+    size_t class = CLASSES - 1;
+    while (bytes < classes[class].from)
+        if (!class --)
+            return false;
+    /* while another thread measures, ours goes on */
+    if (atomic_load_explicit(&verdicts[write][class], memory_order_relaxed) ==
+            UNMEASURED &&
+        !pthread_mutex_trylock(&measuring)) {
+        if (atomic_load(&verdicts[write][class]) == UNMEASURED)
+            measure(write, class);
+        pthread_mutex_unlock(&measuring);
+    }
+    return atomic_load(&verdicts[write][class]) == STREAM;
+}
+
+bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes)
+{
+    size_t given = sia->params.stream_bytes;
+    if (!shm_can_stream ||
+        (given == SHM_STREAM_MEASURED ? !measured(write, bytes)
+                                      : bytes < given))
+        return false;
+    atomic_fetch_add_explicit(&sia->streamed, 1, memory_order_relaxed);
+    return true;
+}
+
+/* "writes: 512K plain, 2M unmeasured, 8M non-temporal" */
+static int class_text(bool write, char *text, size_t size)
+{
+    int used = snprintf(text, size, "%s:", write ? "writes" : "reads");
+    for (size_t i = 0; i < CLASSES; i++)
+        used +=
+            snprintf(text + used, size - (size_t)used, "%s %s %s", i ? "," : "",
+                     classes[i].name, names[atomic_load(&verdicts[write][i])]);
+    return used;
+}
+
+void shm_choice_text(const struct shm_ia *sia, char *text, size_t size)
+{
+    if (!shm_can_stream) {
+        snprintf(text, size, "plain");
+    } else if (sia->params.stream_bytes != SHM_STREAM_MEASURED) {
+        snprintf(text, size, "non-temporal from %zu", sia->params.stream_bytes);
+    } else {
+        int used = class_text(true, text, size);
+        used += snprintf(text + used, size - (size_t)used, "; ");
+        class_text(false, text + used, size - (size_t)used);
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies, and how one is chosen. */
+#ifndef DAPL_SHM_COPY_H
+#define DAPL_SHM_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shm_ia;
+
+/* ---- copy.c ---- */
+
+/* Are there non-temporal stores? */
+extern const bool shm_can_stream;
+/* `stream`: with non-temporal stores. */
+void shm_copy(void *to, const void *from, size_t n, bool stream);
+/* Bytes of the last aligned word of [to, to + n): 8, 4, 2 or 1; n is not 0. */
+size_t shm_last_word(uintptr_t to, size_t n);
+/* The last word becomes visible last and whole: a poller may wait for it. */
+void shm_copy_ordered(void *to, const void *from, size_t n, bool stream);
+
+/* ---- trial.c ---- */
+
+/* Measures the time until data have been copied and read, in ns: ns[0] by
+ * plain, ns[1] by non-temporal stores. The reader is another CPU, or this one
+ * if @p here. 0, or -1 when it can't be measured. */
+int shm_trial(size_t bytes, bool here, double ns[2]);
+
+/* ---- choice.c ---- */
+
+#define SHM_STREAM_MEASURED SIZE_MAX /* stream= is not given */
+
+/* Shall a copy of so many bytes, into the peer's memory or from there, be made
+ * with non-temporal stores? May measure (a few copies' time): hold no lock, be
+ * in no access. Any thread. */
+bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes);
+/* Says what was chosen so far. */
+void shm_choice_text(const struct shm_ia *sia, char *text, size_t size);
+
+#endif
