@@ -263,6 +263,8 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
         return DAT_SUCCESS;
     }
+    if (dto->op == CORE_WRITE)
+        shm_peer_prefetch(c->peer, dto->remote_key, dto->remote_address);
     uint64_t due = due_of(c, dto);
     switch (dto->op) {
     case CORE_SEND:

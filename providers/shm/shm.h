@@ -410,6 +410,10 @@ static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
     bool known = atomic_load_explicit(&m->key, memory_order_acquire) == key;
     return known ? m : shm_peer_map_new(peer, key);
 }
+/* A write comes: asks for its first line, so that a peer who polls it gives it
+ * up while the access is being checked. A hint only. */
+void shm_peer_prefetch(const struct shm_peer *peer, uint32_t key,
+                       uint64_t address);
 /* Drops maps of ranges that the peer has withdrawn, if there are new ones. */
 void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
