@@ -86,13 +86,13 @@ static bool has_room(const struct link *link)
 void link_pay(struct link *link)
 {
     struct reply *reply = &link->reply;
-    struct wire wire = {.type = reply->due ? reply->type : WIRE_CREDIT};
+    struct wire wire = {.type = link->reply_due ? reply->type : WIRE_CREDIT};
     bool credits = link->owed >= link->rail->owner->cfg.depth / 2;
-    if ((!reply->due && !credits) || !has_room(link))
+    if ((!link->reply_due && !credits) || !has_room(link))
         return;
-    if (!post_message(link, &wire, reply->data, reply->due ? reply->bytes : 0,
-                      NULL))
-        reply->due = false;
+    if (!post_message(link, &wire, reply->data,
+                      link->reply_due ? reply->bytes : 0, NULL))
+        link->reply_due = false;
 }
 
 void link_owe(struct link *link)
@@ -105,7 +105,7 @@ void link_reply(struct link *link, uint8_t type, const void *payload,
                 uint8_t bytes)
 {
     struct reply *reply = &link->reply;
-    reply->due = true;
+    link->reply_due = true;
     reply->type = type;
     reply->bytes = bytes;
     memcpy(reply->data, payload, bytes);

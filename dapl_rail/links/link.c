@@ -143,7 +143,7 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
     while (ring < rail->request_depth)
         ring *= 2;
     link->ops_mask = ring - 1;
-    link->ops = malloc(ring * sizeof *link->ops);
+    link->ops = aligned_alloc(CACHE_LINE, ring * sizeof *link->ops);
     link->slots = calloc(link->nslots, sizeof *link->slots);
 
     int rc = link->ops && link->slots

@@ -31,11 +31,11 @@ struct completion {
 /* A DTO with a completion event. Its cookie is the address of this. */
 struct op {
     struct link *link;
-    uint64_t index;  /* of this op on its link */
     uint64_t posted; /* DTOs posted up to and with this one */
     uint64_t sent;   /* sends among them */
     struct completion done;
-};
+} __attribute__((aligned(CACHE_LINE)));
+_Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 
 /* A receive buffer; the cookie of its receive is its address with bit 0, that
  * of a link's last request is the link's with bit 1. */
@@ -47,7 +47,6 @@ struct slot {
 
 /* A message that needs no credit and leaves when there is room. */
 struct reply {
-    bool due;
     uint8_t type;
     uint8_t bytes;
     unsigned char data[48];
@@ -88,7 +87,7 @@ struct link {
     unsigned credits, owed;
     unsigned reserved; /* send slots, each with a credit */
     unsigned next;     /* send slot */
-    struct reply reply;
+    bool reply_due;
 
     /* link.c */
     struct slot *slots;
@@ -100,6 +99,7 @@ struct link {
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
 
+    struct reply reply;
     char why[200];
 } __attribute__((aligned(CACHE_LINE)));
 

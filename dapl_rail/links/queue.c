@@ -81,7 +81,6 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     struct op *op = &link->ops[link->ops_head & link->ops_mask];
     if (event) {
         op->link = link;
-        op->index = link->ops_head;
         op->posted = link->posted + 1;
         op->sent = link->sent + send;
         op->done = done ? *done : (struct completion){0};
@@ -109,9 +108,10 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
 void link_retire(struct op *op, int status)
 {
     struct link *link = op->link;
+    uint64_t place = (uint64_t)(op - link->ops);
     link->retired = op->posted;
     link->sent_retired = op->sent;
-    link->ops_tail = op->index + 1;
+    link->ops_tail += ((place - link->ops_tail) & link->ops_mask) + 1;
     if (op->done.ended)
         op->done.ended(link, &op->done, status);
 }
