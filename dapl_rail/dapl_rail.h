@@ -93,6 +93,8 @@ typedef struct drail_rail_info {
     double bus_MBps;           /**< the same of the host bus */
     char bus[DRAIL_NAME_MAX];  /**< host bus if the provider names it */
     char link_model[256];      /**< parameters of the link model, "" none */
+    char copies[160];          /**< which copies bypass the caches, as the
+                                    provider says, "" it does not */
     int numa_node;             /**< nearest NUMA node or -1 */
     char cpus[DRAIL_NAME_MAX]; /**< near CPUs as a list, "" unknown */
 } drail_rail_info_t;

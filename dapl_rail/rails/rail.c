@@ -114,6 +114,8 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     const char *bus = attribute(provider, "bus");
     copy_name(info->bus, bus ? bus : "");
     const char *model = attribute(provider, "link_model");
+    const char *copies = attribute(provider, "copies");
+    snprintf(info->copies, sizeof info->copies, "%.159s", copies ? copies : "");
     const char *fabric = attribute(provider, "fabric");
     if (!fabric)
         fabric = attribute(provider, "DAT_IB_DEVICE_NAME")

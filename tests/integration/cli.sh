@@ -130,6 +130,9 @@ check 'railinfo lists the embedded rails' sh -c \
     'timeout 30 "$0" >"$1" && for r in 0 1 2 3; do grep -q "shm$r" "$1" || exit 1; done' \
     "$info" "$work/rails"
 check 'railinfo NAME' sh -c 'timeout 30 "$0" shm0 | grep -qi provider' "$info"
+check 'railinfo tells which copies bypass the caches' \
+    sh -c 'timeout 30 "$0" shm0 | grep -q "^  copies  .*plain\|^  copies  .*512K"' \
+    "$info"
 check 'railinfo --config' sh -c \
     'timeout 30 "$0" --config | grep -q DRAIL_' "$info"
 check 'railinfo --json' sh -c \
