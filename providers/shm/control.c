@@ -72,6 +72,8 @@ void shm_control_unmap(struct shm_control *control)
 
 int shm_control_create(struct shm_ia *sia)
 {
+    if (SHM_PAGE % sysconf(_SC_PAGESIZE))
+        return -1; /* pages larger than any that are known */
     sia->control_fd = shm_memfd("dapl-shm-control", SHM_CONTROL_SIZE);
     if (sia->control_fd < 0)
         return -1;

@@ -100,7 +100,14 @@ struct shm_mr {
 };
 _Static_assert(sizeof(struct shm_mr) == CORE_CACHELINE, "one line a range");
 
-#define SHM_PAGE         4096
+/* What is mapped by itself lies in units of this: whole pages, of whatever size
+ * the kernel was built for (4, 16 or 64 KiB where there is a choice). A
+ * constant, so that the data path divides by constants. */
+#if defined(__x86_64__) || defined(__i386__)
+#define SHM_PAGE 4096
+#else
+#define SHM_PAGE 65536
+#endif
 #define SHM_CONTROL_SIZE (SHM_PAGE + CORE_MAX_MRS * sizeof(struct shm_mr))
 
 struct shm_control { /* as mapped by the owner or by a peer */
@@ -177,7 +184,7 @@ struct shm_dir {
 #define SHM_MAX_DTOS 4096
 
 #define SHM_LINE       64
-#define SHM_RING_BYTES 32768
+#define SHM_RING_BYTES (SHM_PAGE > 32768 ? SHM_PAGE : 32768)
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 #define SHM_INLINE_MAX 8192 /* bytes that travel within the ring */
 
