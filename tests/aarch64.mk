@@ -14,7 +14,7 @@ AARCH64_RUN  := qemu-aarch64 -L /usr/aarch64-linux-gnu \
 
 # Left out: what qemu-user does not emulate, or not well: other processes'
 # memory (process_vm_readv), RLIMIT_AS, threads in a process that was forked
-# from one with threads.
+# from one with threads; test_access reads its maps 16,384 times.
 AARCH64_WITHOUT := access atomic_lock death ep_attributes fork maps posted
 AARCH64_TESTS := $(filter-out $(AARCH64_WITHOUT:%=$(AARCH64)/test/provider/test_%),\
   $(patsubst tests/%.c,$(AARCH64)/test/%,\
