@@ -73,7 +73,15 @@ static void late_read(struct rank *r)
     drail_mem_release(m.mem);
 }
 
-/* A put that fails on one rail has nothing under way on the others. */
+static bool up(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, rail, &s);
+    return s.up;
+}
+
+/* A put that fails on one rail has nothing under way on the others: as a DTO
+ * can't be called back, their links have ended. */
 static void failed_put(struct rank *r)
 {
     struct memory m;
@@ -90,6 +98,7 @@ static void failed_put(struct rank *r)
         x = whole(r, &m);
         expect(r, DRAIL_EACCESS, drail_put(r->t, 1, &x, 0, 0, &req));
         check(drail_test(r->t, &req) == DRAIL_EACCESS);
+        check(!up(r, 0) && !up(r, 1));
         memset(m.bytes, 9, BYTES);
         expect(r, DRAIL_EACCESS, drail_fence(r->t, 1));
         let_pass(r);
