@@ -20,9 +20,12 @@ static atomic_int wakes, sleeps;
 __attribute__((visibility("default"))) long syscall(long number, ...);
 long syscall(long number, ...)
 {
-    static long (*libc)(long, ...);
-    if (!libc)
+    static long (*_Atomic found)(long, ...); /* by several threads */
+    long (*libc)(long, ...) = atomic_load(&found);
+    if (!libc) {
         libc = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+        atomic_store(&found, libc);
+    }
     va_list args;
     long a[6];
     va_start(args, number);
