@@ -168,12 +168,20 @@ typedef enum drail_team {
     DRAIL_TEAM_FORKJOIN, /**< a parallel region per message (fig. 5) */
 } drail_team_t;
 
+typedef enum drail_waiting {
+    DRAIL_WAITING_ANY,    /**< takes the rails' events as they come */
+    DRAIL_WAITING_SERIAL, /**< the next rail's only when the one before owes
+                               nothing more (fig. 4) */
+} drail_waiting_t;
+
 typedef struct drail_config {
     const char *rails[DRAIL_MAX_RAILS]; /**< IA names; the callee copies */
     unsigned nrails;
     drail_engine_t engine;
     drail_team_t team;
     drail_policy_t policy;
+    drail_waiting_t waiting;         /**< how one thread waits for several
+                                          rails */
     double weights[DRAIL_MAX_RAILS]; /**< weighted: relative rates, all 0:
                                           nominal rates, else equal */
     unsigned fixed_rail;             /**< policy fixed: index of the rail */
@@ -227,9 +235,11 @@ int drail_setting_get(unsigned index, drail_setting_t *setting);
 const char *drail_engine_name(drail_engine_t engine);
 const char *drail_policy_name(drail_policy_t policy);
 const char *drail_team_name(drail_team_t team);
+const char *drail_waiting_name(drail_waiting_t waiting);
 int drail_engine_parse(const char *text, drail_engine_t *engine);
 int drail_policy_parse(const char *text, drail_policy_t *policy);
 int drail_team_parse(const char *text, drail_team_t *team);
+int drail_waiting_parse(const char *text, drail_waiting_t *waiting);
 
 /* ----------------------------------------------------------------- job --- */
 
@@ -371,14 +381,15 @@ const drail_rail_info_t *drail_rail_at(const drail_t *rail, unsigned index);
 const drail_config_t *drail_config_of(const drail_t *rail);
 
 /**
- * Changes engine, team or policy between messages (nothing may be under
- * way): so that benchmarks can interleave what they compare on the same
+ * Changes engine, team, policy or waiting between messages (nothing may be
+ * under way): so that benchmarks can interleave what they compare on the same
  * connections and memory. Each rank chooses for itself: only the initiator
- * cares.
+ * cares, of waiting whoever waits.
  */
 int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
 int drail_set_policy(drail_t *rail, drail_policy_t policy,
                      const double *weights, unsigned fixed_rail);
+int drail_set_waiting(drail_t *rail, drail_waiting_t waiting);
 
 /* -------------------------------------------------------------- memory --- */
 

@@ -59,6 +59,9 @@ static int config_check(const drail_config_t *cfg, drail_error_t *err)
         if (!isfinite(cfg->weights[r]) || cfg->weights[r] < 0)
             return error_set(err, DRAIL_EINVAL,
                              "weight of rail %u: must be 0 or more", r);
+    if (cfg->waiting > DRAIL_WAITING_SERIAL)
+        return error_set(err, DRAIL_EINVAL, "waiting %d is unknown",
+                         cfg->waiting);
     if (cfg->timeout_ms < 1 || cfg->connect_timeout_ms < 1)
         return error_set(err, DRAIL_EINVAL, "timeouts must be 1 ms or more");
     return 0;
@@ -450,5 +453,13 @@ int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
     t->cfg.fixed_rail = fixed_rail;
     if (weights)
         memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
+    return 0;
+}
+
+int drail_set_waiting(drail_t *t, drail_waiting_t waiting)
+{
+    if (waiting > DRAIL_WAITING_SERIAL)
+        return fail(t, DRAIL_EINVAL, "waiting %d is unknown", waiting);
+    t->cfg.waiting = waiting;
     return 0;
 }

@@ -14,6 +14,7 @@ static const char *const engine_names[] = {"single", "nonthreaded", "threaded"};
 static const char *const policy_names[] = {"even", "weighted", "adaptive",
                                            "roundrobin", "fixed"};
 static const char *const team_names[] = {"resident", "forkjoin"};
+static const char *const waiting_names[] = {"any", "serial"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -45,6 +46,11 @@ const char *drail_team_name(drail_team_t team)
     return name_of(team_names, COUNT(team_names), team);
 }
 
+const char *drail_waiting_name(drail_waiting_t waiting)
+{
+    return name_of(waiting_names, COUNT(waiting_names), waiting);
+}
+
 int drail_engine_parse(const char *text, drail_engine_t *engine)
 {
     int value = value_of(engine_names, COUNT(engine_names), text);
@@ -66,6 +72,14 @@ int drail_team_parse(const char *text, drail_team_t *team)
     int value = value_of(team_names, COUNT(team_names), text);
     if (value >= 0)
         *team = (drail_team_t)value;
+    return value < 0 ? value : 0;
+}
+
+int drail_waiting_parse(const char *text, drail_waiting_t *waiting)
+{
+    int value = value_of(waiting_names, COUNT(waiting_names), text);
+    if (value >= 0)
+        *waiting = (drail_waiting_t)value;
     return value < 0 ? value : 0;
 }
 
@@ -147,6 +161,11 @@ static int parse_team(const char *text, struct values *v)
 static int parse_policy(const char *text, struct values *v)
 {
     return drail_policy_parse(text, &v->cfg.policy);
+}
+
+static int parse_waiting(const char *text, struct values *v)
+{
+    return drail_waiting_parse(text, &v->cfg.waiting);
 }
 
 static int parse_unsigned(const char *text, uint64_t min, uint64_t max,
@@ -248,6 +267,8 @@ static const struct setting settings[] = {
      "resident or forkjoin", parse_team},
     {"DRAIL_POLICY", "how a message is cut", "even",
      "even, weighted, adaptive, roundrobin or fixed", parse_policy},
+    {"DRAIL_WAIT", "how one thread waits for several rails", "any",
+     "any or serial", parse_waiting},
     {"DRAIL_WEIGHTS", "relative rates of the rails for policy weighted", "",
      "numbers from 0 separated by commas", parse_weights},
     {"DRAIL_FIXED_RAIL", "index of the rail for engine single, policy fixed",

@@ -102,10 +102,24 @@ int progress_spin(drail_t *t, owed_t owed, void *arg)
     return 0;
 }
 
-static unsigned next_rail(uint32_t rails, unsigned after)
+/* Seed 004, fig. 4: rail after rail. */
+static bool serial(const drail_t *t)
 {
-    uint32_t higher = rails & ~((RAIL_BIT(after) << 1) - 1);
+    return t->cfg.waiting == DRAIL_WAITING_SERIAL && t->nrails > 1;
+}
+
+/* The rail to sleep on: each in turn, or the first that owes something. */
+static unsigned next_rail(const drail_t *t, uint32_t rails, unsigned after)
+{
+    uint32_t higher = serial(t) ? 0 : rails & ~((RAIL_BIT(after) << 1) - 1);
     return (unsigned)__builtin_ctz(higher ? higher : rails);
+}
+
+static unsigned first_slice(const drail_t *t)
+{
+    if (t->nrails == 1)
+        return WAIT_SLICE_US;
+    return serial(t) ? SHARED_SLICE_US : FIRST_SLICE_US;
 }
 
 /* The longest sleep on a rail; the adaptive policy wants to know when each of
@@ -135,13 +149,13 @@ static void check_rails(drail_t *t)
 static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 {
     unsigned at = DRAIL_MAX_RAILS;
-    unsigned slice = t->nrails == 1 ? WAIT_SLICE_US : FIRST_SLICE_US;
+    unsigned slice = first_slice(t);
     uint32_t rails;
     for (unsigned i = 1;; i++) {
         int rc = owed(t, arg, &rails);
         if (rc)
             return rc;
-        at = next_rail(rails, at);
+        at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
         rc = rail_sleep(&t->rails[at], nap_us(p, slice));
         /* something may have come where nothing was expected */
@@ -149,8 +163,8 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
             rc = poll_rails(t, all_rails(t));
         if (rc < 0)
             return rc;
-        if (rc > 0 && t->nrails > 1)
-            slice = FIRST_SLICE_US;
+        if (rc > 0)
+            slice = first_slice(t);
         if (rc > 0 && i % CHECK_EVENTS)
             continue;
         check_rails(t);
@@ -164,16 +178,18 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
+    /* what other rails have, is for later */
+    bool in_turn = serial(t) && timeout_ms;
     uint32_t rails = 0;
     int rc = owed(t, arg, &rails);
-    if (rc == 0) {
+    if (rc == 0 && !in_turn) {
         rc = poll_rails(t, all_rails(t));
         if (rc >= 0)
             rc = owed(t, arg, &rails);
     }
     if (rc == 0 && timeout_ms == 0)
         return DRAIL_EAGAIN;
-    if (rc == 0 && rails & (rails - 1)) {
+    if (rc == 0 && rails & (rails - 1) && !in_turn) {
         rc = progress_spin(t, owed, arg);
         if (rc == 0)
             rc = slumber(t, owed, arg, &p);

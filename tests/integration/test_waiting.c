@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How one thread waits for several rails: `serial` does not go back to a rail
+ * that it has left (seed 004, fig. 4), `any` does. Seen in the calls of
+ * dat_evd_wait that the library makes.
+ */
+#include <dat2/udat.h>
+
+#include "dapl_rail/batch.h"
+
+#include "conf.h"
+#include "ranks.h"
+
+static const char rails[] =
+#define RAIL(name)                                                             \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 "                 \
+         "\"rate=500 latency=20000\" \"\"\n"
+    RAIL("far0") RAIL("far1") RAIL("far2");
+
+/* EVDs in the order of their first wait, and returns to one of before. */
+static DAT_EVD_HANDLE waited[64];
+static unsigned nwaited, returns;
+
+/* takes the place of libdat2's */
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+             DAT_EVENT *event, DAT_COUNT *more)
+{
+    static DAT_RETURN (*genuine)(DAT_EVD_HANDLE, DAT_TIMEOUT, DAT_COUNT,
+                                 DAT_EVENT *, DAT_COUNT *);
+    if (!genuine)
+        *(void **)&genuine = dlsym(RTLD_NEXT, "dat_evd_wait");
+    for (unsigned i = 0; i + 1 < nwaited; i++)
+        returns += waited[i] == evd;
+    if (nwaited < 64 && (!nwaited || waited[nwaited - 1] != evd))
+        waited[nwaited++] = evd;
+    return genuine(evd, timeout, threshold, event, more);
+}
+
+static void forget_waits(void)
+{
+    nwaited = returns = 0;
+}
+
+struct memory {
+    unsigned char *bytes;
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+};
+
+static void memory_open(struct rank *r, struct memory *m)
+{
+    expect(r, 0,
+           drail_mem_alloc(r->t, 4096, DRAIL_ACCESS_ALL, (void **)&m->bytes,
+                           &m->mem));
+    exchange_keys(r, m->mem, m->keys);
+}
+
+static void batch(struct rank *r, struct memory *m, unsigned n)
+{
+    drail_batch_t b = {.xfer = {.local = m->bytes,
+                                .local_mem = m->mem,
+                                .remote = &m->keys[r->peer],
+                                .bytes = 4000},
+                       .count = 3,
+                       .id = n,
+                       .await_reply = true,
+                       .account = true};
+    uint32_t id = 0;
+    forget_waits();
+    if (r->rank == 0) {
+        expect(r, 0, drail_batch(r->t, 1, &b));
+        id = b.reply_id;
+        for (unsigned i = 0; i < drail_nrails(r->t); i++)
+            check(b.per_rail[i].bytes > 0 && b.per_rail[i].wait_ns > 0);
+    } else {
+        expect(r, 0, drail_batch_answer(r->t, 0, true, n, &id));
+    }
+    check(id == n);
+    check(nwaited > 0);
+}
+
+static void batches(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m);
+    for (unsigned n = 0; n < 6; n++) {
+        bool serial = n % 2;
+        expect(r, 0,
+               drail_set_waiting(r->t, serial ? DRAIL_WAITING_SERIAL
+                                              : DRAIL_WAITING_ANY));
+        batch(r, &m, n);
+        if (serial)
+            check(returns == 0);
+        else
+            check(returns > 0);
+    }
+    barrier(r);
+    expect(r, 0, drail_mem_release(m.mem));
+}
+
+static void requests(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m);
+    drail_xfer_t x = {.local = m.bytes,
+                      .local_mem = m.mem,
+                      .remote = &m.keys[r->peer],
+                      .bytes = 4096};
+    for (unsigned n = 0; n < 3; n++) {
+        drail_req_t req;
+        uint32_t id;
+        expect(r, 0, drail_put(r->t, r->peer, &x, DRAIL_NOTIFY, n, &req));
+        forget_waits();
+        expect(r, 0, drail_wait(r->t, &req, -1));
+        check(nwaited > 0 && returns == 0);
+        forget_waits();
+        expect(r, 0, drail_notify_wait(r->t, r->peer, &id, -1));
+        check(id == n && returns == 0);
+    }
+    barrier(r);
+    expect(r, 0, drail_mem_release(m.mem));
+}
+
+static void unknown(struct rank *r)
+{
+    expect(r, DRAIL_EINVAL, drail_set_waiting(r->t, (drail_waiting_t)7));
+}
+
+static void three(drail_config_t *cfg)
+{
+    take_rails(cfg, 3);
+    cfg->rails[0] = "far0";
+    cfg->rails[1] = "far1";
+    cfg->rails[2] = "far2";
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+    cfg->stripe_threshold = 0;
+}
+
+static void three_serial(drail_config_t *cfg)
+{
+    setenv("DRAIL_WAIT", "serial", 1);
+    drail_config_init(cfg);
+    three(cfg);
+}
+
+static const struct test tests[] = {
+    {"batches", 2, batches, three, 0},
+    {"requests, by the setting", 2, requests, three_serial, 0},
+    {"unknown", 2, unknown, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}
