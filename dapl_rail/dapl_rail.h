@@ -141,7 +141,8 @@ typedef struct drail_stripe {
                                 weight 0 get nothing */
     size_t threshold;      /**< shorter messages go over one rail */
     size_t align;          /**< inner chunk borders are multiples of it
-                                (power of two, 0: 64) */
+                                (power of two). 0: of 64 where a chunk has
+                                512 bytes or more on average, else 1 */
     unsigned turn;         /**< roundrobin: number of this message;
                                 fixed: index of the rail */
 } drail_stripe_t;
@@ -186,6 +187,8 @@ typedef struct drail_config {
                                           nominal rates, else equal */
     unsigned fixed_rail;             /**< policy fixed: index of the rail */
     size_t stripe_threshold;         /**< shorter messages use one rail */
+    size_t stripe_align;             /**< borders between stripes, see
+                                          drail_stripe_t.align */
     size_t eager_bytes;              /**< longer sends use rendezvous */
     unsigned depth;         /**< receives posted, and messages that a peer
                                  may have under way, per rail and peer; less

@@ -51,6 +51,10 @@ static int config_check(const drail_config_t *cfg, drail_error_t *err)
     if (cfg->depth < DEPTH_MIN || cfg->depth > 4096)
         return error_set(err, DRAIL_EINVAL, "depth %u: allowed are 4 to 4096",
                          cfg->depth);
+    if (cfg->stripe_align & (cfg->stripe_align - 1))
+        return error_set(err, DRAIL_EINVAL,
+                         "stripe_align %zu: allowed are 0 and powers of 2",
+                         cfg->stripe_align);
     if (cfg->eager_bytes > 1u << 20)
         return error_set(err, DRAIL_EINVAL,
                          "eager_bytes %zu: allowed are 0 to 1M",

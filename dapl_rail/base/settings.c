@@ -188,6 +188,15 @@ static int parse_threshold(const char *text, struct values *v)
     return number(text, SIZE_MAX, &v->cfg.stripe_threshold);
 }
 
+static int parse_align(const char *text, struct values *v)
+{
+    uint64_t n;
+    if (number(text, 1u << 30, &n) || n & (n - 1))
+        return DRAIL_EINVAL;
+    v->cfg.stripe_align = n;
+    return 0;
+}
+
 static int parse_eager(const char *text, struct values *v)
 {
     unsigned n;
@@ -275,6 +284,10 @@ static const struct setting settings[] = {
      "0", "0 to 15", parse_fixed_rail},
     {"DRAIL_STRIPE_THRESHOLD", "shorter messages use one rail (bytes)", "16K",
      "a number, with K, M or G for powers of 1024", parse_threshold},
+    {"DRAIL_STRIPE_ALIGN",
+     "borders of stripes are multiples of it (bytes); 0: cache lines between "
+     "long ones",
+     "0", "0 or a power of 2 up to 1G", parse_align},
     {"DRAIL_EAGER_BYTES", "longer sends use rendezvous (bytes)", "4K",
      "0 to 1M", parse_eager},
     {"DRAIL_DEPTH", "messages under way per rail and peer", "64", "4 to 4096",

@@ -7,7 +7,10 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-#define DEFAULT_ALIGN 64
+/* Parts begin at cache lines where a line is little beside a part; shorter
+ * messages are cut into equal parts to the byte, as the paper's. */
+#define LINE       64
+#define PART_LINES 8
 
 static double weight_of(const drail_stripe_t *s, unsigned rail)
 {
@@ -55,10 +58,25 @@ static unsigned in_turn(const drail_stripe_t *s)
     return usable[s->turn % n];
 }
 
+static unsigned parts_of(const drail_stripe_t *s)
+{
+    unsigned n = 0;
+    for (unsigned r = 0; r < s->nrails; r++)
+        n += weight_of(s, r) > 0;
+    return n;
+}
+
+static size_t border_of(const drail_stripe_t *s, size_t bytes)
+{
+    if (s->align)
+        return s->align;
+    return bytes / parts_of(s) >= PART_LINES * LINE ? LINE : 1;
+}
+
 static int proportional(const drail_stripe_t *s, double sum, size_t bytes,
                         drail_chunk_t *chunks)
 {
-    size_t align = s->align ? s->align : DEFAULT_ALIGN;
+    size_t align = border_of(s, bytes);
     size_t begin = 0;
     long double reached = 0;
     int n = 0;
@@ -68,7 +86,7 @@ static int proportional(const drail_stripe_t *s, double sum, size_t bytes,
         if (w <= 0)
             continue;
         reached += w;
-        long double exact = (long double)bytes * (reached / sum);
+        long double exact = (long double)bytes * reached / sum;
         size_t end = exact >= (long double)bytes ? bytes : (size_t)exact;
         end -= end % align;
         if (end <= begin)

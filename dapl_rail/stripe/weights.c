@@ -91,6 +91,7 @@ int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS])
         .policy = t->cfg.policy,
         .nrails = t->nrails,
         .threshold = t->cfg.stripe_threshold,
+        .align = t->cfg.stripe_align,
         .turn = t->cfg.fixed_rail,
     };
     if (t->cfg.engine == DRAIL_ENGINE_SINGLE)

@@ -75,6 +75,7 @@ static void malformed(void **state)
         {"DRAIL_WEIGHTS", "1,x"},    {"DRAIL_WEIGHTS", "1;2"},
         {"DRAIL_WEIGHTS", "nan"},    {"DRAIL_DEPTH", "99999999999999999999"},
         {"DRAIL_SPIN_US", "20us"},   {"DRAIL_FIXED_RAIL", "16"},
+        {"DRAIL_WAIT", "all"},       {"DRAIL_STRIPE_ALIGN", "48"},
     };
     drail_config_t plain, cfg;
     drail_config_init(&plain);
@@ -91,6 +92,8 @@ static void malformed(void **state)
         assert_int_equal(cfg.eager_bytes, plain.eager_bytes);
         assert_int_equal(cfg.stripe_threshold, plain.stripe_threshold);
         assert_int_equal(cfg.fixed_rail, plain.fixed_rail);
+        assert_int_equal(cfg.waiting, plain.waiting);
+        assert_int_equal(cfg.stripe_align, plain.stripe_align);
     }
 }
 

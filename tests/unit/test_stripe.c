@@ -41,7 +41,7 @@ static size_t random_size(void)
 static void check_chunks(const drail_stripe_t *s, size_t bytes,
                          const drail_chunk_t *chunks, int n)
 {
-    size_t align = s->align ? s->align : 64;
+    size_t align = s->align ? s->align : 1;
     size_t at = 0;
     unsigned seen = 0;
 
@@ -100,6 +100,57 @@ static void even_halves(void **state)
     assert_int_equal(c[1].bytes, 1 << 19);
     assert_int_equal(c[0].rail, 0);
     assert_int_equal(c[1].rail, 1);
+}
+
+static void even_parts(unsigned nrails, size_t bytes, drail_chunk_t *c)
+{
+    drail_stripe_t s = {.policy = DRAIL_POLICY_EVEN, .nrails = nrails};
+    assert_int_equal(drail_stripe(&s, bytes, c), nrails);
+}
+
+/* The paper's N/2, also where a part is less than a cache line. */
+static void short_parts_are_equal(void **state)
+{
+    (void)state;
+    drail_chunk_t c[DRAIL_MAX_RAILS];
+    for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n++)
+        for (size_t bytes = n; bytes < n * 512; bytes++) {
+            even_parts(n, bytes, c);
+            for (unsigned i = 0; i < n; i++)
+                assert_in_range(c[i].bytes, bytes / n, bytes / n + 1);
+        }
+    even_parts(2, 100, c);
+    assert_int_equal(c[0].bytes, 50);
+}
+
+/* Where a line is little beside a part, no line is shared. */
+static void long_parts_begin_at_lines(void **state)
+{
+    (void)state;
+    drail_chunk_t c[DRAIL_MAX_RAILS];
+    for (int i = 0; i < 20000; i++) {
+        unsigned n = 2 + (unsigned)(rnd() % (DRAIL_MAX_RAILS - 1));
+        size_t bytes = n * 512 + rnd() % (1 << 20);
+        even_parts(n, bytes, c);
+        for (unsigned k = 0; k < n; k++) {
+            double exact = (double)bytes / n;
+            assert_int_equal(c[k].offset % 64, 0);
+            assert_true(fabs((double)c[k].bytes - exact) <= exact / 4);
+        }
+    }
+}
+
+static void borders_as_asked(void **state)
+{
+    (void)state;
+    drail_chunk_t c[DRAIL_MAX_RAILS];
+    drail_stripe_t s = {.nrails = 2, .align = 1};
+    assert_int_equal(drail_stripe(&s, 100002, c), 2);
+    assert_int_equal(c[1].offset, 50001);
+    s.align = 64;
+    assert_int_equal(drail_stripe(&s, 100, c), 1);
+    assert_int_equal(drail_stripe(&s, 200, c), 2);
+    assert_int_equal(c[1].offset, 64);
 }
 
 static void shares_follow_weights(void **state)
@@ -199,6 +250,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_inputs),
         cmocka_unit_test(even_halves),
+        cmocka_unit_test(short_parts_are_equal),
+        cmocka_unit_test(long_parts_begin_at_lines),
+        cmocka_unit_test(borders_as_asked),
         cmocka_unit_test(shares_follow_weights),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(roundrobin_takes_turns),
