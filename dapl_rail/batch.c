@@ -30,8 +30,8 @@ struct batch {
     struct req req;
     drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
     size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present write */
-    uint32_t data, rails;
-    uint32_t seq;
+    uint32_t data;
+    struct note note;
     unsigned slot;        /* of the adaptive policy, … */
     uint32_t set, learns; /* … its rails, and those that it learns of */
     bool turns;
@@ -69,7 +69,8 @@ static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
 }
 
 /* One of the count writes: this rail's chunk, or the whole in its turn. */
-static int batch_write(struct rail *rail, struct batch *b, unsigned round)
+static int batch_write(struct rail *rail, struct batch *b, unsigned round,
+                       const struct completion *done, const uint32_t *immed)
 {
     const drail_t *t = rail->owner;
     struct link *link = b->reply.peer->links[rail->index];
@@ -80,7 +81,7 @@ static int batch_write(struct rail *rail, struct batch *b, unsigned round)
     if (b->turns ? round % t->nrails != rail->index
                  : !(b->data & RAIL_BIT(rail->index)))
         return 0;
-    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, posted, NULL);
+    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, posted, done, immed);
     if (rc)
         return rc;
     *posted = 0;
@@ -91,14 +92,34 @@ static int batch_write(struct rail *rail, struct batch *b, unsigned round)
     return 0;
 }
 
+/* The last write and the notification in one. */
+static bool batch_joint(const struct rail *rail, const struct batch *b,
+                        uint32_t *immed)
+{
+    return !b->turns && b->ask->count && b->data & RAIL_BIT(rail->index) &&
+           note_immed(b->reply.peer->links[rail->index], &b->note, immed);
+}
+
+static int batch_round(struct rail *rail, struct batch *b, unsigned round)
+{
+    struct completion done = {.ended = req_part_ended, .req = &b->req};
+    const struct completion *end = b->ask->await_reply ? NULL : &done;
+    unsigned count = b->ask->count;
+    uint32_t immed;
+    bool joint = round + 1 >= count && batch_joint(rail, b, &immed);
+    if (round < count)
+        return batch_write(rail, b, round, joint ? end : NULL,
+                           joint ? &immed : NULL);
+    return joint ? 0
+                 : note_send(b->reply.peer->links[rail->index], &b->note, end);
+}
+
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
  * the rails is the inner one). */
 static int batch_post(struct rail *rail, void *arg, unsigned round)
 {
     struct batch *b = arg;
     const drail_t *t = rail->owner;
-    struct link *link = b->reply.peer->links[rail->index];
-    struct completion done = {.ended = req_part_ended, .req = &b->req};
     bool last = round == b->ask->count;
     bool account = b->ask->account;
     uint64_t start = account || (!round && b->learns) ? job_now(t->job) : 0;
@@ -109,9 +130,7 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
         if (account && !b->at[cpu_mark(t, rail)].cpu)
             b->at[cpu_mark(t, rail)].cpu = job_cpu(t->job);
     }
-    int rc = last ? note_send(link, b->seq, b->ask->id, b->rails,
-                              b->ask->await_reply ? NULL : &done)
-                  : batch_write(rail, b, round);
+    int rc = batch_round(rail, b, round);
     if (!account)
         return rc;
     b->at[rail->index].posted = job_now(t->job);
@@ -127,7 +146,7 @@ static int batch_met(struct rail *rail, void *arg)
     struct batch *b = arg;
     const drail_t *t = rail->owner;
     uint64_t now = job_now(t->job);
-    if (!(b->rails & RAIL_BIT(rail->index)))
+    if (!(b->note.rails & RAIL_BIT(rail->index)))
         return 0;
     if (b->ask->account) {
         b->ask->per_rail[rail->index].wait_ns +=
@@ -150,7 +169,7 @@ static void batch_cut(drail_t *t, struct batch *b)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     bool timed = timing_applies(t, b->ask->xfer.bytes) && b->ask->count;
-    b->rails = engine_rails(t);
+    b->note.rails = engine_rails(t);
     b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
                t->cfg.engine != DRAIL_ENGINE_SINGLE;
     if (b->turns)
@@ -164,7 +183,7 @@ static void batch_cut(drail_t *t, struct batch *b)
     }
     if (!timed)
         return;
-    b->rails = b->data;
+    b->note.rails = b->data;
     b->slot = timing_slot(t, b->ask->xfer.bytes);
     b->set = choice_set(&t->timing->choices[b->slot]);
     b->learns = timing_learns(t, b->slot, b->set, b->data);
@@ -182,18 +201,18 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (rc)
         return rc;
 
-    struct batch b = {.ask = ask};
+    struct batch b = {.ask = ask, .note.id = ask->id};
     batch_cut(t, &b);
     /* the answer comes over the same rails, a batch of the peer's own over
      * those of its choice */
-    b.reply = (struct note_wait){.peer = peer, .rails = b.rails};
+    b.reply = (struct note_wait){.peer = peer, .rails = b.note.rails};
     if (b.set)
         b.reply.rails |= peer->mail->notes.likely;
     uint64_t start = b.set ? job_now(t->job) : 0;
-    atomic_init(&b.req.pending, b.rails);
+    atomic_init(&b.req.pending, b.note.rails);
     struct work work = {
         .peer = peer,
-        .rails = b.rails,
+        .rails = b.note.rails,
         .post = batch_post,
         .rounds = ask->count + 1,
         .short_one = !b.turns && !(b.data & (b.data - 1)),
@@ -202,10 +221,10 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
-    rc = links_reserve(t, peer, b.rails, t->cfg.timeout_ms);
+    rc = links_reserve(t, peer, b.note.rails, t->cfg.timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_batch");
-    b.seq = peer->mail->note_seq++;
+    b.note.seq = peer->mail->note_seq++;
     rc = engine_run(t, &work);
     /* a part of the answer may still be on its way over a rail of the peer's
      * choice that is not ours */
@@ -216,7 +235,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)
-        links_end(t, peer, b.rails, rc, "a batch ended in its middle");
+        links_end(t, peer, b.note.rails, rc, "a batch ended in its middle");
     return outcome(t, peer, rc, "drail_batch");
 }
 
@@ -245,7 +264,8 @@ static int answer_met(struct rail *rail, void *arg)
         &inbox_next(&peer->mail->notes)->expected, memory_order_relaxed);
     if (!a->wanted || !(rails & bit))
         return 0;
-    int rc = note_send(peer->links[rail->index], a->seq, a->id, rails, NULL);
+    struct note note = {.seq = a->seq, .id = a->id, .rails = rails};
+    int rc = note_send(peer->links[rail->index], &note, NULL);
     if (!rc)
         atomic_fetch_or(&a->sent, bit);
     return rc;

@@ -175,6 +175,16 @@ typedef enum drail_waiting {
                                nothing more (fig. 4) */
 } drail_waiting_t;
 
+/** What tells the target that the data of a rail are there. */
+typedef enum drail_notify_by {
+    DRAIL_NOTIFY_BY_AUTO,  /**< what is faster, of what the rail offers */
+    DRAIL_NOTIFY_BY_SEND,  /**< a send after the RDMA writes */
+    DRAIL_NOTIFY_BY_IMMED, /**< the last RDMA write, by immediate data: one
+                                DTO less. A send where there are no data, or
+                                the notification's id (depth, number and
+                                choice of rails) does not fit 32 bits */
+} drail_notify_by_t;
+
 typedef struct drail_config {
     const char *rails[DRAIL_MAX_RAILS]; /**< IA names; the callee copies */
     unsigned nrails;
@@ -183,6 +193,8 @@ typedef struct drail_config {
     drail_policy_t policy;
     drail_waiting_t waiting;         /**< how one thread waits for several
                                           rails */
+    drail_notify_by_t notify_by;     /**< DRAIL_ENOTSUP: not every rail
+                                          offers it */
     double weights[DRAIL_MAX_RAILS]; /**< weighted: relative rates, all 0:
                                           nominal rates, else equal */
     unsigned fixed_rail;             /**< policy fixed: index of the rail */
@@ -239,10 +251,12 @@ const char *drail_engine_name(drail_engine_t engine);
 const char *drail_policy_name(drail_policy_t policy);
 const char *drail_team_name(drail_team_t team);
 const char *drail_waiting_name(drail_waiting_t waiting);
+const char *drail_notify_by_name(drail_notify_by_t by);
 int drail_engine_parse(const char *text, drail_engine_t *engine);
 int drail_policy_parse(const char *text, drail_policy_t *policy);
 int drail_team_parse(const char *text, drail_team_t *team);
 int drail_waiting_parse(const char *text, drail_waiting_t *waiting);
+int drail_notify_by_parse(const char *text, drail_notify_by_t *by);
 
 /* ----------------------------------------------------------------- job --- */
 
@@ -384,8 +398,8 @@ const drail_rail_info_t *drail_rail_at(const drail_t *rail, unsigned index);
 const drail_config_t *drail_config_of(const drail_t *rail);
 
 /**
- * Changes engine, team, policy or waiting between messages (nothing may be
- * under way): so that benchmarks can interleave what they compare on the same
+ * Changes engine, team, policy, … between messages (nothing may be under
+ * way): so that benchmarks can interleave what they compare on the same
  * connections and memory. Each rank chooses for itself: only the initiator
  * cares, of waiting whoever waits.
  */
@@ -393,6 +407,7 @@ int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
 int drail_set_policy(drail_t *rail, drail_policy_t policy,
                      const double *weights, unsigned fixed_rail);
 int drail_set_waiting(drail_t *rail, drail_waiting_t waiting);
+int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
 
 /* -------------------------------------------------------------- memory --- */
 

@@ -78,11 +78,11 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     transfer_cut(t, x, flags);
     if (!(flags & DRAIL_NOTIFY))
         return 0;
-    x->notify = x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
+    x->note.rails = x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
     if (held)
-        links_unreserve(x->peer, held & ~x->notify);
+        links_unreserve(x->peer, held & ~x->note.rails);
     else
-        rc = links_reserve(t, x->peer, x->notify, t->cfg.timeout_ms);
+        rc = links_reserve(t, x->peer, x->note.rails, t->cfg.timeout_ms);
     if (rc)
         transfer_abandon(t, x);
     return rc;
@@ -107,9 +107,9 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     rc = put_prepare(t, &x, flags);
     if (rc)
         return outcome(t, peer, rc, "drail_put");
-    if (x.notify) {
-        x.seq = peer->mail->note_seq++;
-        x.id = id;
+    if (x.note.rails) {
+        x.note.seq = peer->mail->note_seq++;
+        x.note.id = id;
     }
     if (xfer->bytes == 0)
         x.data = 0;

@@ -87,6 +87,21 @@ static int choices_check(const drail_t *t, drail_engine_t engine,
     return 0;
 }
 
+static int notify_by_check(const drail_t *t, drail_notify_by_t by,
+                           drail_error_t *err)
+{
+    if (by > DRAIL_NOTIFY_BY_IMMED)
+        return error_set(err, DRAIL_EINVAL, "notify_by %d is unknown", by);
+    for (unsigned r = 0; r < t->nrails && by == DRAIL_NOTIFY_BY_IMMED; r++)
+        if (!t->rails[r].write_immed)
+            return error_set(err, DRAIL_ENOTSUP,
+                             "notifications by immediate data: %s has no RDMA "
+                             "writes with it%s",
+                             t->names[r],
+                             t->tuning.extensions ? "" : " (DRAIL_EXTENSIONS)");
+    return 0;
+}
+
 /* Nothing posted may exceed what the IA offers. */
 static int limits_check(const drail_t *t, const struct rail *rail,
                         drail_error_t *err)
@@ -153,6 +168,8 @@ static int rails_open(drail_t *t, drail_error_t *err)
         if (!rc)
             rc = depth_lower(t, depth_that_fits(t, rail), err);
     }
+    if (!rc)
+        rc = notify_by_check(t, t->cfg.notify_by, err);
     for (unsigned r = 0; !rc && r < t->nrails; r++) {
         struct rail *rail = &t->rails[r];
         rc = rail_listen(rail, peers_of(t) * link_events(rail));
@@ -465,5 +482,16 @@ int drail_set_waiting(drail_t *t, drail_waiting_t waiting)
     if (waiting > DRAIL_WAITING_SERIAL)
         return fail(t, DRAIL_EINVAL, "waiting %d is unknown", waiting);
     t->cfg.waiting = waiting;
+    return 0;
+}
+
+int drail_set_notify_by(drail_t *t, drail_notify_by_t by)
+{
+    int rc = notify_by_check(t, by, &t->error);
+    if (rc) {
+        t->last = &t->error;
+        return rc;
+    }
+    t->cfg.notify_by = by;
     return 0;
 }

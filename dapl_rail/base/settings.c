@@ -15,6 +15,7 @@ static const char *const policy_names[] = {"even", "weighted", "adaptive",
                                            "roundrobin", "fixed"};
 static const char *const team_names[] = {"resident", "forkjoin"};
 static const char *const waiting_names[] = {"any", "serial"};
+static const char *const notify_by_names[] = {"auto", "send", "immed"};
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -51,6 +52,11 @@ const char *drail_waiting_name(drail_waiting_t waiting)
     return name_of(waiting_names, COUNT(waiting_names), waiting);
 }
 
+const char *drail_notify_by_name(drail_notify_by_t by)
+{
+    return name_of(notify_by_names, COUNT(notify_by_names), by);
+}
+
 int drail_engine_parse(const char *text, drail_engine_t *engine)
 {
     int value = value_of(engine_names, COUNT(engine_names), text);
@@ -80,6 +86,14 @@ int drail_waiting_parse(const char *text, drail_waiting_t *waiting)
     int value = value_of(waiting_names, COUNT(waiting_names), text);
     if (value >= 0)
         *waiting = (drail_waiting_t)value;
+    return value < 0 ? value : 0;
+}
+
+int drail_notify_by_parse(const char *text, drail_notify_by_t *by)
+{
+    int value = value_of(notify_by_names, COUNT(notify_by_names), text);
+    if (value >= 0)
+        *by = (drail_notify_by_t)value;
     return value < 0 ? value : 0;
 }
 
@@ -166,6 +180,11 @@ static int parse_policy(const char *text, struct values *v)
 static int parse_waiting(const char *text, struct values *v)
 {
     return drail_waiting_parse(text, &v->cfg.waiting);
+}
+
+static int parse_notify_by(const char *text, struct values *v)
+{
+    return drail_notify_by_parse(text, &v->cfg.notify_by);
 }
 
 static int parse_unsigned(const char *text, uint64_t min, uint64_t max,
@@ -278,6 +297,8 @@ static const struct setting settings[] = {
      "even, weighted, adaptive, roundrobin or fixed", parse_policy},
     {"DRAIL_WAIT", "how one thread waits for several rails", "any",
      "any or serial", parse_waiting},
+    {"DRAIL_NOTIFY_BY", "what tells the target that a rail's data are there",
+     "auto", "auto, send or immed", parse_notify_by},
     {"DRAIL_WEIGHTS", "relative rates of the rails for policy weighted", "",
      "numbers from 0 separated by commas", parse_weights},
     {"DRAIL_FIXED_RAIL", "index of the rail for engine single, policy fixed",

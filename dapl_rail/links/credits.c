@@ -76,6 +76,20 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     return rc;
 }
 
+int link_write_immed(struct link *link, struct dto *write, uint32_t note,
+                     const struct completion *done)
+{
+    unsigned credits = link->owed < IMMED_CREDITS ? link->owed : IMMED_CREDITS;
+    write->verb = VERB_WRITE_IMMED;
+    write->immed = note << IMMED_CREDIT_BITS | credits;
+    int rc = link_post(link, write, done);
+    if (rc)
+        return rc;
+    link->owed -= credits;
+    link->reserved--;
+    return 0;
+}
+
 /* Can a message that needs no credit be sent? */
 static bool has_room(const struct link *link)
 {

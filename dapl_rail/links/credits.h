@@ -5,6 +5,8 @@
 
 #include "dapl_rail/links/link.h"
 
+struct dto;
+
 /* A credit and a send slot for one message: 0, DRAIL_EAGAIN when there is
  * none now, or an error. */
 int link_reserve(struct link *link);
@@ -14,6 +16,10 @@ void link_unreserve(struct link *link);
  * room in the queue, and it is still reserved. */
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done);
+/* Posts an RDMA write that is at the same time the message which
+ * link_reserve() was for: so many bits of it. DRAIL_EAGAIN as above. */
+int link_write_immed(struct link *link, struct dto *write, uint32_t note,
+                     const struct completion *done);
 /* Sends a message that needs no credit as soon as there is room. One at a
  * time: the peer asks for it, and only once before it has it. */
 void link_reply(struct link *link, uint8_t type, const void *payload,

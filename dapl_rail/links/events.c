@@ -59,16 +59,20 @@ static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
     link_down(link, dto_code(status), "a DTO ended with %s", dto_error(status));
 }
 
+static bool credits_arrived(struct link *link, unsigned credits)
+{
+    link->rail->stats.recvs++;
+    link->credits += credits;
+    return link->credits + link->reserved <= link->rail->owner->cfg.depth;
+}
+
 /* NULL, or what is wrong with the message. */
 static const char *message_arrived(struct slot *slot)
 {
-    struct link *link = slot->link;
-    const drail_t *t = link->rail->owner;
+    const drail_t *t = slot->link->rail->owner;
     const struct wire *wire = (const struct wire *)slot->data;
 
-    link->rail->stats.recvs++;
-    link->credits += wire->credits;
-    if (link->credits + link->reserved > t->cfg.depth)
+    if (!credits_arrived(slot->link, wire->credits))
         return "credits";
     if (wire->type == WIRE_CREDIT) {
         slot_return(slot, false);
@@ -79,8 +83,27 @@ static const char *message_arrived(struct slot *slot)
     return t->handlers->arrived[wire->type](slot);
 }
 
+static const char *immediate_arrived(struct slot *slot, uint32_t data)
+{
+    if (!credits_arrived(slot->link, data & IMMED_CREDITS))
+        return "credits";
+    return slot->link->rail->owner->handlers->noted(slot,
+                                                    data >> IMMED_CREDIT_BITS);
+}
+
+/* That of an RDMA write has come; NULL: what has come is a send. */
+static const uint32_t *immediate_of(const DAT_EVENT *event)
+{
+    const DAT_IB_EXTENSION_EVENT_DATA *extension =
+        (const DAT_IB_EXTENSION_EVENT_DATA *)event->event_extension_data;
+    bool is_one = (int)event->event_number == (int)DAT_IB_DTO_EVENT &&
+                  extension->type == DAT_IB_RDMA_WRITE_IMMED_DATA;
+    return is_one ? &extension->val.immed.data : NULL;
+}
+
 static void receive_event(struct slot *slot,
-                          const DAT_DTO_COMPLETION_EVENT_DATA *dto)
+                          const DAT_DTO_COMPLETION_EVENT_DATA *dto,
+                          const uint32_t *immediate)
 {
     struct link *link = slot->link;
     const char *wrong = "shorter than its header";
@@ -92,7 +115,9 @@ static void receive_event(struct slot *slot,
         link_failed(link, dto->status);
         return;
     }
-    if (dto->transfered_length >= sizeof(struct wire)) {
+    if (immediate) {
+        wrong = immediate_arrived(slot, *immediate);
+    } else if (dto->transfered_length >= sizeof(struct wire)) {
         /* so that later checks see what has really arrived */
         slot->bytes = (uint32_t)dto->transfered_length;
         wrong = message_arrived(slot);
@@ -133,7 +158,7 @@ static void handle_event(const DAT_EVENT *event)
         &event->event_data.dto_completion_event_data;
     uintptr_t cookie = (uintptr_t)dto->user_cookie.as_64;
     if (cookie & 1)
-        receive_event((struct slot *)(cookie - 1), dto);
+        receive_event((struct slot *)(cookie - 1), dto, immediate_of(event));
     else if (cookie & 2)
         last_event((struct link *)(cookie - 2));
     else if (cookie)

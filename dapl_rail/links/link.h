@@ -111,6 +111,8 @@ struct link_handlers {
     /* A message of this type has come, in the rail's thread. The slot is the
      * handler's until slot_return(). NULL, or what is wrong with it. */
     const char *(*arrived[WIRE_TYPES])(struct slot *slot);
+    /* The same for the note of link_write_immed(); the slot holds nothing. */
+    const char *(*noted)(struct slot *slot, uint32_t note);
 };
 
 /* Receives beyond those that credits stand for: two messages of credits can

@@ -19,6 +19,9 @@ static DAT_RETURN dto_post(struct link *link, struct dto *d,
     case VERB_WRITE:
         return dat_ep_post_rdma_write(link->ep, 1, &d->local, cookie,
                                       &d->remote, flags);
+    case VERB_WRITE_IMMED:
+        return dat_ib_post_rdma_write_immed(link->ep, 1, &d->local, cookie,
+                                            &d->remote, d->immed, flags);
     case VERB_READ:
         return dat_ep_post_rdma_read(link->ep, 1, &d->local, cookie, &d->remote,
                                      flags);
@@ -37,9 +40,9 @@ static DAT_RETURN dto_post(struct link *link, struct dto *d,
 static const char *dto_call(enum verb verb)
 {
     static const char *const names[] = {
-        "dat_ep_post_rdma_write",   "dat_ep_post_rdma_read",
-        "dat_ep_post_send",         "dat_ib_post_fetch_and_add",
-        "dat_ib_post_cmp_and_swap",
+        "dat_ep_post_rdma_write",    "dat_ib_post_rdma_write_immed",
+        "dat_ep_post_rdma_read",     "dat_ep_post_send",
+        "dat_ib_post_fetch_and_add", "dat_ib_post_cmp_and_swap",
     };
     return names[verb];
 }

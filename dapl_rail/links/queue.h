@@ -7,13 +7,21 @@
 
 #include "dapl_rail/links/link.h"
 
-enum verb { VERB_WRITE, VERB_READ, VERB_SEND, VERB_FETCH_ADD, VERB_CMP_SWAP };
+enum verb {
+    VERB_WRITE,
+    VERB_WRITE_IMMED,
+    VERB_READ,
+    VERB_SEND,
+    VERB_FETCH_ADD,
+    VERB_CMP_SWAP
+};
 
 struct dto {
     enum verb verb;
     DAT_LMR_TRIPLET local;
     DAT_RMR_TRIPLET remote;
     uint64_t operand, compare;
+    uint32_t immed;
 };
 
 /* Posts a DTO; done NULL: completion suppressed. DRAIL_EAGAIN: no room. */

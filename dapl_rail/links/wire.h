@@ -29,6 +29,15 @@ struct wire {
     uint64_t bytes; /* length of the message */
 };
 
+/*
+ * The 32 bits of immediate data of an RDMA write that notifies: credits in the
+ * lowest, the rest is the notification's (note.c). Credits that don't fit wait
+ * for the next message.
+ */
+#define IMMED_CREDIT_BITS 4
+#define IMMED_CREDITS     ((1u << IMMED_CREDIT_BITS) - 1)
+#define IMMED_NOTE_BITS   (32 - IMMED_CREDIT_BITS)
+
 struct wire_atomic {
     uint16_t op;
     uint16_t id; /* of the question */

@@ -55,4 +55,5 @@ const struct link_handlers mailbox_handlers = {
             [WIRE_ATOMIC] = atomic_asked,
             [WIRE_ATOMIC_REPLY] = atomic_answered,
         },
+    .noted = note_arrived_immed,
 };

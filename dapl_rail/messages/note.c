@@ -30,12 +30,60 @@ int note_owed(drail_t *t, void *arg, uint32_t *owed)
     return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
 }
 
-int note_send(struct link *link, uint32_t seq, uint32_t id, uint32_t rails,
+int note_send(struct link *link, const struct note *note,
               const struct completion *done)
 {
-    struct wire wire = {
-        .type = WIRE_NOTIFY, .id = id, .seq = seq, .rails = rails};
+    struct wire wire = {.type = WIRE_NOTIFY,
+                        .id = note->id,
+                        .seq = note->seq,
+                        .rails = note->rails};
     return link_send(link, &wire, NULL, 0, done);
+}
+
+/*
+ * By immediate data: one bit tells whether the notification travels over all
+ * rails or over this one alone, then come as many bits of the sequence number
+ * as tell those apart that may be under way, and the rest is the id's.
+ */
+static uint32_t all_rails(const struct link *link)
+{
+    return RAIL_BIT(link->rail->owner->nrails) - 1;
+}
+
+static unsigned seq_bits(const struct inbox *box)
+{
+    return (unsigned)__builtin_popcount(box->mask);
+}
+
+bool note_immed(const struct link *link, const struct note *note,
+                uint32_t *immed)
+{
+    const struct rail *rail = link->rail;
+    const struct inbox *box = &link->peer->mail->notes;
+    bool all = note->rails == all_rails(link);
+    unsigned bits = seq_bits(box);
+    if (rail->owner->cfg.notify_by == DRAIL_NOTIFY_BY_SEND ||
+        !rail->write_immed || (!all && note->rails != RAIL_BIT(rail->index)) ||
+        note->id >> (IMMED_NOTE_BITS - 1 - bits))
+        return false;
+    *immed = (note->id << bits | (note->seq & box->mask)) << 1 | all;
+    return true;
+}
+
+const char *note_arrived_immed(struct slot *slot, uint32_t immed)
+{
+    struct link *link = slot->link;
+    struct inbox *box = &link->peer->mail->notes;
+    uint32_t seq = immed >> 1;
+    struct wire wire = {
+        .id = seq >> seq_bits(box),
+        .seq = box->next + ((seq - box->next) & box->mask),
+        .rails = immed & 1 ? all_rails(link) : RAIL_BIT(link->rail->index),
+    };
+    if (inbox_put(box, &wire, link->rail->index, wire.rails, NULL))
+        return "sequence of an immediate notification";
+    slot_return(slot, false);
+    return NULL;
 }
 
 uint32_t note_deliver(struct peer *peer)

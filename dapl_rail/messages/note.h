@@ -12,6 +12,11 @@ struct link;
 struct peer;
 struct slot;
 
+/* A notification, of which every rail of these carries a part. */
+struct note {
+    uint32_t seq, id, rails;
+};
+
 struct note_wait {
     struct peer *peer;
     uint32_t rails; /* expected as long as no part has come */
@@ -19,11 +24,16 @@ struct note_wait {
 int note_owed(drail_t *t, void *arg, uint32_t *owed);
 /* Sends the rail's part of a notification; a credit has been reserved.
  * DRAIL_EAGAIN: no room. */
-int note_send(struct link *link, uint32_t seq, uint32_t id, uint32_t rails,
+int note_send(struct link *link, const struct note *note,
               const struct completion *done);
+/* Should the rail's part travel with its last RDMA write, and can it? As this
+ * for link_write_immed(). */
+bool note_immed(const struct link *link, const struct note *note,
+                uint32_t *immed);
 /* Delivers the notification that is ready. */
 uint32_t note_deliver(struct peer *peer);
 /* Of link_handlers. */
 const char *note_arrived(struct slot *slot);
+const char *note_arrived_immed(struct slot *slot, uint32_t immed);
 
 #endif

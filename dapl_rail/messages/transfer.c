@@ -8,6 +8,7 @@
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/work.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
@@ -42,7 +43,7 @@ int xfer_check(drail_t *t, const drail_xfer_t *x)
 
 int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *x,
               const drail_chunk_t *chunk, size_t *posted,
-              const struct completion *done)
+              const struct completion *done, const uint32_t *immed)
 {
     unsigned r = link->rail->index;
     size_t most = link->rail->max_rdma, at = chunk->offset + *posted;
@@ -61,7 +62,9 @@ int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *x,
         size_t left = chunk->bytes - *posted;
         size_t part = left < most ? left : most;
         d.local.segment_length = d.remote.segment_length = (DAT_SEG_LENGTH)part;
-        int rc = link_post(link, &d, part < left ? NULL : done);
+        bool last = part == left;
+        int rc = last && immed ? link_write_immed(link, &d, *immed, done)
+                               : link_post(link, &d, last ? done : NULL);
         if (rc)
             return rc;
         *posted += part;
@@ -78,7 +81,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->peer = peer;
     x->xfer = xfer;
     x->verb = verb;
-    x->data = x->notify = 0;
+    x->data = x->note.rails = 0;
     x->req = NULL;
     x->message = NULL;
 }
@@ -117,14 +120,14 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
 
 /* The rail's chunk, or what is left of it. */
 static int post_data(struct rail *rail, struct transfer *x,
-                     const struct completion *done)
+                     const struct completion *done, const uint32_t *immed)
 {
     struct link *link = x->peer->links[rail->index];
     const drail_chunk_t *chunk = &x->chunks[rail->index];
     size_t *posted = &x->posted[rail->index];
     if (*posted == chunk->bytes)
         return 0;
-    int rc = rdma_post(link, x->verb, x->xfer, chunk, posted, done);
+    int rc = rdma_post(link, x->verb, x->xfer, chunk, posted, done, immed);
     link->fence_at = link->posted;
     if (!rc)
         account(rail, x->verb, chunk->bytes);
@@ -136,8 +139,11 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 {
     (void)round;
     struct transfer *x = arg;
-    uint32_t bit = RAIL_BIT(rail->index);
+    uint32_t bit = RAIL_BIT(rail->index), immed;
+    struct link *link = x->peer->links[rail->index];
     struct completion done = {.ended = req_part_ended, .req = x->req};
+    bool notify = x->note.rails & bit;
+    bool joint = notify && x->data & bit && note_immed(link, &x->note, &immed);
     int rc = 0;
 
     if (x->data & bit) {
@@ -146,12 +152,12 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
         done.bytes = x->chunks[rail->index].bytes;
         done.message = x->message;
         done.start_ns = x->message ? x->start_ns[rail->index] : 0;
-        rc = post_data(rail, x, x->notify & bit ? NULL : &done);
+        rc = post_data(rail, x, notify && !joint ? NULL : &done,
+                       joint ? &immed : NULL);
     }
     /* what follows the writes on their connection arrives after them */
-    if (!rc && x->notify & bit)
-        rc = note_send(x->peer->links[rail->index], x->seq, x->id, x->notify,
-                       x->data & bit || x->req ? &done : NULL);
+    if (!rc && notify && !joint)
+        rc = note_send(link, &x->note, x->data & bit || x->req ? &done : NULL);
     /* timed: the time is that of this rail, not of those posted after it.
      * parallel: what is complete already, this core takes from its cache */
     if (!rc && (x->message || rail->owner->parallel))
@@ -182,7 +188,7 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
 
 int transfer_start(drail_t *t, struct transfer *x, struct req *req)
 {
-    uint32_t rails = x->data | x->notify;
+    uint32_t rails = x->data | x->note.rails;
     int rc = DRAIL_EAGAIN;
     x->req = req;
     if (req)

@@ -5,6 +5,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/queue.h"
+#include "dapl_rail/messages/note.h"
 
 /* A put or get under way to its rails. */
 struct transfer {
@@ -15,19 +16,19 @@ struct transfer {
     size_t posted[DRAIL_MAX_RAILS];        /* bytes of them */
     uint64_t start_ns[DRAIL_MAX_RAILS];    /* where timed */
     uint32_t data;                         /* rails with a chunk */
-    uint32_t notify;                       /* rails with a notification */
-    uint32_t seq, id;
+    struct note note;                      /* rails 0: none */
     struct req *req;
     struct message *message; /* NULL: not timed */
 };
 
 /* Is the transfer within its local and remote memory? */
 int xfer_check(drail_t *t, const drail_xfer_t *xfer);
-/* Posts what is left of a chunk as RDMA writes or reads, the last with done,
- * and counts in *posted. DRAIL_EAGAIN: no room for all. */
+/* Posts what is left of a chunk as RDMA writes or reads, the last with done
+ * and, unless it is NULL, with immediate data, and counts in *posted.
+ * DRAIL_EAGAIN: no room for all. */
 int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *xfer,
               const drail_chunk_t *chunk, size_t *posted,
-              const struct completion *done);
+              const struct completion *done, const uint32_t *immed);
 
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);

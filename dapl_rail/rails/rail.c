@@ -185,6 +185,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
         return rc;
     }
     rail->atomics = extensions && rail->info.has_atomics;
+    rail->write_immed = extensions && rail->info.has_write_immed;
     return 0;
 }
 

@@ -24,7 +24,7 @@ struct rail {
     DAT_CONN_QUAL conn_qual;
     struct sockaddr_storage address;
     DAT_MEM_PRIV_FLAGS read_sink_priv; /* more, for targets of RDMA reads */
-    bool atomics;
+    bool atomics, write_immed;         /* offered, and allowed */
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
