@@ -91,6 +91,18 @@ static int parse_bytes(const option_row_t *row, const char *text, void *field,
     return size_parse(text, field);
 }
 
+static int parse_align(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    uint64_t bytes;
+    (void)row;
+    snprintf(allowed, size, "0, or a power of 2 up to 1G");
+    if (size_parse(text, &bytes) || bytes & (bytes - 1))
+        return -1;
+    *(uint64_t *)field = bytes;
+    return 0;
+}
+
 /* Index of @p text in @p names, or -1 with the names in @p allowed. */
 static int choose_name(const char *const *names, unsigned count,
                        const char *text, char *allowed, size_t size)
@@ -152,7 +164,7 @@ static bool next_element(const char **text, char *element, size_t size)
     return true;
 }
 
-/* Three enumerations of the library, one shape: names to distinct values. */
+/* Enumerations of the library, one shape: names to distinct values. */
 static int parse_names(const char *text, int (*parse)(const char *, int *),
                        int *values, unsigned max, unsigned *count)
 {
@@ -192,6 +204,22 @@ static int team_value(const char *name, int *value)
     drail_team_t team;
     int rc = drail_team_parse(name, &team);
     *value = rc ? -1 : (int)team;
+    return rc;
+}
+
+static int waiting_value(const char *name, int *value)
+{
+    drail_waiting_t waiting;
+    int rc = drail_waiting_parse(name, &waiting);
+    *value = rc ? -1 : (int)waiting;
+    return rc;
+}
+
+static int notify_by_value(const char *name, int *value)
+{
+    drail_notify_by_t by;
+    int rc = drail_notify_by_parse(name, &by);
+    *value = rc ? -1 : (int)by;
     return rc;
 }
 
@@ -238,6 +266,36 @@ static int parse_teams(const option_row_t *row, const char *text, void *field,
         return -1;
     for (unsigned i = 0; i < opts->nteams; i++)
         opts->teams[i] = (drail_team_t)values[i];
+    return 0;
+}
+
+static int parse_waitings(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[COUNT(opts->waitings)];
+    snprintf(allowed, size, "a list of any, serial, each once");
+    if (parse_names(text, waiting_value, values, COUNT(values),
+                    &opts->nwaitings))
+        return -1;
+    for (unsigned i = 0; i < opts->nwaitings; i++)
+        opts->waitings[i] = (drail_waiting_t)values[i];
+    return 0;
+}
+
+static int parse_notify_bys(const option_row_t *row, const char *text,
+                            void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[COUNT(opts->notify_bys)];
+    snprintf(allowed, size, "a list of auto, send, immed, each once");
+    if (parse_names(text, notify_by_value, values, COUNT(values),
+                    &opts->nnotify_bys))
+        return -1;
+    for (unsigned i = 0; i < opts->nnotify_bys; i++)
+        opts->notify_bys[i] = (drail_notify_by_t)values[i];
     return 0;
 }
 
@@ -440,6 +498,10 @@ static const option_row_t rail_rows[] = {
      parse_weights, WHOLE, 0, 1e9},
     {"--threshold", "BYTES", "shorter messages go over one rail", parse_bytes,
      AT(threshold), 0, 0},
+    {"--align", "BYTES",
+     "borders of stripes are multiples of it (default 0: cache lines between "
+     "long ones, equal parts of short messages)",
+     parse_align, AT(align), 0, 0},
     {"--iterations", "N", "iterations per repeat (default: about 10 ms)",
      option_parse_count, AT(iterations), 1, 1e9},
     {"--warmup", "N",
@@ -452,6 +514,14 @@ static const option_row_t rail_rows[] = {
 };
 
 static const option_row_t pair_rows[] = {
+    {"--wait", "W,...",
+     "engine nonthreaded: for any rail, or rail after rail: any, serial "
+     "(default any)",
+     parse_waitings, WHOLE, 0, 0},
+    {"--notify-by", "N,...",
+     "what tells that the data are there: send (after them), immed (with the "
+     "last of them), or auto (default auto)",
+     parse_notify_bys, WHOLE, 0, 0},
     {"--explain", NULL, "say on stderr which rails carry what, and why",
      parse_flag, AT(explain), 0, 0},
     {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
@@ -737,6 +807,8 @@ void options_init(options_t *opts, const char *sizes)
         .nteams = 1,
         .policies = {DRAIL_POLICY_EVEN},
         .npolicies = 1,
+        .nwaitings = 1,
+        .nnotify_bys = 1,
         .threshold = THRESHOLD_DEFAULT,
         .ranks = RANKS_DEFAULT,
         .draws = 3,
@@ -750,6 +822,9 @@ void options_init(options_t *opts, const char *sizes)
 
     drail_config_t cfg;
     drail_config_init(&cfg);
+    opts->waitings[0] = cfg.waiting;
+    opts->notify_bys[0] = cfg.notify_by;
+    opts->align = cfg.stripe_align;
     opts->nrails = cfg.nrails;
     for (unsigned i = 0; i < cfg.nrails; i++)
         snprintf(opts->rails[i], DRAIL_NAME_MAX, "%s", cfg.rails[i]);

@@ -45,9 +45,14 @@ typedef struct options {
     unsigned nteams;
     drail_policy_t policies[5];
     unsigned npolicies;
+    drail_waiting_t waitings[2]; /**< of engine nonthreaded */
+    unsigned nwaitings;
+    drail_notify_by_t notify_bys[3];
+    unsigned nnotify_bys;
     double weights[DRAIL_MAX_RAILS];
     unsigned nweights;  /**< 0: none given */
     uint64_t threshold; /**< THRESHOLD_DEFAULT: that of the library */
+    uint64_t align;     /**< borders of stripes, 0: as the library does */
     uint64_t sizes[SIZES_MAX];
     unsigned nsizes;
     uint64_t ranks, ppn; /**< ppn 0: all on one node */

@@ -3,27 +3,53 @@
 
 #include "plan.h"
 
-static void plan_add(plan_t *plan, drail_engine_t engine, drail_team_t team,
-                     drail_policy_t policy, unsigned rail)
+static void plan_add(plan_t *plan, const options_t *opts, setup_t setup)
 {
-    plan->setups[plan->count++] = (setup_t){engine, team, policy, rail};
+    for (unsigned n = 0; n < opts->nnotify_bys; n++) {
+        setup.notify_by = opts->notify_bys[n];
+        plan->setups[plan->count++] = setup;
+    }
+}
+
+static void plan_single_rails(plan_t *plan, const options_t *opts)
+{
+    for (unsigned r = 0; r < opts->nrails; r++)
+        plan_add(plan, opts,
+                 (setup_t){.engine = DRAIL_ENGINE_SINGLE,
+                           .policy = DRAIL_POLICY_FIXED,
+                           .rail = r});
+}
+
+/* With every team or way to wait, if the engine has them. */
+static void plan_ways(plan_t *plan, const options_t *opts, setup_t setup)
+{
+    if (setup.engine == DRAIL_ENGINE_THREADED) {
+        for (unsigned t = 0; t < opts->nteams; t++) {
+            setup.team = opts->teams[t];
+            for (unsigned p = 0; p < opts->npolicies; p++) {
+                setup.policy = opts->policies[p];
+                plan_add(plan, opts, setup);
+            }
+        }
+        return;
+    }
+    for (unsigned p = 0; p < opts->npolicies; p++) {
+        setup.policy = opts->policies[p];
+        for (unsigned w = 0; w < opts->nwaitings; w++) {
+            setup.waiting = opts->waitings[w];
+            plan_add(plan, opts, setup);
+        }
+    }
 }
 
 void plan_make(plan_t *plan, const options_t *opts)
 {
     plan->count = 0;
     for (unsigned e = 0; e < opts->nengines; e++) {
-        drail_engine_t engine = opts->engines[e];
-        if (engine == DRAIL_ENGINE_SINGLE) {
-            for (unsigned r = 0; r < opts->nrails; r++)
-                plan_add(plan, engine, DRAIL_TEAM_RESIDENT, DRAIL_POLICY_FIXED,
-                         r);
-            continue;
-        }
-        unsigned teams = engine == DRAIL_ENGINE_THREADED ? opts->nteams : 1;
-        for (unsigned t = 0; t < teams; t++)
-            for (unsigned p = 0; p < opts->npolicies; p++)
-                plan_add(plan, engine, opts->teams[t], opts->policies[p], 0);
+        if (opts->engines[e] == DRAIL_ENGINE_SINGLE)
+            plan_single_rails(plan, opts);
+        else
+            plan_ways(plan, opts, (setup_t){.engine = opts->engines[e]});
     }
 }
 
@@ -33,11 +59,12 @@ bool setup_one_rail(const setup_t *setup)
            setup->policy == DRAIL_POLICY_FIXED;
 }
 
-int plan_single(const plan_t *plan, unsigned rail)
+int plan_single(const plan_t *plan, unsigned rail, const setup_t *like)
 {
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->setups[i].engine == DRAIL_ENGINE_SINGLE &&
-            plan->setups[i].rail == rail)
+            plan->setups[i].rail == rail &&
+            plan->setups[i].notify_by == like->notify_by)
             return (int)i;
     return -1;
 }
@@ -55,6 +82,16 @@ void setup_rails(const setup_t *setup, const options_t *opts, char *text,
     }
 }
 
+void setup_variant(const setup_t *setup, char *text, size_t size)
+{
+    bool serial = setup->waiting != DRAIL_WAITING_ANY;
+    bool by = setup->notify_by != DRAIL_NOTIFY_BY_AUTO;
+    snprintf(text, size, "%s%s%s",
+             serial ? drail_waiting_name(setup->waiting) : "",
+             serial && by ? "+" : "",
+             by ? drail_notify_by_name(setup->notify_by) : "");
+}
+
 void setup_label(const setup_t *setup, const options_t *opts, char *text,
                  size_t size)
 {
@@ -63,6 +100,10 @@ void setup_label(const setup_t *setup, const options_t *opts, char *text,
     if (setup->engine == DRAIL_ENGINE_THREADED && opts->nteams > 1)
         used += (size_t)snprintf(text + used, size - used, "/%s",
                                  drail_team_name(setup->team));
+    char variant[32];
+    setup_variant(setup, variant, sizeof variant);
+    if (*variant)
+        used += (size_t)snprintf(text + used, size - used, "/%s", variant);
     if (setup->engine != DRAIL_ENGINE_SINGLE && opts->npolicies > 1)
         snprintf(text + used, size - used, " %s",
                  drail_policy_name(setup->policy));

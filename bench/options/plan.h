@@ -5,14 +5,16 @@
 
 #include "options.h"
 
-#define PLAN_MAX (DRAIL_MAX_RAILS + 3 * 5)
+#define PLAN_MAX (3 * (DRAIL_MAX_RAILS + 4 * 5))
 
 /** A configuration: how messages go over the rails. */
 typedef struct setup {
     drail_engine_t engine;
     drail_team_t team; /**< threaded only */
     drail_policy_t policy;
-    unsigned rail; /**< policy fixed: the rail */
+    unsigned rail;           /**< policy fixed: the rail */
+    drail_waiting_t waiting; /**< nonthreaded only */
+    drail_notify_by_t notify_by;
 } setup_t;
 
 typedef struct plan {
@@ -23,19 +25,24 @@ typedef struct plan {
 /**
  * Engine single once on each rail (the base line of the paper, and what the
  * efficiency of the others is measured against); the other engines with every
- * policy, threaded also with every team.
+ * policy, threaded also with every team, nonthreaded with every way to wait;
+ * all of it with every way to notify.
  */
 void plan_make(plan_t *plan, const options_t *opts);
 
 /** Does a setup use only its one rail? */
 bool setup_one_rail(const setup_t *setup);
 
-/** Index of engine single on @p rail, or -1. */
-int plan_single(const plan_t *plan, unsigned rail);
+/** Index of engine single on @p rail that notifies as @p like does, or -1. */
+int plan_single(const plan_t *plan, unsigned rail, const setup_t *like);
 
 /** Names of the rails that a setup uses, joined by '+'. */
 void setup_rails(const setup_t *setup, const options_t *opts, char *text,
                  size_t size);
+
+/** What else tells a setup from others, e.g. "serial", "serial+immed"; "" for
+ *  what is usual. */
+void setup_variant(const setup_t *setup, char *text, size_t size);
 
 /** Short name for people, e.g. "threaded/forkjoin adaptive". */
 void setup_label(const setup_t *setup, const options_t *opts, char *text,

@@ -65,6 +65,7 @@ void session_config(drail_config_t *cfg, const options_t *opts,
         memcpy(cfg->weights, opts->weights, sizeof cfg->weights);
     if (opts->threshold != THRESHOLD_DEFAULT)
         cfg->stripe_threshold = opts->threshold;
+    cfg->stripe_align = opts->align;
     cfg->pin = !opts->no_pin;
     cfg->pin_base = pinning->base;
 }
@@ -152,7 +153,11 @@ int session_switch(session_t *s, const setup_t *setup)
 {
     /* NULL: the weights of the configuration stay */
     int rc = drail_set_policy(s->rail, setup->policy, NULL, setup->rail);
-    return rc ? rc : drail_set_engine(s->rail, setup->engine, setup->team);
+    if (!rc)
+        rc = drail_set_engine(s->rail, setup->engine, setup->team);
+    if (!rc)
+        rc = drail_set_waiting(s->rail, setup->waiting);
+    return rc ? rc : drail_set_notify_by(s->rail, setup->notify_by);
 }
 
 drail_xfer_t session_xfer(const session_t *s, size_t bytes)

@@ -39,7 +39,7 @@ int session_open(session_t *session, drail_job_t *job, const options_t *opts,
                  drail_error_t *err);
 void session_close(session_t *session);
 
-/** Switches engine, team, policy; the peer switches to the same. */
+/** Switches engine, team, policy, …; the peer switches to the same. */
 int session_switch(session_t *session, const setup_t *setup);
 
 /** A message of @p bytes from the source to the peer's target. */

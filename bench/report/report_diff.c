@@ -72,6 +72,12 @@ static const char *rails(const record_series_t *series)
     return series->rails;
 }
 
+static void engine_text(const record_series_t *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s", s->engine, *s->variant ? "/" : "",
+             s->variant);
+}
+
 static void table_points(FILE *file, const diff_result_t *d)
 {
     int width = width_of(d, "rails", rails), names = width_of(d, "loop", name);
@@ -83,9 +89,11 @@ static void table_points(FILE *file, const diff_result_t *d)
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
+        char engine[128];
+        engine_text(s, engine, sizeof engine);
         fprintf(file, "%10llu  %-*s  %-*s  %-11s %-10s %-8s  %-4s",
                 (unsigned long long)s->bytes, names, name(s), width, s->rails,
-                s->engine, s->policy, *s->team ? s->team : "-",
+                engine, s->policy, *s->team ? s->team : "-",
                 p->bandwidth ? "MB/s" : "us");
         report_number(file, 9, p->before.median);
         report_number(file, 9, p->after.median);
@@ -118,7 +126,7 @@ static void csv(FILE *file, const diff_result_t *d)
     fputs("test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
           "old,new,"
           "ratio,p,"
-          "delta,repeats_old,repeats_new,verdict\n",
+          "delta,repeats_old,repeats_new,verdict,variant\n",
           file);
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
@@ -133,8 +141,8 @@ static void csv(FILE *file, const diff_result_t *d)
         report_csv_number(file, p->ratio);
         report_csv_number(file, p->rank.p);
         report_csv_number(file, p->rank.delta);
-        fprintf(file, ",%u,%u,%s\n", p->before.n, p->after.n,
-                verdict_name(p->verdict));
+        fprintf(file, ",%u,%u,%s,%s\n", p->before.n, p->after.n,
+                verdict_name(p->verdict), s->variant);
     }
 }
 
@@ -153,6 +161,8 @@ static void json_point(json_t *j, const diff_point_t *p)
     json_string(j, "policy", s->policy);
     if (*s->team)
         json_string(j, "team", s->team);
+    if (*s->variant)
+        json_string(j, "variant", s->variant);
     json_string(j, "loop", s->loop);
     if (*s->algorithm)
         json_string(j, "algorithm", s->algorithm);

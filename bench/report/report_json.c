@@ -73,6 +73,7 @@ static void options(json_t *j, const result_t *r)
     json_double(j, "precision", o->precision);
     json_double(j, "time_budget_s", o->time_budget);
     json_uint(j, "stripe_threshold", r->threshold);
+    json_uint(j, "stripe_align", o->align);
     json_bool(j, "validate", o->validate);
     json_bool(j, "pin", !o->no_pin);
     json_end_object(j);
@@ -136,6 +137,11 @@ static void configurations(json_t *j, const result_t *r)
         if (setup->engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->team));
         json_string(j, "policy", drail_policy_name(setup->policy));
+        if (setup->engine == DRAIL_ENGINE_NONTHREADED)
+            json_string(j, "wait", drail_waiting_name(setup->waiting));
+        json_string(j, "notify_by", drail_notify_by_name(setup->notify_by));
+        setup_variant(setup, text, sizeof text);
+        json_string(j, "variant", text);
         setup_rails(setup, r->opts, text, sizeof text);
         json_string(j, "rails", text);
         rails_fabric(r->rails, r->opts->nrails, setup, text, sizeof text);

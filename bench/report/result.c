@@ -124,7 +124,7 @@ static double efficiency(const result_t *r, const cell_t *cell,
     for (unsigned i = 0; i < r->opts->nrails; i++) {
         if (setup_one_rail(setup) && i != setup->rail)
             continue;
-        int single = plan_single(r->plan, i);
+        int single = plan_single(r->plan, i, setup);
         if (single < 0)
             return NAN;
         sum += series_bandwidth(&row[single].series[0]).median;

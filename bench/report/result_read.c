@@ -113,12 +113,14 @@ static int read_cell(reading_t *r, const json_value_t *cell)
         .policy = json_get_string(setup, "policy", NULL),
         .team = json_get_string(setup, "team", ""),
         .algorithm = json_get_string(setup, "algorithm", ""),
+        .variant = json_get_string(setup, "variant", ""),
         .fabric = json_get_string(setup, "fabric", ""),
     };
     if (!(bytes >= 0 && bytes <= (double)SIZES_LIMIT) ||
         !is_name(common.rails) || !is_name(common.engine) ||
         !is_name(common.policy) || !is_name(common.team) ||
-        !is_name(common.algorithm) || !is_text(common.fabric))
+        !is_name(common.algorithm) || !is_name(common.variant) ||
+        !is_text(common.fabric))
         return wrong(r, "a result without bytes or a known configuration");
     common.bytes = (uint64_t)bytes;
     for (const json_value_t *v = cell->first; v; v = v->next) {

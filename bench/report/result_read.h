@@ -15,6 +15,7 @@
 typedef struct record_series {
     const char *loop, *rails, *engine, *policy;
     const char *team, *algorithm; /**< "": none */
+    const char *variant;          /**< of setup_variant; "": usual */
     const char *fabric;           /**< of the rails; "": not told */
     uint64_t bytes;
     double *us;   /**< per repeat: microseconds per message */

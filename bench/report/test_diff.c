@@ -39,16 +39,17 @@ static int load_both(diff_result_t *diff)
     return wrong("NEW", opts->operands[1], why);
 }
 
-static const char *const fields[] = {"rails", "engine",    "policy", "team",
-                                     "loop",  "algorithm", "bytes"};
+static const char *const fields[] = {"rails", "engine",    "policy",  "team",
+                                     "loop",  "algorithm", "variant", "bytes"};
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* What tells a point from others; numbers are written to @p number. */
 static const char *field_of(const record_series_t *s, unsigned i,
                             char number[24])
 {
-    const char *const texts[FIELDS] = {
-        s->rails, s->engine, s->policy, s->team, s->loop, s->algorithm, number};
+    const char *const texts[FIELDS] = {s->rails,   s->engine, s->policy,
+                                       s->team,    s->loop,   s->algorithm,
+                                       s->variant, number};
     snprintf(number, 24, "%llu", (unsigned long long)s->bytes);
     return texts[i];
 }

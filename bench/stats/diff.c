@@ -18,7 +18,8 @@ static bool same_series(const record_series_t *a, const record_series_t *b)
     return a->bytes == b->bytes && !strcmp(a->engine, b->engine) &&
            !strcmp(a->policy, b->policy) && !strcmp(a->rails, b->rails) &&
            !strcmp(a->team, b->team) && !strcmp(a->loop, b->loop) &&
-           !strcmp(a->algorithm, b->algorithm);
+           !strcmp(a->algorithm, b->algorithm) &&
+           !strcmp(a->variant, b->variant);
 }
 
 static const record_series_t *find_series(const record_t *record,

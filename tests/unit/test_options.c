@@ -112,6 +112,10 @@ static void test_wrong(void **state)
         {"--weights 1,2", "--weights", "policy even"},
         {"--weights 1,2 --policy fixed,adaptive", "--weights",
          "policy fixed,adaptive"},
+        {"--wait all", "--wait", "all"},
+        {"--wait any,any", "--wait", "any,any"},
+        {"--notify-by word", "--notify-by", "word"},
+        {"--align 48", "--align", "48"},
         {"--validate=yes", "--validate", "yes"},
         {"--output", "--output", "''"},
         {"--nonsense", "--nonsense", "--nonsense"},
@@ -176,14 +180,31 @@ static void test_plan(void **state)
     plan_make(&plan, &opts);
     /* single on 2 rails, nonthreaded x 2 policies, threaded x 2 x 2 */
     assert_int_equal(plan.count, 2 + 2 + 4);
-    assert_int_equal(plan_single(&plan, 1), 1);
-    assert_int_equal(plan_single(&plan, 2), -1);
+    assert_int_equal(plan_single(&plan, 1, &plan.setups[0]), 1);
+    assert_int_equal(plan_single(&plan, 2, &plan.setups[0]), -1);
     setup_rails(&plan.setups[1], &opts, text, sizeof text);
     assert_string_equal(text, "shm1");
     setup_rails(&plan.setups[2], &opts, text, sizeof text);
     assert_string_equal(text, "shm0+shm1");
     setup_label(&plan.setups[7], &opts, text, sizeof text);
     assert_string_equal(text, "threaded/forkjoin adaptive");
+
+    /* single x 2, nonthreaded x 2, threaded: each by send and by immed */
+    assert_int_equal(parse("--wait serial,any --notify-by send,immed"),
+                     PARSED_OK);
+    plan_make(&plan, &opts);
+    assert_int_equal(plan.count, 2 * (2 + 2 + 1));
+    assert_int_equal(plan_single(&plan, 1, &plan.setups[9]), 3);
+    setup_label(&plan.setups[5], &opts, text, sizeof text);
+    assert_string_equal(text, "nonthreaded/serial+immed");
+    setup_label(&plan.setups[6], &opts, text, sizeof text);
+    assert_string_equal(text, "nonthreaded/send");
+
+    /* what is not asked for is not told */
+    assert_int_equal(parse("--engine nonthreaded"), PARSED_OK);
+    plan_make(&plan, &opts);
+    setup_label(&plan.setups[0], &opts, text, sizeof text);
+    assert_string_equal(text, "nonthreaded");
 }
 
 int main(void)
