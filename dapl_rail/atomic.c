@@ -45,7 +45,7 @@ static int answer_owed(drail_t *t, void *arg, uint32_t *owed)
     if (atomic_load_explicit(&mail->answered, memory_order_acquire) ==
         mail->asked)
         return 1;
-    const struct link *link = peer->links[ATOMIC_RAIL];
+    const struct link *link = peer->links[ATOMIC_RAIL][0];
     return link->state > LINK_UP ? link->error : 0;
 }
 
@@ -55,7 +55,8 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     struct mailbox *mail = peer->mail;
     struct wire wire = {.type = WIRE_ATOMIC};
     struct posting posting = {.link = link, .wire = &wire, .ask = ask};
-    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), t->cfg.timeout_ms);
+    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), EP_BIT(0),
+                           t->cfg.timeout_ms);
     if (rc)
         return rc;
     ask->id = ++mail->asked;
@@ -92,7 +93,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
         .compare = ask->compare,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
-    req_start(req_of(&req), peer, RAIL_BIT(ATOMIC_RAIL));
+    req_start(req_of(&req), peer, RAIL_BIT(ATOMIC_RAIL), 1);
     int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
     if (!rc)
         rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
@@ -120,7 +121,7 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
                     "drail_atomic: operation %d at offset %lu (8 aligned bytes "
                     "within the remote memory)",
                     op, (unsigned long)remote_offset);
-    struct link *link = peer->links[ATOMIC_RAIL];
+    struct link *link = peer->links[ATOMIC_RAIL][0];
     struct wire_atomic ask = {
         .op = (uint16_t)op,
         .rmr_context = remote->rmr_context[ATOMIC_RAIL],

@@ -21,6 +21,7 @@
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/peers.h"
+#include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/weights.h"
 
@@ -29,7 +30,8 @@ struct batch {
     struct note_wait reply;
     struct req req;
     drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
-    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present write */
+    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present EP's write */
+    uint8_t done[DRAIL_MAX_RAILS]; /* EPs that have done the present round */
     uint32_t data;
     struct note note;
     unsigned slot;        /* of the adaptive policy, … */
@@ -68,50 +70,67 @@ static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
     *mark = now;
 }
 
-/* One of the count writes: this rail's chunk, or the whole in its turn. */
-static int batch_write(struct rail *rail, struct batch *b, unsigned round,
+/* One of the count writes: this rail's chunk, or the whole in its turn; the
+ * EP's part of it. */
+static int batch_write(struct link *link, struct batch *b, unsigned round,
                        const struct completion *done, const uint32_t *immed)
 {
+    struct rail *rail = link->rail;
     const drail_t *t = rail->owner;
-    struct link *link = b->reply.peer->links[rail->index];
     const drail_xfer_t *xfer = &b->ask->xfer;
     drail_chunk_t whole = {.bytes = xfer->bytes};
-    const drail_chunk_t *chunk = b->turns ? &whole : &b->chunks[rail->index];
-    size_t *posted = &b->posted[rail->index];
     if (b->turns ? round % t->nrails != rail->index
                  : !(b->data & RAIL_BIT(rail->index)))
         return 0;
-    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, posted, done, immed);
+    drail_chunk_t part =
+        spread_part(t, b->turns ? &whole : &b->chunks[rail->index], b->note.eps,
+                    link->index);
+    int rc = rdma_post(link, VERB_WRITE, xfer, &part, &b->posted[rail->index],
+                       done, immed);
     if (rc)
         return rc;
-    *posted = 0;
+    b->posted[rail->index] = 0;
     rail->stats.puts++;
-    rail->stats.put_bytes += chunk->bytes;
+    rail->stats.put_bytes += part.bytes;
     if (b->ask->account)
-        b->ask->per_rail[rail->index].bytes += chunk->bytes;
+        b->ask->per_rail[rail->index].bytes += part.bytes;
     return 0;
 }
 
 /* The last write and the notification in one. */
-static bool batch_joint(const struct rail *rail, const struct batch *b,
+static bool batch_joint(const struct link *link, const struct batch *b,
                         uint32_t *immed)
 {
-    return !b->turns && b->ask->count && b->data & RAIL_BIT(rail->index) &&
-           note_immed(b->reply.peer->links[rail->index], &b->note, immed);
+    return !b->turns && b->ask->count &&
+           b->data & RAIL_BIT(link->rail->index) &&
+           note_immed(link, &b->note, immed);
 }
 
-static int batch_round(struct rail *rail, struct batch *b, unsigned round)
+static int batch_ep(struct link *link, struct batch *b, unsigned round)
 {
     struct completion done = {.ended = req_part_ended, .req = &b->req};
     const struct completion *end = b->ask->await_reply ? NULL : &done;
     unsigned count = b->ask->count;
     uint32_t immed;
-    bool joint = round + 1 >= count && batch_joint(rail, b, &immed);
+    bool joint = round + 1 >= count && batch_joint(link, b, &immed);
     if (round < count)
-        return batch_write(rail, b, round, joint ? end : NULL,
+        return batch_write(link, b, round, joint ? end : NULL,
                            joint ? &immed : NULL);
-    return joint ? 0
-                 : note_send(b->reply.peer->links[rail->index], &b->note, end);
+    return joint ? 0 : note_send(link, &b->note, end);
+}
+
+static int batch_round(struct rail *rail, struct batch *b, unsigned round)
+{
+    uint8_t *done = &b->done[rail->index];
+    for (uint32_t left = b->note.eps & ~*done; left; left &= left - 1) {
+        unsigned ep = (unsigned)__builtin_ctz(left);
+        int rc = batch_ep(b->reply.peer->links[rail->index][ep], b, round);
+        if (rc)
+            return rc;
+        *done |= (uint8_t)EP_BIT(ep);
+    }
+    *done = 0;
+    return 0;
 }
 
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
@@ -165,15 +184,18 @@ static int batch_met(struct rail *rail, void *arg)
 
 /* Which rails carry what; notifications travel over all, but for the adaptive
  * policy, which is to do without those that it leaves out. */
-static void batch_cut(drail_t *t, struct batch *b)
+static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     bool timed = timing_applies(t, b->ask->xfer.bytes) && b->ask->count;
+    drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     b->note.rails = engine_rails(t);
     b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
                t->cfg.engine != DRAIL_ENGINE_SINGLE;
-    if (b->turns)
+    if (b->turns) {
+        b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
         return;
+    }
     if (timed)
         timing_harvest(t);
     int n = cut(t, b->ask->xfer.bytes, chunks);
@@ -181,6 +203,7 @@ static void batch_cut(drail_t *t, struct batch *b)
         b->chunks[chunks[i].rail] = chunks[i];
         b->data |= RAIL_BIT(chunks[i].rail);
     }
+    b->note.eps = spread_over(t, b->ask->xfer.bytes, chunks, n, turn);
     if (!timed)
         return;
     b->note.rails = b->data;
@@ -202,14 +225,15 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         return rc;
 
     struct batch b = {.ask = ask, .note.id = ask->id};
-    batch_cut(t, &b);
+    batch_cut(t, &b, &peer->turn);
     /* the answer comes over the same rails, a batch of the peer's own over
      * those of its choice */
     b.reply = (struct note_wait){.peer = peer, .rails = b.note.rails};
     if (b.set)
         b.reply.rails |= peer->mail->notes.likely;
     uint64_t start = b.set ? job_now(t->job) : 0;
-    atomic_init(&b.req.pending, b.note.rails);
+    req_start(&b.req, peer, b.note.rails,
+              (unsigned)__builtin_popcount(b.note.eps));
     struct work work = {
         .peer = peer,
         .rails = b.note.rails,
@@ -221,7 +245,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };
-    rc = links_reserve(t, peer, b.note.rails, t->cfg.timeout_ms);
+    rc = links_reserve(t, peer, b.note.rails, b.note.eps, t->cfg.timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_batch");
     b.note.seq = peer->mail->note_seq++;
@@ -264,8 +288,9 @@ static int answer_met(struct rail *rail, void *arg)
         &inbox_next(&peer->mail->notes)->expected, memory_order_relaxed);
     if (!a->wanted || !(rails & bit))
         return 0;
-    struct note note = {.seq = a->seq, .id = a->id, .rails = rails};
-    int rc = note_send(peer->links[rail->index], &note, NULL);
+    struct note note = {
+        .seq = a->seq, .id = a->id, .rails = rails, .eps = EP_BIT(0)};
+    int rc = note_send(peer->links[rail->index][0], &note, NULL);
     if (!rc)
         atomic_fetch_or(&a->sent, bit);
     return rc;
@@ -318,7 +343,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         .timeout_ms = t->cfg.timeout_ms,
     };
     /* over all rails: the question says only later which ones it took */
-    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1,
+    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1, EP_BIT(0),
                                 t->cfg.timeout_ms)
                 : 0;
     if (rc)
@@ -330,7 +355,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     if (!rc)
         rc = answer_rest(t, &a);
     if (answer)
-        links_unreserve(peer, (RAIL_BIT(t->nrails) - 1) & ~a.sent);
+        links_unreserve(peer, (RAIL_BIT(t->nrails) - 1) & ~a.sent, EP_BIT(0));
     if (rc && a.sent)
         links_end(t, peer, a.sent, rc, "an answer could be sent in part only");
     if (rc)

@@ -40,9 +40,10 @@ static int await_links(drail_t *t, struct peer *peer)
 static void forget_links(drail_t *t, struct peer *peer, int rc)
 {
     uint32_t rails = 0;
-    for (unsigned r = 0; r < t->nrails; r++)
-        if (peer->links[r])
-            rails |= RAIL_BIT(r);
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        rails |= RAIL_BIT(link->rail->index);
     links_end(t, peer, rails, rc, "connecting was given up");
     peer_free(t, peer);
     peer->refused[0] = '\0';

@@ -34,6 +34,8 @@ extern "C" {
 
 /** Most rails that one transport can stripe over. */
 #define DRAIL_MAX_RAILS 16
+/** Most EPs for each rail and peer. */
+#define DRAIL_MAX_EPS 8
 /** Longest IA name, with its terminating zero (libdat2 keeps 256). */
 #define DRAIL_NAME_MAX 64
 
@@ -201,9 +203,15 @@ typedef struct drail_config {
     size_t stripe_threshold;         /**< shorter messages use one rail */
     size_t stripe_align;             /**< borders between stripes, see
                                           drail_stripe_t.align */
+    unsigned eps;                    /**< EPs for each rail and peer, 1 to
+                                          DRAIL_MAX_EPS: a striped message's
+                                          part on a rail is spread over all of
+                                          them, a shorter one takes one in
+                                          turn; two-sided messages and atomics
+                                          keep to the first */
     size_t eager_bytes;              /**< longer sends use rendezvous */
     unsigned depth;         /**< receives posted, and messages that a peer
-                                 may have under way, per rail and peer; less
+                                 may have under way, per EP; less
                                  (see drail_config_of) where there are more
                                  peers than events fit a rail's queue */
     int timeout_ms;         /**< bound of every wait; default 30000 */
@@ -385,7 +393,8 @@ const char *drail_last_error(const drail_t *rail);
  * in any order within the connect timeout. After a failure it can be tried
  * again. @return DRAIL_EINVAL at both ends, with a sentence that names the
  * setting and both values, when they differ in one of which both must have the
- * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, the number of rails.
+ * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS, the number
+ * of rails.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 

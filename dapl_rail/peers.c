@@ -11,7 +11,10 @@ static int peer_fail(drail_t *t, struct peer *peer)
 {
     int code = atomic_load_explicit(&peer->error, memory_order_acquire);
     unsigned r = atomic_load_explicit(&peer->error_rail, memory_order_relaxed);
-    const struct link *link = peer->links[r];
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, RAIL_BIT(r), &at)) && !link->why[0])
+        ; /* the first one of the rail that has ended */
     if (peer->refused[0])
         return fail(t, code, "%s", peer->refused);
     return fail(t, code, "rank %u over %s: %s", peer->rank, t->names[r],

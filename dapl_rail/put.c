@@ -56,8 +56,10 @@ void drail_forget(drail_t *t, drail_req_t *opaque)
         return;
     struct req *req = req_of(opaque);
     uint32_t left = atomic_load(&req->pending);
-    for (; left; left &= left - 1)
-        link_forget(t->peers[req->peer].links[__builtin_ctz(left)], req, NULL);
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(&t->peers[req->peer], left, &at)))
+        link_forget(link, req, NULL);
     atomic_store(&req->pending, 0);
 }
 
@@ -71,7 +73,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     /* before it is cut: what is tried again must not count as messages */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
         held = engine_rails(t);
-        rc = links_reserve(t, x->peer, held, 0);
+        rc = links_reserve(t, x->peer, held, UINT32_MAX, 0);
         if (rc)
             return rc;
     }
@@ -79,10 +81,13 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     if (!(flags & DRAIL_NOTIFY))
         return 0;
     x->note.rails = x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
-    if (held)
-        links_unreserve(x->peer, held & ~x->note.rails);
-    else
-        rc = links_reserve(t, x->peer, x->note.rails, t->cfg.timeout_ms);
+    if (held) {
+        links_unreserve(x->peer, held & ~x->note.rails, UINT32_MAX);
+        links_unreserve(x->peer, x->note.rails, ~x->note.eps);
+    } else {
+        rc = links_reserve(t, x->peer, x->note.rails, x->note.eps,
+                           t->cfg.timeout_ms);
+    }
     if (rc)
         transfer_abandon(t, x);
     return rc;
@@ -144,12 +149,14 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;
+    const struct link *link;
+    unsigned at = 0;
     int error = 0;
+    (void)t;
     *owed = 0;
-    for (unsigned r = 0; r < t->nrails; r++) {
-        const struct link *link = peer->links[r];
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
         if (link->retired < link->fence_at)
-            *owed |= RAIL_BIT(r);
+            *owed |= RAIL_BIT(link->rail->index);
         else if (link->state > LINK_UP)
             error = link->error;
     }

@@ -48,9 +48,10 @@ static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
 static int message_send(drail_t *t, struct peer *peer, unsigned rail,
                         struct wire *wire, const void *payload, size_t bytes)
 {
-    struct sending s = {peer->links[rail], wire, payload, bytes};
+    struct sending s = {peer->links[rail][0], wire, payload, bytes};
     uint32_t owed;
-    int rc = links_reserve(t, peer, RAIL_BIT(rail), t->cfg.timeout_ms);
+    int rc =
+        links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0), t->cfg.timeout_ms);
     if (rc)
         return rc;
     rc = sent_owed(t, &s, &owed);
@@ -90,7 +91,7 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
                      bool given)
 {
     struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
-    struct link *link = peer->links[rail];
+    struct link *link = peer->links[rail][0];
     int rc = given ? DRAIL_ETIMEOUT : link_reserve(link);
     if (!rc)
         rc = link_send(link, &wire, NULL, 0, NULL);

@@ -26,8 +26,10 @@ void drail_rail_stats(const drail_t *t, unsigned index,
         t->timing->rails[index].rate[timing_latest(t)] * 1e3; /* 10^6 bytes/s */
     stats->up = true;
     for (unsigned p = 0; p < t->job->size; p++) {
-        const struct link *link = t->peers[p].links[index];
-        if (link && link->state > LINK_UP)
-            stats->up = false;
+        const struct link *link;
+        unsigned at = 0;
+        while ((link = peer_next(&t->peers[p], RAIL_BIT(index), &at)))
+            if (link->state > LINK_UP)
+                stats->up = false;
     }
 }

@@ -48,6 +48,10 @@ static int config_check(const drail_config_t *cfg, drail_error_t *err)
                 return error_set(err, DRAIL_EINVAL, "rail %s is listed twice",
                                  cfg->rails[r]);
     }
+    if (cfg->eps < 1 || cfg->eps > DRAIL_MAX_EPS)
+        return error_set(err, DRAIL_EINVAL,
+                         "%u EPs per rail: allowed are 1 to %u", cfg->eps,
+                         DRAIL_MAX_EPS);
     if (cfg->depth < DEPTH_MIN || cfg->depth > 4096)
         return error_set(err, DRAIL_EINVAL, "depth %u: allowed are 4 to 4096",
                          cfg->depth);
@@ -137,7 +141,7 @@ static unsigned depth_that_fits(const drail_t *t, const struct rail *rail)
     unsigned max = rail->info.max_evd_qlen, depth = t->depth_asked;
     if (!max)
         return depth;
-    unsigned share = max / peers_of(t);
+    unsigned share = max / (peers_of(t) * t->cfg.eps);
     while (depth && requests_of(rail, depth) + depth + SPARE_RECEIVES > share)
         depth--;
     return depth;
@@ -172,7 +176,7 @@ static int rails_open(drail_t *t, drail_error_t *err)
         rc = notify_by_check(t, t->cfg.notify_by, err);
     for (unsigned r = 0; !rc && r < t->nrails; r++) {
         struct rail *rail = &t->rails[r];
-        rc = rail_listen(rail, peers_of(t) * link_events(rail));
+        rc = rail_listen(rail, peers_of(t) * t->cfg.eps * link_events(rail));
         if (rc)
             error_set(err, rc, "%s", rail->error.text);
     }
@@ -379,20 +383,18 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
  * asked to disconnect gracefully, so all of it must be complete before. */
 static void disconnect(drail_t *t)
 {
+    struct link *link;
     links_await(t, link_settled);
     for (unsigned p = 0; p < t->job->size; p++)
-        for (unsigned r = 0; r < t->nrails; r++) {
-            struct link *link = t->peers[p].links[r];
-            if (link && link->state == LINK_UP)
+        for (unsigned at = 0;
+             (link = peer_next(&t->peers[p], UINT32_MAX, &at));)
+            if (link->state == LINK_UP)
                 dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
-        }
     links_await(t, link_ended);
-    for (unsigned p = 0; p < t->job->size; p++)
-        for (unsigned r = 0; r < t->nrails; r++) {
-            struct link *link = t->peers[p].links[r];
-            if (link) /* whose peer is gone */
-                link_down(link, DRAIL_EPEER, "closed");
-        }
+    for (unsigned p = 0; p < t->job->size; p++) /* those whose peer is gone */
+        for (unsigned at = 0;
+             (link = peer_next(&t->peers[p], UINT32_MAX, &at));)
+            link_down(link, DRAIL_EPEER, "closed");
     links_await(t, link_drained);
 }
 

@@ -498,6 +498,8 @@ static const option_row_t rail_rows[] = {
      parse_weights, WHOLE, 0, 1e9},
     {"--threshold", "BYTES", "shorter messages go over one rail", parse_bytes,
      AT(threshold), 0, 0},
+    {"--eps", "N", "EPs for each rail and peer (default 1)", option_parse_count,
+     AT(eps), 1, DRAIL_MAX_EPS},
     {"--align", "BYTES",
      "borders of stripes are multiples of it (default 0: cache lines between "
      "long ones, equal parts of short messages)",
@@ -824,6 +826,7 @@ void options_init(options_t *opts, const char *sizes)
     drail_config_init(&cfg);
     opts->waitings[0] = cfg.waiting;
     opts->notify_bys[0] = cfg.notify_by;
+    opts->eps = cfg.eps;
     opts->align = cfg.stripe_align;
     opts->nrails = cfg.nrails;
     for (unsigned i = 0; i < cfg.nrails; i++)

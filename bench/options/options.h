@@ -52,6 +52,7 @@ typedef struct options {
     double weights[DRAIL_MAX_RAILS];
     unsigned nweights;  /**< 0: none given */
     uint64_t threshold; /**< THRESHOLD_DEFAULT: that of the library */
+    uint64_t eps;       /**< EPs for each rail and peer */
     uint64_t align;     /**< borders of stripes, 0: as the library does */
     uint64_t sizes[SIZES_MAX];
     unsigned nsizes;

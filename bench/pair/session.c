@@ -65,6 +65,7 @@ void session_config(drail_config_t *cfg, const options_t *opts,
         memcpy(cfg->weights, opts->weights, sizeof cfg->weights);
     if (opts->threshold != THRESHOLD_DEFAULT)
         cfg->stripe_threshold = opts->threshold;
+    cfg->eps = (unsigned)opts->eps;
     cfg->stripe_align = opts->align;
     cfg->pin = !opts->no_pin;
     cfg->pin_base = pinning->base;

@@ -74,6 +74,7 @@ static void options(json_t *j, const result_t *r)
     json_double(j, "time_budget_s", o->time_budget);
     json_uint(j, "stripe_threshold", r->threshold);
     json_uint(j, "stripe_align", o->align);
+    json_uint(j, "eps", o->eps);
     json_bool(j, "validate", o->validate);
     json_bool(j, "pin", !o->no_pin);
     json_end_object(j);

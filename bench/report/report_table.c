@@ -65,6 +65,10 @@ static void head(FILE *file, const result_t *r)
         file, "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
         (unsigned long long)r->opts->batch, (unsigned long long)r->opts->warmup,
         r->threshold, r->opts->no_pin ? "not pinned" : "pinned");
+    if (r->opts->eps > 1 || r->opts->align)
+        fprintf(file, "# %llu EPs for each rail, stripes aligned to %llu\n",
+                (unsigned long long)r->opts->eps,
+                (unsigned long long)r->opts->align);
     report_notes(file, &r->notes);
     if (r->opts->repeat && r->opts->repeat < 6)
         fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "

@@ -230,6 +230,11 @@ static int parse_depth(const char *text, struct values *v)
     return parse_unsigned(text, 4, 4096, &v->cfg.depth);
 }
 
+static int parse_eps(const char *text, struct values *v)
+{
+    return parse_unsigned(text, 1, DRAIL_MAX_EPS, &v->cfg.eps);
+}
+
 static int parse_ms(const char *text, int *out)
 {
     unsigned n;
@@ -311,7 +316,8 @@ static const struct setting settings[] = {
      "0", "0 or a power of 2 up to 1G", parse_align},
     {"DRAIL_EAGER_BYTES", "longer sends use rendezvous (bytes)", "4K",
      "0 to 1M", parse_eager},
-    {"DRAIL_DEPTH", "messages under way per rail and peer", "64", "4 to 4096",
+    {"DRAIL_EPS", "EPs per rail and peer", "1", "1 to 8", parse_eps},
+    {"DRAIL_DEPTH", "messages under way per EP", "64", "4 to 4096",
      parse_depth},
     {"DRAIL_TIMEOUT_MS", "bound of every wait (milliseconds)", "30000",
      "1 to 86400000", parse_timeout},

@@ -11,7 +11,9 @@
 void links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
                const char *why)
 {
-    for (uint32_t left = rails; left; left &= left - 1)
-        link_down(peer->links[__builtin_ctz(left)], code, "%s", why);
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, rails, &at)))
+        link_down(link, code, "%s", why);
     progress_until(t, link_flushed, peer, rails, FLUSH_MS);
 }

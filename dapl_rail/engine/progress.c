@@ -256,13 +256,13 @@ bool progress_until(drail_t *t, bool (*reached)(struct link *link),
     for (;;) {
         bool left = poll_rails(t, all_rails(t)) > 0;
         check_rails(t);
-        for (unsigned p = 0; p < t->job->size; p++)
-            for (unsigned r = 0; r < t->nrails; r++) {
-                struct link *link = t->peers[p].links[r];
-                if (link && rails & RAIL_BIT(r) &&
-                    (!only || link->peer == only))
+        for (unsigned p = 0; p < t->job->size; p++) {
+            struct link *link;
+            unsigned at = 0;
+            while ((link = peer_next(&t->peers[p], rails, &at)))
+                if (!only || link->peer == only)
                     left |= !reached(link);
-            }
+        }
         if (!left)
             return true;
         if (platform_now(platform) >= deadline)

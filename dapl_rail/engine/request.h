@@ -15,6 +15,7 @@ struct req {
     _Atomic uint32_t pending; /* rails whose last DTO has not completed */
     _Atomic int status;
     uint32_t peer;
+    uint8_t left[DRAIL_MAX_RAILS]; /* EPs of them */
 };
 
 _Static_assert(sizeof(struct req) <= sizeof(drail_req_t),
@@ -25,8 +26,10 @@ static inline struct req *req_of(drail_req_t *opaque)
     return (struct req *)opaque;
 }
 
-void req_start(struct req *req, const struct peer *peer, uint32_t rails);
-/* For completion.ended: the rail's part of the request, and of the timed
+/* It is complete when a DTO on so many EPs of each of these rails is. */
+void req_start(struct req *req, const struct peer *peer, uint32_t rails,
+               unsigned eps);
+/* For completion.ended: the EP's part of the request, and of the timed
  * message, is complete. */
 void req_part_ended(struct link *link, const struct completion *done,
                     int status);

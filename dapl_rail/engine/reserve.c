@@ -8,36 +8,40 @@
 
 struct reserve {
     struct peer *peer;
-    uint32_t rails;
+    uint32_t rails, eps;
 };
 
 /* Has taken them when it returns 1. */
 static int reserve_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct reserve *want = arg;
+    struct link *taken[DRAIL_MAX_RAILS * DRAIL_MAX_EPS], *link;
+    unsigned n = 0, at = 0;
     int error = atomic_load_explicit(&want->peer->error, memory_order_relaxed);
-    uint32_t taken = 0;
     (void)t;
     *owed = 0;
-    for (uint32_t left = want->rails; left && !error; left &= left - 1) {
-        unsigned r = (unsigned)__builtin_ctz(left);
-        int rc = link_reserve(want->peer->links[r]);
+    while (!error && (link = peer_next(want->peer, want->rails, &at))) {
+        if (!(want->eps & EP_BIT(link->index)))
+            continue;
+        int rc = link_reserve(link);
         if (rc == DRAIL_EAGAIN)
-            *owed |= RAIL_BIT(r);
+            *owed |= RAIL_BIT(link->rail->index);
         else if (rc)
             error = rc;
         else
-            taken |= RAIL_BIT(r);
+            taken[n++] = link;
     }
     if (!error && !*owed)
         return 1;
-    links_unreserve(want->peer, taken);
+    while (n)
+        link_unreserve(taken[--n]);
     return error;
 }
 
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, int timeout_ms)
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, uint32_t eps,
+                  int timeout_ms)
 {
-    struct reserve want = {.peer = peer, .rails = rails};
+    struct reserve want = {.peer = peer, .rails = rails, .eps = eps};
     uint32_t owed;
     int rc = reserve_owed(t, &want, &owed);
     if (rc == 0)
@@ -45,8 +49,11 @@ int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, int timeout_ms)
     return rc < 0 ? rc : 0;
 }
 
-void links_unreserve(struct peer *peer, uint32_t rails)
+void links_unreserve(struct peer *peer, uint32_t rails, uint32_t eps)
 {
-    for (; rails; rails &= rails - 1)
-        link_unreserve(peer->links[__builtin_ctz(rails)]);
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, rails, &at)))
+        if (eps & EP_BIT(link->index))
+            link_unreserve(link);
 }

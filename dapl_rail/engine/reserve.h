@@ -9,11 +9,11 @@
 
 struct peer;
 
-/* Waits until there is one on each of these rails, and takes them: all or
- * none. timeout_ms 0: DRAIL_EAGAIN. */
-int links_reserve(drail_t *t, struct peer *peer, uint32_t rails,
+/* Waits until there is one on each of these EPs of each of these rails, and
+ * takes them: all or none. timeout_ms 0: DRAIL_EAGAIN. */
+int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, uint32_t eps,
                   int timeout_ms);
 /* Gives back what is not needed. */
-void links_unreserve(struct peer *peer, uint32_t rails);
+void links_unreserve(struct peer *peer, uint32_t rails, uint32_t eps);
 
 #endif

@@ -14,17 +14,23 @@ struct room {
     uint32_t rails;
 };
 
+/* A rail goes on when all of its EPs have room. */
 static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
+    uint32_t ready = room->rails;
+    struct link *link;
+    unsigned at = 0;
     (void)t;
     *owed = room->rails;
-    for (uint32_t left = room->rails; left; left &= left - 1) {
-        int rc = link_room(room->peer->links[__builtin_ctz(left)]);
-        if (rc)
+    while ((link = peer_next(room->peer, room->rails, &at))) {
+        int rc = link_room(link);
+        if (rc < 0)
             return rc;
+        if (!rc)
+            ready &= ~RAIL_BIT(link->rail->index);
     }
-    return 0;
+    return ready != 0;
 }
 
 int work_await_room(drail_t *t, const struct work *work, uint32_t rails)

@@ -22,9 +22,11 @@ static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
 {
     drail_t *t = rail->owner;
     for (unsigned p = 0; p < t->job->size; p++) {
-        struct link *link = t->peers[p].links[rail->index];
-        if (link && link->ep == ep)
-            return link;
+        struct link *link;
+        unsigned at = 0;
+        while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
+            if (link->ep == ep)
+                return link;
     }
     return NULL;
 }
@@ -111,10 +113,12 @@ static void async_event(struct rail *rail, const DAT_EVENT *event)
     DAT_HANDLE handle = event->event_data.asynch_error_event_data.dat_handle;
     struct link *only = link_of(rail, handle);
     for (unsigned p = 0; p < t->job->size; p++) {
-        struct link *link = t->peers[p].links[rail->index];
-        if (link && (!only || link == only))
-            link_down(link, DRAIL_EPEER, "asynchronous error 0x%x",
-                      (unsigned)event->event_number);
+        struct link *link;
+        unsigned at = 0;
+        while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
+            if (!only || link == only)
+                link_down(link, DRAIL_EPEER, "asynchronous error 0x%x",
+                          (unsigned)event->event_number);
     }
 }
 
@@ -130,38 +134,39 @@ void rail_check(struct rail *rail)
 
 /* ------------------------------------------------------------ both sides */
 
-static void link_drop(struct peer *peer, unsigned rail)
+static void link_drop(struct link *link)
 {
-    struct link *link = peer->links[rail];
-    if (!link)
-        return;
-    peer->links[rail] = NULL;
+    struct rail *rail = link->rail;
+    link->peer->links[rail->index][link->index] = NULL;
     link_close(link);
     /* the events that it has left must not be taken for those of the next EP,
      * which may get its handle */
-    rail_check(link->rail);
+    rail_check(rail);
 }
 
 void peer_free(drail_t *t, struct peer *peer)
 {
-    for (unsigned r = 0; r < t->nrails; r++)
-        link_drop(peer, r);
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        link_drop(link);
     t->handlers->release(peer);
 }
 
 bool connect_renew(drail_t *t, struct peer *peer)
 {
+    struct link *link;
     bool ending = false;
+    unsigned at = 0;
     if (t->job->rank < peer->rank || peer->refused[0])
         return false;
-    for (unsigned r = 0; r < t->nrails; r++) {
-        struct link *link = peer->links[r];
-        if (!link || link->established || link->state <= LINK_UP)
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+        if (link->established || link->state <= LINK_UP)
             continue;
         ending |= !link_flushed(link);
         if (link->state != LINK_FLUSHED)
             continue;
-        link_drop(peer, r);
+        link_drop(link);
         atomic_store(&peer->error, 0);
     }
     return ending;
@@ -169,12 +174,13 @@ bool connect_renew(drail_t *t, struct peer *peer)
 
 bool connect_done(const drail_t *t, const struct peer *peer)
 {
+    struct link *link;
+    unsigned at = 0, done = 0;
     /* One that has connected may be gone again: later calls will find that
      * out, after they have delivered what it had sent. */
-    for (unsigned r = 0; r < t->nrails; r++)
-        if (!peer->links[r] || !peer->links[r]->established)
-            return false;
-    return true;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        done += link->established;
+    return done == t->nrails * t->cfg.eps;
 }
 
 /* ---------------------------------------------------------- passive side */
@@ -189,36 +195,37 @@ static struct peer *peer_asking(struct rail *rail, const DAT_CR_PARAM *param,
         hello->rank > t->job->rank)
         return NULL;
     struct peer *peer = &t->peers[hello->rank];
-    return peer->connected && peer->links[rail->index] ? NULL : peer;
+    return peer->connected && peer->links[rail->index][hello->ep] ? NULL : peer;
 }
 
 /* Rejected, and why is told at both ends. */
 static void refuse(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
                    const char *why)
 {
-    struct hello hello = hello_of(rail);
+    struct hello hello = hello_of(rail, 0);
     snprintf(peer->refused, sizeof peer->refused, "%s", why);
     atomic_store(&peer->error, DRAIL_EINVAL);
     dat_cr_reject(cr, sizeof hello, &hello);
 }
 
-static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer)
+static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
+                       unsigned ep)
 {
     drail_t *t = rail->owner;
-    struct hello hello = hello_of(rail);
-    struct link *link;
-    if (peer->links[rail->index]) { /* of an attempt before */
-        link_drop(peer, rail->index);
+    struct hello hello = hello_of(rail, ep);
+    struct link *link = peer->links[rail->index][ep];
+    if (link) { /* of an attempt before */
+        link_drop(link);
         atomic_store(&peer->error, 0);
     }
     int rc = t->handlers->prepare(peer);
     if (!rc)
-        rc = link_open(rail, peer, &link);
+        rc = link_open(rail, peer, ep, &link);
     if (rc) {
         dat_cr_reject(cr, 0, NULL);
         return rc;
     }
-    peer->links[rail->index] = link;
+    peer->links[rail->index][ep] = link;
     DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
     if (status != DAT_SUCCESS) {
         rc = dat_fail(rail, "dat_cr_accept", status);
@@ -242,7 +249,7 @@ static int answer(struct rail *rail, DAT_CR_HANDLE cr)
     else if (hello_differs(rail, &hello, why, sizeof why))
         refuse(rail, cr, peer, why);
     else
-        return accept_link(rail, cr, peer);
+        return accept_link(rail, cr, peer, hello.ep);
     return 0;
 }
 
@@ -260,16 +267,16 @@ int connect_serve(drail_t *t)
 
 /* ----------------------------------------------------------- active side */
 
-static int ask(struct rail *rail, struct peer *peer)
+static int ask(struct rail *rail, struct peer *peer, unsigned ep)
 {
     const struct card *card = &peer->cards[rail->index];
     struct sockaddr_storage address = card->address;
-    struct hello hello = hello_of(rail);
+    struct hello hello = hello_of(rail, ep);
     struct link *link;
-    int rc = link_open(rail, peer, &link);
+    int rc = link_open(rail, peer, ep, &link);
     if (rc)
         return rc;
-    peer->links[rail->index] = link;
+    peer->links[rail->index][ep] = link;
     uint64_t us = (uint64_t)rail->owner->cfg.connect_timeout_ms * 1000u;
     if (us >= DAT_TIMEOUT_INFINITE)
         us = DAT_TIMEOUT_INFINITE - 1;
@@ -287,8 +294,11 @@ static int ask(struct rail *rail, struct peer *peer)
 int connect_ask(drail_t *t, struct peer *peer)
 {
     int rc = t->handlers->prepare(peer);
-    for (unsigned r = 0; !rc && r < t->nrails && t->job->rank < peer->rank; r++)
-        if (!peer->links[r])
-            rc = ask(&t->rails[r], peer);
+    if (t->job->rank > peer->rank)
+        return rc;
+    for (unsigned r = 0; !rc && r < t->nrails; r++)
+        for (unsigned e = 0; !rc && e < t->cfg.eps; e++)
+            if (!peer->links[r][e])
+                rc = ask(&t->rails[r], peer, e);
     return rc;
 }

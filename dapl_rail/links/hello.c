@@ -9,9 +9,9 @@
 #include "dapl_rail/rails/rail.h"
 
 #define HELLO_MAGIC   0x4452414cu /* "DRAL"; also checks the byte order */
-#define HELLO_VERSION 2u
+#define HELLO_VERSION 3u
 
-struct hello hello_of(const struct rail *rail)
+struct hello hello_of(const struct rail *rail, unsigned ep)
 {
     const drail_t *t = rail->owner;
     return (struct hello){
@@ -24,6 +24,8 @@ struct hello hello_of(const struct rail *rail)
         .eager_bytes = (uint32_t)t->cfg.eager_bytes,
         .nrails = (uint16_t)t->nrails,
         .extensions = t->tuning.extensions,
+        .eps = t->cfg.eps,
+        .ep = ep,
     };
 }
 
@@ -37,13 +39,14 @@ bool hello_read(const struct rail *rail, const void *data, DAT_COUNT bytes,
     memcpy(hello, data, sizeof *hello);
     return hello->magic == HELLO_MAGIC && hello->version == HELLO_VERSION &&
            hello->rail == rail->index && hello->job == t->job->id &&
-           hello->rank < t->job->size && hello->rank != t->job->rank;
+           hello->ep < DRAIL_MAX_EPS && hello->rank < t->job->size &&
+           hello->rank != t->job->rank;
 }
 
 bool hello_differs(const struct rail *rail, const struct hello *hello,
                    char *text, size_t size)
 {
-    struct hello mine = hello_of(rail);
+    struct hello mine = hello_of(rail, hello->ep);
     const struct {
         const char *name;
         unsigned mine, theirs;
@@ -51,6 +54,7 @@ bool hello_differs(const struct rail *rail, const struct hello *hello,
         {"the number of rails", mine.nrails, hello->nrails},
         {"DRAIL_DEPTH", mine.depth, hello->depth},
         {"DRAIL_EAGER_BYTES", mine.eager_bytes, hello->eager_bytes},
+        {"DRAIL_EPS", mine.eps, hello->eps},
         {"DRAIL_EXTENSIONS", mine.extensions, hello->extensions},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {

@@ -23,9 +23,11 @@ struct hello {
     uint32_t eager_bytes;
     uint16_t nrails;
     uint16_t extensions;
+    uint32_t eps;
+    uint32_t ep; /* index of this one */
 };
 
-struct hello hello_of(const struct rail *rail);
+struct hello hello_of(const struct rail *rail, unsigned ep);
 /* A copy of private data, if it is a hello of our job for this rail. */
 bool hello_read(const struct rail *rail, const void *data, DAT_COUNT bytes,
                 struct hello *hello);

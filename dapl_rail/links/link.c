@@ -70,7 +70,7 @@ static int evd_check(struct rail *rail)
     if (need <= rail->dto_qlen)
         return 0;
     return rail_fail(rail, DRAIL_ENOMEM,
-                     "%s: an EVD holds %u events, %u peers need %u",
+                     "%s: an EVD holds %u events, %u EPs need %u",
                      rail->info.name, rail->dto_qlen, rail->links + 1, need);
 }
 
@@ -128,7 +128,8 @@ static int buffers_create(struct link *link, unsigned depth)
     return 0;
 }
 
-int link_open(struct rail *rail, struct peer *peer, struct link **out)
+int link_open(struct rail *rail, struct peer *peer, unsigned index,
+              struct link **out)
 {
     drail_t *t = rail->owner;
     unsigned depth = t->cfg.depth, ring = 1;
@@ -137,6 +138,7 @@ int link_open(struct rail *rail, struct peer *peer, struct link **out)
         return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
     link->rail = rail;
     link->peer = peer;
+    link->index = index;
     link->credits = depth;
     link->nslots = depth + SPARE_RECEIVES;
     link->slot_bytes = slot_bytes(t);

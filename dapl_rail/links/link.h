@@ -68,6 +68,7 @@ enum link_state {
 struct link {
     struct rail *rail;
     struct peer *peer;
+    unsigned index; /* of the EP among those of its rail and peer */
     DAT_EP_HANDLE ep;
     enum link_state state;
     bool established; /* has been up */
@@ -127,7 +128,8 @@ unsigned link_events(const struct rail *rail);
 /* Bytes of a slot: header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
-int link_open(struct rail *rail, struct peer *peer, struct link **out);
+int link_open(struct rail *rail, struct peer *peer, unsigned index,
+              struct link **out);
 /* Frees the EP, and the rest when no event is left (links_bury). */
 void link_close(struct link *link);
 /* When the rail's queue of events is empty: frees what has been closed. */

@@ -8,6 +8,8 @@
 
 #include <dat2/udat.h>
 
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
 
 struct mailbox;
@@ -27,8 +29,28 @@ struct peer {
     _Atomic unsigned error_rail;
     char refused[200];  /* why we don't want it, "" else */
     struct card *cards; /* nrails of them */
-    struct link *links[DRAIL_MAX_RAILS];
+    struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
+    unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };
+
+/* The next of the links to it over these rails, from place *at on; NULL: there
+ * are no more. */
+static inline struct link *peer_next(const struct peer *peer, uint32_t rails,
+                                     unsigned *at)
+{
+    const drail_t *t = peer->owner;
+    while (*at < t->nrails * DRAIL_MAX_EPS) {
+        unsigned r = *at / DRAIL_MAX_EPS, e = *at % DRAIL_MAX_EPS;
+        if (e >= t->cfg.eps || !(rails & RAIL_BIT(r))) {
+            *at = (r + 1) * DRAIL_MAX_EPS;
+            continue;
+        }
+        ++*at;
+        if (peer->links[r][e])
+            return peer->links[r][e];
+    }
+    return NULL;
+}
 
 #endif

@@ -21,7 +21,7 @@ enum wire_type {
  * of the connection checks it). */
 struct wire {
     uint8_t type;
-    uint8_t reserved;
+    uint8_t parts;    /* notify: EPs of each rail that carry a part */
     uint16_t credits; /* receives that the sender of this gives back */
     uint32_t id;
     uint32_t seq;

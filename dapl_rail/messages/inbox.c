@@ -2,6 +2,7 @@
 #include "dapl_rail/messages/inbox.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
@@ -18,19 +19,20 @@ int inbox_open(struct inbox *box, unsigned capacity)
 }
 
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
-              uint32_t rails, struct slot *slot)
+              unsigned ep, uint32_t rails, struct slot *slot)
 {
     struct arrival *a = &box->ring[wire->seq & box->mask];
-    uint32_t bit = RAIL_BIT(rail);
-    if (wire->seq - box->next > box->mask ||
-        atomic_load_explicit(&a->arrived, memory_order_relaxed) & bit)
+    if (wire->seq - box->next > box->mask || a->eps[rail] & EP_BIT(ep))
         return -1;
+    a->eps[rail] |= (uint8_t)EP_BIT(ep);
     /* parts on other rails store the same values */
     atomic_store_explicit(&a->id, wire->id, memory_order_relaxed);
     atomic_store_explicit(&a->expected, rails, memory_order_relaxed);
     if (slot)
         a->slot = slot;
-    atomic_fetch_or_explicit(&a->arrived, bit, memory_order_release);
+    if (__builtin_popcount(a->eps[rail]) >= wire->parts)
+        atomic_fetch_or_explicit(&a->arrived, RAIL_BIT(rail),
+                                 memory_order_release);
     return 0;
 }
 
@@ -56,6 +58,7 @@ void inbox_pop(struct inbox *box)
     atomic_store_explicit(&a->expected, 0, memory_order_relaxed);
     atomic_store_explicit(&a->arrived, 0, memory_order_relaxed);
     a->slot = NULL;
+    memset(a->eps, 0, sizeof a->eps);
     box->next++;
 }
 

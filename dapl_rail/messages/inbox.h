@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dapl_rail/dapl_rail.h"
+
 struct slot;
 struct wire;
 
@@ -15,13 +17,14 @@ struct arrival {
     _Atomic uint32_t arrived;  /* rails on which a part has come */
     _Atomic uint32_t expected; /* rails on which it travels, 0: unknown */
     _Atomic uint32_t id;
-    struct slot *slot; /* where the bytes of a message are */
+    struct slot *slot;            /* where the bytes of a message are */
+    uint8_t eps[DRAIL_MAX_RAILS]; /* on which parts have come, by rail */
 };
 
 /*
  * Arrivals in the order of their sequence numbers. A peer's messages that we
  * have not delivered hold at least one credit each, so there are at most
- * nrails * depth of them and the ring never wraps onto a live entry.
+ * nrails * eps * depth of them and the ring never wraps onto a live entry.
  */
 struct inbox {
     struct arrival *ring;
@@ -31,9 +34,10 @@ struct inbox {
 };
 
 int inbox_open(struct inbox *box, unsigned capacity);
-/* Enters a part that came over a rail. 0, or -1: not a valid sequence. */
+/* Enters a part that came over an EP of a rail. 0, or -1: not a valid
+ * sequence. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
-              uint32_t rails, struct slot *slot);
+              unsigned ep, uint32_t rails, struct slot *slot);
 struct arrival *inbox_next(const struct inbox *box);
 bool inbox_ready(const struct inbox *box);
 /* What has this number and is not delivered, or NULL. */

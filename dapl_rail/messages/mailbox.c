@@ -14,7 +14,7 @@
 static int mailbox_open(struct peer *peer)
 {
     drail_t *t = peer->owner;
-    unsigned capacity = t->nrails * t->cfg.depth;
+    unsigned capacity = t->nrails * t->cfg.eps * t->cfg.depth;
     if (peer->mail)
         return 0;
     struct mailbox *mail = calloc(1, sizeof *mail);

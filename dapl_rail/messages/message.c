@@ -21,7 +21,7 @@ const char *message_arrived(struct slot *slot)
     if (room > slot->bytes - sizeof *wire)
         return "length of a message";
     if (inbox_put(&link->peer->mail->messages, wire, link->rail->index,
-                  RAIL_BIT(link->rail->index), slot))
+                  link->index, RAIL_BIT(link->rail->index), slot))
         return "sequence of a message";
     return NULL; /* the slot waits for drail_recv */
 }
@@ -103,7 +103,7 @@ void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     reading->id = wire->id;
     reading->link = slot->link;
     reading->mem = NULL;
-    req_start(&reading->req, peer, 0);
+    req_start(&reading->req, peer, 0, 1);
     if (!status && buffer)
         status = drail_mem_register(t, buffer, wire->bytes, DRAIL_ACCESS_LOCAL,
                                     &reading->mem);

@@ -7,6 +7,8 @@
  */
 #include "dapl_rail/messages/note.h"
 
+#include <string.h>
+
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/links/credits.h"
@@ -34,6 +36,7 @@ int note_send(struct link *link, const struct note *note,
               const struct completion *done)
 {
     struct wire wire = {.type = WIRE_NOTIFY,
+                        .parts = (uint8_t)__builtin_popcount(note->eps),
                         .id = note->id,
                         .seq = note->seq,
                         .rails = note->rails};
@@ -41,10 +44,13 @@ int note_send(struct link *link, const struct note *note,
 }
 
 /*
- * By immediate data: one bit tells whether the notification travels over all
- * rails or over this one alone, then come as many bits of the sequence number
- * as tell those apart that may be under way, and the rest is the id's.
+ * By immediate data: two bits tell whether the notification travels over all
+ * rails or over this one alone, and over all EPs of a rail or one; then come as
+ * many bits of the sequence number as tell those apart that may be under way,
+ * and the rest is the id's.
  */
+#define CHOICE_BITS 2
+
 static uint32_t all_rails(const struct link *link)
 {
     return RAIL_BIT(link->rail->owner->nrails) - 1;
@@ -61,12 +67,14 @@ bool note_immed(const struct link *link, const struct note *note,
     const struct rail *rail = link->rail;
     const struct inbox *box = &link->peer->mail->notes;
     bool all = note->rails == all_rails(link);
+    bool spread = note->eps & (note->eps - 1);
     unsigned bits = seq_bits(box);
     if (rail->owner->cfg.notify_by == DRAIL_NOTIFY_BY_SEND ||
         !rail->write_immed || (!all && note->rails != RAIL_BIT(rail->index)) ||
-        note->id >> (IMMED_NOTE_BITS - 1 - bits))
+        note->id >> (IMMED_NOTE_BITS - CHOICE_BITS - bits))
         return false;
-    *immed = (note->id << bits | (note->seq & box->mask)) << 1 | all;
+    *immed = (note->id << bits | (note->seq & box->mask)) << CHOICE_BITS |
+             (uint32_t)spread << 1 | all;
     return true;
 }
 
@@ -74,13 +82,14 @@ const char *note_arrived_immed(struct slot *slot, uint32_t immed)
 {
     struct link *link = slot->link;
     struct inbox *box = &link->peer->mail->notes;
-    uint32_t seq = immed >> 1;
+    uint32_t seq = immed >> CHOICE_BITS;
     struct wire wire = {
+        .parts = immed & 2 ? (uint8_t)link->rail->owner->cfg.eps : 1,
         .id = seq >> seq_bits(box),
         .seq = box->next + ((seq - box->next) & box->mask),
         .rails = immed & 1 ? all_rails(link) : RAIL_BIT(link->rail->index),
     };
-    if (inbox_put(box, &wire, link->rail->index, wire.rails, NULL))
+    if (inbox_put(box, &wire, link->rail->index, link->index, wire.rails, NULL))
         return "sequence of an immediate notification";
     slot_return(slot, false);
     return NULL;
@@ -91,9 +100,14 @@ uint32_t note_deliver(struct peer *peer)
     struct arrival *a = inbox_next(&peer->mail->notes);
     uint32_t id = atomic_load_explicit(&a->id, memory_order_relaxed);
     uint32_t rails = atomic_load_explicit(&a->expected, memory_order_relaxed);
+    uint8_t eps[DRAIL_MAX_RAILS];
+    memcpy(eps, a->eps, sizeof eps);
     inbox_pop(&peer->mail->notes);
-    for (; rails; rails &= rails - 1)
-        link_owe(peer->links[__builtin_ctz(rails)]);
+    for (; rails; rails &= rails - 1) {
+        unsigned r = (unsigned)__builtin_ctz(rails);
+        for (unsigned left = eps[r]; left; left &= left - 1)
+            link_owe(peer->links[r][__builtin_ctz(left)]);
+    }
     return id;
 }
 
@@ -105,8 +119,8 @@ const char *note_arrived(struct slot *slot)
     if (!(wire->rails & RAIL_BIT(rail->index)) ||
         wire->rails >> rail->owner->nrails)
         return "rails of a notification";
-    if (inbox_put(&link->peer->mail->notes, wire, rail->index, wire->rails,
-                  NULL))
+    if (inbox_put(&link->peer->mail->notes, wire, rail->index, link->index,
+                  wire->rails, NULL))
         return "sequence of a notification";
     slot_return(slot, false); /* owed when delivered */
     return NULL;

@@ -12,9 +12,9 @@ struct link;
 struct peer;
 struct slot;
 
-/* A notification, of which every rail of these carries a part. */
+/* A notification, of which these EPs of each of these rails carry a part. */
 struct note {
-    uint32_t seq, id, rails;
+    uint32_t seq, id, rails, eps;
 };
 
 struct note_wait {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dapl_rail/job/job.h"
 #include "dapl_rail/messages/transfer.h"
+
+#include <string.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
@@ -8,11 +9,13 @@
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/work.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/note.h"
+#include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/weights.h"
 
@@ -82,6 +85,8 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->xfer = xfer;
     x->verb = verb;
     x->data = x->note.rails = 0;
+    x->note.eps = EP_BIT(0);
+    memset(x->done, 0, sizeof x->done);
     x->req = NULL;
     x->message = NULL;
 }
@@ -103,8 +108,11 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->posted[chunks[i].rail] = 0;
         x->data |= RAIL_BIT(chunks[i].rail);
     }
+    x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
     if (timed)
-        x->message = timing_start(t, x->xfer->bytes, x->data, start);
+        x->message =
+            timing_start(t, x->xfer->bytes, x->data,
+                         (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
 static void account(struct rail *rail, enum verb verb, size_t bytes)
@@ -118,19 +126,43 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
     }
 }
 
-/* The rail's chunk, or what is left of it. */
-static int post_data(struct rail *rail, struct transfer *x,
+/* The EP's part of the rail's chunk, or what is left of it. */
+static int post_data(struct link *link, struct transfer *x,
                      const struct completion *done, const uint32_t *immed)
 {
-    struct link *link = x->peer->links[rail->index];
-    const drail_chunk_t *chunk = &x->chunks[rail->index];
+    struct rail *rail = link->rail;
+    drail_chunk_t part = spread_part(rail->owner, &x->chunks[rail->index],
+                                     x->note.eps, link->index);
     size_t *posted = &x->posted[rail->index];
-    if (*posted == chunk->bytes)
+    if (*posted == part.bytes)
         return 0;
-    int rc = rdma_post(link, x->verb, x->xfer, chunk, posted, done, immed);
+    int rc = rdma_post(link, x->verb, x->xfer, &part, posted, done, immed);
     link->fence_at = link->posted;
     if (!rc)
-        account(rail, x->verb, chunk->bytes);
+        account(rail, x->verb, part.bytes);
+    return rc;
+}
+
+/* One EP's part; again when there was no room. */
+static int transfer_ep(struct link *link, struct transfer *x)
+{
+    unsigned r = link->rail->index;
+    uint32_t immed;
+    struct completion done = {.ended = req_part_ended, .req = x->req};
+    bool data = x->data & RAIL_BIT(r), notify = x->note.rails & RAIL_BIT(r);
+    bool joint = notify && data && note_immed(link, &x->note, &immed);
+    int rc = 0;
+
+    if (data) {
+        done.bytes = x->chunks[r].bytes;
+        done.message = x->message;
+        done.start_ns = x->message ? x->start_ns[r] : 0;
+        rc = post_data(link, x, notify && !joint ? NULL : &done,
+                       joint ? &immed : NULL);
+    }
+    /* what follows the writes on their connection arrives after them */
+    if (!rc && notify && !joint)
+        rc = note_send(link, &x->note, data || x->req ? &done : NULL);
     return rc;
 }
 
@@ -139,25 +171,20 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 {
     (void)round;
     struct transfer *x = arg;
-    uint32_t bit = RAIL_BIT(rail->index), immed;
-    struct link *link = x->peer->links[rail->index];
-    struct completion done = {.ended = req_part_ended, .req = x->req};
-    bool notify = x->note.rails & bit;
-    bool joint = notify && x->data & bit && note_immed(link, &x->note, &immed);
+    unsigned r = rail->index;
     int rc = 0;
 
-    if (x->data & bit) {
-        if (x->message && !x->posted[rail->index])
-            x->start_ns[rail->index] = job_now(rail->owner->job);
-        done.bytes = x->chunks[rail->index].bytes;
-        done.message = x->message;
-        done.start_ns = x->message ? x->start_ns[rail->index] : 0;
-        rc = post_data(rail, x, notify && !joint ? NULL : &done,
-                       joint ? &immed : NULL);
+    if (x->message && !x->done[r] && x->data & RAIL_BIT(r) && !x->posted[r])
+        x->start_ns[r] = job_now(rail->owner->job);
+    for (uint32_t left = x->note.eps & ~x->done[r]; !rc && left;
+         left &= left - 1) {
+        unsigned ep = (unsigned)__builtin_ctz(left);
+        rc = transfer_ep(x->peer->links[r][ep], x);
+        if (rc)
+            break;
+        x->posted[r] = 0;
+        x->done[r] |= (uint8_t)EP_BIT(ep);
     }
-    /* what follows the writes on their connection arrives after them */
-    if (!rc && notify && !joint)
-        rc = note_send(link, &x->note, x->data & bit || x->req ? &done : NULL);
     /* timed: the time is that of this rail, not of those posted after it.
      * parallel: what is complete already, this core takes from its cache */
     if (!rc && (x->message || rail->owner->parallel))
@@ -175,9 +202,11 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
                            int rc)
 {
     links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
+    struct link *link;
+    unsigned at = 0;
     /* if an event is still to come, against all rules: not to them */
-    for (uint32_t left = rails; left; left &= left - 1)
-        link_forget(x->peer->links[__builtin_ctz(left)], x->req, x->message);
+    while ((link = peer_next(x->peer, rails, &at)))
+        link_forget(link, x->req, x->message);
     transfer_abandon(t, x);
     if (x->req) {
         atomic_store(&x->req->pending, 0);
@@ -192,7 +221,8 @@ int transfer_start(drail_t *t, struct transfer *x, struct req *req)
     int rc = DRAIL_EAGAIN;
     x->req = req;
     if (req)
-        req_start(req, x->peer, rails);
+        req_start(req, x->peer, rails,
+                  (unsigned)__builtin_popcount(x->note.eps));
     if (!rails)
         return 0;
     /* one rail: every engine does the same */

@@ -13,7 +13,8 @@ struct transfer {
     const drail_xfer_t *xfer;
     enum verb verb;
     drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
-    size_t posted[DRAIL_MAX_RAILS];        /* bytes of them */
+    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present EP's part */
+    uint8_t done[DRAIL_MAX_RAILS];         /* EPs whose part is posted */
     uint64_t start_ns[DRAIL_MAX_RAILS];    /* where timed */
     uint32_t data;                         /* rails with a chunk */
     struct note note;                      /* rails 0: none */

@@ -228,7 +228,7 @@ static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
 int rail_listen(struct rail *rail, unsigned qlen)
 {
     /* each peer asks, connects and disconnects once */
-    unsigned events = 2 * rail->owner->job->size;
+    unsigned events = 2 * rail->owner->job->size * rail->owner->cfg.eps;
     unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
     if (status != DAT_SUCCESS)

@@ -89,7 +89,7 @@ void timing_harvest(drail_t *t)
 }
 
 struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
-                             uint64_t start_ns)
+                             unsigned eps, uint64_t start_ns)
 {
     struct timing *k = t->timing;
     if (k->head - k->tail == TIMED_MESSAGES) {
@@ -102,6 +102,7 @@ struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
     m->learns = timing_learns(t, m->slot, m->set, data);
     m->start_ns = start_ns;
     m->bytes = bytes;
+    memset(m->left, (int)eps, sizeof m->left);
     m->gap = k->gap;
     k->gap = false;
     if (m->learns)

@@ -20,6 +20,7 @@ struct message {
     unsigned slot;
     uint64_t start_ns;
     uint64_t bytes;
+    uint8_t left[DRAIL_MAX_RAILS]; /* EPs whose part is not complete */
 } __attribute__((aligned(CACHE_LINE)));
 
 #define TIMED_MESSAGES 256u /* under way at once; more are not timed */
@@ -47,9 +48,9 @@ uint32_t timing_learns(const drail_t *t, unsigned slot, uint32_t set,
                        uint32_t data);
 /* Looks at the messages that have completed. */
 void timing_harvest(drail_t *t);
-/* A message over these rails starts; NULL: it can't be timed. */
+/* A message over so many EPs of these rails starts; NULL: it can't be timed. */
 struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
-                             uint64_t start_ns);
+                             unsigned eps, uint64_t start_ns);
 /* A rail's part is complete; in the rail's thread. */
 void timing_part(drail_t *t, unsigned rail, struct message *m,
                  uint64_t start_ns, uint64_t bytes, bool ok);

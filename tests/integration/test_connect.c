@@ -71,6 +71,14 @@ static void extensions(struct rank *r)
             r->rank ? "1" : "0");
 }
 
+static void eps(struct rank *r)
+{
+    drail_config_t cfg;
+    config(&cfg);
+    cfg.eps = r->rank ? 3 : 2;
+    refused(r, &cfg, "DRAIL_EPS", r->rank ? "3" : "2", r->rank ? "2" : "3");
+}
+
 static void talk(struct rank *r, unsigned peer, uint32_t n)
 {
     uint32_t id;
@@ -150,6 +158,7 @@ static const struct test tests[] = {
     {"unequal depth", 2, depth, NULL, APART},
     {"unequal eager_bytes", 2, eager_bytes, NULL, APART},
     {"unequal extensions", 2, extensions, NULL, APART},
+    {"unequal eps", 2, eps, NULL, APART},
     {"connect again", 2, again, NULL, APART},
     {"beside another peer", 3, beside, NULL, APART},
     {"many peers, long queues", 10, many, NULL, APART},

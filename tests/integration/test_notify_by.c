@@ -93,7 +93,7 @@ static void puts_one_way(struct rank *r)
 /* Many under way, in order, with fewer sends than notifications. */
 static void streams(struct rank *r)
 {
-    enum { N = 2000 };
+    enum { N = 500 };
     struct memory m;
     memory_open(r, &m);
     drail_xfer_t x = transfer(r, &m, 64);
@@ -187,6 +187,25 @@ static void threaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
+static void spread(drail_config_t *cfg)
+{
+    shallow(cfg);
+    cfg->eps = 3;
+}
+
+static void spread_threaded(drail_config_t *cfg)
+{
+    threaded(cfg);
+    cfg->eps = 2;
+}
+
+static void spread_wide(drail_config_t *cfg)
+{
+    cfg->nrails = 1;
+    cfg->eps = DRAIL_MAX_EPS;
+    cfg->stripe_threshold = 64;
+}
+
 static void no_extensions(drail_config_t *cfg)
 {
     (void)cfg;
@@ -203,6 +222,14 @@ static const struct test tests[] = {
     {"batches", 2, batches, NULL, 0},
     {"batches, striped, shallow", 2, batches, shallow, 0},
     {"batches, threaded", 2, batches, threaded, 0},
+    {"puts, 3 EPs", 2, puts_one_way, spread, 0},
+    {"puts, 2 EPs, threaded", 2, puts_one_way, spread_threaded, 0},
+    {"puts, 8 EPs", 2, puts_one_way, spread_wide, 0},
+    {"streams, 3 EPs", 2, streams, spread, 0},
+    {"streams, 8 EPs", 2, streams, spread_wide, 0},
+    {"batches, 3 EPs", 2, batches, spread, 0},
+    {"batches, 2 EPs, threaded", 2, batches, spread_threaded, 0},
+    {"batches, 8 EPs", 2, batches, spread_wide, 0},
     {"not offered", 2, refused, no_extensions, 0},
 };
 

@@ -116,6 +116,7 @@ static void test_wrong(void **state)
         {"--wait any,any", "--wait", "any,any"},
         {"--notify-by word", "--notify-by", "word"},
         {"--align 48", "--align", "48"},
+        {"--eps 9", "--eps", "9"},
         {"--validate=yes", "--validate", "yes"},
         {"--output", "--output", "''"},
         {"--nonsense", "--nonsense", "--nonsense"},

@@ -76,7 +76,7 @@ static void malformed(void **state)
         {"DRAIL_WEIGHTS", "nan"},    {"DRAIL_DEPTH", "99999999999999999999"},
         {"DRAIL_SPIN_US", "20us"},   {"DRAIL_FIXED_RAIL", "16"},
         {"DRAIL_WAIT", "all"},       {"DRAIL_STRIPE_ALIGN", "48"},
-        {"DRAIL_NOTIFY_BY", "1"},
+        {"DRAIL_NOTIFY_BY", "1"},    {"DRAIL_EPS", "9"},
     };
     drail_config_t plain, cfg;
     drail_config_init(&plain);
@@ -93,6 +93,7 @@ static void malformed(void **state)
         assert_int_equal(cfg.eager_bytes, plain.eager_bytes);
         assert_int_equal(cfg.stripe_threshold, plain.stripe_threshold);
         assert_int_equal(cfg.fixed_rail, plain.fixed_rail);
+        assert_int_equal(cfg.eps, plain.eps);
         assert_int_equal(cfg.waiting, plain.waiting);
         assert_int_equal(cfg.notify_by, plain.notify_by);
         assert_int_equal(cfg.stripe_align, plain.stripe_align);
