@@ -13,8 +13,8 @@
  *    can only be freed.
  *  - A team and its requests are used by one thread at a time, as its drail_t.
  *  - Ranks give each other credit inside these calls only. With more of them
- *    under way than DRAIL_DEPTH, a rank that has completed its own must neither
- *    wait outside for the others (drail_job_barrier) nor prepare another.
+ *    under way than DRAIL_DEPTH, a rank that has completed its own must not
+ *    wait outside for the others (drail_job_barrier).
  *  - Buffers are any memory, and what is only sent may be read-only (PROT_READ);
  *    memory of drail_mem_alloc() is the fastest (peers can write into it
  *    without the kernel). `bytes` is that of one block.
@@ -65,7 +65,9 @@ void dcoll_config_init(dcoll_config_t *cfg);
 /**
  * Collective over all ranks of the job. @p rail must stay open until the team
  * is freed, serves one team at a time, and its notifications are the team's.
- * Connections are made when an algorithm first needs them.
+ * Ranks of several nodes are connected with the few others that they meet to
+ * prepare calls (at distances of powers of two); all other connections are made
+ * when an algorithm first needs them.
  * @param cfg NULL: as dcoll_config_init() sets it.
  * @param err may be NULL.
  */

@@ -133,9 +133,6 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
                                  team->timeout_ms);
     if (rc) {
         team_fail(team, rc, "preparing a collective: %s", drail_strerror(rc));
-        for (unsigned r = 0; r < team->locals; r++)
-            if (ledger_check(team, team->first + r))
-                break;
         goto out;
     }
     rc = compare_calls(q, all);

@@ -5,6 +5,7 @@
 #include "coll/run/agree.h"
 #include "coll/run/buffers.h"
 #include "coll/run/create.h"
+#include "coll/run/meet.h"
 #include "coll/run/prepare.h"
 #include "coll/run/wait.h"
 
@@ -42,7 +43,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     ledger_enter(team, &q->call);
     TAILQ_INSERT_HEAD(&team->requests, q, used);
     LIST_INSERT_HEAD(&team->by_id[q->id % REQUEST_BUCKETS], q, same_bucket);
-    rc = ledger_meet(team);
+    rc = request_meet(q);
     if (!rc) {
         rc = request_prepare(q, &needs, &card);
         rc = request_agree(q, rc, &needs, &card);

@@ -11,11 +11,9 @@
 #include <string.h>
 
 #include "coll/run/ledger.h"
-#include "coll/run/notes.h"
 #include "coll/run/team.h"
 
 #define INIT_BIT     0x80000000u
-#define NAP_NS       50000u
 #define IN_PLACE_BIT 0x40000000u
 
 static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
@@ -90,28 +88,6 @@ int ledger_settle(dcoll_team_t *team, int code)
     return code;
 }
 
-/* A look at the peer's ledger, whose parts may have been read in any order;
- * NULL: it can't be had. */
-static const struct ledger *look(dcoll_team_t *team, unsigned peer)
-{
-    drail_req_t req;
-    if (peer - team->first < team->locals)
-        return ledger_of(team, peer);
-    if (!team->connected[peer])
-        return NULL;
-    drail_xfer_t xfer = {
-        .local = team->copy,
-        .local_mem = team->copy_mem,
-        .remote = &team->members[peer].ledger,
-        .bytes = sizeof *team->copy,
-    };
-    if (drail_get(team->rail, peer, &xfer, 0, &req))
-        return NULL;
-    int rc = drail_wait(team->rail, &req, team->timeout_ms);
-    drail_forget(team->rail, &req);
-    return rc ? NULL : team->copy;
-}
-
 static bool dead(const dcoll_team_t *team, unsigned peer)
 {
     return peer - team->first < team->locals &&
@@ -166,56 +142,97 @@ static int check_alive(dcoll_team_t *team, unsigned peer)
                : 0;
 }
 
-int ledger_check(dcoll_team_t *team, unsigned peer)
+/* What was just being written has been by the second look. */
+static int check_calls(dcoll_team_t *team, unsigned peer,
+                       const struct ledger *other)
 {
-    uint64_t at, again;
-    const struct ledger *mine = ledger_of(team, team->rank);
-    const struct ledger *other = look(team, peer);
-    int rc = other ? check_error(team, peer, other) : 0;
-    /* what was just being written has been by the second look */
-    if (!rc && other && differ(mine, other, &at) &&
-        (other = look(team, peer)) && differ(mine, other, &again) &&
-        again == at)
-        rc = fail_differ(team, peer, other, at);
+    uint64_t at;
+    struct look *look = &team->look;
+    bool doubted = look->doubted == peer + 1;
+    if (!differ(ledger_of(team, team->rank), other, &at)) {
+        look->doubted = doubted ? 0 : look->doubted;
+        return 0;
+    }
+    if (doubted && look->at == at)
+        return fail_differ(team, peer, other, at);
+    look->doubted = peer + 1;
+    look->at = at;
+    return DRAIL_EAGAIN;
+}
+
+static int check(dcoll_team_t *team, unsigned peer, const struct ledger *other)
+{
+    int rc = check_error(team, peer, other);
+    if (!rc)
+        rc = check_calls(team, peer, other);
     return rc ? rc : check_alive(team, peer);
 }
 
-static int await_call(dcoll_team_t *team, unsigned peer, uint64_t n)
+static void look_begin(dcoll_team_t *team, unsigned peer)
 {
-    const struct ledger *other = ledger_of(team, peer);
-    const struct drail_platform *p = team->platform;
-    uint64_t end = platform_now(p) + (uint64_t)team->timeout_ms * 1000000u;
-    while (calls_of(other) < n) {
-        int rc = check_error(team, peer, other);
-        if (!rc)
-            rc = check_alive(team, peer);
-        if (rc)
-            return rc;
-        rc = team_progress(team);
-        if (rc)
-            return rc;
-        if (platform_now(p) >= end)
-            return team_fail(team, DRAIL_ETIMEOUT,
-                             "rank %u has made no call within %d ms", peer,
-                             team->timeout_ms);
-        platform_sleep(p, NAP_NS);
-    }
-    return 0;
+    struct look *look = &team->look;
+    drail_xfer_t xfer = {
+        .local = look->copy,
+        .local_mem = look->mem,
+        .remote = &team->members[peer].ledger,
+        .bytes = sizeof *look->copy,
+    };
+    look->peer = peer;
+    look->under_way = team->connected[peer] &&
+                      !drail_get(team->rail, peer, &xfer, 0, &look->req);
 }
 
-int ledger_meet(dcoll_team_t *team)
+/* At what comes of a peer's ledger, whose parts may have been read in any
+ * order. It takes its time, in which others may want to look at another's. */
+static int check_remote(dcoll_team_t *team, unsigned peer)
+{
+    struct look *look = &team->look;
+    if (!look->under_way)
+        look_begin(team, peer);
+    if (!look->under_way)
+        return 0; /* it can't be had */
+    int rc = drail_test(team->rail, &look->req);
+    if (rc == DRAIL_EAGAIN)
+        return rc;
+    look->under_way = false;
+    rc = rc ? 0 : check(team, look->peer, look->copy);
+    if (rc == DRAIL_EAGAIN || (!rc && look->peer != peer)) {
+        look_begin(team, peer);
+        return DRAIL_EAGAIN;
+    }
+    return rc;
+}
+
+int ledger_check(dcoll_team_t *team, unsigned peer)
+{
+    return peer - team->first < team->locals
+               ? check(team, peer, ledger_of(team, peer))
+               : check_remote(team, peer);
+}
+
+void ledger_look_no_more(dcoll_team_t *team)
+{
+    struct look *look = &team->look;
+    if (!look->under_way)
+        return;
+    drail_forget(team->rail, &look->req);
+    drail_fence(team->rail, look->peer);
+    look->under_way = false;
+}
+
+bool ledger_has_come(dcoll_team_t *team, unsigned peer)
+{
+    return calls_of(ledger_of(team, peer)) >=
+           calls_of(ledger_of(team, team->rank));
+}
+
+int ledger_joins(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *mine = ledger_of(team, team->rank);
-    uint64_t n = calls_of(mine), at;
-    for (unsigned r = 0; r < team->locals; r++) {
-        unsigned peer = team->first + r;
-        const struct ledger *other = ledger_of(team, peer);
-        int rc = peer == team->rank ? 0 : await_call(team, peer, n);
-        if (rc)
-            return rc;
-        if (differ(mine, other, &at) &&
-            !(at == n - 1 && other->ring[at % LEDGER].what & INIT_BIT))
-            return fail_differ(team, peer, other, at);
-    }
-    return 0;
+    const struct ledger *other = ledger_of(team, peer);
+    uint64_t at;
+    if (!differ(mine, other, &at) ||
+        (at == calls_of(mine) - 1 && other->ring[at % LEDGER].what & INIT_BIT))
+        return 0;
+    return fail_differ(team, peer, other, at);
 }

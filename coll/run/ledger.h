@@ -36,11 +36,15 @@ void ledger_enter(dcoll_team_t *team, const struct call *call);
 int ledger_settle(dcoll_team_t *team, int code);
 /* Has the peer called something else than we, given up, or died? Then the
  * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
- * For waits that have lasted a while. */
+ * For waits that have lasted a while. Does not wait: DRAIL_EAGAIN while the
+ * ledger is on its way; then it may also find such errors of another peer. */
 int ledger_check(dcoll_team_t *team, unsigned peer);
-/* Before this rank prepares a request with the others: until those of its node
- * have made as many calls. An error if one differs and is no preparation, which
- * its rank would not join. */
-int ledger_meet(dcoll_team_t *team);
+/* Nothing comes any more. */
+void ledger_look_no_more(dcoll_team_t *team);
+/* Has the peer, who is on my node, made as many calls as this rank? */
+bool ledger_has_come(dcoll_team_t *team, unsigned peer);
+/* When he has, and this rank's latest call is a preparation: an error if his
+ * call differs and is no preparation, which he would not join. */
+int ledger_joins(dcoll_team_t *team, unsigned peer);
 
 #endif

@@ -2,20 +2,34 @@
 /* Notifications: each is counted with the request and tag that its id names. */
 #include "coll/run/notes.h"
 
-/* An id names the request and the tag. */
+#define MEET DCOLL_TAGS /* behind the tags of schedules */
+
 uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
 {
-    return q->id * DCOLL_TAGS + tag;
+    return q->id * NOTE_KINDS + tag;
+}
+
+int notes_meet(dcoll_request_t *q, unsigned peer)
+{
+    drail_t *rail = q->team->rail;
+    int rc = drail_put(rail, peer, &(drail_xfer_t){0},
+                       DRAIL_NOTIFY | DRAIL_NOWAIT, note_id(q, MEET), NULL);
+    return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
 static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 {
     dcoll_request_t *q;
-    uint32_t of = id / DCOLL_TAGS;
+    uint32_t of = id / NOTE_KINDS, tag = id % NOTE_KINDS;
+    if (tag == MEET) {
+        /* at most one: the next meeting is after this one's */
+        team->met[peer] = of + 1;
+        return;
+    }
     /* none: a credit for a request that needs it no more */
     LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
     if (q->id == of)
-        q->due[id % DCOLL_TAGS * team->shape.nranks + peer]++;
+        q->due[tag * team->shape.nranks + peer]++;
 }
 
 /* Takes what has come from a peer, waiting for at most so long. */

@@ -6,6 +6,9 @@
 
 /* An id names the request and the tag. */
 uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag);
+/* Tells a peer that this rank has come to prepare the request. 0, DRAIL_EAGAIN:
+ * he has no credit for it, or an error. */
+int notes_meet(dcoll_request_t *q, unsigned peer);
 /* Takes what comes next from a peer, waiting for at most so long. */
 int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms);
 /* DCOLL_WAIT: 0, DRAIL_EAGAIN: it has not come yet, or an error. */

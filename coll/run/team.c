@@ -8,6 +8,7 @@
 
 #include "coll/run/cores.h"
 #include "coll/run/create.h"
+#include "coll/run/meet.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384
@@ -120,10 +121,10 @@ static int exchange_members(dcoll_team_t *team)
         rc = segment_attach(&team->ledgers, bytes,
                             &team->members[team->first].segment);
     if (!rc)
-        rc = drail_mem_alloc(team->rail, sizeof *team->copy,
+        rc = drail_mem_alloc(team->rail, sizeof *team->look.copy,
                              DRAIL_ACCESS_LOCAL | DRAIL_ACCESS_KEEP, &copy,
-                             &team->copy_mem);
-    team->copy = copy;
+                             &team->look.mem);
+    team->look.copy = copy;
     return rc;
 }
 
@@ -219,18 +220,22 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     team->connected = calloc(team->shape.nranks, sizeof *team->connected);
     team->members = calloc(team->shape.nranks, sizeof *team->members);
     rc = DRAIL_ENOMEM;
-    if (!team->connected || !team->members)
+    team->met = calloc(team->shape.nranks, sizeof *team->met);
+    if (!team->connected || !team->members || !team->met)
         goto out;
     load_table(team);
     rc = exchange_members(team);
     rc = exchange_ledgers(team, rc);
     if (!rc)
         rc = exchange_cores(team);
+    if (!rc)
+        rc = meet_connect(team);
 out:
     if (rc) {
         err->code = rc;
-        snprintf(err->text, sizeof err->text, "dcoll_team_create: %s",
-                 drail_strerror(rc));
+        snprintf(err->text, sizeof err->text, "dcoll_team_create: %.*s",
+                 (int)sizeof err->text / 2,
+                 team->error.code ? team->error.text : drail_strerror(rc));
         dcoll_team_free(team);
         return rc;
     }
@@ -247,11 +252,13 @@ void dcoll_team_free(dcoll_team_t *team)
     pool_free(&team->pool);
     if (team->ledger_mem)
         drail_mem_release(team->ledger_mem);
-    if (team->copy_mem)
-        drail_mem_release(team->copy_mem);
+    ledger_look_no_more(team);
+    if (team->look.mem)
+        drail_mem_release(team->look.mem);
     segment_close(&team->ledgers);
     free(team->node_begin);
     free(team->connected);
+    free(team->met);
     free(team->members);
     dcoll_table_free(&team->table);
     free(team);

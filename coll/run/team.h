@@ -29,8 +29,21 @@ struct member {
     size_t keep_bytes; /* the smallest counts */
 };
 
-/* Ids of requests go round: a notification's id holds them and a tag. */
-#define REQUEST_IDS     (UINT32_MAX / DCOLL_TAGS)
+/* At the ledger of a rank of another node. */
+struct look {
+    struct ledger *copy; /* registered */
+    drail_mem_t *mem;
+    drail_req_t req;
+    unsigned peer;
+    bool under_way;
+    unsigned doubted; /* rank + 1 whose call differed when it was looked at */
+    uint64_t at;      /* that call */
+};
+
+/* Ids of requests go round: a notification's id holds them and its kind, which
+ * is a tag, or that of a meeting. */
+#define NOTE_KINDS      (DCOLL_TAGS + 1u)
+#define REQUEST_IDS     (UINT32_MAX / NOTE_KINDS)
 #define REQUEST_BUCKETS 256u
 
 struct dcoll_team {
@@ -42,14 +55,14 @@ struct dcoll_team {
     dcoll_shape_t shape;
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
-    bool crowded; /* see cores_crowded() */
+    bool crowded;                       /* see cores_crowded() */
     int timeout_ms;
     bool *connected; /* by rank */
+    uint32_t *met;   /* by rank: the last request, + 1, that it has come for */
     struct member *members;
     struct segment ledgers; /* one per rank of my node */
     drail_mem_t *ledger_mem;
-    struct ledger *copy; /* of a remote rank's, registered */
-    drail_mem_t *copy_mem;
+    struct look look;
     TAILQ_HEAD(, dcoll_request) requests; /* of all, latest used first */
     TAILQ_HEAD(, dcoll_request) active;   /* that are under way */
     LIST_HEAD(, dcoll_request) by_id[REQUEST_BUCKETS];

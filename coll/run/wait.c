@@ -64,8 +64,11 @@ static int check_peer(dcoll_request_t *q, uint64_t now)
     if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
         now - q->looked_ns < CHECK_AFTER_NS)
         return 0;
+    int rc = ledger_check(q->team, op->peer);
+    if (rc == DRAIL_EAGAIN)
+        return 0; /* the next time */
     q->looked_ns = now;
-    return ledger_check(q->team, op->peer);
+    return rc;
 }
 
 static int fail_timeout(dcoll_request_t *q, int timeout_ms)

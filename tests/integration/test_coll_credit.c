@@ -10,7 +10,10 @@
 #define STARTS 40 /* many times as many as the transport has credits for */
 #define BYTES  64
 
-static _Atomic bool *gathered; /* shared by all ranks */
+/* Shared by all ranks. */
+static struct {
+    _Atomic bool gathered, ahead;
+} * said;
 
 struct scene {
     struct rank *r;
@@ -82,9 +85,9 @@ static void gave_up(struct rank *r)
 }
 
 /* Outside of the library, which takes nothing meanwhile. */
-static void await_gathered(void)
+static void await_word(_Atomic bool *word)
 {
-    for (unsigned ms = 0; !atomic_load(gathered); ms++) {
+    for (unsigned ms = 0; !atomic_load(word); ms++) {
         check(ms < 20000);
         nap(1);
     }
@@ -108,8 +111,8 @@ static void others_go_on(struct rank *r)
     if (r->rank) {
         good(&s, dcoll_wait(gather, -1));
         if (r->rank == 2)
-            atomic_store(gathered, true);
-        await_gathered();
+            atomic_store(&said->gathered, true);
+        await_word(&said->gathered);
         start_all(&s);
         finish_all(&s);
     } else {
@@ -124,6 +127,41 @@ static void others_go_on(struct rank *r)
     dcoll_team_free(s.team);
 }
 
+static void gather(struct scene *s, size_t bytes)
+{
+    unsigned char send[BYTES], recv[3 * BYTES];
+    memset(send, (int)(s->r->rank + bytes), bytes);
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, bytes, 2, "direct"};
+    good(s, dcoll_run(s->team, &c));
+    for (size_t i = 0; s->r->rank == 2 && i < 3 * bytes; i++)
+        check(recv[i] == i / bytes + bytes);
+}
+
+/*
+ * Rank 0 has run ahead as far as it can when it prepares another call. Rank 2,
+ * which has waited for rank 1, then owes it more credits than the transport
+ * has room for.
+ */
+static void preparing(struct rank *r)
+{
+    enum { SIZES = 8 };
+    struct scene s = {.r = r};
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &s.team, NULL));
+    for (size_t bytes = 1; bytes <= SIZES; bytes++)
+        gather(&s, bytes);
+    if (r->rank == 1)
+        await_word(&said->ahead);
+    for (unsigned start = 0; start < 2; start++)
+        for (size_t bytes = 1; bytes <= SIZES; bytes++)
+            gather(&s, bytes);
+    if (r->rank == 0)
+        atomic_store(&said->ahead, true);
+    gather(&s, SIZES + 1);
+    good(&s, dcoll_barrier(s.team));
+    barrier(r);
+    dcoll_team_free(s.team);
+}
+
 static void shallow(drail_config_t *cfg)
 {
     cfg->timeout_ms = 5000;
@@ -133,12 +171,13 @@ static void shallow(drail_config_t *cfg)
 static const struct test tests[] = {
     {"it hears that the peer gave up", 2, gave_up, shallow, APART | PPN(1)},
     {"others go on meanwhile", 4, others_go_on, shallow, APART | PPN(1)},
+    {"who prepares gives credit", 3, preparing, shallow, APART | PPN(1)},
 };
 
 int main(int argc, char **argv)
 {
-    gathered = mmap(NULL, sizeof *gathered, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(gathered != MAP_FAILED);
+    said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(said != MAP_FAILED);
     return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
 }

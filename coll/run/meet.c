@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks prepare they exchange over the job, and there nobody takes
+ * notifications: who waits for credit would do so in vain. Here they take them
+ * until all have come, and then nobody has anything left to send. Within a node
+ * the ledgers show who has come; ranks of several nodes tell each other by
+ * dissemination (D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier
+ * Synchronization", 1988).
+ */
+#include "coll/run/meet.h"
+#include "coll/run/notes.h"
+#include "dapl_rail/platform/spin.h"
+
+#define MS             1000000ull
+#define SPIN_NS        (2 * MS)
+#define NAP_LEAST_NS   50000u
+#define NAP_MOST_NS    MS
+#define CHECK_AFTER_NS (50 * MS) /* looks at the others' ledgers */
+
+struct meeting {
+    dcoll_request_t *q;
+    uint64_t begin_ns, looked_ns;
+    unsigned next; /* rank that is looked at next */
+    struct spin spin;
+};
+
+/* The other end of each connection does the same. */
+int meet_connect(dcoll_team_t *team)
+{
+    unsigned n = team->shape.nranks;
+    int rc = 0;
+    if (team->shape.nnodes == 1)
+        return 0;
+    for (unsigned distance = 1; !rc && distance < n; distance *= 2) {
+        rc = team_connect(team, (team->rank + distance) % n);
+        if (!rc)
+            rc = team_connect(team, (team->rank + n - distance) % n);
+    }
+    return rc;
+}
+
+/* Who differs or has given up does not come, nor does who waits for him. */
+static int look_around(struct meeting *m, uint64_t now)
+{
+    dcoll_team_t *team = m->q->team;
+    if (now - m->looked_ns < CHECK_AFTER_NS)
+        return 0;
+    for (; m->next < team->shape.nranks; m->next++) {
+        int rc = m->next == team->rank ? 0 : ledger_check(team, m->next);
+        if (rc)
+            return rc == DRAIL_EAGAIN ? 0 : rc;
+    }
+    m->next = 0;
+    m->looked_ns = now;
+    return 0;
+}
+
+/* Between two looks whether the peer has come. */
+static int linger(struct meeting *m, unsigned peer)
+{
+    dcoll_team_t *team = m->q->team;
+    uint64_t now = platform_now(team->platform), waited = now - m->begin_ns;
+    int rc = team_progress(team);
+    if (!rc)
+        rc = look_around(m, now);
+    if (rc)
+        return rc;
+    if (waited >= (uint64_t)team->timeout_ms * MS)
+        return team_fail(team, DRAIL_ETIMEOUT,
+                         "rank %u has not come to prepare a call within %d ms",
+                         peer, team->timeout_ms);
+    if (!spin_more(&m->spin))
+        platform_sleep(team->platform,
+                       spin_slice_ns(waited, NAP_LEAST_NS, NAP_MOST_NS));
+    return 0;
+}
+
+static int meet_node(struct meeting *m)
+{
+    dcoll_team_t *team = m->q->team;
+    int rc = 0;
+    for (unsigned r = 0; !rc && r < team->locals; r++) {
+        unsigned peer = team->first + r;
+        while (!rc && !ledger_has_come(team, peer))
+            rc = linger(m, peer);
+        if (!rc)
+            rc = ledger_joins(team, peer);
+    }
+    return rc;
+}
+
+static int tell(struct meeting *m, unsigned peer)
+{
+    int rc;
+    while ((rc = notes_meet(m->q, peer)) == DRAIL_EAGAIN) {
+        rc = linger(m, peer);
+        if (rc)
+            break;
+    }
+    return rc;
+}
+
+static int meet_all(struct meeting *m)
+{
+    dcoll_team_t *team = m->q->team;
+    unsigned n = team->shape.nranks;
+    int rc = 0;
+    for (unsigned distance = 1; !rc && distance < n; distance *= 2) {
+        unsigned from = (team->rank + n - distance) % n;
+        rc = tell(m, (team->rank + distance) % n);
+        while (!rc && team->met[from] != m->q->id + 1)
+            rc = linger(m, from);
+    }
+    return rc;
+}
+
+int request_meet(dcoll_request_t *q)
+{
+    dcoll_team_t *team = q->team;
+    uint64_t now = platform_now(team->platform);
+    struct meeting m = {.q = q, .begin_ns = now, .looked_ns = now};
+    spin_init(&m.spin, team->platform, team->crowded ? 0 : SPIN_YIELD_NS,
+              SPIN_NS);
+    spin_begin(&m.spin);
+    int rc = meet_node(&m);
+    if (!rc && team->shape.nnodes > 1)
+        rc = meet_all(&m);
+    return rc;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DCOLL_MEET_H
+#define DCOLL_MEET_H
+
+#include "coll/run/request.h"
+
+/* For the meetings of a team: all ranks call it at the same time. */
+int meet_connect(dcoll_team_t *team);
+/* Before this rank prepares a request with the others: until all have come. An
+ * error, which names the rank, if one differs, gives up, or does not come. */
+int request_meet(dcoll_request_t *q);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks meet before they prepare a call, and hear of who will not come. */
+#include <stdatomic.h>
+
+#include "coll/dcoll.h"
+
+#include "ranks.h"
+
+#define BYTES 16
+
+static _Atomic unsigned *told; /* ranks that have their error */
+
+static int gather(dcoll_team_t *team, size_t bytes, unsigned root)
+{
+    unsigned char send[BYTES] = {0}, recv[3 * BYTES];
+    dcoll_call_t c = {DCOLL_GATHER, send, recv, bytes, root, "direct"};
+    return dcoll_run(team, &c);
+}
+
+/* Rank 0 makes a call that is prepared, and the others one that is not. */
+static void other_call(struct rank *r)
+{
+    dcoll_team_t *team;
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+    expect(r, 0, gather(team, 8, 1));
+    if (r->rank == 0) {
+        expect(r, 0, gather(team, 8, 1)); /* as a leaf it waits for nobody */
+        for (unsigned ms = 0; atomic_load(told) < r->size - 1; ms++) {
+            check(ms < 20000);
+            nap(1);
+        }
+    } else {
+        expect(r, DRAIL_EINVAL, gather(team, 9, 1));
+        printf("# rank %u: %s\n", r->rank, dcoll_last_error(team));
+        check(strstr(dcoll_last_error(team), "gather of 8 bytes") != NULL);
+        check(strstr(dcoll_last_error(team), "gather of 9 bytes") != NULL);
+        check(strstr(dcoll_last_error(team), "rank 0") != NULL);
+        atomic_fetch_add(told, 1);
+    }
+    barrier(r);
+    dcoll_team_free(team);
+}
+
+static void patient(drail_config_t *cfg)
+{
+    cfg->timeout_ms = 8000;
+}
+
+static const struct test tests[] = {
+    {"a call that differs on another node", 3, other_call, patient,
+     APART | PPN(1)},
+};
+
+int main(int argc, char **argv)
+{
+    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(told != MAP_FAILED);
+    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
+}
