@@ -52,10 +52,11 @@ $(call programs,provider): $(TEST_BIN)/provider/%: \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
+$(BUILD)/obj/tests/integration/test_openmp.o: OBJ_CFLAGS = -fopenmp
 $(call programs,integration): $(TEST_BIN)/integration/%: \
     $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $(filter %.o,$^) \
+	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh

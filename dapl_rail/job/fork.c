@@ -270,6 +270,8 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     int rc = supervisor_open(&s, cfg, p);
     pattern.stop_all = s.stop_all;
     fflush(NULL); /* or every rank would write what is buffered again */
+    /* or every rank would wait for threads of the caller's pool */
+    omp_pause_resource_all(omp_pause_hard);
     for (unsigned r = 0; !rc && r < cfg->nranks; r++)
         rc = rank_start(&s, &pattern, r, rank_main, arg);
     if (rc)

@@ -140,10 +140,16 @@ static void threads_begun(void *arg, bool complete)
     sem_post(&threads->begun);
 }
 
+/* Signals are for the caller's threads. Not longer than the body: OpenMP gives
+ * its threads to the caller's regions afterwards. */
 static void threads_body(void *arg, unsigned index)
 {
     struct platform_threads *threads = arg;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     threads->body(threads->arg, index);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 static void *threads_main(void *arg)
@@ -168,17 +174,11 @@ static int machine_threads_start(const struct drail_platform *p, unsigned n,
                                  struct platform_threads **out)
 {
     struct platform_threads *threads = malloc(sizeof *threads);
-    sigset_t all, old;
     if (!threads)
         return DRAIL_ENOMEM;
     *threads = (struct platform_threads){.n = n, .body = body, .arg = arg};
     sem_init(&threads->begun, 0, 0);
-    /* signals are for the caller's threads */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&threads->helper, NULL, threads_main, threads);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (error) {
+    if (pthread_create(&threads->helper, NULL, threads_main, threads)) {
         sem_destroy(&threads->begun);
         free(threads);
         return DRAIL_ENOMEM;
