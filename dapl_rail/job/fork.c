@@ -271,7 +271,7 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     pattern.stop_all = s.stop_all;
     fflush(NULL); /* or every rank would write what is buffered again */
     /* or every rank would wait for threads of the caller's pool */
-    omp_pause_resource_all(omp_pause_hard);
+    omp_pause_resource_all(omp_pause_soft); /* hard: LLVM's can't fork then */
     for (unsigned r = 0; !rc && r < cfg->nranks; r++)
         rc = rank_start(&s, &pattern, r, rank_main, arg);
     if (rc)
