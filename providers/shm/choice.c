@@ -45,12 +45,12 @@ static void measure(bool write, size_t class)
     atomic_store(&verdicts[write][class], stream ? STREAM : PLAIN);
 }
 
+/* Of a copy that is not shorter than those of the first class. */
 static bool measured(bool write, size_t bytes)
 {
     size_t class = CLASSES - 1;
     while (bytes < classes[class].from)
-        if (!class --)
-            return false;
+        class --;
     /* while another thread measures, ours goes on */
     if (atomic_load_explicit(&verdicts[write][class], memory_order_relaxed) ==
             UNMEASURED &&
@@ -62,12 +62,19 @@ static bool measured(bool write, size_t bytes)
     return atomic_load(&verdicts[write][class]) == STREAM;
 }
 
+size_t shm_choice_least(const struct shm_params *params)
+{
+    if (!shm_can_stream)
+        return SIZE_MAX;
+    return params->stream_bytes == SHM_STREAM_MEASURED ? classes[0].from
+                                                       : params->stream_bytes;
+}
+
 bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes)
 {
-    size_t given = sia->params.stream_bytes;
-    if (!shm_can_stream ||
-        (given == SHM_STREAM_MEASURED ? !measured(write, bytes)
-                                      : bytes < given))
+    if (bytes < sia->stream_least ||
+        (sia->params.stream_bytes == SHM_STREAM_MEASURED &&
+         !measured(write, bytes)))
         return false;
     atomic_fetch_add_explicit(&sia->streamed, 1, memory_order_relaxed);
     return true;

@@ -73,7 +73,7 @@ size_t shm_last_word(uintptr_t to, size_t n)
     return word;
 }
 
-void shm_copy_ordered(void *to, const void *from, size_t n, bool stream)
+void shm_copy_ordered_any(void *to, const void *from, size_t n, bool stream)
 {
     if (!n)
         return;

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct shm_ia;
+struct shm_params;
 
 /* ---- copy.c ---- */
 
@@ -18,7 +20,18 @@ void shm_copy(void *to, const void *from, size_t n, bool stream);
 /* Bytes of the last aligned word of [to, to + n): 8, 4, 2 or 1; n is not 0. */
 size_t shm_last_word(uintptr_t to, size_t n);
 /* The last word becomes visible last and whole: a poller may wait for it. */
-void shm_copy_ordered(void *to, const void *from, size_t n, bool stream);
+void shm_copy_ordered_any(void *to, const void *from, size_t n, bool stream);
+static inline void shm_copy_ordered(void *to, const void *from, size_t n,
+                                    bool stream)
+{
+    uint64_t word;
+    if (n != sizeof word || (uintptr_t)to % sizeof word) {
+        shm_copy_ordered_any(to, from, n, stream);
+        return;
+    }
+    memcpy(&word, from, sizeof word);
+    __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
+}
 
 /* ---- trial.c ---- */
 
@@ -31,6 +44,8 @@ int shm_trial(size_t bytes, bool here, double ns[2]);
 
 #define SHM_STREAM_MEASURED SIZE_MAX /* stream= is not given */
 
+/* Copies of fewer bytes than this are plain. */
+size_t shm_choice_least(const struct shm_params *params);
 /* Shall a copy of so many bytes, into the peer's memory or from there, be made
  * with non-temporal stores? May measure (a few copies' time): hold no lock, be
  * in no access. Any thread. */

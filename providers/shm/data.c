@@ -272,18 +272,14 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         return DAT_SUCCESS;
     case CORE_WRITE:
     case CORE_WRITE_IMMED:
-        status = shm_remote_copy(c, 0, true, dto->nseg, dto->seg, dto->total,
-                                 dto->remote_address, dto->remote_key,
-                                 DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+        status = shm_remote_copy(c, dto, 0, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
         if (status == DAT_DTO_SUCCESS && dto->op == CORE_WRITE_IMMED) {
             post_message(ep, dto);
             return DAT_SUCCESS;
         }
         break;
     case CORE_READ:
-        status = shm_remote_copy(c, 0, false, dto->nseg, dto->seg, dto->total,
-                                 dto->remote_address, dto->remote_key,
-                                 DAT_MEM_PRIV_REMOTE_READ_FLAG);
+        status = shm_remote_copy(c, dto, 0, DAT_MEM_PRIV_REMOTE_READ_FLAG);
         break;
     case CORE_FETCH_ADD:
     case CORE_CMP_SWAP:
@@ -341,10 +337,16 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
         uint64_t len = from[i].segment_length;
         if (len > h->length - at)
             return DAT_DTO_ERR_BAD_RESPONSE;
-        uint32_t n = slice(w, at, len, to);
+        struct core_dto read = {
+            .op = CORE_READ,
+            .nseg = slice(w, at, len, to),
+            .seg = to,
+            .total = len,
+            .remote_address = from[i].virtual_address,
+            .remote_key = from[i].lmr_context,
+        };
         DAT_DTO_COMPLETION_STATUS status =
-            shm_remote_copy(c, 1, false, n, to, len, from[i].virtual_address,
-                            from[i].lmr_context, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+            shm_remote_copy(c, &read, 1, DAT_MEM_PRIV_LOCAL_READ_FLAG);
         if (status != DAT_DTO_SUCCESS)
             return status;
         at += len;

@@ -212,20 +212,6 @@ static bool map_add(struct shm_peer *peer, struct shm_map *m, uint32_t key)
     return true;
 }
 
-#ifdef __x86_64__
-__attribute__((target("prfchw")))
-#endif
-__attribute__((no_sanitize("thread"))) void
-shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
-{
-    /* not announced, so it may read a map that another thread is changing:
-     * wherever that leads, a prefetch does no harm */
-    const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    if (m->base)
-        __builtin_prefetch((void *)((uintptr_t)m->base + address - m->address),
-                           1);
-}
-
 const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key)
 {
     struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];

@@ -18,10 +18,10 @@
 
 /* The range behind a key, announced until shm_access_leave, if the access is
  * allowed; else NULL, and why. */
-static const struct shm_map *enter(struct shm_conn *c, int slot,
-                                   uint64_t address, uint64_t length,
-                                   uint32_t key, int priv,
-                                   DAT_DTO_COMPLETION_STATUS *status)
+static inline const struct shm_map *enter(struct shm_conn *c, int slot,
+                                          uint64_t address, uint64_t length,
+                                          uint32_t key, int priv,
+                                          DAT_DTO_COMPLETION_STATUS *status)
 {
     *status = shm_access_enter(c, slot, key);
     if (*status != DAT_DTO_SUCCESS)
@@ -108,25 +108,26 @@ static void map_copy(bool write, uint32_t nseg, const DAT_LMR_TRIPLET *seg,
     }
 }
 
-DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
-                                          bool write, uint32_t nseg,
-                                          const DAT_LMR_TRIPLET *seg,
-                                          uint64_t total, uint64_t address,
-                                          uint32_t key, int priv)
+DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
+                                          const struct core_dto *dto, int slot,
+                                          int priv)
 {
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
+    uint64_t address = dto->remote_address, total = dto->total;
+    bool write = dto->op != CORE_READ;
     if (!total) /* no memory is touched, no key is looked at (as on IB) */
         return status;
-    bool stream = shm_choose_stream(c->sia, write, total);
+    bool stream = total >= c->sia->stream_least &&
+                  shm_choose_stream(c->sia, write, total);
     const struct shm_map *m =
-        enter(c, slot, address, total, key, priv, &status);
+        enter(c, slot, address, total, dto->remote_key, priv, &status);
     if (!m)
         return status;
     if (m->base)
-        map_copy(write, nseg, seg, total, m->base + (address - m->address),
-                 stream);
+        map_copy(write, dto->nseg, dto->seg, total,
+                 m->base + (address - m->address), stream);
     else
-        status = vm_copy(c, write, nseg, seg, total, address);
+        status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
     shm_access_leave(c, slot);
     return status;
 }

@@ -326,6 +326,7 @@ struct shm_ia {
     struct shm_clock *clocks; /* NULL: no link model */
     struct shm_way way;       /* as door->way, which peers could change */
     uint64_t latency_ns, gap_ns;
+    size_t stream_least; /* shm_choice_least */
     char rate_text[SHM_HOPS][32];
     char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
     DAT_NAMED_ATTR attributes[12];
@@ -419,18 +420,28 @@ static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
 }
 /* A write comes: asks for its first line, so that a peer who polls it gives it
  * up while the access is being checked. A hint only. */
-void shm_peer_prefetch(const struct shm_peer *peer, uint32_t key,
-                       uint64_t address);
+__attribute__((no_sanitize("thread"))) static inline void
+shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
+{
+    /* not announced, so it may read a map that another thread is changing:
+     * wherever that leads, a prefetch does no harm */
+    const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
+    char *line = (char *)((uintptr_t)m->base + address - m->address);
+#ifdef __x86_64__ /* by name: the compiler has it for chosen CPUs only */
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
 /* Drops maps of ranges that the peer has withdrawn, if there are new ones. */
 void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
 
-/* remote.c: access to the peer's memory; slot: see shm_dir.access */
-DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c, int slot,
-                                          bool write, uint32_t nseg,
-                                          const DAT_LMR_TRIPLET *seg,
-                                          uint64_t total, uint64_t address,
-                                          uint32_t key, int priv);
+/* remote.c: access to the peer's memory that needs this privilege; slot: see
+ * shm_dir.access */
+DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
+                                          const struct core_dto *dto, int slot,
+                                          int priv);
 DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
                                             const struct core_dto *dto);
 

@@ -69,6 +69,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     if (ret != DAT_SUCCESS)
         goto fail;
     snprintf(sia->params_text, sizeof sia->params_text, "%s", params);
+    sia->stream_least = shm_choice_least(&sia->params);
     ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     if (shm_control_create(sia))
         goto fail;
