@@ -101,7 +101,12 @@ void setup_label(const setup_t *setup, const options_t *opts, char *text,
         used += (size_t)snprintf(text + used, size - used, "/%s",
                                  drail_team_name(setup->team));
     char variant[32];
-    setup_variant(setup, variant, sizeof variant);
+    setup_t compared = *setup; /* what all setups have is told elsewhere */
+    if (opts->nwaitings == 1)
+        compared.waiting = DRAIL_WAITING_ANY;
+    if (opts->nnotify_bys == 1)
+        compared.notify_by = DRAIL_NOTIFY_BY_AUTO;
+    setup_variant(&compared, variant, sizeof variant);
     if (*variant)
         used += (size_t)snprintf(text + used, size - used, "/%s", variant);
     if (setup->engine != DRAIL_ENGINE_SINGLE && opts->npolicies > 1)

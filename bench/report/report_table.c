@@ -55,6 +55,20 @@ void report_notes(FILE *file, const notes_t *notes)
         fprintf(file, "# note: %s\n", notes->text[i]);
 }
 
+/* Options of which all rows have the same, but not the default. */
+static void unusual(FILE *file, const options_t *o)
+{
+    bool serial = o->nwaitings == 1 && o->waitings[0] != DRAIL_WAITING_ANY;
+    bool by = o->nnotify_bys == 1 && o->notify_bys[0] != DRAIL_NOTIFY_BY_AUTO;
+    if (o->eps == 1 && !o->align && !serial && !by)
+        return;
+    fprintf(file, "# eps %llu, align %llu, wait %s, notify-by %s\n",
+            (unsigned long long)o->eps, (unsigned long long)o->align,
+            o->nwaitings == 1 ? drail_waiting_name(o->waitings[0]) : "as told",
+            o->nnotify_bys == 1 ? drail_notify_by_name(o->notify_bys[0])
+                                : "as told");
+}
+
 static void head(FILE *file, const result_t *r)
 {
     report_title(file, r->test->name, &r->machine);
@@ -65,10 +79,7 @@ static void head(FILE *file, const result_t *r)
         file, "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
         (unsigned long long)r->opts->batch, (unsigned long long)r->opts->warmup,
         r->threshold, r->opts->no_pin ? "not pinned" : "pinned");
-    if (r->opts->eps > 1 || r->opts->align)
-        fprintf(file, "# %llu EPs for each rail, stripes aligned to %llu\n",
-                (unsigned long long)r->opts->eps,
-                (unsigned long long)r->opts->align);
+    unusual(file, r->opts);
     report_notes(file, &r->notes);
     if (r->opts->repeat && r->opts->repeat < 6)
         fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "

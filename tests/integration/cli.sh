@@ -112,6 +112,30 @@ for test in bw bibw lat; do
         "${quick[@]}" --format csv --output "$work/$test.csv"
     check "$test's CSV is as promised" csv_is_good "$work/$test.csv" $test
 done
+# what the paper does beside what we do: rows are told apart by columns
+variants()
+{
+    timeout -k 1 60 "$bench" breakdown --wait any,serial --eps 2 --align 1 \
+        --notify-by send,immed --engine nonthreaded --sizes 100 \
+        --iterations 5 --repeat 3 --validate --format csv \
+        --save "$work/variants.json" --output "$work/variants.csv" || return 1
+    python3 - "$work/variants.csv" "$work/variants.json" <<'PY'
+import csv, json, sys
+with open(sys.argv[1], newline="") as f:
+    rows = list(csv.DictReader(f))
+told = [(r["wait"], r["notify_by"]) for r in rows]
+assert told == [(w, n) for w in ("any", "serial") for n in ("send", "immed")]
+assert {(r["eps"], r["align"], r["valid"]) for r in rows} == {("2", "1", "yes")}
+with open(sys.argv[2]) as f:
+    result = json.load(f)
+assert len({s["variant"] for s in result["configurations"]}) == 4
+assert result["results"][0]["per_rail"][0]["share"] == 0.5
+PY
+}
+check 'variants are told apart' variants
+check 'variants are compared with their like' sh -c \
+    '"$1" diff "$2" "$2" --format csv | tail -n +2 | cut -d, -f19 |
+     sort -u | wc -l | grep -qx 4' - "$bench" "$work/variants.json"
 check 'validation' timeout -k 1 60 "$bench" bw --sizes 0:64K --iterations 2 \
     --repeat 1 --validate --format csv --output "$work/valid.csv"
 check 'JSON is JSON' sh -c \
