@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a message's parts are spread over the EPs of their rails. */
+/* How a message's parts are spread over the EPs of their rails. Inline: mostly
+ * there is one. */
 #ifndef DRAIL_STRIPE_SPREAD_H
 #define DRAIL_STRIPE_SPREAD_H
 
 #include <stdint.h>
 
-#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+
+uint32_t spread_over_several(const drail_t *t, size_t bytes,
+                             const drail_chunk_t *chunks, int n,
+                             unsigned *turn);
+drail_chunk_t spread_cut(const drail_t *t, const drail_chunk_t *chunk,
+                         unsigned ep);
 
 /* The EPs of every rail that carry a message: all of them if it is striped, of
  * a shorter one the next in turn. */
-uint32_t spread_over(const drail_t *t, size_t bytes,
-                     const drail_chunk_t *chunks, int n, unsigned *turn);
+static inline uint32_t spread_over(const drail_t *t, size_t bytes,
+                                   const drail_chunk_t *chunks, int n,
+                                   unsigned *turn)
+{
+    return t->cfg.eps == 1 ? EP_BIT(0)
+                           : spread_over_several(t, bytes, chunks, n, turn);
+}
+
 /* What of a rail's chunk this one of these EPs carries. */
-drail_chunk_t spread_part(const drail_t *t, const drail_chunk_t *chunk,
-                          uint32_t eps, unsigned ep);
+static inline drail_chunk_t spread_part(const drail_t *t,
+                                        const drail_chunk_t *chunk,
+                                        uint32_t eps, unsigned ep)
+{
+    return eps & (eps - 1) ? spread_cut(t, chunk, ep) : *chunk;
+}
 
 #endif
