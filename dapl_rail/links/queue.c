@@ -56,11 +56,22 @@ static int link_error(struct link *link)
                      link->peer->rank, link->rail->info.name, link->why);
 }
 
+/* The provider's queue may be shorter than it said: where it has refused a DTO,
+ * it is not asked again before others are complete. */
+static unsigned room(const struct link *link)
+{
+    uint64_t under_way = link->posted - link->retired;
+    if (under_way >= link->rail->request_depth ||
+        link->refused_at == link->retired + 1)
+        return 0;
+    return link->rail->request_depth - (unsigned)under_way;
+}
+
 int link_room(const struct link *link)
 {
     if (link->state != LINK_UP)
         return link->state == LINK_CONNECTING ? DRAIL_EPEER : link->error;
-    return link->posted - link->retired < link->rail->request_depth;
+    return (int)room(link);
 }
 
 /* Enough suppressed ones: this DTO must have an event. */
@@ -76,7 +87,7 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
 {
     if (link->state != LINK_UP)
         return link_error(link);
-    if (link->posted - link->retired >= link->rail->request_depth)
+    if (!room(link))
         return DRAIL_EAGAIN;
 
     bool send = d->verb == VERB_SEND;
@@ -92,10 +103,11 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     DAT_COMPLETION_FLAGS flags =
         event ? DAT_COMPLETION_DEFAULT_FLAG : DAT_COMPLETION_SUPPRESS_FLAG;
     DAT_RETURN status = dto_post(link, d, cookie, flags);
-    /* the provider's queue may be shorter than it said */
     if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES &&
-        link->ops_head != link->ops_tail)
+        link->ops_head != link->ops_tail) {
+        link->refused_at = link->retired + 1;
         return DRAIL_EAGAIN;
+    }
     if (status != DAT_SUCCESS)
         return dat_fail(link->rail, dto_call(d->verb), status);
     link->posted++;

@@ -27,7 +27,7 @@ struct dto {
 /* Posts a DTO; done NULL: completion suppressed. DRAIL_EAGAIN: no room. */
 int link_post(struct link *link, struct dto *dto,
               const struct completion *done);
-/* Is there room for a DTO? An error when the link is down. */
+/* DTOs for which there is room, or an error when the link is down. */
 int link_room(const struct link *link);
 /* An op and those before it are complete. */
 void link_retire(struct op *op, int status);
