@@ -111,14 +111,14 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
     key.bytes = bytes;
     struct wire wire = {.type = WIRE_RENDEZVOUS,
                         .seq = mail->message_seq,
-                        .id = mail->announced + 1,
+                        .id = ++mail->announced,
                         .bytes = bytes};
     int rc = message_send(t, peer, rail, &wire, &key, sizeof key);
     if (rc)
         return rc;
     mail->message_seq++;
     struct message_wait w = {
-        .peer = peer, .rails = RAIL_BIT(rail), .finished = ++mail->announced};
+        .peer = peer, .rails = RAIL_BIT(rail), .finished = wire.id};
     rc = progress_wait(t, finished_owed, &w, t->cfg.timeout_ms);
     if (rc == DRAIL_ETIMEOUT || rc == DRAIL_EINTR)
         withdraw(t, peer, rail, wire.seq, given);

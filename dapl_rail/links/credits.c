@@ -99,14 +99,15 @@ static bool has_room(const struct link *link)
 /* What can't be sent now is tried again after each event of the link. */
 void link_pay(struct link *link)
 {
-    struct reply *reply = &link->reply;
-    struct wire wire = {.type = link->reply_due ? reply->type : WIRE_CREDIT};
-    bool credits = link->owed >= link->rail->owner->cfg.depth / 2;
-    if ((!link->reply_due && !credits) || !has_room(link))
-        return;
-    if (!post_message(link, &wire, reply->data,
-                      link->reply_due ? reply->bytes : 0, NULL))
-        link->reply_due = false;
+    struct wire wire = {.type = WIRE_CREDIT};
+    for (unsigned i = 0; i < REPLIES; i++) {
+        struct reply *reply = &link->replies[i];
+        if (reply->due && has_room(link))
+            reply->due = post_message(link, &reply->wire, reply->data,
+                                      reply->bytes, NULL) != 0;
+    }
+    if (link->owed >= link->rail->owner->cfg.depth / 2 && has_room(link))
+        post_message(link, &wire, NULL, 0, NULL);
 }
 
 void link_owe(struct link *link)
@@ -115,15 +116,23 @@ void link_owe(struct link *link)
     link_pay(link);
 }
 
-void link_reply(struct link *link, uint8_t type, const void *payload,
-                uint8_t bytes)
+void link_reply(struct link *link, enum reply_kind kind,
+                const struct wire *wire, const void *payload, uint8_t bytes)
 {
-    struct reply *reply = &link->reply;
-    link->reply_due = true;
-    reply->type = type;
+    struct reply *reply = &link->replies[kind];
+    reply->due = true;
+    reply->wire = *wire;
     reply->bytes = bytes;
-    memcpy(reply->data, payload, bytes);
+    if (bytes)
+        memcpy(reply->data, payload, bytes);
     link_pay(link);
+}
+
+int link_replied(const struct link *link, enum reply_kind kind)
+{
+    if (!link->replies[kind].due)
+        return 1;
+    return link->state > LINK_UP ? link->error : 0;
 }
 
 bool link_settled(struct link *link)

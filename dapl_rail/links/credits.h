@@ -20,10 +20,12 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
  * link_reserve() was for: so many bits of it. DRAIL_EAGAIN as above. */
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,
                      const struct completion *done);
-/* Sends a message that needs no credit as soon as there is room. One at a
- * time: the peer asks for it, and only once before it has it. */
-void link_reply(struct link *link, uint8_t type, const void *payload,
-                uint8_t bytes);
+/* Sends a message that needs no credit as soon as there is room. One of a kind
+ * at a time. */
+void link_reply(struct link *link, enum reply_kind kind,
+                const struct wire *wire, const void *payload, uint8_t bytes);
+/* Has it been sent? 1, 0, or the error because of which it never will be. */
+int link_replied(const struct link *link, enum reply_kind kind);
 /* A receive was consumed; gives credits back when many are owed. */
 void link_owe(struct link *link);
 /* Sends what is due, a reply or credits, if there is room. */

@@ -45,9 +45,13 @@ struct slot {
     uint32_t bytes;
 };
 
-/* A message that needs no credit and leaves when there is room. */
+/* A message that needs no credit and leaves when there is room. The peer has
+ * asked for it, and asks again only when it has it. */
+enum reply_kind { REPLY_ATOMIC, REPLY_FINISHED, REPLIES };
+
 struct reply {
-    uint8_t type;
+    struct wire wire;
+    bool due;
     uint8_t bytes;
     unsigned char data[48];
 };
@@ -89,7 +93,6 @@ struct link {
     unsigned credits, owed;
     unsigned reserved; /* send slots, each with a credit */
     unsigned next;     /* send slot */
-    bool reply_due;
 
     /* link.c */
     struct slot *slots;
@@ -101,7 +104,7 @@ struct link {
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
 
-    struct reply reply;
+    struct reply replies[REPLIES];
     char why[200];
 } __attribute__((aligned(CACHE_LINE)));
 
@@ -118,9 +121,10 @@ struct link_handlers {
 };
 
 /* Receives beyond those that credits stand for: two messages of credits can
- * be under way (each gives back at least half of the depth), a reply, and the
- * peer's last message (link_settled). */
-#define SPARE_RECEIVES 4
+ * be under way (each gives back at least half of the depth), the reply to an
+ * atomic, the words that two rendezvous are finished (of a withdrawn one, and
+ * of the next), and the peer's last message (link_settled). */
+#define SPARE_RECEIVES 6
 /* Request DTOs per EP and unit of depth. */
 #define REQUESTS_PER_RECEIVE 4
 

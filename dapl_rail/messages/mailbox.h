@@ -14,6 +14,7 @@
  * until its last event has come, whoever waits for it meanwhile. */
 struct reading {
     bool active;
+    bool finished; /* all has come or failed: the sender is being told */
     struct req req;
     drail_mem_t *mem; /* the receiver's buffer */
     void *buffer;

@@ -40,11 +40,15 @@ const char *message_withdrawn(struct slot *slot)
 
 const char *message_finished(struct slot *slot)
 {
+    struct mailbox *mail = slot->link->peer->mail;
     const struct wire *wire = (const struct wire *)slot->data;
-    atomic_store_explicit(&slot->link->peer->mail->finished,
-                          (uint64_t)wire->id << 32 | wire->seq,
-                          memory_order_release);
-    slot_return(slot, true);
+    uint64_t last = atomic_load_explicit(&mail->finished, memory_order_relaxed);
+    /* not the late word of one that was withdrawn */
+    if (wire->id == mail->announced && wire->id != (uint32_t)(last >> 32))
+        atomic_store_explicit(&mail->finished,
+                              (uint64_t)wire->id << 32 | wire->seq,
+                              memory_order_release);
+    slot_return(slot, false);
     return NULL;
 }
 
@@ -98,6 +102,7 @@ void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     drail_xfer_t xfer = {.local = buffer, .remote = &key, .bytes = wire->bytes};
 
     reading->active = true;
+    reading->finished = false;
     reading->buffer = buffer;
     reading->bytes = wire->bytes;
     reading->id = wire->id;
@@ -121,32 +126,29 @@ void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
 }
 
 /* Tells the sender that its message has been read, or why not. */
-static int finish(struct reading *reading, int status)
+static void finish(struct reading *reading, int status)
 {
-    struct wire wire = {
+    const struct wire wire = {
         .type = WIRE_FINISHED, .id = reading->id, .seq = (uint32_t)status};
-    int rc = link_reserve(reading->link);
-    if (rc)
-        return rc;
-    rc = link_send(reading->link, &wire, NULL, 0, NULL);
-    if (rc)
-        link_unreserve(reading->link);
-    return rc;
+    reading->finished = true;
+    link_reply(reading->link, REPLY_FINISHED, &wire, NULL, 0);
 }
 
 int reading_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     struct reading *reading = &((struct peer *)arg)->mail->reading;
-    int rc = req_owed(t, &reading->req, owed);
-    if (rc == 0)
+    int status = req_owed(t, &reading->req, owed);
+    if (status == 0)
         return 0;
-    int status = rc < 0 ? rc : 0, told = finish(reading, status);
+    if (!reading->finished)
+        finish(reading, status < 0 ? status : 0);
     *owed = RAIL_BIT(reading->link->rail->index);
-    if (told == DRAIL_EAGAIN)
+    int told = link_replied(reading->link, REPLY_FINISHED);
+    if (told == 0)
         return 0;
     reading->active = false;
     if (reading->mem)
         drail_mem_release(reading->mem);
     reading->mem = NULL;
-    return status ? status : told ? told : 1;
+    return status < 0 ? status : told;
 }

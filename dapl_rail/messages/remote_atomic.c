@@ -30,12 +30,13 @@ static void serve(struct link *link, struct wire_atomic *a)
 
 const char *atomic_asked(struct slot *slot)
 {
+    const struct wire reply = {.type = WIRE_ATOMIC_REPLY};
     struct wire_atomic a;
     if (!complete(slot))
         return "length of an atomic";
     a = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
     serve(slot->link, &a);
-    link_reply(slot->link, WIRE_ATOMIC_REPLY, &a, sizeof a);
+    link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
     slot_return(slot, true);
     return NULL;
 }
