@@ -20,8 +20,8 @@ struct opening {
 
 static uint64_t mode_of(const dcoll_request_t *q)
 {
-    return (uint64_t)q->args.groups << 32 | q->args.depth << 2 |
-           q->args.paced << 1 | q->args.zero_copy;
+    return (uint64_t)q->args.groups << 32 | q->team->shape.ports << 16 |
+           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
 static int compare_calls(dcoll_request_t *q, const struct opening *all)
@@ -34,7 +34,7 @@ static int compare_calls(dcoll_request_t *q, const struct opening *all)
                 continue;
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u and rank %u have different settings or "
-                             "tables: zero copy, groups, depth, pacing",
+                             "tables: zero copy, ports, groups, depth, pacing",
                              team->rank, r);
         }
         call_text(&q->call, ours, sizeof ours);

@@ -79,6 +79,12 @@ static void check_peer(const struct site *site, const dcoll_op_t *op)
               site->v->program->args.depth);
 }
 
+static void check_port(const struct site *site, const dcoll_op_t *op)
+{
+    if (op->port >= site->v->shape->ports)
+        WRONG(site, "port %u of %u", op->port, site->v->shape->ports);
+}
+
 static void check_put(const struct site *site, const dcoll_op_t *op)
 {
     struct verifier *v = site->v;
@@ -88,8 +94,7 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
     check_target(site, op->dst);
     check_range(site, site->rank, op->src, op->bytes);
     check_range(site, op->peer, op->dst, op->bytes);
-    if (op->port >= v->shape->ports)
-        WRONG(site, "port %u of %u", op->port, v->shape->ports);
+    check_port(site, op);
     stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
 }
 
@@ -114,8 +119,7 @@ static void check_get(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "only users' buffers are shared");
     else if (op->src.space != shared_space(&v->program->args))
         WRONG(site, "what is shared is the other buffer");
-    if (op->port >= v->shape->ports)
-        WRONG(site, "port %u of %u", op->port, v->shape->ports);
+    check_port(site, op);
     check_target(site, op->dst);
     check_range(site, op->peer, op->src, op->bytes);
     check_range(site, site->rank, op->dst, op->bytes);
@@ -180,6 +184,7 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         break;
     case DCOLL_NOTIFY:
         check_peer(site, op);
+        check_port(site, op);
         site->v->keys |= op->tag == DCOLL_READY;
         if (!site->v->error)
             stream_of(site->v, op->peer, site->rank, op->tag)->posts++;

@@ -41,6 +41,22 @@ static void other_call(struct rank *r)
     dcoll_team_free(team);
 }
 
+/* One rank has as many ports as others have not: its messages go elsewhere. */
+static void other_ports(struct rank *r)
+{
+    unsigned char send[BYTES] = {0}, recv[4 * BYTES];
+    dcoll_config_t cfg;
+    dcoll_team_t *team;
+    dcoll_config_init(&cfg);
+    cfg.ports = r->rank == 2 ? 2 : 1;
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "bruck"};
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &team, NULL));
+    expect(r, DRAIL_EINVAL, dcoll_run(team, &c));
+    check(strstr(dcoll_last_error(team), "ports") != NULL);
+    barrier(r);
+    dcoll_team_free(team);
+}
+
 static void patient(drail_config_t *cfg)
 {
     cfg->timeout_ms = 8000;
@@ -49,6 +65,7 @@ static void patient(drail_config_t *cfg)
 static const struct test tests[] = {
     {"a call that differs on another node", 3, other_call, patient,
      APART | PPN(1)},
+    {"a rank with other ports", 4, other_ports, patient, APART},
 };
 
 int main(int argc, char **argv)

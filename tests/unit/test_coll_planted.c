@@ -88,6 +88,15 @@ static void overlap(const dcoll_shape_t *shape, const dcoll_args_t *args,
     dcoll_add_notify(s, 0, 0, DCOLL_CREDIT);
 }
 
+/* Barrier of two ranks. Fault: through a port that there is not. */
+static void note_astray(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                        unsigned rank, dcoll_schedule_t *s)
+{
+    (void)args;
+    dcoll_add_notify(s, !rank, planted && rank ? shape->ports : 0, DCOLL_DATA);
+    dcoll_add_wait(s, !rank, DCOLL_DATA, 0);
+}
+
 /* ---------------------------------------------------------------- keys --- */
 
 /* All-gather of two ranks, by puts into RECV. Fault: rank 1 sends its key once
@@ -329,6 +338,8 @@ static const struct plant {
      "in step 0, rank 0 receives from rank 1 through port 0, too"},
     {two_notes, DCOLL_BARRIER, &trio, 0, false,
      "in step 0, rank 0 sends to rank 1 through port 0, too"},
+    {note_astray, DCOLL_BARRIER, &pair, 0, false,
+     "of rank 1 (NOTIFY DATA to rank 0): port 1 of 1"},
     {chain, DCOLL_BCAST, &trio, 0, false,
      "rank 1 (PUT of 8 bytes, RECV+0 to RECV+0 of rank 2): it is of step 0, "
      "but comes after messages of step 0"},
