@@ -166,21 +166,24 @@ static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
                : check_peer(q, now);
 }
 
-/* Between two polls. */
+/* Between two polls. DRAIL_EAGAIN: poll again; 0: there is no need to. */
 static int relax(dcoll_request_t *q, struct patience *p)
 {
     dcoll_team_t *team = q->team;
     bool awake = stays_awake(p, team);
     if (awake && ++p->polls % POLLS_BEFORE_PROGRESS)
-        return 0;
+        return DRAIL_EAGAIN;
     int rc = progress_all(q);
-    if (rc)
+    /* what it waits for may have come with that */
+    if (!rc)
+        rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN)
         return rc;
     uint64_t now = platform_now(team->platform);
     rc = check_time(q, p, now);
-    if (rc || awake || p->moves != team->moves)
-        return rc;
-    return sleep_slice(q, now, now - p->spin.start_ns);
+    if (!rc && !awake && p->moves == team->moves)
+        rc = sleep_slice(q, now, now - p->spin.start_ns);
+    return rc ? rc : DRAIL_EAGAIN;
 }
 
 int request_poll(dcoll_request_t *q)
@@ -206,6 +209,8 @@ int request_finish(dcoll_request_t *q, int timeout_ms)
     patience_begin(&patience, q->team, timeout_ms);
     do {
         rc = relax(q, &patience);
-    } while (!rc && (rc = request_advance(q)) == DRAIL_EAGAIN);
+        if (rc == DRAIL_EAGAIN)
+            rc = request_advance(q);
+    } while (rc == DRAIL_EAGAIN);
     return rc;
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "coll/run/executor.h"
+#include "coll/run/notes.h"
 #include "coll/run/wait.h"
 
 #define FLAGS 40
@@ -21,8 +22,10 @@
 struct play {
     struct drail_platform platform; /* first: hooks get its address */
     uint64_t now;
-    unsigned polls, sleeps;
-    uint64_t longest; /* sleep */
+    unsigned polls, sleeps, sleeps_then; /* then: when it came */
+    unsigned looks;                      /* at the rails since the last sleep */
+    bool came;                           /* what is waited for */
+    uint64_t longest;                    /* sleep */
     void (*others)(struct play *p);
     unsigned next; /* flag that is set next */
 
@@ -32,6 +35,8 @@ struct play {
     uint32_t seen[2][2 * FLAGS];
     dcoll_op_t ops[2][FLAGS];
     struct dcoll_request waits, other;
+    drail_req_t reqs[1];
+    struct target targets[2];
 };
 
 bool drail_job_interrupted(const drail_job_t *job)
@@ -47,6 +52,51 @@ const drail_config_t *drail_config_of(const drail_t *rail)
     return &config;
 }
 
+unsigned drail_nrails(const drail_t *rail)
+{
+    (void)rail;
+    return 1;
+}
+
+static struct play *playing;
+
+static void sleep_until(struct play *play, uint64_t until_ns)
+{
+    if (until_ns - play->now > play->longest)
+        play->longest = until_ns - play->now;
+    play->now = until_ns;
+    play->sleeps++;
+    play->looks = 0;
+    play->others(play);
+}
+
+/* After a while, a notification or credit comes just when progress is made for
+ * all: the first look after a sleep is that of the operation itself. */
+int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
+                      int timeout_ms)
+{
+    struct play *play = playing;
+    (void)rail, (void)peer;
+    if (timeout_ms > 0) {
+        sleep_until(play, play->now + (uint64_t)timeout_ms * MS);
+        return DRAIL_ETIMEOUT;
+    }
+    bool wait = play->waits.schedule.ops[0].kind == DCOLL_WAIT;
+    if (play->came || play->now < 30 * MS || ++play->looks < (wait ? 2 : 1))
+        return DRAIL_EAGAIN;
+    play->came = true;
+    play->sleeps_then = play->sleeps;
+    *id = note_id(&play->waits, wait ? DCOLL_DATA : DCOLL_READY);
+    return 0;
+}
+
+int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
+              unsigned flags, uint32_t id, drail_req_t *req)
+{
+    (void)rail, (void)peer, (void)xfer, (void)flags, (void)id, (void)req;
+    return playing->came ? 0 : DRAIL_EAGAIN;
+}
+
 static uint64_t now_hook(const struct drail_platform *p)
 {
     return ((const struct play *)p)->now;
@@ -60,11 +110,12 @@ static void sleep_hook(const struct drail_platform *p, _Atomic uint32_t *flag,
     (void)value;
     assert_true(shared);
     assert_true(until_ns > play->now);
-    if (until_ns - play->now > play->longest)
-        play->longest = until_ns - play->now;
-    play->now = until_ns;
-    play->sleeps++;
-    play->others(play);
+    sleep_until(play, until_ns);
+}
+
+static void nap_hook(const struct drail_platform *p, uint64_t until_ns)
+{
+    sleep_until((struct play *)p, until_ns);
 }
 
 static void poll_hook(const struct drail_platform *p)
@@ -88,6 +139,8 @@ static void request(struct play *p, struct dcoll_request *q, unsigned which,
     q->header = &p->header;
     q->words = p->words;
     q->seen = p->seen[which];
+    q->reqs = p->reqs;
+    q->targets = p->targets;
     q->args.depth = 2;
     q->schedule.flags = FLAGS;
     q->schedule.ops = p->ops[which];
@@ -103,6 +156,7 @@ static struct play *setup(struct play *p, void (*others)(struct play *p))
     memset(p, 0, sizeof *p);
     p->platform = (struct drail_platform){.now_ns = now_hook,
                                           .wait = sleep_hook,
+                                          .sleep_until = nap_hook,
                                           .yield = poll_hook,
                                           .relax = poll_hook};
     p->now = 1;
@@ -157,11 +211,50 @@ static void test_short_wait_polls(void **state)
     assert_true(p->polls > 0);
 }
 
+static void nobody(struct play *p)
+{
+    (void)p;
+}
+
+/* Who finds what he waits for while he makes progress for all does not sleep
+ * first. */
+static void comes_with_progress(dcoll_op_t op)
+{
+    static struct play play;
+    static bool connected[2] = {false, true};
+    static int32_t due[2 * DCOLL_TAGS];
+    struct play *p = playing = setup(&play, nobody);
+    memset(due, 0, sizeof due);
+    p->team.shape.nranks = 2;
+    p->team.connected = connected;
+    request(p, &p->waits, 0, 0, 1);
+    p->waits.schedule.ops[0] = op;
+    p->waits.due = due;
+    LIST_INSERT_HEAD(&p->team.by_id[0], &p->waits, same_bucket);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_true(p->came && p->sleeps_then > 0);
+    assert_int_equal(p->sleeps, p->sleeps_then);
+}
+
+static void test_notification_with_progress(void **state)
+{
+    (void)state;
+    comes_with_progress((dcoll_op_t){.kind = DCOLL_WAIT, .peer = 1});
+}
+
+static void test_credit_with_progress(void **state)
+{
+    (void)state;
+    comes_with_progress((dcoll_op_t){.kind = DCOLL_PUT, .peer = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sleeper_advances_others),
         cmocka_unit_test(test_short_wait_polls),
+        cmocka_unit_test(test_notification_with_progress),
+        cmocka_unit_test(test_credit_with_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
