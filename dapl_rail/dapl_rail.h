@@ -297,9 +297,11 @@ void drail_job_config_init(drail_job_config_t *cfg);
  * SIGTERM to the caller are passed on as SIGTERM to the ranks, each of which
  * finds drail_job_interrupted() true and its waits ended by DRAIL_EINTR.
  * The caller must not have DAT objects open. The transport may be opened
- * only within rank_main.
+ * only within rank_main. Meanwhile the process's soft limit of open files may
+ * be higher, and the threads of the caller's OpenMP pool may have been ended.
  * @return 0 when all ranks returned 0; DRAIL_EJOB when a rank failed (error
- * says which and how: exit status or signal); DRAIL_EINTR after a signal.
+ * says which and how: exit status or signal, or that another thread of
+ * the caller's has waited for it); DRAIL_EINTR after a signal.
  */
 int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                   void *arg);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forks the ranks of a job and supervises them: the parent serves the
- * out-of-band all-gather, passes signals on, and ends what must end.
+ * out-of-band all-gather, passes signals on, and ends what must end. Processes
+ * of this machine, so by its clock, whatever the platform's shows.
  */
 #include <errno.h>
 #include <omp.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #include "dapl_rail/job/oob.h"
 
 #define TERM_MS 1000 /* from SIGTERM to SIGKILL */
+#define UNKNOWN -1   /* exit status of one whom somebody else waited for */
 
 struct child {
     pid_t pid; /* 0: has been waited for */
@@ -28,7 +31,6 @@ struct child {
 
 struct supervisor {
     const drail_job_config_t *cfg;
-    const struct drail_platform *platform;
     struct child *children;
     unsigned nchildren, alive;
     struct oob_server oob;
@@ -131,7 +133,8 @@ static void interrupt(struct supervisor *s)
     signal_all(s, SIGTERM);
     oob_server_break(&s->oob, DRAIL_EINTR);
     s->term_ns = 0;
-    s->kill_ns = platform_now(s->platform) + (uint64_t)s->cfg->grace_ms * MS;
+    s->kill_ns =
+        platform_now(&platform_machine) + (uint64_t)s->cfg->grace_ms * MS;
 }
 
 static void read_signals(struct supervisor *s)
@@ -148,22 +151,37 @@ static void rank_failed(struct supervisor *s, unsigned rank, int status)
     if (s->rc)
         return;
     s->rc = DRAIL_EJOB;
-    if (WIFSIGNALED(status))
+    if (status == UNKNOWN)
+        error_set(s->cfg->error, DRAIL_EJOB,
+                  "rank %u was waited for by another part of the program, so "
+                  "how it ended is not known",
+                  rank);
+    else if (WIFSIGNALED(status))
         error_set(s->cfg->error, DRAIL_EJOB,
                   "rank %u was killed by signal %d (%s)", rank,
                   WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         error_set(s->cfg->error, DRAIL_EJOB, "rank %u exited with status %d",
                   rank, WEXITSTATUS(status));
-    s->term_ns = platform_now(s->platform) + (uint64_t)s->cfg->grace_ms * MS;
+    s->term_ns =
+        platform_now(&platform_machine) + (uint64_t)s->cfg->grace_ms * MS;
+}
+
+static bool has_ended(pid_t pid, int *status)
+{
+    pid_t got = waitpid(pid, status, WNOHANG);
+    if (got < 0 && errno == ECHILD) {
+        *status = UNKNOWN;
+        return true;
+    }
+    return got == pid;
 }
 
 static void reap(struct supervisor *s)
 {
     for (unsigned i = 0; i < s->nchildren; i++) {
         int status;
-        if (!s->children[i].pid ||
-            waitpid(s->children[i].pid, &status, WNOHANG) != s->children[i].pid)
+        if (!s->children[i].pid || !has_ended(s->children[i].pid, &status))
             continue;
         s->children[i].pid = 0;
         s->alive--;
@@ -176,7 +194,7 @@ static void reap(struct supervisor *s)
 
 static void enforce(struct supervisor *s)
 {
-    uint64_t now = platform_now(s->platform);
+    uint64_t now = platform_now(&platform_machine);
     if (s->term_ns && now >= s->term_ns) {
         signal_all(s, SIGTERM);
         s->term_ns = 0;
@@ -203,12 +221,10 @@ static void supervise(struct supervisor *s)
     }
 }
 
-static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg,
-                           const struct drail_platform *p)
+static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg)
 {
     memset(s, 0, sizeof *s);
     s->cfg = cfg;
-    s->platform = p;
     s->signals = -1;
     s->stop_all = mmap(NULL, sizeof *s->stop_all, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -256,6 +272,7 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                void *arg)
 {
     struct supervisor s;
+    struct rlimit files;
     const struct drail_platform *p =
         cfg->platform ? cfg->platform : &platform_machine;
     drail_job_t pattern = {
@@ -266,8 +283,9 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     if (nodes_make(&pattern.nodes, cfg->nranks, cfg->nodes,
                    cfg->ppn ? cfg->ppn : cfg->nranks))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
-    job_reserve_files(cfg->nranks);
-    int rc = supervisor_open(&s, cfg, p);
+    getrlimit(RLIMIT_NOFILE, &files);
+    job_reserve_files(cfg->nranks); /* the ranks inherit it */
+    int rc = supervisor_open(&s, cfg);
     pattern.stop_all = s.stop_all;
     fflush(NULL); /* or every rank would write what is buffered again */
     /* or every rank would wait for threads of the caller's pool */
@@ -278,6 +296,7 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
         signal_all(&s, SIGKILL);
     supervise(&s);
     supervisor_close(&s);
+    setrlimit(RLIMIT_NOFILE, &files);
     nodes_free(&pattern.nodes);
     return rc ? rc : s.rc;
 }

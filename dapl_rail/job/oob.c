@@ -198,7 +198,7 @@ static int ready(const struct transfer *x, short events)
     for (;;) {
         if (drail_job_interrupted(x->job))
             return DRAIL_EINTR;
-        uint64_t now = job_now(x->job);
+        uint64_t now = platform_now(&platform_machine);
         if (now >= x->deadline_ns)
             return DRAIL_ETIMEOUT;
         uint64_t left = (x->deadline_ns - now) / MS + 1;
@@ -254,7 +254,8 @@ int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
     struct transfer x = {
         .job = channel->job,
         .fd = channel->fd,
-        .deadline_ns = job_now(channel->job) + (uint64_t)timeout_ms * MS,
+        .deadline_ns =
+            platform_now(&platform_machine) + (uint64_t)timeout_ms * MS,
     };
     struct oob_header header = {.bytes = (uint32_t)bytes};
     int rc = send_all(&x, &header, sizeof header);

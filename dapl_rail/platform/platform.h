@@ -65,7 +65,8 @@ struct drail_platform {
     void (*copy)(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes);
 
-    /* drail_job_run, when ranks are anything else than forked processes. */
+    /* drail_job_run, when ranks are anything else than forked processes. NULL:
+     * they are, and supervised by the clock of this machine. */
     int (*run_ranks)(const struct drail_platform *p,
                      const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                      void *arg);
