@@ -345,11 +345,12 @@ unsigned drail_job_rank(const drail_job_t *job);
 unsigned drail_job_size(const drail_job_t *job);
 /** Number of nodes. They are numbered in the order of their first ranks. */
 unsigned drail_job_nodes(const drail_job_t *job);
-/** Node of @p rank. */
+/** Node of @p rank; UINT_MAX if the job has no such rank. */
 unsigned drail_job_node(const drail_job_t *job, unsigned rank);
-/** Index of @p rank among the ranks of its node, which are in order. */
+/** Index of @p rank among the ranks of its node, which are in order; or
+ *  UINT_MAX. */
 unsigned drail_job_local_rank(const drail_job_t *job, unsigned rank);
-/** Number of ranks on the node of @p rank. */
+/** Number of ranks on the node of @p rank; or 0. */
 unsigned drail_job_local_size(const drail_job_t *job, unsigned rank);
 /** Most ranks that any node has. */
 unsigned drail_job_ppn(const drail_job_t *job);

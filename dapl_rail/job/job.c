@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all jobs have in common. */
+#include <limits.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 
@@ -33,17 +33,17 @@ unsigned drail_job_nodes(const drail_job_t *job)
 
 unsigned drail_job_node(const drail_job_t *job, unsigned rank)
 {
-    return job->nodes.node[rank];
+    return rank < job->size ? job->nodes.node[rank] : UINT_MAX;
 }
 
 unsigned drail_job_local_rank(const drail_job_t *job, unsigned rank)
 {
-    return job->nodes.local[rank];
+    return rank < job->size ? job->nodes.local[rank] : UINT_MAX;
 }
 
 unsigned drail_job_local_size(const drail_job_t *job, unsigned rank)
 {
-    return job->nodes.ranks[job->nodes.node[rank]];
+    return rank < job->size ? job->nodes.ranks[job->nodes.node[rank]] : 0;
 }
 
 unsigned drail_job_ppn(const drail_job_t *job)
@@ -107,10 +107,10 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
     int rc = drail_job_interrupted(job)
                  ? DRAIL_EINTR
                  : job->allgather(job->context, mine, bytes, all, timeout_ms);
-    if (rc > 0)
+    if (rc > 0 || rc < DRAIL_ETRUNC) /* none of our codes */
         rc = DRAIL_EPEER;
-    /* a mismatch of sizes leaves the ranks in step; nothing else does */
-    if (rc && rc != DRAIL_EINVAL)
+    /* a mismatch of sizes leaves ours in step; nothing else does */
+    if (rc && (rc != DRAIL_EINVAL || job->joined))
         job->broken = rc;
     return rc;
 }

@@ -17,6 +17,7 @@ struct drail_job {
     const struct drail_platform *platform;
     drail_allgather_t allgather;
     void *context;          /* of allgather */
+    bool joined;            /* allgather is the caller's */
     int broken;             /* the ranks' all-gathers are out of step: why */
     uint64_t id;            /* random, the same on all ranks */
     _Atomic bool stop;      /* this rank */

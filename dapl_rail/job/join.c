@@ -47,7 +47,8 @@ static int greet(drail_job_t *job, drail_error_t *err)
         .nodes = map_sum(&job->nodes, job->size),
         .id = job_random(job->platform),
     };
-    struct greeting *all = calloc(job->size, sizeof *all);
+    /* that the all-gather is of as many ranks is what this finds out */
+    struct greeting *all = calloc(MAX_RANKS, sizeof *all);
     if (!all)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, -1);
@@ -79,6 +80,7 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
     job->platform = how->platform ? how->platform : &platform_machine;
     job->allgather = how->allgather;
     job->context = how->context;
+    job->joined = true;
     job_reserve_files(job->size);
     int rc = nodes_make(&job->nodes, job->size, how->nodes, job->size);
     if (rc)

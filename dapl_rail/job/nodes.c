@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/job/nodes.h"

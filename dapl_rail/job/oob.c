@@ -16,7 +16,10 @@ int oob_server_open(struct oob_server *s, unsigned nranks)
     memset(s, 0, sizeof *s);
     s->nranks = nranks;
     s->ranks = calloc(nranks, sizeof *s->ranks);
-    if (!s->ranks)
+    /* untouched pages cost nothing */
+    s->gather = malloc((size_t)JOB_GATHER_BYTES * nranks);
+    s->reply = malloc((size_t)JOB_GATHER_BYTES * nranks);
+    if (!s->ranks || !s->gather || !s->reply)
         return DRAIL_ENOMEM;
     for (unsigned r = 0; r < nranks; r++)
         s->ranks[r].fd = -1;
@@ -101,20 +104,7 @@ static void contributed(struct oob_server *s, struct oob_rank *r)
     unsigned char *full = s->gather;
     s->gather = s->reply;
     s->reply = full;
-    s->gather_size = 0;
     reply_to_waiting(s, status, r->header.bytes);
-}
-
-static int gather_reserve(struct oob_server *s)
-{
-    size_t need = (size_t)JOB_GATHER_BYTES * s->nranks;
-    if (s->gather_size >= need)
-        return 0;
-    if (!s->gather)
-        s->gather = malloc(need); /* untouched pages cost nothing */
-    if (s->gather)
-        s->gather_size = need;
-    return s->gather ? 0 : DRAIL_ENOMEM;
 }
 
 static void receive(struct oob_server *s, unsigned rank)
@@ -141,7 +131,7 @@ static void receive(struct oob_server *s, unsigned rank)
     r->received += (size_t)n;
     if (r->received < sizeof r->header)
         return;
-    if (r->header.bytes > JOB_GATHER_BYTES || gather_reserve(s)) {
+    if (r->header.bytes > JOB_GATHER_BYTES) {
         drop(r);
         return;
     }

@@ -33,11 +33,11 @@ struct oob_server {
     /* A rank contributes to the next round only after it has the whole reply
      * of the last, so two buffers do. */
     unsigned char *gather, *reply;
-    size_t gather_size;
     struct oob_header reply_header;
     int broken; /* a rank is gone: everybody is told this */
 };
 
+/* 0 or DRAIL_ENOMEM; oob_server_close in either case. */
 int oob_server_open(struct oob_server *s, unsigned nranks);
 void oob_server_close(struct oob_server *s);
 /* What poll() should look for on this rank's socket; -1 in fd: nothing. */

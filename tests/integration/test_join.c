@@ -3,6 +3,7 @@
  * Jobs that somebody else has started: the test forks the ranks by itself and
  * joins them over socket pairs, with rank 0 in the middle.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -219,6 +220,26 @@ static void misfits(unsigned rank)
     expect_refusal(&how, DRAIL_EINVAL, "ranks 0 and 2 differ in the node");
 }
 
+/* Rank 2 thinks that it is alone; the all-gather knows better. */
+static void too_small(unsigned rank)
+{
+    drail_job_join_t how = {
+        .rank = rank, .size = RANKS, .allgather = allgather, .context = &rank};
+    if (rank == 2)
+        how.rank = 0, how.size = 1;
+    expect_refusal(&how, DRAIL_EINVAL, rank == 2 ? "of 5" : "rank 0 of 1");
+}
+
+/* What no rank of the job has. */
+static void beyond(unsigned rank)
+{
+    drail_job_t *job = join(&rank, interleaved);
+    check(drail_job_node(job, RANKS) == UINT_MAX);
+    check(drail_job_local_rank(job, UINT_MAX) == UINT_MAX);
+    check(drail_job_local_size(job, RANKS) == 0);
+    drail_job_leave(job);
+}
+
 static void bad_arguments(unsigned rank)
 {
     drail_job_join_t how = {.rank = RANKS, .size = RANKS, .context = &rank};
@@ -231,22 +252,51 @@ static void bad_arguments(unsigned rank)
     drail_job_leave(NULL);
 }
 
-static int out_of_order(void *context, const void *mine, size_t bytes,
+/* Of one rank; the second call gives this code. */
+struct failing {
+    unsigned calls;
+    int code;
+};
+
+static int fail_later(void *context, const void *mine, size_t bytes, void *all,
+                      int timeout_ms)
+{
+    struct failing *f = context;
+    (void)timeout_ms;
+    memcpy(all, mine, bytes);
+    return ++f->calls == 2 ? f->code : 0;
+}
+
+/* Not called again, and its codes are the library's, or the peers' fault. */
+static void failing_once(int code, int want)
+{
+    struct failing f = {.code = code};
+    drail_job_t *job = NULL;
+    drail_job_join_t how = {.size = 1, .allgather = fail_later, .context = &f};
+    check(drail_job_join(&how, &job, NULL) == 0);
+    for (unsigned i = 0; i < 2; i++)
+        check(drail_job_barrier(job, -1) == want);
+    check(f.calls == 2);
+    drail_job_leave(job);
+}
+
+static int fail_at_once(void *context, const void *mine, size_t bytes,
                         void *all, int timeout_ms)
 {
-    (void)mine, (void)bytes, (void)all, (void)timeout_ms;
-    return (*(unsigned *)context)++ ? DRAIL_OK : LATER;
+    (void)context, (void)mine, (void)bytes, (void)all, (void)timeout_ms;
+    return LATER;
 }
 
 /* Once an all-gather has failed, the ranks are out of step. */
 static void failure(unsigned rank)
 {
     drail_job_t *job = join(&rank, NULL);
-    unsigned calls = 0;
-    drail_job_join_t how = {
-        .size = 1, .allgather = out_of_order, .context = &calls};
+    drail_job_join_t how = {.size = 1, .allgather = fail_at_once};
     expect_refusal(&how, DRAIL_EPEER, drail_strerror(DRAIL_EPEER));
-    check(calls == 1);
+    failing_once(DRAIL_EINVAL, DRAIL_EINVAL);
+    failing_once(DRAIL_ETRUNC, DRAIL_ETRUNC);
+    failing_once(-24, DRAIL_EPEER);
+    failing_once(7, DRAIL_EPEER);
     if (rank < 4)
         check(drail_job_barrier(job, -1) == DRAIL_EPEER);
     /* rank 4 ends, rank 0 passes it on */
@@ -266,6 +316,7 @@ int main(void)
         {"any node map", node_map},       {"transport", transport},
         {"interrupt", interrupted},       {"ranks that do not fit", misfits},
         {"bad arguments", bad_arguments}, {"all-gather fails", failure},
+        {"a size too small", too_small},  {"ranks beyond the job", beyond},
     };
     bool ok = true;
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
