@@ -383,8 +383,8 @@ typedef struct drail drail_t;
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
-/** Disconnects gracefully and frees everything; memory of drail_mem_… must
- *  have been released. Accepts NULL. */
+/** Disconnects gracefully and frees everything, also memory handles that have
+ *  not been released, with what drail_mem_alloc made. Accepts NULL. */
 void drail_close(drail_t *rail);
 
 /** The sentence that goes with the last failed call on this handle. */
@@ -460,9 +460,12 @@ int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
 /**
  * Registers memory of the caller's. A registration cache behind it shares live
  * registrations, and those that were made with DRAIL_ACCESS_KEEP also after
- * their release: for local access any that covers the range, for remote access
- * one of the same range and access, so that a key grants no more. Release the
- * handle before the memory is unmapped. @p bytes > 0.
+ * their release: for local access one without remote access that covers the
+ * range, for remote access one of the same range and access, so that a key
+ * grants no more, and nothing once it is released (but for what the cache
+ * keeps). Release the handle before the memory is unmapped. @p bytes > 0.
+ * Where a provider carries out RDMA reads as writes of the peer (iWARP), the
+ * keys of all memory without DRAIL_ACCESS_READ_ONLY also let peers write.
  */
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem);
@@ -477,8 +480,9 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
 /**
  * Releases a handle; with the last one of a registration also this, and the
  * memory if drail_mem_alloc made it. @return 0, or DRAIL_EDAT when the
- * provider did not let go, as a peer is inside: then the handle is still there
- * and the memory must be, too. Call again, or leave it to drail_close.
+ * provider did not let go, as a peer is inside: then the handle is still there,
+ * good for nothing else, and the memory must be there, too. Call again, or
+ * leave it to drail_close.
  */
 int drail_mem_release(drail_mem_t *mem);
 /** What peers need to reach @p mem; of local memory a key that every call

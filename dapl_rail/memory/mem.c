@@ -43,20 +43,24 @@ static int region_create(drail_t *t, void *address, size_t bytes,
     return 0;
 }
 
-static int mem_view(drail_t *t, struct region *region, void *address,
-                    size_t bytes, unsigned access, drail_mem_t **mem)
+/* To be opened, or freed. */
+static drail_mem_t *view_alloc(drail_t *t)
 {
     drail_mem_t *view = malloc(sizeof *view);
-    if (!view) {
-        cache_release(region);
-        return fail(t, DRAIL_ENOMEM, "out of memory");
-    }
-    *view = (drail_mem_t){.region = region,
+    if (!view)
+        fail(t, DRAIL_ENOMEM, "out of memory");
+    return view;
+}
+
+static void view_open(drail_mem_t *view, struct region *region, void *address,
+                      size_t bytes, unsigned access)
+{
+    *view = (drail_mem_t){.next = region->views,
+                          .region = region,
                           .address = address,
                           .bytes = bytes,
                           .access = access & DRAIL_ACCESS_ALL};
-    *mem = view;
-    return 0;
+    region->views = view;
 }
 
 int memory_map(size_t bytes, void **address, int *fd)
@@ -108,23 +112,29 @@ int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
         access & DRAIL_ACCESS_READ_ONLY || !rights_of(access, &rights))
         return fail(t, DRAIL_EINVAL, "drail_mem_alloc: %zu bytes, access 0x%x",
                     bytes, access);
+    drail_mem_t *view = view_alloc(t);
+    if (!view)
+        return DRAIL_ENOMEM;
     int error = memory_map(bytes, &start, &fd);
-    if (error)
-        return fail(t, DRAIL_ENOMEM, "no memory for %zu bytes: %s", bytes,
-                    strerror(error));
-    int rc = region_create(t, start, bytes,
-                           rights & ~(unsigned)DRAIL_ACCESS_KEEP, fd, &region);
-    if (!rc)
-        rc = mem_view(t, region, start, bytes, access, mem);
-    if (!rc)
-        *address = start;
-    return rc;
+    int rc = error ? fail(t, DRAIL_ENOMEM, "no memory for %zu bytes: %s", bytes,
+                          strerror(error))
+                   : region_create(t, start, bytes,
+                                   rights & ~(unsigned)DRAIL_ACCESS_KEEP, fd,
+                                   &region);
+    if (rc) {
+        free(view);
+        return rc;
+    }
+    view_open(view, region, start, bytes, access);
+    *mem = view;
+    *address = start;
+    return 0;
 }
 
 int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
                        drail_mem_t **mem)
 {
-    struct region *region = NULL;
+    struct region *region;
     unsigned rights;
     if (!t)
         return DRAIL_EINVAL;
@@ -133,13 +143,18 @@ int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
         return fail(t, DRAIL_EINVAL,
                     "drail_mem_register: %zu bytes, access 0x%x", bytes,
                     access);
+    drail_mem_t *view = view_alloc(t);
+    if (!view)
+        return DRAIL_ENOMEM;
     region = cache_find(t, address, bytes, rights);
-    if (!region) {
-        int rc = region_create(t, address, bytes, rights, -1, &region);
-        if (rc)
-            return rc;
+    int rc = region ? 0 : region_create(t, address, bytes, rights, -1, &region);
+    if (rc) {
+        free(view);
+        return rc;
     }
-    return mem_view(t, region, address, bytes, access, mem);
+    view_open(view, region, address, bytes, access);
+    *mem = view;
+    return 0;
 }
 
 int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
@@ -154,18 +169,16 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
         return fail(t, DRAIL_EINVAL,
                     "drail_mem_view: %zu bytes are not within the memory",
                     bytes);
-    cache_share(mem->region);
-    return mem_view(t, mem->region, address, bytes, mem->access, view);
+    *view = view_alloc(t);
+    if (!*view)
+        return DRAIL_ENOMEM;
+    view_open(*view, mem->region, address, bytes, mem->access);
+    return 0;
 }
 
 int drail_mem_release(drail_mem_t *mem)
 {
-    if (!mem)
-        return DRAIL_EINVAL;
-    int rc = cache_release(mem->region);
-    if (!rc)
-        free(mem);
-    return rc;
+    return mem ? cache_release(mem) : DRAIL_EINVAL;
 }
 
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key)

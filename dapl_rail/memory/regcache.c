@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration cache. A region serves every range within it that needs no
- * remote access; its keys grant all of it, so for remote access it serves only
- * its own range and access. With users it is only shared; without, it stays
- * only if its owner promised to keep the memory mapped (DRAIL_ACCESS_KEEP):
- * nothing tells us when an address gets another mapping, and a stale
- * registration would move the bytes of the old one.
+ * Registration cache. A local region serves every local range within it. One
+ * that peers reach serves only its own range and access: its keys grant all of
+ * it, for as long as it lives. A region lives as long as it has users (views),
+ * and without them only if its owner promised to keep the memory mapped
+ * (DRAIL_ACCESS_KEEP): nothing tells us when an address gets another mapping,
+ * and a stale registration would move the bytes of the old one. So without
+ * that promise it serves only while somebody uses all of it.
  */
 #include <stdlib.h>
 
@@ -39,10 +40,11 @@ static bool serves(const struct region *region, const void *address,
                    size_t bytes, unsigned access)
 {
     unsigned remote = access & DRAIL_ACCESS_ALL;
-    if (region->stale || !covers(region, address, bytes, access))
+    if (region->stale || region->closed ||
+        !covers(region, address, bytes, access) ||
+        (region->access & DRAIL_ACCESS_ALL) != remote)
         return false;
-    return !remote || (region->address == address && region->bytes == bytes &&
-                       (region->access & DRAIL_ACCESS_ALL) == remote);
+    return !remote || (region->address == address && region->bytes == bytes);
 }
 
 int cache_open(drail_t *t)
@@ -56,7 +58,6 @@ int cache_open(drail_t *t)
 
 void cache_insert(drail_t *t, struct region *region)
 {
-    region->users = 1;
     link_first(t->cache, region);
     t->cache->stats.misses++;
 }
@@ -70,7 +71,7 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
         if (!serves(region, address, bytes, access))
             continue;
         cache->stats.hits++;
-        if (region->users++ == 0)
+        if (!region->views)
             cache->stats.kept--;
         unlink_region(region);
         link_first(cache, region);
@@ -79,14 +80,12 @@ struct region *cache_find(drail_t *t, const void *address, size_t bytes,
     return NULL;
 }
 
-void cache_share(struct region *region)
-{
-    region->users++;
-}
-
 static int drop(struct region *region)
 {
     region->stale = true;
+    /* if it stays, its views are good for nothing but another release */
+    for (drail_mem_t *view = region->views; view; view = view->next)
+        view->bytes = view->access = 0;
     int rc = region_deregister(region);
     if (rc)
         return rc;
@@ -102,7 +101,7 @@ static void evict_oldest(struct cache *cache)
     bool done = false;
     for (; region != &cache->head; region = next) {
         next = region->prev;
-        if (region->users || (done && !region->stale))
+        if (region->views || (done && !region->stale))
             continue;
         if (!region->stale) {
             cache->stats.kept--;
@@ -113,14 +112,36 @@ static void evict_oldest(struct cache *cache)
     }
 }
 
-int cache_release(struct region *region)
+static void unlink_view(drail_mem_t *view)
 {
+    drail_mem_t **at = &view->region->views;
+    while (*at != view)
+        at = &(*at)->next;
+    *at = view->next;
+}
+
+static bool is_used_whole(const struct region *region)
+{
+    const drail_mem_t *view = region->views;
+    while (view && view->bytes != region->bytes)
+        view = view->next;
+    return view;
+}
+
+int cache_release(drail_mem_t *view)
+{
+    struct region *region = view->region;
     drail_t *t = region->owner;
-    bool keep = region->access & DRAIL_ACCESS_KEEP && t->tuning.cache_regions;
-    if (region->users == 1 && (region->stale || !keep))
+    bool mapped = region->access & DRAIL_ACCESS_KEEP;
+    bool last = region->views == view && !view->next;
+    if (last && (region->stale || !mapped || !t->tuning.cache_regions))
         return drop(region);
-    if (--region->users)
+    unlink_view(view);
+    free(view);
+    if (!last) {
+        region->closed = !mapped && !is_used_whole(region);
         return 0;
+    }
     t->cache->stats.kept++;
     if (t->cache->stats.kept > t->tuning.cache_regions)
         evict_oldest(t->cache);
@@ -135,7 +156,7 @@ void regions_free(drail_t *t)
             continue;
         /* somebody is inside even now: the memory stays where it is */
         unlink_region(region);
-        free(region);
+        region_forget(region);
     }
     free(t->cache);
     t->cache = NULL;
@@ -146,7 +167,7 @@ struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
 {
     struct region *region = t->cache->head.next;
     for (; region != &t->cache->head; region = region->next)
-        if (region->rmr_context[rail] == key &&
+        if (!region->stale && region->rmr_context[rail] == key &&
             covers(region, (const void *)(uintptr_t)address, bytes,
                    DRAIL_ACCESS_REMOTE_ATOMIC))
             return region;

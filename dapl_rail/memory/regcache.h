@@ -4,12 +4,11 @@
 
 #include "dapl_rail/memory/region.h"
 
-/* Each leaves the region with one more user. */
 void cache_insert(drail_t *t, struct region *region);
+/* A region of which a view is to be made at once, or NULL. */
 struct region *cache_find(drail_t *t, const void *address, size_t bytes,
                           unsigned access);
-void cache_share(struct region *region);
-/* 0, or an error: then it was the last user, and still is. */
-int cache_release(struct region *region);
+/* Frees the view; or an error: then it was the last, and is there still. */
+int cache_release(drail_mem_t *view);
 
 #endif

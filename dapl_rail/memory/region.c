@@ -60,11 +60,21 @@ int region_deregister(struct region *region)
     return rc;
 }
 
+void region_forget(struct region *region)
+{
+    struct drail_mem *view;
+    while ((view = region->views)) {
+        region->views = view->next;
+        free(view);
+    }
+    if (region->fd >= 0)
+        close(region->fd);
+    free(region);
+}
+
 void region_free(struct region *region)
 {
-    if (region->fd >= 0) {
+    if (region->fd >= 0)
         munmap(region->address, region->bytes);
-        close(region->fd);
-    }
-    free(region);
+    region_forget(region);
 }

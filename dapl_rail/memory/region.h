@@ -18,9 +18,10 @@ struct region {
     unsigned char *address;
     size_t bytes;
     unsigned access; /* rights: DRAIL_ACCESS_… and ACCESS_LOCAL_WRITE */
-    unsigned users;
-    bool stale; /* some of its LMRs are gone: it only waits for its end */
-    int fd;     /* of memory that we allocated, else -1 */
+    struct drail_mem *views; /* its users */
+    bool stale;  /* some of its LMRs are gone: it only waits for its end */
+    bool closed; /* other memory may be in a part of it: for nobody new */
+    int fd;      /* of memory that we allocated, else -1 */
     unsigned nrails;
     DAT_LMR_HANDLE lmr[DRAIL_MAX_RAILS];
     DAT_LMR_CONTEXT lmr_context[DRAIL_MAX_RAILS];
@@ -28,6 +29,7 @@ struct region {
 };
 
 struct drail_mem {
+    struct drail_mem *next; /* view of the region */
     struct region *region;
     unsigned char *address;
     size_t bytes;
@@ -44,8 +46,10 @@ int region_register(struct region *region);
 /* Frees what LMRs it can: 0, or an error with those left that peers
  * may be inside. */
 int region_deregister(struct region *region);
-/* Unmaps what is ours. */
+/* With its views; unmaps what is ours. */
 void region_free(struct region *region);
+/* The same, but the memory stays mapped. */
+void region_forget(struct region *region);
 
 /* Shared memory that a provider of this host can map: errno or 0. */
 int memory_map(size_t bytes, void **address, int *fd);

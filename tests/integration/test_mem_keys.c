@@ -103,7 +103,27 @@ static void not_other_access(struct rank *r)
     memory_close(r, &m);
 }
 
-/* Local memory shares any registration; its key is good for nothing. */
+/* Also while the memory is registered for something else. */
+static void not_once_released(struct rank *r)
+{
+    struct memory m;
+    drail_mem_t *local;
+    memory_open(r, &m, DRAIL_ACCESS_REMOTE_WRITE);
+    expect(r, 0,
+           drail_mem_register(r->t, m.at + FROM, PART, DRAIL_ACCESS_LOCAL,
+                              &local));
+    expect(r, 0, drail_mem_release(m.part));
+    m.part = local;
+    barrier(r);
+    if (r->rank == 0)
+        expect(r, DRAIL_EACCESS, write_by(r, &m, &m.keys[1], PART));
+    barrier(r);
+    if (r->rank == 1)
+        check(count_ones(&m) == 0);
+    memory_close(r, &m);
+}
+
+/* Local memory shares local registrations; its key is good for nothing. */
 static void not_local_memory(struct rank *r)
 {
     struct memory m;
@@ -111,9 +131,11 @@ static void not_local_memory(struct rank *r)
     drail_mem_t *local;
     drail_cache_stats(r->t, &before);
     memory_open(r, &m, DRAIL_ACCESS_LOCAL);
-    expect(r, 0, drail_mem_register(r->t, m.at, 8, DRAIL_ACCESS_LOCAL, &local));
+    expect(r, 0,
+           drail_mem_register(r->t, m.at + FROM + 8, 8, DRAIL_ACCESS_LOCAL,
+                              &local));
     drail_cache_stats(r->t, &after);
-    check(after.misses == before.misses + 1);
+    check(after.misses == before.misses + 2 && after.hits == before.hits + 1);
     if (r->rank == 0) {
         expect(r, DRAIL_EINVAL, write_by(r, &m, &m.keys[1], PART));
         /* and it can be no message that the peer reads */
@@ -161,6 +183,7 @@ static const struct test tests[] = {
     {"not what is before it", 2, not_before_it, NULL, 0},
     {"not other kinds of access", 2, not_other_access, NULL, 0},
     {"not local memory", 2, not_local_memory, NULL, 0},
+    {"not once it is released", 2, not_once_released, NULL, 0},
     {"views", 2, view, NULL, 0},
 };
 

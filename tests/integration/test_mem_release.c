@@ -29,10 +29,41 @@ dat_lmr_free(DAT_LMR_HANDLE lmr)
     return real(lmr);
 }
 
+/* Number of descriptors of the library's memory. */
+static unsigned memory_files(bool sealed)
+{
+    unsigned found = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        char path[32], name[64] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, name, sizeof name - 1) < 0 ||
+            !strstr(name, "memfd:drail"))
+            continue;
+        found++;
+        if (!sealed)
+            continue;
+        check(ftruncate(fd, 0) == -1 && errno == EPERM);
+        check(ftruncate(fd, 1 << 20) == -1 && errno == EPERM);
+    }
+    return found;
+}
+
 static bool is_mapped(void *memory)
 {
     unsigned char in_core[2];
     return mincore(memory, BYTES, in_core) == 0 || errno != ENOMEM;
+}
+
+/* Some of its LMRs are gone: nothing may use it, here or there. */
+static void good_for_nothing(struct rank *r, drail_mem_t *mem, void *memory)
+{
+    drail_mem_t *view;
+    drail_key_t key, any = {.bytes = BYTES, .nrails = drail_nrails(r->t)};
+    drail_xfer_t x = {memory, mem, &any, 0, 8};
+    expect(r, DRAIL_EINVAL, drail_put(r->t, r->peer, &x, 0, 0, NULL));
+    expect(r, DRAIL_EINVAL, drail_mem_view(mem, memory, 8, &view));
+    drail_mem_key(mem, &key);
+    check(key.nrails == 0);
 }
 
 /* One rail's LMR is refused: the handle stays, and can be released later. */
@@ -48,6 +79,7 @@ static void refused(struct rank *r)
     check(strstr(drail_last_error(r->t), "dat_lmr_free") != NULL);
     check(is_mapped(memory));
     memory[BYTES - 1] = 1;
+    good_for_nothing(r, mem, memory);
     expect(r, 0, drail_mem_release(mem));
     check(freed == drail_nrails(r->t));
     check(!is_mapped(memory));
@@ -59,7 +91,8 @@ static void not_found(struct rank *r)
     drail_mem_t *mem, *other;
     drail_cache_stats_t before, after;
     void *memory;
-    expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &memory, &mem));
+    expect(r, 0,
+           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_LOCAL, &memory, &mem));
     refusals = 1;
     expect(r, DRAIL_EDAT, drail_mem_release(mem));
     drail_cache_stats(r->t, &before);
@@ -111,7 +144,7 @@ static void closed(struct rank *r)
 /* … and leaves alone what a peer is inside of even then. */
 static void never_freed(struct rank *r)
 {
-    static drail_mem_t *mem; /* which it leaks */
+    drail_mem_t *mem; /* goes with the transport */
     unsigned char *memory;
     expect(
         r, 0,
@@ -120,8 +153,23 @@ static void never_freed(struct rank *r)
     expect(r, DRAIL_EDAT, drail_mem_release(mem));
     drail_close(r->t);
     r->t = NULL;
+    check(memory_files(false) == 0);
     check(is_mapped(memory));
     memory[0] = 1;
+}
+
+/* Handles that nobody has released go with the transport, too. */
+static void not_released(struct rank *r)
+{
+    unsigned char *memory;
+    drail_mem_t *mem, *view;
+    expect(
+        r, 0,
+        drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&memory, &mem));
+    expect(r, 0, drail_mem_view(mem, memory, 8, &view));
+    drail_close(r->t);
+    r->t = NULL;
+    check(!is_mapped(memory));
 }
 
 /* Nobody takes away pages under a peer who has them mapped. */
@@ -129,19 +177,8 @@ static void sealed(struct rank *r)
 {
     drail_mem_t *mem;
     void *memory;
-    unsigned found = 0;
     expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &memory, &mem));
-    for (int fd = 3; fd < 256; fd++) {
-        char path[32], name[64] = "";
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        if (readlink(path, name, sizeof name - 1) < 0 ||
-            !strstr(name, "memfd:drail"))
-            continue;
-        found++;
-        check(ftruncate(fd, 0) == -1 && errno == EPERM);
-        check(ftruncate(fd, 1 << 20) == -1 && errno == EPERM);
-    }
-    check(found > 0);
+    check(memory_files(true) > 0);
     expect(r, 0, drail_mem_release(mem));
 }
 
@@ -151,6 +188,7 @@ static const struct test tests[] = {
     {"evicted", 1, evicted, NULL, 0},
     {"closed", 1, closed, NULL, 0},
     {"never freed", 1, never_freed, NULL, 0},
+    {"not released", 1, not_released, NULL, 0},
     {"sealed", 2, sealed, NULL, 0},
 };
 

@@ -323,7 +323,7 @@ static void cache(struct rank *r)
     drail_cache_stats(r->t, &start);
 
     /* a live registration serves local access to what it covers */
-    expect(r, 0, drail_mem_register(r->t, m, 8 * page, DRAIL_ACCESS_ALL, &a));
+    expect(r, 0, drail_mem_register(r->t, m, 8 * page, DRAIL_ACCESS_LOCAL, &a));
     expect(r, 0,
            drail_mem_register(r->t, m + 100, page, DRAIL_ACCESS_LOCAL, &b));
     drail_cache_stats(r->t, &s);
