@@ -326,9 +326,20 @@ static inline bool core_requests_pending(struct core_ep *ep)
     return atomic_load_explicit(&ep->sq_tail, memory_order_relaxed) !=
            atomic_load_explicit(&ep->sq_head, memory_order_acquire);
 }
+/* The event of a request, unless it is a success that tells nobody. */
+void core_request_event(struct core_ep *ep, enum core_op op,
+                        DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                        DAT_DTO_COMPLETION_STATUS status, uint64_t length);
 /* Completes a request at once; nothing may be pending. */
-void core_request_done(struct core_ep *ep, const struct core_dto *dto,
-                       DAT_DTO_COMPLETION_STATUS status);
+static inline void core_request_done(struct core_ep *ep,
+                                     const struct core_dto *dto,
+                                     DAT_DTO_COMPLETION_STATUS status)
+{
+    if (status != DAT_DTO_SUCCESS ||
+        !(dto->flags & DAT_COMPLETION_SUPPRESS_FLAG))
+        core_request_event(ep, dto->op, dto->cookie, dto->flags, status,
+                           dto->total);
+}
 /* Keeps a request for later and returns it, for the transport to fill in its
  * part; there is room (core checked). ep->lock is held. */
 struct core_request *core_request_queue(struct core_ep *ep,

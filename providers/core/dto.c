@@ -10,72 +10,62 @@
 /* -------------------------------------------------------------- events --- */
 
 struct op_names {
-    DAT_EVENT_NUMBER event;
+    int event;     /* DAT_EVENT_NUMBER, or an extension's */
     int operation; /* DAT_DTOS, or an extension's */
     int ext_type;
 };
 
-static struct op_names request_names(enum core_op op)
-{
-    switch (op) {
-    case CORE_SEND:
-        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_SEND, 0};
-    case CORE_WRITE:
-        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_WRITE,
-                                 0};
-    case CORE_READ:
-        return (struct op_names){DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_READ,
-                                 0};
-    case CORE_WRITE_IMMED:
-        return (struct op_names){(int)DAT_IB_DTO_EVENT,
-                                 DAT_IB_DTO_RDMA_WRITE_IMMED,
-                                 DAT_IB_RDMA_WRITE_IMMED};
-    case CORE_FETCH_ADD:
-        return (struct op_names){(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_FETCH_ADD,
-                                 DAT_IB_FETCH_AND_ADD};
-    case CORE_CMP_SWAP:
-        break;
-    }
-    return (struct op_names){(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_CMP_SWAP,
-                             DAT_IB_CMP_AND_SWAP};
-}
+static const struct op_names request_names[] = {
+    [CORE_SEND] = {DAT_DTO_COMPLETION_EVENT, DAT_DTO_SEND, 0},
+    [CORE_WRITE] = {DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_WRITE, 0},
+    [CORE_WRITE_IMMED] = {(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_RDMA_WRITE_IMMED,
+                          DAT_IB_RDMA_WRITE_IMMED},
+    [CORE_READ] = {DAT_DTO_COMPLETION_EVENT, DAT_DTO_RDMA_READ, 0},
+    [CORE_FETCH_ADD] = {(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_FETCH_ADD,
+                        DAT_IB_FETCH_AND_ADD},
+    [CORE_CMP_SWAP] = {(int)DAT_IB_DTO_EVENT, DAT_IB_DTO_CMP_SWAP,
+                       DAT_IB_CMP_AND_SWAP},
+};
 
 /* Posts a DTO completion; a lost completion breaks the connection. */
 static void dto_event(struct core_ep *ep, struct core_evd *evd,
-                      struct op_names names, DAT_DTO_COOKIE cookie,
+                      const struct op_names *names, DAT_DTO_COOKIE cookie,
                       DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                       uint32_t immed, bool notify)
 {
-    DAT_EVENT e;
-    DAT_DTO_COMPLETION_EVENT_DATA *d = &e.event_data.dto_completion_event_data;
-    e.event_number = names.event;
+    DAT_EVENT *e = core_evd_reserve(evd);
+    if (!e) {
+        ep->o.ia->transport->abort(ep);
+        return;
+    }
+    DAT_DTO_COMPLETION_EVENT_DATA *d = &e->event_data.dto_completion_event_data;
+    e->event_number = (DAT_EVENT_NUMBER)names->event;
     d->ep_handle = ep;
     d->user_cookie = cookie;
     d->status = status;
     d->transfered_length = (DAT_SEG_LENGTH)length;
-    d->operation = (DAT_DTOS)names.operation;
+    d->operation = (DAT_DTOS)names->operation;
     d->rmr_context = 0;
-    if (names.event != DAT_DTO_COMPLETION_EVENT) {
+    if (names->event != DAT_DTO_COMPLETION_EVENT) {
         DAT_IB_EXTENSION_EVENT_DATA *x =
-            (DAT_IB_EXTENSION_EVENT_DATA *)e.event_extension_data;
-        memset(e.event_extension_data, 0, sizeof e.event_extension_data);
-        x->type = (DAT_IB_EXT_TYPE)names.ext_type;
+            (DAT_IB_EXTENSION_EVENT_DATA *)e->event_extension_data;
+        memset(e->event_extension_data, 0, sizeof e->event_extension_data);
+        x->type = (DAT_IB_EXT_TYPE)names->ext_type;
         x->status = (DAT_IB_STATUS)status;
         x->val.immed.data = immed;
     }
-    if (core_evd_post(evd, &e, notify))
-        ep->o.ia->transport->abort(ep);
+    core_evd_commit(evd, e, notify);
 }
 
-static void request_event(struct core_ep *ep, enum core_op op,
-                          DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
-                          DAT_DTO_COMPLETION_STATUS status, uint64_t length)
+void core_request_event(struct core_ep *ep, enum core_op op,
+                        DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags,
+                        DAT_DTO_COMPLETION_STATUS status, uint64_t length)
 {
     /* Suppression and silence are for success only. */
     bool failed = status != DAT_DTO_SUCCESS;
     if (!failed && (flags & DAT_COMPLETION_SUPPRESS_FLAG))
         return;
-    dto_event(ep, ep->request_evd, request_names(op), cookie, status,
+    dto_event(ep, ep->request_evd, &request_names[op], cookie, status,
               failed ? 0 : length, 0,
               failed || !(flags & DAT_COMPLETION_UNSIGNALLED_FLAG));
 }
@@ -85,12 +75,6 @@ static void request_event(struct core_ep *ep, enum core_op op,
 /* Lengths are held against what the IA can do. The EP attributes of the same
  * names are no limits: verbs providers do not enforce them, and genuine dtest
  * writes more than it asked for. */
-
-void core_request_done(struct core_ep *ep, const struct core_dto *dto,
-                       DAT_DTO_COMPLETION_STATUS status)
-{
-    request_event(ep, dto->op, dto->cookie, dto->flags, status, dto->total);
-}
 
 struct core_request *core_request_queue(struct core_ep *ep,
                                         const struct core_dto *dto)
@@ -118,13 +102,13 @@ void core_requests_retire(struct core_ep *ep)
         struct core_request *r = core_request_at(ep, head);
         if (!r->done)
             break;
-        request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
-                      r->w.total);
+        core_request_event(ep, r->op, r->w.cookie, r->w.flags, r->status,
+                           r->w.total);
         atomic_store_explicit(&ep->sq_head, ++head, memory_order_release);
     }
 }
 
-static DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
+static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
 {
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
@@ -265,8 +249,11 @@ void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
     if (ep->srq)
         core_srq_done(ep->srq);
     else
-        atomic_fetch_add_explicit(&ep->rq_head, 1, memory_order_release);
-    dto_event(ep, ep->recv_evd, immed ? with_immed : plain, cookie, status,
+        atomic_store_explicit(
+            &ep->rq_head,
+            atomic_load_explicit(&ep->rq_head, memory_order_relaxed) + 1,
+            memory_order_release);
+    dto_event(ep, ep->recv_evd, immed ? &with_immed : &plain, cookie, status,
               length, immed ? *immed : 0, notify);
 }
 

@@ -43,36 +43,40 @@ static void ring_free(struct core_evd_ring *r)
 /* Most events carry no extension data: do not move those 64 bytes. */
 static void event_copy(DAT_EVENT *to, const DAT_EVENT *from)
 {
-    bool extended = from->event_number >= DAT_IB_EXTENSION_RANGE_BASE;
-    memcpy(to, from,
-           extended ? sizeof *to : offsetof(DAT_EVENT, event_extension_data));
+    memcpy(to, from, offsetof(DAT_EVENT, event_extension_data));
+    if (from->event_number >= DAT_IB_EXTENSION_RANGE_BASE)
+        memcpy(to->event_extension_data, from->event_extension_data,
+               sizeof to->event_extension_data);
 }
 
-static bool ring_put(struct core_evd_ring *r, const DAT_EVENT *event,
-                     struct core_evd *evd, bool silent)
+/* A slot that is this producer's until ring_publish; NULL: all are full. */
+static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
 {
     uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
-    struct core_evd_slot *s;
     for (;;) {
-        s = &r->slot[pos & r->mask];
+        struct core_evd_slot *s = &r->slot[pos & r->mask];
         uint64_t lap = pos & ~r->mask;
         uint64_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
         if (turn == lap) {
             if (atomic_compare_exchange_weak_explicit(&r->tail, &pos, pos + 1,
                                                       memory_order_relaxed,
                                                       memory_order_relaxed))
-                break;
+                return s;
         } else if (turn < lap) {
-            return false; /* full */
+            return NULL;
         } else {
             pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
         }
     }
-    event_copy(&s->event, event);
+}
+
+static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
+                         bool silent)
+{
     s->event.evd_handle = evd;
     s->silent = silent;
-    atomic_store_explicit(&s->turn, (pos & ~r->mask) + 1, memory_order_release);
-    return true;
+    uint64_t lap = atomic_load_explicit(&s->turn, memory_order_relaxed);
+    atomic_store_explicit(&s->turn, lap + 1, memory_order_release);
 }
 
 /* Has the producer of this position published it? */
@@ -132,19 +136,38 @@ static void evd_notify(struct core_evd *evd)
               atomic_load_explicit(&evd->bells, memory_order_relaxed));
 }
 
-int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
+static void evd_overflow(struct core_evd *evd)
 {
-    struct core_evd_ring *r =
-        atomic_load_explicit(&evd->ring, memory_order_acquire);
-    if (!ring_put(r, event, evd, !notify)) {
-        if (!atomic_exchange(&evd->overflowed, true) &&
-            evd != evd->o.ia->async_evd)
-            core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
-                             DAT_EVD_OVERFLOW_ERROR);
-        return -1;
-    }
+    if (!atomic_exchange(&evd->overflowed, true) && evd != evd->o.ia->async_evd)
+        core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
+                         DAT_EVD_OVERFLOW_ERROR);
+}
+
+DAT_EVENT *core_evd_reserve(struct core_evd *evd)
+{
+    struct core_evd_slot *s =
+        ring_claim(atomic_load_explicit(&evd->ring, memory_order_acquire));
+    if (s)
+        return &s->event;
+    evd_overflow(evd);
+    return NULL;
+}
+
+void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify)
+{
+    size_t at = offsetof(struct core_evd_slot, event);
+    ring_publish((void *)((char *)event - at), evd, !notify);
     if (notify)
         evd_notify(evd);
+}
+
+int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
+{
+    DAT_EVENT *e = core_evd_reserve(evd);
+    if (!e)
+        return -1;
+    event_copy(e, event);
+    core_evd_commit(evd, e, notify);
     return 0;
 }
 
@@ -388,9 +411,11 @@ DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
     if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
     /* Refused rather than lost: the consumer is told here. */
-    if (!ring_put(atomic_load(&evd->ring), event, evd, false))
+    struct core_evd_slot *s = ring_claim(atomic_load(&evd->ring));
+    if (!s)
         return CORE_ERROR(DAT_QUEUE_FULL, 0);
-    evd_notify(evd);
+    event_copy(&s->event, event);
+    core_evd_commit(evd, &s->event, true);
     return DAT_SUCCESS;
 }
 

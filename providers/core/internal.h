@@ -99,7 +99,13 @@ struct core_srq {
 void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size);
 void core_object_free(void *object);
 /* The object behind a handle, or NULL if it is not one of this type. */
-void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type);
+static inline void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
+{
+    struct core_object *o = handle;
+    if (!o || ((uintptr_t)o & 7) || o->magic != CORE_MAGIC || o->type != type)
+        return NULL;
+    return o;
+}
 /* INVALID_HANDLE with the subtype of this type. */
 DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type);
 /* What each query begins with: is the handle one of this type, are all bits of
@@ -119,10 +125,22 @@ static inline void core_unref(struct core_object *o)
 void core_fork_add(struct core_ia *ia);
 void core_fork_remove(struct core_ia *ia);
 
-struct core_ia *core_ia_get(DAT_HANDLE handle);
-struct core_evd *core_evd_get(DAT_HANDLE handle);
-struct core_ep *core_ep_get(DAT_HANDLE handle);
-struct core_pz *core_pz_get(DAT_HANDLE handle);
+static inline struct core_ia *core_ia_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_IA);
+}
+static inline struct core_evd *core_evd_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_EVD);
+}
+static inline struct core_ep *core_ep_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_EP);
+}
+static inline struct core_pz *core_pz_get(DAT_HANDLE handle)
+{
+    return core_object_get(handle, DAT_HANDLE_TYPE_PZ);
+}
 
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
@@ -131,6 +149,10 @@ void core_evd_destroy(struct core_evd *evd);
 /* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
  * queue is full (the asynchronous EVD has been told). */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
+/* The same in two steps: the event to be filled in (NULL: the queue is full),
+ * extension data only if its number is an extension's; then it is there. */
+DAT_EVENT *core_evd_reserve(struct core_evd *evd);
+void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify);
 void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
                       DAT_HANDLE handle, DAT_COUNT reason);
 /* A thread in dat_evd_wait or dat_cno_wait. */
@@ -218,11 +240,39 @@ static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
     struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
     return key && mr->key == key ? mr : NULL;
 }
+static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
+                                     uint64_t length)
+{
+    return address >= mr->base && length <= mr->length &&
+           address - mr->base <= mr->length - length;
+}
 /* Checks a scatter/gather list against local registrations; sums it up. */
-DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
-                          DAT_COUNT nseg, DAT_COUNT max_seg,
-                          const DAT_LMR_TRIPLET *seg, int priv,
-                          uint64_t *total);
+static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
+                                        DAT_COUNT nseg, DAT_COUNT max_seg,
+                                        const DAT_LMR_TRIPLET *seg, int priv,
+                                        uint64_t *total)
+{
+    if (nseg < 0 || nseg > max_seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    if (nseg && !seg)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+    uint64_t sum = 0;
+    for (DAT_COUNT i = 0; i < nseg; i++) {
+        if (!seg[i].segment_length)
+            continue;
+        const struct core_mr *mr = core_mr_find(ia, seg[i].lmr_context);
+        if (!mr || !core_range_within(mr, seg[i].virtual_address,
+                                      seg[i].segment_length))
+            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
+        if ((mr->priv & priv) != priv)
+            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
+        if (mr->pz_id != pz->id)
+            return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
+        sum += seg[i].segment_length;
+    }
+    *total = sum;
+    return DAT_SUCCESS;
+}
 /* Without their ranges. */
 void core_lmr_destroy(struct core_lmr *lmr);
 void core_rmr_destroy(struct core_rmr *rmr);

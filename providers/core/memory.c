@@ -55,39 +55,6 @@ bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
     return true;
 }
 
-static bool range_within(const struct core_mr *mr, uint64_t address,
-                         uint64_t length)
-{
-    return address >= mr->base && length <= mr->length &&
-           address - mr->base <= mr->length - length;
-}
-
-DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
-                          DAT_COUNT nseg, DAT_COUNT max_seg,
-                          const DAT_LMR_TRIPLET *seg, int priv, uint64_t *total)
-{
-    if (nseg < 0 || nseg > max_seg)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-    if (nseg && !seg)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-    uint64_t sum = 0;
-    for (DAT_COUNT i = 0; i < nseg; i++) {
-        if (!seg[i].segment_length)
-            continue;
-        const struct core_mr *mr = core_mr_find(ia, seg[i].lmr_context);
-        if (!mr ||
-            !range_within(mr, seg[i].virtual_address, seg[i].segment_length))
-            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
-        if ((mr->priv & priv) != priv)
-            return CORE_ERROR(DAT_PRIVILEGES_VIOLATION, 0);
-        if (mr->pz_id != pz->id)
-            return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
-        sum += seg[i].segment_length;
-    }
-    *total = sum;
-    return DAT_SUCCESS;
-}
-
 /* ------------------------------------------------------------------ PZ --- */
 
 DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
@@ -402,7 +369,7 @@ static DAT_RETURN rmr_check(struct core_rmr *rmr, struct core_lmr *lmr,
     if (lmr->o.ia != rmr->o.ia || lmr->pz != rmr->pz)
         return CORE_ERROR(DAT_PROTECTION_VIOLATION, 0);
     if (t->lmr_context != mr->key ||
-        !range_within(mr, t->virtual_address, t->segment_length))
+        !core_range_within(mr, t->virtual_address, t->segment_length))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     /* A window may not allow what local access does not. */
     if (((priv & (int)DAT_MEM_PRIV_REMOTE_READ_FLAG) &&

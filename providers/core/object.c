@@ -80,34 +80,6 @@ void core_object_free(void *object)
     pthread_mutex_unlock(&pool.lock);
 }
 
-void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
-{
-    struct core_object *o = handle;
-    if (!o || ((uintptr_t)o & 7) || o->magic != CORE_MAGIC || o->type != type)
-        return NULL;
-    return o;
-}
-
-struct core_ia *core_ia_get(DAT_HANDLE handle)
-{
-    return core_object_get(handle, DAT_HANDLE_TYPE_IA);
-}
-
-struct core_evd *core_evd_get(DAT_HANDLE handle)
-{
-    return core_object_get(handle, DAT_HANDLE_TYPE_EVD);
-}
-
-struct core_ep *core_ep_get(DAT_HANDLE handle)
-{
-    return core_object_get(handle, DAT_HANDLE_TYPE_EP);
-}
-
-struct core_pz *core_pz_get(DAT_HANDLE handle)
-{
-    return core_object_get(handle, DAT_HANDLE_TYPE_PZ);
-}
-
 DAT_RETURN core_bad_handle(DAT_HANDLE_TYPE type)
 {
     static const DAT_RETURN_SUBTYPE subtype[TYPES] = {

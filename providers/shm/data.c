@@ -229,12 +229,14 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
     queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
 }
 
-/* When the link model lets an RDMA or atomic request complete, 0 without one.
- * Asked before the bytes are copied: an adapter would not wait for that. */
-static uint64_t due_of(struct shm_conn *c, const struct core_dto *dto)
+/* With a link model: spends the CPU time of the post, and says when an RDMA or
+ * atomic request may complete, 0: any time. Before the bytes are copied: an
+ * adapter would not wait for that. */
+static uint64_t modelled(struct shm_conn *c, const struct core_dto *dto)
 {
     bool read = dto->op != CORE_WRITE;
-    if (!c->sia->clocks || dto->op == CORE_SEND || dto->op == CORE_WRITE_IMMED)
+    shm_model_overhead(c->sia);
+    if (dto->op == CORE_SEND || dto->op == CORE_WRITE_IMMED)
         return 0;
     return shm_model_deliver(c, dto->total, read) + c->sia->latency_ns * !read;
 }
@@ -257,15 +259,13 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
-    if (c->sia->clocks)
-        shm_model_overhead(c->sia);
     if (atomic_load_explicit(&c->aborted, memory_order_relaxed)) {
         finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
         return DAT_SUCCESS;
     }
     if (dto->op == CORE_WRITE)
         shm_peer_prefetch(c->peer, dto->remote_key, dto->remote_address);
-    uint64_t due = due_of(c, dto);
+    uint64_t due = c->sia->clocks ? modelled(c, dto) : 0;
     switch (dto->op) {
     case CORE_SEND:
         post_message(ep, dto);
