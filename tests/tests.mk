@@ -52,6 +52,9 @@ $(call programs,provider): $(TEST_BIN)/provider/%: \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
+# the hostile end of a connection is set up as the provider does it
+$(TEST_BIN)/provider/test_bad_segment: $(BUILD)/obj/providers/shm/cm_wire.o
+
 $(BUILD)/obj/tests/integration/test_openmp.o: OBJ_CFLAGS = -fopenmp
 $(call programs,integration): $(TEST_BIN)/integration/%: \
     $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL)

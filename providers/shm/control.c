@@ -11,7 +11,8 @@
 
 #include "shm.h"
 
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW)
+#define READ_ONLY (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
 uint64_t shm_now_ns(void)
 {
@@ -36,8 +37,8 @@ bool shm_memfd_ok(int fd, size_t size)
 {
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) &&
-           st.st_size == (off_t)size;
+    return seals >= 0 && (seals & (SEALS | READ_ONLY)) == SEALS &&
+           !fstat(fd, &st) && st.st_size == (off_t)size;
 }
 
 bool shm_cannot_shrink(int fd)

@@ -66,9 +66,11 @@ int shm_segment_map(struct shm_conn *c)
                       c->segment_fd, SHM_PAGE + (i / 2) * SHM_RING_BYTES);
     err |= map_at(base + BACKLOGS, 2 * SHM_BACKLOG_BYTES, c->segment_fd,
                   SHM_PAGE + 2 * SHM_RING_BYTES);
+    if (err) {
+        map_nothing(base, MAP_FIXED);
+        return -1;
+    }
     c->segment = (struct shm_segment *)base;
-    if (err)
-        return -1; /* shm_segment_unmap follows */
     atomic_store(&c->tx->sample, (uintptr_t)&sample);
     atomic_store(&c->rx->can_fence, core_fence_asymmetric);
     return 0;

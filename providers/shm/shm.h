@@ -385,7 +385,8 @@ static inline void shm_fence(const struct shm_conn *c)
 
 /* control.c */
 int shm_memfd(const char *name, size_t size);
-/* Is this fd a memfd of ours of that size which can't shrink under us? */
+/* Is this fd a memfd of that size which we can write, and which can't shrink
+ * under us? */
 bool shm_memfd_ok(int fd, size_t size);
 /* Is it sealed against shrinking, so that its pages can't vanish? */
 bool shm_cannot_shrink(int fd);
