@@ -133,6 +133,7 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
     if (find_mapping(mr->base, mr->length, &m))
         f = file_get(sia, &m);
     mr->tp = f;
+    atomic_fetch_add_explicit(&e->use, 1, memory_order_relaxed);
     e->fd = f ? f->fd : -1;
     e->inode = f ? m.inode : 0;
     e->offset = f ? m.offset : 0;

@@ -96,7 +96,7 @@ struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd)
 /* A range is in the map's place no longer, and nobody in the range. */
 static void map_drop(struct shm_map *m)
 {
-    atomic_store_explicit(&m->key, 0, memory_order_relaxed);
+    atomic_store_explicit(&m->name, 0, memory_order_relaxed);
     if (m->map)
         munmap(m->map, m->size);
     m->map = NULL;
@@ -168,11 +168,11 @@ static void map_file(struct shm_map *m, const struct shm_peer *peer,
 static void drop_stale(struct shm_peer *peer)
 {
     for (unsigned i = 0; i < atomic_load(&peer->maps_end); i++) {
+        const struct shm_mr *mr = &peer->control.table[i];
         struct shm_map *m = &peer->maps[i];
-        uint32_t key = atomic_load_explicit(&m->key, memory_order_relaxed);
-        uint32_t now = atomic_load_explicit(&peer->control.table[i].key,
-                                            memory_order_acquire);
-        if (key && now && now != key)
+        uint64_t name = atomic_load_explicit(&m->name, memory_order_relaxed);
+        uint32_t now = atomic_load_explicit(&mr->key, memory_order_acquire);
+        if (name && now && shm_mr_name(mr, now) != name)
             map_drop(m);
     }
 }
@@ -189,14 +189,16 @@ void shm_peer_drop_stale(struct shm_peer *peer)
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Adds the range; peer->lock is held. */
-static bool map_add(struct shm_peer *peer, struct shm_map *m, uint32_t key)
+/* Adds the range of this name; peer->lock is held. */
+static bool map_add(struct shm_peer *peer, struct shm_map *m, uint64_t name)
 {
+    uint32_t key = (uint32_t)name;
     const struct shm_mr *mr = &peer->control.table[key % CORE_MAX_MRS];
     /* Read once: the peer may write there. */
     const struct shm_mr copy = *mr;
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&mr->key, memory_order_relaxed) != key)
+    if (atomic_load_explicit(&mr->key, memory_order_relaxed) != key ||
+        shm_mr_name(mr, key) != name)
         return false;
     drop_stale(peer);
     map_drop(m);
@@ -208,15 +210,16 @@ static bool map_add(struct shm_peer *peer, struct shm_map *m, uint32_t key)
     map_file(m, peer, &copy);
     if (atomic_load(&peer->maps_end) <= key % CORE_MAX_MRS)
         atomic_store(&peer->maps_end, key % CORE_MAX_MRS + 1);
-    atomic_store_explicit(&m->key, key, memory_order_release);
+    atomic_store_explicit(&m->name, name, memory_order_release);
     return true;
 }
 
 const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key)
 {
     struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
+    uint64_t name = shm_mr_name(&peer->control.table[key % CORE_MAX_MRS], key);
     pthread_mutex_lock(&peer->lock);
-    bool found = atomic_load(&m->key) == key || map_add(peer, m, key);
+    bool found = atomic_load(&m->name) == name || map_add(peer, m, name);
     pthread_mutex_unlock(&peer->lock);
     return found ? m : NULL;
 }

@@ -24,7 +24,7 @@
 #include "providers/core/core.h"
 #include "providers/core/fence.h"
 
-#define SHM_VERSION 3
+#define SHM_VERSION 4
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
@@ -84,7 +84,8 @@ struct shm_doorbell { /* first page; peers write it */
 
 /* A range that peers may access; one cache line. Peers map the table
  * read-only. `key` is written last. When the range is withdrawn it becomes 0,
- * and SHM_KEY_FREE as soon as no peer is in the range any more. */
+ * and SHM_KEY_FREE as soon as no peer is in the range any more. Keys come again
+ * after many uses of their place: `use`, which counts these, does not. */
 #define SHM_KEY_FREE 1 /* keys have a generation above the index */
 struct shm_mr {
     _Atomic uint32_t key;
@@ -93,7 +94,7 @@ struct shm_mr {
     uint32_t pz_id;
     uint32_t ep_id; /* only from the peer of this EP, 0: from any */
     int32_t fd;     /* of the file mapped there, -1: private memory */
-    uint32_t unused;
+    _Atomic uint32_t use;
     uint64_t inode;
     uint64_t offset; /* of base in the file */
     uint64_t reserved;
@@ -117,11 +118,19 @@ struct shm_control { /* as mapped by the owner or by a peer */
 
 /* --------------------------------------------------------------- peers --- */
 
+/* The name of a range for ever: its key, and the use of its place above. */
+static inline uint64_t shm_mr_name(const struct shm_mr *mr, uint32_t key)
+{
+    return (uint64_t)atomic_load_explicit(&mr->use, memory_order_relaxed)
+               << 32 |
+           key;
+}
+
 /* What is known here of a peer's range, in one line: a copy of the peer's
  * entry, which it could change, and where the range is mapped. Valid while the
- * peer's entry has this key; replaced and dropped under the peer's lock. */
+ * peer's entry has this name; replaced and dropped under the peer's lock. */
 struct shm_map {
-    _Alignas(CORE_CACHELINE) _Atomic uint32_t key; /* 0: none; written last */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t name; /* 0: none; written last */
     int32_t priv;
     uint32_t pz_id, ep_id;
     uint64_t address, length; /* in the peer's memory */
@@ -416,7 +425,8 @@ static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
                                                  uint32_t key)
 {
     const struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
-    bool known = atomic_load_explicit(&m->key, memory_order_acquire) == key;
+    uint64_t name = shm_mr_name(&peer->control.table[key % CORE_MAX_MRS], key);
+    bool known = atomic_load_explicit(&m->name, memory_order_acquire) == name;
     return known ? m : shm_peer_map_new(peer, key);
 }
 /* A write comes: asks for its first line, so that a peer who polls it gives it
