@@ -19,10 +19,9 @@ bool shm_access_inside(struct shm_conn *c, uint32_t key)
 
 void shm_access_close(struct shm_conn *c)
 {
-    if (!c->segment || !c->peer)
+    if (!c->segment || !c->peer || atomic_exchange(&c->rx->closed, 1))
         return;
-    if (!atomic_exchange(&c->rx->closed, 1))
-        core_fence_heavy();
+    core_fence_heavy();
     uint64_t end = shm_now_ns() + CLOSE_NS;
     while (shm_access_inside(c, 0) && shm_now_ns() < end)
         sched_yield();

@@ -40,7 +40,7 @@ static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
 /* --------------------------------------------------------------- owner --- */
 
 /* Takes back the peer's right to access our memory over this connection, and
- * waits a moment until it is in no access. */
+ * the first time waits a moment until it is in no access. */
 void shm_access_close(struct shm_conn *c);
 /* Is the (living) peer in an access to our memory with this key, 0: any? */
 bool shm_access_inside(struct shm_conn *c, uint32_t key);

@@ -241,12 +241,16 @@ static void conn_close(struct shm_conn *c)
     shm_access_close(c);
 }
 
-/* Ends it and tells the consumer. What has arrived is delivered first. */
+/* Ends it and tells the consumer. What has arrived is delivered first; what
+ * comes after that look is not: then its sender sees `closed`, which is set
+ * before, and does not count on our receives any more. */
 static void conn_end(struct shm_conn *c, DAT_EVENT_NUMBER event,
                      const void *private_data, DAT_COUNT size)
 {
-    if (c->state >= SHM_CM_CONNECTED && c->state <= SHM_CM_LINGERING)
+    if (c->state >= SHM_CM_CONNECTED && c->state <= SHM_CM_LINGERING) {
+        shm_access_close(c);
         shm_progress(c->ep, true);
+    }
     conn_close(c);
     core_ep_disconnected(c->ep, event, private_data, size);
 }

@@ -109,7 +109,8 @@ static bool push(struct shm_conn *c, const struct outgoing *o,
     return true;
 }
 
-/* Has the receiver posted a receive for this message that surely holds it? */
+/* Has the receiver posted a receive for this message that surely holds it, and
+ * not ended the connection before it could see the message? */
 static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
                             const struct shm_request *p)
 {
@@ -120,8 +121,9 @@ static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
         c->tx_posted =
             atomic_load_explicit(&c->tx->posted, memory_order_acquire);
     return c->tx_posted > p->index &&
-           length <=
-               atomic_load_explicit(&c->tx->min_capacity, memory_order_relaxed);
+           length <= atomic_load_explicit(&c->tx->min_capacity,
+                                          memory_order_relaxed) &&
+           !atomic_load_explicit(&c->tx->closed, memory_order_relaxed);
 }
 
 /* Puts those requests into the peer's queue that wait here for room. */

@@ -171,8 +171,9 @@ struct shm_dir {
                                                         the backlog */
     _Atomic uint64_t sample; /* address of SHM_MAGIC in its private memory */
     /* and by the receiver: */
-    _Atomic uint32_t closed;   /* no access to the receiver's memory any more */
-    _Atomic uint32_t can_read; /* it could read the sample */
+    _Atomic uint32_t closed;    /* no access to the receiver's memory any more;
+                                   only what has been sent is received yet */
+    _Atomic uint32_t can_read;  /* it could read the sample */
     _Atomic uint32_t can_fence; /* its fences make those of the sender
                                    needless (core/fence.h) */
     _Atomic uint64_t bells;     /* of the sleepers that wait for it */
