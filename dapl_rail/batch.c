@@ -23,6 +23,7 @@
 #include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 struct batch {
@@ -34,8 +35,8 @@ struct batch {
     uint8_t done[DRAIL_MAX_RAILS]; /* EPs that have done the present round */
     uint32_t data;
     struct note note;
-    unsigned slot;        /* of the adaptive policy, … */
-    uint32_t set, learns; /* … its rails, and those that it learns of */
+    struct way way;
+    uint32_t set, learns; /* if timed: what was chosen, and what it tells */
     bool turns;
     struct {
         bool started;
@@ -174,7 +175,7 @@ static int batch_met(struct rail *rail, void *arg)
     }
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - b->at[rail->index].start;
-        rates_measure(&t->timing->rails[rail->index], b->slot,
+        rates_measure(&t->timing->rails[rail->index], b->way.slot,
                       b->chunks[rail->index].bytes * b->ask->count, ns);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
@@ -182,34 +183,33 @@ static int batch_met(struct rail *rail, void *arg)
     return 0;
 }
 
-/* Which rails carry what; notifications travel over all, but for the adaptive
- * policy, which is to do without those that it leaves out. */
+/* Which rails carry what; notifications travel over all, but where rails are
+ * chosen, which is to do without those that are left out. */
 static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    bool timed = timing_applies(t, b->ask->xfer.bytes) && b->ask->count;
     drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
+    size_t bytes = b->ask->count ? b->ask->xfer.bytes : 0;
     b->note.rails = engine_rails(t);
+    b->way = way_next(t, false, bytes, b->ask->count);
     b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
                t->cfg.engine != DRAIL_ENGINE_SINGLE;
     if (b->turns) {
         b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
         return;
     }
-    if (timed)
-        timing_harvest(t);
-    int n = cut(t, b->ask->xfer.bytes, chunks);
+    int n = cut(t, b->ask->xfer.bytes, &b->way, chunks);
     for (int i = 0; i < n; i++) {
         b->chunks[chunks[i].rail] = chunks[i];
         b->data |= RAIL_BIT(chunks[i].rail);
     }
     b->note.eps = spread_over(t, b->ask->xfer.bytes, chunks, n, turn);
-    if (!timed)
+    if (b->way.choice || t->cfg.engine == DRAIL_ENGINE_AUTO)
+        b->note.rails = b->data;
+    if (!b->way.timed)
         return;
-    b->note.rails = b->data;
-    b->slot = timing_slot(t, b->ask->xfer.bytes);
-    b->set = choice_set(&t->timing->choices[b->slot]);
-    b->learns = timing_learns(t, b->slot, b->set, b->data);
+    b->set = choice_set(b->way.choice);
+    b->learns = timing_learns(t, &b->way, b->data);
 }
 
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
@@ -229,7 +229,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     /* the answer comes over the same rails, a batch of the peer's own over
      * those of its choice */
     b.reply = (struct note_wait){.peer = peer, .rails = b.note.rails};
-    if (b.set)
+    if (b.note.rails != engine_rails(t))
         b.reply.rails |= peer->mail->notes.likely;
     uint64_t start = b.set ? job_now(t->job) : 0;
     req_start(&b.req, peer, b.note.rails,
@@ -239,7 +239,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
         .rails = b.note.rails,
         .post = batch_post,
         .rounds = ask->count + 1,
-        .short_one = !b.turns && !(b.data & (b.data - 1)),
+        .threads = b.way.threads && (b.turns || several_rails(b.data)),
         .owed = ask->await_reply ? reply_owed : sent_owed,
         .met = ask->account || b.learns ? batch_met : NULL,
         .arg = &b,
@@ -255,7 +255,8 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
     if (!rc && b.set)
-        timing_batch(t, b.slot, b.set, ask->count, ask->xfer.bytes, start);
+        timing_batch(t, b.way.choice, b.set, ask->count, ask->xfer.bytes,
+                     start);
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)
@@ -311,7 +312,6 @@ static int answer_rest(drail_t *t, struct answer *a)
     struct work work = {
         .peer = peer,
         .rails = rails & ~a->sent,
-        .short_one = true,
         .rounds = 1,
         .post = answer_post,
         .arg = a,
@@ -337,6 +337,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     struct work work = {
         .peer = peer,
         .rails = rails,
+        .threads = engine_has_threads(t),
         .owed = asked_owed,
         .met = answer_met,
         .arg = &a,

@@ -25,7 +25,8 @@ typedef struct drail_batch {
     drail_xfer_t xfer;
     unsigned count;   /**< RDMA writes of xfer per batch (20 in the seed) */
     uint32_t id;      /**< notification after them, over every rail
-                           (policy adaptive: over those with data) */
+                           (engine auto, policy adaptive: over those with
+                           data) */
     bool await_reply; /**< then wait for one notification of the peer that
                            came over every rail of its choice */
     bool account;     /**< fill in per_rail (costs clock readings) */

@@ -164,6 +164,11 @@ typedef enum drail_engine {
     DRAIL_ENGINE_SINGLE,      /**< first rail only (seed 004, fig. 2) */
     DRAIL_ENGINE_NONTHREADED, /**< one thread loops over rails (fig. 4) */
     DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
+    DRAIL_ENGINE_AUTO,        /**< by size, whichever of these (and of sets
+                                   of rails) moves messages fastest, found by
+                                   trying now and then. The policy cuts them
+                                   for these rails; roundrobin and fixed, which
+                                   cut nothing: as nonthreaded. The default */
 } drail_engine_t;
 
 typedef enum drail_team {
@@ -595,7 +600,7 @@ typedef struct drail_rail_stats {
     uint64_t busy_ns;     /**< adaptive: time with RDMA of this rail under
                                way */
     double weight;        /**< present share of a long message, sum 1;
-                               adaptive: of those striped last */
+                               adaptive, auto: of those striped last */
     double measured_MBps; /**< rate that the adaptive policy has seen in the
                                messages striped last, or 0 */
     bool up;

@@ -29,6 +29,7 @@ static int req_wait(drail_t *t, struct req *req, int timeout_ms)
     struct work work = {
         .peer = &t->peers[req->peer],
         .rails = rails,
+        .threads = engine_has_threads(t),
         .owed = req_owed,
         .arg = req,
         .timeout_ms = timeout_ms,

@@ -17,6 +17,7 @@
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/peers.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 /* -------------------------------------------------------------- sending */
@@ -25,7 +26,8 @@
 static unsigned short_rail(drail_t *t)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    return cut(t, 0, chunks) > 0 ? chunks[0].rail : 0;
+    struct way way = way_of(t, false, 0);
+    return cut(t, 0, &way, chunks) > 0 ? chunks[0].rail : 0;
 }
 
 /* A message for which there is a credit; sent when there is room. */

@@ -7,12 +7,14 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 void drail_rail_stats(const drail_t *t, unsigned index,
                       drail_rail_stats_t *stats)
 {
     double weights[DRAIL_MAX_RAILS], sum = 0;
+    struct way way = way_lately(t);
     memset(stats, 0, sizeof *stats);
     if (index >= t->nrails)
         return;
@@ -23,7 +25,7 @@ void drail_rail_stats(const drail_t *t, unsigned index,
         sum += weights[r];
     stats->weight = sum > 0 ? weights[index] / sum : 0;
     stats->measured_MBps =
-        t->timing->rails[index].rate[timing_latest(t)] * 1e3; /* 10^6 bytes/s */
+        t->timing->rails[index].rate[way.slot] * 1e3; /* 10^6 bytes/s */
     stats->up = true;
     for (unsigned p = 0; p < t->job->size; p++) {
         const struct link *link;

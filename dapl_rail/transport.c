@@ -79,7 +79,7 @@ static int choices_check(const drail_t *t, drail_engine_t engine,
                          drail_team_t team, drail_policy_t policy,
                          unsigned fixed_rail, drail_error_t *err)
 {
-    if (engine > DRAIL_ENGINE_THREADED)
+    if (engine > DRAIL_ENGINE_AUTO)
         return error_set(err, DRAIL_EINVAL, "engine %d is unknown", engine);
     if (team > DRAIL_TEAM_FORKJOIN)
         return error_set(err, DRAIL_EINVAL, "team %d is unknown", team);
@@ -474,8 +474,10 @@ int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
     }
     t->cfg.policy = policy;
     t->cfg.fixed_rail = fixed_rail;
-    if (weights)
+    if (weights) {
         memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
+        timing_reset(t);
+    }
     return 0;
 }
 

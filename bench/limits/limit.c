@@ -53,7 +53,7 @@ static unsigned setup_threads(const copier_t *c, const setup_t *setup)
 {
     unsigned most = c->cores->count / c->directions;
     unsigned threads =
-        setup->engine == DRAIL_ENGINE_THREADED && !setup_one_rail(setup)
+        setup->engine >= DRAIL_ENGINE_THREADED && !setup_one_rail(setup)
             ? c->result->opts->nrails
             : 1;
     return threads < most ? threads : most ? most : 1;

@@ -230,7 +230,7 @@ static int parse_engines(const option_row_t *row, const char *text, void *field,
     options_t *opts = field;
     int values[COUNT(opts->engines)];
     snprintf(allowed, size,
-             "a list of single, nonthreaded, threaded, each once");
+             "a list of single, nonthreaded, threaded, auto, each once");
     if (parse_names(text, engine_value, values, COUNT(values), &opts->nengines))
         return -1;
     for (unsigned i = 0; i < opts->nengines; i++)
@@ -484,8 +484,8 @@ static const option_row_t rail_rows[] = {
     {"--rails", "A,B,...", "IA names (default: the embedded shm rails)",
      parse_rails, WHOLE, 0, 0},
     {"--engine", "E,...",
-     "single, nonthreaded, threaded; several are interleaved in one run "
-     "(default: all; of collectives nonthreaded)",
+     "single, nonthreaded, threaded, auto; several are interleaved in one run "
+     "(default: the first three; of collectives nonthreaded)",
      parse_engines, WHOLE, 0, 0},
     {"--team", "T,...",
      "threads of the threaded engine: resident or forkjoin (default resident)",

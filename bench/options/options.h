@@ -39,7 +39,7 @@ typedef enum start_mode {
 typedef struct options {
     char rails[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
     unsigned nrails;
-    drail_engine_t engines[3];
+    drail_engine_t engines[4];
     unsigned nengines;
     drail_team_t teams[2];
     unsigned nteams;

@@ -18,7 +18,7 @@ unsigned session_cores(void)
 unsigned session_threads(const options_t *opts)
 {
     for (unsigned i = 0; i < opts->nengines; i++)
-        if (opts->engines[i] == DRAIL_ENGINE_THREADED)
+        if (opts->engines[i] >= DRAIL_ENGINE_THREADED) /* or auto */
             return opts->nrails;
     return 1;
 }

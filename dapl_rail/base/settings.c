@@ -10,7 +10,8 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/settings.h"
 
-static const char *const engine_names[] = {"single", "nonthreaded", "threaded"};
+static const char *const engine_names[] = {"single", "nonthreaded", "threaded",
+                                           "auto"};
 static const char *const policy_names[] = {"even", "weighted", "adaptive",
                                            "roundrobin", "fixed"};
 static const char *const team_names[] = {"resident", "forkjoin"};
@@ -294,8 +295,8 @@ static int parse_extensions(const char *text, struct values *v)
 static const struct setting settings[] = {
     {"DRAIL_RAILS", "IA names of the rails", "shm0,shm1",
      "1 to 16 names separated by commas", parse_rails},
-    {"DRAIL_ENGINE", "how one message is moved over the rails", "threaded",
-     "single, nonthreaded or threaded", parse_engine},
+    {"DRAIL_ENGINE", "how one message is moved over the rails", "auto",
+     "single, nonthreaded, threaded or auto", parse_engine},
     {"DRAIL_TEAM", "threads of the threaded engine", "resident",
      "resident or forkjoin", parse_team},
     {"DRAIL_POLICY", "how a message is cut", "even",

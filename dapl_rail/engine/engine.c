@@ -12,11 +12,15 @@ uint32_t engine_rails(const drail_t *t)
                                                 : RAIL_BIT(t->nrails) - 1;
 }
 
+bool engine_has_threads(const drail_t *t)
+{
+    return t->cfg.engine == DRAIL_ENGINE_THREADED;
+}
+
 int engine_run(drail_t *t, struct work *work)
 {
     /* one rail is not worth a dispatch: the caller does it, as in `single` */
-    bool team = t->cfg.engine == DRAIL_ENGINE_THREADED && !work->short_one &&
-                work->rails & (work->rails - 1);
+    bool team = work->threads && work->rails & (work->rails - 1);
     work->known = work->rails;
     return team ? engine_threaded(t, work) : engine_nonthreaded(t, work);
 }

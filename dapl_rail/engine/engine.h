@@ -11,7 +11,9 @@ struct work;
 
 int engine_nonthreaded(drail_t *t, struct work *work);
 int engine_threaded(drail_t *t, struct work *work);
-/* Runs the work as the present engine does. */
+/* Do all rails have threads of their own, whatever is to be done? */
+bool engine_has_threads(const drail_t *t);
+/* Runs the work, by threads or without. */
 int engine_run(drail_t *t, struct work *work);
 /* Rails that the present engine uses. */
 uint32_t engine_rails(const drail_t *t);

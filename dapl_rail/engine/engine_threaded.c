@@ -54,6 +54,15 @@ static void run_resident(drail_t *t, struct work *work)
         team_join(t, (unsigned)__builtin_ctz(left));
 }
 
+/* What has been named must be there; `auto` can do without. */
+static int without_threads(drail_t *t, struct work *work, int rc)
+{
+    if (t->cfg.engine != DRAIL_ENGINE_AUTO)
+        return rc;
+    t->no_threads = true;
+    return engine_nonthreaded(t, work);
+}
+
 int engine_threaded(drail_t *t, struct work *work)
 {
     int rc = 0;
@@ -69,7 +78,7 @@ int engine_threaded(drail_t *t, struct work *work)
     if (t->cfg.team == DRAIL_TEAM_RESIDENT) {
         rc = team_open(t);
         if (rc)
-            return rc;
+            return without_threads(t, work, rc);
     }
     t->parallel = true;
     if (t->cfg.team == DRAIL_TEAM_RESIDENT)
@@ -79,10 +88,12 @@ int engine_threaded(drail_t *t, struct work *work)
     t->parallel = false;
     if (!work->rounds)
         spin_end(&t->spin);
-    if (rc) /* called within a parallel region of the caller's */
-        return fail(t, DRAIL_ENOTSUP,
-                    "engine threaded, team forkjoin: OpenMP gives fewer than "
-                    "%d threads here",
-                    __builtin_popcount(work->rails));
+    if (rc) { /* called within a parallel region of the caller's */
+        fail(t, DRAIL_ENOTSUP,
+             "engine threaded, team forkjoin: OpenMP gives fewer than %d "
+             "threads here",
+             __builtin_popcount(work->rails));
+        return without_threads(t, work, DRAIL_ENOTSUP);
+    }
     return work_result(work);
 }

@@ -14,7 +14,7 @@
 struct work {
     struct peer *peer;
     uint32_t rails;
-    bool short_one; /* data on one rail only: not worth a dispatch */
+    bool threads; /* one drives each of several rails; else the caller */
     unsigned rounds;
     int (*post)(struct rail *rail, void *arg, unsigned round);
     owed_t owed;

@@ -17,6 +17,7 @@
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 int xfer_check(drail_t *t, const drail_xfer_t *x)
@@ -87,18 +88,27 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
     memset(x->done, 0, sizeof x->done);
+    x->threads = false;
     x->req = NULL;
     x->message = NULL;
+}
+
+static bool under_way(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->retired < link->fence_at)
+            return true;
+    return false;
 }
 
 void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    bool timed = timing_applies(t, x->xfer->bytes);
-    uint64_t start = timed ? job_now(t->job) : 0;
-    if (timed)
-        timing_harvest(t);
-    int n = cut(t, x->xfer->bytes, chunks);
+    struct way way = way_next(t, x->verb == VERB_READ, x->xfer->bytes, 1);
+    uint64_t start = way.timed ? job_now(t->job) : 0;
+    int n = cut(t, x->xfer->bytes, &way, chunks);
     unsigned rail = flags / DRAIL_ON_RAIL(0);
     if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold &&
         t->cfg.engine != DRAIL_ENGINE_SINGLE)
@@ -109,10 +119,13 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         x->data |= RAIL_BIT(chunks[i].rail);
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
-    if (timed)
-        x->message =
-            timing_start(t, x->xfer->bytes, x->data,
-                         (unsigned)__builtin_popcount(x->note.eps), start);
+    x->threads = way.threads;
+    if (!way.timed)
+        return;
+    if (!under_way(x->peer))
+        t->timing->gap = false;
+    x->message = timing_start(t, &way, x->xfer->bytes, x->data,
+                              (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
 static void account(struct rail *rail, enum verb verb, size_t bytes)
@@ -232,6 +245,7 @@ int transfer_start(drail_t *t, struct transfer *x, struct req *req)
         struct work work = {
             .peer = x->peer,
             .rails = rails,
+            .threads = x->threads,
             .post = transfer_rail,
             .rounds = 1,
             .arg = x,

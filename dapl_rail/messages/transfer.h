@@ -17,6 +17,7 @@ struct transfer {
     uint8_t done[DRAIL_MAX_RAILS];         /* EPs whose part is posted */
     uint64_t start_ns[DRAIL_MAX_RAILS];    /* where timed */
     uint32_t data;                         /* rails with a chunk */
+    bool threads;                          /* as in struct work */
     struct note note;                      /* rails 0: none */
     struct req *req;
     struct message *message; /* NULL: not timed */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * More rails are not always faster: they may share a bus, be far away, or cost
- * more to drive than they carry at this size. No model knows all that, so it
- * is tried: now and then a challenger, another set of rails, gets the messages
+ * more to drive than they carry at this size; the same holds for threads. No
+ * model knows all that, so it is tried: now and then a challenger, another set
+ * of rails or the same with or without threads, gets the messages
  * of one epoch, and its rate is compared with the champion's in the epoch
  * before. It must win twice in a row, by a margin, as one epoch may just have
  * been disturbed.
@@ -11,6 +12,9 @@
  * long as the champion has not run for 100 times as long, there are no more
  * trials. The first round of candidates, and one after the champion's rate has
  * changed, are free.
+ *
+ * To time messages costs little, but more than nothing: where nothing else
+ * depends on it, an epoch in which all was as usual is followed by a rest.
  */
 #include "choose.h"
 
@@ -25,6 +29,7 @@
 #define DEBT_MAX       1000 /* messages: the process may just have slept */
 #define GRANTS         3    /* new champions that get a free round, too */
 #define PAUSE          32   /* epochs between trials, at least */
+#define REST           32   /* epochs without timing, after one with */
 #define CHANGED        1.25 /* another rate than usual, up or down, … */
 #define CHANGED_EPOCHS 2    /* … for so many epochs */
 #define SMOOTHING      0.1  /* of the usual rate */
@@ -37,23 +42,49 @@ static uint32_t bit(unsigned rail)
     return (uint32_t)1 << rail;
 }
 
-static uint32_t all(const struct choice *c)
+static unsigned count(uint32_t rails)
 {
-    return bit(c->nrails) - 1;
+    return (unsigned)__builtin_popcount(rails);
+}
+
+static uint32_t nth(uint32_t rails, unsigned n)
+{
+    while (n--)
+        rails &= rails - 1;
+    return rails & -rails;
+}
+
+enum choice_kind choice_kind(uint32_t set)
+{
+    return set & WITH_THREADS   ? CHOICE_TEAM
+           : several_rails(set) ? CHOICE_SEVERAL
+                                : CHOICE_ONE;
+}
+
+static unsigned ways(const struct choice *c)
+{
+    return c->flags & CHOICE_THREADS ? 2 : 1;
 }
 
 /* Each rail alone; all; the champion with one rail more or less, which of two
- * rails makes no other set. */
+ * rails makes no other set; the latter two also with threads, or without. */
 static unsigned candidates(const struct choice *c)
 {
-    return c->nrails == 2 ? 3 : 2 * c->nrails + 1;
+    unsigned n = count(c->rails), near = n > 2 ? n + ways(c) - 1 : 0;
+    return n + ways(c) + near;
 }
 
 static uint32_t candidate(const struct choice *c, unsigned i)
 {
-    if (i < c->nrails)
-        return bit(i);
-    return i == c->nrails ? all(c) : c->champion ^ bit(i - c->nrails - 1);
+    unsigned n = count(c->rails);
+    if (i < n)
+        return nth(c->rails, i);
+    i -= n;
+    if (i < ways(c))
+        return c->rails | (i ? WITH_THREADS : 0);
+    i -= ways(c);
+    uint32_t set = c->champion ^ (i < n ? nth(c->rails, i) : WITH_THREADS);
+    return several_rails(set) ? set : set & ~WITH_THREADS;
 }
 
 static uint32_t next_candidate(struct choice *c)
@@ -66,10 +97,12 @@ static uint32_t next_candidate(struct choice *c)
     return set;
 }
 
-void choice_init(struct choice *c, unsigned nrails)
+void choice_init(struct choice *c, uint32_t rails, unsigned flags)
 {
-    *c = (struct choice){.nrails = nrails, .patience = PATIENCE_MIN};
-    c->champion = all(c);
+    *c = (struct choice){.rails = rails,
+                         .flags = flags,
+                         .champion = rails,
+                         .patience = PATIENCE_MIN};
     c->free = candidates(c) - 1;
     c->grants = GRANTS;
     c->epoch.skip = SKIP_MESSAGES;
@@ -78,6 +111,14 @@ void choice_init(struct choice *c, unsigned nrails)
 uint32_t choice_set(const struct choice *c)
 {
     return c->trial ? c->challenger : c->champion;
+}
+
+bool choice_rests(struct choice *c, unsigned messages)
+{
+    if (!c->rest)
+        return false;
+    c->rest -= messages < c->rest ? messages : c->rest;
+    return true;
 }
 
 /* The next epoch, of the champion or of the challenger. */
@@ -92,7 +133,7 @@ static void turn(struct choice *c, bool trial)
 static void note_lost(struct choice *c, uint32_t set, double with,
                       double without)
 {
-    for (unsigned r = 0; r < c->nrails; r++)
+    for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++)
         if (set & ~c->champion & bit(r)) {
             c->lost[r].with = (float)with;
             c->lost[r].without = (float)without;
@@ -102,6 +143,8 @@ static void note_lost(struct choice *c, uint32_t set, double with,
 static void trial_ends(struct choice *c, double rate)
 {
     bool won = rate > c->rate * MARGIN;
+    if (choice_kind(c->challenger) != choice_kind(c->champion))
+        c->seen[choice_kind(c->challenger)] = rate;
     if (won && ++c->wins < WINS) {
         turn(c, false);
         return; /* and once more */
@@ -144,9 +187,19 @@ static void look_for_change(struct choice *c)
         c->patience *= 2; /* until it turns out to have been worth it */
 }
 
+/* Counted as if it were over: the champion goes on as it did. */
+static void rest(struct choice *c)
+{
+    double ns = REST * c->epoch.ns;
+    c->rest = REST * c->epoch.messages;
+    c->since += REST;
+    c->quiet += ns;
+    c->debt = c->debt > BUDGET * ns ? c->debt - BUDGET * ns : 0;
+}
+
 static void champion_ends(struct choice *c, double rate)
 {
-    c->rate = rate;
+    c->rate = c->seen[choice_kind(c->champion)] = rate;
     c->since++;
     if (c->usual > 0)
         look_for_change(c);
@@ -157,6 +210,8 @@ static void champion_ends(struct choice *c, double rate)
     if (!again && due) {
         c->challenger = next_candidate(c);
         c->free -= c->free > 0;
+    } else if (!again && !c->odd && c->flags & CHOICE_RESTS) {
+        rest(c);
     }
     turn(c, again || due);
 }
@@ -188,8 +243,8 @@ void choice_measured(struct choice *c, uint32_t set, unsigned messages,
                      double bytes, double ns)
 {
     struct epoch *e = &c->epoch;
-    if (c->nrails < 2 || set != choice_set(c))
-        return; /* started before this epoch */
+    if (!several_rails(c->rails) || c->rest || set != choice_set(c))
+        return; /* not asked for, or started before this epoch */
     account(c, messages, bytes, ns);
     if (e->skip) {
         if (ns > 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rails to use for messages of one size, found out by trying. Pure: it
- * sees nothing but the times that it is told.
+ * Which rails to use for messages of one size, and whether a thread for each
+ * of them is worth it, found out by trying. Pure: it sees nothing but the
+ * times that it is told.
  */
 #ifndef DAPL_RAIL_CHOOSE_H
 #define DAPL_RAIL_CHOOSE_H
@@ -11,6 +12,16 @@
 
 #include "dapl_rail/dapl_rail.h"
 
+/* In a set of several rails: a thread drives each of them. */
+#define WITH_THREADS (1u << 31)
+
+/* What choice_init is asked for. */
+#define CHOICE_THREADS 1u /* threads may be used, too */
+#define CHOICE_RESTS   2u /* only some of the messages need be timed */
+
+/* Ways of using rails, as people call them. */
+enum choice_kind { CHOICE_ONE, CHOICE_SEVERAL, CHOICE_TEAM, CHOICE_KINDS };
+
 /* Sums of an epoch: some messages in a row over the same rails. */
 struct epoch {
     double bytes, ns;
@@ -19,8 +30,9 @@ struct epoch {
 };
 
 struct choice {
-    unsigned nrails;
-    uint32_t champion;   /* set of rails in use, at first all */
+    uint32_t rails;      /* that there are */
+    unsigned flags;      /* CHOICE_… */
+    uint32_t champion;   /* set in use, at first all rails without threads */
     uint32_t challenger; /* set under trial, 0: none */
     bool trial;          /* it is the challenger's turn */
     unsigned wins;       /* of this challenger, in a row */
@@ -29,6 +41,7 @@ struct choice {
     unsigned grants;     /* of free rounds for new champions */
     unsigned since;      /* epochs since the last trial */
     double debt;         /* ns that trials have lost, not yet made up for */
+    unsigned rest;       /* messages that need not be timed */
     struct epoch epoch;
     double rate;  /* bytes/ns: champion's, of its last epoch; 0: none yet */
     double usual; /* the same, smoothed */
@@ -38,12 +51,22 @@ struct choice {
     double patience;     /* see PATIENCE_MIN */
     struct {             /* per rail that is left out: bytes/ns … */
         float with, without;
-    } lost[DRAIL_MAX_RAILS]; /* … that left it out; 0: not tried */
+    } lost[DRAIL_MAX_RAILS];   /* … that left it out; 0: not tried */
+    double seen[CHOICE_KINDS]; /* latest rate of each kind, 0: not tried */
 };
 
-void choice_init(struct choice *c, unsigned nrails);
-/* The rails for the next message. */
+static inline bool several_rails(uint32_t set)
+{
+    set &= ~WITH_THREADS;
+    return set & (set - 1);
+}
+
+enum choice_kind choice_kind(uint32_t set);
+void choice_init(struct choice *c, uint32_t rails, unsigned flags);
+/* The set for the next message. */
 uint32_t choice_set(const struct choice *c);
+/* So many messages start: need they not be timed? */
+bool choice_rests(struct choice *c, unsigned messages);
 /*
  * So many messages, that went over this set, took so long: the time from the
  * start of the first (or the end of those before, if that was later) to the

@@ -7,6 +7,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 struct writer {
@@ -28,29 +29,25 @@ static void say(struct writer *w, const char *format, ...)
         w->used = w->size - 1;
 }
 
-/* The adaptive policy's knowledge of messages of this size. */
-struct learnt {
-    unsigned slot;
-    const struct choice *choice; /* NULL: it does not apply */
-};
-
-static struct learnt learnt_of(const drail_t *t, size_t bytes)
+static const char *kind_name(enum choice_kind kind)
 {
-    struct learnt l = {.slot = timing_slot(t, bytes)};
-    if (timing_applies(t, bytes))
-        l.choice = &t->timing->choices[l.slot];
-    return l;
+    static const drail_engine_t engines[] = {
+        [CHOICE_ONE] = DRAIL_ENGINE_SINGLE,
+        [CHOICE_SEVERAL] = DRAIL_ENGINE_NONTHREADED,
+        [CHOICE_TEAM] = DRAIL_ENGINE_THREADED};
+    return drail_engine_name(engines[kind]);
 }
 
 /* Why a rail has the weight that it has. */
 static void say_weight(struct writer *w, const drail_t *t,
-                       const struct learnt *l, unsigned r)
+                       const struct way *way, unsigned r)
 {
     const struct rail *rail = &t->rails[r];
-    double rate = l->choice ? t->timing->rails[r].rate[l->slot] : 0;
-    if (l->choice && rate > 0)
+    bool adaptive = way->choice && t->cfg.policy == DRAIL_POLICY_ADAPTIVE;
+    double rate = adaptive ? t->timing->rails[r].rate[way->slot] : 0;
+    if (rate > 0)
         say(w, ", measured %.0f MB/s", rate * 1000);
-    else if (l->choice)
+    else if (adaptive)
         say(w, ", not measured yet");
     else if (t->cfg.policy == DRAIL_POLICY_WEIGHTED && t->cfg.weights[r] > 0)
         say(w, ", weight %g", t->cfg.weights[r]);
@@ -69,6 +66,8 @@ static void say_trial(struct writer *w, const drail_t *t,
             say(w, "%s%s", before, t->rails[r].info.name);
             before = "+";
         }
+    if (t->cfg.engine == DRAIL_ENGINE_AUTO)
+        say(w, " (%s)", kind_name(choice_kind(c->champion)));
     say(w, ", with %.0f MB/s the fastest so far", c->rate * 1000);
 }
 
@@ -86,6 +85,20 @@ static void say_loss(struct writer *w, const drail_t *t, const struct choice *c,
         say(w, "not tried yet");
 }
 
+/* What the ways of moving a message of this size have reached. */
+static void say_kinds(struct writer *w, const struct choice *c)
+{
+    const char *before = "; measured: ";
+    for (enum choice_kind k = 0; k < CHOICE_KINDS; k++) {
+        say(w, "%s%s ", before, kind_name(k));
+        if (c->seen[k] > 0)
+            say(w, "%.0f MB/s", c->seen[k] * 1000);
+        else
+            say(w, "not yet");
+        before = ", ";
+    }
+}
+
 static const char *why_one(const drail_t *t, const struct choice *c,
                            size_t bytes)
 {
@@ -99,7 +112,7 @@ static const char *why_one(const drail_t *t, const struct choice *c,
         return "its turn, the next message takes the next rail";
     if (bytes < t->cfg.stripe_threshold)
         return "shorter than the stripe threshold";
-    if (c && !(c->champion & (c->champion - 1)))
+    if (c && !several_rails(c->champion))
         return "striping does not pay at this size";
     if (c && c->trial)
         return "on trial";
@@ -114,15 +127,17 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         return;
     /* asking must not change what the next message does */
     unsigned turn = t->turn;
-    struct learnt learnt = learnt_of(t, bytes);
-    const struct choice *c = learnt.choice;
-    if (c)
-        timing_harvest(t); /* as the next message would */
-    int n = cut(t, bytes, chunks);
+    timing_harvest(t); /* as the next message would */
+    struct way way = way_of(t, false, bytes);
+    const struct choice *c = way.choice;
+    bool chosen = c && t->cfg.engine == DRAIL_ENGINE_AUTO;
+    int n = cut(t, bytes, &way, chunks);
     t->turn = turn;
 
-    say(&w, "%zu bytes, %s, %s:", bytes, drail_engine_name(t->cfg.engine),
-        drail_policy_name(t->cfg.policy));
+    say(&w, "%zu bytes, %s", bytes, drail_engine_name(t->cfg.engine));
+    if (chosen)
+        say(&w, " (%s)", kind_name(choice_kind(choice_set(c))));
+    say(&w, ", %s:", drail_policy_name(t->cfg.policy));
     if (n == 1)
         say(&w, " all over %s (%s)", t->rails[chunks[0].rail].info.name,
             why_one(t, c, bytes));
@@ -130,11 +145,13 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         unsigned r = chunks[i].rail;
         say(&w, "%s %s %zu (%.1f %%", i ? "," : "", t->rails[r].info.name,
             chunks[i].bytes, 100.0 * (double)chunks[i].bytes / (double)bytes);
-        say_weight(&w, t, &learnt, r);
+        say_weight(&w, t, &way, r);
         say(&w, ")");
     }
     if (c && c->trial)
         say_trial(&w, t, c);
+    if (chosen)
+        say_kinds(&w, c);
     for (unsigned r = 0; r < t->nrails; r++)
         say_loss(&w, t, c, r);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the adaptive policy learns from: every message of a size that can be
- * striped is timed from its call to the completion of its last part. Parts
- * complete in the rails' threads, which do no more than leave the time; the
- * caller looks at the messages, in order, before it cuts the next one.
+ * What engine auto and the adaptive policy learn from: messages of a size that
+ * can be striped are timed from their call to the completion of the last part.
+ * Parts complete in the rails' threads, which do no more than leave the time;
+ * the caller looks at the messages, in order, before it cuts the next one.
  *
  * A message is held to have been served from the end of those before it, or
  * from its start if that was later: so rates come out right for one message
@@ -19,54 +19,111 @@
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
+
+/* Rails that the policy may give data to. */
+static uint32_t usable(const drail_t *t, unsigned kind)
+{
+    uint32_t rails = 0;
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (t->cfg.weights[r] > 0)
+            rails |= RAIL_BIT(r);
+    bool weighted = kind == TIMED_MODES + DRAIL_POLICY_WEIGHTED && rails;
+    return weighted ? rails : RAIL_BIT(t->nrails) - 1;
+}
+
+/* Adaptive weights follow every message, so none rests. */
+static unsigned flags(unsigned kind)
+{
+    return kind < TIMED_MODES ? 0
+           : kind == TIMED_MODES + DRAIL_POLICY_ADAPTIVE
+               ? CHOICE_THREADS
+               : CHOICE_THREADS | CHOICE_RESTS;
+}
+
+static void begin(drail_t *t, unsigned kind)
+{
+    for (unsigned s = 0; s < TIMED_SIZES; s++)
+        for (unsigned reads = 0; reads < 2; reads++)
+            choice_init(&t->timing->choices[reads][kind][s], usable(t, kind),
+                        flags(kind));
+}
 
 int timing_open(drail_t *t)
 {
     t->timing = alloc_lines(sizeof *t->timing);
     if (!t->timing)
         return DRAIL_ENOMEM;
-    for (unsigned s = 0; s < TIMED_SLOTS; s++)
-        choice_init(&t->timing->choices[s], t->nrails);
+    for (unsigned kind = 0; kind < TIMED_KINDS; kind++)
+        begin(t, kind);
     return 0;
 }
 
-bool timing_applies(const drail_t *t, size_t bytes)
+void timing_reset(drail_t *t)
 {
-    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE && t->nrails > 1 &&
-           t->cfg.engine != DRAIL_ENGINE_SINGLE && bytes &&
-           bytes >= t->cfg.stripe_threshold;
+    begin(t, TIMED_MODES + DRAIL_POLICY_WEIGHTED);
 }
 
-static unsigned mode(const drail_t *t)
+bool timing_applies(const drail_t *t)
 {
-    return t->cfg.engine == DRAIL_ENGINE_THREADED ? 1 + t->cfg.team : 0;
+    if (t->nrails < 2 || t->cfg.policy > DRAIL_POLICY_ADAPTIVE)
+        return false;
+    return t->cfg.engine == DRAIL_ENGINE_AUTO ||
+           (t->cfg.engine != DRAIL_ENGINE_SINGLE &&
+            t->cfg.policy == DRAIL_POLICY_ADAPTIVE);
 }
 
-unsigned timing_slot(const drail_t *t, size_t bytes)
+static unsigned mode(const drail_t *t, bool threads)
+{
+    return threads ? 1 + t->cfg.team : 0;
+}
+
+static unsigned kind(const drail_t *t)
+{
+    return t->cfg.engine == DRAIL_ENGINE_AUTO
+               ? TIMED_MODES + t->cfg.policy
+               : mode(t, t->cfg.engine == DRAIL_ENGINE_THREADED);
+}
+
+unsigned timing_size(size_t bytes)
 {
     unsigned log2 = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
-    if (log2 >= TIMED_SIZES)
-        log2 = TIMED_SIZES - 1;
-    return mode(t) * TIMED_SIZES + log2;
+    return log2 < TIMED_SIZES ? log2 : TIMED_SIZES - 1;
+}
+
+struct choice *timing_choice(const drail_t *t, bool reads, unsigned size)
+{
+    return &t->timing->choices[reads][kind(t)][size];
+}
+
+unsigned timing_slot(const drail_t *t, bool threads, unsigned size)
+{
+    return mode(t, threads) * TIMED_SIZES + size;
+}
+
+void timing_used(drail_t *t, unsigned size)
+{
+    t->timing->latest[kind(t)] = size;
 }
 
 unsigned timing_latest(const drail_t *t)
 {
-    return t->timing->latest[mode(t)];
+    return t->timing->latest[kind(t)];
 }
 
 /*
  * Trials must not spoil the champion's weights: a rail may be slower in
  * another's company. A rail alone needs none.
  */
-uint32_t timing_learns(const drail_t *t, unsigned slot, uint32_t set,
-                       uint32_t data)
+uint32_t timing_learns(const drail_t *t, const struct way *way, uint32_t data)
 {
-    uint32_t champion = t->timing->choices[slot].champion;
-    if (!(data & (data - 1)))
+    uint32_t champion = way->choice->champion;
+    uint32_t set = choice_set(way->choice);
+    if (t->cfg.policy != DRAIL_POLICY_ADAPTIVE || !several_rails(data))
         return 0;
-    bool champion_striped = champion & (champion - 1);
-    return champion_striped && set != champion ? data & ~champion : data;
+    bool other = set != champion && several_rails(champion) &&
+                 !((set ^ champion) & WITH_THREADS);
+    return other ? data & ~champion : data;
 }
 
 void timing_harvest(drail_t *t)
@@ -83,13 +140,13 @@ void timing_harvest(drail_t *t)
             k->frontier = end;
         if (m->gap || atomic_load_explicit(&m->failed, memory_order_relaxed))
             continue;
-        choice_measured(&k->choices[m->slot], m->set, 1, (double)m->bytes,
+        choice_measured(m->choice, m->set, 1, (double)m->bytes,
                         end > from ? (double)(end - from) : 0);
     }
 }
 
-struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
-                             unsigned eps, uint64_t start_ns)
+struct message *timing_start(drail_t *t, const struct way *way, size_t bytes,
+                             uint32_t data, unsigned eps, uint64_t start_ns)
 {
     struct timing *k = t->timing;
     if (k->head - k->tail == TIMED_MESSAGES) {
@@ -97,16 +154,15 @@ struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
         return NULL;
     }
     struct message *m = &k->ring[k->head++ % TIMED_MESSAGES];
-    m->slot = timing_slot(t, bytes);
-    m->set = choice_set(&k->choices[m->slot]);
-    m->learns = timing_learns(t, m->slot, m->set, data);
+    m->choice = way->choice;
+    m->set = choice_set(way->choice);
+    m->slot = way->slot;
+    m->learns = timing_learns(t, way, data);
     m->start_ns = start_ns;
     m->bytes = bytes;
     memset(m->left, (int)eps, sizeof m->left);
     m->gap = k->gap;
     k->gap = false;
-    if (m->learns)
-        k->latest[mode(t)] = m->slot;
     /* the rails' threads get to know of it by their dispatch */
     atomic_store_explicit(&m->end_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&m->failed, false, memory_order_relaxed);
@@ -126,7 +182,8 @@ void timing_part(drail_t *t, unsigned rail, struct message *m,
     else if (m->learns & bit)
         rates_measure(rates, m->slot, bytes, now - from);
     rates->busy_until = now;
-    t->rails[rail].stats.busy_ns += now - from;
+    if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
+        t->rails[rail].stats.busy_ns += now - from;
     uint32_t left =
         atomic_fetch_and_explicit(&m->pending, ~bit, memory_order_acq_rel) &
         ~bit;
@@ -140,11 +197,11 @@ void timing_abandon(drail_t *t, struct message *m)
     atomic_store_explicit(&m->end_ns, job_now(t->job), memory_order_relaxed);
 }
 
-void timing_batch(drail_t *t, unsigned slot, uint32_t set, unsigned messages,
-                  uint64_t bytes, uint64_t start_ns)
+void timing_batch(drail_t *t, struct choice *choice, uint32_t set,
+                  unsigned messages, uint64_t bytes, uint64_t start_ns)
 {
     uint64_t end = job_now(t->job);
     t->timing->frontier = end;
-    choice_measured(&t->timing->choices[slot], set, messages,
-                    (double)bytes * messages, (double)(end - start_ns));
+    choice_measured(choice, set, messages, (double)bytes * messages,
+                    (double)(end - start_ns));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the adaptive policy learns from: messages that are timed. */
+/* What engine auto and policy adaptive learn from: messages that are timed. */
 #ifndef DRAIL_STRIPE_TIMING_H
 #define DRAIL_STRIPE_TIMING_H
 
@@ -9,15 +9,18 @@
 #include "dapl_rail/stripe/choose.h"
 #include "dapl_rail/stripe/rates.h"
 
+struct way;
+
 /* A striped or whole message under way that is timed. */
 struct message {
     _Atomic uint64_t end_ns;  /* 0: not complete */
     _Atomic uint32_t pending; /* rails whose part is not complete */
     _Atomic bool failed;
-    bool gap;        /* those before it were not timed */
+    bool gap; /* some before it, under way when it began, were not timed */
+    struct choice *choice;
     uint32_t set;    /* what the choice has said */
-    uint32_t learns; /* rails whose rate it tells */
-    unsigned slot;
+    uint32_t learns; /* rails whose rate it tells, … */
+    unsigned slot;   /* … and of what */
     uint64_t start_ns;
     uint64_t bytes;
     uint8_t left[DRAIL_MAX_RAILS]; /* EPs whose part is not complete */
@@ -25,39 +28,50 @@ struct message {
 
 #define TIMED_MESSAGES 256u /* under way at once; more are not timed */
 
+/* What a choice depends on beside the size: the mode of an engine, or, of
+ * auto, the policy (the first three of them). */
+#define TIMED_KINDS (TIMED_MODES + DRAIL_POLICY_ADAPTIVE + 1)
+
 struct timing {
     struct rates rails[DRAIL_MAX_RAILS];
-    struct choice choices[TIMED_SLOTS];
+    struct choice choices[2][TIMED_KINDS][TIMED_SIZES]; /* of writes, reads */
     struct message ring[TIMED_MESSAGES];
-    uint32_t head, tail;          /* started, and looked at */
-    bool gap;                     /* there was no room for the last one */
-    uint64_t frontier;            /* latest end of those looked at */
-    unsigned latest[TIMED_MODES]; /* slot striped last, 0: none */
+    uint32_t head, tail; /* started, and looked at */
+    bool gap;            /* one that may be under way is not among them */
+    unsigned awake;      /* see way.c */
+    uint64_t frontier;   /* latest end of those looked at */
+    unsigned latest[TIMED_KINDS]; /* size striped last, 0: none */
 };
 
 int timing_open(drail_t *t);
-/* Is a message of so many bytes timed, that is: are its rails chosen by what
- * has been measured? */
-bool timing_applies(const drail_t *t, size_t bytes);
-/* For so many bytes with the present engine. */
-unsigned timing_slot(const drail_t *t, size_t bytes);
-/* The slot that says most about long messages now. */
+/* The weights of policy weighted have changed. */
+void timing_reset(drail_t *t);
+/* Are rails chosen by what has been measured? */
+bool timing_applies(const drail_t *t);
+/* Messages of so many bytes are held to be alike. */
+unsigned timing_size(size_t bytes);
+/* For this size, with the present settings. */
+struct choice *timing_choice(const drail_t *t, bool reads, unsigned size);
+/* For this size, driven so. */
+unsigned timing_slot(const drail_t *t, bool threads, unsigned size);
+/* A message of this size, which may be striped, starts. */
+void timing_used(drail_t *t, unsigned size);
+/* The size that says most about long messages now. */
 unsigned timing_latest(const drail_t *t);
-/* Rails whose rate is learnt from a message that goes over this set. */
-uint32_t timing_learns(const drail_t *t, unsigned slot, uint32_t set,
-                       uint32_t data);
+/* Rails whose rates are learnt from a message with data on these. */
+uint32_t timing_learns(const drail_t *t, const struct way *way, uint32_t data);
 /* Looks at the messages that have completed. */
 void timing_harvest(drail_t *t);
 /* A message over so many EPs of these rails starts; NULL: it can't be timed. */
-struct message *timing_start(drail_t *t, size_t bytes, uint32_t data,
-                             unsigned eps, uint64_t start_ns);
+struct message *timing_start(drail_t *t, const struct way *way, size_t bytes,
+                             uint32_t data, unsigned eps, uint64_t start_ns);
 /* A rail's part is complete; in the rail's thread. */
 void timing_part(drail_t *t, unsigned rail, struct message *m,
                  uint64_t start_ns, uint64_t bytes, bool ok);
 /* The message's start has failed, no op has it any more. */
 void timing_abandon(drail_t *t, struct message *m);
 /* A blocking operation of several messages has been timed as a whole. */
-void timing_batch(drail_t *t, unsigned slot, uint32_t set, unsigned messages,
-                  uint64_t bytes, uint64_t start_ns);
+void timing_batch(drail_t *t, struct choice *choice, uint32_t set,
+                  unsigned messages, uint64_t bytes, uint64_t start_ns);
 
 #endif

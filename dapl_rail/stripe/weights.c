@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The present policy: which rails a message is cut for, and with what
- * weights. Adaptive weights are the rates at which the rails finished their
- * parts of striped messages, smoothed exponentially, for the rails that
- * choose.c has found to be worth it.
+ * The present policy: with what weights a message is cut for the rails that it
+ * may use. Adaptive weights are the rates at which these finished their parts
+ * of striped messages, smoothed exponentially.
  */
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 /* A rail that is used gets at least this part, so that it is measured: whether
@@ -59,58 +59,52 @@ static void measured(const drail_t *t, unsigned slot, uint32_t set,
             weights[r] = LEAST * total;
 }
 
-void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
+static void without(const drail_t *t, uint32_t set, double *weights)
 {
-    memset(weights, 0, DRAIL_MAX_RAILS * sizeof *weights);
-    if (t->cfg.engine == DRAIL_ENGINE_SINGLE ||
-        t->cfg.policy == DRAIL_POLICY_FIXED)
-        weights[t->cfg.fixed_rail] = 1;
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (!(set & RAIL_BIT(r)))
+            weights[r] = 0;
+}
+
+static void weigh(const drail_t *t, const struct way *way, double *weights)
+{
+    if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
+        measured(t, way->slot, way->rails, weights);
     else if (t->cfg.policy == DRAIL_POLICY_WEIGHTED)
         configured(t, weights);
-    else if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
-        measured(t, timing_latest(t),
-                 t->timing->choices[timing_latest(t)].champion, weights);
     else
         equal(t, weights);
+    without(t, way->rails, weights);
 }
 
-/* Short messages take the best rail of those that the shortest striped ones
- * are known to go well with. */
-static void adapted(const drail_t *t, size_t bytes, double *weights)
+void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
 {
-    bool striped = timing_applies(t, bytes);
-    unsigned slot = timing_slot(t, striped ? bytes : t->cfg.stripe_threshold);
-    const struct choice *choice = &t->timing->choices[slot];
-    measured(t, slot, striped ? choice_set(choice) : choice->champion, weights);
+    struct way way = way_lately(t);
+    memset(weights, 0, DRAIL_MAX_RAILS * sizeof *weights);
+    if (several_rails(way.rails))
+        weigh(t, &way, weights);
+    else
+        weights[__builtin_ctz(way.rails)] = 1;
 }
 
-int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS])
+int cut(drail_t *t, size_t bytes, const struct way *way,
+        drail_chunk_t chunks[DRAIL_MAX_RAILS])
 {
     double weights[DRAIL_MAX_RAILS];
     drail_stripe_t stripe = {
         .policy = t->cfg.policy,
         .nrails = t->nrails,
+        .weights = weights,
         .threshold = t->cfg.stripe_threshold,
         .align = t->cfg.stripe_align,
-        .turn = t->cfg.fixed_rail,
     };
-    if (t->cfg.engine == DRAIL_ENGINE_SINGLE)
-        stripe.policy = DRAIL_POLICY_FIXED;
-    switch (stripe.policy) {
-    case DRAIL_POLICY_EVEN:
-    case DRAIL_POLICY_FIXED:
-        break;
-    case DRAIL_POLICY_ROUNDROBIN:
-        stripe.turn = t->turn++;
-        break;
-    case DRAIL_POLICY_WEIGHTED:
-        configured(t, weights);
-        stripe.weights = weights;
-        break;
-    case DRAIL_POLICY_ADAPTIVE:
-        adapted(t, bytes, weights);
-        stripe.weights = weights;
-        break;
+    if (!several_rails(way->rails)) {
+        chunks[0] = (drail_chunk_t){.rail = (unsigned)__builtin_ctz(way->rails),
+                                    .bytes = bytes};
+        return 1;
     }
+    if (stripe.policy == DRAIL_POLICY_ROUNDROBIN)
+        stripe.turn = t->turn++;
+    weigh(t, way, weights);
     return drail_stripe(&stripe, bytes, chunks);
 }

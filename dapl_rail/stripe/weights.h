@@ -5,8 +5,11 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Cuts a message by the present policy. */
-int cut(drail_t *t, size_t bytes, drail_chunk_t chunks[DRAIL_MAX_RAILS]);
+struct way;
+
+/* Cuts a message for the rails that it may use, by the present policy. */
+int cut(drail_t *t, size_t bytes, const struct way *way,
+        drail_chunk_t chunks[DRAIL_MAX_RAILS]);
 /* Weights of the rails for a long message by the present policy. */
 void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
 

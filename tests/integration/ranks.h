@@ -149,6 +149,9 @@ static inline int rank_main(drail_job_t *job, void *arg)
     return 0;
 }
 
+/* Of the ranks; NULL: the machine. */
+static const struct drail_platform *ranks_platform;
+
 /* Runs the tests whose name contains argv[1]; TAP. Those that a busy machine
  * may disturb get several tries. */
 static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
@@ -165,6 +168,7 @@ static inline int run_tests(const struct test *tests, size_t n, unsigned tries,
         cfg.nranks = tests[i].nranks;
         cfg.ppn = tests[i].how / PPN(1);
         cfg.error = &err;
+        cfg.platform = ranks_platform;
         double begin = seconds();
         int rc;
         bool ok;

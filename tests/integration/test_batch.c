@@ -105,12 +105,12 @@ static void every_choice(struct rank *r)
     struct buffers b;
     unsigned nr = drail_nrails(r->t), choice = 0;
     buffers_open(r, &b);
-    for (int e = DRAIL_ENGINE_SINGLE; e <= DRAIL_ENGINE_THREADED; e++)
-        for (int team = 0; team < (e == DRAIL_ENGINE_THREADED ? 2 : 1); team++)
+    for (int e = DRAIL_ENGINE_SINGLE; e <= DRAIL_ENGINE_AUTO; e++)
+        for (int team = 0; team < (e >= DRAIL_ENGINE_THREADED ? 2 : 1); team++)
             for (int p = 0; p < 5; p++, choice++) {
                 drail_engine_t engine =
                     (drail_engine_t)(r->rank == 0 || choice % 2 ? e
-                                                                : (e + 1) % 3);
+                                                                : (e + 1) % 4);
                 expect(r, 0,
                        drail_set_engine(r->t, engine, (drail_team_t)team));
                 expect(r, 0,

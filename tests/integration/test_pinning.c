@@ -99,6 +99,7 @@ static void forkjoin(struct rank *r)
 static void rails3(drail_config_t *cfg)
 {
     take_rails(cfg, 3);
+    cfg->engine = DRAIL_ENGINE_THREADED;
     cfg->stripe_threshold = 64;
     cfg->pin = true;
 }

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "dapl_rail/platform/platform.h"
+#include "machine.h"
 #include "ranks.h"
 
 #define RANKS   4
@@ -197,25 +197,6 @@ static void nonthreaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
-static int gather_alone(void *context, const void *mine, size_t bytes,
-                        void *all, int timeout_ms)
-{
-    (void)context;
-    (void)timeout_ms;
-    memcpy(all, mine, bytes);
-    return 0;
-}
-
-/* The real one is not exported, but every job has one. */
-static void take_machine(void)
-{
-    drail_job_t *job = NULL;
-    drail_job_join_t how = {.size = 1, .allgather = gather_alone};
-    check(drail_job_join(&how, &job, NULL) == 0);
-    machine = drail_job_platform(job);
-    drail_job_leave(job);
-}
-
 int main(void)
 {
     static const struct test tests[] = {
@@ -227,7 +208,7 @@ int main(void)
     drail_job_config_t cfg;
     bool ok = true;
 
-    take_machine();
+    machine = machine_platform();
     w.platform = *machine;
     w.platform.now_ns = clock_ahead;
     w.platform.sleep_until = sleep_ahead;

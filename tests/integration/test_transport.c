@@ -193,13 +193,13 @@ static void every_choice(struct rank *r, bool own)
     buffers_open(r, &b, own);
     memset(b.target, 0xEE, CAPACITY);
     barrier(r);
-    for (int e = DRAIL_ENGINE_SINGLE; e <= DRAIL_ENGINE_THREADED; e++)
-        for (int team = 0; team < (e == DRAIL_ENGINE_THREADED ? 2 : 1); team++)
+    for (int e = DRAIL_ENGINE_SINGLE; e <= DRAIL_ENGINE_AUTO; e++)
+        for (int team = 0; team < (e >= DRAIL_ENGINE_THREADED ? 2 : 1); team++)
             for (unsigned p = 0; p < 5; p++) {
                 /* the other side may use another engine */
                 drail_engine_t engine =
                     (drail_engine_t)(r->rank == 0 || salt % 2 ? e
-                                                              : (e + 1) % 3);
+                                                              : (e + 1) % 4);
                 expect(r, 0,
                        drail_set_engine(r->t, engine, (drail_team_t)team));
                 expect(r, 0,
@@ -230,7 +230,7 @@ static void many_puts(struct rank *r)
     for (int round = 0; round < ROUNDS; round++) {
         size_t at = 0;
         expect(r, 0,
-               drail_set_engine(r->t, (drail_engine_t)(round % 3),
+               drail_set_engine(r->t, (drail_engine_t)(round % 4),
                                 (drail_team_t)(round % 2)));
         fill(r, b.source, CAPACITY / 8);
         for (int i = 0; i < N; i++) {

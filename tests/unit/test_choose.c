@@ -11,12 +11,14 @@
 
 #include "dapl_rail/stripe/choose.h"
 
-#define BYTES 65536.0
+#define BYTES  65536.0
+#define ALL(n) ((1u << (n)) - 1)
 
 /* Nanoseconds of a message over a set of rails. */
 typedef double (*machine_t)(uint32_t set);
 
 static uint64_t rng;
+static unsigned timed; /* messages of the present test */
 
 /* Within 1 - spread … 1 + spread. */
 static double noise(double spread)
@@ -35,7 +37,10 @@ static double run(struct choice *c, machine_t machine, unsigned n,
     while (n--) {
         uint32_t set = choice_set(c);
         double ns = machine(set) * noise(spread);
-        choice_measured(c, set, 1, BYTES, ns);
+        if (!choice_rests(c, 1)) {
+            choice_measured(c, set, 1, BYTES, ns);
+            timed++;
+        }
         total += ns;
     }
     return total;
@@ -45,6 +50,7 @@ static int setup(void **state)
 {
     (void)state;
     rng = 88172645463325252ull;
+    timed = 0;
     return 0;
 }
 
@@ -71,6 +77,26 @@ static double equal(uint32_t set)
     return 1e5;
 }
 
+/* Copies that two cores share, … */
+static double threads_pay(uint32_t set)
+{
+    return set & WITH_THREADS ? 0.6e5 : 1e5;
+}
+
+/* … and those that are over before a thread has woken up. */
+static double threads_hurt(uint32_t set)
+{
+    return set & WITH_THREADS ? 4e5 : several_rails(set) ? 1.2e5 : 1e5;
+}
+
+/* Nothing is faster than 0, 2 and 3 with threads. */
+static double threads_for_three(uint32_t set)
+{
+    double rate = __builtin_popcount(set & 13);
+    rate /= 1 + 0.2 * __builtin_popcount(set & 2);
+    return 1e5 / (set & WITH_THREADS ? rate : 0.2 + 0.2 * rate);
+}
+
 /* Of four rails, 0 and 2 go well together, all others are in the way. */
 static double two_of_four(uint32_t set)
 {
@@ -83,7 +109,7 @@ static void all_rails_when_they_add_up(void **state)
     struct choice c;
     (void)state;
     for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n *= 2) {
-        choice_init(&c, n);
+        choice_init(&c, ALL(n), 0);
         assert_int_equal(choice_set(&c), (1u << n) - 1);
         run(&c, adding, 1000, 0.02);
         assert_int_equal(c.champion, (1u << n) - 1);
@@ -94,7 +120,7 @@ static void one_rail_is_no_choice(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 1);
+    choice_init(&c, ALL(1), 0);
     run(&c, equal, 1000, 0);
     assert_int_equal(choice_set(&c), 1);
     assert_false(c.trial);
@@ -104,7 +130,7 @@ static void leaves_out_what_hurts(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     run(&c, hurting, 100, 0.01);
     assert_int_equal(c.champion, 1);
     assert_true(c.lost[1].with > 0 && c.lost[1].with < c.lost[1].without);
@@ -123,7 +149,7 @@ static void trials_are_affordable(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct choice c;
-        choice_init(&c, 2);
+        choice_init(&c, ALL(2), 0);
         run(&c, cases[i].machine, 200, 0.02);
         double ns = run(&c, cases[i].machine, 100000, 0.02);
         assert_true(ns < 1.02 * 100000 * cases[i].best);
@@ -137,7 +163,7 @@ static void settles_in_spite_of_noise(void **state)
     (void)state;
     for (unsigned i = 0; i < 200; i++) {
         struct choice c;
-        choice_init(&c, 2);
+        choice_init(&c, ALL(2), 0);
         run(&c, adding, 500, 0.25);
         assert_int_equal(c.champion, 3);
     }
@@ -147,7 +173,7 @@ static void climbs_to_the_best_set(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 4);
+    choice_init(&c, ALL(4), 0);
     run(&c, two_of_four, 20000, 0.02);
     assert_int_equal(c.champion, 5);
     assert_true(c.lost[1].with > 0 && c.lost[3].with > 0);
@@ -157,7 +183,7 @@ static void follows_a_change(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
     /* its own rate changes: at once */
@@ -178,7 +204,7 @@ static void finds_what_has_become_better(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
     run(&c, freed, 4000, 0.02);
@@ -189,7 +215,7 @@ static void batches_settle_sooner(void **state)
 {
     struct choice c;
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 16; i++) {
         uint32_t set = choice_set(&c);
         choice_measured(&c, set, 20, 20 * BYTES, 20 * hurting(set));
@@ -203,7 +229,7 @@ static void messages_of_other_epochs_do_not_count(void **state)
     struct choice c;
     uint32_t sets[32];
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 32; i++)
         sets[i] = choice_set(&c);
     for (unsigned i = 0; i < 2000; i++) {
@@ -222,7 +248,7 @@ static void overtaking_is_no_merit(void **state)
     struct choice c;
     bool over = false;
     (void)state;
-    choice_init(&c, 2);
+    choice_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 2000; i++) {
         uint32_t set = choice_set(&c);
         unsigned messages = c.epoch.messages;
@@ -233,6 +259,113 @@ static void overtaking_is_no_merit(void **state)
         assert_int_not_equal(c.champion, 2);
     }
     assert_int_equal(c.champion, 1);
+}
+
+static void threads_where_they_pay(void **state)
+{
+    struct choice c;
+    (void)state;
+    for (unsigned n = 2; n <= 4; n++) {
+        choice_init(&c, ALL(n), CHOICE_THREADS);
+        assert_int_equal(choice_set(&c), ALL(n)); /* none to begin with */
+        run(&c, threads_pay, 2000, 0.01);
+        assert_true(c.champion & WITH_THREADS);
+        choice_init(&c, ALL(n), CHOICE_THREADS);
+        run(&c, threads_hurt, 2000, 0.01);
+        assert_false(several_rails(c.champion) || c.champion & WITH_THREADS);
+    }
+}
+
+static void threads_only_if_allowed(void **state)
+{
+    struct choice c;
+    (void)state;
+    for (unsigned n = 2; n <= 4; n++) {
+        choice_init(&c, ALL(n), 0);
+        for (unsigned i = 0; i < 5000; i++) {
+            run(&c, threads_pay, 1, 0.2);
+            assert_false(choice_set(&c) & WITH_THREADS);
+        }
+    }
+}
+
+static void one_rail_needs_no_thread(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(3), CHOICE_THREADS);
+    for (unsigned i = 0; i < 20000; i++) {
+        uint32_t set = choice_set(&c);
+        assert_true(set & ALL(3));
+        assert_true(several_rails(set) || !(set & WITH_THREADS));
+        run(&c, i < 10000 ? threads_pay : threads_hurt, 1, 0.05);
+    }
+}
+
+static void climbs_to_threads_for_some_rails(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(4), CHOICE_THREADS);
+    run(&c, threads_for_three, 50000, 0.02);
+    assert_int_equal(c.champion, 13 | WITH_THREADS);
+}
+
+static void knows_each_kind(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(2), CHOICE_THREADS);
+    run(&c, threads_hurt, 2000, 0);
+    assert_float_equal(c.seen[CHOICE_ONE], BYTES / 1e5, 0.001);
+    assert_float_equal(c.seen[CHOICE_SEVERAL], BYTES / 1.2e5, 0.001);
+    assert_float_equal(c.seen[CHOICE_TEAM], BYTES / 4e5, 0.001);
+}
+
+/* Most messages are not timed, and trials cost no more than with timing. */
+static void rests(void **state)
+{
+    static const struct {
+        machine_t machine;
+        double best;
+    } cases[] = {{threads_pay, 0.6e5}, {threads_hurt, 1e5}, {far, 1e5}};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct choice c;
+        choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+        run(&c, cases[i].machine, 2000, 0.02);
+        timed = 0;
+        double ns = run(&c, cases[i].machine, 100000, 0.02);
+        assert_true(ns < 1.02 * 100000 * cases[i].best);
+        assert_true(timed < 10000);
+        assert_true(c.since < 10000);
+    }
+}
+
+static void follows_a_change_after_its_rest(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+    run(&c, threads_pay, 2000, 0.02);
+    assert_int_equal(c.champion, 3 | WITH_THREADS);
+    run(&c, threads_hurt, 2000, 0.02);
+    assert_false(several_rails(c.champion));
+    run(&c, threads_pay, 20000, 0.02);
+    assert_int_equal(c.champion, 3 | WITH_THREADS);
+}
+
+/* Messages that were timed for others' sake. */
+static void unasked_times_do_not_count(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(2), CHOICE_RESTS);
+    while (!c.rest)
+        run(&c, equal, 1, 0);
+    struct choice before = c;
+    choice_measured(&c, choice_set(&c), 1, BYTES, 1);
+    assert_memory_equal(&before, &c, sizeof c);
 }
 
 int main(void)
@@ -249,6 +382,14 @@ int main(void)
         cmocka_unit_test_setup(batches_settle_sooner, setup),
         cmocka_unit_test_setup(messages_of_other_epochs_do_not_count, setup),
         cmocka_unit_test_setup(overtaking_is_no_merit, setup),
+        cmocka_unit_test_setup(threads_where_they_pay, setup),
+        cmocka_unit_test_setup(threads_only_if_allowed, setup),
+        cmocka_unit_test_setup(one_rail_needs_no_thread, setup),
+        cmocka_unit_test_setup(climbs_to_threads_for_some_rails, setup),
+        cmocka_unit_test_setup(knows_each_kind, setup),
+        cmocka_unit_test_setup(rests, setup),
+        cmocka_unit_test_setup(follows_a_change_after_its_rest, setup),
+        cmocka_unit_test_setup(unasked_times_do_not_count, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void defaults(void **state)
     assert_int_equal(cfg.nrails, 2);
     assert_string_equal(cfg.rails[0], "shm0");
     assert_string_equal(cfg.rails[1], "shm1");
-    assert_int_equal(cfg.engine, DRAIL_ENGINE_THREADED);
+    assert_int_equal(cfg.engine, DRAIL_ENGINE_AUTO);
     assert_int_equal(cfg.team, DRAIL_TEAM_RESIDENT);
     assert_int_equal(cfg.policy, DRAIL_POLICY_EVEN);
     assert_int_equal(cfg.timeout_ms, 30000);

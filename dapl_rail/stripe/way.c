@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine names who drives the rails, but `auto`, which takes what has been
+ * measured to be fastest. Policy adaptive leaves out rails in the same manner,
+ * with any engine.
+ */
+#include "dapl_rail/stripe/way.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/stripe/timing.h"
+
+/* Where one kind of message rests, another may not: then all are timed, for so
+ * many messages, as those that are not would hide when the others began. */
+#define AWAKE 64
+
+/* As the settings say it. */
+static struct way settled(const drail_t *t)
+{
+    bool one = t->cfg.engine == DRAIL_ENGINE_SINGLE ||
+               t->cfg.policy == DRAIL_POLICY_FIXED;
+    return (struct way){
+        .rails = one ? RAIL_BIT(t->cfg.fixed_rail) : RAIL_BIT(t->nrails) - 1,
+        .threads = t->cfg.engine == DRAIL_ENGINE_THREADED,
+    };
+}
+
+static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,
+                         unsigned size)
+{
+    struct way way = settled(t);
+    way.rails = set & ~WITH_THREADS;
+    way.threads |= set & WITH_THREADS && !t->no_threads;
+    way.slot = timing_slot(t, way.threads, size);
+    way.choice = choice;
+    return way;
+}
+
+/* Short messages take a rail of those that the shortest striped ones are known
+ * to go well with. */
+struct way way_of(const drail_t *t, bool reads, size_t bytes)
+{
+    if (!timing_applies(t))
+        return settled(t);
+    bool striped = bytes && bytes >= t->cfg.stripe_threshold;
+    unsigned size = timing_size(striped ? bytes : t->cfg.stripe_threshold);
+    struct choice *choice = timing_choice(t, reads, size);
+    return striped ? chosen(t, choice, choice_set(choice), size)
+                   : chosen(t, NULL, choice->champion, size);
+}
+
+struct way way_lately(const drail_t *t)
+{
+    if (!timing_applies(t))
+        return settled(t);
+    unsigned size = timing_latest(t);
+    struct choice *choice = timing_choice(t, false, size);
+    return chosen(t, choice, choice->champion, size);
+}
+
+static bool due(struct timing *k, struct choice *choice, unsigned messages)
+{
+    if (!choice_rests(choice, messages)) {
+        k->awake = AWAKE;
+    } else if (k->awake) {
+        k->awake--;
+    } else {
+        k->gap = true;
+        return false;
+    }
+    return true;
+}
+
+struct way way_next(drail_t *t, bool reads, size_t bytes, unsigned messages)
+{
+    struct way way = way_of(t, reads, bytes);
+    if (!way.choice)
+        return way;
+    timing_used(t, timing_size(bytes));
+    if (!due(t->timing, way.choice, messages))
+        return way;
+    timing_harvest(t); /* which may have made up its mind */
+    way = way_of(t, reads, bytes);
+    way.timed = true;
+    return way;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Engine auto over rails whose link model decides which of them pay. */
+#include "conf.h"
+#include "ranks.h"
+
+#define CAPACITY (1u << 20)
+#define SHORT    (16u << 10)
+#define TRIES    3
+
+static const char rails[] =
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+    RAIL("near0", "rate=270 latency=2") RAIL("near1", "rate=270 latency=2")
+        RAIL("far", "rate=270 latency=2000");
+
+struct buffers {
+    unsigned char *memory;
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+};
+
+static void buffers_open(struct rank *r, struct buffers *b)
+{
+    expect(r, 0,
+           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL,
+                           (void **)&b->memory, &b->mem));
+    exchange_keys(r, b->mem, b->keys);
+}
+
+static void buffers_close(struct rank *r, struct buffers *b)
+{
+    barrier(r);
+    expect(r, 0, drail_mem_release(b->mem));
+}
+
+static drail_xfer_t xfer(const struct rank *r, const struct buffers *b,
+                         size_t bytes)
+{
+    return (drail_xfer_t){.local = b->memory,
+                          .local_mem = b->mem,
+                          .remote = &b->keys[r->peer],
+                          .bytes = bytes};
+}
+
+static void put(struct rank *r, const struct buffers *b, size_t bytes)
+{
+    drail_req_t req;
+    drail_xfer_t x = xfer(r, b, bytes);
+    expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
+static void get(struct rank *r, const struct buffers *b, size_t bytes)
+{
+    drail_req_t req;
+    drail_xfer_t x = xfer(r, b, bytes);
+    expect(r, 0, drail_get(r->t, r->peer, &x, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
+static drail_rail_stats_t stats(const struct rank *r, unsigned rail)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, rail, &s);
+    return s;
+}
+
+static const char *explained(struct rank *r, size_t bytes)
+{
+    static char text[1024];
+    drail_explain(r->t, bytes, text, sizeof text);
+    return text;
+}
+
+static bool says(struct rank *r, size_t bytes, const char *what)
+{
+    if (strstr(explained(r, bytes), what))
+        return true;
+    printf("# no '%s' in: %s\n", what, explained(r, bytes));
+    return false;
+}
+
+/* Policies that cut nothing leave nothing to choose. */
+static void puts_in_turn(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0) {
+        expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ROUNDROBIN, NULL, 0));
+        for (unsigned n = 0; n < 100; n++)
+            put(r, &b, SHORT);
+        check(stats(r, 0).puts == 50 && stats(r, 1).puts == 50);
+        expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_FIXED, NULL, 1));
+        for (unsigned n = 0; n < 50; n++)
+            put(r, &b, SHORT);
+        check(stats(r, 0).puts == 50 && stats(r, 1).puts == 100);
+    }
+    buffers_close(r, &b);
+}
+
+/* Of gets it learns apart from puts. */
+static void gets(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    if (r->rank == 0) {
+        for (unsigned n = 0; n < 100; n++)
+            get(r, &b, SHORT);
+        uint64_t before = stats(r, 1).gets;
+        for (unsigned n = 0; n < 100; n++)
+            get(r, &b, SHORT);
+        check(stats(r, 1).gets - before < 30);
+        check(says(r, SHORT, "single not yet"));
+    }
+    buffers_close(r, &b);
+}
+
+/* A kind of messages that is rare learns all the same, though most of those
+ * between them are not timed. */
+static void rare_ones(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    for (unsigned n = 0; r->rank == 0 && n < 40 * 100; n++)
+        put(r, &b, n % 100 ? SHORT : 2 * SHORT);
+    if (r->rank == 0) {
+        check(says(r, SHORT, "all over near0 (striping does not pay"));
+        check(says(r, 2 * SHORT, "all over near0 (striping does not pay"));
+    }
+    buffers_close(r, &b);
+}
+
+/* Many under way, of two sizes, over rails that both pay. */
+static void window(struct rank *r)
+{
+    struct buffers b;
+    buffers_open(r, &b);
+    for (unsigned n = 0; r->rank == 0 && n < 1000; n++) {
+        drail_xfer_t x = xfer(r, &b, n % 2 ? SHORT : 4 * SHORT);
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
+        if (n % 40 == 39)
+            expect(r, 0, drail_fence(r->t, 1));
+    }
+    if (r->rank == 0) {
+        check(!strstr(explained(r, 4 * SHORT), "not yet"));
+        check(!strstr(explained(r, SHORT), "not yet"));
+        check(stats(r, 0).put_bytes > 10u << 20);
+        check(stats(r, 1).put_bytes > 10u << 20);
+    }
+    buffers_close(r, &b);
+}
+
+static void two(drail_config_t *cfg, const char *first, const char *second)
+{
+    take_rails(cfg, 2);
+    cfg->engine = DRAIL_ENGINE_AUTO;
+    cfg->policy = DRAIL_POLICY_EVEN;
+    cfg->rails[0] = first;
+    cfg->rails[1] = second;
+}
+
+static void near_near(drail_config_t *cfg)
+{
+    two(cfg, "near0", "near1");
+}
+
+static void near_far(drail_config_t *cfg)
+{
+    two(cfg, "near0", "far");
+}
+
+static const struct test tests[] = {
+    {"policies that do not cut", 2, puts_in_turn, near_near, 0},
+    {"gets", 2, gets, near_far, 0},
+    {"rare ones", 2, rare_ones, near_far, 0},
+    {"many messages under way", 2, window, near_near, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], TRIES, argc, argv);
+}
