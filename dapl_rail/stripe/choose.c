@@ -5,8 +5,9 @@
  * model knows all that, so it is tried: now and then a challenger, another set
  * of rails or the same with or without threads, gets the messages
  * of one epoch, and its rate is compared with the champion's in the epoch
- * before. It must win twice in a row, by a margin, as one epoch may just have
- * been disturbed.
+ * before. The rate of an epoch is the median of those of its parts, as one of
+ * them may have lasted for long just because another process ran; and it must
+ * win twice in a row, by a margin.
  *
  * Trials cost what the challenger is slower. That is added up as a debt; as
  * long as the champion has not run for 100 times as long, there are no more
@@ -18,13 +19,14 @@
  */
 #include "choose.h"
 
-#define EPOCH_MESSAGES 8      /* an epoch has at least so many … */
-#define EPOCH_NS       500000 /* … and lasts so long */
-#define SKIP_MESSAGES  2      /* caches, sleeping threads, messages under way */
-#define MARGIN         1.03   /* a win */
+#define PART_NS        1e5  /* a part of an epoch lasts so long, at least */
+#define LONG_NS        1e6  /* two that last so long are enough, … */
+#define LONG_MESSAGES  20   /* … if they are of so many messages */
+#define SKIP_MESSAGES  2    /* caches, sleeping threads, messages under way */
+#define MARGIN         1.03 /* a win */
 #define WINS           2
 #define HOPELESS       0.7 /* of the champion's rate: the trial ends early … */
-#define HOPELESS_AFTER 2   /* … after so many samples */
+#define HOPELESS_AFTER 3   /* … after so many parts, all like that */
 #define BUDGET         0.01 /* part of the time that trials may lose */
 #define DEBT_MAX       1000 /* messages: the process may just have slept */
 #define GRANTS         3    /* new champions that get a free round, too */
@@ -190,7 +192,7 @@ static void look_for_change(struct choice *c)
 /* Counted as if it were over: the champion goes on as it did. */
 static void rest(struct choice *c)
 {
-    double ns = REST * c->epoch.ns;
+    double ns = REST * EPOCH_PARTS * c->epoch.shortest;
     c->rest = REST * c->epoch.messages;
     c->since += REST;
     c->quiet += ns;
@@ -234,9 +236,51 @@ static void account(struct choice *c, unsigned messages, double bytes,
         c->debt = 0;
 }
 
-static bool hopeless(const struct choice *c, double bytes, double ns)
+/* Insertion sort: the median. */
+static double usual_rate(const struct epoch *e)
 {
-    return c->trial && bytes < c->rate * HOPELESS * ns;
+    double sorted[EPOCH_PARTS];
+    for (unsigned i = 0; i < e->parts; i++) {
+        unsigned at = i;
+        for (; at && sorted[at - 1] > e->rate[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = e->rate[i];
+    }
+    return sorted[e->parts / 2];
+}
+
+static bool hopeless(const struct choice *c)
+{
+    const struct epoch *e = &c->epoch;
+    if (!c->trial || e->parts < HOPELESS_AFTER)
+        return false;
+    for (unsigned i = 0; i < e->parts; i++)
+        if (e->rate[i] >= HOPELESS * c->rate)
+            return false;
+    return true;
+}
+
+/* Is a part complete with these messages? */
+static bool part_ends(struct epoch *e, unsigned messages, double bytes,
+                      double ns)
+{
+    e->messages += messages;
+    e->part_bytes += bytes;
+    e->part_ns += ns;
+    if (e->part_ns < PART_NS)
+        return false;
+    if (!e->parts || e->part_ns < e->shortest)
+        e->shortest = e->part_ns;
+    e->rate[e->parts++] = e->part_bytes / e->part_ns;
+    e->part_bytes = e->part_ns = 0;
+    return true;
+}
+
+static bool complete(const struct epoch *e)
+{
+    return e->parts == EPOCH_PARTS ||
+           (e->parts > 1 && e->messages >= LONG_MESSAGES &&
+            e->shortest >= LONG_NS);
 }
 
 void choice_measured(struct choice *c, uint32_t set, unsigned messages,
@@ -251,18 +295,10 @@ void choice_measured(struct choice *c, uint32_t set, unsigned messages,
             e->skip -= messages < e->skip ? messages : e->skip;
         return;
     }
-    e->messages += messages;
-    e->samples++;
-    e->bytes += bytes;
-    e->ns += ns;
-    if (e->ns <= 0)
-        return;
-    bool complete = e->messages >= EPOCH_MESSAGES && e->ns >= EPOCH_NS;
-    if (!complete &&
-        !(e->samples >= HOPELESS_AFTER && hopeless(c, e->bytes, e->ns)))
+    if (!part_ends(e, messages, bytes, ns) || !(complete(e) || hopeless(c)))
         return;
     if (c->trial)
-        trial_ends(c, e->bytes / e->ns);
+        trial_ends(c, usual_rate(e));
     else
-        champion_ends(c, e->bytes / e->ns);
+        champion_ends(c, usual_rate(e));
 }

@@ -22,11 +22,16 @@
 /* Ways of using rails, as people call them. */
 enum choice_kind { CHOICE_ONE, CHOICE_SEVERAL, CHOICE_TEAM, CHOICE_KINDS };
 
-/* Sums of an epoch: some messages in a row over the same rails. */
+/* Sums of an epoch, some messages in a row over the same rails, and of its
+ * present part. */
+#define EPOCH_PARTS 5
 struct epoch {
-    double bytes, ns;
-    unsigned messages, samples;
-    unsigned skip; /* first messages that do not count */
+    double part_bytes, part_ns;
+    unsigned messages;
+    unsigned parts;           /* that are complete, … */
+    double rate[EPOCH_PARTS]; /* … their rates, … */
+    double shortest;          /* … and the shortest time of one */
+    unsigned skip;            /* first messages that do not count */
 };
 
 struct choice {

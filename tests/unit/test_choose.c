@@ -154,7 +154,7 @@ static void trials_are_affordable(void **state)
         double ns = run(&c, cases[i].machine, 100000, 0.02);
         assert_true(ns < 1.02 * 100000 * cases[i].best);
         /* and there are some */
-        assert_true(c.since < 10000);
+        assert_true(c.since < 15000);
     }
 }
 
@@ -216,7 +216,7 @@ static void batches_settle_sooner(void **state)
     struct choice c;
     (void)state;
     choice_init(&c, ALL(2), 0);
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < 30; i++) {
         uint32_t set = choice_set(&c);
         choice_measured(&c, set, 20, 20 * BYTES, 20 * hurting(set));
     }
@@ -322,6 +322,25 @@ static void knows_each_kind(void **state)
     assert_float_equal(c.seen[CHOICE_TEAM], BYTES / 4e5, 0.001);
 }
 
+/* Another process takes the core now and then, for hundreds of messages. */
+static void settles_in_spite_of_preemption(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        struct choice c;
+        choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+        for (unsigned n = 0; n < 2000; n++) {
+            uint32_t set = choice_set(&c);
+            double ns = threads_pay(set) * noise(0.1);
+            if (noise(1) < 0.02) /* 1 in 100 */
+                ns += 4e7;
+            if (!choice_rests(&c, 1))
+                choice_measured(&c, set, 1, BYTES, ns);
+        }
+        assert_int_equal(c.champion, 3 | WITH_THREADS);
+    }
+}
+
 /* Most messages are not timed, and trials cost no more than with timing. */
 static void rests(void **state)
 {
@@ -338,7 +357,7 @@ static void rests(void **state)
         double ns = run(&c, cases[i].machine, 100000, 0.02);
         assert_true(ns < 1.02 * 100000 * cases[i].best);
         assert_true(timed < 10000);
-        assert_true(c.since < 10000);
+        assert_true(c.since < 15000);
     }
 }
 
@@ -387,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup(one_rail_needs_no_thread, setup),
         cmocka_unit_test_setup(climbs_to_threads_for_some_rails, setup),
         cmocka_unit_test_setup(knows_each_kind, setup),
+        cmocka_unit_test_setup(settles_in_spite_of_preemption, setup),
         cmocka_unit_test_setup(rests, setup),
         cmocka_unit_test_setup(follows_a_change_after_its_rest, setup),
         cmocka_unit_test_setup(unasked_times_do_not_count, setup),
