@@ -212,6 +212,12 @@ static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
     b->learns = timing_learns(t, &b->way, b->data);
 }
 
+static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
+{
+    links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
+    links_forget(peer, b->note.rails, &b->req, NULL);
+}
+
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
 {
     int rc;
@@ -260,7 +266,7 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)
-        links_end(t, peer, b.note.rails, rc, "a batch ended in its middle");
+        batch_failed(t, peer, &b, rc);
     return outcome(t, peer, rc, "drail_batch");
 }
 

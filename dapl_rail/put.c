@@ -2,6 +2,7 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
@@ -56,11 +57,7 @@ void drail_forget(drail_t *t, drail_req_t *opaque)
     if (!t || !opaque || req_of(opaque)->peer >= t->job->size)
         return;
     struct req *req = req_of(opaque);
-    uint32_t left = atomic_load(&req->pending);
-    struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(&t->peers[req->peer], left, &at)))
-        link_forget(link, req, NULL);
+    links_forget(&t->peers[req->peer], atomic_load(&req->pending), req, NULL);
     atomic_store(&req->pending, 0);
 }
 

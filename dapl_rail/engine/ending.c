@@ -5,15 +5,28 @@
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/queue.h"
 
 #define FLUSH_MS 1000
 
-void links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
-               const char *why)
+int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
+              const char *why)
+{
+    bool gone = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
+    int later = gone ? DRAIL_EPEER : code;
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, rails, &at)))
+        link_down(link, later, "%s (%s)", why, drail_strerror(code));
+    progress_until(t, link_flushed, peer, rails, FLUSH_MS);
+    return later;
+}
+
+void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
+                  const struct message *message)
 {
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, rails, &at)))
-        link_down(link, code, "%s", why);
-    progress_until(t, link_flushed, peer, rails, FLUSH_MS);
+        link_forget(link, req, message);
 }

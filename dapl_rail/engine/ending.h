@@ -7,12 +7,23 @@
 
 #include "dapl_rail/dapl_rail.h"
 
+struct message;
 struct peer;
+struct req;
 
-/* Ends the links to the peer over these rails, and waits (a second at most)
- * until nothing is under way on them: what is reported failed afterwards, no
- * DTO reads or writes any more. Not while several threads are at work. */
-void links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
-               const char *why);
+/*
+ * Ends the links to the peer over these rails, because an operation failed with
+ * this code, and waits (a second at most) until nothing is under way on them:
+ * what is reported failed afterwards, no DTO reads or writes any more. Not
+ * while several threads are at work. Returns the code that later operations
+ * end with: time runs out, and interruptions come, for the present one only.
+ */
+int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
+              const char *why);
+
+/* No event on these links, should one still come, tells the request or the
+ * timed message any more; either may be NULL. */
+void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
+                  const struct message *message);
 
 #endif

@@ -101,7 +101,9 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
             return;
         break;
     }
-    bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT;
+    /* the time is that of connecting */
+    bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
+                link->state == LINK_CONNECTING;
     link_down(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
               connection_text(event->event_number));
 }

@@ -214,16 +214,13 @@ void transfer_abandon(drail_t *t, struct transfer *x)
 static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
                            int rc)
 {
-    links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
-    struct link *link;
-    unsigned at = 0;
-    /* if an event is still to come, against all rules: not to them */
-    while ((link = peer_next(x->peer, rails, &at)))
-        link_forget(link, x->req, x->message);
+    int later =
+        links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
+    links_forget(x->peer, rails, x->req, x->message);
     transfer_abandon(t, x);
     if (x->req) {
         atomic_store(&x->req->pending, 0);
-        atomic_store(&x->req->status, rc);
+        atomic_store(&x->req->status, later);
     }
     return rc;
 }
