@@ -143,6 +143,13 @@ static void request_event(struct op *op, DAT_DTO_COMPLETION_STATUS status)
                                                       : dto_code(status));
 }
 
+static void suppressed_event(struct link *link,
+                             DAT_DTO_COMPLETION_STATUS status)
+{
+    if (status != DAT_DTO_SUCCESS)
+        link_failed(link, status);
+}
+
 static void last_event(struct link *link)
 {
     if (link->state == LINK_DOWN)
@@ -157,12 +164,15 @@ static void handle_event(const DAT_EVENT *event)
     const DAT_DTO_COMPLETION_EVENT_DATA *dto =
         &event->event_data.dto_completion_event_data;
     uintptr_t cookie = (uintptr_t)dto->user_cookie.as_64;
-    if (cookie & 1)
-        receive_event((struct slot *)(cookie - 1), dto, immediate_of(event));
-    else if (cookie & 2)
-        last_event((struct link *)(cookie - 2));
-    else if (cookie)
-        request_event((struct op *)cookie, dto->status);
+    void *whose = (void *)(cookie & ~(uintptr_t)COOKIE_BITS);
+    if (cookie & COOKIE_RECEIVE)
+        receive_event(whose, dto, immediate_of(event));
+    else if (cookie & COOKIE_LAST)
+        last_event(whose);
+    else if (cookie & COOKIE_SUPPRESSED)
+        suppressed_event(whose, dto->status);
+    else
+        request_event(whose, dto->status);
 }
 
 int rail_poll(struct rail *rail)

@@ -27,7 +27,7 @@ size_t slot_bytes(const drail_t *t)
 static int slot_post(struct slot *slot)
 {
     struct link *link = slot->link;
-    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | 1};
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | COOKIE_RECEIVE};
     slot->bytes = (uint32_t)link->slot_bytes;
     DAT_LMR_TRIPLET iov = {
         .virtual_address = (uintptr_t)slot->data,

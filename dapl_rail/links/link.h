@@ -28,7 +28,20 @@ struct completion {
     uint64_t bytes;
 };
 
-/* A DTO with a completion event. Its cookie is the address of this. */
+/*
+ * The cookie of a DTO is the address of its op or, with one of these bits, of
+ * the slot that receives, and of the link: of its last request, which tells
+ * that all have come back, and of those whose completion is suppressed, which
+ * have an event only if something goes wrong.
+ */
+enum {
+    COOKIE_RECEIVE = 1,
+    COOKIE_LAST = 2,
+    COOKIE_SUPPRESSED = 4,
+    COOKIE_BITS = 7
+};
+
+/* A DTO with a completion event. */
 struct op {
     struct link *link;
     uint64_t posted; /* DTOs posted up to and with this one */
@@ -37,8 +50,7 @@ struct op {
 } __attribute__((aligned(CACHE_LINE)));
 _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 
-/* A receive buffer; the cookie of its receive is its address with bit 0, that
- * of a link's last request is the link's with bit 1. */
+/* A receive buffer. */
 struct slot {
     struct link *link;
     unsigned char *data;

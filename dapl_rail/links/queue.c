@@ -99,7 +99,8 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
         op->sent = link->sent + send;
         op->done = done ? *done : (struct completion){0};
     }
-    DAT_DTO_COOKIE cookie = {.as_64 = event ? (uintptr_t)op : 0};
+    DAT_DTO_COOKIE cookie = {
+        .as_64 = event ? (uintptr_t)op : (uintptr_t)link | COOKIE_SUPPRESSED};
     DAT_COMPLETION_FLAGS flags =
         event ? DAT_COMPLETION_DEFAULT_FLAG : DAT_COMPLETION_SUPPRESS_FLAG;
     DAT_RETURN status = dto_post(link, d, cookie, flags);
@@ -160,7 +161,7 @@ void link_flush(struct link *link)
                   .segment_length = 1,
                   .lmr_context = link->lmr_context},
     };
-    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | 2};
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_LAST};
     if (link->state != LINK_DOWN || link->last_posted)
         return;
     DAT_RETURN status = dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
