@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * dapl_rail: a thin portability layer over genuine uDAPL (DAT 2.0) that opens
- * one IA / EVD / PZ / PSP per rail, one EP per rail and peer, and moves one
- * message over all rails.
+ * one IA / EVD / PZ / PSP per rail, one EP (or several) per rail and peer, and
+ * moves one message over all rails.
  *
  * Source of the design: J. Cai, A. P. Rendell, P. E. Strazdins, "Non-threaded
  * and Threaded Approaches to MultiRail Communication with uDAPL" (seed 004),

@@ -64,9 +64,9 @@ static void unusual(FILE *file, const options_t *o)
         return;
     fprintf(file, "# eps %llu, align %llu, wait %s, notify-by %s\n",
             (unsigned long long)o->eps, (unsigned long long)o->align,
-            o->nwaitings == 1 ? drail_waiting_name(o->waitings[0]) : "as told",
+            o->nwaitings == 1 ? drail_waiting_name(o->waitings[0]) : "several",
             o->nnotify_bys == 1 ? drail_notify_by_name(o->notify_bys[0])
-                                : "as told");
+                                : "several");
 }
 
 static void head(FILE *file, const result_t *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection to one peer over one rail: an EP with its queue of DTOs, its
+ * A connection to a peer over a rail: an EP with its queue of DTOs, its
  * buffers for messages, and its credits. What happens on it goes up through
  * functions that the layers above have given: link_handlers for what arrives,
  * completion for what ends.

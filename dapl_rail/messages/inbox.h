@@ -14,7 +14,7 @@ struct wire;
 
 /* What has arrived of one notification or message. */
 struct arrival {
-    _Atomic uint32_t arrived;  /* rails on which a part has come */
+    _Atomic uint32_t arrived;  /* rails whose parts have all come */
     _Atomic uint32_t expected; /* rails on which it travels, 0: unknown */
     _Atomic uint32_t id;
     struct slot *slot;            /* where the bytes of a message are */
