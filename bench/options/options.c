@@ -517,7 +517,7 @@ static const option_row_t rail_rows[] = {
 
 static const option_row_t pair_rows[] = {
     {"--wait", "W,...",
-     "engine nonthreaded: for any rail, or rail after rail: any, serial "
+     "engines nonthreaded, auto: for any rail, or rail after rail: any, serial "
      "(default any)",
      parse_waitings, WHOLE, 0, 0},
     {"--notify-by", "N,...",

@@ -45,7 +45,7 @@ typedef struct options {
     unsigned nteams;
     drail_policy_t policies[5];
     unsigned npolicies;
-    drail_waiting_t waitings[2]; /**< of engine nonthreaded */
+    drail_waiting_t waitings[2]; /**< of nonthreaded and auto */
     unsigned nwaitings;
     drail_notify_by_t notify_bys[3];
     unsigned nnotify_bys;

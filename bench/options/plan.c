@@ -59,6 +59,12 @@ bool setup_one_rail(const setup_t *setup)
            setup->policy == DRAIL_POLICY_FIXED;
 }
 
+bool setup_waits(const setup_t *setup)
+{
+    return setup->engine != DRAIL_ENGINE_SINGLE &&
+           setup->engine != DRAIL_ENGINE_THREADED;
+}
+
 int plan_single(const plan_t *plan, unsigned rail, const setup_t *like)
 {
     for (unsigned i = 0; i < plan->count; i++)

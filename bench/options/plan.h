@@ -5,7 +5,9 @@
 
 #include "options.h"
 
-#define PLAN_MAX (3 * (DRAIL_MAX_RAILS + 4 * 5))
+/** Ways to notify x (engine single, and three engines of two teams or ways to
+ *  wait with each policy). */
+#define PLAN_MAX (3 * (DRAIL_MAX_RAILS + 3 * 2 * 5))
 
 /** A configuration: how messages go over the rails. */
 typedef struct setup {
@@ -13,7 +15,7 @@ typedef struct setup {
     drail_team_t team; /**< threaded only */
     drail_policy_t policy;
     unsigned rail;           /**< policy fixed: the rail */
-    drail_waiting_t waiting; /**< nonthreaded only */
+    drail_waiting_t waiting; /**< if setup_waits() */
     drail_notify_by_t notify_by;
 } setup_t;
 
@@ -32,6 +34,9 @@ void plan_make(plan_t *plan, const options_t *opts);
 
 /** Does a setup use only its one rail? */
 bool setup_one_rail(const setup_t *setup);
+
+/** Does one thread wait for several rails? */
+bool setup_waits(const setup_t *setup);
 
 /** Index of engine single on @p rail that notifies as @p like does, or -1. */
 int plan_single(const plan_t *plan, unsigned rail, const setup_t *like);

@@ -88,9 +88,7 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
                       cell->limit.kind == LIMIT_NONE ? NAN : cell->limit.value);
     report_csv_number(file, f.limit_pct);
     fprintf(file, ",%s,%s,%llu,%llu\n",
-            setup->engine == DRAIL_ENGINE_NONTHREADED
-                ? drail_waiting_name(setup->waiting)
-                : "",
+            setup_waits(setup) ? drail_waiting_name(setup->waiting) : "",
             drail_notify_by_name(setup->notify_by),
             (unsigned long long)opts->eps, (unsigned long long)opts->align);
 }

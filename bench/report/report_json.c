@@ -138,7 +138,7 @@ static void configurations(json_t *j, const result_t *r)
         if (setup->engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->team));
         json_string(j, "policy", drail_policy_name(setup->policy));
-        if (setup->engine == DRAIL_ENGINE_NONTHREADED)
+        if (setup_waits(setup))
             json_string(j, "wait", drail_waiting_name(setup->waiting));
         json_string(j, "notify_by", drail_notify_by_name(setup->notify_by));
         setup_variant(setup, text, sizeof text);

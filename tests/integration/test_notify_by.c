@@ -206,6 +206,13 @@ static void spread_wide(drail_config_t *cfg)
     cfg->stripe_threshold = 64;
 }
 
+static void spread_auto(drail_config_t *cfg)
+{
+    cfg->engine = DRAIL_ENGINE_AUTO;
+    cfg->eps = 2;
+    cfg->stripe_threshold = 256;
+}
+
 static void no_extensions(drail_config_t *cfg)
 {
     (void)cfg;
@@ -225,6 +232,7 @@ static const struct test tests[] = {
     {"puts, 3 EPs", 2, puts_one_way, spread, 0},
     {"puts, 2 EPs, threaded", 2, puts_one_way, spread_threaded, 0},
     {"puts, 8 EPs", 2, puts_one_way, spread_wide, 0},
+    {"puts, 2 EPs, auto", 2, puts_one_way, spread_auto, 0},
     {"streams, 3 EPs", 2, streams, spread, 0},
     {"streams, 8 EPs", 2, streams, spread_wide, 0},
     {"batches, 3 EPs", 2, batches, spread, 0},

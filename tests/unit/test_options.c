@@ -13,7 +13,7 @@
 #include "bench/options/plan.h"
 #include "bench/test.h"
 
-#define MAX_ARGS 8
+#define MAX_ARGS 10
 
 static options_t opts;
 static char message[1024];
@@ -200,6 +200,16 @@ static void test_plan(void **state)
     assert_string_equal(text, "nonthreaded/serial+immed");
     setup_label(&plan.setups[6], &opts, text, sizeof text);
     assert_string_equal(text, "nonthreaded/send");
+
+    /* all there is has room */
+    assert_int_equal(
+        parse("--engine single,nonthreaded,threaded,auto --wait any,serial "
+              "--notify-by auto,send,immed --team resident,forkjoin --policy "
+              "even,weighted,adaptive,roundrobin,fixed"),
+        PARSED_OK);
+    plan_make(&plan, &opts);
+    assert_in_range(plan.count + 3 * (DRAIL_MAX_RAILS - opts.nrails), 0,
+                    PLAN_MAX);
 
     /* what is not compared is not told */
     assert_int_equal(parse("--engine nonthreaded --wait serial"), PARSED_OK);
