@@ -523,7 +523,8 @@ typedef enum drail_flags {
     DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
                               over those without a stripe of the data */
     DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY: DRAIL_EAGAIN, and nothing is
-                              started, if the peer has no credit left */
+                              started, if the peer has no credit left or a
+                              queue of DTOs has no room */
 } drail_flags_t;
 /** Flag of drail_put and drail_get: a message too short to be striped goes over
  *  this rail. Engine single takes its own all the same. */

@@ -63,6 +63,44 @@ void drail_forget(drail_t *t, drail_req_t *opaque)
 
 /* ------------------------------------------------------------ transfers */
 
+struct room {
+    const struct transfer *x;
+    uint32_t rails;
+};
+
+/* Is there room for all that it may have to post on any EP of these rails? */
+static int room_owed(drail_t *t, void *arg, uint32_t *owed)
+{
+    const struct room *room = arg;
+    struct link *link;
+    unsigned at = 0;
+    (void)t;
+    *owed = 0;
+    while ((link = peer_next(room->x->peer, room->rails, &at))) {
+        const struct rail *rail = link->rail;
+        uint64_t need = room->x->xfer->bytes / rail->max_rdma + 2;
+        int left = link_room(link);
+        if (left < 0)
+            return left;
+        if ((unsigned)left < rail->request_depth && (unsigned)left < need)
+            *owed |= RAIL_BIT(rail->index);
+    }
+    return !*owed;
+}
+
+/* A credit and room on every EP, now or not at all. */
+static int put_hold(drail_t *t, const struct transfer *x, uint32_t rails)
+{
+    struct room room = {.x = x, .rails = rails};
+    int rc = links_reserve(t, x->peer, rails, UINT32_MAX, 0);
+    if (rc)
+        return rc;
+    rc = progress_wait(t, room_owed, &room, 0);
+    if (rc)
+        links_unreserve(x->peer, rails, UINT32_MAX);
+    return rc;
+}
+
 /* Cuts the put, with credits for its notification. */
 static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
 {
@@ -71,7 +109,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     /* before it is cut: what is tried again must not count as messages */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
         held = engine_rails(t);
-        rc = links_reserve(t, x->peer, held, UINT32_MAX, 0);
+        rc = put_hold(t, x, held);
         if (rc)
             return rc;
     }

@@ -210,7 +210,7 @@ static int receive_next(drail_t *t, const struct receiving *r)
     bool announced = wire->type == WIRE_RENDEZVOUS;
     int rc = 0;
     if (announced)
-        reading_start(t, r->peer, slot, fits ? r->buffer : NULL, 0);
+        reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes)
         job_copy(t->job, r->buffer, wire + 1, bytes);
     inbox_pop(box);

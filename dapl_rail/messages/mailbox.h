@@ -9,14 +9,20 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/messages/inbox.h"
+#include "dapl_rail/messages/transfer.h"
 
 /* An announced message that is being read: one at a time per peer. It lives
  * until its last event has come, whoever waits for it meanwhile. */
 struct reading {
     bool active;
+    bool posting;  /* not all of it is under way yet */
     bool finished; /* all has come or failed: the sender is being told */
     struct req req;
+    struct transfer transfer;
+    drail_xfer_t xfer;
+    drail_key_t key;
     drail_mem_t *mem; /* the receiver's buffer */
+    int result;       /* what reading_owed() said at last */
     void *buffer;
     size_t bytes;
     uint32_t id;

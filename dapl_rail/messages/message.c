@@ -91,38 +91,46 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed)
 
 /* --------------------------------------------------------------- reading */
 
+/* Begins to read into the buffer. */
+static int read_into(drail_t *t, struct peer *peer, void *buffer)
+{
+    struct reading *reading = &peer->mail->reading;
+    int rc = drail_mem_register(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL,
+                                &reading->mem);
+    if (rc)
+        return rc;
+    reading->xfer = (drail_xfer_t){.local = buffer,
+                                   .local_mem = reading->mem,
+                                   .remote = &reading->key,
+                                   .bytes = reading->bytes};
+    rc = xfer_check(t, &reading->xfer);
+    if (rc)
+        return rc;
+    transfer_init(&reading->transfer, peer, &reading->xfer, VERB_READ);
+    transfer_cut(t, &reading->transfer, 0);
+    rc = transfer_begin(t, &reading->transfer, &reading->req);
+    reading->posting = rc == DRAIL_EAGAIN;
+    return reading->posting ? 0 : rc;
+}
+
 void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
-                   void *buffer, int status)
+                   void *buffer)
 {
     struct reading *reading = &peer->mail->reading;
     const struct wire *wire = (const struct wire *)slot->data;
-    drail_key_t key;
-    struct transfer x;
-    memcpy(&key, wire + 1, sizeof key);
-    drail_xfer_t xfer = {.local = buffer, .remote = &key, .bytes = wire->bytes};
-
     reading->active = true;
+    reading->posting = false;
     reading->finished = false;
     reading->buffer = buffer;
     reading->bytes = wire->bytes;
     reading->id = wire->id;
     reading->link = slot->link;
     reading->mem = NULL;
+    memcpy(&reading->key, wire + 1, sizeof reading->key);
     req_start(&reading->req, peer, 0, 1);
-    if (!status && buffer)
-        status = drail_mem_register(t, buffer, wire->bytes, DRAIL_ACCESS_LOCAL,
-                                    &reading->mem);
-    if (!status && buffer) {
-        xfer.local_mem = reading->mem;
-        status = xfer_check(t, &xfer);
-    }
-    if (!status && buffer) {
-        transfer_init(&x, peer, &xfer, VERB_READ);
-        transfer_cut(t, &x, 0);
-        status = transfer_start(t, &x, &reading->req);
-    }
-    if (status)
-        atomic_store(&reading->req.status, status);
+    int rc = buffer ? read_into(t, peer, buffer) : 0;
+    if (rc)
+        atomic_store(&reading->req.status, rc);
 }
 
 /* Tells the sender that its message has been read, or why not. */
@@ -137,6 +145,11 @@ static void finish(struct reading *reading, int status)
 int reading_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     struct reading *reading = &((struct peer *)arg)->mail->reading;
+    if (!reading->active) /* asked again */
+        return reading->result;
+    if (reading->posting)
+        reading->posting =
+            transfer_go_on(t, &reading->transfer) == DRAIL_EAGAIN;
     int status = req_owed(t, &reading->req, owed);
     if (status == 0)
         return 0;
@@ -150,5 +163,6 @@ int reading_owed(drail_t *t, void *arg, uint32_t *owed)
     if (reading->mem)
         drail_mem_release(reading->mem);
     reading->mem = NULL;
-    return status < 0 ? status : told;
+    reading->result = status < 0 ? status : told;
+    return reading->result;
 }

@@ -29,10 +29,10 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed);
 /* the message that is being read is complete, and its sender told: */
 int reading_owed(drail_t *t, void *arg, uint32_t *owed);
 
-/* Starts to read an announced message into a buffer, NULL: only tells its
- * sender this status. */
+/* Starts to read an announced message into a buffer, without waiting. NULL:
+ * only tells its sender that it need not wait. */
 void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
-                   void *buffer, int status);
+                   void *buffer);
 
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);

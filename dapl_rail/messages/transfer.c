@@ -225,14 +225,11 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
     return rc;
 }
 
-int transfer_start(drail_t *t, struct transfer *x, struct req *req)
+/* Posts all of it, or what there is room for in this time. */
+static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 {
     uint32_t rails = x->data | x->note.rails;
     int rc = DRAIL_EAGAIN;
-    x->req = req;
-    if (req)
-        req_start(req, x->peer, rails,
-                  (unsigned)__builtin_popcount(x->note.eps));
     if (!rails)
         return 0;
     /* one rail: every engine does the same */
@@ -246,9 +243,48 @@ int transfer_start(drail_t *t, struct transfer *x, struct req *req)
             .post = transfer_rail,
             .rounds = 1,
             .arg = x,
-            .timeout_ms = t->cfg.timeout_ms,
+            .timeout_ms = timeout_ms,
         };
         rc = engine_run(t, &work);
     }
-    return rc ? transfer_failed(t, x, rails, rc) : 0;
+    return rc;
+}
+
+static void transfer_request(struct transfer *x, struct req *req)
+{
+    x->req = req;
+    if (req)
+        req_start(req, x->peer, x->data | x->note.rails,
+                  (unsigned)__builtin_popcount(x->note.eps));
+}
+
+int transfer_start(drail_t *t, struct transfer *x, struct req *req)
+{
+    transfer_request(x, req);
+    int rc = transfer_post(t, x, t->cfg.timeout_ms);
+    return rc ? transfer_failed(t, x, x->data | x->note.rails, rc) : 0;
+}
+
+int transfer_begin(drail_t *t, struct transfer *x, struct req *req)
+{
+    transfer_request(x, req);
+    int rc = transfer_post(t, x, 0);
+    if (rc == DRAIL_EAGAIN || rc == DRAIL_ETIMEOUT || rc == DRAIL_EINTR)
+        return DRAIL_EAGAIN;
+    return rc ? transfer_failed(t, x, x->data | x->note.rails, rc) : 0;
+}
+
+int transfer_go_on(drail_t *t, struct transfer *x)
+{
+    uint32_t rails = x->data | x->note.rails;
+    int rc = 0;
+    for (uint32_t left = rails; left; left &= left - 1) {
+        unsigned r = (unsigned)__builtin_ctz(left);
+        int error =
+            x->done[r] == x->note.eps ? 0 : transfer_rail(&t->rails[r], x, 0);
+        if (error && error != DRAIL_EAGAIN)
+            return transfer_failed(t, x, rails, error);
+        rc = error ? error : rc;
+    }
+    return rc;
 }

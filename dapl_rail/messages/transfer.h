@@ -39,6 +39,11 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags);
 /* Starts it. A transfer that fails in its middle ends the links that it uses,
  * and nothing of it is under way any more. */
 int transfer_start(drail_t *t, struct transfer *x, struct req *req);
+/* The same without waiting. DRAIL_EAGAIN: there was no room for all of it. The
+ * rest goes on with the other call, where it may again be returned; the
+ * transfer and what it points to stay in place until then. */
+int transfer_begin(drail_t *t, struct transfer *x, struct req *req);
+int transfer_go_on(drail_t *t, struct transfer *x);
 /* It has been cut, but is not started. */
 void transfer_abandon(drail_t *t, struct transfer *x);
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * With its queues full of slow reads, a call that may not wait does not wait
+ * for room: a drail_recv without time begins to read, and the next one goes on.
+ */
+#include "conf.h"
+#include "ranks.h"
+
+#define LONG     (4u << 20)
+#define DEPTH    4u
+#define REQUESTS (4 * DEPTH) /* per EP */
+#define MESSAGE  (1u << 16)
+
+static const char rails[] =
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+    RAIL("slow0", "rate=4 latency=2") RAIL("slow1", "rate=4 latency=2");
+
+struct memory {
+    unsigned char *bytes;
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+};
+
+static void memory_open(struct rank *r, struct memory *m)
+{
+    expect(r, 0,
+           drail_mem_alloc(r->t, LONG, DRAIL_ACCESS_ALL, (void **)&m->bytes,
+                           &m->mem));
+    exchange_keys(r, m->mem, m->keys);
+}
+
+static void memory_close(struct rank *r, struct memory *m)
+{
+    if (r->rank == 1)
+        expect(r, 0, drail_fence(r->t, 0));
+    barrier(r);
+    expect(r, 0, drail_mem_release(m->mem));
+}
+
+/* There is room again only when the first read, the long one, is complete. */
+static void fill(struct rank *r, struct memory *m, drail_req_t *first)
+{
+    drail_xfer_t x = {.local = m->bytes,
+                      .local_mem = m->mem,
+                      .remote = &m->keys[0],
+                      .bytes = LONG};
+    expect(r, 0, drail_get(r->t, 0, &x, 0, first));
+    x.bytes = 1024;
+    for (unsigned n = 1; n < REQUESTS; n++)
+        expect(r, 0, drail_get(r->t, 0, &x, 0, NULL));
+}
+
+static uint64_t arrived(const struct rank *r)
+{
+    drail_rail_stats_t s;
+    drail_rail_stats(r->t, 0, &s);
+    return s.recvs;
+}
+
+static void receive(struct rank *r)
+{
+    struct memory m;
+    unsigned char *buffer = calloc(1, MESSAGE);
+    check(buffer != NULL);
+    memory_open(r, &m);
+    if (r->rank == 0) {
+        memset(buffer, 7, MESSAGE);
+        expect(r, 0, drail_send(r->t, 1, buffer, MESSAGE, NULL));
+    } else {
+        drail_req_t first;
+        int rc;
+        fill(r, &m, &first);
+        while (!arrived(r))
+            expect(r, DRAIL_EAGAIN,
+                   drail_recv(r->t, 0, buffer, MESSAGE, NULL, 0));
+        for (unsigned n = 0; n < 2; n++)
+            expect(r, DRAIL_EAGAIN,
+                   drail_recv(r->t, 0, buffer, MESSAGE, NULL, 0));
+        expect(r, DRAIL_EAGAIN, drail_test(r->t, &first));
+        while ((rc = drail_recv(r->t, 0, buffer, MESSAGE, NULL, 20)) ==
+               DRAIL_ETIMEOUT)
+            ;
+        expect(r, 0, rc);
+        check(buffer[0] == 7 && buffer[MESSAGE - 1] == 7);
+        expect(r, 0, drail_wait(r->t, &first, -1));
+    }
+    memory_close(r, &m);
+    free(buffer);
+}
+
+static void notify(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m);
+    if (r->rank == 1) {
+        drail_req_t first;
+        fill(r, &m, &first);
+        expect(r, DRAIL_EAGAIN, drail_notify(r->t, 0, DRAIL_NOWAIT, 3));
+        expect(r, DRAIL_EAGAIN, drail_test(r->t, &first));
+        while (drail_notify(r->t, 0, DRAIL_NOWAIT, 3) == DRAIL_EAGAIN)
+            ;
+    } else {
+        uint32_t id;
+        expect(r, 0, drail_notify_wait(r->t, 1, &id, -1));
+        check(id == 3);
+    }
+    memory_close(r, &m);
+}
+
+static void slow(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->rails[0] = "slow0";
+    cfg->rails[1] = "slow1";
+    cfg->depth = DEPTH;
+    cfg->stripe_threshold = 0;
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+}
+
+static void threaded(drail_config_t *cfg)
+{
+    slow(cfg);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
+static const struct test tests[] = {
+    {"drail_recv", 2, receive, slow, 0},
+    {"drail_recv, threaded", 2, receive, threaded, 0},
+    {"DRAIL_NOWAIT", 2, notify, slow, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}
