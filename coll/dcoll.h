@@ -11,13 +11,15 @@
  *    error of a collective under way (a dead rank, a timeout, ranks with
  *    different calls) the team is broken: each call returns that error, and it
  *    can only be freed.
+ *    Transfers of that collective may go on: its buffers must stay as they are
+ *    until drail_close().
  *  - A team and its requests are used by one thread at a time, as its drail_t.
  *  - Ranks give each other credit inside these calls only. With more of them
  *    under way than DRAIL_DEPTH, a rank that has completed its own must not
  *    wait outside for the others (drail_job_barrier).
- *  - Buffers are any memory, and what is only sent may be read-only (PROT_READ);
- *    memory of drail_mem_alloc() is the fastest (peers can write into it
- *    without the kernel). `bytes` is that of one block.
+ *  - Buffers are any memory, and what is only sent may be read-only
+ * (PROT_READ); memory of drail_mem_alloc() is the fastest (peers can write into
+ * it without the kernel). `bytes` is that of one block.
  */
 #ifndef DCOLL_H
 #define DCOLL_H
@@ -95,7 +97,8 @@ typedef struct dcoll_call {
     const char *algorithm; /**< NULL or "auto": the team's choice */
 } dcoll_call_t;
 
-/* Blocking. Bounded by the timeout of the transport. */
+/* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
+ * transport. */
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root);
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
@@ -129,10 +132,11 @@ int dcoll_start(dcoll_request_t *request);
 /** Makes progress with all requests of the team. 0: complete, DRAIL_EAGAIN:
  *  not yet. */
 int dcoll_test(dcoll_request_t *request);
-/** @p timeout_ms < 0: that of the transport. After DRAIL_ETIMEOUT the team is
- *  broken. */
+/** DRAIL_ETIMEOUT when it has not got on for @p timeout_ms (< 0: those of the
+ *  transport) within this call; then the team is broken. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
-/** Collective, too: no rank may still be under way with it. Accepts NULL. */
+/** Collective, too: no rank may still be under way with it. Accepts NULL. What
+ *  dcoll_begin gave it ends as dcoll_wait does, which needs no dcoll_free. */
 int dcoll_free(dcoll_request_t *request);
 
 /** Non-blocking: a request that is started. Its wait or successful test ends

@@ -3,20 +3,7 @@
  * What ranks prepare of a request together: they compare what they call, attach
  * to the node's memory, and exchange the keys of what peers put into.
  */
-#include <stdlib.h>
-
 #include "coll/run/agree.h"
-
-/* What each rank says first. */
-struct opening {
-    struct call call;
-    uint64_t id;
-    uint64_t mode;   /* what else must be equal, from tables and settings */
-    uint64_t remote; /* puts or notifications in my schedule */
-    int64_t error;   /* of preparing my part */
-    struct weight weight;
-    struct segment_card node;
-};
 
 static uint64_t mode_of(const dcoll_request_t *q)
 {
@@ -113,7 +100,7 @@ static struct weight heavier(struct weight a, struct weight b)
 }
 
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card)
+                  const struct segment_card *card, struct opening *all)
 {
     dcoll_team_t *team = q->team;
     bool second = false;
@@ -126,30 +113,24 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
         .weight = q->weight,
         .node = *card,
     };
-    struct opening *all = calloc(team->shape.nranks, sizeof *all);
-    if (!all)
-        return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
-    if (rc) {
-        team_fail(team, rc, "preparing a collective: %s", drail_strerror(rc));
-        goto out;
-    }
+    if (rc)
+        return team_fail(team, rc, "preparing a collective: %s",
+                         drail_strerror(rc));
     rc = compare_calls(q, all);
     if (rc)
-        goto out;
+        return rc;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         second = second || all[r].remote;
         q->weight = heavier(q->weight, all[r].weight);
     }
     if (!second)
-        goto out;
+        return 0;
     rc = attach(q, all, needs);
     rc = exchange_targets(q, rc);
     if (!rc)
         rc = connect_peers(q);
     segment_close_file(&q->node);
-out:
-    free(all);
     return rc;
 }

@@ -113,13 +113,16 @@ int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
     if (!team || !out)
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, &args, &algorithm);
+    dcoll_request_t *q;
     if (!rc)
-        rc = request_create(team, &args, algorithm, OWNER_CALLER, out);
+        rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
     if (rc)
         return rc;
-    rc = bind(*out, call);
+    rc = bind(q, call);
     if (rc)
-        request_destroy(*out);
+        request_destroy(q);
+    else
+        *out = q;
     return rc;
 }
 
@@ -167,10 +170,11 @@ int dcoll_free(dcoll_request_t *q)
     int rc = 0;
     if (!q)
         return 0;
+    if (q->owner != OWNER_CALLER)
+        return dcoll_wait(q, -1);
     if (q->active)
         rc = dcoll_wait(q, -1);
-    if (q->owner == OWNER_CALLER)
-        request_destroy(q);
+    request_destroy(q);
     return rc;
 }
 

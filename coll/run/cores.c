@@ -33,7 +33,7 @@ void cores_find(struct cores *mine)
 bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
 {
     cpu_set_t both, theirs;
-    unsigned ranks = 0;
+    unsigned ranks = 0, within = 0;
     CPU_ZERO(&theirs);
     for (unsigned r = 0; r < nranks; r++) {
         CPU_AND(&both, &all[r].allowed, &all[rank].allowed);
@@ -41,6 +41,8 @@ bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
             continue;
         CPU_OR(&theirs, &theirs, &all[r].allowed);
         ranks++;
+        within += CPU_EQUAL(&both, &all[r].allowed) != 0;
     }
-    return ranks > (unsigned)CPU_COUNT(&theirs);
+    return ranks > (unsigned)CPU_COUNT(&theirs) ||
+           within > (unsigned)CPU_COUNT(&all[rank].allowed);
 }

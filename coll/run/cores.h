@@ -17,7 +17,8 @@ struct cores {
 /* Those of the calling thread. */
 void cores_find(struct cores *mine);
 /* Are those who may run on some of our cores more than the cores that they may
- * run on? Then what we wait for may need ours. */
+ * run on, or those who may run on no others than ours more than ours? Then what
+ * we wait for may need ours. */
 bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank);
 
 #endif

@@ -26,9 +26,13 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     struct needs needs = {0};
     struct segment_card card = {0};
     dcoll_request_t *q = calloc(1, sizeof *q);
-    int rc = q ? finish_started(team)
-               : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    /* here already: the others hear of an error when they meet */
+    struct opening *all = calloc(team->shape.nranks, sizeof *all);
+    int rc = q && all
+                 ? finish_started(team)
+                 : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     if (rc) {
+        free(all);
         free(q);
         return ledger_settle(team, rc);
     }
@@ -46,8 +50,9 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     rc = request_meet(q);
     if (!rc) {
         rc = request_prepare(q, &needs, &card);
-        rc = request_agree(q, rc, &needs, &card);
+        rc = request_agree(q, rc, &needs, &card, all);
     }
+    free(all);
     if (rc) {
         ledger_settle(team, rc);
         request_destroy(q);

@@ -63,10 +63,12 @@ void kept_trim(dcoll_team_t *team)
         next = TAILQ_NEXT(q, used);
         if (q->owner != OWNER_TEAM && q->owner != OWNER_BEGIN)
             continue;
+        if (!number++)
+            continue; /* the latest */
         bytes += q->weight.bytes;
         files += q->weight.files;
-        if (number++ && (bytes > team->cfg.keep_bytes || number > KEPT_MOST ||
-                         files > KEPT_FILES))
+        if (bytes > team->cfg.keep_bytes || number > KEPT_MOST ||
+            files > KEPT_FILES)
             drop(q);
     }
 }

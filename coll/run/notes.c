@@ -26,9 +26,10 @@ static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
         team->met[peer] = of + 1;
         return;
     }
-    /* none: a credit for a request that needs it no more */
+    /* none: a credit for a request that needs it no more, or of a team that is
+     * gone, whose number one has that is being prepared */
     LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
-    if (q->id == of)
+    if (q->id == of && q->due)
         q->due[tag * team->shape.nranks + peer]++;
 }
 

@@ -92,12 +92,18 @@ bool request_has_node(const dcoll_request_t *q)
     return q->schedule.flags || q->schedule.node_bytes;
 }
 
-/* TEMP, and behind it one key per rank and our own, from which READY is put. */
+/* One per rank and our own, from which READY is put. */
+static size_t keys_bytes(const dcoll_request_t *q, const struct needs *needs)
+{
+    size_t n = q->team->shape.nranks;
+    return needs->ready ? (n + 1) * sizeof(drail_key_t) : 0;
+}
+
+/* TEMP, and the keys behind it. */
 static int take_memory(dcoll_request_t *q, const struct needs *needs)
 {
     size_t temp = q->args.depth * q->stride[DCOLL_TEMP];
-    unsigned n = q->team->shape.nranks;
-    size_t keys = needs->ready ? (n + 1) * sizeof(drail_key_t) : 0;
+    size_t keys = keys_bytes(q, needs);
     if (!temp && !keys)
         return 0;
     int rc = pool_take(&q->team->pool, temp + keys, &q->memory);
@@ -107,7 +113,7 @@ static int take_memory(dcoll_request_t *q, const struct needs *needs)
     q->mem[DCOLL_TEMP] = q->memory->mem;
     if (keys) {
         q->keys = (drail_key_t *)(q->memory->address + temp);
-        q->my_key = q->keys + n;
+        q->my_key = q->keys + q->team->shape.nranks;
     }
     return 0;
 }
@@ -121,10 +127,20 @@ static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
                  needs->transfers * sizeof *q->reqs +
                  n * (sizeof *q->targets +
                       DCOLL_TAGS * (sizeof *q->due + sizeof *q->creditors)) +
-                 q->args.depth * q->stride[DCOLL_TEMP] +
+                 (flags_count(q) + 1) * sizeof *q->seen +
+                 q->args.depth * q->stride[DCOLL_TEMP] + keys_bytes(q, needs) +
                  (request_has_node(q) ? request_node_bytes(q) : 0),
         .files = registered ? drail_nrails(q->team->rail) : 0,
     };
+}
+
+static int create_node(dcoll_request_t *q, struct segment_card *card)
+{
+    size_t bytes = request_node_bytes(q);
+    int rc = segment_create(&q->node, bytes, card);
+    return rc ? team_fail(q->team, rc, "no shared memory of %zu bytes: %s",
+                          bytes, drail_strerror(rc))
+              : 0;
 }
 
 int request_prepare(dcoll_request_t *q, struct needs *needs,
@@ -149,6 +165,6 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
     q->weight = weigh(q, needs);
     int rc = take_memory(q, needs);
     if (!rc && request_has_node(q) && team->rank == team->first)
-        rc = segment_create(&q->node, request_node_bytes(q), card);
+        rc = create_node(q, card);
     return rc;
 }

@@ -196,6 +196,42 @@ static void larger(struct rank *r)
     scene_close(&s);
 }
 
+/* The latest one, however large, takes no room from the others. */
+static void beside(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, 64 << 10);
+    run(&s, 8);
+    run(&s, MOST);
+    unsigned before = exchanges;
+    run(&s, 8);
+    run(&s, MOST);
+    check(exchanges == before);
+    scene_close(&s);
+}
+
+/* To free what dcoll_begin gave ends it, also when it is complete already: the
+ * team can drop it then. */
+static void freed(struct rank *r)
+{
+    struct scene s;
+    size_t bytes;
+    unsigned files = 0;
+    scene_open(&s, r, 1);
+    for (size_t size = 1; size <= 400; size++) {
+        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv,
+                          size * 100,      0,      "bruck"};
+        dcoll_request_t *q;
+        good(&s, dcoll_begin(s.team, &c, &q));
+        good(&s, dcoll_barrier(s.team)); /* with progress for all */
+        good(&s, dcoll_free(q));
+        if (size == 20)
+            files = open_files(&bytes);
+    }
+    check(open_files(&bytes) < files + 4);
+    scene_close(&s);
+}
+
 /* A handle is the caller's until he has waited for it, however many other calls
  * come in between. */
 static void held(struct rank *r)
@@ -238,6 +274,8 @@ static const struct test tests[] = {
     {"65 sizes in turn, begun", 2, alternating_begun, NULL, APART | PPN(1)},
     {"bytes that are kept", 3, bounded, NULL, APART | PPN(2)},
     {"larger than what is kept", 2, larger, NULL, APART},
+    {"beside the latest one", 2, beside, NULL, APART},
+    {"handles that are freed", 2, freed, NULL, APART | PPN(1)},
     {"handles that are held", 4, held, NULL, APART | PPN(2)},
     {"limits that differ", 3, limits_differ, NULL, APART},
 };

@@ -47,6 +47,16 @@ static void test_bound_apart(void **state)
     assert_false(cores_crowded(all, 2, 1));
 }
 
+/* Also while a third may run anywhere. */
+static void test_bound_beside_free(void **state)
+{
+    (void)state;
+    const struct cores all[] = {on(1, 1), on(1, 1), on(1, 0xf)};
+    assert_true(cores_crowded(all, 3, 0));
+    assert_true(cores_crowded(all, 3, 1));
+    assert_false(cores_crowded(all, 3, 2));
+}
+
 /* Other hosts have cores with the same numbers. */
 static void test_hosts(void **state)
 {
@@ -82,6 +92,7 @@ int main(void)
         cmocka_unit_test(test_as_many_as_cores),
         cmocka_unit_test(test_bound_to_one),
         cmocka_unit_test(test_bound_apart),
+        cmocka_unit_test(test_bound_beside_free),
         cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_this_thread),
     };

@@ -248,6 +248,23 @@ static void test_credit_with_progress(void **state)
     comes_with_progress((dcoll_op_t){.kind = DCOLL_PUT, .peer = 1});
 }
 
+/* What names a request that is being prepared, and has no room for it. */
+static void test_notification_too_early(void **state)
+{
+    static struct play play;
+    (void)state;
+    struct play *p = playing = setup(&play, nobody);
+    static bool connected[2] = {false, true};
+    p->team.shape.nranks = 2;
+    p->team.connected = connected;
+    LIST_INSERT_HEAD(&p->team.by_id[0], &p->waits, same_bucket);
+    p->ops[0][0].kind = DCOLL_PUT;
+    p->waits.schedule.ops = p->ops[0];
+    p->now = 30 * MS;
+    assert_int_equal(team_progress(&p->team), 0);
+    assert_true(p->came);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_short_wait_polls),
         cmocka_unit_test(test_notification_with_progress),
         cmocka_unit_test(test_credit_with_progress),
+        cmocka_unit_test(test_notification_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
