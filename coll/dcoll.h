@@ -55,7 +55,9 @@ typedef struct dcoll_config {
                                  which is faster */
     const char *table;      /**< file of `railbench tune` for auto, which takes
                                  the rows of the engine in use; NULL: the
-                                 built-in table */
+                                 built-in rules, which also decide when any
+                                 rank has no such table, or one with other
+                                 rows */
     size_t keep_bytes;      /**< what prepared calls may take that the team
                                  keeps (not those of dcoll_init), beside the
                                  latest one; the smallest of all ranks counts.

@@ -91,6 +91,23 @@ static int exchange_cores(dcoll_team_t *team)
     return rc;
 }
 
+/* Each rank has read a file of its own, and judged by its own machine and
+ * engine. All see the same difference. */
+static void compare_tables(dcoll_team_t *team)
+{
+    for (unsigned r = 1; r < team->shape.nranks; r++) {
+        if (team->members[r].table == team->members[0].table)
+            continue;
+        dcoll_table_free(&team->table);
+        if (team->rank == 0)
+            fprintf(stderr,
+                    "dcoll: tables are ignored: rank %u would choose by other "
+                    "rows than rank 0\n",
+                    r);
+        return;
+    }
+}
+
 static int exchange_members(dcoll_team_t *team)
 {
     /* No other team on these rails has had requests with these numbers: late
@@ -101,6 +118,7 @@ static int exchange_members(dcoll_team_t *team)
         .first_id =
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
+        .table = dcoll_table_checksum(&team->table),
     };
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
@@ -114,6 +132,8 @@ static int exchange_members(dcoll_team_t *team)
     if (!rc)
         rc = failed;
     team->next_id = team->members[0].first_id;
+    if (!rc)
+        compare_tables(team);
     for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
         if (team->members[r].keep_bytes < team->cfg.keep_bytes)
             team->cfg.keep_bytes = team->members[r].keep_bytes;
@@ -171,7 +191,7 @@ static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
     return err->code = DRAIL_EINVAL;
 }
 
-/* Without a good table, rules decide: all ranks find the same. */
+/* Without a good table, rules decide. */
 static void load_table(dcoll_team_t *team)
 {
     const char *path = team->cfg.table;
@@ -179,8 +199,13 @@ static void load_table(dcoll_team_t *team)
     team->cfg.table = NULL; /* the caller's text */
     for (unsigned r = 0; r < drail_nrails(team->rail); r++)
         dcoll_table_add_rail(rails, drail_rail_at(team->rail, r)->name);
-    if (!path || !dcoll_table_load(path, rails, &team->table, why, sizeof why))
+    if (!path)
         return;
+    if (!dcoll_table_load(path, rails, &team->table, why, sizeof why)) {
+        dcoll_table_keep(&team->table, drail_config_of(team->rail)->engine,
+                         &team->shape);
+        return;
+    }
     dcoll_table_free(&team->table);
     if (team->rank == 0)
         fprintf(stderr, "dcoll: the table %s is ignored: %s\n", path, why);

@@ -27,6 +27,7 @@ struct member {
     drail_key_t ledger;
     uint32_t first_id; /* rank 0's counts: of the team's first request */
     size_t keep_bytes; /* the smallest counts */
+    uint64_t table;    /* checksum of the rows that it would choose by */
 };
 
 /* At the ledger of a rank of another node. */

@@ -115,6 +115,18 @@ static bool same_case(const dcoll_table_row_t *row, drail_engine_t engine,
            row->ppn == dcoll_shape_locals(shape, 0);
 }
 
+void dcoll_table_keep(dcoll_table_t *table, drail_engine_t engine,
+                      const dcoll_shape_t *shape)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < table->count; i++) {
+        const dcoll_args_t args = {.collective = table->rows[i].collective};
+        if (same_case(&table->rows[i], engine, shape, &args))
+            table->rows[kept++] = table->rows[i];
+    }
+    table->count = kept;
+}
+
 /* The smaller the ratio of the sizes, the closer is a row. */
 static double distance(uint64_t a, uint64_t b)
 {
@@ -134,8 +146,10 @@ static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
     double nearest = FAR;
     for (unsigned i = 0; table && i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
+        if (!same_case(row, engine, shape, args))
+            continue;
         double far = distance(row->bytes, args->bytes);
-        if (far < nearest && same_case(row, engine, shape, args) &&
+        if (far < nearest &&
             serves(row->algorithm, shape, args, row->zero_copy)) {
             nearest = far;
             best = row;

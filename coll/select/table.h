@@ -62,6 +62,12 @@ void dcoll_table_free(dcoll_table_t *table);
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,
                        const char *rails, const char *environment);
 
+/** Keeps the rows that dcoll_table_select() would look at, in their order. */
+void dcoll_table_keep(dcoll_table_t *table, drail_engine_t engine,
+                      const dcoll_shape_t *shape);
+/** Tables that choose the same have the same. */
+uint64_t dcoll_table_checksum(const dcoll_table_t *table);
+
 /** The algorithm that `auto` means; sets args->zero_copy. By rows of the engine
  *  in use only: it decides what messages cost beside copies. @p table may be
  *  NULL. Never NULL: there is one for every case. */

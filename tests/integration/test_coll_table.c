@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks whose tables say different things make the same choice. */
+#include "coll/dcoll.h"
+#include "coll/select/table.h"
+
+#include "ranks.h"
+
+enum { RANKS = 3, BYTES = 16 };
+
+/* Says "bruck", where no rule would. */
+static void write_table(const struct rank *r, const char *path)
+{
+    char rails[DCOLL_TABLE_RAILS] = "";
+    FILE *file = fopen(path, "w");
+    check(file != NULL);
+    dcoll_table_row_t row = {DCOLL_ALLGATHER,
+                             RANKS,
+                             RANKS,
+                             drail_nrails(r->t),
+                             drail_config_of(r->t)->engine,
+                             BYTES,
+                             dcoll_algorithm_find(DCOLL_ALLGATHER, "bruck"),
+                             false,
+                             1,
+                             1,
+                             1};
+    for (unsigned i = 0; i < drail_nrails(r->t); i++)
+        dcoll_table_add_rail(rails, drail_rail_at(r->t, i)->name);
+    dcoll_table_write(file, &(dcoll_table_t){&row, 1}, rails, NULL);
+    check(fclose(file) == 0);
+}
+
+static bool takes_bruck(struct rank *r, bool has_table)
+{
+    char path[64];
+    unsigned char send[BYTES] = {1}, recv[RANKS * BYTES];
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0, NULL};
+    dcoll_config_t cfg;
+    dcoll_team_t *team;
+    dcoll_request_t *q;
+    snprintf(path, sizeof path, "/tmp/dcoll-table-%d", (int)getpid());
+    write_table(r, path);
+    dcoll_config_init(&cfg);
+    cfg.table = has_table ? path : NULL;
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &team, NULL));
+    remove(path);
+    expect(r, 0, dcoll_begin(team, &c, &q));
+    bool bruck = !strcmp(dcoll_request_algorithm(q)->name, "bruck");
+    expect(r, 0, dcoll_wait(q, -1));
+    barrier(r);
+    dcoll_team_free(team);
+    return bruck;
+}
+
+static void all(struct rank *r)
+{
+    check(takes_bruck(r, true));
+}
+
+static void some(struct rank *r)
+{
+    check(!takes_bruck(r, r->rank != 1));
+}
+
+static const struct test tests[] = {
+    {"all ranks have the table", RANKS, all, NULL, APART},
+    {"one has not", RANKS, some, NULL, APART},
+};
+
+RUN_TESTS(tests)
