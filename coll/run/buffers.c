@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Users' memory. */
 #include "coll/run/buffers.h"
+#include "coll/run/leftovers.h"
 
 static size_t send_bytes(const dcoll_request_t *q)
 {
@@ -47,11 +48,13 @@ int request_bind(dcoll_request_t *q, const void *send, void *recv)
     return 0;
 }
 
-void request_unbind(dcoll_request_t *q)
+int request_unbind(dcoll_request_t *q)
 {
+    int rc = 0;
     for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
-        if (q->mem[s])
-            drail_mem_release(q->mem[s]);
+        int failed = leftovers_release(q->team, q->mem[s], NULL);
+        rc = rc ? rc : failed;
         q->mem[s] = NULL;
     }
+    return rc;
 }

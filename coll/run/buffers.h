@@ -6,6 +6,7 @@
 
 /* Sets the user's buffers and registers them if the transport uses them. */
 int request_bind(dcoll_request_t *q, const void *send, void *recv);
-void request_unbind(dcoll_request_t *q);
+/* An error: a peer is inside one of them. */
+int request_unbind(dcoll_request_t *q);
 
 #endif

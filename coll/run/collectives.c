@@ -59,8 +59,8 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
         rc = start(q);
     if (!rc)
         rc = finish(q, team->timeout_ms);
-    request_unbind(q);
-    return rc;
+    int left = request_unbind(q);
+    return rc ? rc : ledger_settle(team, left);
 }
 
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
@@ -147,8 +147,8 @@ int dcoll_test(dcoll_request_t *q)
     int rc = q->active ? request_poll(q) : 0;
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
-    kept_ended(q);
-    return 0;
+    dcoll_team_t *team = q->team;
+    return ledger_settle(team, kept_ended(q));
 }
 
 int dcoll_wait(dcoll_request_t *q, int timeout_ms)
@@ -160,9 +160,8 @@ int dcoll_wait(dcoll_request_t *q, int timeout_ms)
     int rc = q->active
                  ? finish(q, timeout_ms < 0 ? q->team->timeout_ms : timeout_ms)
                  : 0;
-    if (!rc)
-        kept_ended(q);
-    return rc;
+    dcoll_team_t *team = q->team;
+    return rc ? rc : ledger_settle(team, kept_ended(q));
 }
 
 int dcoll_free(dcoll_request_t *q)
@@ -174,8 +173,9 @@ int dcoll_free(dcoll_request_t *q)
         return dcoll_wait(q, -1);
     if (q->active)
         rc = dcoll_wait(q, -1);
-    request_destroy(q);
-    return rc;
+    dcoll_team_t *team = q->team;
+    int left = request_destroy(q);
+    return rc ? rc : ledger_settle(team, left);
 }
 
 /* Equal calls take turns on a few requests, so that all ranks choose the same
@@ -199,7 +199,8 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     }
     if (q->active)
         rc = finish(q, team->timeout_ms);
-    request_unbind(q);
+    int left = ledger_settle(team, request_unbind(q));
+    rc = rc ? rc : left;
     if (!rc)
         rc = bind(q, call);
     if (!rc)

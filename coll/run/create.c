@@ -5,6 +5,7 @@
 #include "coll/run/agree.h"
 #include "coll/run/buffers.h"
 #include "coll/run/create.h"
+#include "coll/run/leftovers.h"
 #include "coll/run/meet.h"
 #include "coll/run/prepare.h"
 #include "coll/run/wait.h"
@@ -63,19 +64,18 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     return 0;
 }
 
-void request_destroy(dcoll_request_t *q)
+int request_destroy(dcoll_request_t *q)
 {
+    leftovers_try(q->team);
     TAILQ_REMOVE(&q->team->requests, q, used);
     LIST_REMOVE(q, same_bucket);
     if (q->active)
         TAILQ_REMOVE(&q->team->active, q, active_one);
     for (unsigned i = q->completed; i < q->transfers; i++)
         drail_forget(q->team->rail, &q->reqs[i]);
-    request_unbind(q);
-    if (q->mem[DCOLL_NODE])
-        drail_mem_release(q->mem[DCOLL_NODE]);
+    int rc = request_unbind(q);
+    leftovers_release(q->team, q->mem[DCOLL_NODE], &q->node);
     pool_give(&q->team->pool, q->memory);
-    segment_close(&q->node);
     dcoll_schedule_free(&q->schedule);
     free(q->due);
     free(q->reqs);
@@ -83,4 +83,5 @@ void request_destroy(dcoll_request_t *q)
     free(q->seen);
     free(q->creditors);
     free(q);
+    return rc;
 }

@@ -8,6 +8,7 @@
 int request_create(dcoll_team_t *team, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner,
                    dcoll_request_t **out);
-void request_destroy(dcoll_request_t *q);
+/* An error: a peer is inside the user's buffers. */
+int request_destroy(dcoll_request_t *q);
 
 #endif

@@ -73,13 +73,14 @@ void kept_trim(dcoll_team_t *team)
     }
 }
 
-void kept_ended(dcoll_request_t *q)
+int kept_ended(dcoll_request_t *q)
 {
     if (q->owner != OWNER_BEGIN && q->owner != OWNER_HOLDERS)
-        return;
-    request_unbind(q);
+        return 0;
+    int rc = request_unbind(q);
     if (q->handles)
         q->handles--;
     if (!q->handles && q->owner == OWNER_HOLDERS)
         request_destroy(q);
+    return rc;
 }

@@ -20,7 +20,8 @@ dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
  * when one has been prepared: then all ranks have completed all that they had
  * started, and nobody writes into what is dropped. */
 void kept_trim(dcoll_team_t *team);
-/* The caller has ended a request that he got from dcoll_begin. */
-void kept_ended(dcoll_request_t *q);
+/* The caller has ended a request that he got from dcoll_begin. An error: a peer
+ * is inside his buffers. */
+int kept_ended(dcoll_request_t *q);
 
 #endif

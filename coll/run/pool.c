@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First fit, in chunks that are given back when they are empty. */
+/* First fit, in chunks that are given back when they are empty. What a provider
+ * does not let go of stays until drail_close, which frees it. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 
 #include "coll/run/cores.h"
 #include "coll/run/create.h"
+#include "coll/run/leftovers.h"
 #include "coll/run/meet.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
@@ -275,12 +276,11 @@ void dcoll_team_free(dcoll_team_t *team)
     while (!TAILQ_EMPTY(&team->requests))
         request_destroy(TAILQ_FIRST(&team->requests));
     pool_free(&team->pool);
-    if (team->ledger_mem)
-        drail_mem_release(team->ledger_mem);
     ledger_look_no_more(team);
     if (team->look.mem)
-        drail_mem_release(team->look.mem);
-    segment_close(&team->ledgers);
+        drail_mem_release(team->look.mem); /* or drail_close does */
+    leftovers_release(team, team->ledger_mem, &team->ledgers);
+    leftovers_free(team);
     free(team->node_begin);
     free(team->connected);
     free(team->met);

@@ -67,6 +67,7 @@ struct dcoll_team {
     TAILQ_HEAD(, dcoll_request) requests; /* of all, latest used first */
     TAILQ_HEAD(, dcoll_request) active;   /* that are under way */
     LIST_HEAD(, dcoll_request) by_id[REQUEST_BUCKETS];
+    LIST_HEAD(, leftover) leftovers;
     uint64_t moves; /* operations performed */
     struct pool pool;
     unsigned next_id;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that a provider does not let go of, as a peer is inside, stays where
+ * it is until it does, and the user is told of his. This program refuses in the
+ * provider's place.
+ */
+#include <dlfcn.h>
+
+#include "coll/dcoll.h"
+
+#include "ranks.h"
+
+enum { BYTES = 40000 };
+
+static enum { NOTHING, USERS, OURS } refused, unregistered;
+
+/* Nodes' memory that has been refused, and then released. */
+static uintptr_t kept[16];
+static unsigned nkept, nreleased;
+
+/* Is it memory of a node? */
+static bool of_node(uintptr_t address)
+{
+    char line[512];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    check(maps != NULL);
+    while (fgets(line, sizeof line, maps)) {
+        uintptr_t from, to;
+        check(sscanf(line, "%lx-%lx", &from, &to) == 2);
+        found = found || (strstr(line, "memfd:dcoll-node") && address >= from &&
+                          address < to);
+    }
+    fclose(maps);
+    return found;
+}
+
+#pragma GCC visibility push(default)
+int drail_mem_release(drail_mem_t *mem)
+{
+    int (*real)(drail_mem_t *);
+    drail_key_t key;
+    drail_mem_key(mem, &key);
+    *(void **)&real = dlsym(RTLD_NEXT, "drail_mem_release");
+    unsigned i = 0;
+    while (i < nkept && kept[i] != key.address)
+        i++;
+    bool ours = of_node(key.address);
+    if (refused && (refused == OURS) == ours) {
+        if (ours && i == nkept && nkept < 16)
+            kept[nkept++] = key.address;
+        return DRAIL_EDAT;
+    }
+    nreleased += i < nkept;
+    return real(mem);
+}
+
+int drail_mem_register(drail_t *rail, void *address, size_t bytes,
+                       unsigned access, drail_mem_t **mem)
+{
+    int (*real)(drail_t *, void *, size_t, unsigned, drail_mem_t **);
+    *(void **)&real = dlsym(RTLD_NEXT, "drail_mem_register");
+    if (unregistered == USERS && !of_node((uintptr_t)address))
+        return DRAIL_EDAT;
+    return real(rail, address, bytes, access, mem);
+}
+#pragma GCC visibility pop
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    unsigned char *send, *recv;
+};
+
+static void scene_open(struct scene *s, struct rank *r)
+{
+    dcoll_config_t cfg;
+    dcoll_config_init(&cfg);
+    cfg.keep_bytes = 1; /* what is prepared drops what was before */
+    s->r = r;
+    expect(r, 0, dcoll_team_create(r->job, r->t, &cfg, &s->team, NULL));
+    s->send = malloc(BYTES);
+    s->recv = malloc(BYTES * 4);
+    check(s->send && s->recv);
+}
+
+static void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+    free(s->send);
+    free(s->recv);
+}
+
+static dcoll_call_t allgather(struct scene *s, size_t bytes, const char *how)
+{
+    memset(s->send, (int)s->r->rank + 1, bytes);
+    return (dcoll_call_t){DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, how};
+}
+
+static void nodes(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    for (size_t bytes = 8; bytes < 12; bytes++) {
+        dcoll_call_t c = allgather(&s, bytes, "smp-direct");
+        refused = bytes < 11 ? OURS : NOTHING;
+        expect(r, 0, dcoll_run(s.team, &c));
+        for (unsigned i = 0; refused && i < nkept; i++)
+            check(of_node(kept[i]));
+        for (size_t i = 0; i < 4 * bytes; i++)
+            check(s.recv[i] == i / bytes + 1);
+    }
+    check(nkept == 2 * (r->rank % 2 == 0)); /* of masters */
+    check(nreleased == nkept);
+    scene_close(&s);
+}
+
+static void users(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_call_t c = allgather(&s, BYTES, "direct");
+    refused = USERS;
+    expect(r, DRAIL_EDAT, dcoll_run(s.team, &c));
+    refused = NOTHING;
+    scene_close(&s);
+}
+
+/* What dcoll_init could not make is not given to the caller. */
+static void unbound(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q = NULL;
+    scene_open(&s, r);
+    dcoll_call_t c = allgather(&s, BYTES, "direct");
+    unregistered = USERS;
+    expect(r, DRAIL_EDAT, dcoll_init(s.team, &c, &q));
+    check(q == NULL);
+    unregistered = NOTHING;
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"the memory of a node", 4, nodes, NULL, APART | PPN(2)},
+    {"users' memory", 4, users, NULL, APART},
+    {"buffers that can't be registered", 2, unbound, NULL, APART},
+};
+
+RUN_TESTS(tests)
