@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A look at the ledger of another node's rank: it never waits, and what it
+ * writes to stays until it is over. The transport is played here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/run/ledger.h"
+#include "coll/run/team.h"
+
+enum { RANKS = 3 };
+
+static struct ledger remote[RANKS];
+static unsigned looked_at; /* by the read under way */
+static bool arrives;
+static unsigned forgotten, fenced;
+
+int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
+              unsigned flags, drail_req_t *req)
+{
+    (void)rail, (void)flags, (void)req;
+    assert_int_equal(xfer->bytes, sizeof(struct ledger));
+    looked_at = peer;
+    return 0;
+}
+
+int drail_test(drail_t *rail, drail_req_t *req)
+{
+    dcoll_team_t *team = (dcoll_team_t *)rail;
+    (void)req;
+    if (!arrives)
+        return DRAIL_EAGAIN;
+    memcpy(team->look.copy, &remote[looked_at], sizeof(struct ledger));
+    return 0;
+}
+
+int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms)
+{
+    (void)rail, (void)req, (void)timeout_ms;
+    fail_msg("it waits");
+    return DRAIL_ETIMEOUT;
+}
+
+void drail_forget(drail_t *rail, drail_req_t *req)
+{
+    (void)rail, (void)req;
+    forgotten++;
+}
+
+int drail_fence(drail_t *rail, unsigned peer)
+{
+    (void)rail;
+    assert_int_equal(peer, looked_at);
+    fenced++;
+    return 0;
+}
+
+/* Rank 0 of three nodes, all of which have made one call. */
+static dcoll_team_t *setup(dcoll_team_t *team)
+{
+    static struct ledger mine, copy;
+    static struct member members[RANKS];
+    static bool connected[RANKS] = {false, true, true};
+    const struct call call = {.what = 1, .bytes = 8};
+    memset(team, 0, sizeof *team);
+    memset(&mine, 0, sizeof mine);
+    memset(remote, 0, sizeof remote);
+    team->rail = (drail_t *)team;
+    team->locals = 1;
+    team->ledgers.base = (unsigned char *)&mine;
+    team->members = members;
+    team->connected = connected;
+    team->look.copy = &copy;
+    ledger_enter(team, &call);
+    for (unsigned r = 1; r < RANKS; r++) {
+        remote[r].ring[0] = call;
+        atomic_store(&remote[r].calls, 1);
+    }
+    arrives = false;
+    forgotten = fenced = 0;
+    return team;
+}
+
+static void test_never_waits(void **state)
+{
+    static dcoll_team_t team;
+    (void)state;
+    setup(&team);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+    arrives = true;
+    assert_int_equal(ledger_check(&team, 1), 0);
+}
+
+/* What was just being written may look different once. */
+static void test_differs_twice(void **state)
+{
+    static dcoll_team_t team;
+    (void)state;
+    setup(&team);
+    arrives = true;
+    remote[1].ring[0].bytes = 9;
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+    remote[1].ring[0].bytes = 8;
+    assert_int_equal(ledger_check(&team, 1), 0);
+    remote[1].ring[0].bytes = 9;
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EINVAL);
+    assert_non_null(strstr(team.error.text, "rank 1 is"));
+}
+
+/* Two who wait take turns, and either hears of both. */
+static void test_two_peers(void **state)
+{
+    static dcoll_team_t team;
+    int rc = 0;
+    (void)state;
+    setup(&team);
+    atomic_store(&remote[2].error, DRAIL_EPEER);
+    for (unsigned i = 0; i < 4 && rc != DRAIL_EPEER; i++) {
+        arrives = false;
+        assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+        arrives = true;
+        rc = ledger_check(&team, 2);
+    }
+    assert_int_equal(rc, DRAIL_EPEER);
+    assert_non_null(strstr(team.error.text, "rank 2 gave up"));
+}
+
+static void test_ends_before_the_memory(void **state)
+{
+    static dcoll_team_t team;
+    (void)state;
+    setup(&team);
+    ledger_look_no_more(&team);
+    assert_int_equal(forgotten, 0);
+    assert_int_equal(ledger_check(&team, 2), DRAIL_EAGAIN);
+    ledger_look_no_more(&team);
+    assert_int_equal(forgotten, 1);
+    assert_int_equal(fenced, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_never_waits),
+        cmocka_unit_test(test_differs_twice),
+        cmocka_unit_test(test_two_peers),
+        cmocka_unit_test(test_ends_before_the_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
