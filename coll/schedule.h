@@ -150,7 +150,8 @@ const char *dcoll_kind_name(dcoll_kind_t kind);
 const char *dcoll_tag_name(dcoll_tag_t tag);
 const char *dcoll_space_name(dcoll_space_t space);
 
-/** Payload beside a flag in one cache line of 64 bytes. */
+/** Bytes of a cache line, and of them payload beside a flag. */
+#define DCOLL_CACHE_LINE 64
 #define DCOLL_LINE_BYTES 56
 
 typedef struct dcoll_op {

@@ -5,7 +5,6 @@
 /* Starts that ranks may be ahead of others, and the memory for their blocks. */
 #define DEPTH_MAX   256u
 #define DEPTH_BYTES (512u << 10)
-#define LINE        64 /* bytes of a cache line */
 
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
                            unsigned rank)
@@ -54,7 +53,7 @@ unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth)
 {
     /* each block has a flag, which takes a cache line */
-    size_t block = bytes < LINE ? LINE : bytes;
+    size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
     if (algorithm->by_flags && depth > 1)
         while (depth < DEPTH_MAX &&
                2 * depth * block <= DEPTH_BYTES / shape->nranks)

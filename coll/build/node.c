@@ -2,8 +2,6 @@
 /* What ranks of one node do through the memory they share. */
 #include "node.h"
 
-#define LINE 64 /* bytes of a cache line */
-
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,
                       unsigned rank, dcoll_schedule_t *s)
 {
@@ -36,7 +34,9 @@ bool node_fits_line(size_t bytes)
 
 size_t node_stride(size_t bytes)
 {
-    return node_fits_line(bytes) ? 0 : (bytes + LINE - 1) / LINE * LINE;
+    return node_fits_line(bytes) ? 0
+                                 : (bytes + DCOLL_CACHE_LINE - 1) /
+                                       DCOLL_CACHE_LINE * DCOLL_CACHE_LINE;
 }
 
 static bool is_there(dcoll_place_t place, size_t offset)
@@ -102,7 +102,7 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
 
 size_t node_deal_temp(const struct node *node)
 {
-    return node_fits_line(dealt(node)) ? LINE : 0;
+    return node_fits_line(dealt(node)) ? DCOLL_CACHE_LINE : 0;
 }
 
 size_t node_deal_bytes(const struct node *node)

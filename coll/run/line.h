@@ -8,7 +8,7 @@
 
 #include "coll/schedule.h"
 
-#define CACHE_LINE 64
+#define CACHE_LINE DCOLL_CACHE_LINE
 
 /* A flag of a rank. Those with payload have a line for each start of the depth;
  * of others, which only grow, there is one. */

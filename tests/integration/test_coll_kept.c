@@ -196,6 +196,41 @@ static void larger(struct rank *r)
     scene_close(&s);
 }
 
+/* Each has a registration of the node's memory, with files of its own. */
+static void many_files(struct rank *r)
+{
+    struct scene s;
+    size_t bytes;
+    unsigned files = 0;
+    scene_open(&s, r, (size_t)1 << 30);
+    for (size_t size = 1; size <= 400; size++) {
+        dcoll_call_t call = allgather(&s, size);
+        call.algorithm = "smp-direct";
+        good(&s, dcoll_run(s.team, &call));
+        got(&s, size);
+        if (size == 300)
+            files = open_files(&bytes);
+    }
+    check(open_files(&bytes) < files + 20);
+    scene_close(&s);
+}
+
+/* Also of small ones, there are not ever more. */
+static void many_requests(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, (size_t)1 << 30);
+    for (size_t size = 1; size <= 600; size++)
+        run(&s, size);
+    unsigned before = exchanges;
+    run(&s, 600);
+    run(&s, 200);
+    check(exchanges == before);
+    run(&s, 50); /* before the latest 512 */
+    check(exchanges > before);
+    scene_close(&s);
+}
+
 /* The latest one, however large, takes no room from the others. */
 static void beside(struct rank *r)
 {
@@ -275,6 +310,8 @@ static const struct test tests[] = {
     {"bytes that are kept", 3, bounded, NULL, APART | PPN(2)},
     {"larger than what is kept", 2, larger, NULL, APART},
     {"beside the latest one", 2, beside, NULL, APART},
+    {"many files", 4, many_files, NULL, APART | PPN(2)},
+    {"many requests", 2, many_requests, NULL, APART},
     {"handles that are freed", 2, freed, NULL, APART | PPN(1)},
     {"handles that are held", 4, held, NULL, APART | PPN(2)},
     {"limits that differ", 3, limits_differ, NULL, APART},

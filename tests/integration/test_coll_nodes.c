@@ -24,15 +24,36 @@ static void check_shape(const dcoll_shape_t *shape)
         check(shape->node_begin[n] == current->begin[n]);
 }
 
+/* Each byte of a block says from whom and for whom it is. */
+static unsigned char content(unsigned from, unsigned to, size_t i)
+{
+    return (unsigned char)(1 + from * 31 + to * 7 + i % 251);
+}
+
+/* Blocks for each rank, or one for all: in send, or a broadcast's buffer. */
+static void fill_blocks(const struct rank *r, const dcoll_call_t *c)
+{
+    bool each =
+        c->collective == DCOLL_ALLTOALL || c->collective == DCOLL_SCATTER;
+    unsigned char *at =
+        c->collective == DCOLL_BCAST ? c->recv : (unsigned char *)c->send;
+    for (unsigned to = 0; to < (each ? r->size : 1); to++)
+        for (size_t i = 0; i < c->bytes; i++)
+            at[to * c->bytes + i] = content(r->rank, to, i);
+}
+
 static void check_blocks(const struct rank *r, const dcoll_call_t *c)
 {
+    bool each =
+        c->collective == DCOLL_ALLTOALL || c->collective == DCOLL_SCATTER;
     const unsigned char *at = c->recv;
     bool all = c->collective != DCOLL_BCAST && c->collective != DCOLL_SCATTER;
     if (c->collective == DCOLL_GATHER && r->rank != c->root)
         return;
     for (unsigned from = 0; from < (all ? r->size : 1); from++)
         for (size_t i = 0; i < c->bytes; i++)
-            check(at[from * c->bytes + i] == (all ? from : c->root) + 1);
+            check(at[from * c->bytes + i] ==
+                  content(all ? from : c->root, each ? r->rank : 0, i));
 }
 
 static void collectives(struct rank *r)
@@ -43,7 +64,6 @@ static void collectives(struct rank *r)
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
     const dcoll_shape_t *shape = dcoll_team_shape(team);
     check_shape(shape);
-    memset(send, (int)r->rank + 1, sizeof send);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < 2; i++) {
             dcoll_call_t c = {(*a)->collective, send, recv,
@@ -52,8 +72,8 @@ static void collectives(struct rank *r)
             if (c.collective == DCOLL_BARRIER ||
                 ((*a)->refuses && (*a)->refuses(shape, &args)))
                 continue;
-            memset(recv, c.collective == DCOLL_BCAST && r->rank == 1 ? 2 : 0,
-                   sizeof recv);
+            memset(recv, 0, sizeof recv);
+            fill_blocks(r, &c);
             expect(r, 0, dcoll_run(team, &c));
             check_blocks(r, &c);
         }

@@ -130,9 +130,11 @@ static unsigned make_nodes(unsigned n, unsigned ppn, unsigned *node_begin)
 {
     static const unsigned uneven[] = {3, 1, 5, 2, 8, 1, 4};
     unsigned nodes = 0, first = 0;
+    if (ppn)
+        return dcoll_shape_nodes(n, ppn, node_begin);
     while (first < n) {
         node_begin[nodes] = first;
-        first += ppn ? ppn : uneven[(nodes + n) % 7];
+        first += uneven[(nodes + n) % 7];
         nodes++;
     }
     node_begin[nodes] = n;
@@ -150,12 +152,16 @@ static bool same_op(const dcoll_op_t *a, const dcoll_op_t *b)
 }
 
 /* Do nodes make a difference to the algorithm? */
-static bool knows_nodes(const dcoll_algorithm_t *a)
+static bool knows_nodes_at(const dcoll_algorithm_t *a, size_t bytes,
+                           bool zero_copy)
 {
     static const unsigned one[] = {0, 6}, three[] = {0, 3, 5, 6};
     const dcoll_shape_t shapes[] = {{6, 1, one, 2}, {6, 3, three, 2}};
-    const dcoll_args_t args = {
-        .collective = a->collective, .bytes = 8, .depth = 2};
+    const dcoll_args_t args = {.collective = a->collective,
+                               .bytes =
+                                   a->collective == DCOLL_BARRIER ? 0 : bytes,
+                               .zero_copy = zero_copy,
+                               .depth = 2};
     dcoll_program_t p[2];
     bool differ = false;
     if (a->refuses &&
@@ -172,6 +178,15 @@ static bool knows_nodes(const dcoll_algorithm_t *a)
     dcoll_program_free(&p[0]);
     dcoll_program_free(&p[1]);
     return differ;
+}
+
+static bool knows_nodes(const dcoll_algorithm_t *a)
+{
+    static const size_t blocks[] = {8, 100, 20000};
+    for (unsigned i = 0; i < 6; i++)
+        if (knows_nodes_at(a, blocks[i / 2], i % 2))
+            return true;
+    return false;
 }
 
 /* ppn of the next layout to be looked at, n: one node; false: no more. Small N

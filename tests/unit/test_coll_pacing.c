@@ -34,14 +34,11 @@ static void make(const dcoll_algorithm_t *algorithm, unsigned n, unsigned k,
                  dcoll_program_t *program)
 {
     static unsigned begin[MOST_RANKS + 1];
-    const unsigned nodes = (n + PPN - 1) / PPN;
-    for (unsigned i = 0; i <= nodes; i++)
-        begin[i] = i * PPN < n ? i * PPN : n;
+    const unsigned nodes = dcoll_shape_nodes(n, PPN, begin);
     *shape = (dcoll_shape_t){n, nodes, begin, k};
     args.collective = algorithm->collective;
     if (algorithm->refuses && algorithm->refuses(shape, &args)) {
-        shape->nnodes = 1;
-        begin[1] = n;
+        shape->nnodes = dcoll_shape_nodes(n, n, begin);
     }
     assert_int_equal(dcoll_program_make(algorithm, shape, &args, program), 0);
 }

@@ -38,14 +38,11 @@ static bool make(const dcoll_algorithm_t *algorithm, dcoll_args_t args,
                  dcoll_shape_t *shape, dcoll_program_t *program)
 {
     static unsigned begin[NODES + 1];
-    const unsigned one[] = {0, RANKS};
-    for (unsigned i = 0; i <= NODES; i++)
-        begin[i] = i * PPN;
-    *shape = (dcoll_shape_t){RANKS, NODES, begin, PORTS};
+    unsigned nodes = dcoll_shape_nodes(RANKS, PPN, begin);
+    *shape = (dcoll_shape_t){RANKS, nodes, begin, PORTS};
     args.collective = algorithm->collective;
     if (algorithm->refuses && algorithm->refuses(shape, &args)) {
-        shape->nnodes = 1;
-        memcpy(begin, one, sizeof one);
+        shape->nnodes = dcoll_shape_nodes(RANKS, RANKS, begin);
     }
     if (algorithm->refuses && algorithm->refuses(shape, &args))
         return false;
