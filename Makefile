@@ -2,7 +2,7 @@
 # dapl_rail: `make help` lists the targets.
 #
 # Variants: make BUILD=build/asan SANITIZE=address,undefined
-#           make BUILD=build/tsan SANITIZE=thread CC=clang OPENMP_LIBS=-lomp
+#           make BUILD=build/tsan SANITIZE=thread CC=clang
 
 VERSION   := 0.1.0
 SOVERSION := 0

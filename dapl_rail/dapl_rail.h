@@ -111,8 +111,8 @@ int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
 
 /**
  * Opens IA @p name, asks its attributes and locality, closes it again.
- * @return 0, DRAIL_ENORAIL or DRAIL_EOPEN with the reason in @p err
- * (may be NULL).
+ * @return 0, DRAIL_ENORAIL, DRAIL_EOPEN, or DRAIL_EINVAL for a name that is
+ * too long, with the reason in @p err (may be NULL).
  */
 int drail_rail_query(const char *name, drail_rail_info_t *info,
                      drail_error_t *err);

@@ -8,10 +8,9 @@
 #include <strings.h>
 #include <sys/un.h>
 
-#include "dapl_rail/base/handle.h"
-#include "dapl_rail/job/job.h"
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
@@ -145,9 +144,12 @@ static int query(struct rail *rail)
     return 0;
 }
 
-static int not_listed(int rc, const char *name, drail_error_t *err)
+static int not_found(int rc, const char *name, drail_error_t *err)
 {
     const char *why = dapl_embedded_error();
+    if (rc != DRAIL_ENORAIL)
+        return error_set(err, rc, "rail %s: the registry can't be read: %s",
+                         name, drail_strerror(rc));
     return error_set(err, rc, "rail %s: not listed in dat.conf%s%s", name,
                      why ? "; " : "", why ? why : "");
 }
@@ -159,12 +161,16 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     DAT_RETURN status;
     char text[128];
 
+    if (strlen(name) >= DRAIL_NAME_MAX)
+        return error_set(err, DRAIL_EINVAL,
+                         "rail %.*s…: a name has at most %d characters",
+                         DRAIL_NAME_MAX - 1, name, DRAIL_NAME_MAX - 1);
     copy_name(rail->info.name, name);
     rail->info.numa_node = -1;
     rail->cpu = -1;
     int rc = rails_find(name, &listed);
     if (rc)
-        return not_listed(rc, name, err);
+        return not_found(rc, name, err);
     rail->async_evd = DAT_HANDLE_NULL;
     status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
                           &rail->ia, listed.dapl_version_major,
