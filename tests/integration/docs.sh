@@ -17,6 +17,13 @@ for page in "$SOURCE"/docs/man/*.[1-9]; do
     check "$(basename "$page") has no warnings" no_warnings "$page"
 done
 
+# what has an end has it in an order, which the page tells
+for call in $(grep -oE 'drail_[a-z_]*(close|leave|release|forget|interrupt)\(' \
+    "$SOURCE/dapl_rail/dapl_rail.h" | tr -d '(' | sort -u); do
+    check "dapl_rail.3 has $call" grep -q "^\.Fn $call\b" \
+        "$SOURCE/docs/man/dapl_rail.3"
+done
+
 # options PAGE: those that a page documents
 options()
 {
