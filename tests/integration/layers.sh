@@ -27,3 +27,40 @@ check 'a look behind the public header is found' wrong 'coll must not use it' \
     coll/run/team.c '#include "dapl_rail/base/handle.h"'
 check 'a circle of headers is found' wrong '^circle' \
     dapl_rail/links/wire.h '#include "dapl_rail/links/link.h"'
+check 'an arrow upward in the collectives is found' wrong 'run is above build' \
+    coll/build/tree.c '#include "coll/run/team.h"'
+
+# What no include shows: a small tree, in which files only declare what they
+# use of one another. file PATH TEXT: a source and its object.
+small=$work/small
+file()
+{
+    mkdir -p "$(dirname "$small/$1")" "$(dirname "$small/obj/$1")"
+    echo "$2" >"$small/$1"
+    "${CC:-cc}" -c "$small/$1" -o "$small/obj/${1%.c}.o"
+}
+# wrong_in_small TEXT
+wrong_in_small()
+{
+    ! "$SOURCE/scripts/layers" "$small" "$small" >"$work/said" 2>&1 &&
+        grep -q "$1" "$work/said"
+}
+file dapl_rail/links/low.c 'void high(void); void low(void) { high(); }'
+file dapl_rail/messages/high.c 'void high(void) {}'
+check 'a use upward is found' wrong_in_small \
+    'upward: dapl_rail/links/low.c uses dapl_rail/messages/high.c'
+file dapl_rail/links/low.c 'void high(void) __attribute__((weak));
+    void low(void) { if (high) high(); }'
+check 'a weak use upward is found' wrong_in_small \
+    'upward: dapl_rail/links/low.c uses dapl_rail/messages/high.c'
+file dapl_rail/links/low.c 'int there; void low(void) {}'
+check 'a use downward is fine' "$SOURCE/scripts/layers" "$small" "$small"
+file dapl_rail/links/one.c 'void two(void); void one(void) { two(); }'
+file dapl_rail/links/two.c 'void one(void); void two(void) { one(); }'
+check 'a circle of uses is found' wrong_in_small \
+    '^circle: these use one another: dapl_rail/links/one.c dapl_rail/links/two.c'
+file dapl_rail/links/two.c 'extern int there; void two(void) { there++; }'
+check 'the circle is gone' "$SOURCE/scripts/layers" "$small" "$small"
+rm "$small/obj/dapl_rail/links/one.o"
+check 'an object that is missing is found' wrong_in_small \
+    'no object of dapl_rail/links/one.c'
