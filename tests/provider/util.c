@@ -91,8 +91,10 @@ void region_create(region_t *region, memory_kind_t kind, size_t bytes,
                    DAT_MEM_PRIV_FLAGS privileges)
 {
     size_t total = bytes + 2 * GUARD;
-    if (kind == MEMORY_MALLOC && !private_is_reachable())
+    if (kind == MEMORY_MALLOC && !private_is_reachable()) {
+        print_message("# private memory can't be reached here: a memfd\n");
         kind = MEMORY_MEMFD;
+    }
     region->kind = kind;
     region->bytes = bytes;
     region->fd = -1;
