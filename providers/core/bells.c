@@ -76,13 +76,13 @@ static void waiter_update(struct core_waiter *w, uint64_t bell, uint64_t gone)
         pthread_mutex_unlock(&ia->bell_lock);
         return;
     }
-    pthread_mutex_lock(&ia->lock); /* no EVD comes or goes */
+    core_ia_lock(ia); /* no EVD comes or goes */
     pthread_mutex_lock(&ia->bell_lock);
     w->cno->bell = bell;
     for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));)
         evd_update(evd, gone);
     pthread_mutex_unlock(&ia->bell_lock);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
 }
 
 bool core_bell_take(struct core_waiter *w)

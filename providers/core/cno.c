@@ -18,10 +18,10 @@ DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
 
     struct core_cno *cno = NULL;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_CNO] < ia->can.max_eps)
         cno = core_object_new(ia, DAT_HANDLE_TYPE_CNO, sizeof *cno);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (!cno)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     *out = cno;
@@ -63,12 +63,12 @@ DAT_RETURN core_cno_free(DAT_CNO_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
     struct core_ia *ia = cno->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (atomic_load(&cno->o.refs) || atomic_load(&cno->waiting))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
     else
         core_object_free(cno);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -91,7 +91,7 @@ struct cno_wait {
 static bool cno_ready(struct core_waiter *waiter)
 {
     struct cno_wait *w = (struct cno_wait *)waiter;
-    pthread_mutex_lock(&waiter->ia->lock);
+    core_ia_lock(waiter->ia);
     struct core_evd *evd = NULL;
     while (!w->triggered && (evd = core_cno_next(waiter->cno, evd))) {
         if (!atomic_load(&evd->enabled))
@@ -100,7 +100,7 @@ static bool cno_ready(struct core_waiter *waiter)
         if (atomic_exchange(&evd->triggered, false))
             w->triggered = evd;
     }
-    pthread_mutex_unlock(&waiter->ia->lock);
+    core_ia_unlock(waiter->ia);
     return w->triggered;
 }
 

@@ -74,9 +74,9 @@ DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     struct core_sp *sp = NULL;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     ret = sp_new(ia, DAT_HANDLE_TYPE_PSP, qual, evd, NULL, &sp);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (ret == DAT_SUCCESS)
         *out = sp;
     return ret;
@@ -123,9 +123,9 @@ static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
     if (!sp)
         return core_bad_handle(type);
     struct core_ia *ia = sp->o.ia;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     core_sp_destroy(sp);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return DAT_SUCCESS;
 }
 
@@ -148,7 +148,7 @@ DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     struct core_sp *sp = NULL;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (core_ep_state(ep) != DAT_EP_STATE_UNCONNECTED)
         ret = core_ep_bad_state(core_ep_state(ep));
     else
@@ -158,7 +158,7 @@ DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
         core_ep_set_idle(ep);
         *out = sp;
     }
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -280,7 +280,7 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
 
     struct core_ia *ia = cr->o.ia;
     DAT_RETURN ret;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state != DAT_EP_STATE_UNCONNECTED &&
         !(cr->ep && state == DAT_EP_STATE_PASSIVE_CONNECTION_PENDING)) {
@@ -297,7 +297,7 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
     else
         core_object_free(cr);
 out:
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -310,12 +310,12 @@ DAT_RETURN core_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
     if (!private_data_ok(cr->o.ia, size, private_data))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_ia *ia = cr->o.ia;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     ia->transport->reject(cr, size, private_data);
     if (cr->ep)
         core_ep_unreserve(cr->ep);
     core_object_free(cr);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return DAT_SUCCESS;
 }
 
@@ -353,7 +353,7 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
 
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state != DAT_EP_STATE_UNCONNECTED) {
         ret = core_ep_bad_state(state);
@@ -371,7 +371,7 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
     if (ret != DAT_SUCCESS)
         core_ep_set_idle(ep);
 out:
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -398,7 +398,7 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     switch (state) {
     case DAT_EP_STATE_DISCONNECTED:
@@ -416,7 +416,7 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
     default:
         ret = core_ep_bad_state(state);
     }
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 

@@ -89,8 +89,9 @@ struct core_ia {
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     struct sockaddr_storage address;
     struct core_evd *async_evd;
-    bool async_evd_ours; /* created by dat_ia_open, freed with the IA */
-    pthread_mutex_t lock;
+    bool async_evd_ours;  /* created by dat_ia_open, freed with the IA */
+    pthread_mutex_t lock; /* core_ia_lock */
+    int cancel_state;     /* of the thread that has it, outside */
     struct core_object *objects;
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
@@ -319,6 +320,33 @@ void core_ep_disconnected(struct core_ep *ep, DAT_EVENT_NUMBER event,
 int core_cr_arrived(struct core_sp *sp, void *cr_tp,
                     const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
                     const void *private_data, DAT_COUNT size);
+
+/* What may not be left half done is not cancelled: returns the thread's cancel
+ * state, for core_cancel_as. */
+static inline int core_cancel_off(void)
+{
+    int state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+static inline void core_cancel_as(int state)
+{
+    pthread_setcancelstate(state, NULL);
+}
+
+/* ia->lock; nobody is cancelled who holds it. */
+static inline void core_ia_lock(struct core_ia *ia)
+{
+    int state = core_cancel_off();
+    pthread_mutex_lock(&ia->lock);
+    ia->cancel_state = state;
+}
+static inline void core_ia_unlock(struct core_ia *ia)
+{
+    int state = ia->cancel_state;
+    pthread_mutex_unlock(&ia->lock);
+    core_cancel_as(state);
+}
 
 /* Has the EP unfinished requests? Then new ones must queue behind them. */
 static inline bool core_requests_pending(struct core_ep *ep)

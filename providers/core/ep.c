@@ -185,7 +185,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
 
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     struct core_ep *ep = NULL;
     if (ia->count[DAT_HANDLE_TYPE_EP] < ia->can.max_eps)
         ep = core_object_new(ia, DAT_HANDLE_TYPE_EP,
@@ -217,7 +217,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     *out = ep;
     ret = DAT_SUCCESS;
 out:
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -359,7 +359,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     bool posted = atomic_load(&ep->rq_head) != atomic_load(&ep->rq_tail);
     if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED ||
@@ -388,7 +388,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     core_ep_refs(ep, core_ref);
     core_ep_set_idle(ep);
 out:
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -451,12 +451,12 @@ DAT_RETURN core_ep_free(DAT_EP_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (ep->reserved) /* an RSP would be left without its EP */
         ret = core_ep_bad_state(core_ep_state(ep));
     else
         core_ep_destroy(ep);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -467,7 +467,7 @@ DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state == DAT_EP_STATE_DISCONNECTED) {
         ia->transport->ep_release(ep);
@@ -475,6 +475,6 @@ DAT_RETURN core_ep_reset(DAT_EP_HANDLE handle)
     } else if (state > DAT_EP_STATE_UNCONFIGURED_RESERVED) {
         ret = core_ep_bad_state(state);
     }
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }

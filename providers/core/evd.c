@@ -246,10 +246,10 @@ DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
 
     struct core_evd *evd = NULL;
     DAT_RETURN ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_EVD] < 2 * ia->can.max_eps)
         ret = core_evd_new(ia, qlen, cno, flags, &evd);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (ret == DAT_SUCCESS)
         *out = evd;
     return ret;
@@ -367,12 +367,12 @@ DAT_RETURN core_evd_free(DAT_EVD_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     struct core_ia *ia = evd->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (atomic_load(&evd->o.refs) || atomic_load(&evd->waiting))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
     else
         core_evd_destroy(evd);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 

@@ -10,8 +10,8 @@
 
 static atomic_uint open_ias;
 
-DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
-                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
+static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+                          DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
 {
     const char *params;
     const DAT_PROVIDER *provider =
@@ -76,6 +76,15 @@ fail:
     return ret;
 }
 
+DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+                        DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
+{
+    int state = core_cancel_off();
+    DAT_RETURN ret = ia_open(name, async_qlen, async, out);
+    core_cancel_as(state);
+    return ret;
+}
+
 static void destroy_object(struct core_object *o, unsigned *patience)
 {
     struct core_rmr *rmr = (struct core_rmr *)o;
@@ -129,28 +138,22 @@ static void destroy_all(struct core_ia *ia)
         }
 }
 
-DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
+static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
 {
-    struct core_ia *ia = core_ia_get(handle);
-    if (!ia)
-        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-    if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
-        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     struct core_object *only = ia->async_evd_ours ? &ia->async_evd->o : NULL;
     bool used = ia->objects && (ia->objects != only || ia->objects->next);
     if (only && atomic_load(&only->refs))
         used = true; /* another instance of the IA reports there */
     if (used && flags == DAT_CLOSE_GRACEFUL_FLAG) {
-        pthread_mutex_unlock(&ia->lock);
+        core_ia_unlock(ia);
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
     }
     if (ia->async_evd && !ia->async_evd_ours)
         core_unref(&ia->async_evd->o);
     ia->async_evd = NULL;
     destroy_all(ia);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
 
     core_fork_remove(ia);
     ia->transport->ia_close(ia);
@@ -161,6 +164,19 @@ DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
     core_object_free(ia);
     atomic_fetch_sub(&open_ias, 1);
     return DAT_SUCCESS;
+}
+
+DAT_RETURN core_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
+{
+    struct core_ia *ia = core_ia_get(handle);
+    if (!ia)
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+    if (flags != DAT_CLOSE_ABRUPT_FLAG && flags != DAT_CLOSE_GRACEFUL_FLAG)
+        return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+    int state = core_cancel_off();
+    DAT_RETURN ret = ia_close(ia, flags);
+    core_cancel_as(state);
+    return ret;
 }
 
 static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)

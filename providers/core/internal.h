@@ -163,7 +163,7 @@ struct core_waiter {
     bool (*ready)(struct core_waiter *w);
     atomic_bool *waiting; /* lowered if the thread is cancelled */
     uint64_t bell;        /* while it sleeps: one bit, 0 if all are taken */
-    int cancel_type;      /* of the thread, outside */
+    int cancel_state;     /* of the thread, outside */
 };
 /* Raises `waiting`, unless another thread has: false. core_wait_end lowers
  * it: the last that is done. */

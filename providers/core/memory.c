@@ -47,9 +47,9 @@ bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
         if (!*patience)
             return false;
         --*patience;
-        pthread_mutex_unlock(&ia->lock);
+        core_ia_unlock(ia);
         usleep(WITHDRAW_POLL_US);
-        pthread_mutex_lock(&ia->lock);
+        core_ia_lock(ia);
     }
     mr_give_back(ia, mr);
     return true;
@@ -66,10 +66,10 @@ DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
     if (!out)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     struct core_pz *pz = NULL;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_PZ] < ia->can.max_eps)
         pz = core_object_new(ia, DAT_HANDLE_TYPE_PZ, sizeof *pz);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (!pz)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
                           DAT_RESOURCE_PROTECTION_DOMAIN);
@@ -97,12 +97,12 @@ DAT_RETURN core_pz_free(DAT_PZ_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     struct core_ia *ia = pz->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (atomic_load(&pz->o.refs))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
     else
         core_object_free(pz);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -172,7 +172,7 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
 
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     struct core_lmr *lmr =
         core_object_new(ia, DAT_HANDLE_TYPE_LMR, sizeof *lmr);
     if (lmr) {
@@ -185,7 +185,7 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
         else
             core_object_free(lmr);
     }
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (ret != DAT_SUCCESS)
         return ret;
 
@@ -239,13 +239,13 @@ DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
     struct core_ia *ia = lmr->o.ia;
     unsigned patience = CORE_PATIENCE;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (atomic_load(&lmr->o.refs) || /* an RMR is bound to it */
         !core_mr_free(ia, lmr->mr, &patience))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
     else
         core_lmr_destroy(lmr);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 
@@ -274,10 +274,10 @@ static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
     if (!ia->can.rmr)
         return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
     struct core_rmr *rmr = NULL;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_RMR] < CORE_MAX_MRS)
         rmr = core_object_new(ia, DAT_HANDLE_TYPE_RMR, sizeof *rmr);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (!rmr)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
                           DAT_RESOURCE_MEMORY_REGION);
@@ -415,11 +415,11 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
     }
 
     struct core_ia *ia = rmr->o.ia;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_RETURN ret = rmr_unbind(rmr); /* a new binding ends the old one */
     if (ret == DAT_SUCCESS && lmr)
         ret = rmr_bind(rmr, lmr, triplet, (int)priv, ep);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (ret != DAT_SUCCESS)
         return ret;
     if (context)
@@ -451,10 +451,10 @@ DAT_RETURN core_rmr_free(DAT_RMR_HANDLE handle)
     if (!rmr)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
     struct core_ia *ia = rmr->o.ia;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     DAT_RETURN ret = rmr_unbind(rmr);
     if (ret == DAT_SUCCESS)
         core_rmr_destroy(rmr);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }

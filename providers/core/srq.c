@@ -33,10 +33,10 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     struct core_srq *srq = NULL;
     struct core_wqe *wqe =
         calloc((size_t)attr->max_recv_dtos, sizeof(struct core_wqe));
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (wqe && ia->count[DAT_HANDLE_TYPE_SRQ] < ia->can.max_eps)
         srq = core_object_new(ia, DAT_HANDLE_TYPE_SRQ, sizeof *srq);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     if (!srq) {
         free(wqe);
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_SRQ);
@@ -68,12 +68,12 @@ DAT_RETURN core_srq_free(DAT_SRQ_HANDLE handle)
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
     struct core_ia *ia = srq->o.ia;
     DAT_RETURN ret = DAT_SUCCESS;
-    pthread_mutex_lock(&ia->lock);
+    core_ia_lock(ia);
     if (atomic_load(&srq->o.refs))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
     else
         core_srq_destroy(srq);
-    pthread_mutex_unlock(&ia->lock);
+    core_ia_unlock(ia);
     return ret;
 }
 

@@ -74,12 +74,12 @@ static uint64_t next_due(struct core_waiter *w, uint64_t seen)
     uint64_t next = UINT64_MAX;
     if (w->evd)
         return core_epset_next_due(w->ia, &w->evd->eps, seen);
-    pthread_mutex_lock(&w->ia->lock);
+    core_ia_lock(w->ia);
     for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));) {
         uint64_t due = core_epset_next_due(w->ia, &evd->eps, seen);
         next = due < next ? due : next;
     }
-    pthread_mutex_unlock(&w->ia->lock);
+    core_ia_unlock(w->ia);
     return next;
 }
 
@@ -90,16 +90,19 @@ static void abandon(void *waiter)
     atomic_store(w->waiting, false);
 }
 
-/* Sleeps until rung or so long: 0 or EINTR. */
+/* Sleeps until rung or so long: 0 or EINTR. Here alone the thread can be
+ * cancelled, if it could be outside. */
 static int sleep_ns(struct core_waiter *w, uint64_t ns)
 {
     int err, type;
     pthread_cleanup_push(abandon, w);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    core_cancel_as(w->cancel_state);
     if (w->bell)
         err = w->ia->transport->sleep(w->ia, w->bell, ns);
     else
         err = usleep((useconds_t)(ns / 1000)) ? EINTR : 0;
+    core_cancel_off();
     pthread_setcanceltype(type, NULL);
     pthread_cleanup_pop(0);
     return err;
@@ -180,16 +183,15 @@ DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
 
 bool core_wait_begin(struct core_waiter *w)
 {
-    /* where locks are held, nobody may be cancelled */
-    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &w->cancel_type);
+    w->cancel_state = core_cancel_off();
     if (!atomic_exchange_explicit(w->waiting, true, memory_order_acquire))
         return true;
-    pthread_setcanceltype(w->cancel_type, NULL);
+    core_cancel_as(w->cancel_state);
     return false;
 }
 
 void core_wait_end(struct core_waiter *w)
 {
     atomic_store_explicit(w->waiting, false, memory_order_release);
-    pthread_setcanceltype(w->cancel_type, NULL);
+    core_cancel_as(w->cancel_state);
 }

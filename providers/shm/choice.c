@@ -40,9 +40,11 @@ static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
 static void measure(bool write, size_t class)
 {
     double ns[2];
+    int state = core_cancel_off();
     bool stream =
         !shm_trial(classes[class].typical, !write, ns) && ns[1] < GAIN * ns[0];
     atomic_store(&verdicts[write][class], stream ? STREAM : PLAIN);
+    core_cancel_as(state);
 }
 
 /* Of a copy that is not shorter than those of the first class. */

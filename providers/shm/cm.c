@@ -117,9 +117,9 @@ static void conn_dispose(struct shm_conn *c);
 void shm_cm_stop(struct shm_ia *sia)
 {
     if (sia->thread_runs) {
-        pthread_mutex_lock(&sia->ia->lock);
+        core_ia_lock(sia->ia);
         sia->stop = true;
-        pthread_mutex_unlock(&sia->ia->lock);
+        core_ia_unlock(sia->ia);
         cm_wake(sia);
         pthread_join(sia->thread, NULL);
     }
@@ -670,12 +670,12 @@ static void *cm_thread(void *arg)
 {
     struct shm_ia *sia = arg;
     struct epoll_event events[32];
-    pthread_mutex_lock(&sia->ia->lock);
+    core_ia_lock(sia->ia);
     while (!sia->stop) {
         int timeout = timers(sia);
-        pthread_mutex_unlock(&sia->ia->lock);
+        core_ia_unlock(sia->ia);
         int n = epoll_wait(sia->epoll_fd, events, 32, timeout);
-        pthread_mutex_lock(&sia->ia->lock);
+        core_ia_lock(sia->ia);
         for (int i = 0; i < n; i++) {
             int fd = events[i].data.fd;
             uint64_t count;
@@ -689,6 +689,6 @@ static void *cm_thread(void *arg)
                 on_conn(sia, fd);
         }
     }
-    pthread_mutex_unlock(&sia->ia->lock);
+    core_ia_unlock(sia->ia);
     return NULL;
 }

@@ -218,8 +218,10 @@ const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key)
 {
     struct shm_map *m = &peer->maps[key % CORE_MAX_MRS];
     uint64_t name = shm_mr_name(&peer->control.table[key % CORE_MAX_MRS], key);
+    int state = core_cancel_off();
     pthread_mutex_lock(&peer->lock);
     bool found = atomic_load(&m->name) == name || map_add(peer, m, name);
     pthread_mutex_unlock(&peer->lock);
+    core_cancel_as(state);
     return found ? m : NULL;
 }

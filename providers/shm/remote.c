@@ -41,11 +41,13 @@ static inline const struct shm_map *enter(struct shm_conn *c, int slot,
 static DAT_DTO_COMPLETION_STATUS vm_status(int err)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
+    int state = core_cancel_off();
     if (err == EPERM && !atomic_flag_test_and_set(&told))
         fprintf(stderr,
                 "dapl shm: process_vm_writev is not permitted "
                 "(kernel.yama.ptrace_scope?): only shared file mappings "
                 "can be accessed remotely\n");
+    core_cancel_as(state);
     return err == EFAULT ? DAT_DTO_ERR_REMOTE_ACCESS : DAT_DTO_ERR_TRANSPORT;
 }
 
