@@ -33,6 +33,8 @@ static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
     unsigned used =
         ia->count[DAT_HANDLE_TYPE_PSP] + ia->count[DAT_HANDLE_TYPE_RSP];
     struct core_sp *sp = NULL;
+    if (ia->forked)
+        return CORE_FORKED;
     if (used < ia->can.max_eps)
         sp = core_object_new(ia, type, sizeof *sp);
     if (!sp)
@@ -280,6 +282,8 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
 
     struct core_ia *ia = cr->o.ia;
     DAT_RETURN ret;
+    if (ia->forked)
+        return CORE_FORKED;
     core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state != DAT_EP_STATE_UNCONNECTED &&
@@ -353,6 +357,8 @@ DAT_RETURN core_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
 
     struct core_ia *ia = ep->o.ia;
     DAT_RETURN ret;
+    if (ia->forked)
+        return CORE_FORKED;
     core_ia_lock(ia);
     DAT_EP_STATE state = core_ep_state(ep);
     if (state != DAT_EP_STATE_UNCONNECTED) {

@@ -82,6 +82,7 @@ struct core_ability {
 struct core_ia {
     struct core_object o;
     struct core_ia *next_open; /* fork.c */
+    bool forked;               /* a copy of the parent's: not for use */
     const struct core_transport *transport;
     struct core_ability can; /* the transport's; ia_open may lower it */
     void *tp;                /* the transport's part */

@@ -124,6 +124,9 @@ static inline void core_unref(struct core_object *o)
 /* fork.c: the IA is open from here / up to here. */
 void core_fork_add(struct core_ia *ia);
 void core_fork_remove(struct core_ia *ia);
+/* A child's call for an IA of its parent's (ia->forked), whom peers would
+ * meet instead. */
+#define CORE_FORKED CORE_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE)
 
 static inline struct core_ia *core_ia_get(DAT_HANDLE handle)
 {

@@ -169,6 +169,8 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
     } else {
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     }
+    if (ia->forked)
+        return CORE_FORKED;
 
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);

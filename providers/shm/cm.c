@@ -165,6 +165,8 @@ void shm_cm_forked(struct shm_ia *sia)
     }
     for (struct shm_conn *c = sia->leaving; c; c = c->next)
         shm_segment_unmap(c);
+    for (struct shm_peer *p = sia->peers; p; p = p->next)
+        shm_peer_forked(p);
 }
 
 /* --------------------------------------------------------- connections --- */

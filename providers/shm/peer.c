@@ -116,6 +116,19 @@ void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
     peer_free(peer);
 }
 
+/* A lock of atomic_fd would outlive the parent. */
+void shm_peer_forked(struct shm_peer *peer)
+{
+    int *const own[] = {&peer->atomic_fd, &peer->pidfd};
+    for (int i = 0; i < 2; i++) {
+        if (*own[i] >= 0)
+            close(*own[i]);
+        *own[i] = -1;
+    }
+    pthread_mutex_init(&peer->lock, NULL);
+    pthread_mutex_init(&peer->atomic_lock, NULL);
+}
+
 bool shm_peer_dead(const struct shm_peer *peer)
 {
     struct pollfd ended = {.fd = peer->pidfd, .events = POLLIN};

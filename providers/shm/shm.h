@@ -419,6 +419,8 @@ bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 /* peer.c */
 struct shm_peer *shm_peer_get(struct shm_ia *sia, pid_t pid, int control_fd);
 void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer);
+/* In a forked child: lets go of what it shares with its parent. */
+void shm_peer_forked(struct shm_peer *peer);
 /* The peer's range of this key, whose access has been announced; NULL when it
  * is not (or no longer) there. */
 const struct shm_map *shm_peer_map_new(struct shm_peer *peer, uint32_t key);
