@@ -16,6 +16,8 @@ typedef struct meeting {
     DAT_CONN_QUAL qual;
     DAT_RMR_TRIPLET word;
     atomic_bool stop;
+    int hold[2]; /* children of adders live until this pipe is closed */
+    bool leaves_a_child;
     struct {
         atomic_ullong adds;
         atomic_bool failed;
@@ -27,6 +29,17 @@ typedef struct part {
     int which;
 } part_t;
 
+/* A child has all descriptors of its parent's, also when that is dead. */
+static void fork_a_holder(const meeting_t *m)
+{
+    if (!fork()) {
+        char nothing;
+        close(m->hold[1]);
+        (void)!read(m->hold[0], &nothing, 1);
+        _exit(0);
+    }
+}
+
 /* Adds until told to stop, or until an addition fails. */
 static void add_all_the_time(void *arg)
 {
@@ -36,6 +49,8 @@ static void add_all_the_time(void *arg)
     end_open_memory(&end, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
     DAT_OK(end_connect(&end, m->qual));
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    if (m->leaves_a_child && !part->which)
+        fork_a_holder(m);
     DAT_LMR_TRIPLET old = local(&end.mem, 0, 8);
     while (!atomic_load(&m->stop) &&
            !atomic_load(&m->adder[part->which].failed)) {
@@ -59,11 +74,13 @@ typedef struct scene {
     pid_t pid[2];
 } scene_t;
 
-static void begin(scene_t *s)
+static void begin(scene_t *s, bool leaves_a_child)
 {
     int gate[2];
     s->meeting = shared_memory(sizeof *s->meeting);
+    s->meeting->leaves_a_child = leaves_a_child;
     assert_int_equal(pipe(gate), 0);
+    assert_int_equal(pipe(s->meeting->hold), 0);
     for (int i = 0; i < 2; i++) {
         s->part[i] = (part_t){s->meeting, i};
         s->pid[i] = spawn_behind(gate, add_all_the_time, &s->part[i]);
@@ -109,6 +126,8 @@ static void end_scene(scene_t *s, unsigned lost)
                                  atomic_load(&s->meeting->adder[1].adds);
     assert_in_range(sum, counted, counted + lost);
     end_close(me);
+    close(s->meeting->hold[0]);
+    close(s->meeting->hold[1]);
     shared_free(s->meeting, sizeof *s->meeting);
 }
 
@@ -117,7 +136,7 @@ static void owner_is_killed(void **state)
     (void)state;
     for (int round = 0; round < 10; round++) {
         scene_t s;
-        begin(&s);
+        begin(&s, round % 2);
         assert_true(second_goes_on(&s, 10));
         assert_int_equal(kill(s.pid[0], SIGKILL), 0);
         assert_true(second_goes_on(&s, 100)); /* before it is reaped */
@@ -133,7 +152,7 @@ static void owner_is_stopped(void **state)
 {
     (void)state;
     scene_t s;
-    begin(&s);
+    begin(&s, false);
     for (int round = 0; round < 20; round++) {
         assert_int_equal(kill(s.pid[0], SIGSTOP), 0);
         bool goes_on = second_goes_on(&s, 10);
