@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which copies use non-temporal stores: those from stream= bytes on; else what
- * was measured (trial.c), in this process, when a copy of that class was first
- * to be made. Who writes does not read, who reads does: they are measured
- * apart. Shorter copies are plain: the target is read from a cache.
+ * was measured (trial.c), in this process, when a copy of that class, or a
+ * receive that it may fill, was first posted. Who writes does not read, who
+ * reads does: they are measured apart. Shorter copies are plain: the target is
+ * read from a cache.
  */
 #include <stdio.h>
 
@@ -47,21 +48,18 @@ static void measure(bool write, size_t class)
     core_cancel_as(state);
 }
 
-/* Of a copy that is not shorter than those of the first class. */
-static bool measured(bool write, size_t bytes)
+/* Of copies that are not shorter than those of the first class. */
+static size_t class_of(size_t bytes)
 {
     size_t class = CLASSES - 1;
     while (bytes < classes[class].from)
         class --;
-    /* while another thread measures, ours goes on */
-    if (atomic_load_explicit(&verdicts[write][class], memory_order_relaxed) ==
-            UNMEASURED &&
-        !pthread_mutex_trylock(&measuring)) {
-        if (atomic_load(&verdicts[write][class]) == UNMEASURED)
-            measure(write, class);
-        pthread_mutex_unlock(&measuring);
-    }
-    return atomic_load(&verdicts[write][class]) == STREAM;
+    return class;
+}
+
+static int verdict(bool write, size_t class)
+{
+    return atomic_load_explicit(&verdicts[write][class], memory_order_relaxed);
 }
 
 size_t shm_choice_least(const struct shm_params *params)
@@ -72,11 +70,30 @@ size_t shm_choice_least(const struct shm_params *params)
                                                        : params->stream_bytes;
 }
 
+static bool is_measured(const struct shm_ia *sia, size_t bytes)
+{
+    return bytes >= sia->stream_least &&
+           sia->params.stream_bytes == SHM_STREAM_MEASURED;
+}
+
+void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes)
+{
+    if (!is_measured(sia, bytes))
+        return;
+    size_t class = class_of(bytes);
+    /* while another thread measures, ours goes on */
+    if (verdict(write, class) == UNMEASURED &&
+        !pthread_mutex_trylock(&measuring)) {
+        if (verdict(write, class) == UNMEASURED)
+            measure(write, class);
+        pthread_mutex_unlock(&measuring);
+    }
+}
+
 bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes)
 {
     if (bytes < sia->stream_least ||
-        (sia->params.stream_bytes == SHM_STREAM_MEASURED &&
-         !measured(write, bytes)))
+        (is_measured(sia, bytes) && verdict(write, class_of(bytes)) != STREAM))
         return false;
     atomic_fetch_add_explicit(&sia->streamed, 1, memory_order_relaxed);
     return true;

@@ -46,9 +46,12 @@ int shm_trial(size_t bytes, bool here, double ns[2]);
 
 /* Copies of fewer bytes than this are plain. */
 size_t shm_choice_least(const struct shm_params *params);
-/* Shall a copy of so many bytes, into the peer's memory or from there, be made
- * with non-temporal stores? May measure (a few copies' time): hold no lock, be
- * in no access. Any thread. */
+/* Such a copy, into the peer's memory or from there, is to come: measures which
+ * kind is faster if that is not known (a few copies' time): hold no lock, be in
+ * no access. Any thread. */
+void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes);
+/* Shall a copy of so many bytes be made with non-temporal stores? As far as is
+ * known. */
 bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes);
 /* Says what was chosen so far. */
 void shm_choice_text(const struct shm_ia *sia, char *text, size_t size);

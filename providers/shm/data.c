@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "copy.h"
 #include "ring.h"
 
 static bool is_due(const struct shm_msg *m)
@@ -523,6 +524,8 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w)
         atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1)
         atomic_store_explicit(&se->capacity, w->total + 1,
                               memory_order_relaxed);
+    /* it may be filled by fetching, where locks are held */
+    shm_choice_measure(shm_ia(ep->o.ia), false, w->total);
     return DAT_SUCCESS;
 }
 

@@ -119,8 +119,12 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     bool write = dto->op != CORE_READ;
     if (!total) /* no memory is touched, no key is looked at (as on IB) */
         return status;
-    bool stream = total >= c->sia->stream_least &&
-                  shm_choose_stream(c->sia, write, total);
+    bool stream = false;
+    if (total >= c->sia->stream_least) {
+        if (!slot) /* posts hold no lock */
+            shm_choice_measure(c->sia, write, total);
+        stream = shm_choose_stream(c->sia, write, total);
+    }
     const struct shm_map *m =
         enter(c, slot, address, total, dto->remote_key, priv, &status);
     if (!m)

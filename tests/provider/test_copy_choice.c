@@ -194,6 +194,26 @@ static void measured(void **state)
     close_pair(&f);
 }
 
+/* What a long send is fetched with is measured when the receive is posted: not
+ * when it is filled, which may be under locks. */
+static void measured_by_a_receive(void **state)
+{
+    fixture_t f;
+    (void)state;
+    open_pair(&f);
+    skip_if_plain(&f);
+    DAT_LMR_TRIPLET iov = local(&f.me.mem, 0, BYTES);
+    expect_known(&f, "reads: ", (bool[]){false, true, false});
+    DAT_OK(dat_ep_post_recv(f.me.ep, 1, &iov, cookie(1), 0));
+    peer_post_send(&f.peer, 0, 512 << 10, 1, 0);
+    EXPECT_DTO(f.me.recv, 1, DAT_DTO_SUCCESS, 512 << 10);
+    expect_known(&f, "reads: ", (bool[]){false, true, false});
+    iov = local(&f.me.mem, 0, 1 << 20);
+    DAT_OK(dat_ep_post_recv(f.me.ep, 1, &iov, cookie(2), 0));
+    expect_known(&f, "reads: ", (bool[]){true, true, false});
+    close_pair(&f);
+}
+
 /* -------------------------------------------------- runs by parameter --- */
 
 /* A dat.conf in which the rail has these parameters. */
@@ -238,7 +258,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest always[] = {cmocka_unit_test(exact),
                                         cmocka_unit_test(given_always)};
     const struct CMUnitTest never[] = {cmocka_unit_test(given_never)};
-    const struct CMUnitTest choice[] = {cmocka_unit_test(measured)};
+    const struct CMUnitTest choice[] = {
+        cmocka_unit_test(measured), cmocka_unit_test(measured_by_a_receive)};
     if (argc < 2)
         return run_with("stream=128", "always") ||
                run_with("stream=1G", "never") || run_with("", "choice");
