@@ -344,6 +344,8 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         mask & DAT_EP_FIELD_PZ_HANDLE ? core_pz_get(param->pz_handle) : ep->pz;
     if ((mask & DAT_EP_FIELD_PZ_HANDLE) && (!pz || pz->o.ia != ia))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+    if (ep->srq && pz != ep->srq->pz) /* srq_ep_pz_difference_supported */
+        return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
     if ((mask & DAT_EP_FIELD_RECV_EVD_HANDLE) &&
         !evd_ok(param->recv_evd_handle, ia, DAT_EVD_DTO_FLAG))
         return CORE_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV);

@@ -23,6 +23,9 @@ void shm_access_close(struct shm_conn *c)
         return;
     core_fence_heavy();
     uint64_t end = shm_now_ns() + CLOSE_NS;
-    while (shm_access_inside(c, 0) && shm_now_ns() < end)
+    bool inside;
+    while ((inside = shm_access_inside(c, 0)) && !c->peer->stuck &&
+           shm_now_ns() < end)
         sched_yield();
+    c->peer->stuck = inside; /* the next connection need not wait, too */
 }

@@ -461,8 +461,8 @@ static void on_listener(struct shm_ia *sia, struct shm_listener *l)
             watch_fd(sia, fd, (struct shm_watch){.conn = c}))
             conn_free(c);
     }
-    if (errno == EMFILE || errno == ENFILE) {
-        /* it stays readable: do not spin on it */
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        /* no room for it now; it stays readable: do not spin on it */
         set_events(sia, l->fd, 0);
         sia->accept_at = shm_now_ns() + RETRY_NS;
     }
@@ -685,7 +685,9 @@ static void *cm_thread(void *arg)
                 (void)!read(fd, &count, sizeof count);
             else if (fd < sia->watch_size && sia->watch[fd].listener)
                 on_listener(sia, sia->watch[fd].listener);
-            else if (fd < sia->watch_size && sia->watch[fd].peer)
+            else if (fd < sia->watch_size && sia->watch[fd].peer &&
+                     shm_peer_dead(sia->watch[fd].peer)) /* not of its fd's
+                                                            last owner */
                 on_death(sia, sia->watch[fd].peer);
             else
                 on_conn(sia, fd);

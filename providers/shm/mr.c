@@ -122,6 +122,15 @@ static void file_put(struct shm_ia *sia, struct shm_file *f)
     free(f);
 }
 
+void shm_mr_close(struct shm_ia *sia)
+{
+    for (struct shm_file *f; (f = sia->files);) {
+        sia->files = f->next;
+        close(f->fd);
+        free(f);
+    }
+}
+
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);

@@ -147,6 +147,7 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     int pidfd;
+    bool stuck; /* in an access, when last waited for; ia->lock */
     struct shm_control control;
     struct shm_clock *clocks; /* NULL: no model */
     struct shm_way way;
@@ -413,6 +414,8 @@ void shm_ring(struct core_ia *ia, uint64_t bells);
 void shm_ring_peer(struct shm_conn *c);
 
 /* mr.c */
+/* Closes the files of ranges that were never free of peers. */
+void shm_mr_close(struct shm_ia *sia);
 DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 

@@ -92,6 +92,7 @@ static void shm_ia_close(struct core_ia *ia)
 {
     struct shm_ia *sia = shm_ia(ia);
     shm_cm_stop(sia);
+    shm_mr_close(sia);
     shm_control_destroy(sia);
     free(sia);
 }

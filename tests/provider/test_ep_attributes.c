@@ -65,6 +65,31 @@ static void too_many_are_refused(void **state)
     end_close(&end);
 }
 
+/* What creation refuses: a PZ that is not that of the shared receive queue. */
+static void srq_keeps_its_zone(void **state)
+{
+    (void)state;
+    end_t end;
+    DAT_SRQ_HANDLE srq;
+    DAT_EP_HANDLE ep;
+    DAT_EP_PARAM param = {0};
+    DAT_SRQ_ATTR attr = {4, 1, DAT_SRQ_LW_DEFAULT};
+    end_open(&end, NULL);
+    DAT_OK(dat_srq_create(end.ia, end.pz, &attr, &srq));
+    DAT_OK(dat_pz_create(end.ia, &param.pz_handle));
+    DAT_FAILS(dat_ep_create_with_srq(end.ia, param.pz_handle, end.recv,
+                                     end.request, end.conn, srq, NULL, &ep),
+              DAT_INVALID_HANDLE);
+    DAT_OK(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request,
+                                  end.conn, srq, NULL, &ep));
+    DAT_FAILS(dat_ep_modify(ep, DAT_EP_FIELD_PZ_HANDLE, &param),
+              DAT_INVALID_HANDLE);
+    DAT_OK(dat_ep_free(ep));
+    DAT_OK(dat_srq_free(srq));
+    DAT_OK(dat_pz_free(param.pz_handle));
+    end_close(&end);
+}
+
 /* Without memory for the queues nothing is changed either. */
 static void no_memory_changes_nothing(void **state)
 {
@@ -101,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_cut),
         cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(srq_keeps_its_zone),
         cmocka_unit_test(no_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * nobody wait for ever. */
 #include "peer.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -251,11 +252,24 @@ static void stopped_on_a_connection(void **state)
     end_scene(&s);
 }
 
+/* Descriptors of this process. */
+static unsigned descriptors(void)
+{
+    unsigned n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
 static void closed_while_stopped_inside(void **state)
 {
     (void)state;
     scene_t s;
     watchdog_t w;
+    unsigned before = descriptors();
     begin(&s, MEMORY_MEMFD, 8 * MEGABYTE);
     stop(&w, s.writer);
     DAT_OK(dat_ia_close(s.me.ia, DAT_CLOSE_ABRUPT_FLAG));
@@ -264,6 +278,7 @@ static void closed_while_stopped_inside(void **state)
     s.me.mem.lmr = DAT_HANDLE_NULL;
     region_destroy(&s.me.mem);
     shared_free(s.meeting, sizeof *s.meeting);
+    assert_int_equal(descriptors(), before);
 }
 
 int main(void)
