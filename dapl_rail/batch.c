@@ -109,11 +109,13 @@ static bool batch_joint(const struct link *link, const struct batch *b,
 
 static int batch_ep(struct link *link, struct batch *b, unsigned round)
 {
-    struct completion done = {.ended = req_part_ended, .req = &b->req};
-    const struct completion *end = b->ask->await_reply ? NULL : &done;
     unsigned count = b->ask->count;
     uint32_t immed;
-    bool joint = round + 1 >= count && batch_joint(link, b, &immed);
+    if (round + 1 < count)
+        return batch_write(link, b, round, NULL, NULL);
+    struct completion done = {.ended = req_part_ended, .req = &b->req};
+    const struct completion *end = b->ask->await_reply ? NULL : &done;
+    bool joint = batch_joint(link, b, &immed);
     if (round < count)
         return batch_write(link, b, round, joint ? end : NULL,
                            joint ? &immed : NULL);
