@@ -70,9 +70,16 @@ void core_epset_progress(struct core_ia *ia, struct core_epset *set, bool sure)
         t->ia_progress(ia, sure);
         return;
     }
-    struct core_ep *ep;
-    for (unsigned at = 0; (ep = core_epset_next(set, &at));)
-        t->progress(ep, sure);
+    /* every poll comes here: the array is looked up once */
+    struct core_ep_array *a =
+        atomic_load_explicit(&set->now, memory_order_acquire);
+    unsigned n = a ? atomic_load_explicit(&a->n, memory_order_acquire) : 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct core_ep *ep =
+            atomic_load_explicit(&a->ep[i], memory_order_acquire);
+        if (ep)
+            t->progress(ep, sure);
+    }
 }
 
 uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,

@@ -80,7 +80,7 @@ static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
 }
 
 /* Has the producer of this position published it? */
-static bool ring_full_at(struct core_evd_ring *r, uint64_t pos)
+static inline bool ring_full_at(struct core_evd_ring *r, uint64_t pos)
 {
     return atomic_load_explicit(&r->slot[pos & r->mask].turn,
                                 memory_order_acquire) == (pos & ~r->mask) + 1;
@@ -104,12 +104,20 @@ static struct core_evd_ring *ring_next(struct core_evd_ring *r)
     return atomic_load_explicit(&r->next, memory_order_acquire);
 }
 
-static bool evd_take(struct core_evd *evd, DAT_EVENT *event)
+static bool evd_take_any(struct core_evd *evd, DAT_EVENT *event)
 {
     for (struct core_evd_ring *r = evd->first; r; r = ring_next(r))
         if (ring_get(r, event))
             return true;
     return false;
+}
+
+/* Mostly there is one queue, and nothing in it. */
+static inline bool evd_take(struct core_evd *evd, DAT_EVENT *event)
+{
+    struct core_evd_ring *r = evd->first;
+    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    return (ring_full_at(r, head) || ring_next(r)) && evd_take_any(evd, event);
 }
 
 static DAT_COUNT evd_count(struct core_evd *evd)

@@ -435,31 +435,44 @@ static void tell_sender(struct shm_conn *c)
         shm_ring_peer(c);
 }
 
-void shm_progress(struct core_ep *ep, bool sure)
+/* Moves what can be moved; ep->lock is held. */
+static void move(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
-    if (!sure) { /* the EP may be just losing its connection: conn.c */
-        const struct shm_msg *m = c ? shm_rx_next(c) : NULL;
-        if (!c || ((!m || !is_due(m)) && !core_requests_pending(ep)) ||
-            !core_ep_trylock(ep))
+    DAT_EP_STATE state = core_ep_state(ep);
+    bool any = false;
+    if (!c || (state != DAT_EP_STATE_CONNECTED &&
+               state != DAT_EP_STATE_DISCONNECT_PENDING))
+        return;
+    while (receive(c))
+        any = true;
+    if (core_requests_pending(ep))
+        advance_and_mark(c);
+    if (any)
+        tell_sender(c);
+}
+
+/* Is there anything to move? Without ep->lock: the EP may be just losing its
+ * connection (conn.c). */
+static inline bool is_anything(struct core_ep *ep)
+{
+    struct shm_conn *c = ep->tp;
+    const struct shm_msg *m = c ? shm_rx_next(c) : NULL;
+    return (m && is_due(m)) || (c && core_requests_pending(ep));
+}
+
+void shm_progress(struct core_ep *ep, bool sure)
+{
+    if (!sure) {
+        if (!is_anything(ep) || !core_ep_trylock(ep))
             return;
     } else {
         core_ep_lock(ep);
+        struct shm_conn *c = ep->tp;
+        if (c && c->peer)
+            shm_peer_drop_stale(c->peer);
     }
-    c = ep->tp;
-    if (sure && c && c->peer)
-        shm_peer_drop_stale(c->peer);
-    DAT_EP_STATE state = core_ep_state(ep);
-    if (c && (state == DAT_EP_STATE_CONNECTED ||
-              state == DAT_EP_STATE_DISCONNECT_PENDING)) {
-        bool any = false;
-        while (receive(c))
-            any = true;
-        if (core_requests_pending(ep))
-            advance_and_mark(c);
-        if (any)
-            tell_sender(c);
-    }
+    move(ep);
     core_ep_unlock(ep);
 }
 
