@@ -79,22 +79,25 @@ static int batch_write(struct link *link, struct batch *b, unsigned round,
     struct rail *rail = link->rail;
     const drail_t *t = rail->owner;
     const drail_xfer_t *xfer = &b->ask->xfer;
-    drail_chunk_t whole = {.bytes = xfer->bytes};
+    const drail_chunk_t *chunk = &b->chunks[rail->index];
+    drail_chunk_t whole, cut;
     if (b->turns ? round % t->nrails != rail->index
                  : !(b->data & RAIL_BIT(rail->index)))
         return 0;
-    drail_chunk_t part =
-        spread_part(t, b->turns ? &whole : &b->chunks[rail->index], b->note.eps,
-                    link->index);
-    int rc = rdma_post(link, VERB_WRITE, xfer, &part, &b->posted[rail->index],
+    if (b->turns) {
+        whole = (drail_chunk_t){.bytes = xfer->bytes};
+        chunk = &whole;
+    }
+    chunk = spread_part(t, chunk, b->note.eps, link->index, &cut);
+    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, &b->posted[rail->index],
                        done, immed);
     if (rc)
         return rc;
     b->posted[rail->index] = 0;
     rail->stats.puts++;
-    rail->stats.put_bytes += part.bytes;
+    rail->stats.put_bytes += chunk->bytes;
     if (b->ask->account)
-        b->ask->per_rail[rail->index].bytes += part.bytes;
+        b->ask->per_rail[rail->index].bytes += chunk->bytes;
     return 0;
 }
 

@@ -144,15 +144,16 @@ static int post_data(struct link *link, struct transfer *x,
                      const struct completion *done, const uint32_t *immed)
 {
     struct rail *rail = link->rail;
-    drail_chunk_t part = spread_part(rail->owner, &x->chunks[rail->index],
-                                     x->note.eps, link->index);
+    drail_chunk_t cut;
+    const drail_chunk_t *part = spread_part(
+        rail->owner, &x->chunks[rail->index], x->note.eps, link->index, &cut);
     size_t *posted = &x->posted[rail->index];
-    if (*posted == part.bytes)
+    if (*posted == part->bytes)
         return 0;
-    int rc = rdma_post(link, x->verb, x->xfer, &part, posted, done, immed);
+    int rc = rdma_post(link, x->verb, x->xfer, part, posted, done, immed);
     link->fence_at = link->posted;
     if (!rc)
-        account(rail, x->verb, part.bytes);
+        account(rail, x->verb, part->bytes);
     return rc;
 }
 

@@ -25,12 +25,16 @@ static inline uint32_t spread_over(const drail_t *t, size_t bytes,
                            : spread_over_several(t, bytes, chunks, n, turn);
 }
 
-/* What of a rail's chunk this one of these EPs carries. */
-static inline drail_chunk_t spread_part(const drail_t *t,
-                                        const drail_chunk_t *chunk,
-                                        uint32_t eps, unsigned ep)
+/* What of a rail's chunk this one of these EPs carries: the chunk, or *part. */
+static inline const drail_chunk_t *spread_part(const drail_t *t,
+                                               const drail_chunk_t *chunk,
+                                               uint32_t eps, unsigned ep,
+                                               drail_chunk_t *part)
 {
-    return eps & (eps - 1) ? spread_cut(t, chunk, ep) : *chunk;
+    if (!(eps & (eps - 1)))
+        return chunk;
+    *part = spread_cut(t, chunk, ep);
+    return part;
 }
 
 #endif

@@ -51,10 +51,9 @@ static DAT_DTO_COMPLETION_STATUS vm_status(int err)
     return err == EFAULT ? DAT_DTO_ERR_REMOTE_ACCESS : DAT_DTO_ERR_TRANSPORT;
 }
 
-static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
-                                         uint32_t nseg,
-                                         const DAT_LMR_TRIPLET *seg,
-                                         uint64_t total, uint64_t address)
+__attribute__((noinline)) static DAT_DTO_COMPLETION_STATUS
+vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
+        const DAT_LMR_TRIPLET *seg, uint64_t total, uint64_t address)
 {
     uint64_t done = 0;
     while (done < total) {
@@ -93,8 +92,10 @@ static DAT_DTO_COMPLETION_STATUS vm_copy(struct shm_conn *c, bool write,
 
 /* -------------------------------------------------------------- copies --- */
 
-static void map_copy(bool write, uint32_t nseg, const DAT_LMR_TRIPLET *seg,
-                     uint64_t total, char *remote, bool stream)
+__attribute__((noinline)) static void map_copy(bool write, uint32_t nseg,
+                                               const DAT_LMR_TRIPLET *seg,
+                                               uint64_t total, char *remote,
+                                               bool stream)
 {
     for (uint32_t i = 0; i < nseg && total; i++) {
         void *local = (void *)(uintptr_t)seg[i].virtual_address;
@@ -129,11 +130,15 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
         enter(c, slot, address, total, dto->remote_key, priv, &status);
     if (!m)
         return status;
-    if (m->base)
-        map_copy(write, dto->nseg, dto->seg, total,
-                 m->base + (address - m->address), stream);
-    else
+    uint64_t at = address - m->address;
+    if (!m->base)
         status = vm_copy(c, write, dto->nseg, dto->seg, total, address);
+    else if (write && dto->nseg == 1)
+        shm_copy_ordered(m->base + at,
+                         (void *)(uintptr_t)dto->seg->virtual_address, total,
+                         stream);
+    else
+        map_copy(write, dto->nseg, dto->seg, total, m->base + at, stream);
     shm_access_leave(c, slot);
     return status;
 }
