@@ -248,12 +248,13 @@ static uint64_t modelled(struct shm_conn *c, const struct core_dto *dto)
 static void finish(struct core_ep *ep, const struct core_dto *dto,
                    DAT_DTO_COMPLETION_STATUS status, uint64_t due)
 {
-    struct shm_request p = {.due = due};
-    p.carried_out = due && status == DAT_DTO_SUCCESS;
-    if (p.carried_out || core_requests_pending(ep))
-        queue(ep, dto, &p, !p.carried_out, status);
-    else
+    bool later = due && status == DAT_DTO_SUCCESS;
+    if (later || core_requests_pending(ep)) {
+        struct shm_request p = {.due = due, .carried_out = later};
+        queue(ep, dto, &p, !later, status);
+    } else {
         core_request_done(ep, dto, status);
+    }
     if (status != DAT_DTO_SUCCESS)
         shm_abort(ep);
 }
