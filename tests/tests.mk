@@ -45,6 +45,8 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 
 # the library exports nothing but its public calls
 $(TEST_BIN)/unit/test_choose: $(BUILD)/obj/dapl_rail/stripe/choose.o
+$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
+  $(BUILD)/obj/providers/shm/copy.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many trials must agree before copies of a class bypass the caches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "providers/shm/copy.h"
+#include "providers/shm/shm.h"
+
+#define MEGABYTE (1u << 20)
+
+static const double *trials; /* non-temporal time by plain time; ends in 0 */
+
+int shm_trial(size_t bytes, bool here, double ns[2])
+{
+    (void)bytes, (void)here;
+    assert_true(*trials > 0);
+    ns[0] = 1000;
+    ns[1] = 1000 * *trials++;
+    return 0;
+}
+
+/* Each test asks for a class of its own: verdicts last. */
+static bool choice(size_t bytes, const double *outcomes)
+{
+    struct shm_ia sia = {.params.stream_bytes = SHM_STREAM_MEASURED};
+    sia.stream_least = shm_choice_least(&sia.params);
+    trials = outcomes;
+    return shm_choose_stream(&sia, true, bytes);
+}
+
+static void one_trial_of_three_does_not_decide(void **state)
+{
+    static const double outcomes[] = {0.8, 0.8, 1.2, 0};
+    (void)state;
+    assert_false(choice(MEGABYTE, outcomes));
+}
+
+static void a_lost_first_trial_ends_it(void **state)
+{
+    static const double outcomes[] = {1.2, 0};
+    (void)state;
+    assert_false(choice(4 * MEGABYTE, outcomes));
+}
+
+static void three_won_trials_decide(void **state)
+{
+    static const double outcomes[] = {0.8, 0.8, 0.8, 0};
+    (void)state;
+    if (!shm_can_stream)
+        skip();
+    assert_true(choice(16 * MEGABYTE, outcomes));
+    assert_true(choice(16 * MEGABYTE, outcomes + 3));
+}
+
+static void short_copies_are_not_measured(void **state)
+{
+    static const double none[] = {0};
+    (void)state;
+    assert_false(choice(MEGABYTE / 2 - 1, none));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_trial_of_three_does_not_decide),
+        cmocka_unit_test(a_lost_first_trial_ends_it),
+        cmocka_unit_test(three_won_trials_decide),
+        cmocka_unit_test(short_copies_are_not_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
