@@ -349,6 +349,11 @@ static inline void core_ia_unlock(struct core_ia *ia)
     core_cancel_as(state);
 }
 
+/* fork.c. A lock that belongs to no IA, to be named when the library is loaded:
+ * held while the process forks, and free in the child. Who has it may take no
+ * other of these, and none of an IA. */
+void core_fork_hold(pthread_mutex_t *lock);
+
 /* Has the EP unfinished requests? Then new ones must queue behind them. */
 static inline bool core_requests_pending(struct core_ep *ep)
 {

@@ -12,6 +12,18 @@ static struct {
     struct core_ia *first;
 } open_ias = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Locks of the library itself, in the order in which they were named: none is
+ * taken by who has another. */
+static struct {
+    pthread_mutex_t *lock[8];
+    unsigned n;
+} held;
+
+void core_fork_hold(pthread_mutex_t *lock)
+{
+    held.lock[held.n++] = lock;
+}
+
 /* The copies are made when nobody is changing them. */
 static void before(void)
 {
@@ -20,10 +32,14 @@ static void before(void)
         pthread_mutex_lock(&ia->lock);
         pthread_mutex_lock(&ia->bell_lock);
     }
+    for (unsigned i = 0; i < held.n; i++)
+        pthread_mutex_lock(held.lock[i]);
 }
 
 static void in_parent(void)
 {
+    for (unsigned i = held.n; i--;)
+        pthread_mutex_unlock(held.lock[i]);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open) {
         pthread_mutex_unlock(&ia->bell_lock);
         pthread_mutex_unlock(&ia->lock);
@@ -77,6 +93,8 @@ static void cut_off(struct core_ia *ia)
 
 static void in_child(void)
 {
+    for (unsigned i = 0; i < held.n; i++)
+        pthread_mutex_init(held.lock[i], NULL);
     for (struct core_ia *ia = open_ias.first; ia; ia = ia->next_open)
         cut_off(ia);
     pthread_mutex_init(&open_ias.lock, NULL);

@@ -17,6 +17,11 @@ static struct {
     struct core_object *freed[TYPES]; /* linked by next */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+__attribute__((constructor)) static void hold_over_fork(void)
+{
+    core_fork_hold(&pool.lock);
+}
+
 /* Of an EP's memory pollers may still look at the last part (core.h). */
 static size_t cleared(DAT_HANDLE_TYPE type, size_t size)
 {

@@ -26,6 +26,11 @@ static struct {
     struct entry *first;
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+__attribute__((constructor)) static void hold_over_fork(void)
+{
+    core_fork_hold(&entries.lock);
+}
+
 /* Entry points that libdat2 of DAT 2.0 has but no consumer can use here. */
 static DAT_RETURN no_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm,
                                 DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,

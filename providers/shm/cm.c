@@ -573,6 +573,8 @@ static void on_end(struct shm_conn *c)
 
 static void on_death(struct shm_ia *sia, struct shm_peer *peer)
 {
+    if (!shm_peer_dead(peer))
+        return; /* an event of a peer that had this descriptor before */
     unwatch_fd(sia, peer->pidfd); /* it stays readable */
     for (struct shm_conn *c = sia->conns, *next; c; c = next) {
         next = c->next;
@@ -685,9 +687,7 @@ static void *cm_thread(void *arg)
                 (void)!read(fd, &count, sizeof count);
             else if (fd < sia->watch_size && sia->watch[fd].listener)
                 on_listener(sia, sia->watch[fd].listener);
-            else if (fd < sia->watch_size && sia->watch[fd].peer &&
-                     shm_peer_dead(sia->watch[fd].peer)) /* not of its fd's
-                                                            last owner */
+            else if (fd < sia->watch_size && sia->watch[fd].peer)
                 on_death(sia, sia->watch[fd].peer);
             else
                 on_conn(sia, fd);

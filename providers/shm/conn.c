@@ -16,6 +16,11 @@ static struct {
     struct shm_conn *free[2]; /* by side, linked by next */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+__attribute__((constructor)) static void hold_over_fork(void)
+{
+    core_fork_hold(&pool.lock);
+}
+
 static struct shm_conn *conn_new(int side)
 {
     void *memory;

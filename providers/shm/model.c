@@ -53,6 +53,11 @@ static struct {
     struct resource what[SHM_CLOCKS];
 } node = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
+__attribute__((constructor)) static void hold_over_fork(void)
+{
+    core_fork_hold(&node.lock);
+}
+
 static struct shm_clock *map_clocks(int fd)
 {
     void *p = mmap(NULL, SHM_CLOCKS * sizeof(struct shm_clock),

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #define MESSAGES 4096 /* receives posted before */
-#define ROUNDS   40
+#define ROUNDS   10
 
 typedef struct disconnecting {
     end_t *end;
