@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "providers/shm/ring.h"
+
 #define BYTES 65536
-/* What the provider keeps to itself: where in a connection's file the ring and
- * the backlog of the active side begin, and how long a message's head is. */
-#define RING    0x1000
-#define BACKLOG 0x11000
-#define HEAD    40
+/* Where in a connection's file the ring and the backlog of the active side
+ * begin, and how long a message's head is. */
+#define RING    SHM_PAGE
+#define BACKLOG (SHM_PAGE + 2 * SHM_RING_BYTES)
+#define HEAD    SHM_HEAD
 
 /* The first message at that offset of the connection's file. */
 static unsigned char *find_message(uint64_t offset)
@@ -47,8 +49,9 @@ static void scribble(unsigned char *message, uint64_t *seed)
     memcpy(message + 8, noise + 8, sizeof noise - 8);
 }
 
-/* Whatever it is taken for: something is reported in the end. */
-static void expect_any_end(end_t *b)
+/* Whatever it is taken for: something is reported in the end. True if that is
+ * the end of the connection. */
+static bool expect_any_end(end_t *b)
 {
     DAT_EVENT event;
     DAT_COUNT more;
@@ -59,9 +62,10 @@ static void expect_any_end(end_t *b)
         EXPECT_EVENT(b->conn, DAT_CONNECTION_EVENT_BROKEN);
     else if (event.event_number == DAT_DTO_COMPLETION_EVENT)
         assert_true(dto->transfered_length <= BYTES);
+    return dto->status != DAT_DTO_SUCCESS;
 }
 
-static void one_message(uint64_t *seed, unsigned before, uint64_t offset)
+static bool one_message(uint64_t *seed, unsigned before, uint64_t offset)
 {
     end_t a, b;
     end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
@@ -76,26 +80,31 @@ static void one_message(uint64_t *seed, unsigned before, uint64_t offset)
         EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, 1000);
     }
     DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(before), 0));
-    expect_any_end(&b);
+    bool broken = expect_any_end(&b);
     end_close(&a);
     end_close(&b);
+    return broken;
 }
 
 static void nonsense_in_the_ring(void **state)
 {
     (void)state;
     uint64_t seed = 1;
+    int broken = 0;
     for (int round = 0; round < 300; round++)
-        one_message(&seed, 0, RING);
+        broken += one_message(&seed, 0, RING);
+    assert_true(broken > 100); /* else the nonsense was not seen */
 }
 
 static void nonsense_in_the_backlog(void **state)
 {
     (void)state;
-    enum { IN_RING = 32768 / 1088 }; /* 1000 bytes take 17 lines */
+    const unsigned in_ring = SHM_RING_LINES / (unsigned)shm_lines(1000);
+    int broken = 0;
     uint64_t seed = 2;
     for (int round = 0; round < 100; round++)
-        one_message(&seed, IN_RING, BACKLOG);
+        broken += one_message(&seed, in_ring, BACKLOG);
+    assert_true(broken > 30);
 }
 
 int main(void)
