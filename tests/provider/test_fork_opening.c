@@ -10,7 +10,7 @@
 
 #include <dat2/dat_registry.h>
 
-#define FORKS 500
+#define FORKS 200
 #define RAIL  "ultra24-a0" /* with a link model, whose clocks have a lock */
 
 typedef struct opener {
@@ -48,6 +48,9 @@ static void child(void *arg)
 static void nothing_stays_locked(void **state)
 {
     (void)state;
+#ifdef DRAIL_SANITIZE
+    skip(); /* sanitizers' own locks are not held over fork */
+#endif
     end_t end;
     pthread_t thread;
     opener_t o = {0};
