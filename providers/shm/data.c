@@ -205,8 +205,13 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     bool ended = !c || core_ep_state(ep) == DAT_EP_STATE_DISCONNECTED;
     struct core_request *r = core_request_queue(ep, dto);
     memcpy(r->tp, p, sizeof *p);
-    r->done = done || ended;
-    r->status = ended && !done ? DAT_DTO_ERR_FLUSHED : status;
+    r->status = status;
+    /* the peer may have taken it, and ended the connection at once */
+    r->done = done || (ended && c && is_complete(c, r));
+    if (ended && !r->done) {
+        r->done = true;
+        r->status = DAT_DTO_ERR_FLUSHED;
+    }
     if (ended) /* behind older ones: who flushes those completes it, too */
         core_requests_retire(ep);
     else
