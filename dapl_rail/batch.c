@@ -223,6 +223,12 @@ static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
     links_forget(peer, b->note.rails, &b->req, NULL);
 }
 
+static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
+{
+    links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
+    links_forget(peer, b->note.rails, &b->req, NULL);
+}
+
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
 {
     int rc;
