@@ -219,14 +219,16 @@ static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
 
 static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
 {
-    links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
-    links_forget(peer, b->note.rails, &b->req, NULL);
-}
-
-static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
-{
-    links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
-    links_forget(peer, b->note.rails, &b->req, NULL);
+    bool started = false;
+    for (unsigned r = 0; r < t->nrails; r++)
+        started |= b->at[r].started;
+    if (started) {
+        links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
+        links_forget(peer, b->note.rails, &b->req, NULL);
+    } else { /* the engine could not: as if it had not been called */
+        links_unreserve(peer, b->note.rails, b->note.eps);
+        peer->mail->note_seq--;
+    }
 }
 
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)

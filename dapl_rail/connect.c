@@ -62,7 +62,8 @@ int drail_connect(drail_t *t, unsigned rank)
     if (peer->connected)
         return 0;
     /* its request may have been refused while we spoke with others */
-    int rc = peer->refused[0] ? DRAIL_EINVAL : await_links(t, peer);
+    int rc =
+        peer->refused[0] ? atomic_load(&peer->error) : await_links(t, peer);
     if (rc) {
         rc = outcome(t, peer, rc, "drail_connect");
         forget_links(t, peer, rc);

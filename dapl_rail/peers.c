@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -28,6 +29,8 @@ int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
     if (rc == DRAIL_ETIMEOUT)
         return fail(t, rc, "%s(rank %u): nothing came in time", call,
                     peer->rank);
+    if (rc == DRAIL_EDAT) /* as the connection has ended? */
+        progress_check(t);
     if (rc < 0 && rc != DRAIL_EAGAIN &&
         atomic_load_explicit(&peer->error, memory_order_relaxed))
         return peer_fail(t, peer);

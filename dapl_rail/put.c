@@ -149,12 +149,14 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (rc)
         return outcome(t, peer, rc, "drail_put");
     if (x.note.rails) {
-        x.note.seq = peer->mail->note_seq++;
+        x.note.seq = peer->mail->note_seq;
         x.note.id = id;
     }
     if (xfer->bytes == 0)
         x.data = 0;
     rc = transfer_start(t, &x, req ? req_of(req) : NULL);
+    if (!rc && x.note.rails)
+        peer->mail->note_seq++;
     return outcome(t, peer, rc, "drail_put");
 }
 

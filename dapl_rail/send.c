@@ -86,19 +86,23 @@ static int readable(drail_t *t, const void *buffer, size_t bytes,
 
 /*
  * The peer has not read it in time. One that has not begun hears that it need
- * not; one that has finds the registration gone. The caller's own registration
- * stays, so there the connection goes.
+ * not; one that has finds the registration gone. Where that stays, being the
+ * caller's or shared, the connection goes, as it does after any other error.
  */
 static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
-                     bool given)
+                     bool stays, int code)
 {
     struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
     struct link *link = peer->links[rail][0];
-    int rc = given ? DRAIL_ETIMEOUT : link_reserve(link);
-    if (!rc)
+    bool late = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
+    int rc = stays || !late ? code : link_reserve(link);
+    if (rc == 0) {
         rc = link_send(link, &wire, NULL, 0, NULL);
+        if (rc)
+            link_unreserve(link);
+    }
     if (rc)
-        links_end(t, peer, RAIL_BIT(t->nrails) - 1, DRAIL_ETIMEOUT,
+        links_end(t, peer, RAIL_BIT(t->nrails) - 1, code,
                   "an announced message was not read in time");
 }
 
@@ -122,8 +126,9 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
     struct message_wait w = {
         .peer = peer, .rails = RAIL_BIT(rail), .finished = wire.id};
     rc = progress_wait(t, finished_owed, &w, t->cfg.timeout_ms);
-    if (rc == DRAIL_ETIMEOUT || rc == DRAIL_EINTR)
-        withdraw(t, peer, rail, wire.seq, given);
+    if (rc && !message_finished(peer, wire.id))
+        withdraw(t, peer, rail, wire.seq, given || !region_ends(mem->region),
+                 rc);
     return rc;
 }
 
@@ -135,8 +140,12 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     if (rc)
         return rc;
     rc = announce(t, peer, buffer, bytes, mem, given != NULL);
-    if (!given)
-        drail_mem_release(mem);
+    if (given || !drail_mem_release(mem) || !rc)
+        return rc;
+    /* the peer is inside: not once it is gone */
+    links_end(t, peer, RAIL_BIT(t->nrails) - 1, rc,
+              "an announced message is still being read");
+    drail_mem_release(mem);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
               const char *why)
 {
+    progress_check(t); /* whose end may be why: then that is told */
     bool gone = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
     int later = gone ? DRAIL_EPEER : code;
     struct link *link;

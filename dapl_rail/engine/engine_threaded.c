@@ -71,7 +71,7 @@ int engine_threaded(drail_t *t, struct work *work)
         rc = progress_spin(t, work_owed, work);
         if (rc) {
             spin_end(&t->spin);
-            return rc < 0 ? rc : 0;
+            return rc < 0 ? progress_last_look(t, work_owed, work, rc) : 0;
         }
         work->rails = work->known & ~work->done;
     }
@@ -95,5 +95,9 @@ int engine_threaded(drail_t *t, struct work *work)
              __builtin_popcount(work->rails));
         return without_threads(t, work, DRAIL_ENOTSUP);
     }
-    return work_result(work);
+    rc = work_result(work);
+    if (!rc || work->rounds)
+        return rc;
+    work_met(work);
+    return progress_last_look(t, work_owed, work, rc);
 }

@@ -53,18 +53,20 @@ static unsigned nap_us(const struct patience *p, unsigned slice_us)
     return left < slice_us ? (unsigned)left : slice_us;
 }
 
+/* All of them, also when one has an error. */
 static int poll_rails(drail_t *t, uint32_t rails)
 {
-    int n = 0;
+    int n = 0, error = 0;
     for (unsigned r = 0; r < t->nrails; r++) {
         if (!(rails & RAIL_BIT(r)))
             continue;
         int rc = rail_poll(&t->rails[r]);
-        if (rc < 0)
-            return rc;
-        n += rc;
+        if (rc > 0)
+            n += rc;
+        else if (!error)
+            error = rc;
     }
-    return n;
+    return error ? error : n;
 }
 
 static uint32_t all_rails(const drail_t *t)
@@ -72,15 +74,14 @@ static uint32_t all_rails(const drail_t *t)
     return RAIL_BIT(t->nrails) - 1;
 }
 
-/* An error of one rail must not hide what has arrived on another. */
-static int last_look(drail_t *t, owed_t owed, void *arg, int error)
+int progress_last_look(drail_t *t, owed_t owed, void *arg, int error)
 {
     uint32_t rails;
     for (;;) {
         int n = poll_rails(t, all_rails(t));
         int rc = owed(t, arg, &rails);
         if (rc > 0)
-            return rc;
+            return 0;
         if (n <= 0)
             return error;
     }
@@ -139,7 +140,7 @@ static unsigned next_slice(unsigned slice, unsigned longest)
     return 2 * slice < longest ? 2 * slice : longest;
 }
 
-static void check_rails(drail_t *t)
+void progress_check(drail_t *t)
 {
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
@@ -161,16 +162,18 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         /* something may have come where nothing was expected */
         if (rc == 0)
             rc = poll_rails(t, all_rails(t));
+        else if (rc > 0 && i % OTHERS_TURNS == 0)
+            poll_rails(t, all_rails(t));
         if (rc < 0)
             return rc;
         if (rc > 0)
             slice = first_slice(t);
         if (rc > 0 && i % CHECK_EVENTS)
             continue;
-        check_rails(t);
+        progress_check(t);
         rc = patience_check(p);
         if (rc)
-            return owed(t, arg, &rails) > 0 ? 1 : rc;
+            return rc;
         slice = next_slice(slice, longest_slice(t, alone));
     }
 }
@@ -198,9 +201,7 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
         /* to wait on a rail polls it first anyway */
         rc = slumber(t, owed, arg, &p);
     }
-    if (rc < 0 && rc != DRAIL_ETIMEOUT && rc != DRAIL_EINTR)
-        rc = last_look(t, owed, arg, rc);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? progress_last_look(t, owed, arg, rc) : 0;
 }
 
 /* Lets the rails go on that no thread has taken: those that this work does not
@@ -255,7 +256,7 @@ bool progress_until(drail_t *t, bool (*reached)(struct link *link),
     uint64_t deadline = platform_now(platform) + (uint64_t)ms * MS;
     for (;;) {
         bool left = poll_rails(t, all_rails(t)) > 0;
-        check_rails(t);
+        progress_check(t);
         for (unsigned p = 0; p < t->job->size; p++) {
             struct link *link;
             unsigned at = 0;

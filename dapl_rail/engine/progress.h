@@ -31,6 +31,12 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
 /* Waits in the rail's thread until the rail owes nothing. */
 int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
 
+/* At the end of a wait that failed with this error: has come meanwhile, perhaps
+ * on another rail, what it was for? Then 0, else the error. */
+int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
+/* Looks for the ends of connections on all rails. */
+void progress_check(drail_t *t);
+
 /* Lets everything go on until this is true of all links, or only those to a
  * peer, over these rails; not for longer than so many milliseconds, and not
  * ended by an interruption. For the end of connections. */

@@ -113,3 +113,12 @@ int work_result(const struct work *work)
     }
     return 0;
 }
+
+void work_met(struct work *work)
+{
+    for (uint32_t left = work->rails; left; left &= left - 1) {
+        unsigned r = (unsigned)__builtin_ctz(left);
+        if (!work->result[r])
+            work->done |= RAIL_BIT(r);
+    }
+}

@@ -33,5 +33,7 @@ int work_rail(drail_t *t, struct work *work, unsigned index);
  * argument): every rail that owes nothing any more is met once. */
 int work_owed(drail_t *t, void *arg, uint32_t *owed);
 int work_result(const struct work *work);
+/* The rails whose threads have met them are not met again. */
+void work_met(struct work *work);
 
 #endif

@@ -210,8 +210,8 @@ static void refuse(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     dat_cr_reject(cr, sizeof hello, &hello);
 }
 
-static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
-                       unsigned ep)
+static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
+                        unsigned ep)
 {
     drail_t *t = rail->owner;
     struct hello hello = hello_of(rail, ep);
@@ -223,9 +223,12 @@ static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     int rc = t->handlers->prepare(peer);
     if (!rc)
         rc = link_open(rail, peer, ep, &link);
-    if (rc) {
+    if (rc) { /* told to whoever connects to this peer */
+        snprintf(peer->refused, sizeof peer->refused, "%s",
+                 drail_last_error(t));
+        atomic_store(&peer->error, rc);
         dat_cr_reject(cr, 0, NULL);
-        return rc;
+        return;
     }
     peer->links[rail->index][ep] = link;
     DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
@@ -233,7 +236,6 @@ static int accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_down(link, rc, "%s", rail->error.text);
     }
-    return 0;
 }
 
 static int answer(struct rail *rail, DAT_CR_HANDLE cr)
@@ -251,7 +253,7 @@ static int answer(struct rail *rail, DAT_CR_HANDLE cr)
     else if (hello_differs(rail, &hello, why, sizeof why))
         refuse(rail, cr, peer, why);
     else
-        return accept_link(rail, cr, peer, hello.ep);
+        accept_link(rail, cr, peer, hello.ep);
     return 0;
 }
 

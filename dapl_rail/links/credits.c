@@ -44,6 +44,8 @@ static int post_message(struct link *link, struct wire *wire,
                         const void *payload, size_t bytes,
                         const struct completion *done)
 {
+    if (!link_room(link))
+        return DRAIL_EAGAIN; /* before the bytes are copied */
     unsigned depth = link->rail->owner->cfg.depth;
     unsigned char *slot =
         link->buffers + (link->nslots + link->next) * link->slot_bytes;

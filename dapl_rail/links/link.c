@@ -145,7 +145,7 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     while (ring < rail->request_depth)
         ring *= 2;
     link->ops_mask = ring - 1;
-    link->ops = aligned_alloc(CACHE_LINE, ring * sizeof *link->ops);
+    link->ops = alloc_lines(ring * sizeof *link->ops);
     link->slots = calloc(link->nslots, sizeof *link->slots);
 
     int rc = link->ops && link->slots
@@ -169,9 +169,9 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
 
 static void link_free(struct link *link)
 {
-    if (link->lmr)
-        dat_lmr_free(link->lmr);
-    if (link->buffers) {
+    bool kept = link->lmr && dat_lmr_free(link->lmr) != DAT_SUCCESS;
+    /* what the provider does not let go, stays mapped */
+    if (link->buffers && !kept) {
         munmap(link->buffers, link->buffers_bytes);
         close(link->buffers_fd);
     }

@@ -112,6 +112,13 @@ static void evict_oldest(struct cache *cache)
     }
 }
 
+bool region_ends(const struct region *region)
+{
+    bool keep = region->access & DRAIL_ACCESS_KEEP &&
+                region->owner->tuning.cache_regions;
+    return region->views && !region->views->next && (region->stale || !keep);
+}
+
 static void unlink_view(drail_mem_t *view)
 {
     drail_mem_t **at = &view->region->views;
@@ -134,7 +141,7 @@ int cache_release(drail_mem_t *view)
     drail_t *t = region->owner;
     bool mapped = region->access & DRAIL_ACCESS_KEEP;
     bool last = region->views == view && !view->next;
-    if (last && (region->stale || !mapped || !t->tuning.cache_regions))
+    if (region_ends(region))
         return drop(region);
     unlink_view(view);
     free(view);

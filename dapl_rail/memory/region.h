@@ -55,6 +55,9 @@ void region_forget(struct region *region);
 int memory_map(size_t bytes, void **address, int *fd);
 struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                              uint64_t address, size_t bytes);
+/* Does the registration end with its next release? Else it has other users, or
+ * is kept. */
+bool region_ends(const struct region *region);
 int cache_open(drail_t *t);
 /* Once all connections are gone. */
 void regions_free(drail_t *t);

@@ -51,7 +51,7 @@ const struct link_handlers mailbox_handlers = {
             [WIRE_EAGER] = message_arrived,
             [WIRE_RENDEZVOUS] = message_arrived,
             [WIRE_WITHDRAWN] = message_withdrawn,
-            [WIRE_FINISHED] = message_finished,
+            [WIRE_FINISHED] = finished_arrived,
             [WIRE_ATOMIC] = atomic_asked,
             [WIRE_ATOMIC_REPLY] = atomic_answered,
         },

@@ -38,7 +38,7 @@ const char *message_withdrawn(struct slot *slot)
     return NULL;
 }
 
-const char *message_finished(struct slot *slot)
+const char *finished_arrived(struct slot *slot)
 {
     struct mailbox *mail = slot->link->peer->mail;
     const struct wire *wire = (const struct wire *)slot->data;
@@ -75,6 +75,13 @@ int message_owed(drail_t *t, void *arg, uint32_t *owed)
     if (message_ready(&w->peer->mail->messages))
         return 1;
     return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+}
+
+bool message_finished(const struct peer *peer, uint32_t id)
+{
+    uint64_t last =
+        atomic_load_explicit(&peer->mail->finished, memory_order_acquire);
+    return (uint32_t)(last >> 32) == id;
 }
 
 int finished_owed(drail_t *t, void *arg, uint32_t *owed)

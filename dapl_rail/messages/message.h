@@ -7,6 +7,7 @@
 #ifndef DRAIL_MESSAGES_MESSAGE_H
 #define DRAIL_MESSAGES_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed);
 /* the message that is being read is complete, and its sender told: */
 int reading_owed(drail_t *t, void *arg, uint32_t *owed);
 
+/* Has the peer finished the last rendezvous, which has this number? */
+bool message_finished(const struct peer *peer, uint32_t id);
+
 /* Starts to read an announced message into a buffer, without waiting. NULL:
  * only tells its sender that it need not wait. */
 void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
@@ -37,6 +41,6 @@ void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);
 const char *message_withdrawn(struct slot *slot);
-const char *message_finished(struct slot *slot);
+const char *finished_arrived(struct slot *slot);
 
 #endif

@@ -8,6 +8,7 @@
 #include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/request.h"
+#include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
@@ -212,11 +213,26 @@ void transfer_abandon(drail_t *t, struct transfer *x)
         timing_abandon(t, x->message);
 }
 
+/* Has anything of it been posted? */
+static bool under_way(const struct transfer *x, uint32_t rails)
+{
+    for (; rails; rails &= rails - 1) {
+        unsigned r = (unsigned)__builtin_ctz(rails);
+        if (x->done[r] || (x->data & RAIL_BIT(r) && x->posted[r]))
+            return true;
+    }
+    return false;
+}
+
 static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
                            int rc)
 {
-    int later =
-        links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
+    int later = rc;
+    if (under_way(x, rails) || atomic_load(&x->peer->error))
+        later =
+            links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
+    else
+        links_unreserve(x->peer, x->note.rails, x->note.eps);
     links_forget(x->peer, rails, x->req, x->message);
     transfer_abandon(t, x);
     if (x->req) {

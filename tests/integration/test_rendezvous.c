@@ -127,6 +127,43 @@ static void sender_impatient(struct rank *r)
     free(buffer);
 }
 
+/* The registration of a withdrawn message stays where it is shared: then the
+ * connection goes, so that nobody reads what the buffer holds next. */
+static void sender_shares(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        drail_mem_t *mem;
+        expect(r, 0,
+               drail_mem_register(
+                   r->t, buffer, BYTES,
+                   DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, &mem));
+        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, NULL));
+        expect(r, DRAIL_EPEER, drail_notify(r->t, 1, 0, 0));
+        expect(r, 0, drail_mem_release(mem));
+    } else {
+        expect(r, DRAIL_EPEER, drail_notify_wait(r->t, 0, NULL, 5000));
+    }
+    free(buffer);
+}
+
+/* The same with the caller's own. */
+static void sender_gives(struct rank *r)
+{
+    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
+    if (r->rank == 0) {
+        drail_mem_t *mem;
+        expect(r, 0,
+               drail_mem_register(r->t, buffer, BYTES, DRAIL_ACCESS_ALL, &mem));
+        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, mem));
+        expect(r, DRAIL_EPEER, drail_notify(r->t, 1, 0, 0));
+        expect(r, 0, drail_mem_release(mem));
+    } else {
+        expect(r, DRAIL_EPEER, drail_notify_wait(r->t, 0, NULL, 5000));
+    }
+    free(buffer);
+}
+
 /* A buffer too short, or none, does not hold up the sender. */
 static void refused(struct rank *r)
 {
@@ -171,6 +208,8 @@ static const struct test tests[] = {
     {"another buffer", 2, other_buffer, slow, 0},
     {"receiver leaves", 2, receiver_leaves, slow, 0},
     {"sender without patience", 2, sender_impatient, short_timeout, 0},
+    {"sender shares its memory", 2, sender_shares, short_timeout, 0},
+    {"sender gives its memory", 2, sender_gives, short_timeout, 0},
     {"refused messages", 2, refused, slow, 0},
 };
 
