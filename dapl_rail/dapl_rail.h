@@ -558,7 +558,8 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
  *  between two ranks arrive in order. Blocking until the buffer may be used
  *  again. A rendezvous that the peer has not read in time (DRAIL_ETIMEOUT,
  *  DRAIL_EINTR) is withdrawn: the peer does not receive it; if it has begun to
- *  read it, or with @p mem, the connection ends. */
+ *  read it, with @p mem, where the memory is registered otherwise, too, or
+ *  without a credit left, the connection ends. */
 int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
                drail_mem_t *mem);
 /** Receives the next message of @p peer; DRAIL_ETRUNC (message dropped,

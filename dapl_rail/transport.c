@@ -361,14 +361,6 @@ fail:
     return rc;
 }
 
-/* What comes back goes to slots and requests that are freed next; an event
- * that comes after its EP is gone would crash the verbs providers. */
-static bool link_drained(struct link *link)
-{
-    return link->state == LINK_CONNECTING ||
-           (link_flushed(link) && !link->receives);
-}
-
 static bool link_ended(struct link *link)
 {
     return link->state != LINK_UP;
@@ -408,12 +400,12 @@ void drail_close(drail_t *t)
         for (unsigned p = 0; p < t->job->size; p++)
             peer_free(t, &t->peers[p]);
         links_await(t, link_drained); /* there are none: takes what is left */
+        for (unsigned r = 0; r < t->nrails; r++)
+            links_bury(&t->rails[r], true);
     }
     regions_free(t);
-    for (unsigned r = 0; t->rails && r < t->nrails; r++) {
-        links_bury(&t->rails[r]);
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);
-    }
     free(t->rails);
     free(t->peers);
     free(t->cards);

@@ -141,9 +141,6 @@ static void link_drop(struct link *link)
     struct rail *rail = link->rail;
     link->peer->links[rail->index][link->index] = NULL;
     link_close(link);
-    /* the events that it has left must not be taken for those of the next EP,
-     * which may get its handle */
-    rail_check(rail);
 }
 
 void peer_free(drail_t *t, struct peer *peer)

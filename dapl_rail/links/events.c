@@ -108,7 +108,7 @@ static void receive_event(struct slot *slot,
     struct link *link = slot->link;
     const char *wrong = "shorter than its header";
     link->receives--;
-    if (link->state == LINK_CLOSED)
+    if (link->closed)
         return;
     /* also on a link that is down: what a peer sent before it closed counts */
     if (dto->status != DAT_DTO_SUCCESS) {
@@ -130,7 +130,7 @@ static void request_event(struct op *op, DAT_DTO_COMPLETION_STATUS status)
 {
     struct link *link = op->link;
     /* all of a link whose last request has come are retired */
-    if (link->state >= LINK_FLUSHED)
+    if (link->closed || link->state == LINK_FLUSHED)
         return;
     if (status == DAT_DTO_SUCCESS) {
         link_retire(op, 0);
@@ -182,7 +182,10 @@ int rail_poll(struct rail *rail)
     while (n < (int)POLL_BATCH) {
         DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
         if (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
-            links_bury(rail);
+            /* connection events of an EP that is gone must not be taken for
+             * those of the next one, which may get its handle */
+            if (rail->closed && links_bury(rail, false))
+                rail_check(rail);
             return n;
         }
         if (status != DAT_SUCCESS)

@@ -183,22 +183,34 @@ static void link_free(struct link *link)
 void link_close(struct link *link)
 {
     struct rail *rail = link->rail;
+    link->closed = true;
+    link->ops_tail = link->ops_head; /* nobody is told any more */
     if (link->ep)
-        dat_ep_free(link->ep);
-    link->state = LINK_CLOSED;
-    /* the events that are left point to it */
+        link_down(link, DRAIL_EPEER, "closed");
     link->next_closed = rail->closed;
     rail->closed = link;
     rail->links--;
 }
 
-void links_bury(struct rail *rail)
+bool links_bury(struct rail *rail, bool all)
 {
-    while (rail->closed) {
-        struct link *link = rail->closed;
-        rail->closed = link->next_closed;
+    struct link **at = &rail->closed, *link;
+    bool freed = false;
+    while ((link = *at)) {
+        bool gone = !link->ep;
+        if (!gone && (all || link_drained(link))) {
+            dat_ep_free(link->ep);
+            link->ep = DAT_HANDLE_NULL;
+            freed = true;
+        }
+        if (!gone && !all) { /* the events that are left point to it */
+            at = &link->next_closed;
+            continue;
+        }
+        *at = link->next_closed;
         link_free(link);
     }
+    return freed;
 }
 
 void link_down(struct link *link, int code, const char *format, ...)
@@ -226,4 +238,9 @@ bool link_flushed(struct link *link)
 {
     link_flush(link);
     return link->state >= LINK_FLUSHED;
+}
+
+bool link_drained(struct link *link)
+{
+    return link_flushed(link) && !link->receives;
 }

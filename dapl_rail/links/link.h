@@ -71,15 +71,8 @@ struct reply {
 /*
  * DOWN: the EP has been disconnected, but DTOs may still be under way.
  * FLUSHED: all have come back, nothing reads or writes their memory any more.
- * CLOSED: its EP is gone, its events are dropped.
  */
-enum link_state {
-    LINK_CONNECTING,
-    LINK_UP,
-    LINK_DOWN,
-    LINK_FLUSHED,
-    LINK_CLOSED
-};
+enum link_state { LINK_CONNECTING, LINK_UP, LINK_DOWN, LINK_FLUSHED };
 
 struct link {
     struct rail *rail;
@@ -88,6 +81,7 @@ struct link {
     DAT_EP_HANDLE ep;
     enum link_state state;
     bool established; /* has been up */
+    bool closed;      /* its events are dropped */
     int error;
 
     /* queue.c: DTOs complete in the order of posting. The ops that are not
@@ -147,16 +141,21 @@ size_t slot_bytes(const drail_t *t);
 
 int link_open(struct rail *rail, struct peer *peer, unsigned index,
               struct link **out);
-/* Frees the EP, and the rest when no event is left (links_bury). */
+/* Gives it up; links_bury() frees it. */
 void link_close(struct link *link);
-/* When the rail's queue of events is empty: frees what has been closed. */
-void links_bury(struct rail *rail);
+/* When the rail's queue of events is empty: of what has been closed, frees the
+ * EPs that are drained, and the rest of those without an EP. At the end, all.
+ * Have EPs been freed? */
+bool links_bury(struct rail *rail, bool all);
 /* Ends the connection: what is under way comes back, flushed, and is then
  * reported with this error. */
 void link_down(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Has the connection ended, with nothing under way any more? */
 bool link_flushed(struct link *link);
+/* … and have all receives come back? Verbs providers crash on
+ * events that come after their EP is gone. */
+bool link_drained(struct link *link);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 

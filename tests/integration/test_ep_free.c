@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An EP that has been connected is freed when all its receives have come back:
+ * verbs providers crash on an event of an EP that is gone. Stands in for the
+ * provider at its own calls.
+ */
+#include <dlfcn.h>
+
+#include <dat2/udat.h>
+
+#include "ranks.h"
+
+static struct {
+    DAT_EP_HANDLE ep;
+    unsigned receives;
+} eps[64];
+static unsigned freed, early;
+static bool refuses; /* connections over the second rail are refused */
+static unsigned connects;
+
+static void *real_call(const char *name)
+{
+    void *call = dlsym(RTLD_NEXT, name);
+    check(call != NULL);
+    return call;
+}
+
+static unsigned *receives_of(DAT_EP_HANDLE ep)
+{
+    unsigned i = 0;
+    while (eps[i].ep && eps[i].ep != ep)
+        i++;
+    eps[i].ep = ep;
+    return &eps[i].receives;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
+                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+    __typeof__(&dat_ep_post_recv) real;
+    *(void **)&real = real_call("dat_ep_post_recv");
+    ++*receives_of(ep);
+    return real(ep, n, local, cookie, flags);
+}
+
+/* Flushed receives come late, one at a time. */
+static DAT_EVENT late[256];
+static unsigned nlate, looks;
+
+static bool flushed(const DAT_EVENT *event)
+{
+    const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+        &event->event_data.dto_completion_event_data;
+    return event->event_number == DAT_DTO_COMPLETION_EVENT &&
+           dto->operation == DAT_DTO_RECEIVE &&
+           dto->status == DAT_DTO_ERR_FLUSHED &&
+           nlate < sizeof late / sizeof late[0];
+}
+
+static bool late_event(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    for (unsigned i = 0; i < nlate; i++) {
+        if (late[i].evd_handle != evd)
+            continue;
+        if (++looks % 4)
+            return false;
+        *event = late[i];
+        late[i] = late[--nlate];
+        return true;
+    }
+    return false;
+}
+
+static void taken(DAT_RETURN status, const DAT_EVENT *event)
+{
+    const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+        &event->event_data.dto_completion_event_data;
+    if (status == DAT_SUCCESS &&
+        event->event_number == DAT_DTO_COMPLETION_EVENT &&
+        dto->operation == DAT_DTO_RECEIVE)
+        --*receives_of(dto->ep_handle);
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    __typeof__(&dat_evd_dequeue) real;
+    *(void **)&real = real_call("dat_evd_dequeue");
+    DAT_RETURN status;
+    while ((status = real(evd, event)) == DAT_SUCCESS && flushed(event))
+        late[nlate++] = *event;
+    if (status != DAT_SUCCESS && late_event(evd, event))
+        status = DAT_SUCCESS;
+    taken(status, event);
+    return status;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
+             DAT_EVENT *event, DAT_COUNT *more)
+{
+    __typeof__(&dat_evd_wait) real;
+    *(void **)&real = real_call("dat_evd_wait");
+    DAT_RETURN status = real(evd, us, threshold, event, more);
+    taken(status, event);
+    return status;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
+               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+    __typeof__(&dat_ep_connect) real;
+    *(void **)&real = real_call("dat_ep_connect");
+    /* nobody listens there */
+    if (refuses && connects++ % 2)
+        qual = 1;
+    return real(ep, address, qual, us, bytes, data, qos, flags);
+}
+
+__attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
+{
+    __typeof__(&dat_ep_free) real;
+    DAT_EP_PARAM param;
+    *(void **)&real = real_call("dat_ep_free");
+    freed++;
+    /* one that has been connected is not unconnected again */
+    if (dat_ep_query(ep, DAT_EP_FIELD_EP_STATE, &param) == DAT_SUCCESS &&
+        param.ep_state == DAT_EP_STATE_DISCONNECTED && *receives_of(ep))
+        early++;
+    *receives_of(ep) = 0;
+    return real(ep);
+}
+
+/* One of two rails connects, the other does not; then both do. */
+static void again(struct rank *r)
+{
+    refuses = r->rank == 0;
+    for (unsigned n = 0; n < 3; n++) {
+        if (r->rank == 0)
+            expect(r, DRAIL_EPEER, drail_connect(r->t, 1));
+        else
+            check(drail_connect(r->t, 0) != 0);
+        barrier(r);
+    }
+    refuses = false;
+    expect(r, 0, drail_connect(r->t, r->peer));
+    expect(r, 0, drail_notify(r->t, r->peer, DRAIL_ALL_RAILS, 1));
+    expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
+    barrier(r);
+    drail_close(r->t);
+    r->t = NULL;
+    check(freed >= 4);
+    check(early == 0);
+}
+
+static void impatient(drail_config_t *cfg)
+{
+    cfg->connect_timeout_ms = 1000;
+    cfg->depth = 8;
+}
+
+static const struct test tests[] = {
+    {"connect again", 2, again, impatient, APART},
+};
+
+RUN_TESTS(tests)
