@@ -214,7 +214,7 @@ void transfer_abandon(drail_t *t, struct transfer *x)
 }
 
 /* Has anything of it been posted? */
-static bool under_way(const struct transfer *x, uint32_t rails)
+static bool has_begun(const struct transfer *x, uint32_t rails)
 {
     for (; rails; rails &= rails - 1) {
         unsigned r = (unsigned)__builtin_ctz(rails);
@@ -228,7 +228,7 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
                            int rc)
 {
     int later = rc;
-    if (under_way(x, rails) || atomic_load(&x->peer->error))
+    if (has_begun(x, rails) || atomic_load(&x->peer->error))
         later =
             links_end(t, x->peer, rails, rc, "a transfer failed in its middle");
     else
