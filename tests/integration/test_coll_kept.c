@@ -203,12 +203,12 @@ static void many_files(struct rank *r)
     size_t bytes;
     unsigned files = 0;
     scene_open(&s, r, (size_t)1 << 30);
-    for (size_t size = 1; size <= 400; size++) {
+    for (size_t size = 1; size <= 200; size++) {
         dcoll_call_t call = allgather(&s, size);
         call.algorithm = "smp-direct";
         good(&s, dcoll_run(s.team, &call));
         got(&s, size);
-        if (size == 300)
+        if (size == 150)
             files = open_files(&bytes);
     }
     check(open_files(&bytes) < files + 20);
@@ -253,7 +253,7 @@ static void freed(struct rank *r)
     size_t bytes;
     unsigned files = 0;
     scene_open(&s, r, 1);
-    for (size_t size = 1; size <= 400; size++) {
+    for (size_t size = 1; size <= 150; size++) {
         dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv,
                           size * 100,      0,      "bruck"};
         dcoll_request_t *q;
