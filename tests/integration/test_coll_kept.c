@@ -255,7 +255,7 @@ static void freed(struct rank *r)
     scene_open(&s, r, 1);
     for (size_t size = 1; size <= 150; size++) {
         dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv,
-                          size * 100,      0,      "bruck"};
+                          size * 250,      0,      "bruck"};
         dcoll_request_t *q;
         good(&s, dcoll_begin(s.team, &c, &q));
         good(&s, dcoll_barrier(s.team)); /* with progress for all */
