@@ -1,12 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Flags in the memory of a node, by which its ranks wait for each other.
+ * Inline, as a whole broadcast within a node takes the time of a few cache
+ * misses. */
 #ifndef DCOLL_FLAGS_H
 #define DCOLL_FLAGS_H
 
+#include <string.h>
+
 #include "coll/run/request.h"
 
-void flag_signal(dcoll_request_t *q, const dcoll_op_t *op);
+static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
+                                  unsigned flag)
+{
+    return (rank - q->team->first) * q->schedule.flags + flag;
+}
+
+/* Where the flag of an operation by that rank is. */
+static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
+                                   const dcoll_op_t *op)
+{
+    unsigned index = flag_index(q, rank, op->flag);
+    return op->bytes ? &q->lines[index * q->args.depth + turn(q)]
+                     : &q->words[index];
+}
+
+static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    struct line *line = line_of(q, q->team->rank, op);
+    if (op->bytes)
+        memcpy(line->payload, address(q, op->src), op->bytes);
+    atomic_store_explicit(&line->value, (uint32_t)q->start + 1,
+                          memory_order_release);
+    /* without a fence: a sleeper that is missed wakes up a slice later */
+    if (atomic_load_explicit(&q->header->sleepers, memory_order_relaxed))
+        q->team->platform->wake(q->team->platform, &line->value, true);
+}
+
+/* Is a flag of this value set for that start, or a later one? Values wrap. */
+static inline bool is_set(uint32_t value, uint64_t start)
+{
+    return (int32_t)(value - ((uint32_t)start + 1)) >= 0;
+}
+
+static inline bool line_set(const struct line *line, uint64_t start)
+{
+    return is_set(atomic_load_explicit(&line->value, memory_order_acquire),
+                  start);
+}
+
 /* 0, or DRAIL_EAGAIN: the peer has not set it. */
-int flag_await(dcoll_request_t *q, const dcoll_op_t *op);
+static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    const struct line *line = line_of(q, op->peer, op);
+    if (op->bytes) {
+        if (!line_set(line, q->start))
+            return DRAIL_EAGAIN;
+        memcpy(address(q, op->dst), line->payload, op->bytes);
+        return 0;
+    }
+    if (q->start < op->lag)
+        return 0;
+    /* who is behind needs no look at the flag: it costs a cache miss */
+    uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];
+    uint64_t start = q->start - op->lag;
+    if (!is_set(*seen, start))
+        *seen = atomic_load_explicit(&line->value, memory_order_acquire);
+    return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
+}
+
 /* Until the flag that op awaits is set, or the clock shows this. */
 void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, uint64_t until_ns);
 
