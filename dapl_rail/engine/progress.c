@@ -257,7 +257,9 @@ bool progress_until(drail_t *t, bool (*reached)(struct link *link),
     for (;;) {
         bool left = poll_rails(t, all_rails(t)) > 0;
         progress_check(t);
-        for (unsigned p = 0; p < t->job->size; p++) {
+        for (unsigned r = 0; !reached && r < t->nrails; r++)
+            left |= t->rails[r].closed != NULL;
+        for (unsigned p = 0; reached && p < t->job->size; p++) {
             struct link *link;
             unsigned at = 0;
             while ((link = peer_next(&t->peers[p], rails, &at)))

@@ -38,8 +38,9 @@ int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
 void progress_check(drail_t *t);
 
 /* Lets everything go on until this is true of all links, or only those to a
- * peer, over these rails; not for longer than so many milliseconds, and not
- * ended by an interruption. For the end of connections. */
+ * peer, over these rails (NULL: until those that are closed are freed); not for
+ * longer than so many milliseconds, and not ended by an interruption. For the
+ * end of connections. */
 bool progress_until(drail_t *t, bool (*reached)(struct link *link),
                     const struct peer *only, uint32_t rails, int ms);
 
