@@ -92,8 +92,8 @@ static int exchange_cores(dcoll_team_t *team)
     return rc;
 }
 
-/* Each rank has read a file of its own, and judged by its own machine and
- * engine. All see the same difference. */
+/* Each rank has read a file of its own, and judged by its own machine. All see
+ * the same difference. */
 static void compare_tables(dcoll_team_t *team)
 {
     for (unsigned r = 1; r < team->shape.nranks; r++) {
@@ -203,8 +203,7 @@ static void load_table(dcoll_team_t *team)
     if (!path)
         return;
     if (!dcoll_table_load(path, rails, &team->table, why, sizeof why)) {
-        dcoll_table_keep(&team->table, drail_config_of(team->rail)->engine,
-                         &team->shape);
+        dcoll_table_keep(&team->table, &team->shape);
         return;
     }
     dcoll_table_free(&team->table);

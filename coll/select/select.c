@@ -107,23 +107,18 @@ static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,
 
 /* --------------------------------------------------------------- table */
 
-static bool same_case(const dcoll_table_row_t *row, drail_engine_t engine,
-                      const dcoll_shape_t *shape, const dcoll_args_t *args)
+static bool same_shape(const dcoll_table_row_t *row, const dcoll_shape_t *shape)
 {
-    return row->engine == engine && row->collective == args->collective &&
-           row->ranks == shape->nranks && row->ports == shape->ports &&
+    return row->ranks == shape->nranks && row->ports == shape->ports &&
            row->ppn == dcoll_shape_locals(shape, 0);
 }
 
-void dcoll_table_keep(dcoll_table_t *table, drail_engine_t engine,
-                      const dcoll_shape_t *shape)
+void dcoll_table_keep(dcoll_table_t *table, const dcoll_shape_t *shape)
 {
     unsigned kept = 0;
-    for (unsigned i = 0; i < table->count; i++) {
-        const dcoll_args_t args = {.collective = table->rows[i].collective};
-        if (same_case(&table->rows[i], engine, shape, &args))
+    for (unsigned i = 0; i < table->count; i++)
+        if (same_shape(&table->rows[i], shape))
             table->rows[kept++] = table->rows[i];
-    }
     table->count = kept;
 }
 
@@ -146,7 +141,8 @@ static const dcoll_algorithm_t *by_table(const dcoll_table_t *table,
     double nearest = FAR;
     for (unsigned i = 0; table && i < table->count; i++) {
         const dcoll_table_row_t *row = &table->rows[i];
-        if (!same_case(row, engine, shape, args))
+        if (row->engine != engine || row->collective != args->collective ||
+            !same_shape(row, shape))
             continue;
         double far = distance(row->bytes, args->bytes);
         if (far < nearest &&

@@ -62,9 +62,9 @@ void dcoll_table_free(dcoll_table_t *table);
 void dcoll_table_write(FILE *file, const dcoll_table_t *table,
                        const char *rails, const char *environment);
 
-/** Keeps the rows that dcoll_table_select() would look at, in their order. */
-void dcoll_table_keep(dcoll_table_t *table, drail_engine_t engine,
-                      const dcoll_shape_t *shape);
+/** Keeps the rows of this shape, in their order; of all engines, which may
+ *  change between calls. */
+void dcoll_table_keep(dcoll_table_t *table, const dcoll_shape_t *shape);
 /** Tables that choose the same have the same. */
 uint64_t dcoll_table_checksum(const dcoll_table_t *table);
 

@@ -120,7 +120,7 @@ assert not r["environment"]'
 check 'diff: faster' status 0 "$bench" diff "$work/slow.json" "$work/old.json"
 check 'diff of real results' sh -c '"$@"; [ $? -le 1 ]' - "$bench" diff \
     "$work/old.json" "$work/bw.json"
-check 'diff as CSV' sh -c '"$@" | grep -q "^bw,.*,same$"' - "$bench" diff \
+check 'diff as CSV' sh -c '"$@" | grep -q "^bw,.*,same,"' - "$bench" diff \
     "$work/old.json" "$work/near.json" --format csv
 check 'what else differs' sh -c '"$@" | grep -A2 "^# revision" | grep -q other' - \
     "$bench" diff "$work/bw.json" "$work/old.json"

@@ -29,6 +29,7 @@ static bool choice(size_t bytes, const double *outcomes)
     struct shm_ia sia = {.params.stream_bytes = SHM_STREAM_MEASURED};
     sia.stream_least = shm_choice_least(&sia.params);
     trials = outcomes;
+    shm_choice_measure(&sia, true, bytes);
     return shm_choose_stream(&sia, true, bytes);
 }
 
