@@ -26,9 +26,11 @@ static int await_links(drail_t *t, struct peer *peer)
             rail_check(&t->rails[r]);
         }
         bool ending = connect_renew(t, peer);
+        if (!rc && connect_done(t, peer))
+            break;
         if (!rc && !ending)
-            rc = atomic_load(&peer->error);
-        if (rc || connect_done(t, peer))
+            rc = connect_error(peer);
+        if (rc)
             break;
         rc = patience_check(&p);
         platform_sleep(t->job->platform, CONNECT_NAP_NS);

@@ -182,6 +182,22 @@ bool connect_done(const drail_t *t, const struct peer *peer)
     return done == t->nrails * t->cfg.eps;
 }
 
+int connect_error(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool was_up = false;
+    int error = atomic_load(&peer->error);
+    if (!error || peer->refused[0])
+        return error;
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+        if (!link->established && link->state > LINK_UP)
+            return error;
+        was_up |= link->established;
+    }
+    return was_up ? 0 : error; /* what is still connecting will tell */
+}
+
 /* ---------------------------------------------------------- passive side */
 
 /* Whom do we accept? Lower ranks, which ask again when they gave up. */

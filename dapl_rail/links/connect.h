@@ -17,6 +17,8 @@ int connect_serve(drail_t *t);
 bool connect_renew(drail_t *t, struct peer *peer);
 /* Has every link to it been up? */
 bool connect_done(const drail_t *t, const struct peer *peer);
+/* Why it can't be done, or 0: also when a link that has been up is gone. */
+int connect_error(struct peer *peer);
 /* Frees all links to the peer and what belongs to them. */
 void peer_free(drail_t *t, struct peer *peer);
 /* Looks for connection events and asynchronous errors. */
