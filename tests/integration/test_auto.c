@@ -7,6 +7,7 @@
 
 #include "dapl_rail/batch.h"
 #include "machine.h"
+#include "memory.h"
 #include "ranks.h"
 
 #define CAPACITY (1u << 20)
@@ -56,35 +57,6 @@ static double cost_us(const char *way, size_t bytes)
     return strstr(way, "all over shm1") ? copy + 200 : copy + 100;
 }
 
-struct buffers {
-    unsigned char *memory;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void buffers_open(struct rank *r, struct buffers *b)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL,
-                           (void **)&b->memory, &b->mem));
-    exchange_keys(r, b->mem, b->keys);
-}
-
-static void buffers_close(struct rank *r, struct buffers *b)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(b->mem));
-}
-
-static drail_xfer_t xfer(const struct rank *r, const struct buffers *b,
-                         size_t bytes)
-{
-    return (drail_xfer_t){.local = b->memory,
-                          .local_mem = b->mem,
-                          .remote = &b->keys[r->peer],
-                          .bytes = bytes};
-}
-
 static drail_rail_stats_t stats(const struct rank *r, unsigned rail)
 {
     drail_rail_stats_t s;
@@ -108,35 +80,37 @@ static bool says(struct rank *r, size_t bytes, const char *what)
 }
 
 /* Moves a message, or some, and waits for the end. */
-typedef void (*move_t)(struct rank *r, const struct buffers *b, size_t bytes);
+typedef void (*move_t)(struct rank *r, const struct memory *b, size_t bytes);
 
-static void put(struct rank *r, const struct buffers *b, size_t bytes)
+static void put(struct rank *r, const struct memory *b, size_t bytes)
 {
     drail_req_t req;
-    drail_xfer_t x = xfer(r, b, bytes);
+    drail_xfer_t x = memory_xfer(r, b, bytes);
     expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
     expect(r, 0, drail_wait(r->t, &req, -1));
 }
 
-static void notify(struct rank *r, const struct buffers *b, size_t bytes)
+static void notify(struct rank *r, const struct memory *b, size_t bytes)
 {
     drail_req_t req;
-    drail_xfer_t x = xfer(r, b, bytes);
+    drail_xfer_t x = memory_xfer(r, b, bytes);
     expect(r, 0, drail_put(r->t, r->peer, &x, DRAIL_NOTIFY, 1, &req));
     expect(r, 0, drail_wait(r->t, &req, -1));
     expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
 }
 
-static void batch(struct rank *r, const struct buffers *b, size_t bytes)
+static void batch(struct rank *r, const struct memory *b, size_t bytes)
 {
-    drail_batch_t ask = {
-        .xfer = xfer(r, b, bytes), .count = 1, .id = 1, .await_reply = true};
+    drail_batch_t ask = {.xfer = memory_xfer(r, b, bytes),
+                         .count = 1,
+                         .id = 1,
+                         .await_reply = true};
     expect(r, 0, drail_batch(r->t, r->peer, &ask));
     check(ask.reply_id == 2);
 }
 
 /* A message goes as explained, and costs what that is made to cost. */
-static void timed(struct rank *r, const struct buffers *b, move_t move,
+static void timed(struct rank *r, const struct memory *b, move_t move,
                   size_t bytes)
 {
     const char *way = explained(r, bytes);
@@ -151,7 +125,7 @@ static void timed(struct rank *r, const struct buffers *b, move_t move,
 
 /* Moves messages until many in a row have gone this way, after all kinds have
  * been tried. */
-static void settles(struct rank *r, const struct buffers *b, move_t move,
+static void settles(struct rank *r, const struct memory *b, move_t move,
                     size_t bytes, const char *kind)
 {
     unsigned row = 0;
@@ -177,8 +151,8 @@ static unsigned threads(void)
 
 static void puts_by_size(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         unsigned before = threads();
         for (unsigned n = 0; n < 1000; n++)
@@ -195,14 +169,14 @@ static void puts_by_size(struct rank *r)
         check(says(r, SHORT, "shm1 left out: with it "));
         check(says(r, SHORT, "single 62 MB/s, nonthreaded "));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* Most messages are not timed when all is known, but a change is noticed. */
 static void finds_out_again(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         settles(r, &b, put, CAPACITY, "auto (threaded)");
         /* threads have become a hundred times as slow */
@@ -216,15 +190,15 @@ static void finds_out_again(struct rank *r)
         }
         check(says(r, CAPACITY, "auto (single)"));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* A rail without weight gets nothing, whatever is tried. */
 static void weighted(struct rank *r)
 {
     const double none[] = {1, 0}, third[] = {2, 1};
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_WEIGHTED, none, 0));
         for (unsigned n = 0; n < 100; n++)
@@ -234,27 +208,27 @@ static void weighted(struct rank *r)
         settles(r, &b, put, SHORT, "auto (single), weighted: all over shm0");
         settles(r, &b, put, CAPACITY, "auto (threaded), weighted: shm0 699008");
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 static void adaptive(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ADAPTIVE, NULL, 0));
     if (r->rank == 0) {
         settles(r, &b, put, SHORT, "auto (single), adaptive: all over shm0");
         settles(r, &b, put, CAPACITY, "auto (threaded), adaptive: shm0 ");
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* The other side answers, until it is told 0. */
 static void notified(struct rank *r)
 {
-    struct buffers b;
+    struct memory b;
     uint32_t id = 1;
-    buffers_open(r, &b);
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         settles(r, &b, notify, SHORT, "auto (single), even: all over shm0");
         settles(r, &b, notify, CAPACITY, "auto (threaded), even: shm0 524288");
@@ -265,14 +239,14 @@ static void notified(struct rank *r)
         if (id)
             expect(r, 0, drail_notify(r->t, 0, 0, 2));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 static void batches(struct rank *r)
 {
-    struct buffers b;
+    struct memory b;
     uint32_t id = 1;
-    buffers_open(r, &b);
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         settles(r, &b, batch, SHORT, "auto (single), even: all over shm0");
         settles(r, &b, batch, CAPACITY, "auto (threaded), even: shm0 524288");
@@ -281,7 +255,7 @@ static void batches(struct rank *r)
     }
     while (r->rank == 1 && id)
         expect(r, 0, drail_batch_answer(r->t, 0, true, 2, &id));
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 static void with_auto(drail_config_t *cfg)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine auto over rails whose link model decides which of them pay. */
 #include "conf.h"
+#include "memory.h"
 #include "ranks.h"
 
 #define CAPACITY (1u << 20)
@@ -14,47 +15,18 @@ static const char rails[] =
     RAIL("near0", "rate=270 latency=2") RAIL("near1", "rate=270 latency=2")
         RAIL("far", "rate=270 latency=2000");
 
-struct buffers {
-    unsigned char *memory;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void buffers_open(struct rank *r, struct buffers *b)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL,
-                           (void **)&b->memory, &b->mem));
-    exchange_keys(r, b->mem, b->keys);
-}
-
-static void buffers_close(struct rank *r, struct buffers *b)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(b->mem));
-}
-
-static drail_xfer_t xfer(const struct rank *r, const struct buffers *b,
-                         size_t bytes)
-{
-    return (drail_xfer_t){.local = b->memory,
-                          .local_mem = b->mem,
-                          .remote = &b->keys[r->peer],
-                          .bytes = bytes};
-}
-
-static void put(struct rank *r, const struct buffers *b, size_t bytes)
+static void put(struct rank *r, const struct memory *b, size_t bytes)
 {
     drail_req_t req;
-    drail_xfer_t x = xfer(r, b, bytes);
+    drail_xfer_t x = memory_xfer(r, b, bytes);
     expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
     expect(r, 0, drail_wait(r->t, &req, -1));
 }
 
-static void get(struct rank *r, const struct buffers *b, size_t bytes)
+static void get(struct rank *r, const struct memory *b, size_t bytes)
 {
     drail_req_t req;
-    drail_xfer_t x = xfer(r, b, bytes);
+    drail_xfer_t x = memory_xfer(r, b, bytes);
     expect(r, 0, drail_get(r->t, r->peer, &x, 0, &req));
     expect(r, 0, drail_wait(r->t, &req, -1));
 }
@@ -84,8 +56,8 @@ static bool says(struct rank *r, size_t bytes, const char *what)
 /* Policies that cut nothing leave nothing to choose. */
 static void puts_in_turn(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ROUNDROBIN, NULL, 0));
         for (unsigned n = 0; n < 100; n++)
@@ -96,14 +68,14 @@ static void puts_in_turn(struct rank *r)
             put(r, &b, SHORT);
         check(stats(r, 0).puts == 50 && stats(r, 1).puts == 100);
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* Of gets it learns apart from puts. */
 static void gets(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         for (unsigned n = 0; n < 100; n++)
             get(r, &b, SHORT);
@@ -113,31 +85,31 @@ static void gets(struct rank *r)
         check(stats(r, 1).gets - before < 30);
         check(says(r, SHORT, "single not yet"));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* A kind of messages that is rare learns all the same, though most of those
  * between them are not timed. */
 static void rare_ones(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     for (unsigned n = 0; r->rank == 0 && n < 40 * 100; n++)
         put(r, &b, n % 100 ? SHORT : 2 * SHORT);
     if (r->rank == 0) {
         check(says(r, SHORT, "all over near0 (striping does not pay"));
         check(says(r, 2 * SHORT, "all over near0 (striping does not pay"));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* Many under way, of two sizes, over rails that both pay. */
 static void window(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     for (unsigned n = 0; r->rank == 0 && n < 1000; n++) {
-        drail_xfer_t x = xfer(r, &b, n % 2 ? SHORT : 4 * SHORT);
+        drail_xfer_t x = memory_xfer(r, &b, n % 2 ? SHORT : 4 * SHORT);
         expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
         if (n % 40 == 39)
             expect(r, 0, drail_fence(r->t, 1));
@@ -148,7 +120,7 @@ static void window(struct rank *r)
         check(stats(r, 0).put_bytes > 10u << 20);
         check(stats(r, 1).put_bytes > 10u << 20);
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 static void two(drail_config_t *cfg, const char *first, const char *second)

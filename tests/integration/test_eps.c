@@ -10,6 +10,7 @@
 
 #include "dapl_rail/batch.h"
 
+#include "memory.h"
 #include "ranks.h"
 
 #define EPS      4
@@ -41,38 +42,10 @@ dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT nseg, DAT_LMR_TRIPLET *local,
     return genuine(ep, nseg, local, cookie, remote, flags);
 }
 
-struct memory {
-    unsigned char *bytes;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void memory_open(struct rank *r, struct memory *m)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL, (void **)&m->bytes,
-                           &m->mem));
-    exchange_keys(r, m->mem, m->keys);
-}
-
-static void memory_close(struct rank *r, struct memory *m)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(m->mem));
-}
-
 static void forget_uses(void)
 {
     memset(used, 0, sizeof used);
     nused = 0;
-}
-
-static drail_xfer_t transfer(struct rank *r, struct memory *m, size_t bytes)
-{
-    return (drail_xfer_t){.local = m->bytes,
-                          .local_mem = m->mem,
-                          .remote = &m->keys[r->peer],
-                          .bytes = bytes};
 }
 
 /* Equal parts on all EPs of all rails. */
@@ -80,10 +53,11 @@ static void striped(struct rank *r)
 {
     unsigned eps = EPS * drail_nrails(r->t);
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, CAPACITY);
     for (unsigned n = 0; n < 2; n++) {
-        drail_batch_t b = {
-            .xfer = transfer(r, &m, CAPACITY), .count = 5, .await_reply = true};
+        drail_batch_t b = {.xfer = memory_xfer(r, &m, CAPACITY),
+                           .count = 5,
+                           .await_reply = true};
         forget_uses();
         if (r->rank == 1) {
             expect(r, 0, drail_batch_answer(r->t, 0, true, 0, NULL));
@@ -103,8 +77,8 @@ static void striped(struct rank *r)
 static void in_turn(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
-    drail_xfer_t x = transfer(r, &m, 8);
+    memory_open(r, &m, CAPACITY);
+    drail_xfer_t x = memory_xfer(r, &m, 8);
     forget_uses();
     for (unsigned n = 0; n < 10 * EPS; n++)
         expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, NULL));
@@ -119,13 +93,13 @@ static void in_turn(struct rank *r)
 static void reads(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, CAPACITY);
     for (unsigned i = CAPACITY / 2; i < CAPACITY; i++)
         m.bytes[i] = (unsigned char)(i * 7 + r->rank);
     barrier(r);
     for (size_t bytes = 1; bytes <= CAPACITY / 2; bytes = 2 * bytes + 1) {
         drail_req_t req;
-        drail_xfer_t x = transfer(r, &m, bytes);
+        drail_xfer_t x = memory_xfer(r, &m, bytes);
         x.remote_offset = CAPACITY / 2;
         memset(m.bytes, 0, bytes);
         expect(r, 0, drail_get(r->t, r->peer, &x, 0, &req));
@@ -141,11 +115,11 @@ static void reads(struct rank *r)
 static void adaptive(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, CAPACITY);
     expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ADAPTIVE, NULL, 0));
     for (unsigned n = 0; n < 60; n++) {
         drail_req_t req;
-        drail_xfer_t x = transfer(r, &m, CAPACITY);
+        drail_xfer_t x = memory_xfer(r, &m, CAPACITY);
         expect(r, 0, drail_put(r->t, r->peer, &x, DRAIL_NOTIFY, n, &req));
         expect(r, 0, drail_wait(r->t, &req, -1));
         expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));

@@ -5,37 +5,10 @@
  */
 #include "dapl_rail/batch.h"
 
+#include "memory.h"
 #include "ranks.h"
 
 #define CAPACITY (1u << 20)
-
-struct memory {
-    unsigned char *bytes;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void memory_open(struct rank *r, struct memory *m)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL, (void **)&m->bytes,
-                           &m->mem));
-    exchange_keys(r, m->mem, m->keys);
-}
-
-static void memory_close(struct rank *r, struct memory *m)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(m->mem));
-}
-
-static drail_xfer_t transfer(struct rank *r, struct memory *m, size_t bytes)
-{
-    return (drail_xfer_t){.local = m->bytes,
-                          .local_mem = m->mem,
-                          .remote = &m->keys[r->peer],
-                          .bytes = bytes};
-}
 
 static uint64_t sends(struct rank *r)
 {
@@ -61,7 +34,7 @@ static uint32_t id_of(struct rank *r, unsigned n)
 static void puts_one_way(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, CAPACITY);
     r->rng = 1;
     for (unsigned n = 0; n < 600; n++) {
         size_t bytes = (size_t)1 << rnd(r) % 21;
@@ -70,7 +43,7 @@ static void puts_one_way(struct rank *r)
         expect(r, 0, drail_set_notify_by(r->t, ways[n % 3]));
         if (r->rank == 0) {
             drail_req_t req;
-            drail_xfer_t x = transfer(r, &m, bytes);
+            drail_xfer_t x = memory_xfer(r, &m, bytes);
             m.bytes[0] = m.bytes[bytes / 2] = m.bytes[bytes - 1] =
                 (unsigned char)n;
             unsigned flags =
@@ -95,8 +68,8 @@ static void streams(struct rank *r)
 {
     enum { N = 500 };
     struct memory m;
-    memory_open(r, &m);
-    drail_xfer_t x = transfer(r, &m, 64);
+    memory_open(r, &m, CAPACITY);
+    drail_xfer_t x = memory_xfer(r, &m, 64);
     for (unsigned w = 0; w < 2; w++) {
         expect(r, 0, drail_set_notify_by(r->t, ways[w]));
         uint64_t before = sends(r);
@@ -123,9 +96,9 @@ static void batches(struct rank *r)
 {
     static const size_t sizes[] = {0, 8, 100, 4096, 40000};
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, CAPACITY);
     for (unsigned n = 0; n < 500; n++) {
-        drail_batch_t b = {.xfer = transfer(r, &m, sizes[n / 4 % 5]),
+        drail_batch_t b = {.xfer = memory_xfer(r, &m, sizes[n / 4 % 5]),
                            .count = n % 4 * 7,
                            .id = n % 9 ? n : n << 24,
                            .await_reply = n % 3};
