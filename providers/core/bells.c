@@ -66,6 +66,17 @@ void core_ep_ring(struct core_ep *ep)
     core_ring(ep->o.ia, ep_bells(ep));
 }
 
+struct core_evd *core_cno_next(const struct core_cno *cno,
+                               const struct core_evd *evd)
+{
+    struct core_object *o = evd ? evd->o.next : cno->o.ia->objects;
+    for (; o; o = o->next)
+        if (o->type == DAT_HANDLE_TYPE_EVD &&
+            atomic_load(&((struct core_evd *)o)->cno) == cno)
+            return (struct core_evd *)o;
+    return NULL;
+}
+
 static void waiter_update(struct core_waiter *w, uint64_t bell, uint64_t gone)
 {
     struct core_ia *ia = w->ia;

@@ -5,6 +5,17 @@
  */
 #include "internal.h"
 
+static void cno_forked(void *object)
+{
+    struct core_cno *cno = object;
+    atomic_store(&cno->waiting, false); /* who waited for it is not here */
+    cno->bell = 0;
+}
+
+static const struct core_kind cno_kind = {.type = DAT_HANDLE_TYPE_CNO,
+                                          .destroy = core_object_free,
+                                          .forked = cno_forked};
+
 DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
                            DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *out)
 {
@@ -20,7 +31,7 @@ DAT_RETURN core_cno_create(DAT_IA_HANDLE ia_handle,
     struct core_cno *cno = NULL;
     core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_CNO] < ia->can.max_eps)
-        cno = core_object_new(ia, DAT_HANDLE_TYPE_CNO, sizeof *cno);
+        cno = core_object_new(ia, &cno_kind, sizeof *cno);
     core_ia_unlock(ia);
     if (!cno)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -70,17 +81,6 @@ DAT_RETURN core_cno_free(DAT_CNO_HANDLE handle)
         core_object_free(cno);
     core_ia_unlock(ia);
     return ret;
-}
-
-struct core_evd *core_cno_next(const struct core_cno *cno,
-                               const struct core_evd *evd)
-{
-    struct core_object *o = evd ? evd->o.next : cno->o.ia->objects;
-    for (; o; o = o->next)
-        if (o->type == DAT_HANDLE_TYPE_EVD &&
-            atomic_load(&((struct core_evd *)o)->cno) == cno)
-            return (struct core_evd *)o;
-    return NULL;
 }
 
 struct cno_wait {

@@ -25,8 +25,29 @@ static DAT_RETURN sp_check(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE evd_handle)
     return DAT_SUCCESS;
 }
 
+static void unreserve(struct core_ep *ep) /* its RSP or CR is gone */
+{
+    ep->reserved = false;
+    core_ep_set_idle(ep);
+}
+
+static void sp_destroy(void *object)
+{
+    struct core_sp *sp = object;
+    sp->o.ia->transport->unlisten(sp);
+    core_unref(&sp->evd->o);
+    if (sp->ep)
+        unreserve(sp->ep);
+    core_object_free(sp);
+}
+
+static const struct core_kind psp_kind = {.type = DAT_HANDLE_TYPE_PSP,
+                                          .destroy = sp_destroy};
+static const struct core_kind rsp_kind = {.type = DAT_HANDLE_TYPE_RSP,
+                                          .destroy = sp_destroy};
+
 /* ia->lock is held. */
-static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
+static DAT_RETURN sp_new(struct core_ia *ia, const struct core_kind *kind,
                          DAT_CONN_QUAL qual, struct core_evd *evd,
                          struct core_ep *ep, struct core_sp **out)
 {
@@ -36,7 +57,7 @@ static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
     if (ia->forked)
         return CORE_FORKED;
     if (used < ia->can.max_eps)
-        sp = core_object_new(ia, type, sizeof *sp);
+        sp = core_object_new(ia, kind, sizeof *sp);
     if (!sp)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     sp->qual = qual;
@@ -50,15 +71,6 @@ static DAT_RETURN sp_new(struct core_ia *ia, DAT_HANDLE_TYPE type,
     core_ref(&evd->o);
     *out = sp;
     return DAT_SUCCESS;
-}
-
-void core_sp_destroy(struct core_sp *sp)
-{
-    sp->o.ia->transport->unlisten(sp);
-    core_unref(&sp->evd->o);
-    if (sp->ep)
-        core_ep_unreserve(sp->ep);
-    core_object_free(sp);
 }
 
 DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
@@ -77,7 +89,7 @@ DAT_RETURN core_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
     struct core_sp *sp = NULL;
     core_ia_lock(ia);
-    ret = sp_new(ia, DAT_HANDLE_TYPE_PSP, qual, evd, NULL, &sp);
+    ret = sp_new(ia, &psp_kind, qual, evd, NULL, &sp);
     core_ia_unlock(ia);
     if (ret == DAT_SUCCESS)
         *out = sp;
@@ -126,7 +138,7 @@ static DAT_RETURN sp_free(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
         return core_bad_handle(type);
     struct core_ia *ia = sp->o.ia;
     core_ia_lock(ia);
-    core_sp_destroy(sp);
+    sp_destroy(sp);
     core_ia_unlock(ia);
     return DAT_SUCCESS;
 }
@@ -154,7 +166,7 @@ DAT_RETURN core_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual,
     if (core_ep_state(ep) != DAT_EP_STATE_UNCONNECTED)
         ret = core_ep_bad_state(core_ep_state(ep));
     else
-        ret = sp_new(ia, DAT_HANDLE_TYPE_RSP, qual, evd, ep, &sp);
+        ret = sp_new(ia, &rsp_kind, qual, evd, ep, &sp);
     if (ret == DAT_SUCCESS) {
         ep->reserved = true;
         core_ep_set_idle(ep);
@@ -186,12 +198,24 @@ DAT_RETURN core_rsp_free(DAT_RSP_HANDLE rsp)
 
 /* -------------------------------------------------- connection requests --- */
 
+static void cr_destroy(void *object)
+{
+    struct core_cr *cr = object;
+    cr->o.ia->transport->reject(cr, 0, NULL);
+    if (cr->ep)
+        unreserve(cr->ep);
+    core_object_free(cr);
+}
+
+static const struct core_kind cr_kind = {.type = DAT_HANDLE_TYPE_CR,
+                                         .destroy = cr_destroy};
+
 int core_cr_arrived(struct core_sp *sp, void *cr_tp,
                     const struct sockaddr_storage *remote, DAT_PORT_QUAL port,
                     const void *private_data, DAT_COUNT size)
 {
     struct core_ia *ia = sp->o.ia;
-    struct core_cr *cr = core_object_new(ia, DAT_HANDLE_TYPE_CR, sizeof *cr);
+    struct core_cr *cr = core_object_new(ia, &cr_kind, sizeof *cr);
     if (!cr)
         return -1;
     cr->tp = cr_tp;
@@ -210,12 +234,12 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
         cr->ep = ep;
         sp->ep = NULL;
         struct core_evd *evd = sp->evd;
-        core_sp_destroy(sp);
+        sp_destroy(sp);
         atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
         d->sp_handle.rsp_handle = DAT_HANDLE_NULL;
         if (core_evd_post(evd, &e, true) == 0)
             return 0;
-        core_ep_unreserve(ep);
+        unreserve(ep);
     } else {
         d->sp_handle.psp_handle = sp;
         if (core_evd_post(sp->evd, &e, true) == 0)
@@ -223,20 +247,6 @@ int core_cr_arrived(struct core_sp *sp, void *cr_tp,
     }
     core_object_free(cr);
     return -1;
-}
-
-void core_ep_unreserve(struct core_ep *ep)
-{
-    ep->reserved = false;
-    core_ep_set_idle(ep);
-}
-
-void core_cr_destroy(struct core_cr *cr)
-{
-    cr->o.ia->transport->reject(cr, 0, NULL);
-    if (cr->ep)
-        core_ep_unreserve(cr->ep);
-    core_object_free(cr);
 }
 
 static struct core_cr *cr_get(DAT_CR_HANDLE handle)
@@ -317,7 +327,7 @@ DAT_RETURN core_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
     core_ia_lock(ia);
     ia->transport->reject(cr, size, private_data);
     if (cr->ep)
-        core_ep_unreserve(cr->ep);
+        unreserve(cr->ep);
     core_object_free(cr);
     core_ia_unlock(ia);
     return DAT_SUCCESS;
@@ -427,40 +437,6 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 }
 
 /* ------------------------------------------------ the transport reports --- */
-
-/* bell_lock: who goes through the sets with it finds EPs that are alive. */
-static void unpoll(struct core_ep *ep)
-{
-    core_epset_remove(&ep->o.ia->eps, ep);
-    if (ep->recv_evd)
-        core_epset_remove(&ep->recv_evd->eps, ep);
-    if (ep->request_evd)
-        core_epset_remove(&ep->request_evd->eps, ep);
-}
-
-int core_ep_poll(struct core_ep *ep)
-{
-    struct core_ia *ia = ep->o.ia;
-    pthread_mutex_lock(&ia->bell_lock);
-    int err = core_epset_add(&ia->eps, ep);
-    if (!err && ep->recv_evd)
-        err = core_epset_add(&ep->recv_evd->eps, ep);
-    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
-        err = core_epset_add(&ep->request_evd->eps, ep);
-    if (err)
-        unpoll(ep);
-    pthread_mutex_unlock(&ia->bell_lock);
-    if (!err)
-        core_ep_bells(ep);
-    return err;
-}
-
-void core_ep_unpoll(struct core_ep *ep)
-{
-    pthread_mutex_lock(&ep->o.ia->bell_lock);
-    unpoll(ep);
-    pthread_mutex_unlock(&ep->o.ia->bell_lock);
-}
 
 static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,
                              const void *private_data, DAT_COUNT size)

@@ -50,11 +50,14 @@ struct core_transport;
 
 /* ------------------------------------------------------------- objects --- */
 
+struct core_kind; /* of an object: internal.h */
+
 /* First member of every object that a DAT handle names. */
 struct core_object {
     const DAT_PROVIDER *provider; /* libdat2 finds the entry points here */
     uint32_t magic;               /* CORE_MAGIC while alive */
     DAT_HANDLE_TYPE type;
+    const struct core_kind *kind;
     struct core_ia *ia;
     struct core_object *prev, *next; /* ia->objects */
     DAT_CONTEXT context;
@@ -81,11 +84,11 @@ struct core_ability {
 
 struct core_ia {
     struct core_object o;
+    const struct core_transport *transport;
+    struct core_ability can;   /* the transport's; ia_open may lower it */
+    void *tp;                  /* the transport's part */
     struct core_ia *next_open; /* fork.c */
     bool forked;               /* a copy of the parent's: not for use */
-    const struct core_transport *transport;
-    struct core_ability can; /* the transport's; ia_open may lower it */
-    void *tp;                /* the transport's part */
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     struct sockaddr_storage address;
@@ -97,10 +100,11 @@ struct core_ia {
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
     unsigned mr_hint;                        /* all before are in use */
-    struct core_epset eps;                   /* connected EPs */
-    pthread_mutex_t bell_lock;               /* who sleeps for what (bells.c) */
-    _Atomic uint64_t bells;                  /* taken */
-    atomic_uint patience_ns;                 /* wait.c: polling with yields */
+    unsigned close_patience; /* memory.c: of an abrupt close, for all ranges */
+    struct core_epset eps;   /* connected EPs */
+    pthread_mutex_t bell_lock; /* who sleeps for what (bells.c) */
+    _Atomic uint64_t bells;    /* taken */
+    atomic_uint patience_ns;   /* wait.c: polling with yields */
 };
 
 struct core_pz {
@@ -305,10 +309,13 @@ struct core_transport {
     void (*set_bells)(struct core_ep *ep, uint64_t bells);
 };
 
-/* Each provider library defines this one. */
-extern const struct core_transport core_transport;
-
 /* ------------------------------------------- for the transport to call --- */
+
+/* dat_provider_init and dat_provider_fini of the library, by which libdat2 has
+ * it serve a line of dat.conf: its IAs are this transport's. */
+void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
+                        const struct core_transport *transport);
+void core_provider_fini(const DAT_PROVIDER_INFO *info);
 
 void core_ep_established(struct core_ep *ep, const void *private_data,
                          DAT_COUNT size);

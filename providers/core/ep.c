@@ -1,54 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints: creation, attributes, states, reset and destruction. */
+/* Endpoints: creation, attributes, reset and destruction. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
-
-DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
-{
-    static const DAT_RETURN_SUBTYPE subtype[] = {
-        [DAT_EP_STATE_UNCONNECTED] = DAT_INVALID_STATE_EP_UNCONNECTED,
-        [DAT_EP_STATE_UNCONFIGURED_UNCONNECTED] =
-            DAT_INVALID_STATE_EP_UNCONFIGURED,
-        [DAT_EP_STATE_RESERVED] = DAT_INVALID_STATE_EP_RESERVED,
-        [DAT_EP_STATE_UNCONFIGURED_RESERVED] =
-            DAT_INVALID_STATE_EP_UNCONFRESERVED,
-        [DAT_EP_STATE_PASSIVE_CONNECTION_PENDING] =
-            DAT_INVALID_STATE_EP_PASSCONNPENDING,
-        [DAT_EP_STATE_UNCONFIGURED_PASSIVE] =
-            DAT_INVALID_STATE_EP_UNCONFPASSIVE,
-        [DAT_EP_STATE_ACTIVE_CONNECTION_PENDING] =
-            DAT_INVALID_STATE_EP_ACTCONNPENDING,
-        [DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING] =
-            DAT_INVALID_STATE_EP_TENTCONNPENDING,
-        [DAT_EP_STATE_UNCONFIGURED_TENTATIVE] =
-            DAT_INVALID_STATE_EP_UNCONFTENTATIVE,
-        [DAT_EP_STATE_CONNECTED] = DAT_INVALID_STATE_EP_CONNECTED,
-        [DAT_EP_STATE_DISCONNECT_PENDING] = DAT_INVALID_STATE_EP_DISCPENDING,
-        [DAT_EP_STATE_DISCONNECTED] = DAT_INVALID_STATE_EP_DISCONNECTED,
-        [DAT_EP_STATE_COMPLETION_PENDING] = DAT_INVALID_STATE_EP_COMPLPENDING,
-        [DAT_EP_STATE_CONNECTED_MULTI_PATH] = DAT_INVALID_STATE_EP_CONNECTED,
-    };
-    return CORE_ERROR(DAT_INVALID_STATE, subtype[state]);
-}
-
-/* Without a PZ or an EVD for connection events an EP can't connect, nor with
- * an SRQ's receives that it could not tell of. */
-static DAT_EP_STATE idle_state(const struct core_ep *ep)
-{
-    bool configured = ep->pz && ep->connect_evd && (!ep->srq || ep->recv_evd);
-    if (ep->reserved)
-        return configured ? DAT_EP_STATE_RESERVED
-                          : DAT_EP_STATE_UNCONFIGURED_RESERVED;
-    return configured ? DAT_EP_STATE_UNCONNECTED
-                      : DAT_EP_STATE_UNCONFIGURED_UNCONNECTED;
-}
-
-void core_ep_set_idle(struct core_ep *ep)
-{
-    atomic_store(&ep->state, idle_state(ep));
-}
 
 /* ------------------------------------------------------------- creation --- */
 
@@ -162,6 +117,49 @@ static bool evd_ok(DAT_EVD_HANDLE handle, struct core_ia *ia, int flag)
     return evd && evd->o.ia == ia && (evd->flags & flag);
 }
 
+/* Takes or gives back the EP's hold on what it uses. */
+static void ep_refs(struct core_ep *ep, void (*change)(struct core_object *))
+{
+    if (ep->pz)
+        change(&ep->pz->o);
+    if (ep->recv_evd)
+        change(&ep->recv_evd->o);
+    if (ep->request_evd)
+        change(&ep->request_evd->o);
+    if (ep->connect_evd)
+        change(&ep->connect_evd->o);
+    if (ep->srq)
+        change(&ep->srq->o);
+}
+
+static void ep_destroy(void *object)
+{
+    struct core_ep *ep = object;
+    core_ep_unpoll(ep);
+    ep->o.ia->transport->ep_release(ep);
+    ep_refs(ep, core_unref);
+    free(ep->rq);
+    free(ep->sq);
+    core_object_free(ep);
+}
+
+static void ep_forked(void *object)
+{
+    struct core_ep *ep = object;
+    core_ep_unlock(ep); /* whose thread had it is not here */
+    if (!ep->tp)
+        return;
+    core_ep_unpoll(ep);
+    atomic_store(&ep->state, DAT_EP_STATE_DISCONNECTED);
+    core_ep_flush(ep);
+}
+
+static const struct core_kind ep_kind = {.type = DAT_HANDLE_TYPE_EP,
+                                         .cleared =
+                                             offsetof(struct core_ep, tp),
+                                         .destroy = ep_destroy,
+                                         .forked = ep_forked};
+
 static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                          DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
                          DAT_EVD_HANDLE connect, struct core_srq *srq,
@@ -188,8 +186,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     core_ia_lock(ia);
     struct core_ep *ep = NULL;
     if (ia->count[DAT_HANDLE_TYPE_EP] < ia->can.max_eps)
-        ep = core_object_new(ia, DAT_HANDLE_TYPE_EP,
-                             sizeof *ep + ia->transport->ep_size);
+        ep = core_object_new(ia, &ep_kind, sizeof *ep + ia->transport->ep_size);
     if (!ep)
         goto out;
     ep->attr = attr ? *attr : default_attr(&ia->can);
@@ -208,7 +205,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     ep->request_evd = core_evd_get(request);
     ep->connect_evd = core_evd_get(connect);
     ep->srq = srq;
-    core_ep_refs(ep, core_ref);
+    ep_refs(ep, core_ref);
     atomic_store(&ep->rq_head, 0);
     atomic_store(&ep->rq_tail, 0);
     atomic_store(&ep->sq_head, 0);
@@ -219,21 +216,6 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
 out:
     core_ia_unlock(ia);
     return ret;
-}
-
-/* Takes or gives back the EP's hold on what it uses. */
-void core_ep_refs(struct core_ep *ep, void (*change)(struct core_object *))
-{
-    if (ep->pz)
-        change(&ep->pz->o);
-    if (ep->recv_evd)
-        change(&ep->recv_evd->o);
-    if (ep->request_evd)
-        change(&ep->request_evd->o);
-    if (ep->connect_evd)
-        change(&ep->connect_evd->o);
-    if (ep->srq)
-        change(&ep->srq->o);
 }
 
 DAT_RETURN core_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
@@ -377,7 +359,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     }
     if (mask & EP_FIELDS_QUEUES)
         queues_set(ep, &q);
-    core_ep_refs(ep, core_unref);
+    ep_refs(ep, core_unref);
     ep->attr = attr;
     if (mask & DAT_EP_FIELD_PZ_HANDLE)
         ep->pz = pz;
@@ -387,7 +369,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         ep->request_evd = core_evd_get(param->request_evd_handle);
     if (mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE)
         ep->connect_evd = core_evd_get(param->connect_evd_handle);
-    core_ep_refs(ep, core_ref);
+    ep_refs(ep, core_ref);
     core_ep_set_idle(ep);
 out:
     core_ia_unlock(ia);
@@ -434,17 +416,7 @@ DAT_RETURN core_ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft,
     return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
 }
 
-/* ---------------------------------------------------------- destruction --- */
-
-void core_ep_destroy(struct core_ep *ep)
-{
-    core_ep_unpoll(ep);
-    ep->o.ia->transport->ep_release(ep);
-    core_ep_refs(ep, core_unref);
-    free(ep->rq);
-    free(ep->sq);
-    core_object_free(ep);
-}
+/* ----------------------------------------------- destruction and reset --- */
 
 DAT_RETURN core_ep_free(DAT_EP_HANDLE handle)
 {
@@ -457,7 +429,7 @@ DAT_RETURN core_ep_free(DAT_EP_HANDLE handle)
     if (ep->reserved) /* an RSP would be left without its EP */
         ret = core_ep_bad_state(core_ep_state(ep));
     else
-        core_ep_destroy(ep);
+        ep_destroy(ep);
     core_ia_unlock(ia);
     return ret;
 }

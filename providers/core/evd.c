@@ -192,12 +192,37 @@ void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
 
 /* ------------------------------------------------- creation, attributes --- */
 
+static void evd_destroy(void *object)
+{
+    struct core_evd *evd = object;
+    struct core_cno *cno = atomic_load(&evd->cno);
+    if (cno)
+        core_unref(&cno->o);
+    core_epset_free(&evd->eps);
+    for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
+        next = ring_next(r);
+        ring_free(r);
+    }
+    core_object_free(evd);
+}
+
+/* Who waited or slept for it is not here. */
+static void evd_forked(void *object)
+{
+    struct core_evd *evd = object;
+    atomic_store(&evd->waiting, false);
+    atomic_store(&evd->bells, 0);
+    evd->bell = 0;
+}
+
+static const struct core_kind evd_kind = {
+    .type = DAT_HANDLE_TYPE_EVD, .destroy = evd_destroy, .forked = evd_forked};
+
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
                         struct core_evd **out)
 {
-    struct core_evd *evd =
-        core_object_new(ia, DAT_HANDLE_TYPE_EVD, sizeof *evd);
+    struct core_evd *evd = core_object_new(ia, &evd_kind, sizeof *evd);
     struct core_evd_ring *ring = ring_new(qlen > 0 ? qlen : 1);
     if (!evd || !ring) {
         if (ring)
@@ -217,19 +242,6 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
     }
     *out = evd;
     return DAT_SUCCESS;
-}
-
-void core_evd_destroy(struct core_evd *evd)
-{
-    struct core_cno *cno = atomic_load(&evd->cno);
-    if (cno)
-        core_unref(&cno->o);
-    core_epset_free(&evd->eps);
-    for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
-        next = ring_next(r);
-        ring_free(r);
-    }
-    core_object_free(evd);
 }
 
 DAT_RETURN core_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT qlen,
@@ -379,7 +391,7 @@ DAT_RETURN core_evd_free(DAT_EVD_HANDLE handle)
     if (atomic_load(&evd->o.refs) || atomic_load(&evd->waiting))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
     else
-        core_evd_destroy(evd);
+        evd_destroy(evd);
     core_ia_unlock(ia);
     return ret;
 }

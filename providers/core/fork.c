@@ -47,35 +47,6 @@ static void in_parent(void)
     pthread_mutex_unlock(&open_ias.lock);
 }
 
-/* Who waited or slept for it is not here. */
-static void without_waiters(struct core_object *o)
-{
-    if (o->type == DAT_HANDLE_TYPE_EVD) {
-        struct core_evd *evd = (struct core_evd *)o;
-        atomic_store(&evd->waiting, false);
-        atomic_store(&evd->bells, 0);
-        evd->bell = 0;
-    } else if (o->type == DAT_HANDLE_TYPE_CNO) {
-        struct core_cno *cno = (struct core_cno *)o;
-        atomic_store(&cno->waiting, false);
-        cno->bell = 0;
-    } else if (o->type == DAT_HANDLE_TYPE_SRQ) {
-        struct core_srq *srq = (struct core_srq *)o;
-        pthread_mutex_init(&srq->lock, NULL);
-        atomic_store(&srq->bells, 0);
-    }
-}
-
-static void without_connection(struct core_ep *ep)
-{
-    core_ep_unlock(ep); /* whose thread had it is not here */
-    if (!ep->tp)
-        return;
-    core_ep_unpoll(ep);
-    atomic_store(&ep->state, DAT_EP_STATE_DISCONNECTED);
-    core_ep_flush(ep);
-}
-
 static void cut_off(struct core_ia *ia)
 {
     pthread_mutex_init(&ia->lock, NULL);
@@ -85,10 +56,8 @@ static void cut_off(struct core_ia *ia)
     if (ia->transport->forked)
         ia->transport->forked(ia);
     for (struct core_object *o = ia->objects; o; o = o->next)
-        without_waiters(o);
-    for (struct core_object *o = ia->objects; o; o = o->next)
-        if (o->type == DAT_HANDLE_TYPE_EP)
-            without_connection((struct core_ep *)o);
+        if (o->kind->forked)
+            o->kind->forked(o);
 }
 
 static void in_child(void)

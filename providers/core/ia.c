@@ -10,14 +10,11 @@
 
 static atomic_uint open_ias;
 
-static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+static const struct core_kind ia_kind = {.type = DAT_HANDLE_TYPE_IA};
+
+static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
                           DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
 {
-    const char *params;
-    const DAT_PROVIDER *provider =
-        name ? core_provider_find(name, &params) : NULL;
-    if (!provider)
-        return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
     if (async_qlen < 0 || async_qlen > CORE_MAX_EVD_QLEN)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (!async)
@@ -37,17 +34,17 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
     struct core_ia *ia = NULL;
     if (atomic_fetch_add(&open_ias, 1) >= MAX_IAS)
         goto fail;
-    ia = core_object_new(NULL, DAT_HANDLE_TYPE_IA, sizeof *ia);
+    ia = core_object_new(NULL, &ia_kind, sizeof *ia);
     if (!ia || !(ia->mrs = calloc(CORE_MAX_MRS, sizeof *ia->mrs)))
         goto fail;
-    ia->o.provider = provider;
-    ia->transport = &core_transport;
-    ia->can = core_transport.can;
+    ia->o.provider = &entry->table;
+    ia->transport = entry->transport;
+    ia->can = entry->transport->can;
     pthread_mutex_init(&ia->lock, NULL);
     pthread_mutex_init(&ia->bell_lock, NULL);
     core_fence_init();
-    snprintf(ia->name, sizeof ia->name, "%s", name);
-    ret = ia->transport->ia_open(ia, params);
+    snprintf(ia->name, sizeof ia->name, "%s", entry->table.device_name);
+    ret = ia->transport->ia_open(ia, entry->params ? entry->params : "");
     if (ret != DAT_SUCCESS)
         goto fail;
     if (given) {
@@ -76,48 +73,13 @@ fail:
     return ret;
 }
 
-DAT_RETURN core_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+DAT_RETURN core_ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
                         DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
 {
     int state = core_cancel_off();
-    DAT_RETURN ret = ia_open(name, async_qlen, async, out);
+    DAT_RETURN ret = ia_open(entry, async_qlen, async, out);
     core_cancel_as(state);
     return ret;
-}
-
-static void destroy_object(struct core_object *o, unsigned *patience)
-{
-    struct core_rmr *rmr = (struct core_rmr *)o;
-    struct core_lmr *lmr = (struct core_lmr *)o;
-    switch (o->type) {
-    case DAT_HANDLE_TYPE_CR:
-        core_cr_destroy((struct core_cr *)o);
-        break;
-    case DAT_HANDLE_TYPE_PSP:
-    case DAT_HANDLE_TYPE_RSP:
-        core_sp_destroy((struct core_sp *)o);
-        break;
-    case DAT_HANDLE_TYPE_EP:
-        core_ep_destroy((struct core_ep *)o);
-        break;
-    case DAT_HANDLE_TYPE_RMR:
-        if (rmr->mr)
-            core_mr_free(o->ia, rmr->mr, patience);
-        core_rmr_destroy(rmr);
-        break;
-    case DAT_HANDLE_TYPE_LMR:
-        core_mr_free(o->ia, lmr->mr, patience);
-        core_lmr_destroy(lmr);
-        break;
-    case DAT_HANDLE_TYPE_SRQ:
-        core_srq_destroy((struct core_srq *)o);
-        break;
-    case DAT_HANDLE_TYPE_EVD:
-        core_evd_destroy((struct core_evd *)o);
-        break;
-    default:
-        core_object_free(o);
-    }
 }
 
 /* An abrupt close takes everything down, users before what they use. */
@@ -128,13 +90,12 @@ static void destroy_all(struct core_ia *ia)
         DAT_HANDLE_TYPE_EP,  DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_LMR,
         DAT_HANDLE_TYPE_SRQ, DAT_HANDLE_TYPE_PZ,  DAT_HANDLE_TYPE_EVD,
         DAT_HANDLE_TYPE_CNO};
-    unsigned patience =
-        CORE_PATIENCE; /* for all: a stopped peer may be inside */
+    ia->close_patience = CORE_PATIENCE; /* a stopped peer may be inside */
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         for (struct core_object *o = ia->objects, *next; o; o = next) {
             next = o->next;
             if (o->type == order[i])
-                destroy_object(o, &patience);
+                o->kind->destroy(o);
         }
 }
 

@@ -21,6 +21,14 @@ struct core_ep_array {
     _Atomic(struct core_ep *) ep[];
 };
 
+/* What dat.conf says of an IA (provider.c). */
+struct core_entry {
+    struct core_entry *next;
+    const struct core_transport *transport;
+    DAT_PROVIDER table; /* entry points; device_name is ours to free */
+    char *params;       /* or NULL */
+};
+
 struct core_lmr {
     struct core_object o;
     struct core_mr *mr;
@@ -96,7 +104,22 @@ struct core_srq {
 
 #define CORE_MAGIC 0xda7c0de5u
 
-void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size);
+/* What objects of one type have in common: their file says it. */
+struct core_kind {
+    DAT_HANDLE_TYPE type;
+    /* Bytes that are zeroed when the memory serves another object (0: all).
+     * Pollers may still look at what lies behind. */
+    size_t cleared;
+    /* When the IA is closed abruptly, and those who use this one are gone;
+     * ia->lock is held. */
+    void (*destroy)(void *object);
+    /* In a forked child, which has none of the parent's threads. Or NULL. */
+    void (*forked)(void *object);
+};
+
+/* A new object of the IA, whose lock is held; or without one (NULL). */
+void *core_object_new(struct core_ia *ia, const struct core_kind *kind,
+                      size_t size);
 void core_object_free(void *object);
 /* The object behind a handle, or NULL if it is not one of this type. */
 static inline void *core_object_get(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
@@ -121,7 +144,8 @@ static inline void core_unref(struct core_object *o)
     atomic_fetch_sub_explicit(&o->refs, 1, memory_order_relaxed);
 }
 
-/* fork.c: the IA is open from here / up to here. */
+/* fork.c: the IA is open from here / up to here; a forked child cuts off its
+ * copy. */
 void core_fork_add(struct core_ia *ia);
 void core_fork_remove(struct core_ia *ia);
 /* A child's call for an IA of its parent's (ia->forked), whom peers would
@@ -148,7 +172,6 @@ static inline struct core_pz *core_pz_get(DAT_HANDLE handle)
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
                         struct core_evd **out);
-void core_evd_destroy(struct core_evd *evd);
 /* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
  * queue is full (the asynchronous EVD has been told). */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
@@ -225,18 +248,10 @@ void core_epset_free(struct core_epset *set);
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
 /* UNCONNECTED, or what stands for it (reserved, unconfigured). */
 void core_ep_set_idle(struct core_ep *ep);
-void core_ep_unreserve(struct core_ep *ep); /* its RSP or CR is gone */
-/* Takes or gives back the EP's hold on what it uses. */
-void core_ep_refs(struct core_ep *ep, void (*change)(struct core_object *));
-void core_ep_destroy(struct core_ep *ep);
 
-struct core_mr *core_mr_new(struct core_ia *ia);
-/* Withdraws a range, waits until no peer is in it, and gives its place back.
- * ia->lock is held, but not while it waits. A stopped peer may be inside for
- * long: false after so many looks, which *patience counts down; the range is
- * withdrawn then, and this may be called again. */
-#define CORE_PATIENCE 10000u /* about a second */
-bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience);
+/* Looks whether the peers have left a range that is to be freed (memory.c):
+ * about a second. */
+#define CORE_PATIENCE 10000u
 /* The range of a key if it is valid here, else NULL. */
 static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
 {
@@ -276,12 +291,6 @@ static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
     *total = sum;
     return DAT_SUCCESS;
 }
-/* Without their ranges. */
-void core_lmr_destroy(struct core_lmr *lmr);
-void core_rmr_destroy(struct core_rmr *rmr);
-void core_srq_destroy(struct core_srq *srq);
-void core_sp_destroy(struct core_sp *sp);
-void core_cr_destroy(struct core_cr *cr);
 /* Takes a receive; `outstanding` until core_srq_done. */
 bool core_srq_take(struct core_srq *srq, struct core_wqe *w);
 void core_srq_done(struct core_srq *srq);
@@ -289,16 +298,13 @@ void core_srq_done(struct core_srq *srq);
 void core_ep_flush(struct core_ep *ep);
 
 /* Entry points, by file. */
-DAT_RETURN core_ia_open(const DAT_NAME_PTR, DAT_COUNT, DAT_EVD_HANDLE *,
+DAT_RETURN core_ia_open(const struct core_entry *, DAT_COUNT, DAT_EVD_HANDLE *,
                         DAT_IA_HANDLE *);
 DAT_RETURN core_ia_query(DAT_IA_HANDLE, DAT_EVD_HANDLE *, DAT_IA_ATTR_MASK,
                          DAT_IA_ATTR *, DAT_PROVIDER_ATTR_MASK,
                          DAT_PROVIDER_ATTR *);
 DAT_RETURN core_ia_close(DAT_IA_HANDLE, DAT_CLOSE_FLAGS);
 DAT_RETURN core_ia_ha(DAT_IA_HANDLE, const DAT_NAME_PTR, DAT_BOOLEAN *);
-/* What dat.conf said of an IA name: entry points and parameters. NULL if the
- * registry did not announce the name. */
-const DAT_PROVIDER *core_provider_find(const char *name, const char **params);
 
 DAT_RETURN core_set_context(DAT_HANDLE, DAT_CONTEXT);
 DAT_RETURN core_get_context(DAT_HANDLE, DAT_CONTEXT *);

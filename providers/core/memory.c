@@ -17,7 +17,7 @@
 
 /* The lowest free place: peers then meet few different ones, and see by the new
  * key that what was there is gone. */
-struct core_mr *core_mr_new(struct core_ia *ia)
+static struct core_mr *mr_new(struct core_ia *ia)
 {
     for (unsigned at = ia->mr_hint; at < CORE_MAX_MRS; at++) {
         struct core_mr *mr = &ia->mrs[at];
@@ -41,7 +41,11 @@ static void mr_give_back(struct core_ia *ia, struct core_mr *mr)
         ia->mr_hint = at;
 }
 
-bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
+/* Withdraws a range, waits until no peer is in it, and gives its place back.
+ * ia->lock is held, but not while it waits. A stopped peer may be inside for
+ * long: false after so many looks, which *patience counts down; the range is
+ * withdrawn then, and this may be called again. */
+static bool mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
 {
     while (!ia->transport->mr_withdraw(ia, mr)) {
         if (!*patience)
@@ -57,6 +61,9 @@ bool core_mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
 
 /* ------------------------------------------------------------------ PZ --- */
 
+static const struct core_kind pz_kind = {.type = DAT_HANDLE_TYPE_PZ,
+                                         .destroy = core_object_free};
+
 DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
 {
     static atomic_uint last_id;
@@ -68,7 +75,7 @@ DAT_RETURN core_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *out)
     struct core_pz *pz = NULL;
     core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_PZ] < ia->can.max_eps)
-        pz = core_object_new(ia, DAT_HANDLE_TYPE_PZ, sizeof *pz);
+        pz = core_object_new(ia, &pz_kind, sizeof *pz);
     core_ia_unlock(ia);
     if (!pz)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
@@ -108,12 +115,30 @@ DAT_RETURN core_pz_free(DAT_PZ_HANDLE handle)
 
 /* ----------------------------------------------------------------- LMR --- */
 
+/* Without its range. */
+static void lmr_end(struct core_lmr *lmr)
+{
+    core_unref(&lmr->pz->o);
+    core_object_free(lmr);
+}
+
+static void lmr_destroy(void *object)
+{
+    struct core_lmr *lmr = object;
+    struct core_ia *ia = lmr->o.ia;
+    mr_free(ia, lmr->mr, &ia->close_patience);
+    lmr_end(lmr);
+}
+
+static const struct core_kind lmr_kind = {.type = DAT_HANDLE_TYPE_LMR,
+                                          .destroy = lmr_destroy};
+
 /* Fills in and publishes a range; ia->lock is held. */
 static DAT_RETURN lmr_register(struct core_lmr *lmr, uint64_t base,
                                uint64_t length, int priv)
 {
     struct core_ia *ia = lmr->o.ia;
-    struct core_mr *mr = core_mr_new(ia);
+    struct core_mr *mr = mr_new(ia);
     if (!mr)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
                           DAT_RESOURCE_MEMORY_REGION);
@@ -175,8 +200,7 @@ DAT_RETURN core_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type,
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     core_ia_lock(ia);
-    struct core_lmr *lmr =
-        core_object_new(ia, DAT_HANDLE_TYPE_LMR, sizeof *lmr);
+    struct core_lmr *lmr = core_object_new(ia, &lmr_kind, sizeof *lmr);
     if (lmr) {
         lmr->pz = pz;
         lmr->mem_type = type;
@@ -227,12 +251,6 @@ DAT_RETURN core_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask,
     return DAT_SUCCESS;
 }
 
-void core_lmr_destroy(struct core_lmr *lmr)
-{
-    core_unref(&lmr->pz->o);
-    core_object_free(lmr);
-}
-
 DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
 {
     struct core_lmr *lmr = core_object_get(handle, DAT_HANDLE_TYPE_LMR);
@@ -243,10 +261,10 @@ DAT_RETURN core_lmr_free(DAT_LMR_HANDLE handle)
     DAT_RETURN ret = DAT_SUCCESS;
     core_ia_lock(ia);
     if (atomic_load(&lmr->o.refs) || /* an RMR is bound to it */
-        !core_mr_free(ia, lmr->mr, &patience))
+        !mr_free(ia, lmr->mr, &patience))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
     else
-        core_lmr_destroy(lmr);
+        lmr_end(lmr);
     core_ia_unlock(ia);
     return ret;
 }
@@ -264,6 +282,27 @@ DAT_RETURN core_lmr_sync(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
 
 /* ----------------------------------------------------------------- RMR --- */
 
+/* Without its range. */
+static void rmr_end(struct core_rmr *rmr)
+{
+    if (rmr->lmr)
+        core_unref(&rmr->lmr->o);
+    core_unref(&rmr->pz->o);
+    core_object_free(rmr);
+}
+
+static void rmr_destroy(void *object)
+{
+    struct core_rmr *rmr = object;
+    struct core_ia *ia = rmr->o.ia;
+    if (rmr->mr)
+        mr_free(ia, rmr->mr, &ia->close_patience);
+    rmr_end(rmr);
+}
+
+static const struct core_kind rmr_kind = {.type = DAT_HANDLE_TYPE_RMR,
+                                          .destroy = rmr_destroy};
+
 static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
                           DAT_RMR_HANDLE *out)
 {
@@ -278,7 +317,7 @@ static DAT_RETURN rmr_new(DAT_PZ_HANDLE pz_handle, DAT_RMR_SCOPE scope,
     struct core_rmr *rmr = NULL;
     core_ia_lock(ia);
     if (ia->count[DAT_HANDLE_TYPE_RMR] < CORE_MAX_MRS)
-        rmr = core_object_new(ia, DAT_HANDLE_TYPE_RMR, sizeof *rmr);
+        rmr = core_object_new(ia, &rmr_kind, sizeof *rmr);
     core_ia_unlock(ia);
     if (!rmr)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
@@ -326,7 +365,7 @@ static DAT_RETURN rmr_unbind(struct core_rmr *rmr)
     unsigned patience = CORE_PATIENCE;
     if (!rmr->mr)
         return DAT_SUCCESS;
-    if (!core_mr_free(rmr->o.ia, rmr->mr, &patience))
+    if (!mr_free(rmr->o.ia, rmr->mr, &patience))
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
     core_unref(&rmr->lmr->o);
     rmr->mr = NULL;
@@ -340,7 +379,7 @@ static DAT_RETURN rmr_bind(struct core_rmr *rmr, struct core_lmr *lmr,
                            struct core_ep *ep)
 {
     struct core_ia *ia = rmr->o.ia;
-    struct core_mr *mr = core_mr_new(ia);
+    struct core_mr *mr = mr_new(ia);
     if (!mr)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES,
                           DAT_RESOURCE_MEMORY_REGION);
@@ -439,14 +478,6 @@ DAT_RETURN core_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr_handle,
     return DAT_SUCCESS;
 }
 
-void core_rmr_destroy(struct core_rmr *rmr)
-{
-    if (rmr->lmr)
-        core_unref(&rmr->lmr->o);
-    core_unref(&rmr->pz->o);
-    core_object_free(rmr);
-}
-
 DAT_RETURN core_rmr_free(DAT_RMR_HANDLE handle)
 {
     struct core_rmr *rmr = core_object_get(handle, DAT_HANDLE_TYPE_RMR);
@@ -456,7 +487,7 @@ DAT_RETURN core_rmr_free(DAT_RMR_HANDLE handle)
     core_ia_lock(ia);
     DAT_RETURN ret = rmr_unbind(rmr);
     if (ret == DAT_SUCCESS)
-        core_rmr_destroy(rmr);
+        rmr_end(rmr);
     core_ia_unlock(ia);
     return ret;
 }

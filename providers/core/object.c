@@ -22,21 +22,15 @@ __attribute__((constructor)) static void hold_over_fork(void)
     core_fork_hold(&pool.lock);
 }
 
-/* Of an EP's memory pollers may still look at the last part (core.h). */
-static size_t cleared(DAT_HANDLE_TYPE type, size_t size)
-{
-    return type == DAT_HANDLE_TYPE_EP ? offsetof(struct core_ep, tp) : size;
-}
-
-static void *pool_take(DAT_HANDLE_TYPE type, size_t size)
+static void *pool_take(const struct core_kind *kind, size_t size)
 {
     pthread_mutex_lock(&pool.lock);
-    struct core_object *o = pool.freed[type];
+    struct core_object *o = pool.freed[kind->type];
     if (o)
-        pool.freed[type] = o->next;
+        pool.freed[kind->type] = o->next;
     pthread_mutex_unlock(&pool.lock);
     if (o)
-        return memset(o, 0, cleared(type, size));
+        return memset(o, 0, kind->cleared ? kind->cleared : size);
     /* rather than aligned_alloc, which programs that bring a malloc of their
      * own often leave out */
     void *memory;
@@ -45,20 +39,22 @@ static void *pool_take(DAT_HANDLE_TYPE type, size_t size)
     return memset(memory, 0, size);
 }
 
-void *core_object_new(struct core_ia *ia, DAT_HANDLE_TYPE type, size_t size)
+void *core_object_new(struct core_ia *ia, const struct core_kind *kind,
+                      size_t size)
 {
-    struct core_object *o = pool_take(type, size);
+    struct core_object *o = pool_take(kind, size);
     if (!o)
         return NULL;
-    o->type = type;
-    if (ia) { /* caller holds ia->lock */
+    o->type = kind->type;
+    o->kind = kind;
+    if (ia) {
         o->provider = ia->o.provider;
         o->ia = ia;
         o->next = ia->objects;
         if (o->next)
             o->next->prev = o;
         ia->objects = o;
-        ia->count[type]++;
+        ia->count[o->type]++;
     }
     o->magic = CORE_MAGIC;
     return o;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where libdat2 comes in: it loads this library for a line of dat.conf, calls
- * dat_provider_init with the IA name and parameters, and is given one table of
- * entry points per name. The library stays loaded (-z nodelete), so handles
+ * Where libdat2 comes in: it loads the library for a line of dat.conf, calls
+ * its dat_provider_init with the IA name and parameters, and is given one table
+ * of entry points per name. The library stays loaded (-z nodelete), so handles
  * and tables outlive dat_provider_fini.
  */
 #include <stdlib.h>
@@ -10,25 +10,39 @@
 
 #include "internal.h"
 
-__attribute__((visibility("default"))) void
-dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data);
-__attribute__((visibility("default"))) void
-dat_provider_fini(const DAT_PROVIDER_INFO *info);
-
-struct entry {
-    struct entry *next;
-    DAT_PROVIDER table; /* device_name is ours to free */
-    char *params;
-};
-
 static struct {
     pthread_mutex_t lock;
-    struct entry *first;
+    struct core_entry *first;
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 __attribute__((constructor)) static void hold_over_fork(void)
 {
     core_fork_hold(&entries.lock);
+}
+
+static struct core_entry *entry_find(const char *name)
+{
+    struct core_entry *e = entries.first;
+    while (e && strcmp(e->table.device_name, name))
+        e = e->next;
+    return e;
+}
+
+static struct core_entry *entry_get(const char *name)
+{
+    pthread_mutex_lock(&entries.lock);
+    struct core_entry *e = entry_find(name);
+    pthread_mutex_unlock(&entries.lock);
+    return e;
+}
+
+static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT async_qlen,
+                          DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
+{
+    const struct core_entry *e = name ? entry_get(name) : NULL;
+    if (!e)
+        return CORE_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+    return core_ia_open(e, async_qlen, async, ia);
 }
 
 /* Entry points that libdat2 of DAT 2.0 has but no consumer can use here. */
@@ -94,7 +108,7 @@ static DAT_RETURN no_cno_trigger(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
 }
 
 static const DAT_PROVIDER entry_points = {
-    .ia_open_func = core_ia_open,
+    .ia_open_func = ia_open,
     .ia_query_func = core_ia_query,
     .ia_close_func = core_ia_close,
     .set_consumer_context_func = core_set_context,
@@ -175,17 +189,9 @@ static const DAT_PROVIDER entry_points = {
     .handle_extendedop_func = core_extension_op,
 };
 
-static struct entry *entry_find(const char *name)
+static struct core_entry *entry_new(const char *name)
 {
-    struct entry *e = entries.first;
-    while (e && strcmp(e->table.device_name, name))
-        e = e->next;
-    return e;
-}
-
-static struct entry *entry_new(const char *name)
-{
-    struct entry *e = calloc(1, sizeof *e);
+    struct core_entry *e = calloc(1, sizeof *e);
     char *copy = strdup(name);
     if (!e || !copy) {
         free(e);
@@ -199,37 +205,26 @@ static struct entry *entry_new(const char *name)
     return e;
 }
 
-const DAT_PROVIDER *core_provider_find(const char *name, const char **params)
+void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
+                        const struct core_transport *transport)
 {
     pthread_mutex_lock(&entries.lock);
-    struct entry *e = entry_find(name);
-    pthread_mutex_unlock(&entries.lock);
-    if (!e)
-        return NULL;
-    *params = e->params ? e->params : "";
-    return &e->table;
-}
-
-void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data)
-{
-    pthread_mutex_lock(&entries.lock);
-    struct entry *e = entry_find(info->ia_name);
+    struct core_entry *e = entry_find(info->ia_name);
     if (!e)
         e = entry_new(info->ia_name);
     if (e) {
         free(e->params);
-        e->params = instance_data ? strdup(instance_data) : NULL;
+        e->params = params ? strdup(params) : NULL;
+        e->transport = transport;
     }
     pthread_mutex_unlock(&entries.lock);
     if (e)
         dat_registry_add_provider(&e->table, info);
 }
 
-void dat_provider_fini(const DAT_PROVIDER_INFO *info)
+void core_provider_fini(const DAT_PROVIDER_INFO *info)
 {
-    pthread_mutex_lock(&entries.lock);
-    struct entry *e = entry_find(info->ia_name);
-    pthread_mutex_unlock(&entries.lock);
+    struct core_entry *e = entry_get(info->ia_name);
     if (e)
         dat_registry_remove_provider(&e->table, info);
 }

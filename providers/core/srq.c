@@ -10,6 +10,25 @@ static struct core_srq *srq_get(DAT_SRQ_HANDLE handle)
     return core_object_get(handle, DAT_HANDLE_TYPE_SRQ);
 }
 
+static void srq_destroy(void *object)
+{
+    struct core_srq *srq = object;
+    core_unref(&srq->pz->o);
+    pthread_mutex_destroy(&srq->lock);
+    free(srq->wqe);
+    core_object_free(srq);
+}
+
+static void srq_forked(void *object)
+{
+    struct core_srq *srq = object;
+    pthread_mutex_init(&srq->lock, NULL); /* whose thread had it is not here */
+    atomic_store(&srq->bells, 0);
+}
+
+static const struct core_kind srq_kind = {
+    .type = DAT_HANDLE_TYPE_SRQ, .destroy = srq_destroy, .forked = srq_forked};
+
 DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
                            DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *out)
 {
@@ -35,7 +54,7 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
         calloc((size_t)attr->max_recv_dtos, sizeof(struct core_wqe));
     core_ia_lock(ia);
     if (wqe && ia->count[DAT_HANDLE_TYPE_SRQ] < ia->can.max_eps)
-        srq = core_object_new(ia, DAT_HANDLE_TYPE_SRQ, sizeof *srq);
+        srq = core_object_new(ia, &srq_kind, sizeof *srq);
     core_ia_unlock(ia);
     if (!srq) {
         free(wqe);
@@ -53,14 +72,6 @@ DAT_RETURN core_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     return DAT_SUCCESS;
 }
 
-void core_srq_destroy(struct core_srq *srq)
-{
-    core_unref(&srq->pz->o);
-    pthread_mutex_destroy(&srq->lock);
-    free(srq->wqe);
-    core_object_free(srq);
-}
-
 DAT_RETURN core_srq_free(DAT_SRQ_HANDLE handle)
 {
     struct core_srq *srq = srq_get(handle);
@@ -72,7 +83,7 @@ DAT_RETURN core_srq_free(DAT_SRQ_HANDLE handle)
     if (atomic_load(&srq->o.refs))
         ret = CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
     else
-        core_srq_destroy(srq);
+        srq_destroy(srq);
     core_ia_unlock(ia);
     return ret;
 }

@@ -11,7 +11,7 @@
  *   ESTABLISHED, CONFIRM --------> ESTABLISHED
  *
  * A socket stays open, though shut down, until its EP is reset or freed: so
- * shm_abort may use it from any thread.
+ * shm_abort (conn.c) may use it from any thread.
  */
 #include <errno.h>
 #include <signal.h>
@@ -268,16 +268,6 @@ static void conn_established(struct shm_conn *c, const void *private_data,
     }
     core_ep_established(c->ep, private_data, size);
     shm_recv_announce(c);
-}
-
-void shm_abort(struct core_ep *ep)
-{
-    struct shm_conn *c = ep->tp;
-    if (!c || atomic_exchange(&c->aborted, true))
-        return;
-    /* Both managers see the end of the socket and do the rest. */
-    if (c->fd >= 0)
-        shutdown(c->fd, SHUT_RDWR);
 }
 
 void shm_ep_release(struct core_ep *ep)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of connections. A poller of an EVD looks at the connections of
- * its EPs without a lock, and may do so when one of them is just ending: so
- * their memory, and the addresses of their segments, are never given back but
- * serve later connections. What a poller sees there is a hint; what counts is
- * the EP's connection under the EP's lock.
+ * The memory of connections, and what breaks one. A poller of an EVD looks at
+ * the connections of its EPs without a lock, and may do so when one of them is
+ * just ending: so their memory, and the addresses of their segments, are never
+ * given back but serve later connections. What a poller sees there is a hint;
+ * what counts is the EP's connection under the EP's lock.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "shm.h"
 
@@ -57,4 +58,14 @@ void shm_conn_give(struct shm_conn *c)
     c->next = pool.free[c->side];
     pool.free[c->side] = c;
     pthread_mutex_unlock(&pool.lock);
+}
+
+void shm_abort(struct core_ep *ep)
+{
+    struct shm_conn *c = ep->tp;
+    if (!c || atomic_exchange(&c->aborted, true))
+        return;
+    /* Both managers see the end of the socket and do the rest. */
+    if (c->fd >= 0)
+        shutdown(c->fd, SHUT_RDWR);
 }

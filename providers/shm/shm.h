@@ -477,6 +477,8 @@ void shm_recv_announce(struct shm_conn *c);
  * its place; its memory is never given back. NULL: there is none. */
 struct shm_conn *shm_conn_take(int side);
 void shm_conn_give(struct shm_conn *c);
+/* core_transport.abort */
+void shm_abort(struct core_ep *ep);
 
 /* segment.c */
 /* Finds a place for the segments of the connections that this memory will
@@ -537,7 +539,6 @@ void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
 void shm_disconnect(struct core_ep *ep, bool graceful);
 void shm_ep_release(struct core_ep *ep);
 void shm_set_bells(struct core_ep *ep, uint64_t bells);
-void shm_abort(struct core_ep *ep);
 void shm_cm_stop(struct shm_ia *sia);
 /* In a forked child: lets go of what it shares with its parent. */
 void shm_cm_forked(struct shm_ia *sia);

@@ -113,7 +113,7 @@ static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
     return sia->attributes;
 }
 
-const struct core_transport core_transport = {
+static const struct core_transport transport = {
     .provider = "dapl_rail shm",
     .can = {.max_eps = 4096,
             .max_dtos = SHM_MAX_DTOS,
@@ -154,3 +154,19 @@ const struct core_transport core_transport = {
     .ring = shm_ring,
     .set_bells = shm_set_bells,
 };
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
+                                const char *params);
+EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
+
+void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
+{
+    core_provider_init(info, params, &transport);
+}
+
+void dat_provider_fini(const DAT_PROVIDER_INFO *info)
+{
+    core_provider_fini(info);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The states of an Endpoint, and the lists on which pollers find it while it
+ * is connected.
+ */
+#include "internal.h"
+
+DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
+{
+    static const DAT_RETURN_SUBTYPE subtype[] = {
+        [DAT_EP_STATE_UNCONNECTED] = DAT_INVALID_STATE_EP_UNCONNECTED,
+        [DAT_EP_STATE_UNCONFIGURED_UNCONNECTED] =
+            DAT_INVALID_STATE_EP_UNCONFIGURED,
+        [DAT_EP_STATE_RESERVED] = DAT_INVALID_STATE_EP_RESERVED,
+        [DAT_EP_STATE_UNCONFIGURED_RESERVED] =
+            DAT_INVALID_STATE_EP_UNCONFRESERVED,
+        [DAT_EP_STATE_PASSIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_PASSCONNPENDING,
+        [DAT_EP_STATE_UNCONFIGURED_PASSIVE] =
+            DAT_INVALID_STATE_EP_UNCONFPASSIVE,
+        [DAT_EP_STATE_ACTIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_ACTCONNPENDING,
+        [DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING] =
+            DAT_INVALID_STATE_EP_TENTCONNPENDING,
+        [DAT_EP_STATE_UNCONFIGURED_TENTATIVE] =
+            DAT_INVALID_STATE_EP_UNCONFTENTATIVE,
+        [DAT_EP_STATE_CONNECTED] = DAT_INVALID_STATE_EP_CONNECTED,
+        [DAT_EP_STATE_DISCONNECT_PENDING] = DAT_INVALID_STATE_EP_DISCPENDING,
+        [DAT_EP_STATE_DISCONNECTED] = DAT_INVALID_STATE_EP_DISCONNECTED,
+        [DAT_EP_STATE_COMPLETION_PENDING] = DAT_INVALID_STATE_EP_COMPLPENDING,
+        [DAT_EP_STATE_CONNECTED_MULTI_PATH] = DAT_INVALID_STATE_EP_CONNECTED,
+    };
+    return CORE_ERROR(DAT_INVALID_STATE, subtype[state]);
+}
+
+/* Without a PZ or an EVD for connection events an EP can't connect, nor with
+ * an SRQ's receives that it could not tell of. */
+static DAT_EP_STATE idle_state(const struct core_ep *ep)
+{
+    bool configured = ep->pz && ep->connect_evd && (!ep->srq || ep->recv_evd);
+    if (ep->reserved)
+        return configured ? DAT_EP_STATE_RESERVED
+                          : DAT_EP_STATE_UNCONFIGURED_RESERVED;
+    return configured ? DAT_EP_STATE_UNCONNECTED
+                      : DAT_EP_STATE_UNCONFIGURED_UNCONNECTED;
+}
+
+void core_ep_set_idle(struct core_ep *ep)
+{
+    atomic_store(&ep->state, idle_state(ep));
+}
+
+/* bell_lock: who goes through the sets with it finds EPs that are alive. */
+static void unpoll(struct core_ep *ep)
+{
+    core_epset_remove(&ep->o.ia->eps, ep);
+    if (ep->recv_evd)
+        core_epset_remove(&ep->recv_evd->eps, ep);
+    if (ep->request_evd)
+        core_epset_remove(&ep->request_evd->eps, ep);
+}
+
+int core_ep_poll(struct core_ep *ep)
+{
+    struct core_ia *ia = ep->o.ia;
+    pthread_mutex_lock(&ia->bell_lock);
+    int err = core_epset_add(&ia->eps, ep);
+    if (!err && ep->recv_evd)
+        err = core_epset_add(&ep->recv_evd->eps, ep);
+    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
+        err = core_epset_add(&ep->request_evd->eps, ep);
+    if (err)
+        unpoll(ep);
+    pthread_mutex_unlock(&ia->bell_lock);
+    if (!err)
+        core_ep_bells(ep);
+    return err;
+}
+
+void core_ep_unpoll(struct core_ep *ep)
+{
+    pthread_mutex_lock(&ep->o.ia->bell_lock);
+    unpoll(ep);
+    pthread_mutex_unlock(&ep->o.ia->bell_lock);
+}
