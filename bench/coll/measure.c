@@ -13,6 +13,7 @@
 #include "bench/stats/stopping.h"
 #include "measure.h"
 #include "model.h"
+#include "validate.h"
 
 #define REPEAT_NS          1e7 /* time that a repetition should take */
 #define MAX_ITERATIONS     100000
@@ -21,19 +22,6 @@
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)
-
-int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards)
-{
-    mine.now = clock_ns();
-    return drail_job_allgather(run->job, &mine, sizeof mine, cards, -1);
-}
-
-int coll_perform(coll_run_t *run, unsigned setup)
-{
-    dcoll_request_t *request = run->requests[setup];
-    int rc = dcoll_start(request);
-    return rc ? rc : dcoll_wait(request, -1);
-}
 
 static coll_bed_t *bed_of(coll_run_t *run, unsigned setup)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "measure.h"
+#include "validate.h"
 #include "bench/pair/content.h"
 
 #define STARTS      4

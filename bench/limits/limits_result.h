@@ -43,7 +43,8 @@ typedef struct limits_result {
 /** Median and interval of a row. */
 summary_t limits_summary(const limits_row_t *row);
 
-/** Writes a limits_result_t. Errors of writing stay in the FILE. */
+/** Writes a limits_result_t. Errors of writing stay in the FILE.
+ *  (report_limits.c) */
 void limits_report(FILE *file, format_t format, const void *result);
 
 #endif

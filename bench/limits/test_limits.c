@@ -228,13 +228,6 @@ static int measure_rows(limits_t *l)
 
 /* ---------------------------------------------------------------- test --- */
 
-summary_t limits_summary(const limits_row_t *row)
-{
-    double values[LIMITS_REPEATS];
-    memcpy(values, row->values, row->count * sizeof *values);
-    return stats_summary(values, row->count);
-}
-
 static int check_sizes(const options_t *opts)
 {
     for (unsigned i = 0; i < opts->nsizes; i++) {

@@ -31,7 +31,8 @@ typedef struct loop {
     int (*run)(loop_run_t *run);
 } loop_t;
 
-extern const loop_t loop_bw, loop_bibw, loop_pingpong;
+extern const loop_t loop_bw, loop_bibw; /* batch.c */
+extern const loop_t loop_pingpong;      /* pingpong.c */
 
 /** Does the ping-pong of this setup look at the target's memory to find the
  *  end of a message (but of 0 bytes)? Else it waits for a notification. */

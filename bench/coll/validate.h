@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef BENCH_COLL_VALIDATE_H
+#define BENCH_COLL_VALIDATE_H
+
+#include "step.h"
+
+/** Several starts back to back with fresh contents on ranks that are not in
+ *  step, every byte checked. @p valid: on all ranks. */
+int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid);
+
+#endif

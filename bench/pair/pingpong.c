@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A true ping-pong: one message there, one back. */
+#include <sched.h>
+
+#include "bench/clock.h"
+#include "bench/report/result.h"
+#include "loop.h"
+
+#define POLLS_BEFORE_YIELD 1000
+#define POLL_TIMEOUT_NS    UINT64_C(30000000000)
+
+/*
+ * Waits until the last byte of the message has its new value, as perftest's
+ * ib_write_lat does (no pause: it would cost a fifth of the latency). Now and
+ * then it gives the library a chance to make progress and the peer one to run,
+ * for ranks that share a core.
+ */
+static int await_byte(session_t *s, const uint8_t *byte, uint8_t value)
+{
+    uint64_t deadline = 0;
+    for (unsigned polls = 1; __atomic_load_n(byte, __ATOMIC_ACQUIRE) != value;
+         polls++) {
+        if (polls % POLLS_BEFORE_YIELD)
+            continue;
+        int rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
+        if (rc != DRAIL_EAGAIN)
+            return rc ? rc : DRAIL_EINVAL; /* nobody notifies in this loop */
+        uint64_t now = clock_ns();
+        if (!deadline)
+            deadline = now + POLL_TIMEOUT_NS;
+        if (now > deadline)
+            return DRAIL_ETIMEOUT;
+        sched_yield();
+    }
+    return 0;
+}
+
+/* One message there and one back; the target polls its memory. */
+static int poll_step(loop_run_t *run, uint64_t i, void *arg)
+{
+    session_t *s = run->session;
+    const drail_xfer_t *xfer = arg;
+    size_t last = run->bytes - 1;
+    uint8_t value = (uint8_t)(1 + i % 255);
+    int rc = 0;
+
+    if (s->rank != 0)
+        rc = await_byte(s, &s->target[last], value);
+    s->source[last] = value;
+    if (!rc)
+        rc = drail_put(s->rail, s->peer, xfer, 0, 0, NULL);
+    if (!rc && s->rank == 0)
+        rc = await_byte(s, &s->target[last], value);
+    return rc;
+}
+
+/* One message there and one back; the target waits for a notification. */
+static int notify_step(loop_run_t *run, uint64_t i, void *arg)
+{
+    session_t *s = run->session;
+    const drail_xfer_t *xfer = arg;
+    int rc = 0;
+
+    if (s->rank != 0)
+        rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
+    if (!rc)
+        rc = drail_put(s->rail, s->peer, xfer, DRAIL_NOTIFY, (uint32_t)i, NULL);
+    if (!rc && s->rank == 0)
+        rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
+    return rc;
+}
+
+/* Over one rail the order of bytes within a write tells its end; several rails
+ * have no common order, and a link model does not hold bytes back. */
+bool pingpong_polls(const session_t *s, const setup_t *setup)
+{
+    return setup->engine == DRAIL_ENGINE_SINGLE &&
+           !fabric_modelled(drail_rail_at(s->rail, setup->rail)->fabric);
+}
+
+static int pingpong_run(loop_run_t *run)
+{
+    session_t *s = run->session;
+    drail_xfer_t xfer = session_xfer(s, run->bytes);
+    bool poll = pingpong_polls(s, run->setup) && run->bytes && !run->checked;
+    int rc = 0;
+
+    if (poll) {
+        s->target[run->bytes - 1] = 0;
+        rc = session_sync(s);
+    }
+    if (!rc)
+        rc = loop_measure(run, poll ? poll_step : notify_step, &xfer);
+    return rc ? rc : drail_fence(s->rail, s->peer);
+}
+
+const loop_t loop_pingpong = {"pingpong", false, 2, pingpong_run};
