@@ -27,6 +27,12 @@ check 'a look behind the public header is found' wrong 'coll must not use it' \
     coll/run/team.c '#include "dapl_rail/base/handle.h"'
 check 'a circle of headers is found' wrong '^circle' \
     dapl_rail/links/wire.h '#include "dapl_rail/links/link.h"'
+check 'a circle of headers in a provider is found' wrong '^circle' \
+    providers/core/core.h '#include "providers/core/internal.h"'
+check 'a circle of headers in the benchmarks is found' wrong '^circle' \
+    bench/pair/session.h '#include "bench/pair/loop.h"'
+check 'a look from core at a provider is found' wrong 'shm is above core' \
+    providers/core/evd.c '#include "providers/shm/shm.h"'
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
     coll/build/tree.c '#include "coll/run/team.h"'
 
@@ -55,12 +61,14 @@ check 'a weak use upward is found' wrong_in_small \
     'upward: dapl_rail/links/low.c uses dapl_rail/messages/high.c'
 file dapl_rail/links/low.c 'int there; void low(void) {}'
 check 'a use downward is fine' "$SOURCE/scripts/layers" "$small" "$small"
-file dapl_rail/links/one.c 'void two(void); void one(void) { two(); }'
-file dapl_rail/links/two.c 'void one(void); void two(void) { one(); }'
-check 'a circle of uses is found' wrong_in_small \
-    '^circle: these use one another: dapl_rail/links/one.c dapl_rail/links/two.c'
-file dapl_rail/links/two.c 'extern int there; void two(void) { there++; }'
-check 'the circle is gone' "$SOURCE/scripts/layers" "$small" "$small"
+for folder in dapl_rail/links providers/core bench/pair; do
+    file "$folder/one.c" 'void two(void); void one(void) { two(); }'
+    file "$folder/two.c" 'void one(void); void two(void) { one(); }'
+    check "a circle of uses in $folder is found" wrong_in_small \
+        "^circle: these use one another: $folder/one.c $folder/two.c"
+    file "$folder/two.c" 'void two(void) {}'
+    check 'the circle is gone' "$SOURCE/scripts/layers" "$small" "$small"
+done
 rm "$small/obj/dapl_rail/links/one.o"
 check 'an object that is missing is found' wrong_in_small \
     'no object of dapl_rail/links/one.c'
