@@ -92,10 +92,11 @@ struct core_ia {
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     struct sockaddr_storage address;
-    struct core_evd *async_evd;
-    bool async_evd_ours;  /* created by dat_ia_open, freed with the IA */
-    pthread_mutex_t lock; /* core_ia_lock */
-    int cancel_state;     /* of the thread that has it, outside */
+    struct core_evd *async_evd;  /* event.c; NULL: there is none (any more) */
+    struct core_evd *own_async;  /* created by dat_ia_open, or NULL */
+    struct core_ia *next_teller; /* event.c */
+    pthread_mutex_t lock;        /* core_ia_lock */
+    int cancel_state;            /* of the thread that has it, outside */
     struct core_object *objects;
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */

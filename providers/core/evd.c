@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Event Dispatchers: bounded queues with many producers and one consumer.
- * Events of remote origin are found by asking the EPs of the EVD for progress,
- * so a poll that finds something takes no lock and makes no system call.
+ * Event Dispatchers: bounded queues with many producers (event.c) and one
+ * consumer. Events of remote origin are found by asking the EPs of the EVD for
+ * progress, so a poll that finds something takes no lock and makes no system
+ * call.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "internal.h"
+#include "evd_ring.h"
 
 #define LOOK_EVERY 1024 /* polls that find nothing */
 #define EVD_STREAMS                                                            \
@@ -40,73 +39,22 @@ static void ring_free(struct core_evd_ring *r)
     munmap(r, r->size);
 }
 
-/* Most events carry no extension data: do not move those 64 bytes. */
-static void event_copy(DAT_EVENT *to, const DAT_EVENT *from)
-{
-    memcpy(to, from, offsetof(DAT_EVENT, event_extension_data));
-    if (from->event_number >= DAT_IB_EXTENSION_RANGE_BASE)
-        memcpy(to->event_extension_data, from->event_extension_data,
-               sizeof to->event_extension_data);
-}
-
-/* A slot that is this producer's until ring_publish; NULL: all are full. */
-static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
-{
-    uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
-    for (;;) {
-        struct core_evd_slot *s = &r->slot[pos & r->mask];
-        uint64_t lap = pos & ~r->mask;
-        uint64_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
-        if (turn == lap) {
-            if (atomic_compare_exchange_weak_explicit(&r->tail, &pos, pos + 1,
-                                                      memory_order_relaxed,
-                                                      memory_order_relaxed))
-                return s;
-        } else if (turn < lap) {
-            return NULL;
-        } else {
-            pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
-        }
-    }
-}
-
-static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
-                         bool silent)
-{
-    s->event.evd_handle = evd;
-    s->silent = silent;
-    uint64_t lap = atomic_load_explicit(&s->turn, memory_order_relaxed);
-    atomic_store_explicit(&s->turn, lap + 1, memory_order_release);
-}
-
-/* Has the producer of this position published it? */
-static inline bool ring_full_at(struct core_evd_ring *r, uint64_t pos)
-{
-    return atomic_load_explicit(&r->slot[pos & r->mask].turn,
-                                memory_order_acquire) == (pos & ~r->mask) + 1;
-}
-
 static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
 {
     uint64_t pos = atomic_load_explicit(&r->head, memory_order_relaxed);
-    if (!ring_full_at(r, pos))
+    if (!core_ring_full_at(r, pos))
         return false;
     struct core_evd_slot *s = &r->slot[pos & r->mask];
-    event_copy(event, &s->event);
+    core_event_copy(event, &s->event);
     atomic_store_explicit(&s->turn, (pos & ~r->mask) + r->mask + 1,
                           memory_order_release);
     atomic_store_explicit(&r->head, pos + 1, memory_order_release);
     return true;
 }
 
-static struct core_evd_ring *ring_next(struct core_evd_ring *r)
-{
-    return atomic_load_explicit(&r->next, memory_order_acquire);
-}
-
 static bool evd_take_any(struct core_evd *evd, DAT_EVENT *event)
 {
-    for (struct core_evd_ring *r = evd->first; r; r = ring_next(r))
+    for (struct core_evd_ring *r = evd->first; r; r = core_ring_next(r))
         if (ring_get(r, event))
             return true;
     return false;
@@ -117,13 +65,14 @@ static inline bool evd_take(struct core_evd *evd, DAT_EVENT *event)
 {
     struct core_evd_ring *r = evd->first;
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-    return (ring_full_at(r, head) || ring_next(r)) && evd_take_any(evd, event);
+    return (core_ring_full_at(r, head) || core_ring_next(r)) &&
+           evd_take_any(evd, event);
 }
 
 static DAT_COUNT evd_count(struct core_evd *evd)
 {
     uint64_t n = 0;
-    for (struct core_evd_ring *r = evd->first; r; r = ring_next(r))
+    for (struct core_evd_ring *r = evd->first; r; r = core_ring_next(r))
         n += atomic_load_explicit(&r->tail, memory_order_acquire) -
              atomic_load_explicit(&r->head, memory_order_acquire);
     return (DAT_COUNT)n;
@@ -132,62 +81,6 @@ static DAT_COUNT evd_count(struct core_evd *evd)
 void core_evd_progress(struct core_evd *evd)
 {
     core_epset_progress(evd->o.ia, &evd->eps, false);
-}
-
-/* Tells those who may sleep for an event that was put. */
-static void evd_notify(struct core_evd *evd)
-{
-    if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
-        atomic_store_explicit(&evd->triggered, true, memory_order_release);
-    core_fence_light(core_fence_asymmetric);
-    core_ring(evd->o.ia,
-              atomic_load_explicit(&evd->bells, memory_order_relaxed));
-}
-
-static void evd_overflow(struct core_evd *evd)
-{
-    if (!atomic_exchange(&evd->overflowed, true) && evd != evd->o.ia->async_evd)
-        core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
-                         DAT_EVD_OVERFLOW_ERROR);
-}
-
-DAT_EVENT *core_evd_reserve(struct core_evd *evd)
-{
-    struct core_evd_slot *s =
-        ring_claim(atomic_load_explicit(&evd->ring, memory_order_acquire));
-    if (s)
-        return &s->event;
-    evd_overflow(evd);
-    return NULL;
-}
-
-void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify)
-{
-    size_t at = offsetof(struct core_evd_slot, event);
-    ring_publish((void *)((char *)event - at), evd, !notify);
-    if (notify)
-        evd_notify(evd);
-}
-
-int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
-{
-    DAT_EVENT *e = core_evd_reserve(evd);
-    if (!e)
-        return -1;
-    event_copy(e, event);
-    core_evd_commit(evd, e, notify);
-    return 0;
-}
-
-void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
-                      DAT_HANDLE handle, DAT_COUNT reason)
-{
-    if (!ia->async_evd)
-        return;
-    DAT_EVENT e = {.event_number = number};
-    e.event_data.asynch_error_event_data.dat_handle = handle;
-    e.event_data.asynch_error_event_data.reason = reason;
-    core_evd_post(ia->async_evd, &e, true);
 }
 
 /* ------------------------------------------------- creation, attributes --- */
@@ -200,7 +93,7 @@ static void evd_destroy(void *object)
         core_unref(&cno->o);
     core_epset_free(&evd->eps);
     for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
-        next = ring_next(r);
+        next = core_ring_next(r);
         ring_free(r);
     }
     core_object_free(evd);
@@ -431,12 +324,8 @@ DAT_RETURN core_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
     if (!(evd->flags & DAT_EVD_SOFTWARE_FLAG))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
     /* Refused rather than lost: the consumer is told here. */
-    struct core_evd_slot *s = ring_claim(atomic_load(&evd->ring));
-    if (!s)
-        return CORE_ERROR(DAT_QUEUE_FULL, 0);
-    event_copy(&s->event, event);
-    core_evd_commit(evd, &s->event, true);
-    return DAT_SUCCESS;
+    return core_evd_try(evd, event) ? CORE_ERROR(DAT_QUEUE_FULL, 0)
+                                    : DAT_SUCCESS;
 }
 
 struct evd_wait {
@@ -452,15 +341,15 @@ struct evd_wait {
  * are counted, but do not end one that has begun. */
 static bool evd_news(struct evd_wait *w)
 {
-    while (ring_full_at(w->ring, w->at) &&
+    while (core_ring_full_at(w->ring, w->at) &&
            w->ring->slot[w->at & w->ring->mask].silent)
         w->at++;
-    for (struct core_evd_ring *r = w->ring; r; r = ring_next(r)) {
+    for (struct core_evd_ring *r = w->ring; r; r = core_ring_next(r)) {
         uint64_t at = r == w->ring ? w->at : 0;
         uint64_t end = atomic_load_explicit(&r->tail, memory_order_acquire);
         /* a producer that is late must not hide the one behind it */
         for (; at < end; at++)
-            if (ring_full_at(r, at) && !r->slot[at & r->mask].silent)
+            if (core_ring_full_at(r, at) && !r->slot[at & r->mask].silent)
                 return true;
     }
     return false;

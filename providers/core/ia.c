@@ -47,19 +47,17 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     ret = ia->transport->ia_open(ia, entry->params ? entry->params : "");
     if (ret != DAT_SUCCESS)
         goto fail;
-    if (given) {
-        ia->async_evd = given;
-        core_ref(&given->o);
-    } else if (*async == DAT_HANDLE_NULL) {
+    if (*async == DAT_HANDLE_NULL) {
         ret = core_evd_new(ia, async_qlen, NULL, DAT_EVD_ASYNC_FLAG,
-                           &ia->async_evd);
+                           &ia->own_async);
         if (ret != DAT_SUCCESS) {
             ia->transport->ia_close(ia);
             goto fail;
         }
-        ia->async_evd_ours = true;
-        *async = ia->async_evd;
+        *async = given = ia->own_async;
     }
+    if (given)
+        core_async_begin(ia, given);
     core_fork_add(ia);
     *out = ia;
     return DAT_SUCCESS;
@@ -102,17 +100,15 @@ static void destroy_all(struct core_ia *ia)
 static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
 {
     core_ia_lock(ia);
-    struct core_object *only = ia->async_evd_ours ? &ia->async_evd->o : NULL;
+    struct core_object *only = ia->own_async ? &ia->own_async->o : NULL;
     bool used = ia->objects && (ia->objects != only || ia->objects->next);
-    if (only && atomic_load(&only->refs))
+    if (only && atomic_load(&only->refs) > 1)
         used = true; /* another instance of the IA reports there */
     if (used && flags == DAT_CLOSE_GRACEFUL_FLAG) {
         core_ia_unlock(ia);
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
     }
-    if (ia->async_evd && !ia->async_evd_ours)
-        core_unref(&ia->async_evd->o);
-    ia->async_evd = NULL;
+    core_async_end(ia);
     destroy_all(ia);
     core_ia_unlock(ia);
 
@@ -249,8 +245,9 @@ DAT_RETURN core_ia_query(DAT_IA_HANDLE handle, DAT_EVD_HANDLE *async,
     if (provider_mask && !provider_attr)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
     if (async)
-        *async = ia->async_evd ? (DAT_EVD_HANDLE)ia->async_evd
-                               : DAT_EVD_OUT_OF_SCOPE;
+        *async = core_async_evd(ia);
+    if (async && *async == DAT_HANDLE_NULL)
+        *async = DAT_EVD_OUT_OF_SCOPE;
     if (ia_mask)
         ia_attributes(ia, ia_attr);
     if (provider_mask)

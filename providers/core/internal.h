@@ -175,10 +175,20 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
 /* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
  * queue is full (the asynchronous EVD has been told). */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
-/* The same in two steps: the event to be filled in (NULL: the queue is full),
- * extension data only if its number is an extension's; then it is there. */
+/* core_evd_post in two steps: the event to be filled in (NULL: the queue is
+ * full), extension data only if its number is an extension's; then it is there.
+ */
 DAT_EVENT *core_evd_reserve(struct core_evd *evd);
 void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify);
+/* The same, but nobody is told that the queue is full. */
+int core_evd_try(struct core_evd *evd, const DAT_EVENT *event);
+
+/* Asynchronous events of the IA, from any thread: they go to this EVD, which is
+ * one of its own or of another IA, until either of the two IAs ends. */
+void core_async_begin(struct core_ia *ia, struct core_evd *evd);
+void core_async_end(struct core_ia *ia);
+/* That EVD, or NULL. */
+struct core_evd *core_async_evd(struct core_ia *ia);
 void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
                       DAT_HANDLE handle, DAT_COUNT reason);
 /* A thread in dat_evd_wait or dat_cno_wait. */

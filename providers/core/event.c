@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Putting events into EVDs; and the asynchronous events of an IA, which may go
+ * to an EVD of another one that is closed before.
+ */
+#include "evd_ring.h"
+
+/* --------------------------------------------------------------- queue --- */
+
+/* A slot that is this producer's until ring_publish; NULL: all are full. */
+static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
+{
+    uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    for (;;) {
+        struct core_evd_slot *s = &r->slot[pos & r->mask];
+        uint64_t lap = pos & ~r->mask;
+        uint64_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
+        if (turn == lap) {
+            if (atomic_compare_exchange_weak_explicit(&r->tail, &pos, pos + 1,
+                                                      memory_order_relaxed,
+                                                      memory_order_relaxed))
+                return s;
+        } else if (turn < lap) {
+            return NULL;
+        } else {
+            pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
+        }
+    }
+}
+
+static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
+                         bool silent)
+{
+    s->event.evd_handle = evd;
+    s->silent = silent;
+    uint64_t lap = atomic_load_explicit(&s->turn, memory_order_relaxed);
+    atomic_store_explicit(&s->turn, lap + 1, memory_order_release);
+}
+
+/* Tells those who may sleep for an event that was put. */
+static void evd_notify(struct core_evd *evd)
+{
+    if (atomic_load_explicit(&evd->cno, memory_order_relaxed))
+        atomic_store_explicit(&evd->triggered, true, memory_order_release);
+    core_fence_light(core_fence_asymmetric);
+    core_ring(evd->o.ia,
+              atomic_load_explicit(&evd->bells, memory_order_relaxed));
+}
+
+static void evd_overflow(struct core_evd *evd)
+{
+    if (!atomic_exchange(&evd->overflowed, true))
+        core_async_event(evd->o.ia, DAT_ASYNC_ERROR_EVD_OVERFLOW, evd,
+                         DAT_EVD_OVERFLOW_ERROR);
+}
+
+DAT_EVENT *core_evd_reserve(struct core_evd *evd)
+{
+    struct core_evd_slot *s =
+        ring_claim(atomic_load_explicit(&evd->ring, memory_order_acquire));
+    if (s)
+        return &s->event;
+    evd_overflow(evd);
+    return NULL;
+}
+
+void core_evd_commit(struct core_evd *evd, DAT_EVENT *event, bool notify)
+{
+    size_t at = offsetof(struct core_evd_slot, event);
+    ring_publish((void *)((char *)event - at), evd, !notify);
+    if (notify)
+        evd_notify(evd);
+}
+
+int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
+{
+    DAT_EVENT *e = core_evd_reserve(evd);
+    if (!e)
+        return -1;
+    core_event_copy(e, event);
+    core_evd_commit(evd, e, notify);
+    return 0;
+}
+
+int core_evd_try(struct core_evd *evd, const DAT_EVENT *event)
+{
+    struct core_evd_slot *s = ring_claim(atomic_load(&evd->ring));
+    if (!s)
+        return -1;
+    core_event_copy(&s->event, event);
+    core_evd_commit(evd, &s->event, true);
+    return 0;
+}
+
+/* -------------------------------------------------- asynchronous events --- */
+
+/* IAs whose asynchronous events go somewhere. Who is telling one has the lock:
+ * the EVD does not end meanwhile. */
+static struct {
+    pthread_mutex_t lock;
+    struct core_ia *first;
+} tellers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void hold_over_fork(void)
+{
+    core_fork_hold(&tellers.lock);
+}
+
+void core_async_begin(struct core_ia *ia, struct core_evd *evd)
+{
+    core_ref(&evd->o);
+    pthread_mutex_lock(&tellers.lock);
+    ia->async_evd = evd;
+    ia->next_teller = tellers.first;
+    tellers.first = ia;
+    pthread_mutex_unlock(&tellers.lock);
+}
+
+void core_async_end(struct core_ia *ia)
+{
+    pthread_mutex_lock(&tellers.lock);
+    for (struct core_ia **at = &tellers.first, *teller; (teller = *at);) {
+        if (teller == ia || teller->async_evd->o.ia == ia) {
+            core_unref(&teller->async_evd->o);
+            teller->async_evd = NULL;
+            *at = teller->next_teller;
+        } else {
+            at = &teller->next_teller;
+        }
+    }
+    pthread_mutex_unlock(&tellers.lock);
+}
+
+struct core_evd *core_async_evd(struct core_ia *ia)
+{
+    pthread_mutex_lock(&tellers.lock);
+    struct core_evd *evd = ia->async_evd;
+    pthread_mutex_unlock(&tellers.lock);
+    return evd;
+}
+
+void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
+                      DAT_HANDLE handle, DAT_COUNT reason)
+{
+    DAT_EVENT e = {.event_number = number};
+    e.event_data.asynch_error_event_data.dat_handle = handle;
+    e.event_data.asynch_error_event_data.reason = reason;
+    pthread_mutex_lock(&tellers.lock);
+    if (ia->async_evd)
+        core_evd_try(ia->async_evd, &e); /* a full one has no other to tell */
+    pthread_mutex_unlock(&tellers.lock);
+}
