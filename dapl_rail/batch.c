@@ -17,6 +17,7 @@
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/rdma.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/transfer.h"
@@ -26,22 +27,27 @@
 #include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
+/* One rail's part of the batch. The rail's thread writes to it with each post:
+ * on lines that no other thread needs. */
+struct part {
+    drail_chunk_t chunk; /* of each write */
+    bool writes, begun;
+    uint32_t left; /* EPs that have yet to do the present round */
+    uint64_t start, posted, cpu;
+    struct rdma rdma[DRAIL_MAX_EPS]; /* what each EP writes, again and again */
+} __attribute__((aligned(CACHE_LINE)));
+
 struct batch {
     drail_batch_t *ask;
+    struct part *parts; /* by rail; those are filled in that take part */
     struct note_wait reply;
     struct req req;
-    drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
-    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present EP's write */
-    uint8_t done[DRAIL_MAX_RAILS]; /* EPs that have done the present round */
-    uint32_t data;
     struct note note;
     struct way way;
+    uint32_t data;        /* rails that write */
     uint32_t set, learns; /* if timed: what was chosen, and what it tells */
     bool turns;
-    struct {
-        bool started;
-        uint64_t start, posted, cpu;
-    } at[DRAIL_MAX_RAILS];
+    uint64_t cpu; /* where one thread drives all rails */
 };
 
 static int reply_owed(drail_t *t, void *arg, uint32_t *owed)
@@ -58,46 +64,27 @@ static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
 }
 
 /* The CPU clock is one per thread: of the rail, or of the only one. */
-static unsigned cpu_mark(const drail_t *t, const struct rail *rail)
+static uint64_t *cpu_mark(const drail_t *t, struct batch *b, unsigned rail)
 {
-    return t->parallel ? rail->index : 0;
+    return t->parallel ? &b->parts[rail].cpu : &b->cpu;
 }
 
-static void account_cpu(const drail_t *t, struct batch *b, struct rail *rail)
+static void account_cpu(const drail_t *t, struct batch *b, unsigned rail)
 {
-    uint64_t now = job_cpu(t->job), *mark = &b->at[cpu_mark(t, rail)].cpu;
-    if (*mark)
-        b->ask->per_rail[rail->index].cpu_ns += now - *mark;
+    uint64_t now = job_cpu(t->job), *mark = cpu_mark(t, b, rail);
+    b->ask->per_rail[rail].cpu_ns += now - *mark;
     *mark = now;
 }
 
-/* One of the count writes: this rail's chunk, or the whole in its turn; the
- * EP's part of it. */
-static int batch_write(struct link *link, struct batch *b, unsigned round,
+/* One of the count writes. */
+static int batch_write(struct rail *rail, struct rdma *write,
                        const struct completion *done, const uint32_t *immed)
 {
-    struct rail *rail = link->rail;
-    const drail_t *t = rail->owner;
-    const drail_xfer_t *xfer = &b->ask->xfer;
-    const drail_chunk_t *chunk = &b->chunks[rail->index];
-    drail_chunk_t whole, cut;
-    if (b->turns ? round % t->nrails != rail->index
-                 : !(b->data & RAIL_BIT(rail->index)))
-        return 0;
-    if (b->turns) {
-        whole = (drail_chunk_t){.bytes = xfer->bytes};
-        chunk = &whole;
-    }
-    chunk = spread_part(t, chunk, b->note.eps, link->index, &cut);
-    int rc = rdma_post(link, VERB_WRITE, xfer, chunk, &b->posted[rail->index],
-                       done, immed);
+    int rc = rdma_post(write, done, immed);
     if (rc)
         return rc;
-    b->posted[rail->index] = 0;
     rail->stats.puts++;
-    rail->stats.put_bytes += chunk->bytes;
-    if (b->ask->account)
-        b->ask->per_rail[rail->index].bytes += chunk->bytes;
+    rail->stats.put_bytes += write->bytes;
     return 0;
 }
 
@@ -105,38 +92,23 @@ static int batch_write(struct link *link, struct batch *b, unsigned round,
 static bool batch_joint(const struct link *link, const struct batch *b,
                         uint32_t *immed)
 {
-    return !b->turns && b->ask->count &&
-           b->data & RAIL_BIT(link->rail->index) &&
+    return !b->turns && b->ask->count && b->parts[link->rail->index].writes &&
            note_immed(link, &b->note, immed);
 }
 
-static int batch_ep(struct link *link, struct batch *b, unsigned round)
+/* The last write, and the notification after it or with it. */
+static int batch_end(struct rail *rail, struct batch *b, unsigned ep,
+                     bool writes)
 {
-    unsigned count = b->ask->count;
-    uint32_t immed;
-    if (round + 1 < count)
-        return batch_write(link, b, round, NULL, NULL);
+    struct link *link = b->reply.peer->links[rail->index][ep];
     struct completion done = {.ended = req_part_ended, .req = &b->req};
     const struct completion *end = b->ask->await_reply ? NULL : &done;
+    uint32_t immed;
     bool joint = batch_joint(link, b, &immed);
-    if (round < count)
-        return batch_write(link, b, round, joint ? end : NULL,
-                           joint ? &immed : NULL);
+    if (writes)
+        return batch_write(rail, &b->parts[rail->index].rdma[ep],
+                           joint ? end : NULL, joint ? &immed : NULL);
     return joint ? 0 : note_send(link, &b->note, end);
-}
-
-static int batch_round(struct rail *rail, struct batch *b, unsigned round)
-{
-    uint8_t *done = &b->done[rail->index];
-    for (uint32_t left = b->note.eps & ~*done; left; left &= left - 1) {
-        unsigned ep = (unsigned)__builtin_ctz(left);
-        int rc = batch_ep(b->reply.peer->links[rail->index][ep], b, round);
-        if (rc)
-            return rc;
-        *done |= (uint8_t)EP_BIT(ep);
-    }
-    *done = 0;
-    return 0;
 }
 
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
@@ -144,24 +116,54 @@ static int batch_round(struct rail *rail, struct batch *b, unsigned round)
 static int batch_post(struct rail *rail, void *arg, unsigned round)
 {
     struct batch *b = arg;
-    const drail_t *t = rail->owner;
-    bool last = round == b->ask->count;
-    bool account = b->ask->account;
-    uint64_t start = account || (!round && b->learns) ? job_now(t->job) : 0;
-
-    if (!round && !b->at[rail->index].started) {
-        b->at[rail->index].started = true;
-        b->at[rail->index].start = start;
-        if (account && !b->at[cpu_mark(t, rail)].cpu)
-            b->at[cpu_mark(t, rail)].cpu = job_cpu(t->job);
+    struct part *part = &b->parts[rail->index];
+    unsigned count = b->ask->count;
+    if (round < count &&
+        (!part->writes ||
+         (b->turns && round % rail->owner->nrails != rail->index)))
+        return 0;
+    part->begun = true;
+    for (uint32_t left = part->left; left; left &= left - 1) {
+        unsigned ep = (unsigned)__builtin_ctz(left);
+        int rc = round + 1 < count
+                     ? batch_write(rail, &part->rdma[ep], NULL, NULL)
+                     : batch_end(rail, b, ep, round < count);
+        if (rc) {
+            part->left = left;
+            return rc;
+        }
     }
-    int rc = batch_round(rail, b, round);
-    if (!account)
-        return rc;
-    b->at[rail->index].posted = job_now(t->job);
-    b->ask->per_rail[rail->index].post_ns += b->at[rail->index].posted - start;
-    if (last && !rc)
-        account_cpu(t, b, rail);
+    part->left = b->note.eps;
+    return 0;
+}
+
+static void account_start(const drail_t *t, struct batch *b, unsigned rail)
+{
+    uint64_t *mark = cpu_mark(t, b, rail);
+    b->parts[rail].start = job_now(t->job);
+    if (b->ask->account && !*mark)
+        *mark = job_cpu(t->job);
+}
+
+/* The same with an account of it. */
+static int batch_post_timed(struct rail *rail, void *arg, unsigned round)
+{
+    struct batch *b = arg;
+    const drail_t *t = rail->owner;
+    struct part *part = &b->parts[rail->index];
+    drail_rail_time_t *account = &b->ask->per_rail[rail->index];
+    uint64_t bytes = rail->stats.put_bytes;
+    if (!part->start)
+        account_start(t, b, rail->index);
+    if (!b->ask->account)
+        return batch_post(rail, b, round);
+    uint64_t start = round ? job_now(t->job) : part->start;
+    int rc = batch_post(rail, b, round);
+    part->posted = job_now(t->job);
+    account->post_ns += part->posted - start;
+    account->bytes += rail->stats.put_bytes - bytes;
+    if (round == b->ask->count && !rc)
+        account_cpu(t, b, rail->index);
     return rc;
 }
 
@@ -170,18 +172,18 @@ static int batch_met(struct rail *rail, void *arg)
 {
     struct batch *b = arg;
     const drail_t *t = rail->owner;
+    const struct part *part = &b->parts[rail->index];
     uint64_t now = job_now(t->job);
     if (!(b->note.rails & RAIL_BIT(rail->index)))
         return 0;
     if (b->ask->account) {
-        b->ask->per_rail[rail->index].wait_ns +=
-            now - b->at[rail->index].posted;
-        account_cpu(t, b, rail);
+        b->ask->per_rail[rail->index].wait_ns += now - part->posted;
+        account_cpu(t, b, rail->index);
     }
     if (b->learns & RAIL_BIT(rail->index)) {
-        uint64_t ns = now - b->at[rail->index].start;
+        uint64_t ns = now - part->start;
         rates_measure(&t->timing->rails[rail->index], b->way.slot,
-                      b->chunks[rail->index].bytes * b->ask->count, ns);
+                      part->chunk.bytes * b->ask->count, ns);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
     }
@@ -193,19 +195,12 @@ static int batch_met(struct rail *rail, void *arg)
 static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     size_t bytes = b->ask->count ? b->ask->xfer.bytes : 0;
     b->note.rails = engine_rails(t);
     b->way = way_next(t, false, bytes, b->ask->count);
-    b->turns = t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
-               t->cfg.engine != DRAIL_ENGINE_SINGLE;
-    if (b->turns) {
-        b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
-        return;
-    }
     int n = cut(t, b->ask->xfer.bytes, &b->way, chunks);
     for (int i = 0; i < n; i++) {
-        b->chunks[chunks[i].rail] = chunks[i];
+        b->parts[chunks[i].rail].chunk = chunks[i];
         b->data |= RAIL_BIT(chunks[i].rail);
     }
     b->note.eps = spread_over(t, b->ask->xfer.bytes, chunks, n, turn);
@@ -217,12 +212,61 @@ static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
     b->learns = timing_learns(t, &b->way, b->data);
 }
 
+/* Policy roundrobin: each rail writes the whole in its turn. */
+static void batch_cut_turns(drail_t *t, struct batch *b, unsigned *turn)
+{
+    drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
+    b->turns = true;
+    b->way = way_next(t, false, b->ask->count ? whole.bytes : 0, b->ask->count);
+    b->note.rails = b->data = engine_rails(t);
+    b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
+    for (unsigned r = 0; r < t->nrails; r++)
+        b->parts[r].chunk = whole;
+}
+
+static void part_prepare(const struct batch *b, unsigned rail,
+                         struct link *const *links)
+{
+    struct part *part = &b->parts[rail];
+    drail_chunk_t cut;
+    part->writes = b->data & RAIL_BIT(rail);
+    part->begun = false;
+    part->left = b->note.eps;
+    part->start = part->cpu = 0;
+    for (uint32_t eps = part->writes ? part->left : 0; eps; eps &= eps - 1) {
+        unsigned e = (unsigned)__builtin_ctz(eps);
+        rdma_init(&part->rdma[e], links[e], VERB_WRITE, &b->ask->xfer,
+                  spread_part(links[e]->rail->owner, &part->chunk, b->note.eps,
+                              e, &cut));
+    }
+}
+
+static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
+{
+    if (t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
+        t->cfg.engine != DRAIL_ENGINE_SINGLE)
+        batch_cut_turns(t, b, &peer->turn);
+    else
+        batch_cut(t, b, &peer->turn);
+    for (uint32_t left = b->note.rails; left; left &= left - 1) {
+        unsigned r = (unsigned)__builtin_ctz(left);
+        part_prepare(b, r, peer->links[r]);
+    }
+    /* the answer comes over the same rails, a batch of the peer's own over
+     * those of its choice */
+    b->reply = (struct note_wait){.peer = peer, .rails = b->note.rails};
+    if (b->note.rails != engine_rails(t))
+        b->reply.rails |= peer->mail->notes.likely;
+    req_start(&b->req, peer, b->note.rails,
+              (unsigned)__builtin_popcount(b->note.eps));
+}
+
 static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
 {
-    bool started = false;
-    for (unsigned r = 0; r < t->nrails; r++)
-        started |= b->at[r].started;
-    if (started) {
+    bool begun = false;
+    for (uint32_t left = b->note.rails; left; left &= left - 1)
+        begun |= b->parts[__builtin_ctz(left)].begun;
+    if (begun) {
         links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
         links_forget(peer, b->note.rails, &b->req, NULL);
     } else { /* the engine could not: as if it had not been called */
@@ -243,24 +287,19 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
     if (rc)
         return rc;
 
-    struct batch b = {.ask = ask, .note.id = ask->id};
-    batch_cut(t, &b, &peer->turn);
-    /* the answer comes over the same rails, a batch of the peer's own over
-     * those of its choice */
-    b.reply = (struct note_wait){.peer = peer, .rails = b.note.rails};
-    if (b.note.rails != engine_rails(t))
-        b.reply.rails |= peer->mail->notes.likely;
+    struct part parts[DRAIL_MAX_RAILS];
+    struct batch b = {.ask = ask, .parts = parts, .note.id = ask->id};
+    batch_prepare(t, &b, peer);
+    bool timed = ask->account || b.learns;
     uint64_t start = b.set ? job_now(t->job) : 0;
-    req_start(&b.req, peer, b.note.rails,
-              (unsigned)__builtin_popcount(b.note.eps));
     struct work work = {
         .peer = peer,
         .rails = b.note.rails,
-        .post = batch_post,
+        .post = timed ? batch_post_timed : batch_post,
         .rounds = ask->count + 1,
-        .threads = b.way.threads && (b.turns || several_rails(b.data)),
+        .threads = b.way.threads && several_rails(b.data),
         .owed = ask->await_reply ? reply_owed : sent_owed,
-        .met = ask->account || b.learns ? batch_met : NULL,
+        .met = timed ? batch_met : NULL,
         .arg = &b,
         .timeout_ms = t->cfg.timeout_ms,
     };

@@ -10,31 +10,33 @@
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/rails/rail.h"
 
-/* A round on these rails; what finds no room stays in *full. */
+/* A round on *rails, where those stay that found no room: DRAIL_EAGAIN. */
 static int post_round(drail_t *t, struct work *work, unsigned round,
-                      uint32_t rails, uint32_t *full)
+                      uint32_t *rails)
 {
-    *full = 0;
-    for (; rails; rails &= rails - 1) {
-        unsigned r = (unsigned)__builtin_ctz(rails);
+    uint32_t full = 0;
+    for (uint32_t left = *rails; left; left &= left - 1) {
+        unsigned r = (unsigned)__builtin_ctz(left);
         int rc = work->post(&t->rails[r], work->arg, round);
-        if (rc == DRAIL_EAGAIN)
-            *full |= RAIL_BIT(r);
-        else if (rc)
+        if (!rc)
+            continue;
+        if (rc != DRAIL_EAGAIN)
             return rc;
+        full |= RAIL_BIT(r);
     }
-    return 0;
+    *rails = full;
+    return full ? DRAIL_EAGAIN : 0;
 }
 
 int engine_nonthreaded(drail_t *t, struct work *work)
 {
     for (unsigned i = 0; i < work->rounds; i++) {
-        uint32_t full;
-        int rc = post_round(t, work, i, work->rails, &full);
-        while (!rc && full) {
-            rc = work_await_room(t, work, full);
-            if (!rc)
-                rc = post_round(t, work, i, full, &full);
+        uint32_t rails = work->rails;
+        int rc;
+        while ((rc = post_round(t, work, i, &rails)) == DRAIL_EAGAIN) {
+            rc = work_await_room(t, work, rails);
+            if (rc)
+                break;
         }
         if (rc)
             return rc;

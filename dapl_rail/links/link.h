@@ -88,7 +88,7 @@ struct link {
      * retired tell which of them the peer may not have got: the place for a
      * journal, from which another link could take over. */
     uint64_t posted, retired, signalled, fence_at;
-    uint64_t refused_at; /* retired + 1 when the provider had no room, or 0 */
+    uint64_t full_at; /* posted, when there is no room for more */
     uint64_t sent, sent_retired, sent_signalled;
     struct op *ops;
     uint64_t ops_head, ops_tail;

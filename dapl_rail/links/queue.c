@@ -56,22 +56,11 @@ static int link_error(struct link *link)
                      link->peer->rank, link->rail->info.name, link->why);
 }
 
-/* The provider's queue may be shorter than it said: where it has refused a DTO,
- * it is not asked again before others are complete. */
-static unsigned room(const struct link *link)
-{
-    uint64_t under_way = link->posted - link->retired;
-    if (under_way >= link->rail->request_depth ||
-        link->refused_at == link->retired + 1)
-        return 0;
-    return link->rail->request_depth - (unsigned)under_way;
-}
-
 int link_room(const struct link *link)
 {
     if (link->state != LINK_UP)
         return link->state == LINK_CONNECTING ? DRAIL_EPEER : link->error;
-    return (int)room(link);
+    return (int)(link->full_at - link->posted);
 }
 
 /* Enough suppressed ones: this DTO must have an event. */
@@ -83,41 +72,60 @@ static bool event_due(const struct link *link, bool send)
                         link->rail->owner->cfg.depth / 4);
 }
 
+static int post_failed(struct link *link, const struct dto *d,
+                       DAT_RETURN status)
+{
+    /* The queue may be shorter than the provider said: it is not asked again
+     * before others are complete. */
+    if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES &&
+        link->ops_head != link->ops_tail) {
+        link->full_at = link->posted;
+        return DRAIL_EAGAIN;
+    }
+    return dat_fail(link->rail, dto_call(d->verb), status);
+}
+
+static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
+{
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
+    DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_SUPPRESS_FLAG);
+    if (status == DAT_SUCCESS)
+        link->posted++;
+    return status;
+}
+
+static DAT_RETURN post_signalled(struct link *link, struct dto *d,
+                                 const struct completion *done)
+{
+    struct op *op = &link->ops[link->ops_head & link->ops_mask];
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)op};
+    op->link = link;
+    op->posted = link->posted + 1;
+    op->sent = link->sent + (d->verb == VERB_SEND);
+    op->done = done ? *done : (struct completion){0};
+    DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+    if (status != DAT_SUCCESS)
+        return status;
+    link->posted = op->posted;
+    link->ops_head++;
+    link->signalled = op->posted;
+    link->sent_signalled = op->sent;
+    return status;
+}
+
 int link_post(struct link *link, struct dto *d, const struct completion *done)
 {
     if (link->state != LINK_UP)
         return link_error(link);
-    if (!room(link))
+    if (link->posted == link->full_at)
         return DRAIL_EAGAIN;
-
     bool send = d->verb == VERB_SEND;
-    bool event = done || event_due(link, send);
-    struct op *op = &link->ops[link->ops_head & link->ops_mask];
-    if (event) {
-        op->link = link;
-        op->posted = link->posted + 1;
-        op->sent = link->sent + send;
-        op->done = done ? *done : (struct completion){0};
-    }
-    DAT_DTO_COOKIE cookie = {
-        .as_64 = event ? (uintptr_t)op : (uintptr_t)link | COOKIE_SUPPRESSED};
-    DAT_COMPLETION_FLAGS flags =
-        event ? DAT_COMPLETION_DEFAULT_FLAG : DAT_COMPLETION_SUPPRESS_FLAG;
-    DAT_RETURN status = dto_post(link, d, cookie, flags);
-    if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES &&
-        link->ops_head != link->ops_tail) {
-        link->refused_at = link->retired + 1;
-        return DRAIL_EAGAIN;
-    }
+    DAT_RETURN status = done || event_due(link, send)
+                            ? post_signalled(link, d, done)
+                            : post_suppressed(link, d);
     if (status != DAT_SUCCESS)
-        return dat_fail(link->rail, dto_call(d->verb), status);
-    link->posted++;
+        return post_failed(link, d, status);
     link->sent += send;
-    if (event) {
-        link->ops_head++;
-        link->signalled = link->posted;
-        link->sent_signalled = link->sent;
-    }
     return 0;
 }
 
@@ -126,6 +134,7 @@ void link_retire(struct op *op, int status)
     struct link *link = op->link;
     uint64_t place = (uint64_t)(op - link->ops);
     link->retired = op->posted;
+    link->full_at = link->retired + link->rail->request_depth;
     link->sent_retired = op->sent;
     link->ops_tail += ((place - link->ops_tail) & link->ops_mask) + 1;
     if (op->done.ended)

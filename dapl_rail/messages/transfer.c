@@ -14,6 +14,7 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/rdma.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
@@ -43,39 +44,6 @@ int xfer_check(drail_t *t, const drail_xfer_t *x)
                     "%zu bytes at %lu are not within the remote memory of %lu",
                     x->bytes, (unsigned long)x->remote_offset,
                     (unsigned long)x->remote->bytes);
-    return 0;
-}
-
-int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *x,
-              const drail_chunk_t *chunk, size_t *posted,
-              const struct completion *done, const uint32_t *immed)
-{
-    unsigned r = link->rail->index;
-    size_t most = link->rail->max_rdma, at = chunk->offset + *posted;
-    struct dto d = {
-        .verb = verb,
-        .local = {.virtual_address = (uintptr_t)x->local + at},
-        .remote = {.virtual_address = x->remote_offset + at},
-    };
-    if (x->local_mem)
-        d.local.lmr_context = x->local_mem->region->lmr_context[r];
-    if (x->remote) {
-        d.remote.virtual_address += x->remote->address;
-        d.remote.rmr_context = x->remote->rmr_context[r];
-    }
-    do {
-        size_t left = chunk->bytes - *posted;
-        size_t part = left < most ? left : most;
-        d.local.segment_length = d.remote.segment_length = (DAT_SEG_LENGTH)part;
-        bool last = part == left;
-        int rc = last && immed ? link_write_immed(link, &d, *immed, done)
-                               : link_post(link, &d, last ? done : NULL);
-        if (rc)
-            return rc;
-        *posted += part;
-        d.local.virtual_address += part;
-        d.remote.virtual_address += part;
-    } while (*posted < chunk->bytes);
     return 0;
 }
 
@@ -151,7 +119,11 @@ static int post_data(struct link *link, struct transfer *x,
     size_t *posted = &x->posted[rail->index];
     if (*posted == part->bytes)
         return 0;
-    int rc = rdma_post(link, x->verb, x->xfer, part, posted, done, immed);
+    struct rdma rdma;
+    rdma_init(&rdma, link, x->verb, x->xfer, part);
+    rdma.posted = *posted;
+    int rc = rdma_post(&rdma, done, immed);
+    *posted = rc ? rdma.posted : part->bytes;
     link->fence_at = link->posted;
     if (!rc)
         account(rail, x->verb, part->bytes);

@@ -25,13 +25,6 @@ struct transfer {
 
 /* Is the transfer within its local and remote memory? */
 int xfer_check(drail_t *t, const drail_xfer_t *xfer);
-/* Posts what is left of a chunk as RDMA writes or reads, the last with done
- * and, unless it is NULL, with immediate data, and counts in *posted.
- * DRAIL_EAGAIN: no room for all. */
-int rdma_post(struct link *link, enum verb verb, const drail_xfer_t *xfer,
-              const drail_chunk_t *chunk, size_t *posted,
-              const struct completion *done, const uint32_t *immed);
-
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);
 /* Decides which rails carry it; flags of drail_put. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One link's part of a transfer, as RDMA writes or reads. */
+#ifndef DRAIL_LINKS_RDMA_H
+#define DRAIL_LINKS_RDMA_H
+
+#include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/queue.h"
+
+struct rdma {
+    struct link *link;
+    struct dto dto; /* all of it, if the rail can do so much in one */
+    size_t bytes, most;
+    size_t posted; /* bytes, in the middle of it */
+};
+
+void rdma_init(struct rdma *r, struct link *link, enum verb verb,
+               const drail_xfer_t *xfer, const drail_chunk_t *part);
+/* As rdma_post, where it takes more than the DTO. */
+int rdma_post_several(struct rdma *r, const struct completion *done,
+                      const uint32_t *immed);
+
+/* Posts it, or what is left of it, the last DTO with done and, unless it is
+ * NULL, with immediate data (link_write_immed). 0: all is posted, and may be
+ * posted again. DRAIL_EAGAIN: there was no room for all. */
+static inline int rdma_post(struct rdma *r, const struct completion *done,
+                            const uint32_t *immed)
+{
+    return r->bytes > r->most || immed ? rdma_post_several(r, done, immed)
+                                       : link_post(r->link, &r->dto, done);
+}
+
+#endif
