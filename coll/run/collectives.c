@@ -32,8 +32,15 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 
 static int start(dcoll_request_t *q)
 {
-    ledger_enter(q->team, &q->call);
+    ledger_enter(q->team->ledger, &q->call);
     return ledger_settle(q->team, request_begin(q));
+}
+
+/* A wait or test has seen its end. */
+static int ended(dcoll_request_t *q)
+{
+    dcoll_team_t *team = q->team;
+    return q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
 }
 
 /* ------------------------------------------------------------- blocking */

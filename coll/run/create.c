@@ -45,7 +45,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     q->call = call_of(args, algorithm, true);
     q->id = team->next_id;
     team->next_id = (q->id + 1) % REQUEST_IDS;
-    ledger_enter(team, &q->call);
+    ledger_enter(team->ledger, &q->call);
     TAILQ_INSERT_HEAD(&team->requests, q, used);
     LIST_INSERT_HEAD(&team->by_id[q->id % REQUEST_BUCKETS], q, same_bucket);
     rc = request_meet(q);

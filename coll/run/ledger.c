@@ -13,79 +13,18 @@
 #include "coll/run/ledger.h"
 #include "coll/run/team.h"
 
-#define INIT_BIT     0x80000000u
-#define IN_PLACE_BIT 0x40000000u
-
-static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
-{
-    unsigned i = 0;
-    while (dcoll_algorithms()[i] != algorithm)
-        i++;
-    return i;
-}
-
-struct call call_of(const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, bool init)
-{
-    return (struct call){
-        .what = 1 + algorithm_index(algorithm) +
-                (args->in_place ? IN_PLACE_BIT : 0) + (init ? INIT_BIT : 0),
-        .root = args->root,
-        .bytes = args->bytes,
-    };
-}
-
-bool call_same(const struct call *a, const struct call *b)
-{
-    return a->what == b->what && a->root == b->root && a->bytes == b->bytes;
-}
-
-static unsigned algorithms_count(void)
-{
-    unsigned n = 0;
-    while (dcoll_algorithms()[n])
-        n++;
-    return n;
-}
-
-void call_text(const struct call *call, char *text, size_t size)
-{
-    unsigned index = (call->what & ~(INIT_BIT | IN_PLACE_BIT)) - 1;
-    if (index >= algorithms_count()) {
-        snprintf(text, size, "nothing known");
-        return;
-    }
-    const dcoll_algorithm_t *a = dcoll_algorithms()[index];
-    snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
-             call->what & INIT_BIT ? "preparation of " : "",
-             dcoll_collective_name(a->collective),
-             (unsigned long long)call->bytes, call->root, a->name,
-             call->what & IN_PLACE_BIT ? ", in place" : "");
-}
-
 static struct ledger *ledger_of(dcoll_team_t *team, unsigned rank)
 {
     return (struct ledger *)team->ledgers.base + (rank - team->first);
 }
 
-void ledger_enter(dcoll_team_t *team, const struct call *call)
+void ledger_break(dcoll_team_t *team, int code)
 {
-    struct ledger *mine = ledger_of(team, team->rank);
-    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
-    mine->ring[n % LEDGER] = *call;
-    atomic_store_explicit(&mine->calls, n + 1, memory_order_release);
-}
-
-int ledger_settle(dcoll_team_t *team, int code)
-{
-    if (!code)
-        return 0;
-    struct ledger *mine = ledger_of(team, team->rank);
+    struct ledger *mine = team->ledger;
     team->broken = code;
     snprintf(mine->why, sizeof mine->why, "%.*s", (int)sizeof mine->why - 1,
              team->error.text);
     atomic_store_explicit(&mine->error, code, memory_order_release);
-    return code;
 }
 
 static bool dead(const dcoll_team_t *team, unsigned peer)
@@ -116,7 +55,7 @@ static bool differ(const struct ledger *mine, const struct ledger *other,
 static int fail_differ(dcoll_team_t *team, unsigned peer,
                        const struct ledger *other, uint64_t at)
 {
-    const struct ledger *mine = ledger_of(team, team->rank);
+    const struct ledger *mine = team->ledger;
     char ours[128], theirs[128];
     call_text(&mine->ring[at % LEDGER], ours, sizeof ours);
     call_text(&other->ring[at % LEDGER], theirs, sizeof theirs);
@@ -149,7 +88,7 @@ static int check_calls(dcoll_team_t *team, unsigned peer,
     uint64_t at;
     struct look *look = &team->look;
     bool doubted = look->doubted == peer + 1;
-    if (!differ(ledger_of(team, team->rank), other, &at)) {
+    if (!differ(team->ledger, other, &at)) {
         look->doubted = doubted ? 0 : look->doubted;
         return 0;
     }
@@ -222,17 +161,17 @@ void ledger_look_no_more(dcoll_team_t *team)
 
 bool ledger_has_come(dcoll_team_t *team, unsigned peer)
 {
-    return calls_of(ledger_of(team, peer)) >=
-           calls_of(ledger_of(team, team->rank));
+    return calls_of(ledger_of(team, peer)) >= calls_of(team->ledger);
 }
 
 int ledger_joins(dcoll_team_t *team, unsigned peer)
 {
-    const struct ledger *mine = ledger_of(team, team->rank);
+    const struct ledger *mine = team->ledger;
     const struct ledger *other = ledger_of(team, peer);
     uint64_t at;
     if (!differ(mine, other, &at) ||
-        (at == calls_of(mine) - 1 && other->ring[at % LEDGER].what & INIT_BIT))
+        (at == calls_of(mine) - 1 &&
+         other->ring[at % LEDGER].what & CALL_PREPARES))
         return 0;
     return fail_differ(team, peer, other, at);
 }

@@ -5,16 +5,10 @@
 #include <stdatomic.h>
 
 #include "coll/dcoll.h"
+#include "coll/run/call.h"
 #include "coll/run/line.h"
 
 #define LEDGER 1024 /* latest calls of a rank that others can look up */
-
-/* One call, so that two ranks can see whether they made the same. */
-struct call {
-    uint32_t what; /* collective, algorithm, in place, init or start: 0 none */
-    uint32_t root;
-    uint64_t bytes;
-};
 
 /* What a rank has called: entry n mod LEDGER is its n-th call, from 0. Read by
  * ranks of the node, and by RDMA from others. */
@@ -25,15 +19,26 @@ struct ledger {
     struct call ring[LEDGER];
 } __attribute__((aligned(CACHE_LINE)));
 
-struct call call_of(const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, bool init);
-bool call_same(const struct call *a, const struct call *b);
-/* "gather of 8 bytes, root 1, algorithm direct" */
-void call_text(const struct call *call, char *text, size_t size);
-void ledger_enter(dcoll_team_t *team, const struct call *call);
+/* Writes down this rank's next call. */
+static inline void ledger_enter(struct ledger *mine, const struct call *call)
+{
+    uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
+    mine->ring[n % LEDGER] = *call;
+    atomic_store_explicit(&mine->calls, n + 1, memory_order_release);
+}
+
 /* An error breaks the team with its present text, and the others are told when
- * they look, also of one that only this rank has. Returns the code. */
-int ledger_settle(dcoll_team_t *team, int code);
+ * they look, also of one that only this rank has. */
+void ledger_break(dcoll_team_t *team, int code);
+
+/* The result of a call, which breaks the team if it is an error. */
+static inline int ledger_settle(dcoll_team_t *team, int code)
+{
+    if (code)
+        ledger_break(team, code);
+    return code;
+}
+
 /* Has the peer called something else than we, given up, or died? Then the
  * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
  * For waits that have lasted a while. Does not wait: DRAIL_EAGAIN while the

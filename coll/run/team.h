@@ -62,6 +62,7 @@ struct dcoll_team {
     uint32_t *met;   /* by rank: the last request, + 1, that it has come for */
     struct member *members;
     struct segment ledgers; /* one per rank of my node */
+    struct ledger *ledger;  /* mine of them */
     drail_mem_t *ledger_mem;
     struct look look;
     TAILQ_HEAD(, dcoll_request) requests; /* of all, latest used first */

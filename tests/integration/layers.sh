@@ -35,6 +35,8 @@ check 'a look from core at a provider is found' wrong 'shm is above core' \
     providers/core/evd.c '#include "providers/shm/shm.h"'
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
     coll/build/tree.c '#include "coll/run/team.h"'
+check 'a circle in the collectives is found' wrong '^circle.* coll/run/call.h' \
+    coll/run/call.h '#include "coll/run/ledger.h"'
 
 # What no include shows: a small tree, in which files only declare what they
 # use of one another. file PATH TEXT: a source and its object.

@@ -72,10 +72,11 @@ static dcoll_team_t *setup(dcoll_team_t *team)
     team->rail = (drail_t *)team;
     team->locals = 1;
     team->ledgers.base = (unsigned char *)&mine;
+    team->ledger = &mine;
     team->members = members;
     team->connected = connected;
     team->look.copy = &copy;
-    ledger_enter(team, &call);
+    ledger_enter(&mine, &call);
     for (unsigned r = 1; r < RANKS; r++) {
         remote[r].ring[0] = call;
         atomic_store(&remote[r].calls, 1);

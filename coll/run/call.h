@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One call, so that two ranks can see whether they made the same. */
+#ifndef DCOLL_CALL_H
+#define DCOLL_CALL_H
+
+#include "coll/schedule.h"
+
+#define CALL_PREPARES 0x80000000u /* in what: a preparation, not a start */
+
+struct call {
+    uint32_t what; /* collective, algorithm, in place, prepares: 0 none */
+    uint32_t root;
+    uint64_t bytes;
+};
+
+struct call call_of(const dcoll_args_t *args,
+                    const dcoll_algorithm_t *algorithm, bool prepares);
+bool call_same(const struct call *a, const struct call *b);
+/* "gather of 8 bytes, root 1, algorithm direct" */
+void call_text(const struct call *call, char *text, size_t size);
+
+#endif

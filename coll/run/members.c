@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the ranks of a new team tell each other of themselves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "coll/run/cores.h"
+#include "coll/run/members.h"
+
+/* Each rank has read a file of its own, and judged by its own machine. All see
+ * the same difference. */
+static void compare_tables(dcoll_team_t *team)
+{
+    for (unsigned r = 1; r < team->shape.nranks; r++) {
+        if (team->members[r].table == team->members[0].table)
+            continue;
+        dcoll_table_free(&team->table);
+        if (team->rank == 0)
+            fprintf(stderr,
+                    "dcoll: tables are ignored: rank %u would choose by other "
+                    "rows than rank 0\n",
+                    r);
+        return;
+    }
+}
+
+static int exchange_members(dcoll_team_t *team)
+{
+    /* No other team on these rails has had requests with these numbers: late
+     * notifications of one that is gone must not count for us. It takes more
+     * than a microsecond to prepare a request. */
+    struct member mine = {
+        .pid = getpid(),
+        .first_id =
+            (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
+        .keep_bytes = team->cfg.keep_bytes,
+        .table = dcoll_table_checksum(&team->table),
+    };
+    void *copy = NULL;
+    size_t bytes = team->locals * sizeof(struct ledger);
+    int rc = 0;
+    if (team->rank == team->first)
+        rc = segment_create(&team->ledgers, bytes, &mine.segment);
+    /* also after a failure: the others wait for us */
+    int failed = rc;
+    rc = drail_job_allgather(team->job, &mine, sizeof mine, team->members,
+                             team->timeout_ms);
+    if (!rc)
+        rc = failed;
+    team->next_id = team->members[0].first_id;
+    if (!rc)
+        compare_tables(team);
+    for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
+        if (team->members[r].keep_bytes < team->cfg.keep_bytes)
+            team->cfg.keep_bytes = team->members[r].keep_bytes;
+    if (!rc && team->rank != team->first)
+        rc = segment_attach(&team->ledgers, bytes,
+                            &team->members[team->first].segment);
+    if (!rc)
+        team->ledger =
+            (struct ledger *)team->ledgers.base + (team->rank - team->first);
+    if (!rc)
+        rc = drail_mem_alloc(team->rail, sizeof *team->look.copy,
+                             DRAIL_ACCESS_LOCAL | DRAIL_ACCESS_KEEP, &copy,
+                             &team->look.mem);
+    team->look.copy = copy;
+    return rc;
+}
+
+/* The keys of the ledgers, by which ranks of other nodes read them. Also sees
+ * to it that all have attached before the first rank goes on. */
+static int exchange_ledgers(dcoll_team_t *team, int failed)
+{
+    drail_key_t mine = {0};
+    int rc = failed;
+    if (!rc)
+        rc = drail_mem_register(team->rail, team->ledgers.base,
+                                team->ledgers.bytes, DRAIL_ACCESS_REMOTE_READ,
+                                &team->ledger_mem);
+    if (!rc)
+        drail_mem_key(team->ledger_mem, &mine);
+    drail_key_t *keys = calloc(team->shape.nranks, sizeof *keys);
+    if (!keys)
+        return DRAIL_ENOMEM;
+    int error = drail_job_allgather(team->job, &mine, sizeof mine, keys,
+                                    team->timeout_ms);
+    for (unsigned r = 0; !rc && !error && r < team->shape.nranks; r++) {
+        unsigned node = dcoll_shape_node(&team->shape, r);
+        if (!keys[r].bytes)
+            rc = DRAIL_EJOB;
+        keys[r].address +=
+            (r - team->shape.node_begin[node]) * sizeof(struct ledger);
+        keys[r].bytes = sizeof(struct ledger);
+        team->members[r].ledger = keys[r];
+    }
+    free(keys);
+    return rc ? rc : error;
+}
+
+/* The cores of all ranks: what we wait for may need ours. */
+static int exchange_cores(dcoll_team_t *team)
+{
+    struct cores mine;
+    struct cores *all = calloc(team->shape.nranks, sizeof *all);
+    if (!all)
+        return DRAIL_ENOMEM;
+    cores_find(&mine);
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    if (!rc)
+        team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
+    free(all);
+    return rc;
+}
+
+int members_exchange(dcoll_team_t *team)
+{
+    int rc = exchange_members(team);
+    rc = exchange_ledgers(team, rc);
+    return rc ? rc : exchange_cores(team);
+}
