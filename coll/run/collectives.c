@@ -154,8 +154,7 @@ int dcoll_test(dcoll_request_t *q)
     int rc = q->active ? request_poll(q) : 0;
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
-    dcoll_team_t *team = q->team;
-    return ledger_settle(team, kept_ended(q));
+    return ended(q);
 }
 
 int dcoll_wait(dcoll_request_t *q, int timeout_ms)
@@ -167,8 +166,7 @@ int dcoll_wait(dcoll_request_t *q, int timeout_ms)
     int rc = q->active
                  ? finish(q, timeout_ms < 0 ? q->team->timeout_ms : timeout_ms)
                  : 0;
-    dcoll_team_t *team = q->team;
-    return rc ? rc : ledger_settle(team, kept_ended(q));
+    return rc ? rc : ended(q);
 }
 
 int dcoll_free(dcoll_request_t *q)

@@ -49,19 +49,25 @@ int request_begin(dcoll_request_t *q)
     q->waiting_ns = 0;
     q->active = true;
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
-    return notes_take_credits(q);
+    return q->ncreditors ? notes_take_credits(q) : 0;
 }
 
 int request_advance(dcoll_request_t *q)
 {
-    while (q->pc < q->schedule.nops) {
-        int rc = perform(q, &q->schedule.ops[q->pc]);
-        if (rc)
-            return rc;
-        q->pc++;
-        q->waiting_ns = 0;
-        q->team->moves++;
+    unsigned pc = q->pc, nops = q->schedule.nops;
+    const dcoll_op_t *op = q->schedule.ops + pc;
+    int rc = 0;
+    while (pc < nops && !(rc = perform(q, op))) {
+        pc++;
+        op++;
     }
+    if (pc != q->pc) {
+        q->team->moves += pc - q->pc;
+        q->pc = pc;
+        q->waiting_ns = 0;
+    }
+    if (rc)
+        return rc;
     q->active = false;
     TAILQ_REMOVE(&q->team->active, q, active_one);
     q->start++;

@@ -75,8 +75,6 @@ void kept_trim(dcoll_team_t *team)
 
 int kept_ended(dcoll_request_t *q)
 {
-    if (q->owner != OWNER_BEGIN && q->owner != OWNER_HOLDERS)
-        return 0;
     int rc = request_unbind(q);
     if (q->handles)
         q->handles--;
