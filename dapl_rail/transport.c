@@ -22,6 +22,7 @@
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 
 #define DEPTH_MIN 4
 #define CLOSE_MS  1000 /* for the peers to see the disconnection */
@@ -354,6 +355,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     if (rc)
         goto fail;
     places_find(t);
+    way_settle(t);
     *out = t;
     return 0;
 fail:
@@ -443,6 +445,7 @@ int drail_set_engine(drail_t *t, drail_engine_t engine, drail_team_t team)
     }
     t->cfg.engine = engine;
     t->cfg.team = team;
+    way_settle(t);
     return 0;
 }
 
@@ -470,6 +473,7 @@ int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
         memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
         timing_reset(t);
     }
+    way_settle(t);
     return 0;
 }
 

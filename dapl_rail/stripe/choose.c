@@ -2,34 +2,31 @@
 /*
  * More rails are not always faster: they may share a bus, be far away, or cost
  * more to drive than they carry at this size; the same holds for threads. No
- * model knows all that, so it is tried: now and then a challenger, another set
- * of rails or the same with or without threads, gets the messages
- * of one epoch, and its rate is compared with the champion's in the epoch
- * before. The rate of an epoch is the median of those of its parts, as one of
- * them may have lasted for long just because another process ran; and it must
- * win twice in a row, by a margin.
+ * model knows all that, so it is tried: the first messages of a size are a
+ * contest of all candidates, and the winner is the champion. Where there are
+ * many rails, contests with what differs from it by one of them follow. Later,
+ * now and then, one candidate challenges the champion. In a contest a turn
+ * lasts for one part of an epoch.
  *
  * Trials cost what the challenger is slower. That is added up as a debt; as
  * long as the champion has not run for 100 times as long, there are no more
- * trials. The first round of candidates, and one after the champion's rate has
- * changed, are free.
+ * trials. The first contest, and one after the champion's rate has changed,
+ * need not wait. The rate of the champion is that of an epoch, the median of
+ * those of its parts, as one of them may have lasted for long just because
+ * another process ran.
  *
  * To time messages costs little, but more than nothing: where nothing else
  * depends on it, an epoch in which all was as usual is followed by a rest.
  */
-#include "choose.h"
+#include "dapl_rail/stripe/choose.h"
 
 #define PART_NS        1e5  /* a part of an epoch lasts so long, at least */
 #define LONG_NS        1e6  /* two that last so long are enough, … */
 #define LONG_MESSAGES  20   /* … if they are of so many messages */
 #define SKIP_MESSAGES  2    /* caches, sleeping threads, messages under way */
-#define MARGIN         1.03 /* a win */
-#define WINS           2
-#define HOPELESS       0.7 /* of the champion's rate: the trial ends early … */
-#define HOPELESS_AFTER 3   /* … after so many parts, all like that */
 #define BUDGET         0.01 /* part of the time that trials may lose */
-#define DEBT_MAX       1000 /* messages: the process may just have slept */
-#define GRANTS         3    /* new champions that get a free round, too */
+#define DEBT_MAX       1000 /* times as long: the process may have slept */
+#define GRANTS         3    /* contests for new champions, in a row */
 #define PAUSE          32   /* epochs between trials, at least */
 #define REST           32   /* epochs without timing, after one with */
 #define CHANGED        1.25 /* another rate than usual, up or down, … */
@@ -38,11 +35,6 @@
 /* Between two such changes so many times what trials have lost in between. */
 #define PATIENCE_MIN 20
 #define PATIENCE_MAX 1280
-
-static uint32_t bit(unsigned rail)
-{
-    return (uint32_t)1 << rail;
-}
 
 static unsigned count(uint32_t rails)
 {
@@ -68,12 +60,17 @@ static unsigned ways(const struct choice *c)
     return c->flags & CHOICE_THREADS ? 2 : 1;
 }
 
-/* Each rail alone; all; the champion with one rail more or less, which of two
- * rails makes no other set; the latter two also with threads, or without. */
+/* Each rail alone; all, also with threads: these are all there are of two. */
+static unsigned plain_candidates(const struct choice *c)
+{
+    return count(c->rails) + ways(c);
+}
+
+/* And the champion with one rail more or less, or with threads, or without. */
 static unsigned candidates(const struct choice *c)
 {
     unsigned n = count(c->rails), near = n > 2 ? n + ways(c) - 1 : 0;
-    return n + ways(c) + near;
+    return plain_candidates(c) + near;
 }
 
 static uint32_t candidate(const struct choice *c, unsigned i)
@@ -99,20 +96,44 @@ static uint32_t next_candidate(struct choice *c)
     return set;
 }
 
+/* Of the champion and the candidates first … end - 1. */
+static void contest(struct choice *c, unsigned first, unsigned end)
+{
+    contest_begin(&c->contest, c->champion, false);
+    for (unsigned i = first; i < end; i++)
+        if (candidate(c, i))
+            contest_add(&c->contest, candidate(c, i));
+}
+
+static void contest_of_all(struct choice *c)
+{
+    c->grants = GRANTS;
+    contest(c, 0, plain_candidates(c));
+}
+
+static void trial(struct choice *c)
+{
+    contest_begin(&c->contest, c->champion, true);
+    contest_add(&c->contest, next_candidate(c));
+}
+
 void choice_init(struct choice *c, uint32_t rails, unsigned flags)
 {
     *c = (struct choice){.rails = rails,
                          .flags = flags,
                          .champion = rails,
                          .patience = PATIENCE_MIN};
-    c->free = candidates(c) - 1;
-    c->grants = GRANTS;
     c->epoch.skip = SKIP_MESSAGES;
+    if (several_rails(rails))
+        contest_of_all(c);
 }
 
-uint32_t choice_set(const struct choice *c)
+void choice_adopt(struct choice *c, uint32_t champion)
 {
-    return c->trial ? c->challenger : c->champion;
+    if (c->rate > 0 || c->champion == champion)
+        return;
+    c->champion = champion;
+    contest_of_all(c);
 }
 
 bool choice_rests(struct choice *c, unsigned messages)
@@ -123,52 +144,68 @@ bool choice_rests(struct choice *c, unsigned messages)
     return true;
 }
 
-/* The next epoch, of the champion or of the challenger. */
-static void turn(struct choice *c, bool trial)
+/* The next epoch; was this set in use before? */
+static void next_epoch(struct choice *c, uint32_t before)
 {
-    bool other = trial != c->trial;
-    c->trial = trial;
+    bool other = choice_set(c) != before;
     c->epoch = (struct epoch){.skip = other ? SKIP_MESSAGES : 0};
 }
 
-/* The rails of set that the champion does without have been tried. */
-static void note_lost(struct choice *c, uint32_t set, double with,
-                      double without)
+/* The best in the contest of this kind that uses these rails, too. */
+static double best_of(const struct contest *contest, unsigned kinds,
+                      uint32_t rails)
 {
-    for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++)
-        if (set & ~c->champion & bit(r)) {
-            c->lost[r].with = (float)with;
-            c->lost[r].without = (float)without;
-        }
+    double best = 0;
+    for (unsigned i = 0; i < contest->count; i++) {
+        const struct entrant *e = &contest->entrants[i];
+        double rate = entrant_rate(e);
+        if (kinds >> choice_kind(e->set) & 1 && !(rails & ~e->set) &&
+            rate > best)
+            best = rate;
+    }
+    return best;
 }
 
-static void trial_ends(struct choice *c, double rate)
+/* What each kind has reached, and the champion with one rail more. */
+static void note_rates(struct choice *c)
 {
-    bool won = rate > c->rate * MARGIN;
-    if (choice_kind(c->challenger) != choice_kind(c->champion))
-        c->seen[choice_kind(c->challenger)] = rate;
-    if (won && ++c->wins < WINS) {
-        turn(c, false);
-        return; /* and once more */
+    uint32_t rails = c->champion & ~WITH_THREADS;
+    for (unsigned k = 0; k < CHOICE_KINDS; k++) {
+        double rate = best_of(&c->contest, 1u << k, 0);
+        if (rate > 0)
+            c->seen[k] = rate;
     }
-    if (won) {
-        uint32_t before = c->champion;
-        c->champion = c->challenger;
-        note_lost(c, before, c->rate, rate);
-        if (rate > c->rate * CHANGED)
-            c->patience = PATIENCE_MIN;
-        c->rate = c->usual = rate;
-        if (c->grants) { /* it may have been a disturbance, after all */
-            c->grants--;
-            c->free = candidates(c) - 1;
+    c->seen[choice_kind(c->champion)] = c->rate;
+    for (uint32_t left = c->rails & ~rails; left; left &= left - 1) {
+        double with = best_of(&c->contest, ~0u, rails | (left & -left));
+        if (with > 0) {
+            unsigned r = (unsigned)__builtin_ctz(left);
+            c->lost[r].with = (float)with;
+            c->lost[r].without = (float)c->rate;
         }
-        c->trial = false; /* its messages just go on */
-    } else if (!(c->champion & ~c->challenger)) {
-        note_lost(c, c->challenger, rate, c->rate);
     }
-    c->challenger = 0;
-    c->wins = c->since = 0;
-    turn(c, false);
+}
+
+static void contest_ends(struct choice *c)
+{
+    const struct entrant *winner = contest_winner(&c->contest);
+    bool other = winner->set != c->champion, first = !c->settled;
+    double before = c->rate;
+    c->champion = winner->set;
+    c->rate = entrant_rate(winner);
+    c->contest.in = 0;
+    c->settled = true;
+    c->since = 0;
+    note_rates(c);
+    if (other || c->usual <= 0)
+        c->usual = c->rate;
+    if (other && !first && c->rate > before * CHANGED)
+        c->patience = PATIENCE_MIN;
+    /* it may not be the best of those like it */
+    if ((other || first) && c->grants && count(c->rails) > 2) {
+        c->grants--;
+        contest(c, plain_candidates(c), candidates(c));
+    }
 }
 
 /* When the champion's rate has changed, what was tried says nothing more. */
@@ -182,17 +219,16 @@ static void look_for_change(struct choice *c)
         return;
     c->usual = c->rate;
     c->odd = 0;
-    c->free = candidates(c) - 1;
-    c->grants = GRANTS;
     c->debt = c->quiet = c->spent = 0;
     if (c->patience < PATIENCE_MAX)
         c->patience *= 2; /* until it turns out to have been worth it */
+    contest_of_all(c);
 }
 
 /* Counted as if it were over: the champion goes on as it did. */
 static void rest(struct choice *c)
 {
-    double ns = REST * EPOCH_PARTS * c->epoch.shortest;
+    double ns = REST * c->epoch.parts * c->epoch.shortest;
     c->rest = REST * c->epoch.messages;
     c->since += REST;
     c->quiet += ns;
@@ -203,27 +239,20 @@ static void champion_ends(struct choice *c, double rate)
 {
     c->rate = c->seen[choice_kind(c->champion)] = rate;
     c->since++;
-    if (c->usual > 0)
-        look_for_change(c);
-    else
-        c->usual = rate;
-    bool again = c->wins > 0;
-    bool due = c->free || (c->since >= PAUSE && c->debt <= 0);
-    if (!again && due) {
-        c->challenger = next_candidate(c);
-        c->free -= c->free > 0;
-    } else if (!again && !c->odd && c->flags & CHOICE_RESTS) {
+    look_for_change(c);
+    if (c->contest.in)
+        return;
+    if (c->since >= PAUSE && c->debt <= 0)
+        trial(c);
+    else if (!c->odd && c->flags & CHOICE_RESTS)
         rest(c);
-    }
-    turn(c, again || due);
 }
 
 /* What trials cost: they, and the change back. */
-static void account(struct choice *c, unsigned messages, double bytes,
-                    double ns)
+static void account(struct choice *c, double bytes, double ns)
 {
-    if (c->trial || (c->epoch.skip && c->rate > 0)) {
-        double fair = bytes / c->rate, most = DEBT_MAX * fair / messages;
+    if (c->rate > 0 && (c->epoch.skip || choice_tries(c))) {
+        double fair = bytes / c->rate, most = DEBT_MAX * fair;
         c->debt += ns - fair;
         c->spent += ns > fair ? ns - fair : 0;
         if (c->debt > most)
@@ -249,17 +278,6 @@ static double usual_rate(const struct epoch *e)
     return sorted[e->parts / 2];
 }
 
-static bool hopeless(const struct choice *c)
-{
-    const struct epoch *e = &c->epoch;
-    if (!c->trial || e->parts < HOPELESS_AFTER)
-        return false;
-    for (unsigned i = 0; i < e->parts; i++)
-        if (e->rate[i] >= HOPELESS * c->rate)
-            return false;
-    return true;
-}
-
 /* Is a part complete with these messages? */
 static bool part_ends(struct epoch *e, unsigned messages, double bytes,
                       double ns)
@@ -283,22 +301,35 @@ static bool complete(const struct epoch *e)
             e->shortest >= LONG_NS);
 }
 
+/* Does the change to this set tell on so much? */
+static bool skipped(struct epoch *e, unsigned messages, double ns)
+{
+    if (!e->skip || (messages >= LONG_MESSAGES && ns >= LONG_NS))
+        return false;
+    if (ns > 0)
+        e->skip -= messages < e->skip ? messages : e->skip;
+    return true;
+}
+
 void choice_measured(struct choice *c, uint32_t set, unsigned messages,
                      double bytes, double ns)
 {
     struct epoch *e = &c->epoch;
     if (!several_rails(c->rails) || c->rest || set != choice_set(c))
         return; /* not asked for, or started before this epoch */
-    account(c, messages, bytes, ns);
-    if (e->skip) {
-        if (ns > 0)
-            e->skip -= messages < e->skip ? messages : e->skip;
+    account(c, bytes, ns);
+    if (skipped(e, messages, ns) || !part_ends(e, messages, bytes, ns))
+        return;
+    if (c->contest.in) {
+        double rate = e->rate[0];
+        if (c->rate <= 0)
+            c->rate = rate;
+        if (contest_turn(&c->contest, rate))
+            contest_ends(c);
+    } else if (complete(e)) {
+        champion_ends(c, usual_rate(e));
+    } else {
         return;
     }
-    if (!part_ends(e, messages, bytes, ns) || !(complete(e) || hopeless(c)))
-        return;
-    if (c->trial)
-        trial_ends(c, usual_rate(e));
-    else
-        champion_ends(c, usual_rate(e));
+    next_epoch(c, set);
 }

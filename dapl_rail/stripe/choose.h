@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/stripe/contest.h"
 
 /* In a set of several rails: a thread drives each of them. */
 #define WITH_THREADS (1u << 31)
@@ -23,7 +24,7 @@
 enum choice_kind { CHOICE_ONE, CHOICE_SEVERAL, CHOICE_TEAM, CHOICE_KINDS };
 
 /* Sums of an epoch, some messages in a row over the same rails, and of its
- * present part. */
+ * present part; of a contest, an epoch is one part. */
 #define EPOCH_PARTS 5
 struct epoch {
     double part_bytes, part_ns;
@@ -35,18 +36,16 @@ struct epoch {
 };
 
 struct choice {
-    uint32_t rails;      /* that there are */
-    unsigned flags;      /* CHOICE_… */
-    uint32_t champion;   /* set in use, at first all rails without threads */
-    uint32_t challenger; /* set under trial, 0: none */
-    bool trial;          /* it is the challenger's turn */
-    unsigned wins;       /* of this challenger, in a row */
-    unsigned next;       /* candidate that is tried next */
-    unsigned free;       /* trials that need not be affordable */
-    unsigned grants;     /* of free rounds for new champions */
-    unsigned since;      /* epochs since the last trial */
-    double debt;         /* ns that trials have lost, not yet made up for */
-    unsigned rest;       /* messages that need not be timed */
+    uint32_t rails;    /* that there are */
+    unsigned flags;    /* CHOICE_… */
+    uint32_t champion; /* set in use, at first all rails without threads */
+    bool settled;      /* it has won a contest */
+    struct contest contest;
+    unsigned next;   /* candidate that is tried next */
+    unsigned grants; /* of contests with what is like a new champion */
+    unsigned since;  /* epochs since the last contest */
+    double debt;     /* ns that trials have lost, not yet made up for */
+    unsigned rest;   /* messages that need not be timed */
     struct epoch epoch;
     double rate;  /* bytes/ns: champion's, of its last epoch; 0: none yet */
     double usual; /* the same, smoothed */
@@ -68,8 +67,22 @@ static inline bool several_rails(uint32_t set)
 
 enum choice_kind choice_kind(uint32_t set);
 void choice_init(struct choice *c, uint32_t rails, unsigned flags);
+/* Begins with this champion, which is that of messages of about this size,
+ * unless it has begun. */
+void choice_adopt(struct choice *c, uint32_t champion);
 /* The set for the next message. */
-uint32_t choice_set(const struct choice *c);
+static inline uint32_t choice_set(const struct choice *c)
+{
+    const struct contest *contest = &c->contest;
+    return contest->in ? contest->entrants[contest->turn].set : c->champion;
+}
+
+/* Another than the champion, to see how fast it is. */
+static inline bool choice_tries(const struct choice *c)
+{
+    return choice_set(c) != c->champion;
+}
+
 /* So many messages start: need they not be timed? */
 bool choice_rests(struct choice *c, unsigned messages);
 /*

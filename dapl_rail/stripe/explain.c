@@ -114,7 +114,7 @@ static const char *why_one(const drail_t *t, const struct choice *c,
         return "shorter than the stripe threshold";
     if (c && !several_rails(c->champion))
         return "striping does not pay at this size";
-    if (c && c->trial)
+    if (c && choice_tries(c))
         return "on trial";
     return "the others' shares would be too small";
 }
@@ -128,6 +128,7 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
     /* asking must not change what the next message does */
     unsigned turn = t->turn;
     timing_harvest(t); /* as the next message would */
+    way_settle(t);
     struct way way = way_of(t, false, bytes);
     const struct choice *c = way.choice;
     bool chosen = c && t->cfg.engine == DRAIL_ENGINE_AUTO;
@@ -148,7 +149,7 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         say_weight(&w, t, &way, r);
         say(&w, ")");
     }
-    if (c && c->trial)
+    if (c && choice_tries(c))
         say_trial(&w, t, c);
     if (chosen)
         say_kinds(&w, c);

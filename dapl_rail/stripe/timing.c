@@ -9,6 +9,7 @@
  * from its start if that was later: so rates come out right for one message
  * at a time as well as for many under way.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
 
+#define NEAR 2 /* a size is near another by so many powers of two */
+
 /* Rails that the policy may give data to. */
 static uint32_t usable(const drail_t *t, unsigned kind)
 {
@@ -32,21 +35,29 @@ static uint32_t usable(const drail_t *t, unsigned kind)
     return weighted ? rails : RAIL_BIT(t->nrails) - 1;
 }
 
+/* On one core, threads can't be faster than the caller. */
+static bool several_cores(void)
+{
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) || CPU_COUNT(&cores) > 1;
+}
+
 /* Adaptive weights follow every message, so none rests. */
 static unsigned flags(unsigned kind)
 {
-    return kind < TIMED_MODES ? 0
-           : kind == TIMED_MODES + DRAIL_POLICY_ADAPTIVE
-               ? CHOICE_THREADS
-               : CHOICE_THREADS | CHOICE_RESTS;
+    if (kind < TIMED_MODES)
+        return 0;
+    return (several_cores() ? CHOICE_THREADS : 0) |
+           (kind == TIMED_MODES + DRAIL_POLICY_ADAPTIVE ? 0 : CHOICE_RESTS);
 }
 
 static void begin(drail_t *t, unsigned kind)
 {
+    unsigned asked = flags(kind);
     for (unsigned s = 0; s < TIMED_SIZES; s++)
         for (unsigned reads = 0; reads < 2; reads++)
             choice_init(&t->timing->choices[reads][kind][s], usable(t, kind),
-                        flags(kind));
+                        asked);
 }
 
 int timing_open(drail_t *t)
@@ -101,9 +112,34 @@ unsigned timing_slot(const drail_t *t, bool threads, unsigned size)
     return mode(t, threads) * TIMED_SIZES + size;
 }
 
-void timing_used(drail_t *t, unsigned size)
+/* The champion of a size that has got one, or 0. */
+static uint32_t champion_of(const drail_t *t, bool reads, unsigned size)
 {
+    const struct choice *c =
+        size < TIMED_SIZES ? timing_choice(t, reads, size) : NULL;
+    return c && c->settled ? c->champion : 0;
+}
+
+static uint32_t champion_near(const drail_t *t, bool reads, unsigned size)
+{
+    uint32_t champion = 0;
+    for (unsigned d = 1; !champion && d <= NEAR; d++) {
+        champion = champion_of(t, reads, size - d);
+        if (!champion)
+            champion = champion_of(t, reads, size + d);
+    }
+    return champion;
+}
+
+void timing_used(drail_t *t, bool reads, unsigned size)
+{
+    struct choice *choice = timing_choice(t, reads, size);
     t->timing->latest[kind(t)] = size;
+    if (choice->rate > 0)
+        return;
+    uint32_t champion = champion_near(t, reads, size);
+    if (champion)
+        choice_adopt(choice, champion);
 }
 
 unsigned timing_latest(const drail_t *t)

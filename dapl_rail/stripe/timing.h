@@ -32,6 +32,14 @@ struct message {
  * auto, the policy (the first three of them). */
 #define TIMED_KINDS (TIMED_MODES + DRAIL_POLICY_ADAPTIVE + 1)
 
+/* How messages that are never timed go; see way_settle. */
+struct brief {
+    size_t below;   /* they are shorter than this */
+    uint32_t rails; /* as in struct way */
+    bool threads;
+    unsigned slot;
+};
+
 struct timing {
     struct rates rails[DRAIL_MAX_RAILS];
     struct choice choices[2][TIMED_KINDS][TIMED_SIZES]; /* of writes, reads */
@@ -41,6 +49,7 @@ struct timing {
     unsigned awake;      /* see way.c */
     uint64_t frontier;   /* latest end of those looked at */
     unsigned latest[TIMED_KINDS]; /* size striped last, 0: none */
+    struct brief brief;
 };
 
 int timing_open(drail_t *t);
@@ -54,8 +63,9 @@ unsigned timing_size(size_t bytes);
 struct choice *timing_choice(const drail_t *t, bool reads, unsigned size);
 /* For this size, driven so. */
 unsigned timing_slot(const drail_t *t, bool threads, unsigned size);
-/* A message of this size, which may be striped, starts. */
-void timing_used(drail_t *t, unsigned size);
+/* A message of this size, which may be striped, starts: if it is the first,
+ * what is known of sizes nearby says how. */
+void timing_used(drail_t *t, bool reads, unsigned size);
 /* The size that says most about long messages now. */
 unsigned timing_latest(const drail_t *t);
 /* Rails whose rates are learnt from a message with data on these. */

@@ -36,17 +36,32 @@ static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,
     return way;
 }
 
+struct way way_of_long(const drail_t *t, bool reads, size_t bytes)
+{
+    unsigned size = timing_size(bytes);
+    struct choice *choice = timing_choice(t, reads, size);
+    return chosen(t, choice, choice_set(choice), size);
+}
+
 /* Short messages take a rail of those that the shortest striped ones are known
  * to go well with. */
-struct way way_of(const drail_t *t, bool reads, size_t bytes)
+void way_settle(drail_t *t)
 {
-    if (!timing_applies(t))
-        return settled(t);
-    bool striped = bytes && bytes >= t->cfg.stripe_threshold;
-    unsigned size = timing_size(striped ? bytes : t->cfg.stripe_threshold);
-    struct choice *choice = timing_choice(t, reads, size);
-    return striped ? chosen(t, choice, choice_set(choice), size)
-                   : chosen(t, NULL, choice->champion, size);
+    bool long_ones = timing_applies(t);
+    size_t threshold = t->cfg.stripe_threshold;
+    struct way way = settled(t);
+    if (long_ones) {
+        unsigned size = timing_size(threshold);
+        way = chosen(t, NULL, timing_choice(t, false, size)->champion, size);
+    }
+    t->timing->brief = (struct brief){
+        .below = !long_ones  ? SIZE_MAX
+                 : threshold ? threshold
+                             : 1,
+        .rails = way.rails,
+        .threads = way.threads,
+        .slot = way.slot,
+    };
 }
 
 struct way way_lately(const drail_t *t)
@@ -71,16 +86,16 @@ static bool due(struct timing *k, struct choice *choice, unsigned messages)
     return true;
 }
 
-struct way way_next(drail_t *t, bool reads, size_t bytes, unsigned messages)
+struct way way_next_long(drail_t *t, bool reads, size_t bytes,
+                         unsigned messages)
 {
-    struct way way = way_of(t, reads, bytes);
-    if (!way.choice)
-        return way;
-    timing_used(t, timing_size(bytes));
+    timing_used(t, reads, timing_size(bytes));
+    struct way way = way_of_long(t, reads, bytes);
     if (!due(t->timing, way.choice, messages))
         return way;
     timing_harvest(t); /* which may have made up its mind */
-    way = way_of(t, reads, bytes);
+    way_settle(t);
+    way = way_of_long(t, reads, bytes);
     way.timed = true;
     return way;
 }

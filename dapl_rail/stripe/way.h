@@ -3,9 +3,8 @@
 #ifndef DRAIL_STRIPE_WAY_H
 #define DRAIL_STRIPE_WAY_H
 
-#include "dapl_rail/dapl_rail.h"
-
-struct choice;
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/stripe/timing.h"
 
 struct way {
     uint32_t rails;        /* that may carry the message: the policy cuts it */
@@ -15,11 +14,42 @@ struct way {
     struct choice *choice; /* that has said so; NULL: the settings did */
 };
 
-/* Of a message of so many bytes, an RDMA read or a write, if it started now. */
-struct way way_of(const drail_t *t, bool reads, size_t bytes);
-/* Of so many messages that do start now. */
-struct way way_next(drail_t *t, bool reads, size_t bytes, unsigned messages);
+/* The settings have changed, or something has been measured. */
+void way_settle(drail_t *t);
+/* Of messages that may be timed. */
+struct way way_of_long(const drail_t *t, bool reads, size_t bytes);
+struct way way_next_long(drail_t *t, bool reads, size_t bytes,
+                         unsigned messages);
 /* Of the long messages of late. */
 struct way way_lately(const drail_t *t);
+
+/* Inline as of all messages, short ones wait for it most. */
+static inline bool way_is_brief(const drail_t *t, size_t bytes, struct way *way)
+{
+    const struct brief *brief = &t->timing->brief;
+    way->rails = brief->rails;
+    way->threads = brief->threads;
+    way->timed = false;
+    way->slot = brief->slot;
+    way->choice = NULL;
+    return bytes < brief->below;
+}
+
+/* Of a message of so many bytes, an RDMA read or a write, if it started now. */
+static inline struct way way_of(const drail_t *t, bool reads, size_t bytes)
+{
+    struct way way;
+    return way_is_brief(t, bytes, &way) ? way : way_of_long(t, reads, bytes);
+}
+
+/* Of so many messages that do start now. */
+static inline struct way way_next(drail_t *t, bool reads, size_t bytes,
+                                  unsigned messages)
+{
+    struct way way;
+    return way_is_brief(t, bytes, &way)
+               ? way
+               : way_next_long(t, reads, bytes, messages);
+}
 
 #endif
