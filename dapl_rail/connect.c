@@ -9,6 +9,7 @@
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/requests.h"
 #include "dapl_rail/peers.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -19,8 +20,9 @@ static int await_links(drail_t *t, struct peer *peer)
 {
     struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
     int rc = connect_ask(t, peer);
+    requests_resume(peer);
     while (!rc && !connect_done(t, peer)) {
-        rc = connect_serve(t);
+        rc = requests_serve(t);
         for (unsigned r = 0; r < t->nrails; r++) {
             rail_poll(&t->rails[r]);
             rail_check(&t->rails[r]);
@@ -38,7 +40,7 @@ static int await_links(drail_t *t, struct peer *peer)
     return rc;
 }
 
-/* So that it can be tried again. */
+/* So that it can be connected to again. */
 static void forget_links(drail_t *t, struct peer *peer, int rc)
 {
     uint32_t rails = 0;
@@ -46,10 +48,31 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         rails |= RAIL_BIT(link->rail->index);
-    links_end(t, peer, rails, rc, "connecting was given up");
-    peer_free(t, peer);
-    peer->refused[0] = '\0';
-    atomic_store(&peer->error, 0);
+    links_end(t, peer, rails, rc, "the connection was given up");
+    peer_free(peer);
+}
+
+/* Has the connection ended, or does the peer ask for another? 1, 0 or an
+ * error. */
+static int has_ended(drail_t *t, const struct peer *peer)
+{
+    progress_check(t);
+    int rc = requests_serve(t);
+    return rc ? rc : atomic_load(&peer->error) != 0;
+}
+
+static int connect_peer(drail_t *t, struct peer *peer)
+{
+    /* its request may have been refused while we spoke with others */
+    int rc =
+        peer->refused[0] ? atomic_load(&peer->error) : await_links(t, peer);
+    if (rc) {
+        rc = outcome(t, peer, rc, "drail_connect");
+        forget_links(t, peer, rc);
+        requests_end(peer);
+    }
+    peer->connected = !rc;
+    return rc;
 }
 
 int drail_connect(drail_t *t, unsigned rank)
@@ -61,16 +84,12 @@ int drail_connect(drail_t *t, unsigned rank)
                     "drail_connect: rank %u is not another of %u ranks", rank,
                     t->job->size);
     struct peer *peer = &t->peers[rank];
-    if (peer->connected)
-        return 0;
-    /* its request may have been refused while we spoke with others */
-    int rc =
-        peer->refused[0] ? atomic_load(&peer->error) : await_links(t, peer);
-    if (rc) {
-        rc = outcome(t, peer, rc, "drail_connect");
-        forget_links(t, peer, rc);
-        return rc;
+    if (peer->connected) {
+        int ended = has_ended(t, peer);
+        if (ended <= 0)
+            return ended;
+        forget_links(t, peer, DRAIL_EPEER);
+        peer->connected = false;
     }
-    peer->connected = true;
-    return 0;
+    return connect_peer(t, peer);
 }

@@ -383,7 +383,8 @@ typedef struct drail drail_t;
 /**
  * Opens the rails of @p cfg: per rail one IA, PZ, PSP and its EVDs. All
  * ranks of the job call it together (it exchanges addresses). Rank 0 opens
- * first; where it fails, the others don't try and get DRAIL_EPEER.
+ * first; where it fails, the others don't try and get DRAIL_EPEER. Ranks whose
+ * rails differ, in number or name, get DRAIL_EINVAL.
  * @param out set on success only. @param err may be NULL.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
@@ -399,10 +400,18 @@ const char *drail_last_error(const drail_t *rail);
  * Connects to rank @p peer over every rail; the peer makes the same call.
  * Connecting to oneself is an error. Both sides may connect to several peers
  * in any order within the connect timeout. After a failure it can be tried
- * again. @return DRAIL_EINVAL at both ends, with a sentence that names the
+ * again. One side may fail when the other has succeeded already: then the
+ * connection of the latter ends, its operations return DRAIL_EPEER.
+ *
+ * Returns 0 at once where the peer is connected. Where that connection has
+ * ended, or the peer asks for another, both sides' calls make a new one: what
+ * was under way ends with DRAIL_EPEER, and what had come and was not taken is
+ * lost; memory and keys stay as they are. An end that is not known here yet
+ * shows in the next operations: then call again.
+ *
+ * @return DRAIL_EINVAL at both ends, with a sentence that names the
  * setting and both values, when they differ in one of which both must have the
- * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS, the number
- * of rails.
+ * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 

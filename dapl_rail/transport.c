@@ -17,6 +17,7 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/requests.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/rails/locality.h"
@@ -378,6 +379,8 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
 static void disconnect(drail_t *t)
 {
     struct link *link;
+    for (unsigned p = 0; p < t->job->size; p++)
+        requests_reject(&t->peers[p]);
     links_await(t, link_settled);
     for (unsigned p = 0; p < t->job->size; p++)
         for (unsigned at = 0;
@@ -400,7 +403,7 @@ void drail_close(drail_t *t)
     if (t->peers && t->rails) {
         disconnect(t);
         for (unsigned p = 0; p < t->job->size; p++)
-            peer_free(t, &t->peers[p]);
+            peer_free(&t->peers[p]);
         links_await(t, NULL); /* those of attempts before, too */
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connecting to a peer over every rail. The lower rank is the active side.
- * A request of any peer is accepted by whichever connect is under way, so
- * that ranks may connect in any order without waiting in a circle.
+ * A request of any peer is accepted by whichever connect is under way
+ * (requests.c), so that ranks may connect in any order without waiting in a
+ * circle.
  */
 #include "dapl_rail/links/connect.h"
 
@@ -143,13 +144,15 @@ static void link_drop(struct link *link)
     link_close(link);
 }
 
-void peer_free(drail_t *t, struct peer *peer)
+void peer_free(struct peer *peer)
 {
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         link_drop(link);
-    t->handlers->release(peer);
+    peer->owner->handlers->release(peer);
+    peer->refused[0] = '\0';
+    atomic_store(&peer->error, 0);
 }
 
 bool connect_renew(drail_t *t, struct peer *peer)
@@ -198,90 +201,6 @@ int connect_error(struct peer *peer)
     return was_up ? 0 : error; /* what is still connecting will tell */
 }
 
-/* ---------------------------------------------------------- passive side */
-
-/* Whom do we accept? Lower ranks, which ask again when they gave up. */
-static struct peer *peer_asking(struct rail *rail, const DAT_CR_PARAM *param,
-                                struct hello *hello)
-{
-    drail_t *t = rail->owner;
-    if (!hello_read(rail, param->private_data, param->private_data_size,
-                    hello) ||
-        hello->rank > t->job->rank)
-        return NULL;
-    struct peer *peer = &t->peers[hello->rank];
-    return peer->connected && peer->links[rail->index][hello->ep] ? NULL : peer;
-}
-
-/* Rejected, and why is told at both ends. */
-static void refuse(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
-                   const char *why)
-{
-    struct hello hello = hello_of(rail, 0);
-    snprintf(peer->refused, sizeof peer->refused, "%s", why);
-    atomic_store(&peer->error, DRAIL_EINVAL);
-    dat_cr_reject(cr, sizeof hello, &hello);
-}
-
-static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
-                        unsigned ep)
-{
-    drail_t *t = rail->owner;
-    struct hello hello = hello_of(rail, ep);
-    struct link *link = peer->links[rail->index][ep];
-    if (link) { /* of an attempt before */
-        link_drop(link);
-        atomic_store(&peer->error, 0);
-    }
-    int rc = t->handlers->prepare(peer);
-    if (!rc)
-        rc = link_open(rail, peer, ep, &link);
-    if (rc) { /* told to whoever connects to this peer */
-        snprintf(peer->refused, sizeof peer->refused, "%s",
-                 drail_last_error(t));
-        atomic_store(&peer->error, rc);
-        dat_cr_reject(cr, 0, NULL);
-        return;
-    }
-    peer->links[rail->index][ep] = link;
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
-    if (status != DAT_SUCCESS) {
-        rc = dat_fail(rail, "dat_cr_accept", status);
-        link_down(link, rc, "%s", rail->error.text);
-    }
-}
-
-static int answer(struct rail *rail, DAT_CR_HANDLE cr)
-{
-    DAT_CR_PARAM param;
-    struct hello hello;
-    char why[200];
-    memset(&param, 0, sizeof param);
-    DAT_RETURN status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
-    if (status != DAT_SUCCESS)
-        return dat_fail(rail, "dat_cr_query", status);
-    struct peer *peer = peer_asking(rail, &param, &hello);
-    if (!peer)
-        dat_cr_reject(cr, 0, NULL);
-    else if (hello_differs(rail, &hello, why, sizeof why))
-        refuse(rail, cr, peer, why);
-    else
-        accept_link(rail, cr, peer, hello.ep);
-    return 0;
-}
-
-int connect_serve(drail_t *t)
-{
-    DAT_EVENT event;
-    int rc = 0;
-    for (unsigned r = 0; r < t->nrails && !rc; r++)
-        while (!rc &&
-               dat_evd_dequeue(t->rails[r].cr_evd, &event) == DAT_SUCCESS)
-            rc = answer(&t->rails[r],
-                        event.event_data.cr_arrival_event_data.cr_handle);
-    return rc;
-}
-
 /* ----------------------------------------------------------- active side */
 
 static int ask(struct rail *rail, struct peer *peer, unsigned ep)
@@ -290,6 +209,7 @@ static int ask(struct rail *rail, struct peer *peer, unsigned ep)
     struct sockaddr_storage address = card->address;
     struct hello hello = hello_of(rail, ep);
     struct link *link;
+    hello.attempt = peer->attempt;
     int rc = link_open(rail, peer, ep, &link);
     if (rc)
         return rc;
@@ -313,9 +233,9 @@ int connect_ask(drail_t *t, struct peer *peer)
     int rc = t->handlers->prepare(peer);
     if (t->job->rank > peer->rank)
         return rc;
+    peer->attempt++;
     for (unsigned r = 0; !rc && r < t->nrails; r++)
         for (unsigned e = 0; !rc && e < t->cfg.eps; e++)
-            if (!peer->links[r][e])
-                rc = ask(&t->rails[r], peer, e);
+            rc = ask(&t->rails[r], peer, e);
     return rc;
 }

@@ -8,10 +8,8 @@
 struct peer;
 struct rail;
 
-/* Asks the peer for the links that are missing. */
+/* Active side: asks the peer for all links. */
 int connect_ask(drail_t *t, struct peer *peer);
-/* Answers requests of any peer that have come. */
-int connect_serve(drail_t *t);
 /* Passive side: links whose request was out of date are given up, for the
  * peer asks again. Are there any that have not ended yet? */
 bool connect_renew(drail_t *t, struct peer *peer);
@@ -19,8 +17,9 @@ bool connect_renew(drail_t *t, struct peer *peer);
 bool connect_done(const drail_t *t, const struct peer *peer);
 /* Why it can't be done, or 0: also when a link that has been up is gone. */
 int connect_error(struct peer *peer);
-/* Frees all links to the peer and what belongs to them. */
-void peer_free(drail_t *t, struct peer *peer);
+/* Frees all links to the peer and what belongs to them; it can be connected
+ * to again. */
+void peer_free(struct peer *peer);
 /* Looks for connection events and asynchronous errors. */
 void rail_check(struct rail *rail);
 

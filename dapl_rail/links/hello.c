@@ -9,7 +9,7 @@
 #include "dapl_rail/rails/rail.h"
 
 #define HELLO_MAGIC   0x4452414cu /* "DRAL"; also checks the byte order */
-#define HELLO_VERSION 3u
+#define HELLO_VERSION 4u
 
 struct hello hello_of(const struct rail *rail, unsigned ep)
 {
@@ -22,7 +22,6 @@ struct hello hello_of(const struct rail *rail, unsigned ep)
         .rank = t->job->rank,
         .depth = t->depth_asked,
         .eager_bytes = (uint32_t)t->cfg.eager_bytes,
-        .nrails = (uint16_t)t->nrails,
         .extensions = t->tuning.extensions,
         .eps = t->cfg.eps,
         .ep = ep,
@@ -51,7 +50,6 @@ bool hello_differs(const struct rail *rail, const struct hello *hello,
         const char *name;
         unsigned mine, theirs;
     } settings[] = {
-        {"the number of rails", mine.nrails, hello->nrails},
         {"DRAIL_DEPTH", mine.depth, hello->depth},
         {"DRAIL_EAGER_BYTES", mine.eager_bytes, hello->eager_bytes},
         {"DRAIL_EPS", mine.eps, hello->eps},

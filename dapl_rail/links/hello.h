@@ -21,7 +21,7 @@ struct hello {
     uint32_t rank;
     uint32_t depth;
     uint32_t eager_bytes;
-    uint16_t nrails;
+    uint16_t attempt; /* of a request: the peer's number of its attempt */
     uint16_t extensions;
     uint32_t eps;
     uint32_t ep; /* index of this one */

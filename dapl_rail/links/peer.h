@@ -30,6 +30,10 @@ struct peer {
     char refused[200];  /* why we don't want it, "" else */
     struct card *cards; /* nrails of them */
     struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
+    uint16_t attempt; /* of the active side to connect, the newest */
+    /* passive side, requests.c */
+    bool given_up; /* by us: that attempt */
+    DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };
