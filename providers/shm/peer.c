@@ -13,6 +13,7 @@
 
 #include "shm.h"
 
+#define LOOK_NS    100000000u /* pids come again much later, as a rule */
 #define MAPS_BYTES (CORE_MAX_MRS * sizeof(struct shm_map))
 
 static void peer_free(struct shm_peer *p)
@@ -135,6 +136,18 @@ bool shm_peer_dead(const struct shm_peer *peer)
     if (peer->pidfd < 0) /* no such system call, or not permitted */
         return kill(peer->pid, 0) && errno == ESRCH;
     return poll(&ended, 1, 0) > 0;
+}
+
+bool shm_peer_has_pid(struct shm_peer *peer)
+{
+    uint64_t now = shm_now_ns();
+    if (now - atomic_load_explicit(&peer->lived, memory_order_relaxed) <
+        LOOK_NS)
+        return true;
+    if (shm_peer_dead(peer))
+        return false;
+    atomic_store_explicit(&peer->lived, now, memory_order_relaxed);
+    return true;
 }
 
 /* Opens the file behind a range, if it is the one that was registered, long

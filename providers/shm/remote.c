@@ -56,6 +56,8 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         const DAT_LMR_TRIPLET *seg, uint64_t total, uint64_t address)
 {
     uint64_t done = 0;
+    if (!shm_peer_has_pid(c->peer))
+        return DAT_DTO_ERR_TRANSPORT;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
         /* The last word by itself: the kernel's string copy may store the

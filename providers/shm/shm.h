@@ -147,7 +147,8 @@ struct shm_peer {
     pid_t pid;
     uint64_t inode; /* of its control segment: its identity */
     int pidfd;
-    bool stuck; /* in an access, when last waited for; ia->lock */
+    _Atomic uint64_t lived; /* ns: it did, when last looked for */
+    bool stuck;             /* in an access, when last waited for; ia->lock */
     struct shm_control control;
     struct shm_clock *clocks; /* NULL: no model */
     struct shm_way way;
@@ -453,6 +454,10 @@ shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
 /* Drops maps of ranges that the peer has withdrawn, if there are new ones. */
 void shm_peer_drop_stale(struct shm_peer *peer);
 bool shm_peer_dead(const struct shm_peer *peer);
+/* May its pid be used, which the kernel gives to another process when it has
+ * died? Looks now and then: a pid that serves again within a tenth of a second
+ * is not noticed. */
+bool shm_peer_has_pid(struct shm_peer *peer);
 
 /* remote.c: access to the peer's memory that needs this privilege; slot: see
  * shm_dir.access */

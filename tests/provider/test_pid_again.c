@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pid of a peer that is gone may be another process's: memory that is
+ * reached by pid is not accessed any more, even while the connection manager
+ * has had no time to notice the death. Here it gets none, and the kernel would
+ * access anybody's memory by that pid. */
+#include "peer.h"
+
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BYTES   4096
+#define BOUND_S 5 /* a peer's death shows much sooner */
+
+#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
+
+static atomic_bool manager_starves, pid_is_anothers;
+
+INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
+                               int timeout)
+{
+    int n = (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, NULL, 8);
+    while (atomic_load(&manager_starves))
+        poll_pause();
+    return n;
+}
+
+static ssize_t vm_call(long number, pid_t pid, const struct iovec *here,
+                       unsigned long n_here, const struct iovec *there,
+                       unsigned long n_there, unsigned long flags)
+{
+    ssize_t bytes = 0;
+    if (!atomic_load(&pid_is_anothers))
+        return syscall(number, pid, here, n_here, there, n_there, flags);
+    for (unsigned long i = 0; i < n_there; i++)
+        bytes += (ssize_t)there[i].iov_len;
+    return bytes;
+}
+
+INSTEAD_OF_LIBC ssize_t process_vm_writev(pid_t pid, const struct iovec *here,
+                                          unsigned long n_here,
+                                          const struct iovec *there,
+                                          unsigned long n_there,
+                                          unsigned long flags)
+{
+    return vm_call(SYS_process_vm_writev, pid, here, n_here, there, n_there,
+                   flags);
+}
+
+INSTEAD_OF_LIBC ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
+                                         unsigned long n_here,
+                                         const struct iovec *there,
+                                         unsigned long n_there,
+                                         unsigned long flags)
+{
+    return vm_call(SYS_process_vm_readv, pid, here, n_here, there, n_there,
+                   flags);
+}
+
+static DAT_DTO_COMPLETION_STATUS write_once(end_t *me, const peer_t *peer)
+{
+    DAT_LMR_TRIPLET from = local(&me->mem, 0, BYTES);
+    DAT_RMR_TRIPLET to = remote(&peer->end.mem, 0, BYTES);
+    DAT_OK(dat_ep_post_rdma_write(me->ep, 1, &from, cookie(1), &to,
+                                  DAT_COMPLETION_DEFAULT_FLAG));
+    DAT_EVENT e = EXPECT_EVENT(me->request, DAT_DTO_COMPLETION_EVENT);
+    return e.event_data.dto_completion_event_data.status;
+}
+
+static void a_dead_peers_pid(void **state)
+{
+    (void)state;
+    peer_t peer;
+    end_t me;
+    peer_start(&peer, &(peer_options_t){PEER_PROCESS, MEMORY_MALLOC, BYTES,
+                                        DAT_MEM_PRIV_ALL_FLAG});
+    end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    peer_connect(&peer, &me);
+    assert_int_equal(write_once(&me, &peer), DAT_DTO_SUCCESS);
+
+    atomic_store(&manager_starves, true);
+    peer_kill(&peer);
+    atomic_store(&pid_is_anothers, true);
+    time_t end = time(NULL) + BOUND_S;
+    DAT_DTO_COMPLETION_STATUS status;
+    while ((status = write_once(&me, &peer)) == DAT_DTO_SUCCESS &&
+           time(NULL) < end)
+        poll_pause();
+    atomic_store(&pid_is_anothers, false);
+    atomic_store(&manager_starves, false);
+    assert_int_equal(status, DAT_DTO_ERR_TRANSPORT);
+    EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
+    end_close(&me);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dead_peers_pid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
