@@ -4,10 +4,6 @@
  * process itself, which finds the queue among its own mappings. */
 #include "peer.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "providers/shm/ring.h"
 
 #define BYTES 65536
@@ -16,26 +12,6 @@
 #define RING    SHM_PAGE
 #define BACKLOG (SHM_PAGE + 2 * SHM_RING_BYTES)
 #define HEAD    SHM_HEAD
-
-/* The first message at that offset of the connection's file. */
-static unsigned char *find_message(uint64_t offset)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    unsigned char *found = NULL;
-    assert_non_null(maps);
-    while (!found && fgets(line, sizeof line, maps)) {
-        uint64_t start, end, at;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw-s %" SCNx64, &start, &end,
-                   &at) == 3 &&
-            strstr(line, "dapl-shm-connection") && offset >= at &&
-            offset < at + (end - start))
-            found = (unsigned char *)(uintptr_t)(start + (offset - at));
-    }
-    fclose(maps);
-    assert_non_null(found);
-    return found;
-}
 
 /* All but its sequence number, without which it is no message. */
 static void scribble(unsigned char *message, uint64_t *seed)
@@ -74,7 +50,7 @@ static bool one_message(uint64_t *seed, unsigned before, uint64_t offset)
     DAT_LMR_TRIPLET out = local(&a.mem, 0, 1000), in = local(&b.mem, 0, BYTES);
     for (unsigned i = 0; i <= before; i++)
         DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
-    scribble(find_message(offset), seed);
+    scribble(shared_mapping("dapl-shm-connection", offset), seed);
     for (unsigned i = 0; i < before; i++) {
         DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i), 0));
         EXPECT_DTO(b.recv, i, DAT_DTO_SUCCESS, 1000);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -134,6 +135,23 @@ void region_destroy(region_t *region)
         free(region->all);
     }
     memset(region, 0, sizeof *region);
+}
+
+void *shared_mapping(const char *name, uint64_t offset)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512], *found = NULL;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps)) {
+        uint64_t start, end, at;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " rw-s %" SCNx64, &start, &end,
+                   &at) == 3 &&
+            strstr(line, name) && offset >= at && offset < at + (end - start))
+            found = (char *)(uintptr_t)(start + (offset - at));
+    }
+    fclose(maps);
+    assert_non_null(found);
+    return found;
 }
 
 void poll_pause(void)

@@ -86,6 +86,10 @@ void region_destroy(region_t *region);
 /** A millisecond, between two looks at memory that another process writes. */
 void poll_pause(void);
 
+/** The first place where this process has mapped that offset of a file of this
+ *  name, to read and write it: what its peers share with it, too. */
+void *shared_mapping(const char *name, uint64_t offset);
+
 /** Reproducible noise. */
 void fill(void *memory, size_t bytes, uint64_t seed);
 /** Next random number of a generator whose state is *seed. */
