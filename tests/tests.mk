@@ -48,6 +48,7 @@ $(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon: \
   $(BUILD)/obj/dapl_rail/stripe/choose.o $(BUILD)/obj/dapl_rail/stripe/contest.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
+$(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \
