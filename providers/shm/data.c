@@ -273,7 +273,8 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         return DAT_SUCCESS;
     }
     if (dto->op == CORE_WRITE)
-        shm_peer_prefetch(c->peer, dto->remote_key, dto->remote_address);
+        shm_peer_prefetch(c->peer, dto->remote_key,
+                          dto->remote_address + dto->total - 1);
     uint64_t due = c->sia->clocks ? modelled(c, dto) : 0;
     switch (dto->op) {
     case CORE_SEND:

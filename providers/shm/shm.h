@@ -436,8 +436,9 @@ static inline const struct shm_map *shm_peer_map(struct shm_peer *peer,
     bool known = atomic_load_explicit(&m->name, memory_order_acquire) == name;
     return known ? m : shm_peer_map_new(peer, key);
 }
-/* A write comes: asks for its first line, so that a peer who polls it gives it
- * up while the access is being checked. A hint only. */
+/* A write comes: asks for its last line, so that a peer who polls it gives it
+ * up while the access is being checked and the others are copied. A hint
+ * only. */
 __attribute__((no_sanitize("thread"))) static inline void
 shm_peer_prefetch(const struct shm_peer *peer, uint32_t key, uint64_t address)
 {
