@@ -17,8 +17,7 @@
 
 #include "dapl_rail/platform/platform.h"
 
-#define SPIN_CHECK_TURNS  16u /* polls between looks at the clock */
-#define SPIN_CHECK_YIELDS 8u  /* the same for who yields, which takes longer */
+#define SPIN_CHECK_TURNS 16u /* polls between looks at the clock */
 /* yield_ns: a cache line's way and a short handler */
 #define SPIN_YIELD_NS 3000u
 
@@ -55,7 +54,7 @@ static inline bool spin_more(struct spin *s)
         p->yield(p);
     else
         p->relax(p);
-    if (++s->turns % (s->yielding ? SPIN_CHECK_YIELDS : SPIN_CHECK_TURNS))
+    if (++s->turns % SPIN_CHECK_TURNS)
         return true;
     uint64_t now = p->now_ns(p);
     if (!s->start_ns)
