@@ -52,6 +52,8 @@ int request_unbind(dcoll_request_t *q)
 {
     int rc = 0;
     for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
+        if (!q->mem[s])
+            continue;
         int failed = leftovers_release(q->team, q->mem[s], NULL);
         rc = rc ? rc : failed;
         q->mem[s] = NULL;

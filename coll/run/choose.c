@@ -119,8 +119,6 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
         *algorithm = dcoll_table_select(&team->table,
                                         drail_config_of(team->rail)->engine,
                                         &team->shape, args);
-        args->depth =
-            dcoll_depth(*algorithm, &team->shape, call->bytes, args->depth);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);
@@ -131,6 +129,5 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
     const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
     if (why)
         return team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why);
-    args->depth = dcoll_depth(a, &team->shape, call->bytes, args->depth);
     return 0;
 }

@@ -40,6 +40,8 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     q->team = team;
     q->owner = owner;
     q->args = *args;
+    q->args.depth =
+        dcoll_depth(algorithm, &team->shape, args->bytes, args->depth);
     q->algorithm = algorithm;
     q->node = SEGMENT_NONE;
     q->call = call_of(args, algorithm, true);
