@@ -20,10 +20,13 @@
  */
 #include "dapl_rail/stripe/choose.h"
 
-#define PART_NS        1e5  /* a part of an epoch lasts so long, at least */
-#define LONG_NS        1e6  /* two that last so long are enough, … */
-#define LONG_MESSAGES  20   /* … if they are of so many messages */
-#define SKIP_MESSAGES  2    /* caches, sleeping threads, messages under way */
+#define PART_NS        1e5 /* a part of an epoch lasts so long, at least */
+#define TURN_NS        4e5 /* a turn is over then, however few it was, … */
+#define TURN_NS_MIN    2e4 /* … and not before that */
+#define LONG_NS        1e6 /* two that last so long are enough, … */
+#define LONG_MESSAGES  20  /* … if they are of so many messages */
+#define SKIP_MESSAGES  2 /* caches, sleeping threads, messages under way … */
+#define SKIP_BYTES     8e6  /* … do not tell on as many of so many bytes */
 #define BUDGET         0.01 /* part of the time that trials may lose */
 #define DEBT_MAX       1000 /* times as long: the process may have slept */
 #define GRANTS         3    /* contests for new champions, in a row */
@@ -108,6 +111,7 @@ static void contest(struct choice *c, unsigned first, unsigned end)
 static void contest_of_all(struct choice *c)
 {
     c->grants = GRANTS;
+    c->stint = 0;
     contest(c, 0, plain_candidates(c));
 }
 
@@ -278,19 +282,31 @@ static double usual_rate(const struct epoch *e)
     return sorted[e->parts / 2];
 }
 
-/* Is a part complete with these messages? */
-static bool part_ends(struct epoch *e, unsigned messages, double bytes,
+/*
+ * Is a part complete with these messages? The turns of a contest are as many
+ * messages as the first part was, rounded: where both sides send to each other
+ * and each waits for the other's messages, they change at the same time. What
+ * one side alone does differently would hardly tell.
+ */
+static bool part_ends(struct choice *c, unsigned messages, double bytes,
                       double ns)
 {
+    struct epoch *e = &c->epoch;
     e->messages += messages;
     e->part_bytes += bytes;
     e->part_ns += ns;
-    if (e->part_ns < PART_NS)
+    bool enough = e->part_ns >= PART_NS;
+    if (c->contest.in && c->stint)
+        enough = e->part_ns >= TURN_NS ||
+                 (e->part_ns >= TURN_NS_MIN && e->messages >= c->stint);
+    if (!enough)
         return false;
     if (!e->parts || e->part_ns < e->shortest)
         e->shortest = e->part_ns;
     e->rate[e->parts++] = e->part_bytes / e->part_ns;
     e->part_bytes = e->part_ns = 0;
+    if (!c->stint)
+        c->stint = 1u << (31 - __builtin_clz(e->messages));
     return true;
 }
 
@@ -302,9 +318,9 @@ static bool complete(const struct epoch *e)
 }
 
 /* Does the change to this set tell on so much? */
-static bool skipped(struct epoch *e, unsigned messages, double ns)
+static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
 {
-    if (!e->skip || (messages >= LONG_MESSAGES && ns >= LONG_NS))
+    if (!e->skip || (messages >= LONG_MESSAGES && bytes >= SKIP_BYTES))
         return false;
     if (ns > 0)
         e->skip -= messages < e->skip ? messages : e->skip;
@@ -318,7 +334,7 @@ void choice_measured(struct choice *c, uint32_t set, unsigned messages,
     if (!several_rails(c->rails) || c->rest || set != choice_set(c))
         return; /* not asked for, or started before this epoch */
     account(c, bytes, ns);
-    if (skipped(e, messages, ns) || !part_ends(e, messages, bytes, ns))
+    if (skipped(e, messages, bytes, ns) || !part_ends(c, messages, bytes, ns))
         return;
     if (c->contest.in) {
         double rate = e->rate[0];

@@ -41,6 +41,7 @@ struct choice {
     uint32_t champion; /* set in use, at first all rails without threads */
     bool settled;      /* it has won a contest */
     struct contest contest;
+    unsigned stint;      /* messages of a turn there, 0: not yet known */
     unsigned next;   /* candidate that is tried next */
     unsigned grants; /* of contests with what is like a new champion */
     unsigned since;  /* epochs since the last contest */
