@@ -565,10 +565,17 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
 /** Two-sided message; eager up to eager_bytes, else rendezvous by striped
  *  RDMA read (then @p mem, if not NULL, spares the registration). Messages
  *  between two ranks arrive in order. Blocking until the buffer may be used
- *  again. A rendezvous that the peer has not read in time (DRAIL_ETIMEOUT,
- *  DRAIL_EINTR) is withdrawn: the peer does not receive it; if it has begun to
- *  read it, with @p mem, where the memory is registered otherwise, too, or
- *  without a credit left, the connection ends. */
+ *  again.
+ *
+ *  An eager one needs a credit of the peer's, as notifications do: half of the
+ *  depth is there without a call of the peer's, and more comes when it takes
+ *  what was sent. Two ranks that both send more before they receive wait for
+ *  each other until the time is out (DRAIL_ETIMEOUT).
+ *
+ *  A rendezvous that the peer has not read in time (DRAIL_ETIMEOUT,
+ *  DRAIL_EINTR) is withdrawn: the peer does not receive it. If it has begun to
+ *  read it, it receives all of it as it was, or the connection ends; so it does
+ *  with @p mem, or where the memory is registered otherwise, too. */
 int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
                drail_mem_t *mem);
 /** Receives the next message of @p peer; DRAIL_ETRUNC (message dropped,

@@ -92,16 +92,11 @@ static int readable(drail_t *t, const void *buffer, size_t bytes,
 static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
                      bool stays, int code)
 {
-    struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
-    struct link *link = peer->links[rail][0];
+    const struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
     bool late = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
-    int rc = stays || !late ? code : link_reserve(link);
-    if (rc == 0) {
-        rc = link_send(link, &wire, NULL, 0, NULL);
-        if (rc)
-            link_unreserve(link);
-    }
-    if (rc)
+    if (late && !stays)
+        link_withdraw(peer->links[rail][0], &wire);
+    else
         links_end(t, peer, RAIL_BIT(t->nrails) - 1, code,
                   "an announced message was not read in time");
 }

@@ -27,7 +27,7 @@ int link_reserve(struct link *link)
     if (link->state > LINK_UP)
         return link->error;
     /* one slot is kept for messages of credits */
-    if (!link->credits || !slot_free(link, 1))
+    if (link->credits <= 0 || !slot_free(link, 1))
         return DRAIL_EAGAIN;
     link->credits--;
     link->reserved++;
@@ -128,6 +128,12 @@ void link_reply(struct link *link, enum reply_kind kind,
     if (bytes)
         memcpy(reply->data, payload, bytes);
     link_pay(link);
+}
+
+void link_withdraw(struct link *link, const struct wire *wire)
+{
+    link->credits--;
+    link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
 }
 
 int link_replied(const struct link *link, enum reply_kind kind)

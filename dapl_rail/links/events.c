@@ -62,8 +62,9 @@ static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
 static bool credits_arrived(struct link *link, unsigned credits)
 {
     link->rail->stats.recvs++;
-    link->credits += credits;
-    return link->credits + link->reserved <= link->rail->owner->cfg.depth;
+    link->credits += (int)credits;
+    return link->credits + (int)link->reserved <=
+           (int)link->rail->owner->cfg.depth;
 }
 
 /* NULL, or what is wrong with the message. */

@@ -140,7 +140,7 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     link->peer = peer;
     link->index = index;
     link->full_at = rail->request_depth;
-    link->credits = depth;
+    link->credits = (int)depth;
     link->nslots = depth + SPARE_RECEIVES;
     link->slot_bytes = slot_bytes(t);
     while (ring < rail->request_depth)

@@ -58,8 +58,9 @@ struct slot {
 };
 
 /* A message that needs no credit and leaves when there is room. The peer has
- * asked for it, and asks again only when it has it. */
-enum reply_kind { REPLY_ATOMIC, REPLY_FINISHED, REPLIES };
+ * asked for it, and asks again only when it has it; of a withdrawal see
+ * link_withdraw(). */
+enum reply_kind { REPLY_ATOMIC, REPLY_FINISHED, REPLY_WITHDRAWN, REPLIES };
 
 struct reply {
     struct wire wire;
@@ -96,7 +97,8 @@ struct link {
     bool last_posted; /* the last request, whose event tells of all others */
 
     /* credits.c */
-    unsigned credits, owed;
+    int credits; /* -1: one has been borrowed */
+    unsigned owed;
     unsigned reserved; /* send slots, each with a credit */
     unsigned next;     /* send slot */
 
@@ -129,8 +131,8 @@ struct link_handlers {
 /* Receives beyond those that credits stand for: two messages of credits can
  * be under way (each gives back at least half of the depth), the reply to an
  * atomic, the words that two rendezvous are finished (of a withdrawn one, and
- * of the next), and the peer's last message (link_settled). */
-#define SPARE_RECEIVES 6
+ * of the next), a withdrawal, and the peer's last message (link_settled). */
+#define SPARE_RECEIVES 7
 /* Request DTOs per EP and unit of depth. */
 #define REQUESTS_PER_RECEIVE 4
 

@@ -67,14 +67,24 @@ static bool message_ready(struct inbox *box)
     return false;
 }
 
+static bool is_announced(const struct inbox *box)
+{
+    const struct slot *slot = inbox_next(box)->slot;
+    return ((const struct wire *)slot->data)->type == WIRE_RENDEZVOUS;
+}
+
 int message_owed(drail_t *t, void *arg, uint32_t *owed)
 {
-    const struct message_wait *w = arg;
+    struct message_wait *w = arg;
+    const struct inbox *box = &w->peer->mail->messages;
     (void)t;
     *owed = w->rails;
-    if (message_ready(&w->peer->mail->messages))
+    bool ready = message_ready(&w->peer->mail->messages);
+    if (ready && (w->looked || !is_announced(box)))
         return 1;
-    return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
+    w->looked = true;
+    return ready ? 0
+                 : atomic_load_explicit(&w->peer->error, memory_order_relaxed);
 }
 
 bool message_finished(const struct peer *peer, uint32_t id)

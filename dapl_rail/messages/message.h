@@ -21,6 +21,7 @@ struct message_wait {
     struct peer *peer;
     uint32_t rails;    /* that may bring it */
     uint32_t finished; /* number of the rendezvous */
+    bool looked; /* whether the next message has been withdrawn meanwhile */
 };
 
 /* These are owed_t. The next message is there: */
