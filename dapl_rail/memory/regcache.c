@@ -169,16 +169,24 @@ void regions_free(drail_t *t)
     t->cache = NULL;
 }
 
-struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
-                             uint64_t address, size_t bytes)
+static bool view_grants(const drail_mem_t *view, uint64_t address, size_t bytes,
+                        unsigned access)
 {
-    struct region *region = t->cache->head.next;
+    uintptr_t begin = (uintptr_t)view->address;
+    return view->access & access && address >= begin && bytes <= view->bytes &&
+           address - begin <= view->bytes - bytes;
+}
+
+bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
+                uint64_t address, size_t bytes, unsigned access)
+{
+    const struct region *region = t->cache->head.next;
     for (; region != &t->cache->head; region = region->next)
-        if (!region->stale && region->rmr_context[rail] == key &&
-            covers(region, (const void *)(uintptr_t)address, bytes,
-                   DRAIL_ACCESS_REMOTE_ATOMIC))
-            return region;
-    return NULL;
+        for (const drail_mem_t *view = region->views; view; view = view->next)
+            if (region->rmr_context[rail] == key &&
+                view_grants(view, address, bytes, access))
+                return true;
+    return false;
 }
 
 void drail_cache_stats(const drail_t *t, drail_cache_stats_t *stats)

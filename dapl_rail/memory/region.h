@@ -53,8 +53,10 @@ void region_forget(struct region *region);
 
 /* Shared memory that a provider of this host can map: errno or 0. */
 int memory_map(size_t bytes, void **address, int *fd);
-struct region *region_of_key(drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
-                             uint64_t address, size_t bytes);
+/* May a peer with this key reach so many bytes there? Only where a handle with
+ * this access is left: the rest of a region may be unmapped. */
+bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
+                uint64_t address, size_t bytes, unsigned access);
 /* Does the registration end with its next release? Else it has other users, or
  * is kept. */
 bool region_ends(const struct region *region);

@@ -12,12 +12,18 @@ static bool complete(const struct slot *slot)
     return slot->bytes >= sizeof(struct wire) + sizeof(struct wire_atomic);
 }
 
-static void serve(struct link *link, struct wire_atomic *a)
+static bool may_serve(const struct link *link, const struct wire_atomic *a)
+{
+    return a->address % 8 == 0 &&
+           key_grants(link->rail->owner, link->rail->index, a->rmr_context,
+                      a->address, 8, DRAIL_ACCESS_REMOTE_ATOMIC);
+}
+
+static void serve(const struct link *link, struct wire_atomic *a)
 {
     uint64_t *at = (uint64_t *)(uintptr_t)a->address;
     a->status = 0;
-    if (a->address % 8 || !region_of_key(link->rail->owner, link->rail->index,
-                                         a->rmr_context, a->address, 8)) {
+    if (!may_serve(link, a)) {
         a->status = DRAIL_EACCESS;
     } else if (a->op == DRAIL_FETCH_ADD) {
         a->old = __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
@@ -35,6 +41,8 @@ const char *atomic_asked(struct slot *slot)
     if (!complete(slot))
         return "length of an atomic";
     a = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
+    if (a.op != DRAIL_FETCH_ADD && a.op != DRAIL_CMP_SWAP)
+        return "operation of an atomic";
     serve(slot->link, &a);
     link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
     slot_return(slot, true);
