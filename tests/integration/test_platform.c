@@ -4,7 +4,9 @@
  * process, which all-gather through its memory, and the clock is another one.
  */
 #include <pthread.h>
+#include <sched.h>
 
+#include "dapl_rail/batch.h"
 #include "machine.h"
 #include "ranks.h"
 
@@ -20,13 +22,16 @@ struct world {
     void *arg;
     pthread_barrier_t barrier;
     unsigned char gathered[RANKS * GATHERS];
-    _Atomic unsigned clocks, starts, joins, waits, wakes, pauses, ended;
+    _Atomic unsigned clocks, cpu_clocks, pauses, waits, wakes;
+    _Atomic unsigned starts, joins, regions, copies, ended;
 };
 
 struct place {
     struct world *world;
     unsigned rank;
 };
+
+static struct world world;
 
 /* ------------------------------------------------------------- the hooks */
 
@@ -41,6 +46,19 @@ static uint64_t clock_ahead(const struct drail_platform *p)
 {
     world_of(p)->clocks++;
     return machine->now_ns(machine) + AHEAD;
+}
+
+static uint64_t count_cpu(const struct drail_platform *p)
+{
+    world_of(p)->cpu_clocks++;
+    return machine->cpu_ns(machine);
+}
+
+static void count_copy(const struct drail_platform *p, void *to,
+                       const void *from, size_t bytes)
+{
+    world_of(p)->copies++;
+    machine->copy(machine, to, from, bytes);
 }
 
 static void sleep_ahead(const struct drail_platform *p, uint64_t ns)
@@ -84,6 +102,13 @@ static void count_join(const struct drail_platform *p,
 {
     world_of(p)->joins++;
     machine->threads_join(machine, threads);
+}
+
+static int count_run(const struct drail_platform *p, unsigned n,
+                     platform_body_t body, void *arg)
+{
+    world_of(p)->regions++;
+    return machine->threads_run(machine, n, body, arg);
 }
 
 static int gather(void *context, const void *mine, size_t bytes, void *all,
@@ -186,10 +211,73 @@ static void nothing_comes(struct rank *r)
     barrier(r);
 }
 
+static void fork_and_join(struct rank *r)
+{
+    everybody(r);
+    check(world.regions > 0);
+}
+
+/* Threads of a team that have nothing to do sleep, and are woken. */
+static void asleep(struct rank *r)
+{
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+    void *memory;
+    expect(r, 0, drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, &memory, &mem));
+    exchange_keys(r, mem, keys);
+    drail_xfer_t x = {.local = memory,
+                      .local_mem = mem,
+                      .remote = &keys[r->peer],
+                      .bytes = BYTES};
+    for (unsigned n = 0; r->rank == 0 && n < 10; n++) {
+        unsigned waits = world.waits, wakes = world.wakes;
+        double begin = seconds();
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
+        while (world.waits == waits && seconds() - begin < 10)
+            sched_yield();
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
+        expect(r, 0, drail_fence(r->t, 1));
+        check(world.waits > waits && world.wakes > wakes);
+    }
+    barrier(r);
+    expect(r, 0, drail_mem_release(mem));
+}
+
+static void message(struct rank *r)
+{
+    char text[8] = "";
+    unsigned before = world.copies;
+    barrier(r);
+    if (r->rank == 0)
+        expect(r, 0, drail_send(r->t, 1, "abc", 4, NULL));
+    else
+        expect(r, 0, drail_recv(r->t, 0, text, sizeof text, NULL, -1));
+    check(r->rank == 0 || !strcmp(text, "abc"));
+    barrier(r);
+    check(world.copies >= before + 2); /* into a slot, and out of it */
+}
+
+static void account(struct rank *r)
+{
+    drail_batch_t batch = {.count = 1, .account = true};
+    unsigned before = world.cpu_clocks;
+    if (r->rank == 0)
+        expect(r, 0, drail_batch(r->t, 1, &batch));
+    else
+        expect(r, 0, drail_batch_answer(r->t, 0, false, 0, NULL));
+    check(r->rank || world.cpu_clocks > before);
+}
+
 static void threaded(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_THREADED;
     cfg->team = DRAIL_TEAM_RESIDENT;
+}
+
+static void forking(drail_config_t *cfg)
+{
+    cfg->engine = DRAIL_ENGINE_THREADED;
+    cfg->team = DRAIL_TEAM_FORKJOIN;
 }
 
 static void nonthreaded(drail_config_t *cfg)
@@ -197,37 +285,42 @@ static void nonthreaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
 }
 
-int main(void)
-{
-    static const struct test tests[] = {
-        {"threaded", RANKS, everybody, threaded, 0},
-        {"nonthreaded", RANKS, everybody, nonthreaded, 0},
-        {"nothing comes", 2, nothing_comes, NULL, 0},
-    };
-    static struct world w;
-    drail_job_config_t cfg;
-    bool ok = true;
+static const struct test tests[] = {
+    {"threaded", RANKS, everybody, threaded, 0},
+    {"fork and join", RANKS, fork_and_join, forking, 0},
+    {"nonthreaded", RANKS, everybody, nonthreaded, 0},
+    {"nothing comes", 2, nothing_comes, NULL, 0},
+    {"threads that sleep", 2, asleep, threaded, 0},
+    {"a message", 2, message, NULL, 0},
+    {"an account", 2, account, nonthreaded, 0},
+};
 
+static void world_make(void)
+{
+    struct drail_platform *p = &world.platform;
     machine = machine_platform();
-    w.platform = *machine;
-    w.platform.now_ns = clock_ahead;
-    w.platform.sleep_until = sleep_ahead;
-    w.platform.wait = count_wait;
-    w.platform.wake = count_wake;
-    w.platform.yield = w.platform.relax = count_pause;
-    w.platform.threads_start = count_start;
-    w.platform.threads_join = count_join;
-    w.platform.run_ranks = run_as_threads;
-    drail_job_config_init(&cfg);
-    cfg.platform = &w.platform;
-    for (unsigned i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        cfg.nranks = tests[i].nranks;
-        int rc = drail_job_run(&cfg, rank_main, (void *)(uintptr_t)&tests[i]);
-        printf("%s %u - %s\n", rc ? "not ok" : "ok", i + 1, tests[i].name);
-        ok &= !rc;
-    }
-    printf("# %u clocks, %u starts, %u joins, %u waits, %u wakes, %u pauses\n",
-           w.clocks, w.starts, w.joins, w.waits, w.wakes, w.pauses);
-    return !(ok && w.clocks && w.starts == RANKS && w.joins == RANKS &&
-             w.pauses);
+    *p = *machine;
+    p->now_ns = clock_ahead;
+    p->cpu_ns = count_cpu;
+    p->sleep_until = sleep_ahead;
+    p->wait = count_wait;
+    p->wake = count_wake;
+    p->yield = p->relax = count_pause;
+    p->threads_start = count_start;
+    p->threads_join = count_join;
+    p->threads_run = count_run;
+    p->copy = count_copy;
+    p->run_ranks = run_as_threads;
+}
+
+int main(int argc, char **argv)
+{
+    setenv("DRAIL_SPIN_US", "0", 1); /* sleeps at once */
+    world_make();
+    ranks_platform = &world.platform;
+    int failed =
+        run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    check(world.clocks && world.pauses);
+    check(world.starts && world.joins == world.starts);
+    return failed;
 }
