@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What core keeps for itself: the objects that no transport sees, and what
- * the files of core call of one another.
+ * the files of core call of one another. They call downward:
+ *
+ *  provider                  entry points, by name
+ *  ia cno connection ep      operations of DAT's objects, …
+ *  extension memory
+ *  dto srq                   … of what is posted
+ *  evd                       … and of what comes of it
+ *  wait event ep_state
+ *  bells epset               who sleeps for what, who is polled
+ *  object fork fence
  */
 #ifndef DAPL_CORE_INTERNAL_H
 #define DAPL_CORE_INTERNAL_H
