@@ -18,7 +18,7 @@ AARCH64_RUN  := qemu-aarch64 -L /usr/aarch64-linux-gnu \
 # memory (process_vm_readv), RLIMIT_AS, threads in a process that was forked
 # from one with threads; test_access reads its maps 16,384 times, and
 # test_copy_choice starts itself again.
-AARCH64_WITHOUT := access atomic_lock copy_choice death ep_attributes fork maps posted
+AARCH64_WITHOUT := access atomic_lock copy_choice death ep_attributes fork maps pid_again posted
 AARCH64_TESTS := $(filter-out $(AARCH64_WITHOUT:%=$(AARCH64)/test/provider/test_%),\
   $(patsubst tests/%.c,$(AARCH64)/test/%,\
     $(wildcard tests/unit/test_*.c tests/provider/test_*.c)))
