@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "dapl_rail/base/error.h"
-#include "dapl_rail/base/handle.h"
 #include "dapl_rail/memory/regcache.h"
 #include "dapl_rail/memory/region.h"
 
