@@ -7,8 +7,9 @@
 #include "dapl_rail/platform/spin.h"
 
 #define MS                    1000000ull
-#define POLLS_AT_ONCE         16u  /* before anything else */
-#define POLLS_BEFORE_PROGRESS 256u /* of a flag, before a look at the rails */
+#define POLLS_AT_ONCE         16u    /* before anything else */
+#define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
+#define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
 #define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
@@ -122,14 +123,15 @@ struct patience { /* of one wait for a request */
     struct spin spin;
 };
 
-/* What we wait for may need this very core: a rank, or our rails' threads. */
+/* What we wait for may need this very core: a rank, our rails' threads, or, if
+ * it takes so long, somebody else's program. */
 static uint64_t yield_after_ns(const dcoll_team_t *team)
 {
     if (team->crowded)
         return 0;
     return drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED
                ? SPIN_YIELD_NS
-               : SLEEP_AFTER_NS;
+               : YIELD_AFTER_NS;
 }
 
 static void patience_begin(struct patience *p, const dcoll_team_t *team,

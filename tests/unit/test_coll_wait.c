@@ -22,10 +22,11 @@
 struct play {
     struct drail_platform platform; /* first: hooks get its address */
     uint64_t now;
-    unsigned polls, sleeps, sleeps_then; /* then: when it came */
-    unsigned looks;                      /* at the rails since the last sleep */
-    bool came;                           /* what is waited for */
-    uint64_t longest;                    /* sleep */
+    unsigned polls, yields;       /* yields are polls, too */
+    unsigned sleeps, sleeps_then; /* then: when it came */
+    unsigned looks;               /* at the rails since the last sleep */
+    bool came;                    /* what is waited for */
+    uint64_t longest;             /* sleep */
     void (*others)(struct play *p);
     unsigned next; /* flag that is set next */
 
@@ -126,6 +127,12 @@ static void poll_hook(const struct drail_platform *p)
     play->others(play);
 }
 
+static void yield_hook(const struct drail_platform *p)
+{
+    ((struct play *)p)->yields++;
+    poll_hook(p);
+}
+
 static void set(struct play *p, unsigned flag)
 {
     atomic_store(&p->words[FLAGS + flag].value, 1);
@@ -157,7 +164,7 @@ static struct play *setup(struct play *p, void (*others)(struct play *p))
     p->platform = (struct drail_platform){.now_ns = now_hook,
                                           .wait = sleep_hook,
                                           .sleep_until = nap_hook,
-                                          .yield = poll_hook,
+                                          .yield = yield_hook,
                                           .relax = poll_hook};
     p->now = 1;
     p->others = others;
@@ -209,6 +216,19 @@ static void test_short_wait_polls(void **state)
     assert_int_equal(request_finish(&p->waits, 1000), 0);
     assert_int_equal(p->sleeps, 0);
     assert_true(p->polls > 0);
+}
+
+/* Whatever the engine: who is waited for may be kept from its core. */
+static void test_longer_wait_yields(void **state)
+{
+    static struct play play;
+    (void)state;
+    struct play *p = setup(&play, at_1_ms);
+    request(p, &p->waits, 0, 0, 1);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_true(p->yields > 0);
+    /* for a tenth of the time at most it kept the core */
+    assert_true((p->polls - p->yields) * (US / 2) <= MS / 10);
 }
 
 static void nobody(struct play *p)
@@ -270,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sleeper_advances_others),
         cmocka_unit_test(test_short_wait_polls),
+        cmocka_unit_test(test_longer_wait_yields),
         cmocka_unit_test(test_notification_with_progress),
         cmocka_unit_test(test_credit_with_progress),
         cmocka_unit_test(test_notification_too_early),
