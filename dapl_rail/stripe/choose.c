@@ -20,10 +20,11 @@
  */
 #include "dapl_rail/stripe/choose.h"
 
-#define PART_NS        1e5 /* a part of an epoch lasts so long, at least */
-#define TURN_NS        4e5 /* a turn is over then, however few it was, … */
-#define TURN_NS_MIN    2e4 /* … and not before that */
-#define LONG_NS        1e6 /* two that last so long are enough, … */
+#define PART_NS        2e5 /* a part of an epoch lasts so long, at least */
+#define TURN_MESSAGES  4   /* a turn is so many, at least, … */
+#define TURN_NS        8e5 /* … but over then, however few it was, … */
+#define TURN_NS_MIN    5e4 /* … and not before that */
+#define LONG_NS        1e6 /* two parts that last so long are enough, … */
 #define LONG_MESSAGES  20  /* … if they are of so many messages */
 #define SKIP_MESSAGES  2 /* caches, sleeping threads, messages under way … */
 #define SKIP_BYTES     8e6  /* … do not tell on as many of so many bytes */
@@ -151,8 +152,8 @@ bool choice_rests(struct choice *c, unsigned messages)
 /* The next epoch; was this set in use before? */
 static void next_epoch(struct choice *c, uint32_t before)
 {
-    bool other = choice_set(c) != before;
-    c->epoch = (struct epoch){.skip = other ? SKIP_MESSAGES : 0};
+    unsigned skip = c->stint > SKIP_MESSAGES ? c->stint : SKIP_MESSAGES;
+    c->epoch = (struct epoch){.skip = choice_set(c) != before ? skip : 0};
 }
 
 /* The best in the contest of this kind that uses these rails, too. */
@@ -306,7 +307,9 @@ static bool part_ends(struct choice *c, unsigned messages, double bytes,
     e->rate[e->parts++] = e->part_bytes / e->part_ns;
     e->part_bytes = e->part_ns = 0;
     if (!c->stint)
-        c->stint = 1u << (31 - __builtin_clz(e->messages));
+        c->stint = e->messages < TURN_MESSAGES
+                       ? TURN_MESSAGES
+                       : 1u << (31 - __builtin_clz(e->messages));
     return true;
 }
 
@@ -317,13 +320,17 @@ static bool complete(const struct epoch *e)
             e->shortest >= LONG_NS);
 }
 
-/* Does the change to this set tell on so much? */
+/* Does the change to this set tell on so much? For as many messages as are
+ * measured then: threads that are not needed any more spin for a while. */
 static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
 {
     if (!e->skip || (messages >= LONG_MESSAGES && bytes >= SKIP_BYTES))
         return false;
     if (ns > 0)
         e->skip -= messages < e->skip ? messages : e->skip;
+    e->skip_ns += ns;
+    if (e->skip_ns >= TURN_NS)
+        e->skip = 0;
     return true;
 }
 

@@ -32,7 +32,8 @@ struct epoch {
     unsigned parts;           /* that are complete, … */
     double rate[EPOCH_PARTS]; /* … their rates, … */
     double shortest;          /* … and the shortest time of one */
-    unsigned skip;            /* first messages that do not count */
+    unsigned skip;            /* first messages that do not count, … */
+    double skip_ns;           /* … and the time of those that did not */
 };
 
 struct choice {
@@ -41,7 +42,7 @@ struct choice {
     uint32_t champion; /* set in use, at first all rails without threads */
     bool settled;      /* it has won a contest */
     struct contest contest;
-    unsigned stint;      /* messages of a turn there, 0: not yet known */
+    unsigned stint;  /* messages of a turn there, 0: not yet known */
     unsigned next;   /* candidate that is tried next */
     unsigned grants; /* of contests with what is like a new champion */
     unsigned since;  /* epochs since the last contest */

@@ -11,7 +11,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-#define CONTEST_ROUNDS 7u                    /* at most */
+#define CONTEST_ROUNDS 5u                    /* at most */
 #define CONTEST_SETS   (DRAIL_MAX_RAILS + 2) /* at most */
 
 struct entrant {

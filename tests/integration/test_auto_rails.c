@@ -108,7 +108,7 @@ static void window(struct rank *r)
 {
     struct memory b;
     memory_open(r, &b, CAPACITY);
-    for (unsigned n = 0; r->rank == 0 && n < 1000; n++) {
+    for (unsigned n = 0; r->rank == 0 && n < 2000; n++) {
         drail_xfer_t x = memory_xfer(r, &b, n % 2 ? SHORT : 4 * SHORT);
         expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
         if (n % 40 == 39)

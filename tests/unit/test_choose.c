@@ -187,7 +187,7 @@ static void follows_a_change(void **state)
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
     /* its own rate changes: at once */
-    run(&c, adding, 100, 0.02);
+    run(&c, adding, 200, 0.02);
     assert_int_equal(c.champion, 3);
     /* and back; it notices that it has become slower */
     run(&c, hurting, 1000, 0.02);

@@ -114,7 +114,7 @@ static void few_batches_are_enough(void **state)
     for (unsigned i = 0; i < MACHINES; i++) {
         struct choice c;
         choice_init(&c, 3, THREADS);
-        run(&c, &machines[i], batches(&machines[i], 5, 20), none);
+        run(&c, &machines[i], batches(&machines[i], 10, 24), none);
         assert_true(chose_well(&c, &machines[i]));
     }
 }
@@ -142,7 +142,7 @@ static void any_start_will_do(void **state)
             choice_init(&c, 3, THREADS);
             choice_adopt(&c, starts[s]);
             assert_int_equal(choice_set(&c), starts[s]);
-            run(&c, &machines[i], batches(&machines[i], 5, 30), none);
+            run(&c, &machines[i], batches(&machines[i], 10, 30), none);
             assert_true(chose_well(&c, &machines[i]));
             choice_adopt(&c, starts[s]); /* too late */
             assert_true(chose_well(&c, &machines[i]));
