@@ -166,7 +166,8 @@ typedef enum drail_engine {
     DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
     DRAIL_ENGINE_AUTO,        /**< by size, whichever of these (and of sets
                                    of rails) moves messages fastest, found by
-                                   trying now and then. The policy cuts them
+                                   trying all with the first messages of a
+                                   size, and now and then. The policy cuts them
                                    for these rails; roundrobin and fixed, which
                                    cut nothing: as nonthreaded. The default */
 } drail_engine_t;
