@@ -178,35 +178,43 @@ check 'a file left behind: the result' grep -q '^lat,' "$work/again.csv"
 # been measured is written, marked as partial
 interrupt()
 {
-    local signal=$1 out=$work/partial-$1.json pid children status
-    # a shell starts background programs with SIGINT ignored
-    env --default-signal=INT "$bench" bw --sizes 8:1M --repeat 1000 --format json --output "$out" \
-        >"$work/out" 2>&1 &
-    pid=$!
-    background=("$pid")
-    for _ in $(seq 200); do
-        children=$(cat /proc/$pid/task/$pid/children)
-        [ -z "$children" ] || break
-        sleep 0.05
-    done
-    sleep 3 # until something has been measured
-    kill "-$signal" $pid
-    await_exit $pid 10
-    status=$?
-    background=()
-    for child in $children; do
-        [ ! -d "/proc/$child" ] || {
-            echo "child $child still runs"
-            return 1
-        }
-    done
-    [ $status -eq 1 ] || {
-        echo "exit status $status"
-        cat "$work/out"
-        return 1
-    }
-    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["partial"]' \
-        "$out"
+    python3 - "$bench" "$1" "$work/partial-$1.json" <<'PY'
+import json, os, pty, re, signal, subprocess, sys
+
+def late(*_):
+    raise TimeoutError
+
+bench, name, out = sys.argv[1:]
+signal.signal(signal.SIGALRM, late)
+signal.alarm(200)
+# progress is shown on a terminal: a second repeat begins when there is a first
+terminal, stderr = pty.openpty()
+run = subprocess.Popen(
+    ["env", f"--default-signal={name}", bench, "bw", "--sizes", "8,64",
+     "--repeat", "1000", "--format", "json", "--output", out],
+    stderr=stderr)
+os.close(stderr)
+shown = b""
+try:
+    while not re.search(rb"repeat ([2-9]|1[0-9])", shown):
+        shown += os.read(terminal, 4096)
+    with open(f"/proc/{run.pid}/task/{run.pid}/children") as f:
+        children = f.read().split()
+    assert len(children) == 2, children
+    run.send_signal(getattr(signal, "SIG" + name))
+    status = run.wait()
+    assert status == 1, status
+    left = [c for c in children if os.path.exists(f"/proc/{c}")]
+    assert not left, left
+    with open(out) as f:
+        result = json.load(f)
+    assert result["partial"]
+    assert result["results"][0]["batch"]["repeats"]
+finally:
+    if run.poll() is None:
+        print(shown[-1000:])
+        run.kill()
+PY
 }
 check 'SIGINT: a partial result, no children' interrupt INT
 check 'SIGTERM: a partial result, no children' interrupt TERM
