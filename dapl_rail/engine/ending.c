@@ -23,6 +23,11 @@ int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
     return later;
 }
 
+void links_await_free(drail_t *t)
+{
+    progress_until(t, NULL, NULL, 0, FLUSH_MS);
+}
+
 void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
                   const struct message *message)
 {

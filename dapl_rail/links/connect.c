@@ -214,12 +214,11 @@ static int ask(struct rail *rail, struct peer *peer, unsigned ep)
     if (rc)
         return rc;
     peer->links[rail->index][ep] = link;
-    uint64_t us = (uint64_t)rail->owner->cfg.connect_timeout_ms * 1000u;
-    if (us >= DAT_TIMEOUT_INFINITE)
-        us = DAT_TIMEOUT_INFINITE - 1;
+    /* The caller's patience ends it: an EP that has timed out by itself does
+     * not give back its receives over libdaplofa, and its request lives on. */
     DAT_RETURN status =
         dat_ep_connect(link->ep, (DAT_IA_ADDRESS_PTR)&address, card->conn_qual,
-                       (DAT_TIMEOUT)us, sizeof hello, &hello,
+                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
                        DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     if (status == DAT_SUCCESS)
         return 0;

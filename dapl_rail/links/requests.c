@@ -102,6 +102,8 @@ static int answer(struct rail *rail, DAT_CR_HANDLE cr)
     char why[200];
     memset(&param, 0, sizeof param);
     DAT_RETURN status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
+    if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
+        return 0; /* its sender has given up: the provider took it back */
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_cr_query", status);
     struct peer *peer = peer_asking(rail, &param, &hello);

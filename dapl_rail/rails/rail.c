@@ -249,20 +249,26 @@ int rail_listen(struct rail *rail, unsigned qlen)
     return rc ? rc : listen_any(rail);
 }
 
+static bool evd_free(DAT_EVD_HANDLE evd)
+{
+    return !evd || dat_evd_free(evd) == DAT_SUCCESS;
+}
+
 void rail_close(struct rail *rail)
 {
     if (rail->psp)
         dat_psp_free(rail->psp);
-    if (rail->cr_evd)
-        dat_evd_free(rail->cr_evd);
-    if (rail->conn_evd)
-        dat_evd_free(rail->conn_evd);
-    if (rail->dto_evd)
-        dat_evd_free(rail->dto_evd);
+    bool unused = evd_free(rail->cr_evd);
+    unused &= evd_free(rail->conn_evd);
+    unused &= evd_free(rail->dto_evd);
     if (rail->pz)
         dat_pz_free(rail->pz);
+    /* An IA with an EVD in use stays open until the process ends: libdaplofa
+     * keeps the queue pair of an EP whose dat_cr_accept() has failed, so its
+     * EVD stays in use, and an abrupt close is then a failed assertion. */
     if (rail->ia &&
-        dat_ia_close(rail->ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS)
+        dat_ia_close(rail->ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS &&
+        unused)
         dat_ia_close(rail->ia, DAT_CLOSE_ABRUPT_FLAG);
     rail->psp = rail->cr_evd = rail->conn_evd = rail->dto_evd = rail->pz =
         rail->ia = DAT_HANDLE_NULL;
