@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make deps-vm                  what the VM and the tests in it need
 # make test-vm                  the transport over genuine libdaplofa, on
-#                               soft-RoCE rails in a VM: about 5 minutes
+#                               soft-RoCE rails in a VM: about 10 minutes
 # make test-vm VM_RESULTS=DIR   where its results go (default: in $(BUILD))
 
 VM_RESULTS ?= $(BUILD)/vm-results
@@ -10,8 +10,8 @@ VM_RESULTS ?= $(BUILD)/vm-results
 deps-vm:
 	@scripts/install-deps vm
 
-test-vm: all $(addprefix $(TEST_BIN)/integration/test_,\
-    messages transport peer_death)
+test-vm: all $(addprefix $(TEST_BIN)/integration/test_,connect eps given_up \
+    messages notify_by peer_death reconnect transport)
 	@mkdir -p $(VM_RESULTS)
-	scripts/softroce-vm --rails 4 --timeout 900 --writable $(VM_RESULTS) \
+	scripts/softroce-vm --rails 4 --timeout 3600 --writable $(VM_RESULTS) \
 	  tests/vm/verbs $(BUILD) $(abspath $(VM_RESULTS))
