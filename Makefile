@@ -65,7 +65,7 @@ help:
 	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'
 	@echo 'make test      build and run all tests'
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
-	@echo 'make test-aarch64  unit and provider tests under qemu-user (first: make deps-aarch64)'
+	@echo 'make test-aarch64  the tests for aarch64, under qemu-user (first: make deps-aarch64)'
 	@echo 'make plots     draw the recorded results again with gnuplot'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'

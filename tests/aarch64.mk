@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make deps-aarch64   a cross compiler, qemu-user and libraries (root)
-# make test-aarch64   unit and provider tests, built for aarch64 and run under
+# make test-aarch64   tests and benchmarks, built for aarch64 and run under
 #                     qemu-user, the provider's with its larger pages, too. Of
 #                     its weaker order of memory a host like x86 shows nothing.
 
@@ -14,18 +14,29 @@ AARCH64_MAKE := BUILD=$(AARCH64) CC=aarch64-linux-gnu-gcc \
 AARCH64_RUN  := qemu-aarch64 -L /usr/aarch64-linux-gnu \
   -E LD_LIBRARY_PATH=$(AARCH64_LIBS)
 
-# Left out: what qemu-user does not emulate, or not well: other processes'
-# memory (process_vm_readv), RLIMIT_AS, threads in a process that was forked
-# from one with threads; test_access reads its maps 16,384 times, and
-# test_copy_choice starts itself again.
-AARCH64_WITHOUT := access atomic_lock copy_choice death ep_attributes fork maps pid_again posted
-AARCH64_TESTS := $(filter-out $(AARCH64_WITHOUT:%=$(AARCH64)/test/provider/test_%),\
+# Left out is what qemu-user does not emulate, or not well: a process's own maps
+# (test_access reads them 16,384 times), limits of memory
+AARCH64_WITHOUT := $(addprefix provider/,access maps ep_attributes)
+# memory of other processes (process_vm_readv)
+AARCH64_WITHOUT += $(addprefix provider/,pid_again posted) $(addprefix integration/,coll_nodes \
+  coll_ports coll_release finished messages readonly transport)
+# forks beside other threads
+AARCH64_WITHOUT += $(addprefix provider/,atomic_lock death fork fork_opening)
+# programs that start themselves again
+AARCH64_WITHOUT += provider/copy_choice $(addprefix integration/,adaptive \
+  auto_no_threads auto_rails broken_link no_room rails rendezvous \
+  unequal_rails waiting)
+
+AARCH64_SUITES := unit provider integration
+AARCH64_TESTS := $(filter-out \
+  $(foreach test,$(AARCH64_WITHOUT),$(AARCH64)/test/$(subst /,/test_,$(test))),\
   $(patsubst tests/%.c,$(AARCH64)/test/%,\
-    $(wildcard tests/unit/test_*.c tests/provider/test_*.c)))
+    $(wildcard $(AARCH64_SUITES:%=tests/%/test_*.c))))
 AARCH64_CHOSEN := $(if $(TESTS),\
   $(foreach test,$(AARCH64_TESTS),$(if $(findstring $(TESTS),$(test)),$(test))),\
   $(AARCH64_TESTS))
 AARCH64_PAGES := 16384 65536 # beside those of the host
+AARCH64_BENCH := bw bibw lat allgather alltoall
 
 # $(call aarch64_run,options of qemu,tests)
 define aarch64_run
@@ -38,8 +49,10 @@ deps-aarch64:
 	scripts/aarch64-sysroot $(AARCH64_ROOT)
 
 test-aarch64:
-	$(MAKE) $(AARCH64_MAKE) $(AARCH64)/lib/dapl_rail/libdapl_shm.so \
-	  $(AARCH64)/lib/dapl_rail/dat.conf $(AARCH64_CHOSEN)
+	$(MAKE) $(AARCH64_MAKE) all $(AARCH64_CHOSEN)
 	$(call aarch64_run,,$(AARCH64_CHOSEN))
 	$(foreach pages,$(AARCH64_PAGES),$(call aarch64_run,-p $(pages),\
 	  $(filter $(AARCH64)/test/provider/%,$(AARCH64_CHOSEN))))
+	$(if $(TESTS),,set -e; for test in $(AARCH64_BENCH); do \
+	  $(AARCH64_RUN) $(AARCH64)/bin/railbench $$test --sizes 8,4K,64K \
+	    --iterations 5 --warmup 1 --repeat 2 --validate; done)
