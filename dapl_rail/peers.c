@@ -24,6 +24,8 @@ static int peer_fail(drail_t *t, struct peer *peer)
 
 int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
 {
+    if (rc >= 0)
+        return rc;
     if (rc == DRAIL_EINTR)
         return fail(t, rc, "%s(rank %u): interrupted", call, peer->rank);
     if (rc == DRAIL_ETIMEOUT)
@@ -31,7 +33,7 @@ int outcome(drail_t *t, struct peer *peer, int rc, const char *call)
                     peer->rank);
     if (rc == DRAIL_EDAT) /* as the connection has ended? */
         progress_check(t);
-    if (rc < 0 && rc != DRAIL_EAGAIN &&
+    if (rc != DRAIL_EAGAIN &&
         atomic_load_explicit(&peer->error, memory_order_relaxed))
         return peer_fail(t, peer);
     return rc;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/peer.h"
@@ -17,7 +18,7 @@ static int mailbox_open(struct peer *peer)
     unsigned capacity = t->nrails * t->cfg.eps * t->cfg.depth;
     if (peer->mail)
         return 0;
-    struct mailbox *mail = calloc(1, sizeof *mail);
+    struct mailbox *mail = alloc_lines(sizeof *mail);
     if (!mail || inbox_open(&mail->notes, capacity) ||
         inbox_open(&mail->messages, capacity)) {
         if (mail)

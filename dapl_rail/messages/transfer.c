@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/messages/transfer.h"
 
-#include <string.h>
-
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/ending.h"
@@ -11,7 +9,6 @@
 #include "dapl_rail/engine/reserve.h"
 #include "dapl_rail/engine/work.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/rdma.h"
@@ -47,7 +44,7 @@ int xfer_check(drail_t *t, const drail_xfer_t *x)
     return 0;
 }
 
-/* Not an initialiser: that would clear the chunks of every short message. */
+/* Not an initialiser: that would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb)
 {
@@ -56,10 +53,13 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->verb = verb;
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
-    memset(x->done, 0, sizeof x->done);
     x->threads = false;
     x->req = NULL;
     x->message = NULL;
+    for (unsigned r = 0; r < peer->owner->nrails; r++) {
+        x->parts[r].posted = 0;
+        x->parts[r].done = 0;
+    }
 }
 
 static bool under_way(const struct peer *peer)
@@ -83,8 +83,7 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         t->cfg.engine != DRAIL_ENGINE_SINGLE)
         chunks[0].rail = rail - 1;
     for (int i = 0; i < n; i++) {
-        x->chunks[chunks[i].rail] = chunks[i];
-        x->posted[chunks[i].rail] = 0;
+        x->parts[chunks[i].rail].chunk = chunks[i];
         x->data |= RAIL_BIT(chunks[i].rail);
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
@@ -108,49 +107,53 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
     }
 }
 
-/* The EP's part of the rail's chunk, or what is left of it. */
+/* The EP's share of the rail's chunk, or what is left of it. */
 static int post_data(struct link *link, struct transfer *x,
                      const struct completion *done, const uint32_t *immed)
 {
     struct rail *rail = link->rail;
+    struct transfer_part *part = &x->parts[rail->index];
     drail_chunk_t cut;
-    const drail_chunk_t *part = spread_part(
-        rail->owner, &x->chunks[rail->index], x->note.eps, link->index, &cut);
-    size_t *posted = &x->posted[rail->index];
-    if (*posted == part->bytes)
+    const drail_chunk_t *share =
+        spread_part(rail->owner, &part->chunk, x->note.eps, link->index, &cut);
+    if (part->posted == share->bytes)
         return 0;
     struct rdma rdma;
-    rdma_init(&rdma, link, x->verb, x->xfer, part);
-    rdma.posted = *posted;
+    rdma_init(&rdma, link, x->verb, x->xfer, share);
+    rdma.posted = part->posted;
     int rc = rdma_post(&rdma, done, immed);
-    *posted = rc ? rdma.posted : part->bytes;
+    part->posted = rc ? rdma.posted : share->bytes;
     link->fence_at = link->posted;
     if (!rc)
-        account(rail, x->verb, part->bytes);
+        account(rail, x->verb, share->bytes);
     return rc;
 }
 
-/* One EP's part; again when there was no room. */
+/* Data with a notification, which comes with them or after them. */
+static int post_notified(struct link *link, struct transfer *x,
+                         const struct completion *done)
+{
+    uint32_t immed;
+    if (note_immed(link, &x->note, &immed))
+        return post_data(link, x, done, &immed);
+    int rc = post_data(link, x, NULL, NULL);
+    /* what follows the writes on their connection arrives after them */
+    return rc ? rc : note_send(link, &x->note, done);
+}
+
+/* One EP's share; again when there was no room. */
 static int transfer_ep(struct link *link, struct transfer *x)
 {
-    unsigned r = link->rail->index;
-    uint32_t immed;
+    const struct transfer_part *part = &x->parts[link->rail->index];
+    uint32_t bit = RAIL_BIT(link->rail->index);
     struct completion done = {.ended = req_part_ended, .req = x->req};
-    bool data = x->data & RAIL_BIT(r), notify = x->note.rails & RAIL_BIT(r);
-    bool joint = notify && data && note_immed(link, &x->note, &immed);
-    int rc = 0;
-
-    if (data) {
-        done.bytes = x->chunks[r].bytes;
-        done.message = x->message;
-        done.start_ns = x->message ? x->start_ns[r] : 0;
-        rc = post_data(link, x, notify && !joint ? NULL : &done,
-                       joint ? &immed : NULL);
-    }
-    /* what follows the writes on their connection arrives after them */
-    if (!rc && notify && !joint)
-        rc = note_send(link, &x->note, data || x->req ? &done : NULL);
-    return rc;
+    if (!(x->data & bit))
+        return note_send(link, &x->note, x->req ? &done : NULL);
+    done.bytes = part->chunk.bytes;
+    done.message = x->message;
+    done.start_ns = x->message ? part->start_ns : 0;
+    return x->note.rails & bit ? post_notified(link, x, &done)
+                               : post_data(link, x, &done, NULL);
 }
 
 /* One rail's part; again when there was no room. */
@@ -158,25 +161,22 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 {
     (void)round;
     struct transfer *x = arg;
-    unsigned r = rail->index;
-    int rc = 0;
-
-    if (x->message && !x->done[r] && x->data & RAIL_BIT(r) && !x->posted[r])
-        x->start_ns[r] = job_now(rail->owner->job);
-    for (uint32_t left = x->note.eps & ~x->done[r]; !rc && left;
-         left &= left - 1) {
+    struct transfer_part *part = &x->parts[rail->index];
+    if (x->message && !part->done && !part->posted)
+        part->start_ns = job_now(rail->owner->job);
+    for (uint32_t left = x->note.eps & ~part->done; left; left &= left - 1) {
         unsigned ep = (unsigned)__builtin_ctz(left);
-        rc = transfer_ep(x->peer->links[r][ep], x);
+        int rc = transfer_ep(x->peer->links[rail->index][ep], x);
         if (rc)
-            break;
-        x->posted[r] = 0;
-        x->done[r] |= (uint8_t)EP_BIT(ep);
+            return rc;
+        part->posted = 0;
+        part->done |= EP_BIT(ep);
     }
     /* timed: the time is that of this rail, not of those posted after it.
      * parallel: what is complete already, this core takes from its cache */
-    if (!rc && (x->message || rail->owner->parallel))
-        rc = rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
-    return rc;
+    if (x->message || rail->owner->parallel)
+        return rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
+    return 0;
 }
 
 void transfer_abandon(drail_t *t, struct transfer *x)
@@ -190,7 +190,7 @@ static bool has_begun(const struct transfer *x, uint32_t rails)
 {
     for (; rails; rails &= rails - 1) {
         unsigned r = (unsigned)__builtin_ctz(rails);
-        if (x->done[r] || (x->data & RAIL_BIT(r) && x->posted[r]))
+        if (x->parts[r].done || x->parts[r].posted)
             return true;
     }
     return false;
@@ -269,8 +269,9 @@ int transfer_go_on(drail_t *t, struct transfer *x)
     int rc = 0;
     for (uint32_t left = rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
-        int error =
-            x->done[r] == x->note.eps ? 0 : transfer_rail(&t->rails[r], x, 0);
+        int error = x->parts[r].done == x->note.eps
+                        ? 0
+                        : transfer_rail(&t->rails[r], x, 0);
         if (error && error != DRAIL_EAGAIN)
             return transfer_failed(t, x, rails, error);
         rc = error ? error : rc;

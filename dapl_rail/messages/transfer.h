@@ -3,24 +3,30 @@
 #ifndef DRAIL_MESSAGES_TRANSFER_H
 #define DRAIL_MESSAGES_TRANSFER_H
 
+#include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/messages/note.h"
+
+/* One rail's part. The rail's thread writes there: on a line of its own. */
+struct transfer_part {
+    drail_chunk_t chunk; /* where there are data */
+    size_t posted;       /* bytes of the present EP's share of it */
+    uint64_t start_ns;   /* where timed */
+    uint32_t done;       /* EPs whose share is posted */
+} __attribute__((aligned(CACHE_LINE)));
 
 /* A put or get under way to its rails. */
 struct transfer {
     struct peer *peer;
     const drail_xfer_t *xfer;
     enum verb verb;
-    drail_chunk_t chunks[DRAIL_MAX_RAILS]; /* by rail */
-    size_t posted[DRAIL_MAX_RAILS];        /* bytes of the present EP's part */
-    uint8_t done[DRAIL_MAX_RAILS];         /* EPs whose part is posted */
-    uint64_t start_ns[DRAIL_MAX_RAILS];    /* where timed */
-    uint32_t data;                         /* rails with a chunk */
-    bool threads;                          /* as in struct work */
-    struct note note;                      /* rails 0: none */
+    uint32_t data;    /* rails with a chunk */
+    bool threads;     /* as in struct work */
+    struct note note; /* rails 0: none */
     struct req *req;
     struct message *message; /* NULL: not timed */
+    struct transfer_part parts[DRAIL_MAX_RAILS];
 };
 
 /* Is the transfer within its local and remote memory? */
