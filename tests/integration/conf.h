@@ -12,6 +12,11 @@
 
 #include "dapl_rail/dapl_rail.h"
 
+/* A line of dat.conf: a rail of shared memory with these parameters. */
+#define RAIL(name, parameters)                                                 \
+    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
+         "\" \"\"\n"
+
 /*
  * The registry reads dat.conf when the process starts: this program starts
  * itself again, with a dat.conf of the embedded rails and these lines, in

@@ -12,9 +12,6 @@
 #define TRIES    3
 
 static const char rails[] =
-#define RAIL(name, parameters)                                                 \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
-         "\" \"\"\n"
     RAIL("fast", "rate=270 latency=2") RAIL("slow", "rate=135 latency=2")
         RAIL("sinking", "rate=270 latency=2 change_after=60M change_rate=90")
             RAIL("far", "rate=270 latency=1000")

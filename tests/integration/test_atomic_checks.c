@@ -3,12 +3,8 @@
  * Atomics that the target serves itself: it looks at what is asked. Stands in
  * for the provider's call to ask what no initiator asks.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
 #include "dapl_rail/links/wire.h"
-#include "ranks.h"
+#include "standin.h"
 
 #define PAGE 65536u /* of any machine's, or several */
 
@@ -19,7 +15,7 @@ dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
                  DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
 {
     __typeof__(&dat_ep_post_send) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_ep_post_send");
+    *(void **)&real = real_call("dat_ep_post_send");
     struct wire *wire = (struct wire *)(uintptr_t)local->virtual_address;
     if (falsify && wire->type == WIRE_ATOMIC)
         ((struct wire_atomic *)(wire + 1))->op = 7;

@@ -8,12 +8,8 @@
 #define SHORT    (16u << 10)
 #define TRIES    3
 
-static const char rails[] =
-#define RAIL(name, parameters)                                                 \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
-         "\" \"\"\n"
-    RAIL("near0", "rate=270 latency=2") RAIL("near1", "rate=270 latency=2")
-        RAIL("far", "rate=270 latency=2000");
+static const char rails[] = RAIL("near0", "rate=270 latency=2")
+    RAIL("near1", "rate=270 latency=2") RAIL("far", "rate=270 latency=2000");
 
 static void put(struct rank *r, const struct memory *b, size_t bytes)
 {

@@ -4,11 +4,7 @@
  * verbs providers crash on an event of an EP that is gone. Stands in for the
  * provider at its own calls.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 static struct {
     DAT_EP_HANDLE ep;
@@ -17,13 +13,6 @@ static struct {
 static unsigned freed, early;
 static bool refuses; /* connections over the second rail are refused */
 static unsigned connects;
-
-static void *real_call(const char *name)
-{
-    void *call = dlsym(RTLD_NEXT, name);
-    check(call != NULL);
-    return call;
-}
 
 static unsigned *receives_of(DAT_EP_HANDLE ep)
 {

@@ -4,14 +4,12 @@
  * transport sees room. Whoever posts waits for events then. Stands in for the
  * provider at its own calls.
  */
-#include <dlfcn.h>
 #include <pthread.h>
-
-#include <dat2/udat.h>
 
 #include "dapl_rail/batch.h"
 
-#include "ranks.h"
+#include "memory.h"
+#include "taken.h"
 
 #define QUEUE  8u
 #define WRITES 100u
@@ -25,13 +23,6 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_short; /* the queues are, from now on */
 static _Atomic unsigned refusals;
-
-static void *real_call(const char *name)
-{
-    void *call = dlsym(RTLD_NEXT, name);
-    check(call != NULL);
-    return call;
-}
 
 static unsigned *writes_of(DAT_EP_HANDLE ep)
 {
@@ -61,12 +52,11 @@ dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
     return real(ep, n, local, cookie, remote, flags);
 }
 
-static void taken(DAT_RETURN status, const DAT_EVENT *event)
+static void taken(const DAT_EVENT *event)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *dto =
         &event->event_data.dto_completion_event_data;
-    if (status != DAT_SUCCESS ||
-        event->event_number != DAT_DTO_COMPLETION_EVENT ||
+    if (event->event_number != DAT_DTO_COMPLETION_EVENT ||
         dto->operation != DAT_DTO_RDMA_WRITE)
         return;
     pthread_mutex_lock(&lock);
@@ -74,80 +64,46 @@ static void taken(DAT_RETURN status, const DAT_EVENT *event)
     pthread_mutex_unlock(&lock);
 }
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+static drail_xfer_t begin(struct rank *r, struct memory *m)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    DAT_RETURN status = real(evd, event);
-    taken(status, event);
-    return status;
-}
-
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
-{
-    __typeof__(&dat_evd_wait) real;
-    *(void **)&real = real_call("dat_evd_wait");
-    DAT_RETURN status = real(evd, us, threshold, event, more);
-    taken(status, event);
-    return status;
-}
-
-struct memory {
-    unsigned char *bytes;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static drail_xfer_t memory_open(struct rank *r, struct memory *m)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&m->bytes,
-                           &m->mem));
-    exchange_keys(r, m->mem, m->keys);
+    memory_open(r, m, BYTES);
     if (r->rank == 0)
         memset(m->bytes, 7, BYTES);
     is_short = true;
-    return (drail_xfer_t){.local = m->bytes,
-                          .local_mem = m->mem,
-                          .remote = &m->keys[r->peer],
-                          .bytes = BYTES};
+    return memory_xfer(r, m, BYTES);
 }
 
-static void memory_close(struct rank *r, struct memory *m)
+static void end(struct rank *r, struct memory *m)
 {
     barrier(r);
     check((refusals > 0) == (r->rank == 0));
     for (size_t i = 0; i < BYTES; i++)
         check(m->bytes[i] == 7);
-    barrier(r);
-    expect(r, 0, drail_mem_release(m->mem));
+    memory_close(r, m);
 }
 
 static void puts_in_a_row(struct rank *r)
 {
     struct memory m;
-    drail_xfer_t x = memory_open(r, &m);
+    drail_xfer_t x = begin(r, &m);
     if (r->rank == 0) {
         for (unsigned n = 0; n < WRITES; n++)
             expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
         expect(r, 0, drail_fence(r->t, 1));
     }
-    memory_close(r, &m);
+    end(r, &m);
 }
 
 /* Without a look at the events between the writes. */
 static void batch(struct rank *r)
 {
     struct memory m;
-    drail_batch_t ask = {.xfer = memory_open(r, &m), .count = WRITES};
+    drail_batch_t ask = {.xfer = begin(r, &m), .count = WRITES};
     if (r->rank == 0)
         expect(r, 0, drail_batch(r->t, 1, &ask));
     else
         expect(r, 0, drail_batch_answer(r->t, 0, false, 0, NULL));
-    memory_close(r, &m);
+    end(r, &m);
 }
 
 static void nonthreaded(drail_config_t *cfg)

@@ -3,14 +3,10 @@
  * Rails that can do little in one RDMA: what is longer takes several DTOs,
  * more than a short queue holds. Stands in for the provider at its own calls.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
-#include "ranks.h"
+#include "standin.h"
 
 #define MOST     1000u
 #define EPS      3u /* for each of two rails */
@@ -19,13 +15,6 @@
 
 static _Atomic unsigned several; /* RDMA writes of as much as can be done */
 static _Atomic uint64_t written; /* bytes, but those with immediate data */
-
-static void *real_call(const char *name)
-{
-    void *call = dlsym(RTLD_NEXT, name);
-    check(call != NULL);
-    return call;
-}
 
 __attribute__((visibility("default"))) DAT_RETURN
 dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd, DAT_IA_ATTR_MASK mask,

@@ -4,7 +4,7 @@
  * for room: a drail_recv without time begins to read, and the next one goes on.
  */
 #include "conf.h"
-#include "ranks.h"
+#include "memory.h"
 
 #define LONG     (4u << 20)
 #define DEPTH    4u
@@ -12,40 +12,19 @@
 #define MESSAGE  (1u << 16)
 
 static const char rails[] =
-#define RAIL(name, parameters)                                                 \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
-         "\" \"\"\n"
     RAIL("slow0", "rate=4 latency=2") RAIL("slow1", "rate=4 latency=2");
 
-struct memory {
-    unsigned char *bytes;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void memory_open(struct rank *r, struct memory *m)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, LONG, DRAIL_ACCESS_ALL, (void **)&m->bytes,
-                           &m->mem));
-    exchange_keys(r, m->mem, m->keys);
-}
-
-static void memory_close(struct rank *r, struct memory *m)
+static void end(struct rank *r, struct memory *m)
 {
     if (r->rank == 1)
         expect(r, 0, drail_fence(r->t, 0));
-    barrier(r);
-    expect(r, 0, drail_mem_release(m->mem));
+    memory_close(r, m);
 }
 
 /* There is room again only when the first read, the long one, is complete. */
 static void fill(struct rank *r, struct memory *m, drail_req_t *first)
 {
-    drail_xfer_t x = {.local = m->bytes,
-                      .local_mem = m->mem,
-                      .remote = &m->keys[0],
-                      .bytes = LONG};
+    drail_xfer_t x = memory_xfer(r, m, LONG);
     expect(r, 0, drail_get(r->t, 0, &x, 0, first));
     x.bytes = 1024;
     for (unsigned n = 1; n < REQUESTS; n++)
@@ -64,7 +43,7 @@ static void receive(struct rank *r)
     struct memory m;
     unsigned char *buffer = calloc(1, MESSAGE);
     check(buffer != NULL);
-    memory_open(r, &m);
+    memory_open(r, &m, LONG);
     if (r->rank == 0) {
         memset(buffer, 7, MESSAGE);
         expect(r, 0, drail_send(r->t, 1, buffer, MESSAGE, NULL));
@@ -86,14 +65,14 @@ static void receive(struct rank *r)
         check(buffer[0] == 7 && buffer[MESSAGE - 1] == 7);
         expect(r, 0, drail_wait(r->t, &first, -1));
     }
-    memory_close(r, &m);
+    end(r, &m);
     free(buffer);
 }
 
 static void notify(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, LONG);
     if (r->rank == 1) {
         drail_req_t first;
         fill(r, &m, &first);
@@ -106,7 +85,7 @@ static void notify(struct rank *r)
         expect(r, 0, drail_notify_wait(r->t, 1, &id, -1));
         check(id == 3);
     }
-    memory_close(r, &m);
+    end(r, &m);
 }
 
 static void slow(drail_config_t *cfg)
@@ -134,5 +113,6 @@ static const struct test tests[] = {
 int main(int argc, char **argv)
 {
     conf_restart(argv, rails);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    /* on a busy machine the long read may be over too early */
+    return run_tests(tests, sizeof tests / sizeof tests[0], 3, argc, argv);
 }

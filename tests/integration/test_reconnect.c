@@ -5,11 +5,7 @@
  * its own calls: the one that fails gets an error instead of its last
  * establishment, once the other has all of them.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 #define RAILS 2u
 
@@ -45,7 +41,7 @@ __attribute__((visibility("default"))) DAT_RETURN
 dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_RETURN (*real)(DAT_EVD_HANDLE, DAT_EVENT *);
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_evd_dequeue");
+    *(void **)&real = real_call("dat_evd_dequeue");
     if (is_late && late.evd_handle == evd && other_has_all()) {
         is_late = fails = false;
         *event = late;

@@ -5,22 +5,18 @@
  * slow and a fast rail fill and empty. Stands in for the provider at its own
  * calls.
  */
-#include <dlfcn.h>
 #include <pthread.h>
-
-#include <dat2/udat.h>
 
 #include "conf.h"
 #include "memory.h"
+#include "taken.h"
 
 #define DEPTH  4u  /* so that 16 requests fill a queue */
 #define OPS    40u /* more than both hold */
 #define BYTES  4096u
 #define ROUNDS 40u
 
-static const char rails[] =
-    "slow0 u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"rate=20\" "
-    "\"\"\n";
+static const char rails[] = RAIL("slow0", "rate=20");
 
 /* Requests with an event that has not been taken. */
 static struct {
@@ -29,13 +25,6 @@ static struct {
 } live[256];
 static unsigned nlive, most;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *real_call(const char *name)
-{
-    void *call = dlsym(RTLD_NEXT, name);
-    check(call != NULL);
-    return call;
-}
 
 static unsigned find(DAT_EP_HANDLE ep, uint64_t cookie)
 {
@@ -103,32 +92,13 @@ dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
     return posted(real(ep, n, local, cookie, flags), entered, ep, cookie);
 }
 
-static DAT_RETURN taken(DAT_RETURN status, const DAT_EVENT *event)
+static void taken(const DAT_EVENT *event)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *dto =
         &event->event_data.dto_completion_event_data;
-    if (status == DAT_SUCCESS &&
-        event->event_number == DAT_DTO_COMPLETION_EVENT &&
+    if (event->event_number == DAT_DTO_COMPLETION_EVENT &&
         dto->operation != DAT_DTO_RECEIVE)
         leave(dto->ep_handle, dto->user_cookie.as_64);
-    return status;
-}
-
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
-    return taken(real(evd, event), event);
-}
-
-__attribute__((visibility("default"))) DAT_RETURN
-dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
-             DAT_EVENT *event, DAT_COUNT *more)
-{
-    __typeof__(&dat_evd_wait) real;
-    *(void **)&real = real_call("dat_evd_wait");
-    return taken(real(evd, us, threshold, event, more), event);
 }
 
 /* What is moved does not matter here. */

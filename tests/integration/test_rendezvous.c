@@ -9,9 +9,6 @@
 #define BYTES (1u << 20)
 
 static const char rails[] =
-#define RAIL(name, parameters)                                                 \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
-         "\" \"\"\n"
     RAIL("slow0", "rate=4 latency=2") RAIL("slow1", "rate=4 latency=2");
 
 static unsigned char *buffer_of(unsigned char value)

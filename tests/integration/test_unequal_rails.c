@@ -6,53 +6,22 @@
 #include "dapl_rail/batch.h"
 
 #include "conf.h"
-#include "ranks.h"
+#include "memory.h"
 
 #define BYTES (256u << 10)
 
 static const char rails[] =
-#define RAIL(name, parameters)                                                 \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 \"" parameters    \
-         "\" \"\"\n"
     RAIL("fast0", "rate=270 latency=2") RAIL("fast1", "rate=270 latency=2")
         RAIL("slow", "rate=20 latency=2") RAIL("far", "rate=270 latency=1000");
-
-struct memory {
-    unsigned char *bytes;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void memory_open(struct rank *r, struct memory *m)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&m->bytes,
-                           &m->mem));
-    exchange_keys(r, m->mem, m->keys);
-}
-
-static void memory_close(struct rank *r, struct memory *m)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(m->mem));
-}
-
-static drail_xfer_t transfer(struct rank *r, struct memory *m, size_t bytes)
-{
-    return (drail_xfer_t){.local = m->bytes,
-                          .local_mem = m->mem,
-                          .remote = &m->keys[r->peer],
-                          .bytes = bytes};
-}
 
 /* Both learn at the same time which rails are worth it, each for itself. */
 static void both_ways(struct rank *r)
 {
     static const size_t sizes[] = {16 << 10, 64 << 10, 256 << 10};
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, BYTES);
     for (unsigned n = 0; n < 90; n++) {
-        drail_batch_t b = {.xfer = transfer(r, &m, sizes[n / 10 % 3]),
+        drail_batch_t b = {.xfer = memory_xfer(r, &m, sizes[n / 10 % 3]),
                            .count = n % 5,
                            .id = n,
                            .await_reply = true};
@@ -65,9 +34,9 @@ static void both_ways(struct rank *r)
 static void one_way(struct rank *r)
 {
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, BYTES);
     for (unsigned n = 0; n < 200; n++) {
-        drail_batch_t b = {.xfer = transfer(r, &m, 32 << 10),
+        drail_batch_t b = {.xfer = memory_xfer(r, &m, 32 << 10),
                            .count = 4,
                            .id = n,
                            .await_reply = true};
@@ -85,10 +54,10 @@ static void fill(struct rank *r)
     enum { MESSAGES = 30, WRITES = 600 };
     unsigned char message[4000] = {0};
     struct memory m;
-    memory_open(r, &m);
+    memory_open(r, &m, BYTES);
     expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_FIXED, NULL, r->rank));
     for (unsigned round = 0; round < 3; round++) {
-        drail_xfer_t x = transfer(r, &m, 64);
+        drail_xfer_t x = memory_xfer(r, &m, 64);
         barrier(r);
         for (unsigned i = 0; i < MESSAGES; i++)
             expect(r, 0,
@@ -112,10 +81,10 @@ static void full_queue(struct rank *r)
     static drail_req_t reqs[N];
     struct memory m;
     unsigned message = 0;
-    memory_open(r, &m);
+    memory_open(r, &m, BYTES);
     expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_FIXED, NULL, 0));
     for (unsigned i = 0; i < N && r->rank == 0; i++) {
-        drail_xfer_t x = transfer(r, &m, PART);
+        drail_xfer_t x = memory_xfer(r, &m, PART);
         x.local = m.bytes + i * PART;
         x.remote_offset = i * PART;
         memset(x.local, (int)i, PART);

@@ -11,11 +11,9 @@
 #include "conf.h"
 #include "ranks.h"
 
+#define FAR "rate=500 latency=20000"
 static const char rails[] =
-#define RAIL(name)                                                             \
-    name " u2.0 nonthreadsafe default PROVIDER dapl_rail.0.1 "                 \
-         "\"rate=500 latency=20000\" \"\"\n"
-    RAIL("far0") RAIL("far1") RAIL("far2");
+    RAIL("far0", FAR) RAIL("far1", FAR) RAIL("far2", FAR);
 
 /* EVDs in the order of their first wait, and returns to one of before. */
 static DAT_EVD_HANDLE waited[64];

@@ -4,11 +4,7 @@
  * credit left, too, and in the middle of the reading. For that the reader is
  * held up between two rails, by what stands in for the provider's call.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 #define DEPTH 4u
 #define BYTES (1u << 16)
@@ -23,7 +19,7 @@ dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
                       DAT_COMPLETION_FLAGS flags)
 {
     __typeof__(&dat_ep_post_rdma_read) real;
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_ep_post_rdma_read");
+    *(void **)&real = real_call("dat_ep_post_rdma_read");
     double begin = seconds();
     while (reads == 1 && !*withdrawn && seconds() - begin < 10)
         nap(1);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shows the test every event that the transport takes. */
+#ifndef TESTS_TAKEN_H
+#define TESTS_TAKEN_H
+
+#include "standin.h"
+
+/* The test's. */
+static void taken(const DAT_EVENT *event);
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    __typeof__(&dat_evd_dequeue) real;
+    *(void **)&real = real_call("dat_evd_dequeue");
+    DAT_RETURN status = real(evd, event);
+    if (status == DAT_SUCCESS)
+        taken(event);
+    return status;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
+             DAT_EVENT *event, DAT_COUNT *more)
+{
+    __typeof__(&dat_evd_wait) real;
+    *(void **)&real = real_call("dat_evd_wait");
+    DAT_RETURN status = real(evd, us, threshold, event, more);
+    if (status == DAT_SUCCESS)
+        taken(event);
+    return status;
+}
+
+#endif
