@@ -35,4 +35,23 @@ static inline drail_xfer_t memory_xfer(const struct rank *r,
                           .bytes = bytes};
 }
 
+/* A put or get of so much, complete. */
+static inline void memory_put(struct rank *r, const struct memory *m,
+                              size_t bytes)
+{
+    drail_req_t req;
+    drail_xfer_t x = memory_xfer(r, m, bytes);
+    expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
+static inline void memory_get(struct rank *r, const struct memory *m,
+                              size_t bytes)
+{
+    drail_req_t req;
+    drail_xfer_t x = memory_xfer(r, m, bytes);
+    expect(r, 0, drail_get(r->t, r->peer, &x, 0, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+}
+
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "conf.h"
-#include "ranks.h"
+#include "memory.h"
 
 #define CAPACITY (2u << 20)
 #define TRIES    3
@@ -17,37 +17,6 @@ static const char rails[] =
             RAIL("far", "rate=270 latency=1000")
                 RAIL("bus0", "rate=270 latency=2 bus=b bus_rate=270")
                     RAIL("bus1", "rate=270 latency=300 bus=b bus_rate=270");
-
-struct buffers {
-    unsigned char *source;
-    drail_mem_t *mem;
-    drail_key_t keys[2];
-};
-
-static void buffers_open(struct rank *r, struct buffers *b)
-{
-    expect(r, 0,
-           drail_mem_alloc(r->t, CAPACITY, DRAIL_ACCESS_ALL,
-                           (void **)&b->source, &b->mem));
-    exchange_keys(r, b->mem, b->keys);
-}
-
-static void buffers_close(struct rank *r, struct buffers *b)
-{
-    barrier(r);
-    expect(r, 0, drail_mem_release(b->mem));
-}
-
-static void put(struct rank *r, const struct buffers *b, size_t bytes)
-{
-    drail_req_t req;
-    drail_xfer_t xfer = {.local = b->source,
-                         .local_mem = b->mem,
-                         .remote = &b->keys[r->peer],
-                         .bytes = bytes};
-    expect(r, 0, drail_put(r->t, r->peer, &xfer, 0, 0, &req));
-    expect(r, 0, drail_wait(r->t, &req, -1));
-}
 
 static double share(const struct rank *r, unsigned rail)
 {
@@ -93,46 +62,46 @@ static void near(double got, double want)
 /* Shares follow the rates, also when one changes: within 20 messages. */
 static void change_of_rate(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         check(explained(r, 256 << 10, "not measured yet"));
         unsigned n = 0;
         for (; !carried(r, 0, 50u << 20); n++)
-            put(r, &b, 256 << 10);
+            memory_put(r, &b, 256 << 10);
         near(share(r, 1), 1.0 / 3); /* 270 and 135 */
         check(explained(r, 256 << 10, "slow "));
         for (; !carried(r, 0, 60u << 20); n++)
-            put(r, &b, 256 << 10);
+            memory_put(r, &b, 256 << 10);
         for (unsigned i = 0; i < 20; i++)
-            put(r, &b, 256 << 10);
+            memory_put(r, &b, 256 << 10);
         near(share(r, 1), 0.6); /* 90 and 135 */
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* At this size the second rail must be left out, and hardly be tried. */
-static void settles_on_first(struct rank *r, const struct buffers *b,
+static void settles_on_first(struct rank *r, const struct memory *b,
                              size_t bytes, const char *why)
 {
     unsigned n;
     for (n = 0; n < 400; n++)
-        put(r, b, bytes);
+        memory_put(r, b, bytes);
     uint64_t before = puts_over(r, 1);
     for (n = 0; n < 400; n++)
-        put(r, b, bytes);
+        memory_put(r, b, bytes);
     check(puts_over(r, 1) - before < 60);
     check(share(r, 0) > 0.999);
     check(explained(r, bytes, why));
 }
 
 /* Puts until other rails are tried: the usual ones are named all the same. */
-static void trial_tells_the_usual(struct rank *r, const struct buffers *b,
+static void trial_tells_the_usual(struct rank *r, const struct memory *b,
                                   size_t bytes, const char *usual)
 {
     char text[1024] = "";
     for (unsigned n = 0; n < 5000 && !strstr(text, "; a trial"); n++) {
-        put(r, b, bytes);
+        memory_put(r, b, bytes);
         drail_explain(r->t, bytes, text, sizeof text);
     }
     check(explained(r, bytes, usual));
@@ -140,40 +109,40 @@ static void trial_tells_the_usual(struct rank *r, const struct buffers *b,
 
 static void far_adapter(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         settles_on_first(r, &b, 16 << 10, "far left out: with it ");
         /* long messages are worth the way */
         for (unsigned n = 0; n < 60; n++)
-            put(r, &b, CAPACITY);
+            memory_put(r, &b, CAPACITY);
         check(share(r, 1) > 0.2);
         /* and short ones still know */
         check(explained(r, 8, "all over fast"));
         check(explained(r, 16 << 10, "far left out: with it "));
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 static void shared_bus(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         trial_tells_the_usual(r, &b, 64 << 10, "usually over bus0+bus1, with ");
         settles_on_first(r, &b, 64 << 10, "bus1 left out: with it ");
         trial_tells_the_usual(r, &b, 64 << 10, "usually over bus0, with ");
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* Many under way, over rails that both pay. */
 static void window(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
-        drail_xfer_t xfer = {.local = b.source,
+        drail_xfer_t xfer = {.local = b.bytes,
                              .local_mem = b.mem,
                              .remote = &b.keys[1],
                              .bytes = 64 << 10};
@@ -184,23 +153,23 @@ static void window(struct rank *r)
         }
         check(share(r, 0) > 0.5 && share(r, 1) > 0.2);
     }
-    buffers_close(r, &b);
+    memory_close(r, &b);
 }
 
 /* A request may go while its transfer is under way, which a far adapter takes
  * long for. */
 static void forgotten(struct rank *r)
 {
-    struct buffers b;
-    buffers_open(r, &b);
+    struct memory b;
+    memory_open(r, &b, CAPACITY);
     for (unsigned round = 0; r->rank == 0 && round < 20; round++) {
         drail_req_t *req = malloc(sizeof *req);
-        drail_xfer_t xfer = {.local = b.source,
+        drail_xfer_t xfer = {.local = b.bytes,
                              .local_mem = b.mem,
                              .remote = &b.keys[1],
                              .bytes = 4096};
         check(req != NULL);
-        memset(b.source, (int)round, 4096);
+        memset(b.bytes, (int)round, 4096);
         expect(r, 0, drail_put(r->t, 1, &xfer, 0, 0, req));
         expect(r, DRAIL_EAGAIN, drail_test(r->t, req));
         drail_forget(r->t, req);
@@ -210,8 +179,8 @@ static void forgotten(struct rank *r)
     }
     barrier(r);
     for (unsigned i = 0; r->rank == 1 && i < 4096; i++)
-        check(b.source[i] == 19);
-    buffers_close(r, &b);
+        check(b.bytes[i] == 19);
+    memory_close(r, &b);
 }
 
 static void adaptive(drail_config_t *cfg, const char *first, const char *second)

@@ -11,22 +11,6 @@
 static const char rails[] = RAIL("near0", "rate=270 latency=2")
     RAIL("near1", "rate=270 latency=2") RAIL("far", "rate=270 latency=2000");
 
-static void put(struct rank *r, const struct memory *b, size_t bytes)
-{
-    drail_req_t req;
-    drail_xfer_t x = memory_xfer(r, b, bytes);
-    expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
-    expect(r, 0, drail_wait(r->t, &req, -1));
-}
-
-static void get(struct rank *r, const struct memory *b, size_t bytes)
-{
-    drail_req_t req;
-    drail_xfer_t x = memory_xfer(r, b, bytes);
-    expect(r, 0, drail_get(r->t, r->peer, &x, 0, &req));
-    expect(r, 0, drail_wait(r->t, &req, -1));
-}
-
 static drail_rail_stats_t stats(const struct rank *r, unsigned rail)
 {
     drail_rail_stats_t s;
@@ -57,11 +41,11 @@ static void puts_in_turn(struct rank *r)
     if (r->rank == 0) {
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ROUNDROBIN, NULL, 0));
         for (unsigned n = 0; n < 100; n++)
-            put(r, &b, SHORT);
+            memory_put(r, &b, SHORT);
         check(stats(r, 0).puts == 50 && stats(r, 1).puts == 50);
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_FIXED, NULL, 1));
         for (unsigned n = 0; n < 50; n++)
-            put(r, &b, SHORT);
+            memory_put(r, &b, SHORT);
         check(stats(r, 0).puts == 50 && stats(r, 1).puts == 100);
     }
     memory_close(r, &b);
@@ -74,10 +58,10 @@ static void gets(struct rank *r)
     memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
         for (unsigned n = 0; n < 100; n++)
-            get(r, &b, SHORT);
+            memory_get(r, &b, SHORT);
         uint64_t before = stats(r, 1).gets;
         for (unsigned n = 0; n < 100; n++)
-            get(r, &b, SHORT);
+            memory_get(r, &b, SHORT);
         check(stats(r, 1).gets - before < 30);
         check(says(r, SHORT, "single not yet"));
     }
@@ -91,7 +75,7 @@ static void rare_ones(struct rank *r)
     struct memory b;
     memory_open(r, &b, CAPACITY);
     for (unsigned n = 0; r->rank == 0 && n < 40 * 100; n++)
-        put(r, &b, n % 100 ? SHORT : 2 * SHORT);
+        memory_put(r, &b, n % 100 ? SHORT : 2 * SHORT);
     if (r->rank == 0) {
         check(says(r, SHORT, "all over near0 (striping does not pay"));
         check(says(r, 2 * SHORT, "all over near0 (striping does not pay"));
