@@ -20,7 +20,8 @@ static int await_links(drail_t *t, struct peer *peer)
 {
     struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
     int rc = connect_ask(t, peer);
-    requests_resume(peer);
+    if (!rc)
+        rc = requests_resume(peer);
     while (!rc && !connect_done(t, peer)) {
         rc = requests_serve(t);
         for (unsigned r = 0; r < t->nrails; r++) {

@@ -145,13 +145,14 @@ static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
     return cr;
 }
 
-void requests_resume(struct peer *peer)
+int requests_resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at)))
-        accept_link(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr, peer,
-                    (at - 1) % DRAIL_MAX_EPS);
+    int rc = 0;
+    while (!rc && (cr = next_waiting(peer, &at)))
+        rc = answer(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr);
+    return rc;
 }
 
 void requests_end(struct peer *peer)

@@ -12,7 +12,7 @@ struct peer;
  * connect. */
 int requests_serve(drail_t *t);
 /* Answers what has waited, as the peer is not connected any more. */
-void requests_resume(struct peer *peer);
+int requests_resume(struct peer *peer);
 /* We give up connecting: what else comes of the peer's present attempt is
  * rejected. */
 void requests_end(struct peer *peer);
