@@ -40,7 +40,7 @@ AARCH64_BENCH := bw bibw lat allgather alltoall
 
 # $(call aarch64_run,options of qemu,tests)
 define aarch64_run
-	$(if $(strip $(2)),tests/run --under '$(AARCH64_RUN) $(1)' $(2))
+	$(if $(strip $(2)),tests/run --seconds 900 --under '$(AARCH64_RUN) $(1)' $(2))
 
 endef
 
