@@ -51,7 +51,8 @@ typedef enum drail_status {
     DRAIL_EPEER = -6,    /**< the peer is gone, or all rails to it broke */
     DRAIL_ETIMEOUT = -7, /**< nothing happened within the time allowed */
     DRAIL_EAGAIN = -8,   /**< not now: no credit or no event yet */
-    DRAIL_EACCESS = -9,  /**< remote memory refused the access */
+    DRAIL_EACCESS = -9,  /**< remote memory refused the access; over verbs also
+                              that of a peer which is being killed */
     DRAIL_ENOTSUP = -10, /**< the provider does not offer this */
     DRAIL_EINTR = -11,   /**< interrupted by drail_interrupt() */
     DRAIL_EJOB = -12,    /**< a rank of the job failed */
