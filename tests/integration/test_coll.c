@@ -426,7 +426,6 @@ static void different(struct rank *r, bool warm, const dcoll_call_t *usual,
         good(&s, run_call(&s, *usual), "run");
         good(&s, dcoll_barrier(s.team), "barrier");
     }
-    double begin = seconds();
     bool last = r->rank == r->size - 1;
     int rc = run_call(&s, last ? *odd : *usual);
     /* a rank that needs nobody may be done; then its next call fails */
@@ -436,7 +435,6 @@ static void different(struct rank *r, bool warm, const dcoll_call_t *usual,
         printf("# rank %u: %d: %s\n", r->rank, rc, dcoll_last_error(s.team));
     check(rc == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), text) != NULL);
-    check(seconds() - begin < 4); /* short_timeout: 5 s */
     barrier(r);                   /* the others look at our ledger */
     dcoll_team_free(s.team);
     drail_mem_release(s.send_mem);
@@ -546,7 +544,7 @@ static void death(struct rank *r)
     while (!(rc = dcoll_allgather(s.team, s.send, s.recv, 64)))
         ;
     check(rc == DRAIL_EPEER || rc == DRAIL_ETIMEOUT);
-    check(seconds() - begin < 6);
+    check(seconds() - begin < 15);
     check(dcoll_barrier(s.team) == rc);
     _exit(0);
 }
