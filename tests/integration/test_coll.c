@@ -435,7 +435,7 @@ static void different(struct rank *r, bool warm, const dcoll_call_t *usual,
         printf("# rank %u: %d: %s\n", r->rank, rc, dcoll_last_error(s.team));
     check(rc == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), text) != NULL);
-    barrier(r);                   /* the others look at our ledger */
+    barrier(r); /* the others look at our ledger */
     dcoll_team_free(s.team);
     drail_mem_release(s.send_mem);
     drail_mem_release(s.recv_mem);

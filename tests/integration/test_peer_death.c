@@ -11,7 +11,7 @@
 #include "ranks.h"
 
 #define BYTES (1u << 20)
-#define LIMIT 10 /* seconds from the death to the error, not the timeout's 30 */
+#define LIMIT 10 /* seconds from the death to the error: no timeout, of 30 */
 
 struct board {
     volatile double died; /* when */
