@@ -15,7 +15,6 @@
 #define SLACK         0.6 /* behind by this part, over the rounds: leaves … */
 #define ROUNDS        2   /* … after so many rounds, … */
 #define ROUNDS_HOLDER 3   /* … the holder of the title after so many */
-#define MARGIN        1.02 /* over the holder, in the end */
 
 void contest_begin(struct contest *c, uint32_t holder, bool on_trial)
 {
@@ -81,13 +80,20 @@ bool contest_turn(struct contest *c, double rate)
     return !later && (e->rounds == CONTEST_ROUNDS || !(c->in & (c->in - 1)));
 }
 
+/* What it must be taken to reach by those who challenge it: of the holder, its
+ * upper quartile, so that much noise does not take the title from it. */
+static double standing(const struct contest *c, const struct entrant *e)
+{
+    return e == c->entrants ? (double)e->rate[e->rounds * 3 / 4]
+                            : entrant_rate(e);
+}
+
 const struct entrant *contest_winner(const struct contest *c)
 {
     const struct entrant *winner = &c->entrants[__builtin_ctz(c->in)];
     for (unsigned i = 0; i < c->count; i++) {
         const struct entrant *e = &c->entrants[i];
-        double margin = winner == c->entrants ? MARGIN : 1;
-        if (is_in(c, i) && entrant_rate(e) > entrant_rate(winner) * margin)
+        if (is_in(c, i) && entrant_rate(e) > standing(c, winner))
             winner = e;
     }
     return winner;
