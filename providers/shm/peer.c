@@ -135,7 +135,10 @@ bool shm_peer_dead(const struct shm_peer *peer)
     struct pollfd ended = {.fd = peer->pidfd, .events = POLLIN};
     if (peer->pidfd < 0) /* no such system call, or not permitted */
         return kill(peer->pid, 0) && errno == ESRCH;
-    return poll(&ended, 1, 0) > 0;
+    int state = core_cancel_off(); /* callers have locks and are in accesses */
+    bool dead = poll(&ended, 1, 0) > 0;
+    core_cancel_as(state);
+    return dead;
 }
 
 bool shm_peer_has_pid(struct shm_peer *peer)

@@ -3,10 +3,16 @@
  * there is done, and nothing stays locked. */
 #include "peer.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #define BYTES 262144 /* a send of so many is fetched */
+#define PRIVILEGES                                                             \
+    ((DAT_MEM_PRIV_FLAGS)(DAT_MEM_PRIV_ALL_FLAG |                              \
+                          (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC))
 
 typedef struct scene {
     end_t me, other;
@@ -37,11 +43,11 @@ static void call_cancelled(scene_t *s, void (*call)(scene_t *s))
 }
 
 /* Where a lock is left behind, what follows waits for it: not for ever. */
-static void begin(scene_t *s)
+static void begin(scene_t *s, memory_kind_t kind)
 {
     alarm(WAIT_MS / 1000);
-    end_open_memory(&s->me, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
-    end_open_memory(&s->other, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&s->me, kind, BYTES, PRIVILEGES);
+    end_open_memory(&s->other, kind, BYTES, PRIVILEGES);
 }
 
 static void end_scene(scene_t *s)
@@ -51,7 +57,7 @@ static void end_scene(scene_t *s)
     alarm(0);
 }
 
-/* ------------------------------------------------- memory not yet mapped ---
+/* ------------------- memory not yet mapped, or reached by the peer's pid ---
  */
 
 static void send_long(scene_t *s)
@@ -80,11 +86,11 @@ static void fetching(void **state)
 {
     static void (*const call[])(scene_t *) = {wait_for_it, dequeue_it};
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 * MEMORY_KINDS; i++) {
         scene_t s;
-        begin(&s);
+        begin(&s, (memory_kind_t)(i / 2));
         send_long(&s);
-        call_cancelled(&s, call[i]);
+        call_cancelled(&s, call[i % 2]);
         EXPECT_DTO(s.me.request, 1, DAT_DTO_SUCCESS, BYTES);
         end_scene(&s);
     }
@@ -97,15 +103,39 @@ static void write_it(scene_t *s)
     s->result = dat_ep_post_rdma_write(s->me.ep, 1, &out, cookie(2), &to, 0);
 }
 
+static void add_it(scene_t *s)
+{
+    DAT_LMR_TRIPLET old = local(&s->me.mem, 0, 8);
+    DAT_RMR_TRIPLET word = remote(&s->other.mem, 0, 8);
+    s->result =
+        dat_ib_post_fetch_and_add(s->me.ep, 1, &old, cookie(2), &word, 0);
+}
+
+static void accessing(void (*call)(scene_t *s), DAT_EVENT_NUMBER done)
+{
+    for (int kind = 0; kind < MEMORY_KINDS; kind++) {
+        scene_t s;
+        begin(&s, (memory_kind_t)kind);
+        end_connect_both(&s.me, &s.other);
+        call_cancelled(&s, call);
+        EXPECT_EVENT(s.me.request, done);
+        call(&s); /* nothing was left locked */
+        DAT_OK(s.result);
+        EXPECT_EVENT(s.me.request, done);
+        end_scene(&s);
+    }
+}
+
 static void writing(void **state)
 {
     (void)state;
-    scene_t s;
-    begin(&s);
-    end_connect_both(&s.me, &s.other);
-    call_cancelled(&s, write_it);
-    EXPECT_DTO(s.me.request, 2, DAT_DTO_SUCCESS, BYTES);
-    end_scene(&s);
+    accessing(write_it, DAT_DTO_COMPLETION_EVENT);
+}
+
+static void adding(void **state)
+{
+    (void)state;
+    accessing(add_it, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT);
 }
 
 /* ---------------------------------------------------- set up, taken down ---
@@ -152,7 +182,7 @@ static void setting_up(void **state)
 {
     (void)state;
     scene_t s;
-    begin(&s);
+    begin(&s, MEMORY_MEMFD);
     call_cancelled(&s, unregister_it);
     call_cancelled(&s, register_it);
     call_cancelled(&s, connect_it);
@@ -197,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fetching),
         cmocka_unit_test(writing),
+        cmocka_unit_test(adding),
         cmocka_unit_test(setting_up),
         cmocka_unit_test(opening_and_closing),
     };
