@@ -432,8 +432,9 @@ void core_ep_ring(struct core_ep *ep);
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy);
 /* Completes the receive of core_recv_peek. `immed` is NULL but for RDMA
- * writes with immediate data. */
-void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
+ * writes with immediate data. False: there was no room for its event, and the
+ * connection is broken. */
+bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
                     DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                     bool solicited, const uint32_t *immed);
 

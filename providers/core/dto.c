@@ -27,8 +27,8 @@ static const struct op_names request_names[] = {
                        DAT_IB_CMP_AND_SWAP},
 };
 
-/* Posts a DTO completion; a lost completion breaks the connection. */
-static void dto_event(struct core_ep *ep, struct core_evd *evd,
+/* Posts a DTO completion; a lost completion breaks the connection: false. */
+static bool dto_event(struct core_ep *ep, struct core_evd *evd,
                       const struct op_names *names, DAT_DTO_COOKIE cookie,
                       DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                       uint32_t immed, bool notify)
@@ -36,7 +36,7 @@ static void dto_event(struct core_ep *ep, struct core_evd *evd,
     DAT_EVENT *e = core_evd_reserve(evd);
     if (!e) {
         ep->o.ia->transport->abort(ep);
-        return;
+        return false;
     }
     DAT_DTO_COMPLETION_EVENT_DATA *d = &e->event_data.dto_completion_event_data;
     e->event_number = (DAT_EVENT_NUMBER)names->event;
@@ -55,6 +55,7 @@ static void dto_event(struct core_ep *ep, struct core_evd *evd,
         x->val.immed.data = immed;
     }
     core_evd_commit(evd, e, notify);
+    return true;
 }
 
 void core_request_event(struct core_ep *ep, enum core_op op,
@@ -231,7 +232,7 @@ struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy)
     return &ep->rq[head & ep->rq_mask];
 }
 
-void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
+bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
                     DAT_DTO_COMPLETION_STATUS status, uint64_t length,
                     bool solicited, const uint32_t *immed)
 {
@@ -253,8 +254,8 @@ void core_recv_done(struct core_ep *ep, const struct core_wqe *w,
             &ep->rq_head,
             atomic_load_explicit(&ep->rq_head, memory_order_relaxed) + 1,
             memory_order_release);
-    dto_event(ep, ep->recv_evd, immed ? &with_immed : &plain, cookie, status,
-              length, immed ? *immed : 0, notify);
+    return dto_event(ep, ep->recv_evd, immed ? &with_immed : &plain, cookie,
+                     status, length, immed ? *immed : 0, notify);
 }
 
 void core_ep_flush(struct core_ep *ep)

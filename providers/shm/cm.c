@@ -161,6 +161,7 @@ void shm_cm_forked(struct shm_ia *sia)
         c->state = SHM_CM_CLOSED;
         c->deadline = UINT64_MAX;
         atomic_store(&c->aborted, true);
+        c->deaf = true;
         shm_segment_unmap(c);
     }
     for (struct shm_conn *c = sia->leaving; c; c = c->next)

@@ -405,8 +405,7 @@ static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
     const struct shm_msg *m = shm_rx_next(c);
-    if (atomic_load_explicit(&c->aborted, memory_order_relaxed) || !m ||
-        !is_due(m) || !(w = core_recv_peek(c->ep, &copy)))
+    if (c->deaf || !m || !is_due(m) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
     /* Read once: the peer may write there. */
@@ -423,11 +422,12 @@ static bool receive(struct shm_conn *c)
     if (status != DAT_DTO_SUCCESS)
         atomic_store_explicit(&c->rx->failed, index + 1, memory_order_release);
     atomic_store_explicit(&c->rx->taken, index + 1, memory_order_release);
-    core_recv_done(c->ep, w, status, h.length, h.solicited,
-                   h.kind == SHM_IMMED ? &h.immed : NULL);
+    bool told = core_recv_done(c->ep, w, status, h.length, h.solicited,
+                               h.kind == SHM_IMMED ? &h.immed : NULL);
     if (status != DAT_DTO_SUCCESS)
         shm_abort(c->ep);
-    return status == DAT_DTO_SUCCESS;
+    c->deaf = !told || status != DAT_DTO_SUCCESS;
+    return !c->deaf;
 }
 
 /* The peer waits for our counters: it must look again. */

@@ -263,7 +263,8 @@ struct shm_conn {
     struct shm_ia *sia;
     int side; /* 0 active, 1 passive */
     enum shm_cm_state state;
-    atomic_bool aborted; /* broken by a failed access */
+    atomic_bool aborted; /* broken by a failed request or receive: nothing is
+                            posted any more */
     int fd;
     uint64_t deadline; /* ns, UINT64_MAX none */
     int segment_fd;
@@ -275,6 +276,7 @@ struct shm_conn {
     struct shm_segment *segment; /* NULL: not mapped */
     struct shm_peer *peer;
     bool fenced;             /* both sides need fences */
+    bool deaf;               /* a receive has failed; under ep->lock */
     uint64_t rq_base;        /* receives of the EP before this connection */
     uint64_t rx_taken;       /* messages received */
     uint64_t tx_tail;        /* next line to write */
