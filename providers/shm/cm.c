@@ -303,10 +303,11 @@ void shm_disconnect(struct core_ep *ep, bool graceful)
     if (connected && graceful) {
         shm_progress(ep, true);
         if (core_requests_pending(ep)) {
+            if (c->state != SHM_CM_DRAINING)
+                cm_wake(c->sia);
             c->state = SHM_CM_DRAINING;
             c->deadline = 0;
             atomic_store(&ep->state, DAT_EP_STATE_DISCONNECT_PENDING);
-            cm_wake(c->sia);
             return;
         }
     }
