@@ -27,6 +27,7 @@
 #define RETRY_NS     1000000u /* full backlog, draining */
 #define LONGEST_MS   3600000
 #define HANDSHAKE_NS 10000000000u /* for the peer's manager to answer */
+#define LINGER_NS    10000000000u /* for the link model to deliver */
 
 /* ----------------------------------------------------- thread and fds --- */
 
@@ -182,6 +183,7 @@ static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
     c->fd = c->segment_fd = -1;
     c->deadline = UINT64_MAX;
     c->ep_id = ++sia->last_ep_id;
+    atomic_store(&c->timed, sia->clocks != NULL);
     c->next = sia->conns;
     sia->conns = c;
     return c;
@@ -521,13 +523,16 @@ void shm_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data)
 
 /* -------------------------------------------------------------- events --- */
 
-/* The peer has disconnected. What it sent before comes first. */
+/* The peer has disconnected. What it sent before comes first, within reason:
+ * the times are what the peer says. */
 static void on_disconnect(struct shm_conn *c)
 {
     uint64_t due = 0;
+    if (c->state != SHM_CM_LINGERING)
+        c->linger_end = shm_now_ns() + LINGER_NS;
     if (c->state != SHM_CM_ACCEPTED)
         due = shm_arriving(c->ep);
-    if (!due) {
+    if (!due || due > c->linger_end) {
         conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
         return;
     }

@@ -12,9 +12,12 @@
 #include "copy.h"
 #include "ring.h"
 
-static bool is_due(const struct shm_msg *m)
+/* Without a link model everything is, whatever the peer says. */
+static bool is_due(struct shm_conn *c, const struct shm_msg *m)
 {
-    return !m->head.due || m->head.due <= shm_now_ns();
+    return !m->head.due ||
+           !atomic_load_explicit(&c->timed, memory_order_relaxed) ||
+           m->head.due <= shm_now_ns();
 }
 
 /* ------------------------------------------------------------- sending --- */
@@ -405,7 +408,7 @@ static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
     const struct shm_msg *m = shm_rx_next(c);
-    if (c->deaf || !m || !is_due(m) || !(w = core_recv_peek(c->ep, &copy)))
+    if (c->deaf || !m || !is_due(c, m) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
     /* Read once: the peer may write there. */
@@ -465,7 +468,7 @@ static inline bool is_anything(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
     const struct shm_msg *m = c ? shm_rx_next(c) : NULL;
-    return (m && is_due(m)) || (c && core_requests_pending(ep));
+    return (m && is_due(c, m)) || (c && core_requests_pending(ep));
 }
 
 void shm_progress(struct core_ep *ep, bool sure)
@@ -507,8 +510,9 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
 uint64_t shm_arriving(struct core_ep *ep)
 {
     core_ep_lock(ep);
-    const struct shm_msg *m = shm_rx_next(ep->tp);
-    uint64_t due = m && !is_due(m) ? m->head.due : 0;
+    struct shm_conn *c = ep->tp;
+    const struct shm_msg *m = shm_rx_next(c);
+    uint64_t due = m && !is_due(c, m) ? m->head.due : 0;
     core_ep_unlock(ep);
     return due;
 }

@@ -266,7 +266,8 @@ struct shm_conn {
     atomic_bool aborted; /* broken by a failed request or receive: nothing is
                             posted any more */
     int fd;
-    uint64_t deadline; /* ns, UINT64_MAX none */
+    uint64_t deadline;   /* ns, UINT64_MAX none */
+    uint64_t linger_end; /* ns: nothing that is due later is waited for */
     int segment_fd;
     uint32_t ep_id, peer_ep_id, peer_pz_id;
     unsigned char private_data[CORE_MAX_PRIVATE_DATA];
@@ -293,6 +294,7 @@ struct shm_conn {
     struct shm_dir *tx, *rx;
     char *tx_ring, *rx_ring; /* each mapped twice in a row */
     char *tx_backlog, *rx_backlog;
+    atomic_bool timed; /* messages may be due later: there is a link model */
     _Atomic uint64_t rx_head; /* next line to read; changed under ep->lock */
     _Atomic uint64_t rx_backlogged; /* of rx_taken, those in the backlog */
 };

@@ -18,8 +18,7 @@ static void scribble(unsigned char *message, uint64_t *seed)
 {
     unsigned char noise[HEAD + 64];
     fill(noise, sizeof noise, random_next(seed));
-    noise[8] = (unsigned char)(noise[8] % 5); /* the kind is mostly known, */
-    memset(noise + 24, 0, 16);                /* and it is due now */
+    noise[8] = (unsigned char)(noise[8] % 5); /* the kind is mostly known */
     if (random_next(seed) % 2)
         memset(noise + 10, 0, 2); /* short lists, too */
     memcpy(message + 8, noise + 8, sizeof noise - 8);
@@ -83,11 +82,39 @@ static void nonsense_in_the_backlog(void **state)
     assert_true(broken > 30);
 }
 
+/* Its time is that of a link model, or nonsense; and then the peer goes. */
+static void due_never(const char *rail)
+{
+    end_t a, b;
+    end_open_on(&a, rail, NULL);
+    end_open_on(&b, rail, NULL);
+    region_create(&a.mem, MEMORY_MEMFD, BYTES, a.ia, a.pz,
+                  DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET out = local(&a.mem, 0, 8);
+    DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(1), 0));
+    struct shm_msg *m = shared_mapping("dapl-shm-connection", RING);
+    m->head.due = UINT64_MAX;
+    DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    end_close(&a);
+    end_close(&b);
+}
+
+static void a_message_that_is_never_due(void **state)
+{
+    (void)state;
+    due_never(IA_NAME);
+    due_never("ultra24-a0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nonsense_in_the_ring),
         cmocka_unit_test(nonsense_in_the_backlog),
+        cmocka_unit_test(a_message_that_is_never_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
