@@ -185,7 +185,7 @@ struct shm_clock *shm_model_map(pid_t pid, const struct shm_doorbell *door,
     if (!way_ok(way))
         return NULL;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, door->clocks_fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return NULL;
     struct shm_clock *clocks = NULL;

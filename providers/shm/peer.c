@@ -154,15 +154,16 @@ bool shm_peer_has_pid(struct shm_peer *peer)
 }
 
 /* Opens the file behind a range, if it is the one that was registered, long
- * enough, and can't shrink: else touching its pages might end this process. */
+ * enough, and can't shrink: else touching its pages might end this process; and
+ * if words lie there as in the peer's memory: atomics would not work askew. */
 static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
 {
     char path[64];
     struct stat st;
-    if (mr->fd < 0)
+    if (mr->fd < 0 || (mr->offset ^ mr->base) % sizeof(uint64_t))
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)peer->pid, mr->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -1;
     if (shm_cannot_shrink(fd) && !fstat(fd, &st) && st.st_ino == mr->inode &&

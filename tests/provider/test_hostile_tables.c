@@ -4,7 +4,10 @@
 #include "peer.h"
 
 #include <math.h>
+#include <netinet/in.h>
 #include <time.h>
+
+#include <dat2/dat_ib_extensions.h>
 
 #include "providers/shm/shm.h"
 
@@ -138,6 +141,38 @@ static void nonsense_in_fields(void **state)
     }
 }
 
+/* Where the mapped range would lie askew, words are reached by the address that
+ * the peer says, or not at all. */
+static void words_askew(void **state)
+{
+    enum { BASE = 0, OFFSET = 2, MORE = 2, LESS = 3 };
+    const unsigned field[] = {BASE, BASE, OFFSET, OFFSET};
+    const unsigned which[] = {MORE, LESS, MORE, LESS};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        end_t me, mad;
+        DAT_MEM_PRIV_FLAGS all =
+            (DAT_MEM_PRIV_FLAGS)(DAT_MEM_PRIV_ALL_FLAG |
+                                 (int)DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
+        end_open_memory(&mad, MEMORY_MEMFD, BYTES, all);
+        struct shm_mr *entry = entry_of(&mad.mem), before = *entry;
+        end_open_memory(&me, MEMORY_MALLOC, BYTES, all);
+        end_connect_both(&me, &mad);
+        fill(mad.mem.data, BYTES, 7);
+        fill(me.mem.data, BYTES, 8);
+        scribble_field(entry, field[i], which[i]);
+        DAT_LMR_TRIPLET old = local(&me.mem, 0, 8);
+        DAT_RMR_TRIPLET word = remote(&mad.mem, 64, 8);
+        DAT_OK(dat_ib_post_fetch_and_add(me.ep, 0, &old, cookie(1), &word, 0));
+        DAT_EVENT e = EXPECT_EVENT(me.request, DAT_IB_DTO_EVENT);
+        if (!e.event_data.dto_completion_event_data.status)
+            assert_memory_equal(me.mem.data, mad.mem.data + 64, 8);
+        *entry = before;
+        end_close(&me);
+        end_close(&mad);
+    }
+}
+
 /* ---------------------------------------------------------- the link --- */
 
 static double any_cost(uint64_t *seed)
@@ -246,6 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nonsense_in_a_field),
         cmocka_unit_test(nonsense_in_fields),
+        cmocka_unit_test(words_askew),
         cmocka_unit_test(nonsense_of_the_link),
         cmocka_unit_test(nonsense_later),
     };
