@@ -18,12 +18,13 @@
 #define INSTEAD_OF_LIBC __attribute__((visibility("default")))
 
 static atomic_bool manager_starves, pid_is_anothers;
+static atomic_uint starved, vm_calls; /* what came by here */
 
 INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
                                int timeout)
 {
     int n = (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, NULL, 8);
-    while (atomic_load(&manager_starves))
+    for (; atomic_load(&manager_starves); atomic_fetch_add(&starved, 1))
         poll_pause();
     return n;
 }
@@ -33,6 +34,7 @@ static ssize_t vm_call(long number, pid_t pid, const struct iovec *here,
                        unsigned long n_there, unsigned long flags)
 {
     ssize_t bytes = 0;
+    atomic_fetch_add(&vm_calls, 1);
     if (!atomic_load(&pid_is_anothers))
         return syscall(number, pid, here, n_here, there, n_there, flags);
     for (unsigned long i = 0; i < n_there; i++)
@@ -80,6 +82,7 @@ static void a_dead_peers_pid(void **state)
     end_open_memory(&me, MEMORY_MALLOC, BYTES, DAT_MEM_PRIV_ALL_FLAG);
     peer_connect(&peer, &me);
     assert_int_equal(write_once(&me, &peer), DAT_DTO_SUCCESS);
+    assert_int_not_equal(atomic_load(&vm_calls), 0); /* else by no pid */
 
     atomic_store(&manager_starves, true);
     peer_kill(&peer);
@@ -89,6 +92,10 @@ static void a_dead_peers_pid(void **state)
     while ((status = write_once(&me, &peer)) == DAT_DTO_SUCCESS &&
            time(NULL) < end)
         poll_pause();
+    for (int i = 0; !atomic_load(&starved); i++) {
+        assert_true(i < WAIT_MS); /* else it was not starved */
+        poll_pause();
+    }
     atomic_store(&pid_is_anothers, false);
     atomic_store(&manager_starves, false);
     assert_int_equal(status, DAT_DTO_ERR_TRANSPORT);
