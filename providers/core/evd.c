@@ -99,10 +99,40 @@ static void evd_destroy(void *object)
     core_object_free(evd);
 }
 
-/* Who waited or slept for it is not here. */
+/* Moves an event, which nobody else sees. */
+static void slot_move(struct core_evd_ring *r, uint64_t from, uint64_t to)
+{
+    struct core_evd_slot *f = &r->slot[from & r->mask];
+    struct core_evd_slot *t = &r->slot[to & r->mask];
+    core_event_copy(&t->event, &f->event);
+    t->silent = f->silent;
+    atomic_store(&f->turn, from & ~r->mask);
+    atomic_store(&t->turn, (to & ~r->mask) + 1);
+}
+
+/* Threads of the parent were about to put events: those are taken out; or to
+ * take one: that is gone. */
+static void ring_forked(struct core_evd_ring *r)
+{
+    uint64_t at = atomic_load(&r->head), tail = atomic_load(&r->tail);
+    if (atomic_load(&r->slot[at & r->mask].turn) > (at & ~r->mask) + 1)
+        atomic_store(&r->head, ++at);
+    uint64_t end = at;
+    for (; at != tail; at++)
+        if (core_ring_full_at(r, at)) {
+            if (at != end)
+                slot_move(r, at, end);
+            end++;
+        }
+    atomic_store(&r->tail, end);
+}
+
+/* Who waited or slept for it, or was putting an event, is not here. */
 static void evd_forked(void *object)
 {
     struct core_evd *evd = object;
+    for (struct core_evd_ring *r = evd->first; r; r = core_ring_next(r))
+        ring_forked(r);
     atomic_store(&evd->waiting, false);
     atomic_store(&evd->bells, 0);
     evd->bell = 0;
