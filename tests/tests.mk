@@ -49,6 +49,7 @@ $(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon: \
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
+$(TEST_BIN)/unit/test_one_transport: $(CORE_OBJ)
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \

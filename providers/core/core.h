@@ -313,7 +313,8 @@ struct core_transport {
 /* ------------------------------------------- for the transport to call --- */
 
 /* dat_provider_init and dat_provider_fini of the library, by which libdat2 has
- * it serve a line of dat.conf: its IAs are this transport's. */
+ * it serve a line of dat.conf: its IAs are this transport's. A library has one:
+ * lines of a second are not served. */
 void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
                         const struct core_transport *transport);
 void core_provider_fini(const DAT_PROVIDER_INFO *info);

@@ -12,6 +12,8 @@
 
 static struct {
     pthread_mutex_t lock;
+    /* of all: the memory of freed EPs (object.c) is as long as it wants */
+    const struct core_transport *transport;
     struct core_entry *first;
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -208,10 +210,14 @@ static struct core_entry *entry_new(const char *name)
 void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
                         const struct core_transport *transport)
 {
+    struct core_entry *e = NULL;
     pthread_mutex_lock(&entries.lock);
-    struct core_entry *e = entry_find(info->ia_name);
-    if (!e)
-        e = entry_new(info->ia_name);
+    if (!entries.transport)
+        entries.transport = transport;
+    if (entries.transport == transport) {
+        e = entry_find(info->ia_name);
+        e = e ? e : entry_new(info->ia_name);
+    }
     if (e) {
         free(e->params);
         e->params = params ? strdup(params) : NULL;
