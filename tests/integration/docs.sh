@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual pages are free of warnings and speak of options that exist.
+# The manual pages are free of warnings; what they and other texts name exists.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
@@ -75,3 +75,48 @@ sys.exit(len(wanted) < 30 or wanted != rows)
 PY
 }
 check 'memory of each algorithm is in docs/collectives.md' memory_table
+
+# named_exist FILE…: source files that texts name exist, by their name or the
+# end of their path, and have what is named beside them (`file.c`: `a`, `b`)
+named_exist()
+{
+    python3 - "$SOURCE" "$@" <<'PY'
+import os
+import re
+import sys
+root, *texts = sys.argv[1:]
+parts = "bench", "coll", "dapl_rail", "examples", "providers", "tests"
+ours = [os.path.join(folder, name) for part in parts
+        for folder, _, names in os.walk(os.path.join(root, part))
+        for name in names if name.endswith((".c", ".h"))]
+gone = set()
+def named(name):
+    return [path for path in ours if path.endswith("/" + name.lstrip("./"))]
+def reads(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+for path in texts or ours:
+    text = re.sub(r"^#include.*|<\S+\.h>", "", reads(path), flags=re.M)
+    gone |= {(path, name) for name in re.findall(r"[\w./-]*\w\.[ch]\b", text)
+             if not named(name) and not name.startswith("dat_")}
+    for name, inside in re.findall(r"`(\w+\.c)`: ((?:`\w+`(?:, )?)+)", text):
+        gone |= {(path, name, word) for word in re.findall(r"\w+", inside)
+                 if not any(re.search(rf"\b{word}\b", reads(file))
+                            for file in named(name))}
+for what in sorted(gone):
+    print("gone:", *what)
+sys.exit(bool(gone))
+PY
+}
+mapfile -t texts < <(find "$SOURCE/docs" "$SOURCE/README.md" \
+    "$SOURCE/CONTRIBUTING.md" -name '*.md' -o -name '*.[1-9]')
+check 'texts name what exists' named_exist "${texts[@]}"
+check 'comments name files that exist' named_exist
+fails()
+{
+    ! "$@" >/dev/null
+}
+for line in 'as in messages/no_such.c' '`link.c`: `evd_check`, `no_such`'; do
+    echo "$line" >"$work/text"
+    check "gone is: $line" fails named_exist "$work/text"
+done

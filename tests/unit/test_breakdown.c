@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/breakdown.c, by hand. */
+/* bench/pair/breakdown.c, by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

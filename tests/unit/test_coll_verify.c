@@ -401,7 +401,7 @@ static void wrong_root(dcoll_program_t *p)
     p->args.root = 4;
 }
 
-/* ---- gets: of allgather_pull.c, 4 ranks on a node */
+/* ---- gets: of allgather/pull.c, 4 ranks on a node */
 
 static void pull(const dcoll_shape_t *shape, const dcoll_args_t *args,
                  unsigned rank, dcoll_schedule_t *s)

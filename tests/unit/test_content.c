@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/content.c: validation finds every single wrong byte. */
+/* bench/pair/content.c: validation finds every single wrong byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

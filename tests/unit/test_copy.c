@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/copy.c and cacheline.c: what they say they copied is copied, nothing
+/* bench/limits/copy.c and cacheline.c: what they say they copied is copied, nothing
  * around it is touched, and times are above what any machine could do. */
 #include <math.h>
 #include <setjmp.h>

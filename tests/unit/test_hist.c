@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/hist.c: every value in the right bucket, quantiles within 1 %. */
+/* bench/stats/hist.c: every value in the right bucket, quantiles within 1 %. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

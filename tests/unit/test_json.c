@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/json.c: the writer's exact output. */
+/* bench/report/json.c: the writer's exact output. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/link_rate.c: what several rails carry together. */
+/* bench/limits/link_rate.c: what several rails carry together. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

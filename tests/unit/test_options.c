@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/options.c: what the command line accepts; a wrong one is told in one
+/* bench/options/options.c: what the command line accepts; a wrong one is told in one
  * line that names the option and the value. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/rank_test.c against exact tables and against counting all orders. */
+/* bench/stats/rank_test.c against exact tables and against counting all orders. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/sizes.c: what --sizes accepts, and what it refuses. */
+/* bench/options/sizes.c: what --sizes accepts, and what it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/stats.c against values computed by hand and by exact counting. */
+/* bench/stats/stats.c against values computed by hand and by exact counting. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

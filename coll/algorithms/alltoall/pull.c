@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All-to-all within a node: each rank reads its blocks where they are, as in
- * allgather_pull.c. */
+ * allgather/pull.c. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/pull.h"
 

@@ -2,7 +2,7 @@
 /*
  * All-to-all within a node: each rank deals its blocks at once, with one flag
  * for all readers, and picks its own of the others'. Synchronised as the
- * all-gather is (allgather_shm.c).
+ * all-gather is (allgather/shm.c).
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/node.h"
