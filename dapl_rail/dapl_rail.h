@@ -162,7 +162,8 @@ int drail_stripe(const drail_stripe_t *stripe, size_t bytes,
 /* ------------------------------------------------------- configuration --- */
 
 typedef enum drail_engine {
-    DRAIL_ENGINE_SINGLE,      /**< first rail only (seed 004, fig. 2) */
+    DRAIL_ENGINE_SINGLE,      /**< fixed_rail only, by default the first
+                                   (seed 004, fig. 2) */
     DRAIL_ENGINE_NONTHREADED, /**< one thread loops over rails (fig. 4) */
     DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
     DRAIL_ENGINE_AUTO,        /**< by size, whichever of these (and of sets
@@ -206,7 +207,8 @@ typedef struct drail_config {
                                           offers it */
     double weights[DRAIL_MAX_RAILS]; /**< weighted: relative rates, all 0:
                                           nominal rates, else equal */
-    unsigned fixed_rail;             /**< policy fixed: index of the rail */
+    unsigned fixed_rail;             /**< engine single, policy fixed: index of
+                                          the rail */
     size_t stripe_threshold;         /**< shorter messages use one rail */
     size_t stripe_align;             /**< borders between stripes, see
                                           drail_stripe_t.align */
@@ -392,7 +394,9 @@ typedef struct drail drail_t;
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
 /** Disconnects gracefully and frees everything, also memory handles that have
- *  not been released, with what drail_mem_alloc made. Accepts NULL. */
+ *  not been released, with what drail_mem_alloc made. An IA with an EVD that
+ *  the provider does not let go of (verbs, after a connect that was given up)
+ *  stays open until the process ends. Accepts NULL. */
 void drail_close(drail_t *rail);
 
 /** The sentence that goes with the last failed call on this handle. */
