@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank is killed at a random moment of its traffic: every other rank gets
- * DRAIL_EPEER within about a second, and nothing of it stays behind.
+ * DRAIL_EPEER, or over verbs perhaps DRAIL_EACCESS, before any timeout, and
+ * nothing of it stays behind.
  */
 #include <pthread.h>
 #include <signal.h>

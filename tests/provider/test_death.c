@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES (4 << 20)
+#define BYTES   (4 << 20)
+#define SOON_NS 1000000000 /* what dapl_shm.7 promises */
+#define ROUNDS  20
 
 static int64_t now_ns(void)
 {
@@ -87,7 +89,8 @@ static void killed_at_random_moments(void **state)
     uint64_t seed;
     assert_int_equal(getrandom(&seed, sizeof seed, 0), sizeof seed);
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (int round = 0; round < 20; round++) {
+    int64_t best = INT64_MAX; /* a busy machine delays some, not all */
+    for (int round = 0; round < ROUNDS; round++) {
         end_t me;
         int gate[2];
         meeting_t *meeting = shared_memory(sizeof *meeting);
@@ -108,11 +111,13 @@ static void killed_at_random_moments(void **state)
         print_message("round %d: killed after %u us, broken %.1f ms later\n",
                       round, k.after, (double)took / 1e6);
         assert_true(took > 0); /* not by itself, before */
+        best = took < best ? took : best;
         join(by);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         end_close(&me);
         shared_free(meeting, sizeof *meeting);
     }
+    assert_true(best < SOON_NS);
 }
 
 /* Who sleeps in dat_evd_wait is woken by the death. */
