@@ -20,13 +20,12 @@ AARCH64_WITHOUT := provider/access integration/coll
 AARCH64_WITHOUT += provider/maps provider/ep_attributes
 # memory of other processes (process_vm_readv)
 AARCH64_WITHOUT += $(addprefix provider/,pid_again posted) $(addprefix integration/,coll_nodes \
-  coll_ports coll_release finished messages readonly transport)
+  coll_ports coll_release finished messages readonly transport withdrawn)
 # forks beside other threads
 AARCH64_WITHOUT += $(addprefix provider/,atomic_lock death fork fork_opening)
 # programs that start themselves again
-AARCH64_WITHOUT += provider/copy_choice $(addprefix integration/,adaptive \
-  auto_no_threads auto_rails broken_link no_room rails rendezvous \
-  unequal_rails waiting)
+AARCH64_WITHOUT += $(subst /test_,/,$(patsubst tests/%.c,%,\
+  $(shell grep -lwE 'conf_restart|execv' tests/*/test_*.c)))
 
 AARCH64_SUITES := unit provider integration
 AARCH64_TESTS := $(filter-out \
