@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that stand in for the provider at its own calls. */
+/* Tests that stand in for the provider, or a library, at its own calls. */
 #ifndef TESTS_STANDIN_H
 #define TESTS_STANDIN_H
 
@@ -9,7 +9,7 @@
 
 #include "ranks.h"
 
-/* That of libdat2 with the name of the test's. */
+/* The library's function of this name, which the test's takes the place of. */
 static inline void *real_call(const char *name)
 {
     void *call = dlsym(RTLD_NEXT, name);

@@ -4,12 +4,11 @@
  * are prepared anew. Each preparation exchanges over the job, so this program
  * counts those exchanges, and passes them on.
  */
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include "coll/dcoll.h"
 
-#include "ranks.h"
+#include "standin.h"
 
 #define MOST 40000 /* bytes of the largest block */
 
@@ -19,8 +18,8 @@ static unsigned exchanges;
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms)
 {
-    int (*real)(drail_job_t *, const void *, size_t, void *, int);
-    *(void **)&real = dlsym(RTLD_NEXT, "drail_job_allgather");
+    __typeof__(&drail_job_allgather) real;
+    *(void **)&real = real_call("drail_job_allgather");
     exchanges++;
     return real(job, mine, bytes, all, timeout_ms);
 }

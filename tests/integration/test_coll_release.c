@@ -4,11 +4,9 @@
  * it is until it does, and the user is told of his. This program refuses in the
  * provider's place.
  */
-#include <dlfcn.h>
-
 #include "coll/dcoll.h"
 
-#include "ranks.h"
+#include "standin.h"
 
 enum { BYTES = 40000 };
 
@@ -38,10 +36,10 @@ static bool of_node(uintptr_t address)
 #pragma GCC visibility push(default)
 int drail_mem_release(drail_mem_t *mem)
 {
-    int (*real)(drail_mem_t *);
+    __typeof__(&drail_mem_release) real;
     drail_key_t key;
     drail_mem_key(mem, &key);
-    *(void **)&real = dlsym(RTLD_NEXT, "drail_mem_release");
+    *(void **)&real = real_call("drail_mem_release");
     unsigned i = 0;
     while (i < nkept && kept[i] != key.address)
         i++;
@@ -58,8 +56,8 @@ int drail_mem_release(drail_mem_t *mem)
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem)
 {
-    int (*real)(drail_t *, void *, size_t, unsigned, drail_mem_t **);
-    *(void **)&real = dlsym(RTLD_NEXT, "drail_mem_register");
+    __typeof__(&drail_mem_register) real;
+    *(void **)&real = real_call("drail_mem_register");
     if (unregistered == USERS && !of_node((uintptr_t)address))
         return DRAIL_EDAT;
     return real(rail, address, bytes, access, mem);

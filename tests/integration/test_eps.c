@@ -4,14 +4,10 @@
  * them, shorter ones take one in turn. Seen in the calls of
  * dat_ep_post_rdma_write that the library makes.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
-#include "ranks.h"
+#include "standin.h"
 
 #define EPS      4
 #define CAPACITY (64u << 10)
@@ -28,12 +24,10 @@ dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT nseg, DAT_LMR_TRIPLET *local,
                        DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
                        DAT_COMPLETION_FLAGS flags)
 {
-    static DAT_RETURN (*genuine)(DAT_EP_HANDLE, DAT_COUNT, DAT_LMR_TRIPLET *,
-                                 DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
-                                 DAT_COMPLETION_FLAGS);
+    static __typeof__(&dat_ep_post_rdma_write) genuine;
     unsigned i = 0;
     if (!genuine)
-        *(void **)&genuine = dlsym(RTLD_NEXT, "dat_ep_post_rdma_write");
+        *(void **)&genuine = real_call("dat_ep_post_rdma_write");
     while (i < nused && used[i].ep != ep)
         i++;
     if (i == nused && nused < 64)

@@ -3,11 +3,7 @@
  * What connecting leaves to the provider when it is given up. Stands in for the
  * provider at its own calls, to do what libdaplofa does.
  */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 #define CONNECT_MS 2000
 #define RAILS      2u
@@ -21,7 +17,7 @@ static bool ends_itself; /* an EP would, before the connect's time is up */
 /* The function that the library meant. */
 #define GENUINE(name)                                                          \
     __typeof__(&name) genuine;                                                 \
-    *(void **)&genuine = dlsym(RTLD_NEXT, #name)
+    *(void **)&genuine = real_call(#name)
 
 #define INSTEAD __attribute__((visibility("default"))) DAT_RETURN
 

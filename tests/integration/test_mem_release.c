@@ -3,14 +3,11 @@
  * A provider may refuse to free an LMR while a peer is inside it. Then the
  * memory must not go away. Stands in for the provider at its own call.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 #define BYTES 8192u
 
@@ -19,8 +16,8 @@ static unsigned refusals, freed;
 __attribute__((visibility("default"))) DAT_RETURN
 dat_lmr_free(DAT_LMR_HANDLE lmr)
 {
-    DAT_RETURN (*real)(DAT_LMR_HANDLE);
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_lmr_free");
+    __typeof__(&dat_lmr_free) real;
+    *(void **)&real = real_call("dat_lmr_free");
     if (refusals) {
         refusals--;
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rails whose name can't be looked up. Stands in for a registry that fails. */
-#include <dlfcn.h>
-
-#include <dat2/udat.h>
-
-#include "ranks.h"
+#include "standin.h"
 
 static bool broken;
 
@@ -12,8 +8,8 @@ __attribute__((visibility("default"))) DAT_RETURN
 dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *count,
                             DAT_PROVIDER_INFO *(list[]))
 {
-    DAT_RETURN (*real)(DAT_COUNT, DAT_COUNT *, DAT_PROVIDER_INFO * ([]));
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_registry_list_providers");
+    __typeof__(&dat_registry_list_providers) real;
+    *(void **)&real = real_call("dat_registry_list_providers");
     if (broken && max)
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR;
     return real(max, count, list);

@@ -5,13 +5,11 @@
  * write access to it. So does this program's dat_lmr_create, and passes on what
  * an adapter would accept.
  */
-#include <dat2/udat.h>
-#include <dlfcn.h>
 #include <inttypes.h>
 
 #include "coll/dcoll.h"
 
-#include "ranks.h"
+#include "standin.h"
 
 #define MOST 40000 /* bytes of the largest block: long enough for zero copy */
 
@@ -40,8 +38,8 @@ DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
                           DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *size,
                           DAT_VADDR *address)
 {
-    __typeof__(dat_lmr_create) *real;
-    *(void **)&real = dlsym(RTLD_NEXT, "dat_lmr_create");
+    __typeof__(&dat_lmr_create) real;
+    *(void **)&real = real_call("dat_lmr_create");
     if (priv & DAT_MEM_PRIV_LOCAL_WRITE_FLAG &&
         !writable((uintptr_t)region.for_va, length))
         return DAT_CLASS_ERROR | DAT_PRIVILEGES_VIOLATION;

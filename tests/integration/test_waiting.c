@@ -4,12 +4,10 @@
  * that it has left (seed 004, fig. 4), `any` does. Seen in the calls of
  * dat_evd_wait that the library makes.
  */
-#include <dat2/udat.h>
-
 #include "dapl_rail/batch.h"
 
 #include "conf.h"
-#include "ranks.h"
+#include "standin.h"
 
 #define FAR "rate=500 latency=20000"
 static const char rails[] =
@@ -24,10 +22,9 @@ __attribute__((visibility("default"))) DAT_RETURN
 dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
              DAT_EVENT *event, DAT_COUNT *more)
 {
-    static DAT_RETURN (*genuine)(DAT_EVD_HANDLE, DAT_TIMEOUT, DAT_COUNT,
-                                 DAT_EVENT *, DAT_COUNT *);
+    static __typeof__(&dat_evd_wait) genuine;
     if (!genuine)
-        *(void **)&genuine = dlsym(RTLD_NEXT, "dat_evd_wait");
+        *(void **)&genuine = real_call("dat_evd_wait");
     for (unsigned i = 0; i + 1 < nwaited; i++)
         returns += waited[i] == evd;
     if (nwaited < 64 && (!nwaited || waited[nwaited - 1] != evd))
