@@ -33,6 +33,12 @@ check 'a circle of headers in the benchmarks is found' wrong '^circle' \
     bench/pair/session.h '#include "bench/pair/loop.h"'
 check 'a look from core at a provider is found' wrong 'shm is above core' \
     providers/core/evd.c '#include "providers/shm/shm.h"'
+for pair in 'shm/mr.c embedded/embedded.h' 'core/evd.c embedded/embedded.h' \
+    'embedded/embedded.c shm/shm.h'; do
+    check "a look at another library is found: ${pair/ / at }" \
+        wrong 'not of one library' "providers/${pair% *}" \
+        "#include \"providers/${pair#* }\""
+done
 check 'an arrow upward in the collectives is found' wrong 'run is above build' \
     coll/build/tree.c '#include "coll/run/team.h"'
 check 'a circle in the collectives is found' wrong '^circle.* coll/run/call.h' \
