@@ -20,18 +20,16 @@ static int await_links(drail_t *t, struct peer *peer)
 {
     struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
     int rc = connect_ask(t, peer);
-    if (!rc)
-        rc = requests_resume(peer);
     while (!rc && !connect_done(t, peer)) {
-        rc = requests_serve(t);
+        requests_serve(t);
         for (unsigned r = 0; r < t->nrails; r++) {
             rail_poll(&t->rails[r]);
             rail_check(&t->rails[r]);
         }
         bool ending = connect_renew(t, peer);
-        if (!rc && connect_done(t, peer))
+        if (connect_done(t, peer))
             break;
-        if (!rc && !ending)
+        if (!ending)
             rc = connect_error(peer);
         if (rc)
             break;
@@ -54,13 +52,12 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
     links_await_free(t);
 }
 
-/* Has the connection ended, or does the peer ask for another? 1, 0 or an
- * error. */
-static int has_ended(drail_t *t, const struct peer *peer)
+/* Has the connection ended, or does the peer ask for another? */
+static bool has_ended(drail_t *t, const struct peer *peer)
 {
     progress_check(t);
-    int rc = requests_serve(t);
-    return rc ? rc : atomic_load(&peer->error) != 0;
+    requests_serve(t);
+    return atomic_load(&peer->error) != 0;
 }
 
 static int connect_peer(drail_t *t, struct peer *peer)
@@ -70,8 +67,8 @@ static int connect_peer(drail_t *t, struct peer *peer)
         peer->refused[0] ? atomic_load(&peer->error) : await_links(t, peer);
     if (rc) {
         rc = outcome(t, peer, rc, "drail_connect");
-        forget_links(t, peer, rc);
         requests_end(peer);
+        forget_links(t, peer, rc);
     }
     peer->connected = !rc;
     return rc;
@@ -87,9 +84,8 @@ int drail_connect(drail_t *t, unsigned rank)
                     t->job->size);
     struct peer *peer = &t->peers[rank];
     if (peer->connected) {
-        int ended = has_ended(t, peer);
-        if (ended <= 0)
-            return ended;
+        if (!has_ended(t, peer))
+            return 0;
         forget_links(t, peer, DRAIL_EPEER);
         peer->connected = false;
     }

@@ -18,13 +18,17 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
-/* Whom do we accept? Lower ranks. */
-static struct peer *peer_asking(struct rail *rail, const DAT_CR_PARAM *param,
-                                struct hello *hello)
+/* Whose request is it, and which? NULL: of nobody whom we accept, that is of
+ * no lower rank. *status: that of the query. */
+static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
+                                struct hello *hello, DAT_RETURN *status)
 {
     drail_t *t = rail->owner;
-    if (!hello_read(rail, param->private_data, param->private_data_size,
-                    hello) ||
+    DAT_CR_PARAM param;
+    memset(&param, 0, sizeof param);
+    *status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
+    if (*status != DAT_SUCCESS ||
+        !hello_read(rail, param.private_data, param.private_data_size, hello) ||
         hello->rank > t->job->rank)
         return NULL;
     return &t->peers[hello->rank];
@@ -37,11 +41,42 @@ static bool is_newer(const struct peer *peer, const struct hello *hello)
 
 /* Is it of an attempt that is over? Or one too many. */
 static bool is_late(const struct peer *peer, const struct rail *rail,
-                    const struct hello *hello)
+                    const struct hello *hello, DAT_CR_HANDLE cr)
 {
+    DAT_CR_HANDLE noted = peer->waiting[rail->index][hello->ep];
     return hello->attempt != peer->attempt || peer->given_up ||
-           peer->waiting[rail->index][hello->ep] ||
+           (noted && noted != cr) ||
            (!peer->connected && peer->links[rail->index][hello->ep]);
+}
+
+/*
+ * The next request that waits, from place *at on; NULL: there are no more. A
+ * provider takes back what its sender has given up, and may use the handle for
+ * another request, whose own event tells of it.
+ */
+static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
+{
+    while (*at < peer->owner->nrails * DRAIL_MAX_EPS) {
+        unsigned r = *at / DRAIL_MAX_EPS, e = *at % DRAIL_MAX_EPS;
+        DAT_CR_HANDLE cr = peer->waiting[r][e];
+        struct hello hello;
+        DAT_RETURN status;
+        ++*at;
+        peer->waiting[r][e] = DAT_HANDLE_NULL;
+        if (cr &&
+            peer_asking(&peer->owner->rails[r], cr, &hello, &status) == peer &&
+            hello.ep == e && hello.attempt == peer->attempt)
+            return cr;
+    }
+    return DAT_HANDLE_NULL;
+}
+
+void requests_reject(struct peer *peer)
+{
+    DAT_CR_HANDLE cr;
+    unsigned at = 0;
+    while ((cr = next_waiting(peer, &at)))
+        dat_cr_reject(cr, 0, NULL);
 }
 
 /* The peer has given up the attempt before, or the connection. */
@@ -95,75 +130,56 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     }
 }
 
-static int answer(struct rail *rail, DAT_CR_HANDLE cr)
+/* Whoever can't be rejected at once waits for an answer. */
+static void note(struct rail *rail, DAT_CR_HANDLE cr)
 {
-    DAT_CR_PARAM param;
     struct hello hello;
+    DAT_RETURN status;
     char why[200];
-    memset(&param, 0, sizeof param);
-    DAT_RETURN status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
+    struct peer *peer = peer_asking(rail, cr, &hello, &status);
     if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
-        return 0; /* its sender has given up: the provider took it back */
-    if (status != DAT_SUCCESS)
-        return dat_fail(rail, "dat_cr_query", status);
-    struct peer *peer = peer_asking(rail, &param, &hello);
+        return; /* its sender has given up: the provider took it back */
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, hello.attempt);
-    if (!peer || is_late(peer, rail, &hello))
+    if (!peer || is_late(peer, rail, &hello, cr))
         reject(rail, cr);
     else if (hello_differs(rail, &hello, why, sizeof why))
         refuse(rail, cr, peer, DRAIL_EINVAL, why);
-    else if (peer->connected)
-        peer->waiting[rail->index][hello.ep] = cr;
+    else if (hello.ep >= rail->owner->cfg.eps)
+        reject(rail, cr);
     else
-        accept_link(rail, cr, peer, hello.ep);
-    return 0;
+        peer->waiting[rail->index][hello.ep] = cr;
 }
 
-int requests_serve(drail_t *t)
+void requests_note(drail_t *t)
 {
     DAT_EVENT event;
-    int rc = 0;
-    for (unsigned r = 0; r < t->nrails && !rc; r++)
-        while (!rc &&
-               dat_evd_dequeue(t->rails[r].cr_evd, &event) == DAT_SUCCESS)
-            rc = answer(&t->rails[r],
-                        event.event_data.cr_arrival_event_data.cr_handle);
-    return rc;
+    for (unsigned r = 0; r < t->nrails; r++)
+        while (dat_evd_dequeue(t->rails[r].cr_evd, &event) == DAT_SUCCESS)
+            note(&t->rails[r],
+                 event.event_data.cr_arrival_event_data.cr_handle);
 }
 
-/* The next that waits, from place *at on; NULL: there are no more. */
-static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
-{
-    DAT_CR_HANDLE cr = DAT_HANDLE_NULL;
-    for (; !cr && *at < DRAIL_MAX_RAILS * DRAIL_MAX_EPS; ++*at) {
-        DAT_CR_HANDLE *place =
-            &peer->waiting[*at / DRAIL_MAX_EPS][*at % DRAIL_MAX_EPS];
-        cr = *place;
-        *place = DAT_HANDLE_NULL;
-    }
-    return cr;
-}
-
-int requests_resume(struct peer *peer)
+/* Those that wait and are still what has been noted are accepted. */
+static void resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    int rc = 0;
-    while (!rc && (cr = next_waiting(peer, &at)))
-        rc = answer(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr);
-    return rc;
+    while ((cr = next_waiting(peer, &at)))
+        accept_link(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr, peer,
+                    (at - 1) % DRAIL_MAX_EPS);
+}
+
+void requests_serve(drail_t *t)
+{
+    requests_note(t);
+    for (unsigned p = 0; p < t->job->size; p++)
+        if (!t->peers[p].connected)
+            resume(&t->peers[p]);
 }
 
 void requests_end(struct peer *peer)
 {
     peer->given_up = true;
-}
-
-void requests_reject(struct peer *peer)
-{
-    DAT_CR_HANDLE cr;
-    unsigned at = 0;
-    while ((cr = next_waiting(peer, &at)))
-        dat_cr_reject(cr, 0, NULL);
+    requests_reject(peer);
 }

@@ -7,14 +7,14 @@
 
 struct peer;
 
-/* Answers requests of any peer that have come. One that is connected to us has
- * given that up: its links go down, and what it asks waits for our next
- * connect. */
-int requests_serve(drail_t *t);
-/* Answers what has waited, as the peer is not connected any more. */
-int requests_resume(struct peer *peer);
-/* We give up connecting: what else comes of the peer's present attempt is
- * rejected. */
+/* Takes the requests of all peers that have come: they wait for a connect. A
+ * peer that is connected to us has given that up: its links go down. Not while
+ * several threads are at work. */
+void requests_note(drail_t *t);
+/* The same, and accepts what waits of those to whom we are not connected. */
+void requests_serve(drail_t *t);
+/* We give up connecting: what waits and what else comes of the peer's present
+ * attempt is rejected. */
 void requests_end(struct peer *peer);
 /* Rejects what waits. */
 void requests_reject(struct peer *peer);
