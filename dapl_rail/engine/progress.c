@@ -15,6 +15,7 @@
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/requests.h"
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
@@ -144,6 +145,7 @@ void progress_check(drail_t *t)
 {
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
+    requests_note(t);
 }
 
 /* Sleeps on the rails that owe something, each in turn. */

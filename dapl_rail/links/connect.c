@@ -109,12 +109,24 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
               connection_text(event->event_number));
 }
 
+/* Only of an EP that is given up already, or of requests that were lost, whose
+ * senders ask again? Any other may be one of the whole rail: libdaplofa names
+ * the IA when an EVD overflows. */
+static bool concerns_nobody(const struct rail *rail, DAT_EVENT_NUMBER number,
+                            DAT_HANDLE handle)
+{
+    return (unsigned)number == DAT_ASYNC_ERROR_EP_BROKEN ||
+           handle == rail->cr_evd;
+}
+
 /* An error of an EP concerns its link, any other the whole rail. */
 static void async_event(struct rail *rail, const DAT_EVENT *event)
 {
     drail_t *t = rail->owner;
     DAT_HANDLE handle = event->event_data.asynch_error_event_data.dat_handle;
     struct link *only = link_of(rail, handle);
+    if (!only && concerns_nobody(rail, event->event_number, handle))
+        return;
     for (unsigned p = 0; p < t->job->size; p++) {
         struct link *link;
         unsigned at = 0;
