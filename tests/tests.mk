@@ -57,6 +57,8 @@ $(call programs,provider): $(TEST_BIN)/provider/%: \
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
+# a transport of the test's own below core
+$(TEST_BIN)/provider/test_transport_offers: $(CORE_OBJ)
 # the hostile end of a connection is set up as the provider does it
 $(TEST_BIN)/provider/test_bad_segment: $(BUILD)/obj/providers/shm/cm_wire.o
 

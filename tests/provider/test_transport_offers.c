@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What core offers transports that are not like shared memory, shown with a
+ * small one: a network that is handed the receives and fills them by itself,
+ * makes progress by IA, delivers after a while without waking anybody, and
+ * refuses what it can't carry out. Its two IAs are in this process.
+ */
+#include "util.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "providers/core/core.h"
+
+#define ROOM     2  /* receives that the network keeps of an EP */
+#define MESSAGE  64 /* bytes of the longest */
+#define INBOX    16
+#define SECOND   1000000000u
+#define DELAY_NS (SECOND / 20)
+
+/* ---------------------------------------------------------- the network --- */
+
+enum kind { REQUEST, ACCEPTED, DATA, GONE };
+
+struct item {
+    enum kind kind;
+    uint64_t due;
+    size_t bytes;
+    unsigned char data[MESSAGE];
+};
+
+static struct net { /* of an IA with one PSP and one EP */
+    bool open;
+    struct core_sp *sp;
+    struct core_ep *ep;
+    struct item inbox[INBOX]; /* in order */
+    unsigned items;
+    struct core_wqe handed[ROOM];
+    unsigned nhanded;
+    atomic_bool rung;
+    uint64_t longest_sleep;
+} nets[2];
+
+static uint64_t delay_ns; /* of what is sent from now on */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static struct net *net_of(const struct core_object *object)
+{
+    return object->ia->tp;
+}
+
+static struct net *peer_of(const struct net *net)
+{
+    return &nets[net == nets];
+}
+
+static struct item *deliver(struct net *to, enum kind kind)
+{
+    assert_true(to->items < INBOX);
+    struct item *item = &to->inbox[to->items++];
+    *item = (struct item){.kind = kind, .due = now_ns() + delay_ns};
+    return item;
+}
+
+static DAT_RETURN net_open(struct core_ia *ia, const char *params)
+{
+    struct net *net = &nets[nets[0].open];
+    (void)params;
+    assert_false(net->open);
+    *net = (struct net){.open = true};
+    ia->tp = net;
+    ia->address.ss_family = AF_INET;
+    return DAT_SUCCESS;
+}
+
+static void net_close(struct core_ia *ia)
+{
+    *(struct net *)ia->tp = (struct net){.open = false};
+}
+
+static DAT_NAMED_ATTR *net_attributes(struct core_ia *ia, DAT_COUNT *count)
+{
+    (void)ia;
+    *count = 0;
+    return NULL;
+}
+
+/* Others can't reach memory here. */
+static DAT_RETURN net_mr_publish(struct core_ia *ia, struct core_mr *mr)
+{
+    const int others =
+        DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+    (void)ia;
+    return mr->priv & others ? CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0)
+                             : DAT_SUCCESS;
+}
+
+static bool net_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
+{
+    (void)ia, (void)mr;
+    return true;
+}
+
+/* ---- connections */
+
+static DAT_RETURN net_listen(struct core_sp *sp)
+{
+    net_of(&sp->o)->sp = sp;
+    return DAT_SUCCESS;
+}
+
+static void net_unlisten(struct core_sp *sp)
+{
+    net_of(&sp->o)->sp = NULL;
+}
+
+static void join(struct core_ep *ep)
+{
+    net_of(&ep->o)->ep = ep;
+    atomic_store(&ep->tp, peer_of(net_of(&ep->o)));
+}
+
+static DAT_RETURN net_connect(struct core_ep *ep, uint64_t timeout_us,
+                              DAT_COUNT size, const void *private_data)
+{
+    (void)timeout_us, (void)size, (void)private_data;
+    join(ep);
+    deliver(ep->tp, REQUEST);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN net_accept(struct core_cr *cr, struct core_ep *ep,
+                             DAT_COUNT size, const void *private_data)
+{
+    (void)cr, (void)size, (void)private_data;
+    join(ep);
+    assert_int_equal(core_ep_poll(ep), 0);
+    core_ep_established(ep, NULL, 0);
+    deliver(ep->tp, ACCEPTED);
+    return DAT_SUCCESS;
+}
+
+static void net_reject(struct core_cr *cr, DAT_COUNT size,
+                       const void *private_data)
+{
+    (void)cr, (void)size, (void)private_data;
+}
+
+static void net_disconnect(struct core_ep *ep, bool graceful)
+{
+    (void)graceful;
+    deliver(ep->tp, GONE);
+    core_ep_disconnected(ep, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
+}
+
+static void net_ep_release(struct core_ep *ep)
+{
+    net_of(&ep->o)->nhanded = 0;
+    atomic_store(&ep->tp, NULL);
+}
+
+static void net_abort(struct core_ep *ep)
+{
+    (void)ep;
+    fail();
+}
+
+/* ---- data */
+
+/* Sends alone. */
+static DAT_RETURN net_post(struct core_ep *ep, const struct core_dto *dto)
+{
+    if (dto->op != CORE_SEND)
+        return CORE_ERROR(DAT_MODEL_NOT_SUPPORTED, 0);
+    struct item *item = deliver(ep->tp, DATA);
+    item->bytes = dto->total;
+    memcpy(item->data, (void *)(uintptr_t)dto->seg[0].virtual_address,
+           dto->total);
+    core_request_done(ep, dto, DAT_DTO_SUCCESS);
+    return DAT_SUCCESS;
+}
+
+static DAT_RETURN net_recv_post(struct core_ep *ep, const struct core_wqe *w)
+{
+    struct net *net = net_of(&ep->o);
+    if (net->nhanded == ROOM)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+    net->handed[net->nhanded++] = *w;
+    return DAT_SUCCESS;
+}
+
+/* Fills the oldest receive, and then reports it. */
+static void fill_receive(struct net *net, const struct item *item)
+{
+    struct core_wqe filled = net->handed[0];
+    assert_true(net->nhanded > 0);
+    net->handed[0] = net->handed[1];
+    net->nhanded--;
+    memcpy((void *)(uintptr_t)filled.seg[0].virtual_address, item->data,
+           item->bytes);
+    core_ep_lock(net->ep);
+    struct core_wqe *w = core_recv_peek(net->ep, NULL);
+    assert_non_null(w);
+    assert_int_equal(w->cookie.as_64, filled.cookie.as_64);
+    core_recv_done(net->ep, w, DAT_DTO_SUCCESS, item->bytes, true, NULL);
+    core_ep_unlock(net->ep);
+}
+
+static void take(struct core_ia *ia, struct net *net, const struct item *item)
+{
+    core_ia_lock(ia);
+    if (item->kind == REQUEST)
+        assert_int_equal(core_cr_arrived(net->sp, NULL, &ia->address, 0, "", 0),
+                         0);
+    if (item->kind == ACCEPTED) {
+        assert_int_equal(core_ep_poll(net->ep), 0);
+        core_ep_established(net->ep, NULL, 0);
+    }
+    if (item->kind == GONE && core_ep_state(net->ep) == DAT_EP_STATE_CONNECTED)
+        core_ep_disconnected(net->ep, DAT_CONNECTION_EVENT_DISCONNECTED, NULL,
+                             0);
+    core_ia_unlock(ia);
+    if (item->kind == DATA)
+        fill_receive(net, item);
+}
+
+static void net_progress(struct core_ia *ia, bool sure)
+{
+    struct net *net = ia->tp;
+    (void)sure;
+    while (net->items && net->inbox[0].due <= now_ns()) {
+        struct item item = net->inbox[0];
+        net->items--;
+        memmove(net->inbox, net->inbox + 1, net->items * sizeof item);
+        take(ia, net, &item);
+    }
+}
+
+static uint64_t net_next_due(struct core_ia *ia, uint64_t seen)
+{
+    const struct net *net = ia->tp;
+    (void)seen;
+    return net->items ? net->inbox[0].due : UINT64_MAX;
+}
+
+/* ---- sleeping: all bells are one */
+
+static void net_arm(struct core_ia *ia, uint64_t bell)
+{
+    struct net *net = ia->tp;
+    (void)bell;
+    atomic_store(&net->rung, false);
+}
+
+static int net_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns)
+{
+    struct net *net = ia->tp;
+    uint64_t begin = now_ns();
+    (void)bell;
+    if (timeout_ns > net->longest_sleep)
+        net->longest_sleep = timeout_ns;
+    while (!atomic_load(&net->rung) && now_ns() - begin < timeout_ns)
+        poll_pause();
+    return 0;
+}
+
+static void net_ring(struct core_ia *ia, uint64_t bells)
+{
+    struct net *net = ia->tp;
+    (void)bells;
+    atomic_store(&net->rung, true);
+}
+
+static const struct core_transport transport = {
+    .provider = "test",
+    .can = {.max_eps = 4,
+            .max_dtos = 16,
+            .default_dtos = 8,
+            .max_iov = 1,
+            .max_rdma_iov = 1,
+            .max_rdma_reads = 1,
+            .max_private_data = 0,
+            .max_message_size = MESSAGE,
+            .max_rdma_size = MESSAGE},
+    .attributes = net_attributes,
+    .ia_open = net_open,
+    .ia_close = net_close,
+    .mr_publish = net_mr_publish,
+    .mr_withdraw = net_mr_withdraw,
+    .listen = net_listen,
+    .unlisten = net_unlisten,
+    .connect = net_connect,
+    .accept = net_accept,
+    .reject = net_reject,
+    .disconnect = net_disconnect,
+    .ep_release = net_ep_release,
+    .post = net_post,
+    .recv_post = net_recv_post,
+    .ia_progress = net_progress,
+    .ia_next_due = net_next_due,
+    .abort = net_abort,
+    .arm = net_arm,
+    .sleep = net_sleep,
+    .ring = net_ring,
+};
+
+/* ------------------------------------------------------------ the tests --- */
+
+#define NAME "offers0"
+
+static const DAT_PROVIDER_INFO info = {.ia_name = NAME,
+                                       .dapl_version_major = 2,
+                                       .dapl_version_minor = 0,
+                                       .is_thread_safe = DAT_FALSE};
+
+static const DAT_MEM_PRIV_FLAGS own =
+    DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
+
+struct scene {
+    end_t sender, receiver;
+};
+
+static int scene_open(void **state)
+{
+    struct scene *s = calloc(1, sizeof *s);
+    end_t *ends[] = {&s->sender, &s->receiver};
+    delay_ns = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        end_open_on(ends[i], NAME, NULL);
+        region_create(&ends[i]->mem, MEMORY_MALLOC, 2 * MESSAGE, ends[i]->ia,
+                      ends[i]->pz, own);
+    }
+    end_connect_both(&s->sender, &s->receiver);
+    *state = s;
+    return 0;
+}
+
+/* libdat2 does without a line of dat.conf until the IA is closed; then it tells
+ * that there is none. */
+static void close_with_all(end_t *end)
+{
+    DAT_OK(dat_ep_free(end->ep));
+    region_destroy(&end->mem);
+    DAT_FAILS(dat_ia_close(end->ia, DAT_CLOSE_ABRUPT_FLAG),
+              DAT_PROVIDER_NOT_FOUND);
+}
+
+static int scene_close(void **state)
+{
+    struct scene *s = *state;
+    DAT_OK(dat_ep_disconnect(s->sender.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_EVENT(s->sender.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    EXPECT_EVENT(s->receiver.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    close_with_all(&s->sender);
+    close_with_all(&s->receiver);
+    assert_false(nets[0].open || nets[1].open);
+    free(s);
+    return 0;
+}
+
+static DAT_RETURN post_recv(end_t *end, uint64_t number)
+{
+    DAT_LMR_TRIPLET to = local(&end->mem, number % 2 * MESSAGE, MESSAGE);
+    return dat_ep_post_recv(end->ep, 1, &to, cookie(number), 0);
+}
+
+static void send_byte(end_t *end, unsigned char byte)
+{
+    DAT_LMR_TRIPLET from = local(&end->mem, 0, MESSAGE);
+    memset(end->mem.data, byte, MESSAGE);
+    DAT_OK(dat_ep_post_send(end->ep, 1, &from, cookie(byte), 0));
+    EXPECT_DTO(end->request, byte, DAT_DTO_SUCCESS, MESSAGE);
+}
+
+/* They are the network's before anything comes; where it has no room the poster
+ * is told, and nothing is posted. */
+static void receives_are_handed_over(void **state)
+{
+    struct scene *s = *state;
+    for (uint64_t i = 0; i < 6; i += 2) {
+        DAT_OK(post_recv(&s->receiver, i));
+        DAT_OK(post_recv(&s->receiver, i + 1));
+        DAT_FAILS(post_recv(&s->receiver, 99), DAT_INSUFFICIENT_RESOURCES);
+        assert_int_equal(nets[1].nhanded, ROOM);
+        for (uint64_t n = i; n < i + ROOM; n++) {
+            send_byte(&s->sender, (unsigned char)(n + 1));
+            EXPECT_DTO(s->receiver.recv, n, DAT_DTO_SUCCESS, MESSAGE);
+            assert_int_equal(s->receiver.mem.data[n % 2 * MESSAGE], n + 1);
+        }
+    }
+    /* the end of the connection flushes what nothing came for */
+    DAT_OK(post_recv(&s->receiver, 6));
+    DAT_OK(dat_ep_disconnect(s->sender.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_DTO(s->receiver.recv, 6, DAT_DTO_ERR_FLUSHED, 0);
+}
+
+/* Nobody rings: who waits must not sleep longer than until it is due. */
+static void due_by_the_mere_passing_of_time(void **state)
+{
+    struct scene *s = *state;
+    DAT_OK(post_recv(&s->receiver, 1));
+    nets[1].longest_sleep = 0;
+    delay_ns = DELAY_NS;
+    send_byte(&s->sender, 7);
+    EXPECT_DTO(s->receiver.recv, 1, DAT_DTO_SUCCESS, MESSAGE);
+    assert_true(nets[1].longest_sleep <= DELAY_NS);
+}
+
+/* The poster is told, by the call: no event comes, and the connection stays. */
+static void requests_are_refused(void **state)
+{
+    struct scene *s = *state;
+    DAT_EVENT event;
+    DAT_LMR_TRIPLET here = local(&s->sender.mem, 0, 8);
+    DAT_RMR_TRIPLET there = remote(&s->receiver.mem, 0, 8);
+    DAT_FAILS(
+        dat_ep_post_rdma_write(s->sender.ep, 1, &here, cookie(1), &there, 0),
+        DAT_MODEL_NOT_SUPPORTED);
+    DAT_FAILS(
+        dat_ep_post_rdma_read(s->sender.ep, 1, &here, cookie(1), &there, 0),
+        DAT_MODEL_NOT_SUPPORTED);
+    assert_int_equal(dat_evd_dequeue(s->sender.request, &event),
+                     DAT_QUEUE_EMPTY);
+    DAT_OK(post_recv(&s->receiver, 1));
+    send_byte(&s->sender, 9);
+    EXPECT_DTO(s->receiver.recv, 1, DAT_DTO_SUCCESS, MESSAGE);
+}
+
+/* Ranges that it does not publish leave nothing behind. */
+static void memory_is_refused(void **state)
+{
+    struct scene *s = *state;
+    static unsigned char bytes[8];
+    DAT_REGION_DESCRIPTION what = {.for_va = bytes};
+    DAT_LMR_HANDLE lmr;
+    for (unsigned i = 0; i <= CORE_MAX_MRS; i++)
+        DAT_FAILS(dat_lmr_create(s->sender.ia, DAT_MEM_TYPE_VIRTUAL, what,
+                                 sizeof bytes, s->sender.pz,
+                                 own | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+                                 DAT_VA_TYPE_VA, &lmr, NULL, NULL, NULL, NULL),
+                  DAT_MODEL_NOT_SUPPORTED);
+    DAT_OK(dat_lmr_create(s->sender.ia, DAT_MEM_TYPE_VIRTUAL, what,
+                          sizeof bytes, s->sender.pz, own, DAT_VA_TYPE_VA, &lmr,
+                          NULL, NULL, NULL, NULL));
+    DAT_OK(dat_lmr_free(lmr));
+}
+
+/* What it can't do, and its limits, are those of its IAs. */
+static void abilities_are_the_transports(void **state)
+{
+    struct scene *s = *state;
+    DAT_IA_ATTR ia;
+    DAT_SRQ_ATTR queue = {.max_recv_dtos = 1, .max_recv_iov = 1};
+    DAT_SRQ_HANDLE srq;
+    DAT_OK(dat_ia_query(s->sender.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL));
+    assert_int_equal(ia.max_message_size, MESSAGE);
+    assert_int_equal(ia.max_eps, 4);
+    DAT_LMR_TRIPLET from = local(&s->sender.mem, 0, MESSAGE + 1);
+    DAT_FAILS(dat_ep_post_send(s->sender.ep, 1, &from, cookie(1), 0),
+              DAT_LENGTH_ERROR);
+    DAT_FAILS(dat_srq_create(s->sender.ia, s->sender.pz, &queue, &srq),
+              DAT_MODEL_NOT_SUPPORTED);
+}
+
+static int registered(void **state)
+{
+    (void)state;
+    core_provider_init(&info, "", &transport);
+    return 0;
+}
+
+static int removed(void **state)
+{
+    (void)state;
+    core_provider_fini(&info);
+    return 0;
+}
+
+#define WITH_SCENE(test)                                                       \
+    cmocka_unit_test_setup_teardown(test, scene_open, scene_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SCENE(receives_are_handed_over),
+        WITH_SCENE(due_by_the_mere_passing_of_time),
+        WITH_SCENE(requests_are_refused),
+        WITH_SCENE(memory_is_refused),
+        WITH_SCENE(abilities_are_the_transports),
+    };
+    return cmocka_run_group_tests(tests, registered, removed);
+}
