@@ -7,6 +7,7 @@
  * read from a cache.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "copy.h"
 #include "shm.h"
@@ -36,7 +37,9 @@ static const char *const names[] = {
 
 /* Of the machine, not of an IA; [write][class]. */
 static _Atomic int verdicts[2][CLASSES];
-static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER;
+/* The process of whom a thread is measuring, 0: none. In a child that is forked
+ * meanwhile it stays its parent's, and does not count. */
+static _Atomic pid_t measuring;
 
 /* Where there is no second CPU, the plain copy stands; also where only some of
  * the trials say otherwise: the two are about equal there. */
@@ -80,17 +83,22 @@ static bool is_measured(const struct shm_ia *sia, size_t bytes)
            sia->params.stream_bytes == SHM_STREAM_MEASURED;
 }
 
+static bool measure_begin(void)
+{
+    pid_t me = getpid(), by = atomic_load(&measuring);
+    return by != me && atomic_compare_exchange_strong(&measuring, &by, me);
+}
+
 void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes)
 {
     if (!is_measured(sia, bytes))
         return;
     size_t class = class_of(bytes);
     /* while another thread measures, ours goes on */
-    if (verdict(write, class) == UNMEASURED &&
-        !pthread_mutex_trylock(&measuring)) {
+    if (verdict(write, class) == UNMEASURED && measure_begin()) {
         if (verdict(write, class) == UNMEASURED)
             measure(write, class);
-        pthread_mutex_unlock(&measuring);
+        atomic_store(&measuring, 0);
     }
 }
 

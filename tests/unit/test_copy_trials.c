@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,8 +16,14 @@
 
 static const double *trials; /* non-temporal time by plain time; ends in 0 */
 
+static void (*meanwhile)(void); /* in the first trial */
+
 int shm_trial(size_t bytes, bool here, double ns[2])
 {
+    void (*call)(void) = meanwhile;
+    meanwhile = NULL;
+    if (call)
+        call();
     (void)bytes, (void)here;
     assert_true(*trials > 0);
     ns[0] = 1000;
@@ -24,13 +32,18 @@ int shm_trial(size_t bytes, bool here, double ns[2])
 }
 
 /* Each test asks for a class of its own: verdicts last. */
-static bool choice(size_t bytes, const double *outcomes)
+static bool choice_of(bool write, size_t bytes, const double *outcomes)
 {
     struct shm_ia sia = {.params.stream_bytes = SHM_STREAM_MEASURED};
     sia.stream_least = shm_choice_least(&sia.params);
     trials = outcomes;
-    shm_choice_measure(&sia, true, bytes);
-    return shm_choose_stream(&sia, true, bytes);
+    shm_choice_measure(&sia, write, bytes);
+    return shm_choose_stream(&sia, write, bytes);
+}
+
+static bool choice(size_t bytes, const double *outcomes)
+{
+    return choice_of(true, bytes, outcomes);
 }
 
 static void one_trial_of_three_does_not_decide(void **state)
@@ -64,6 +77,29 @@ static void short_copies_are_not_measured(void **state)
     assert_false(choice(MEGABYTE / 2 - 1, none));
 }
 
+/* Who measures in the parent is not there in the child. */
+static void fork_and_measure(void)
+{
+    static const double outcomes[] = {0.8, 0.8, 0.8, 0};
+    int status;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(!choice_of(false, 4 * MEGABYTE, outcomes));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void a_child_measures_for_itself(void **state)
+{
+    static const double outcomes[] = {1.2, 0};
+    (void)state;
+    if (!shm_can_stream)
+        skip();
+    meanwhile = fork_and_measure;
+    assert_false(choice_of(false, MEGABYTE, outcomes));
+    assert_null(meanwhile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -71,6 +107,7 @@ int main(void)
         cmocka_unit_test(a_lost_first_trial_ends_it),
         cmocka_unit_test(three_won_trials_decide),
         cmocka_unit_test(short_copies_are_not_measured),
+        cmocka_unit_test(a_child_measures_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
