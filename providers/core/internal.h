@@ -83,6 +83,17 @@ struct core_evd_ring {
     struct core_evd_slot slot[];
 };
 
+/* Members on lines of their own: each side writes to its. */
+#define CORE_APART(type, a, b)                                                 \
+    (offsetof(type, a) / CORE_CACHELINE < offsetof(type, b) / CORE_CACHELINE)
+_Static_assert(CORE_APART(struct core_evd_ring, mask, tail) &&
+                   CORE_APART(struct core_evd_ring, tail, head),
+               "producers and the consumer");
+_Static_assert(CORE_APART(struct core_ep, state, rq_tail) &&
+                   CORE_APART(struct core_ep, sq_tail, rq_head) &&
+                   CORE_APART(struct core_ep, rq_head, sq_head),
+               "who posts, and who completes");
+
 struct core_evd {
     struct core_object o;
     DAT_EVD_FLAGS flags;

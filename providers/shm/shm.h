@@ -138,6 +138,7 @@ struct shm_map {
     void *map;                /* whole pages */
     size_t size;
 };
+_Static_assert(sizeof(struct shm_map) == CORE_CACHELINE, "one line a map");
 
 /* Another open IA (of another process, or of this one) that EPs of ours are
  * connected to. Shared by them. */
@@ -192,6 +193,18 @@ struct shm_dir {
     _Atomic uint64_t min_capacity;             /* of the receives so far */
     _Atomic uint64_t failed; /* 1 + index of the message refused */
 };
+#define SHM_PLACE(member) (offsetof(struct shm_dir, member) / SHM_APART)
+_Static_assert(SHM_PLACE(backlogged) == SHM_PLACE(bells) &&
+                   SHM_PLACE(bells) < SHM_PLACE(pending) &&
+                   SHM_PLACE(pending) < SHM_PLACE(access) &&
+                   SHM_PLACE(access) < SHM_PLACE(head),
+               "what is written by others or at other times lies apart");
+_Static_assert(offsetof(struct shm_dir, head) % CORE_CACHELINE == 0 &&
+                   offsetof(struct shm_dir, failed) -
+                           offsetof(struct shm_dir, head) <
+                       CORE_CACHELINE,
+               "what is written with each message is one line");
+_Static_assert(sizeof(struct shm_dir) % SHM_APART == 0, "so do directions");
 
 #define SHM_MAX_DTOS 4096
 
@@ -238,6 +251,8 @@ struct shm_segment {
 /* Counters, the two rings, the two backlogs (untouched until used). */
 #define SHM_SEGMENT_SIZE (SHM_PAGE + 2 * SHM_RING_BYTES + 2 * SHM_BACKLOG_BYTES)
 _Static_assert(sizeof(struct shm_segment) <= SHM_PAGE, "counters: one page");
+_Static_assert(offsetof(struct shm_segment, dir) % SHM_APART == 0,
+               "apart from what both read");
 _Static_assert(SHM_BACKLOG_BYTES % SHM_PAGE == 0, "whole pages");
 
 enum shm_cm_state {                    /* of a connection's socket */
