@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#define FORKS 200
+#define FORKS 100
 
 static atomic_bool stop;
 
