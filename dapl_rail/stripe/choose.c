@@ -16,7 +16,8 @@
  * another process ran.
  *
  * To time messages costs little, but more than nothing: where nothing else
- * depends on it, an epoch in which all was as usual is followed by a rest.
+ * depends on it, an epoch of short ones in which all was as usual is followed
+ * by a rest.
  */
 #include "dapl_rail/stripe/choose.h"
 
@@ -29,16 +30,19 @@
 #define SKIP_MESSAGES  2 /* caches, sleeping threads, messages under way … */
 #define SKIP_BYTES     8e6  /* … do not tell on as many of so many bytes */
 #define BUDGET         0.01 /* part of the time that trials may lose */
-#define DEBT_MAX       1000 /* times as long: the process may have slept */
+#define LOSS_MAX       100  /* times as long: the process may have slept */
+#define DEBT_MAX       1000 /* the same, of all that is to be made up for */
 #define GRANTS         3    /* contests for new champions, in a row */
 #define PAUSE          32   /* epochs between trials, at least */
-#define REST           32   /* epochs without timing, after one with */
+#define REST           32   /* epochs without timing, after one with, … */
+#define REST_NS        2e4  /* … where a message is over sooner than this */
 #define CHANGED        1.25 /* another rate than usual, up or down, … */
 #define CHANGED_EPOCHS 2    /* … for so many epochs */
 #define SMOOTHING      0.1  /* of the usual rate */
-/* Between two such changes so many times what trials have lost in between. */
+/* Between two such changes so many times what trials have lost in between; as
+ * they may lose their budget, it must be less than 1/BUDGET. */
 #define PATIENCE_MIN 20
-#define PATIENCE_MAX 1280
+#define PATIENCE_MAX 80
 
 static unsigned count(uint32_t rails)
 {
@@ -138,6 +142,7 @@ void choice_adopt(struct choice *c, uint32_t champion)
     if (c->rate > 0 || c->champion == champion)
         return;
     c->champion = champion;
+    c->epoch = (struct epoch){.skip = SKIP_MESSAGES};
     contest_of_all(c);
 }
 
@@ -230,6 +235,13 @@ static void look_for_change(struct choice *c)
     contest_of_all(c);
 }
 
+/* Would the clock tell on messages as short as these? Long ones would hide a
+ * change for long. */
+static bool brief(const struct epoch *e)
+{
+    return e->shortest * e->parts < REST_NS * e->messages;
+}
+
 /* Counted as if it were over: the champion goes on as it did. */
 static void rest(struct choice *c)
 {
@@ -249,7 +261,7 @@ static void champion_ends(struct choice *c, double rate)
         return;
     if (c->since >= PAUSE && c->debt <= 0)
         trial(c);
-    else if (!c->odd && c->flags & CHOICE_RESTS)
+    else if (!c->odd && c->flags & CHOICE_RESTS && brief(&c->epoch))
         rest(c);
 }
 
@@ -257,11 +269,13 @@ static void champion_ends(struct choice *c, double rate)
 static void account(struct choice *c, double bytes, double ns)
 {
     if (c->rate > 0 && (c->epoch.skip || choice_tries(c))) {
-        double fair = bytes / c->rate, most = DEBT_MAX * fair;
-        c->debt += ns - fair;
-        c->spent += ns > fair ? ns - fair : 0;
-        if (c->debt > most)
-            c->debt = most;
+        double fair = bytes / c->rate, lost = ns - fair;
+        if (lost > LOSS_MAX * fair)
+            lost = LOSS_MAX * fair;
+        c->debt += lost;
+        c->spent += lost > 0 ? lost : 0;
+        if (c->debt > DEBT_MAX * fair)
+            c->debt = DEBT_MAX * fair;
         return;
     }
     c->quiet += ns;

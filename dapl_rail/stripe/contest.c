@@ -10,6 +10,8 @@
  * usual one, must be behind the usual one of another before it leaves, and of
  * two rounds the other's worse one. In the end medians count.
  */
+#include <assert.h>
+
 #include "dapl_rail/stripe/contest.h"
 
 #define SLACK         0.6 /* behind by this part, over the rounds: leaves … */
@@ -29,6 +31,7 @@ void contest_add(struct contest *c, uint32_t set)
     for (unsigned i = 0; i < c->count; i++)
         if (c->entrants[i].set == set)
             return;
+    assert(c->count < CONTEST_SETS);
     c->in |= 1u << c->count;
     c->entrants[c->count++] = (struct entrant){.set = set};
 }

@@ -19,6 +19,7 @@ typedef double (*machine_t)(uint32_t set);
 
 static uint64_t rng;
 static unsigned timed; /* messages of the present test */
+static double length;  /* of its messages, times as long as the machine's */
 
 /* Within 1 - spread … 1 + spread. */
 static double noise(double spread)
@@ -36,7 +37,7 @@ static double run(struct choice *c, machine_t machine, unsigned n,
     double total = 0;
     while (n--) {
         uint32_t set = choice_set(c);
-        double ns = machine(set) * noise(spread);
+        double ns = machine(set) * length * noise(spread);
         if (!choice_rests(c, 1)) {
             choice_measured(c, set, 1, BYTES, ns);
             timed++;
@@ -51,6 +52,7 @@ static int setup(void **state)
     (void)state;
     rng = 88172645463325252ull;
     timed = 0;
+    length = 1;
     return 0;
 }
 
@@ -311,6 +313,31 @@ static void climbs_to_threads_for_some_rails(void **state)
     assert_int_equal(c.champion, 13 | WITH_THREADS);
 }
 
+/* The holder of the title is none of the other candidates. */
+static void many_rails_have_room_in_a_contest(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(16), CHOICE_THREADS);
+    choice_adopt(&c, ALL(15));
+    assert_int_equal(c.contest.count, 19);
+    assert_int_equal(c.contest.in, ALL(19));
+    run(&c, adding, 2000, 0.02);
+    assert_true(c.settled);
+}
+
+/* What began over other rails does not count for the adopted ones. */
+static void adopts_with_a_new_epoch(void **state)
+{
+    struct choice c;
+    (void)state;
+    choice_init(&c, ALL(2), 0);
+    run(&c, equal, 3, 0);
+    choice_adopt(&c, 1);
+    assert_true(c.epoch.skip > 0);
+    assert_true(c.epoch.messages == 0);
+}
+
 static void knows_each_kind(void **state)
 {
     struct choice c;
@@ -341,14 +368,16 @@ static void settles_in_spite_of_preemption(void **state)
     }
 }
 
-/* Most messages are not timed, and trials cost no more than with timing. */
+/* Most short messages are not timed, and trials cost no more than with timing.
+ */
 static void rests(void **state)
 {
     static const struct {
         machine_t machine;
         double best;
-    } cases[] = {{threads_pay, 0.6e5}, {threads_hurt, 1e5}, {far, 1e5}};
+    } cases[] = {{threads_pay, 0.6e4}, {threads_hurt, 1e4}, {far, 1e4}};
     (void)state;
+    length = 0.1;
     for (unsigned i = 0; i < 3; i++) {
         struct choice c;
         choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
@@ -365,10 +394,11 @@ static void follows_a_change_after_its_rest(void **state)
 {
     struct choice c;
     (void)state;
+    length = 0.1;
     choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
     run(&c, threads_pay, 2000, 0.02);
     assert_int_equal(c.champion, 3 | WITH_THREADS);
-    run(&c, threads_hurt, 2000, 0.02);
+    run(&c, threads_hurt, 20000, 0.02);
     assert_false(several_rails(c.champion));
     run(&c, threads_pay, 20000, 0.02);
     assert_int_equal(c.champion, 3 | WITH_THREADS);
@@ -379,9 +409,11 @@ static void unasked_times_do_not_count(void **state)
 {
     struct choice c;
     (void)state;
+    length = 0.1;
     choice_init(&c, ALL(2), CHOICE_RESTS);
-    while (!c.rest)
+    for (unsigned i = 0; i < 10000 && !c.rest; i++)
         run(&c, equal, 1, 0);
+    assert_true(c.rest > 0);
     struct choice before = c;
     choice_measured(&c, choice_set(&c), 1, BYTES, 1);
     assert_memory_equal(&before, &c, sizeof c);
@@ -405,6 +437,8 @@ int main(void)
         cmocka_unit_test_setup(threads_only_if_allowed, setup),
         cmocka_unit_test_setup(one_rail_needs_no_thread, setup),
         cmocka_unit_test_setup(climbs_to_threads_for_some_rails, setup),
+        cmocka_unit_test_setup(many_rails_have_room_in_a_contest, setup),
+        cmocka_unit_test_setup(adopts_with_a_new_epoch, setup),
         cmocka_unit_test_setup(knows_each_kind, setup),
         cmocka_unit_test_setup(settles_in_spite_of_preemption, setup),
         cmocka_unit_test_setup(rests, setup),
