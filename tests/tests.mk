@@ -44,7 +44,8 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
-$(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon: \
+$(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
+  $(TEST_BIN)/unit/test_choose_change: \
   $(BUILD)/obj/dapl_rail/stripe/choose.o $(BUILD)/obj/dapl_rail/stripe/contest.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
