@@ -31,8 +31,8 @@
  * on lines that no other thread needs. */
 struct part {
     drail_chunk_t chunk; /* of each write */
-    bool writes, begun;
-    uint32_t left; /* EPs that have yet to do the present round */
+    bool writes, begun;  /* begun: some of it has been posted */
+    uint32_t left;       /* EPs that have yet to do the present round */
     uint64_t start, posted, cpu;
     struct rdma rdma[DRAIL_MAX_EPS]; /* what each EP writes, again and again */
 } __attribute__((aligned(CACHE_LINE)));
@@ -122,12 +122,12 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
         (!part->writes ||
          (b->turns && round % rail->owner->nrails != rail->index)))
         return 0;
-    part->begun = true;
     for (uint32_t left = part->left; left; left &= left - 1) {
         unsigned ep = (unsigned)__builtin_ctz(left);
         int rc = round + 1 < count
                      ? batch_write(rail, &part->rdma[ep], NULL, NULL)
                      : batch_end(rail, b, ep, round < count);
+        part->begun |= !rc || (part->writes && part->rdma[ep].posted);
         if (rc) {
             part->left = left;
             return rc;
@@ -153,11 +153,12 @@ static int batch_post_timed(struct rail *rail, void *arg, unsigned round)
     struct part *part = &b->parts[rail->index];
     drail_rail_time_t *account = &b->ask->per_rail[rail->index];
     uint64_t bytes = rail->stats.put_bytes;
-    if (!part->start)
+    bool first = !part->start;
+    if (first)
         account_start(t, b, rail->index);
     if (!b->ask->account)
         return batch_post(rail, b, round);
-    uint64_t start = round ? job_now(t->job) : part->start;
+    uint64_t start = first ? part->start : job_now(t->job);
     int rc = batch_post(rail, b, round);
     part->posted = job_now(t->job);
     account->post_ns += part->posted - start;
@@ -263,13 +264,13 @@ static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
 
 static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
 {
-    bool begun = false;
+    bool begun = atomic_load(&peer->error);
     for (uint32_t left = b->note.rails; left; left &= left - 1)
         begun |= b->parts[__builtin_ctz(left)].begun;
     if (begun) {
         links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
         links_forget(peer, b->note.rails, &b->req, NULL);
-    } else { /* the engine could not: as if it had not been called */
+    } else { /* nothing is on its way: as if it had not been called */
         links_unreserve(peer, b->note.rails, b->note.eps);
         peer->mail->note_seq--;
     }
@@ -312,9 +313,11 @@ int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
      * choice that is not ours */
     if (!rc && ask->await_reply)
         rc = progress_wait(t, note_owed, &b.reply, t->cfg.timeout_ms);
-    if (!rc && b.set)
+    if (!rc && b.set) {
         timing_batch(t, b.way.choice, b.set, ask->count, ask->xfer.bytes,
                      start);
+        way_settle(t);
+    }
     if (!rc && ask->await_reply)
         ask->reply_id = note_deliver(peer);
     if (rc)

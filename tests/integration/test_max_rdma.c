@@ -70,6 +70,13 @@ static void verify(struct rank *r, const struct memory *m, size_t bytes,
     barrier(r);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 static drail_xfer_t upward(struct rank *r, struct memory *m, size_t bytes)
 {
     drail_xfer_t x = memory_xfer(r, m, bytes);
@@ -93,13 +100,17 @@ static void run_batches(struct rank *r)
         written = 0;
         for (unsigned i = 0; i < drail_nrails(r->t); i++)
             drail_rail_stats(r->t, i, &before[i]);
+        uint64_t start = now_ns();
         expect(r, 0, drail_batch(r->t, r->peer, &b));
+        uint64_t elapsed = now_ns() - start;
         verify(r, &m, bytes, turn);
         uint64_t put = 0, accounted = 0;
         for (unsigned i = 0; i < drail_nrails(r->t); i++) {
             drail_rail_stats(r->t, i, &after);
             put += after.put_bytes - before[i].put_bytes;
             accounted += b.per_rail[i].bytes;
+            /* what is posted again after a wait for room counts once */
+            check(b.per_rail[i].post_ns + b.per_rail[i].wait_ns <= elapsed);
         }
         check(put == 3 * bytes);
         check(written <= put && put <= written + 2 * EPS * MOST);
