@@ -3,6 +3,8 @@
  * With its queues full of slow reads, a call that may not wait does not wait
  * for room: a drail_recv without time begins to read, and the next one goes on.
  */
+#include "dapl_rail/batch.h"
+
 #include "conf.h"
 #include "memory.h"
 
@@ -88,6 +90,33 @@ static void notify(struct rank *r)
     end(r, &m);
 }
 
+/* A batch that has found no room in its time can be tried again. */
+static void batch(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, LONG);
+    drail_xfer_t x = memory_xfer(r, &m, MESSAGE);
+    drail_batch_t b = {.xfer = x, .count = 2, .id = 5, .await_reply = true};
+    if (r->rank == 1) {
+        drail_req_t first;
+        fill(r, &m, &first);
+        expect(r, DRAIL_ETIMEOUT, drail_batch(r->t, 0, &b));
+        expect(r, DRAIL_EAGAIN, drail_test(r->t, &first));
+        expect(r, 0, drail_wait(r->t, &first, 10000));
+        expect(r, 0, drail_batch(r->t, 0, &b));
+        check(b.reply_id == 6);
+    } else {
+        uint32_t id;
+        int rc;
+        while ((rc = drail_batch_answer(r->t, 1, true, 6, &id)) ==
+               DRAIL_ETIMEOUT)
+            ;
+        expect(r, 0, rc);
+        check(id == 5);
+    }
+    end(r, &m);
+}
+
 static void slow(drail_config_t *cfg)
 {
     take_rails(cfg, 2);
@@ -104,10 +133,24 @@ static void threaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
+static void in_short(drail_config_t *cfg)
+{
+    slow(cfg);
+    cfg->timeout_ms = 250;
+}
+
+static void threaded_in_short(drail_config_t *cfg)
+{
+    threaded(cfg);
+    cfg->timeout_ms = 250;
+}
+
 static const struct test tests[] = {
     {"drail_recv", 2, receive, slow, 0},
     {"drail_recv, threaded", 2, receive, threaded, 0},
     {"DRAIL_NOWAIT", 2, notify, slow, 0},
+    {"drail_batch", 2, batch, in_short, 0},
+    {"drail_batch, threaded", 2, batch, threaded_in_short, 0},
 };
 
 int main(int argc, char **argv)
