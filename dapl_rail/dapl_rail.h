@@ -433,7 +433,8 @@ const drail_config_t *drail_config_of(const drail_t *rail);
  * Changes engine, team, policy, … between messages (nothing may be under
  * way): so that benchmarks can interleave what they compare on the same
  * connections and memory. Each rank chooses for itself: only the initiator
- * cares, of waiting whoever waits.
+ * cares, of waiting whoever waits. Engine auto forgets what it has measured
+ * when it is to use another team than the last time.
  */
 int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
 int drail_set_policy(drail_t *rail, drail_policy_t policy,

@@ -448,6 +448,7 @@ int drail_set_engine(drail_t *t, drail_engine_t engine, drail_team_t team)
     }
     t->cfg.engine = engine;
     t->cfg.team = team;
+    timing_team(t);
     way_settle(t);
     return 0;
 }

@@ -35,7 +35,6 @@ struct drail {
     struct spin spin;      /* of the caller, for events */
     unsigned turn;         /* roundrobin */
     struct timing *timing; /* auto, adaptive */
-    bool no_threads;       /* auto: there are none to be had */
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */
 };

@@ -13,6 +13,8 @@
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)
 {
@@ -59,7 +61,8 @@ static int without_threads(drail_t *t, struct work *work, int rc)
 {
     if (t->cfg.engine != DRAIL_ENGINE_AUTO)
         return rc;
-    t->no_threads = true;
+    timing_without_threads(t);
+    way_settle(t);
     return engine_nonthreaded(t, work);
 }
 

@@ -43,17 +43,17 @@ static bool several_cores(void)
 }
 
 /* Adaptive weights follow every message, so none rests. */
-static unsigned flags(unsigned kind)
+static unsigned flags(const struct timing *k, unsigned kind)
 {
     if (kind < TIMED_MODES)
         return 0;
-    return (several_cores() ? CHOICE_THREADS : 0) |
+    return (k->several_cores && !k->no_threads ? CHOICE_THREADS : 0) |
            (kind == TIMED_MODES + DRAIL_POLICY_ADAPTIVE ? 0 : CHOICE_RESTS);
 }
 
 static void begin(drail_t *t, unsigned kind)
 {
-    unsigned asked = flags(kind);
+    unsigned asked = flags(t->timing, kind);
     for (unsigned s = 0; s < TIMED_SIZES; s++)
         for (unsigned reads = 0; reads < 2; reads++)
             choice_init(&t->timing->choices[reads][kind][s], usable(t, kind),
@@ -65,6 +65,8 @@ int timing_open(drail_t *t)
     t->timing = alloc_lines(sizeof *t->timing);
     if (!t->timing)
         return DRAIL_ENOMEM;
+    t->timing->several_cores = several_cores();
+    t->timing->team = t->cfg.team;
     for (unsigned kind = 0; kind < TIMED_KINDS; kind++)
         begin(t, kind);
     return 0;
@@ -73,6 +75,28 @@ int timing_open(drail_t *t)
 void timing_reset(drail_t *t)
 {
     begin(t, TIMED_MODES + DRAIL_POLICY_WEIGHTED);
+}
+
+static void begin_auto(drail_t *t)
+{
+    for (unsigned kind = TIMED_MODES; kind < TIMED_KINDS; kind++)
+        begin(t, kind);
+}
+
+void timing_team(drail_t *t)
+{
+    struct timing *k = t->timing;
+    if (t->cfg.engine != DRAIL_ENGINE_AUTO || t->cfg.team == k->team)
+        return;
+    k->team = t->cfg.team;
+    k->no_threads = false;
+    begin_auto(t);
+}
+
+void timing_without_threads(drail_t *t)
+{
+    t->timing->no_threads = true;
+    begin_auto(t);
 }
 
 bool timing_applies(const drail_t *t)

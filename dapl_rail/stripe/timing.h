@@ -49,12 +49,19 @@ struct timing {
     unsigned awake;      /* see way.c */
     uint64_t frontier;   /* latest end of those looked at */
     unsigned latest[TIMED_KINDS]; /* size striped last, 0: none */
+    bool several_cores;           /* when the transport was opened */
+    bool no_threads;              /* auto: this team is not to be had, … */
+    drail_team_t team;            /* … of which it knows the times */
     struct brief brief;
 };
 
 int timing_open(drail_t *t);
 /* The weights of policy weighted have changed. */
 void timing_reset(drail_t *t);
+/* Auto is to use the present team: if that is another, it begins anew. */
+void timing_team(drail_t *t);
+/* Auto's team is not to be had: it begins anew without threads. */
+void timing_without_threads(drail_t *t);
 /* Are rails chosen by what has been measured? */
 bool timing_applies(const drail_t *t);
 /* Messages of so many bytes are held to be alike. */

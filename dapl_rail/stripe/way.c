@@ -30,7 +30,7 @@ static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,
 {
     struct way way = settled(t);
     way.rails = set & ~WITH_THREADS;
-    way.threads |= set & WITH_THREADS && !t->no_threads;
+    way.threads |= (set & WITH_THREADS) != 0;
     way.slot = timing_slot(t, way.threads, size);
     way.choice = choice;
     return way;

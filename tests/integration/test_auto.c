@@ -4,6 +4,7 @@
  * that goes this way is made to cost, so that no other process disturbs.
  */
 #include <dirent.h>
+#include <sched.h>
 
 #include "dapl_rail/batch.h"
 #include "machine.h"
@@ -294,8 +295,13 @@ static const struct test tests[] = {
 int main(int argc, char **argv)
 {
     const struct drail_platform *machine = machine_platform();
+    cpu_set_t mine;
     if (!machine)
         return 1;
+    if (!sched_getaffinity(0, sizeof mine, &mine) && CPU_COUNT(&mine) < 2) {
+        printf("1..0 # SKIP on one core engine auto tries no threads\n");
+        return 77;
+    }
     made.platform = *machine;
     made.platform.now_ns = made_now;
     made.now = 1000000000;
