@@ -300,8 +300,8 @@ static double usual_rate(const struct epoch *e)
 /*
  * Is a part complete with these messages? The turns of a contest are as many
  * messages as the first part was, rounded: where both sides send to each other
- * and each waits for the other's messages, they change at the same time. What
- * one side alone does differently would hardly tell.
+ * and each waits for the other's messages, they mostly change at the same time.
+ * What one side alone does differently would hardly tell.
  */
 static bool part_ends(struct choice *c, unsigned messages, double bytes,
                       double ns)
