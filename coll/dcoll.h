@@ -71,7 +71,8 @@ void dcoll_config_init(dcoll_config_t *cfg);
  * is freed, serves one team at a time, and its notifications are the team's.
  * Ranks of several nodes are connected with the few others that they meet to
  * prepare calls (at distances of powers of two); all other connections are made
- * when an algorithm first needs them.
+ * when an algorithm first needs them. What one rank has no memory for, or
+ * refuses, fails on all.
  * @param cfg NULL: as dcoll_config_init() sets it.
  * @param err may be NULL.
  */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the ranks of a new team tell each other of themselves. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "coll/run/cores.h"
 #include "coll/run/members.h"
 
 /* Each rank has read a file of its own, and judged by its own machine. All see
@@ -69,7 +67,7 @@ static int exchange_members(dcoll_team_t *team)
 
 /* The keys of the ledgers, by which ranks of other nodes read them. Also sees
  * to it that all have attached before the first rank goes on. */
-static int exchange_ledgers(dcoll_team_t *team, int failed)
+static int exchange_ledgers(dcoll_team_t *team, int failed, drail_key_t *keys)
 {
     drail_key_t mine = {0};
     int rc = failed;
@@ -79,9 +77,6 @@ static int exchange_ledgers(dcoll_team_t *team, int failed)
                                 &team->ledger_mem);
     if (!rc)
         drail_mem_key(team->ledger_mem, &mine);
-    drail_key_t *keys = calloc(team->shape.nranks, sizeof *keys);
-    if (!keys)
-        return DRAIL_ENOMEM;
     int error = drail_job_allgather(team->job, &mine, sizeof mine, keys,
                                     team->timeout_ms);
     for (unsigned r = 0; !rc && !error && r < team->shape.nranks; r++) {
@@ -93,29 +88,24 @@ static int exchange_ledgers(dcoll_team_t *team, int failed)
         keys[r].bytes = sizeof(struct ledger);
         team->members[r].ledger = keys[r];
     }
-    free(keys);
     return rc ? rc : error;
 }
 
 /* The cores of all ranks: what we wait for may need ours. */
-static int exchange_cores(dcoll_team_t *team)
+static int exchange_cores(dcoll_team_t *team, struct cores *all)
 {
     struct cores mine;
-    struct cores *all = calloc(team->shape.nranks, sizeof *all);
-    if (!all)
-        return DRAIL_ENOMEM;
     cores_find(&mine);
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
     if (!rc)
         team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
-    free(all);
     return rc;
 }
 
-int members_exchange(dcoll_team_t *team)
+int members_exchange(dcoll_team_t *team, union members_room *room)
 {
     int rc = exchange_members(team);
-    rc = exchange_ledgers(team, rc);
-    return rc ? rc : exchange_cores(team);
+    rc = exchange_ledgers(team, rc, &room->ledger);
+    return rc ? rc : exchange_cores(team, &room->cores);
 }

@@ -7,6 +7,7 @@
 #include "coll/run/leftovers.h"
 #include "coll/run/meet.h"
 #include "coll/run/members.h"
+#include "coll/run/team_agree.h"
 
 /* Shorter transfers are copied: a handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384
@@ -23,13 +24,10 @@ void dcoll_config_init(dcoll_config_t *cfg)
 
 /* Ranks of a node follow each other: where a job's do not, each run of them is
  * a node of ours. */
-static int shape_make(dcoll_team_t *team)
+static void shape_make(dcoll_team_t *team)
 {
     const drail_job_t *job = team->job;
     unsigned size = drail_job_size(job), nodes = 0;
-    team->node_begin = calloc(size + 1, sizeof *team->node_begin);
-    if (!team->node_begin)
-        return DRAIL_ENOMEM;
     for (unsigned r = 0; r < size; r++)
         if (r == 0 || drail_job_node(job, r) != drail_job_node(job, r - 1))
             team->node_begin[nodes++] = r;
@@ -44,7 +42,6 @@ static int shape_make(dcoll_team_t *team)
     team->node = dcoll_shape_node(&team->shape, team->rank);
     team->first = team->node_begin[team->node];
     team->locals = dcoll_shape_locals(&team->shape, team->rank);
-    return 0;
 }
 
 static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
@@ -57,7 +54,15 @@ static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
                  cfg->ports, DRAIL_MAX_RAILS);
     else
         return 0;
-    return err->code = DRAIL_EINVAL;
+    return DRAIL_EINVAL;
+}
+
+static int refuse(drail_error_t *err, int code, const char *why)
+{
+    err->code = code;
+    snprintf(err->text, sizeof err->text, "dcoll_team_create: %.*s",
+             (int)sizeof err->text / 2, why);
+    return code;
 }
 
 /* Without a good table, rules decide. */
@@ -79,22 +84,12 @@ static void load_table(dcoll_team_t *team)
         fprintf(stderr, "dcoll: the table %s is ignored: %s\n", path, why);
 }
 
-int dcoll_team_create(drail_job_t *job, drail_t *rail,
-                      const dcoll_config_t *cfg, dcoll_team_t **out,
-                      drail_error_t *err)
+/* What it needs before the ranks talk. After an error, too, it is to be freed.
+ */
+static int team_alloc(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out)
 {
-    drail_error_t unwanted;
-    dcoll_config_t defaults;
-    err = err ? err : &unwanted;
-    if (!job || !rail || !out)
-        return DRAIL_EINVAL;
-    if (!cfg) {
-        dcoll_config_init(&defaults);
-        cfg = &defaults;
-    }
-    int rc = config_check(cfg, err);
-    if (rc)
-        return rc;
+    unsigned size = drail_job_size(job);
     dcoll_team_t *team = calloc(1, sizeof *team);
     if (!team)
         return DRAIL_ENOMEM;
@@ -107,27 +102,61 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
     TAILQ_INIT(&team->active);
     team->pool.rail = rail;
     team->timeout_ms = drail_config_of(rail)->timeout_ms;
-    rc = shape_make(team);
-    if (rc)
-        goto out;
-    team->connected = calloc(team->shape.nranks, sizeof *team->connected);
-    team->members = calloc(team->shape.nranks, sizeof *team->members);
-    rc = DRAIL_ENOMEM;
-    team->met = calloc(team->shape.nranks, sizeof *team->met);
-    if (!team->connected || !team->members || !team->met)
-        goto out;
+    team->node_begin = calloc(size + 1, sizeof *team->node_begin);
+    team->connected = calloc(size, sizeof *team->connected);
+    team->members = calloc(size, sizeof *team->members);
+    team->met = calloc(size, sizeof *team->met);
+    *out = team;
+    return team->node_begin && team->connected && team->members && team->met
+               ? 0
+               : DRAIL_ENOMEM;
+}
+
+/* With all other ranks. Those that have succeeded already hear from the ledger
+ * that this one has not. */
+static int team_meet(dcoll_team_t *team, union members_room *room)
+{
+    shape_make(team);
     load_table(team);
-    rc = members_exchange(team);
+    int rc = members_exchange(team, room);
     if (!rc)
         rc = meet_connect(team);
-out:
+    if (!rc)
+        return 0;
+    if (!team->error.code)
+        team_fail(team, rc, "%s", drail_strerror(rc));
+    if (team->ledger)
+        ledger_break(team, rc);
+    return rc;
+}
+
+int dcoll_team_create(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out,
+                      drail_error_t *err)
+{
+    drail_error_t unwanted, why = {0};
+    dcoll_config_t defaults;
+    dcoll_team_t *team = NULL;
+    err = err ? err : &unwanted;
+    if (!job || !rail || !out)
+        return refuse(err, DRAIL_EINVAL, "an argument is NULL");
+    if (!cfg) {
+        dcoll_config_init(&defaults);
+        cfg = &defaults;
+    }
+    union members_room *room = calloc(drail_job_size(job), sizeof *room);
+    int rc = config_check(cfg, &why);
+    if (!rc)
+        rc = room ? team_alloc(job, rail, cfg, &team) : DRAIL_ENOMEM;
+    rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
+    if (!rc) {
+        rc = team_meet(team, room);
+        why = team->error;
+    }
+    free(room);
     if (rc) {
-        err->code = rc;
-        snprintf(err->text, sizeof err->text, "dcoll_team_create: %.*s",
-                 (int)sizeof err->text / 2,
-                 team->error.code ? team->error.text : drail_strerror(rc));
         dcoll_team_free(team);
-        return rc;
+        return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
     }
     *out = team;
     return 0;
