@@ -538,9 +538,10 @@ typedef enum drail_flags {
     DRAIL_NOTIFY = 1,    /**< deliver a notification after the data */
     DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
                               over those without a stripe of the data */
-    DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY: DRAIL_EAGAIN, and nothing is
-                              started, if the peer has no credit left or a
-                              queue of DTOs has no room */
+    DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY, and of drail_get:
+                              DRAIL_EAGAIN, and nothing is started, if the peer
+                              has no credit left or a queue of DTOs has no
+                              room */
 } drail_flags_t;
 /** Flag of drail_put and drail_get: a message too short to be striped goes over
  *  this rail. Engine single takes its own all the same. */
@@ -556,7 +557,8 @@ typedef enum drail_flags {
  */
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
-/** RDMA read striped over the rails. @p flags: 0 or DRAIL_ON_RAIL(). */
+/** RDMA read striped over the rails. @p flags: DRAIL_NOWAIT, DRAIL_ON_RAIL().
+ */
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req);
 /** A notification without data (a put of 0 bytes). */

@@ -88,14 +88,19 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
     return !*owed;
 }
 
+static int room_now(drail_t *t, const struct transfer *x, uint32_t rails)
+{
+    struct room room = {.x = x, .rails = rails};
+    return progress_wait(t, room_owed, &room, 0);
+}
+
 /* A credit and room on every EP, now or not at all. */
 static int put_hold(drail_t *t, const struct transfer *x, uint32_t rails)
 {
-    struct room room = {.x = x, .rails = rails};
     int rc = links_reserve(t, x->peer, rails, UINT32_MAX, 0);
     if (rc)
         return rc;
-    rc = progress_wait(t, room_owed, &room, 0);
+    rc = room_now(t, x, rails);
     if (rc)
         links_unreserve(x->peer, rails, UINT32_MAX);
     return rc;
@@ -168,13 +173,17 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (!peer)
         return rc;
     if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
-        flags % DRAIL_ON_RAIL(0))
+        flags % DRAIL_ON_RAIL(0) & ~(unsigned)DRAIL_NOWAIT)
         return fail(t, DRAIL_EINVAL, "drail_get: flags 0x%x", flags);
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_READ);
+    if (xfer->bytes && flags & DRAIL_NOWAIT)
+        rc = room_now(t, &x, engine_rails(t));
+    if (rc)
+        return outcome(t, peer, rc, "drail_get");
     if (xfer->bytes)
         transfer_cut(t, &x, flags);
     rc = transfer_start(t, &x, req ? req_of(req) : NULL);

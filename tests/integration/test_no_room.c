@@ -117,6 +117,25 @@ static void batch(struct rank *r)
     end(r, &m);
 }
 
+static void get(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, LONG);
+    if (r->rank == 1) {
+        drail_req_t first;
+        drail_xfer_t x = memory_xfer(r, &m, 1024);
+        int rc;
+        fill(r, &m, &first);
+        expect(r, DRAIL_EAGAIN, drail_get(r->t, 0, &x, DRAIL_NOWAIT, NULL));
+        expect(r, DRAIL_EAGAIN, drail_test(r->t, &first));
+        while ((rc = drail_get(r->t, 0, &x, DRAIL_NOWAIT, NULL)) ==
+               DRAIL_EAGAIN)
+            ;
+        expect(r, 0, rc);
+    }
+    end(r, &m);
+}
+
 static void slow(drail_config_t *cfg)
 {
     take_rails(cfg, 2);
@@ -151,6 +170,8 @@ static const struct test tests[] = {
     {"DRAIL_NOWAIT", 2, notify, slow, 0},
     {"drail_batch", 2, batch, in_short, 0},
     {"drail_batch, threaded", 2, batch, threaded_in_short, 0},
+    {"DRAIL_NOWAIT of drail_get", 2, get, slow, 0},
+    {"DRAIL_NOWAIT of drail_get, threaded", 2, get, threaded, 0},
 };
 
 int main(int argc, char **argv)
