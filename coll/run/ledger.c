@@ -21,6 +21,8 @@ static struct ledger *ledger_of(dcoll_team_t *team, unsigned rank)
 void ledger_break(dcoll_team_t *team, int code)
 {
     struct ledger *mine = team->ledger;
+    if (team->broken)
+        return;
     team->broken = code;
     snprintf(mine->why, sizeof mine->why, "%.*s", (int)sizeof mine->why - 1,
              team->error.text);

@@ -28,7 +28,8 @@ static inline void ledger_enter(struct ledger *mine, const struct call *call)
 }
 
 /* An error breaks the team with its present text, and the others are told when
- * they look, also of one that only this rank has. */
+ * they look, also of one that only this rank has. Of several the first counts.
+ */
 void ledger_break(dcoll_team_t *team, int code);
 
 /* The result of a call, which breaks the team if it is an error. */

@@ -7,6 +7,8 @@
 int team_fail(dcoll_team_t *team, int code, const char *format, ...)
 {
     va_list args;
+    if (team->broken)
+        return code;
     va_start(args, format);
     vsnprintf(team->error.text, sizeof team->error.text, format, args);
     va_end(args);

@@ -76,7 +76,8 @@ struct dcoll_team {
     drail_error_t error;
 };
 
-/* Writes the sentence; returns code. */
+/* Writes the sentence, unless the team is broken: then that of what broke it
+ * stays. Returns code. */
 int team_fail(dcoll_team_t *team, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The transport's error becomes the team's. */

@@ -125,6 +125,22 @@ static void users(struct rank *r)
     scene_close(&s);
 }
 
+/* That users' memory is still reached, too, does not hide why a call failed. */
+static void users_after_an_error(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_call_t c = allgather(&s, BYTES, "direct");
+    expect(r, 0, dcoll_run(s.team, &c));
+    c.bytes -= r->rank == 3;
+    refused = USERS;
+    expect(r, DRAIL_EINVAL, dcoll_run(s.team, &c));
+    check(strstr(dcoll_last_error(s.team), "39999 bytes") != NULL);
+    expect(r, DRAIL_EINVAL, dcoll_barrier(s.team));
+    refused = NOTHING;
+    scene_close(&s);
+}
+
 /* What dcoll_init could not make is not given to the caller. */
 static void unbound(struct rank *r)
 {
@@ -142,6 +158,7 @@ static void unbound(struct rank *r)
 static const struct test tests[] = {
     {"the memory of a node", 4, nodes, NULL, APART | PPN(2)},
     {"users' memory", 4, users, NULL, APART},
+    {"users' memory after an error", 4, users_after_an_error, NULL, APART},
     {"buffers that can't be registered", 2, unbound, NULL, APART},
 };
 
