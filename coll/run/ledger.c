@@ -83,33 +83,43 @@ static int check_alive(dcoll_team_t *team, unsigned peer)
                : 0;
 }
 
-/* What was just being written has been by the second look. */
-static int check_calls(dcoll_team_t *team, unsigned peer,
-                       const struct ledger *other)
+/* He may have gone round his ring while it was read: not once more. */
+static int check_local(dcoll_team_t *team, unsigned peer)
 {
-    uint64_t at;
+    const struct ledger *other = ledger_of(team, peer);
+    uint64_t at, again;
+    int rc = check_error(team, peer, other);
+    if (rc)
+        return rc;
+    if (differ(team->ledger, other, &at) &&
+        differ(team->ledger, other, &again) && at == again)
+        return fail_differ(team, peer, other, at);
+    return check_alive(team, peer);
+}
+
+/* What came, whose parts may have been read in any order: what was just being
+ * written has been by the second look. */
+static int check_copy(dcoll_team_t *team)
+{
     struct look *look = &team->look;
-    bool doubted = look->doubted == peer + 1;
-    if (!differ(team->ledger, other, &at)) {
+    uint64_t at;
+    bool doubted = look->doubted == look->peer + 1;
+    int rc = check_error(team, look->peer, look->copy);
+    if (rc)
+        return rc;
+    if (!differ(team->ledger, look->copy, &at)) {
         look->doubted = doubted ? 0 : look->doubted;
         return 0;
     }
     if (doubted && look->at == at)
-        return fail_differ(team, peer, other, at);
-    look->doubted = peer + 1;
+        return fail_differ(team, look->peer, look->copy, at);
+    look->doubted = look->peer + 1;
     look->at = at;
     return DRAIL_EAGAIN;
 }
 
-static int check(dcoll_team_t *team, unsigned peer, const struct ledger *other)
-{
-    int rc = check_error(team, peer, other);
-    if (!rc)
-        rc = check_calls(team, peer, other);
-    return rc ? rc : check_alive(team, peer);
-}
-
-static void look_begin(dcoll_team_t *team, unsigned peer)
+/* 0; DRAIL_EAGAIN: there is no room for it now; else it can't be had. */
+static int look_begin(dcoll_team_t *team, unsigned peer)
 {
     struct look *look = &team->look;
     drail_xfer_t xfer = {
@@ -118,27 +128,29 @@ static void look_begin(dcoll_team_t *team, unsigned peer)
         .remote = &team->members[peer].ledger,
         .bytes = sizeof *look->copy,
     };
+    if (!team->connected[peer])
+        return DRAIL_EPEER;
+    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &look->req);
     look->peer = peer;
-    look->under_way = team->connected[peer] &&
-                      !drail_get(team->rail, peer, &xfer, 0, &look->req);
+    look->under_way = !rc;
+    return rc;
 }
 
-/* At what comes of a peer's ledger, whose parts may have been read in any
- * order. It takes its time, in which others may want to look at another's. */
+/* It takes its time, in which others may want to look at another's. What is in
+ * doubt is looked at again first. */
 static int check_remote(dcoll_team_t *team, unsigned peer)
 {
     struct look *look = &team->look;
-    if (!look->under_way)
-        look_begin(team, peer);
-    if (!look->under_way)
-        return 0; /* it can't be had */
-    int rc = drail_test(team->rail, &look->req);
+    int rc = look->under_way ? 0 : look_begin(team, peer);
+    if (rc)
+        return rc == DRAIL_EAGAIN ? rc : 0;
+    rc = drail_test(team->rail, &look->req);
     if (rc == DRAIL_EAGAIN)
         return rc;
     look->under_way = false;
-    rc = rc ? 0 : check(team, look->peer, look->copy);
+    rc = rc ? 0 : check_copy(team);
     if (rc == DRAIL_EAGAIN || (!rc && look->peer != peer)) {
-        look_begin(team, peer);
+        look_begin(team, rc ? look->peer : peer);
         return DRAIL_EAGAIN;
     }
     return rc;
@@ -146,9 +158,8 @@ static int check_remote(dcoll_team_t *team, unsigned peer)
 
 int ledger_check(dcoll_team_t *team, unsigned peer)
 {
-    return peer - team->first < team->locals
-               ? check(team, peer, ledger_of(team, peer))
-               : check_remote(team, peer);
+    return peer - team->first < team->locals ? check_local(team, peer)
+                                             : check_remote(team, peer);
 }
 
 void ledger_look_no_more(dcoll_team_t *team)

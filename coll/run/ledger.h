@@ -43,7 +43,8 @@ static inline int ledger_settle(dcoll_team_t *team, int code)
 /* Has the peer called something else than we, given up, or died? Then the
  * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
  * For waits that have lasted a while. Does not wait: DRAIL_EAGAIN while the
- * ledger is on its way; then it may also find such errors of another peer. */
+ * ledger is on its way, or there is no room to ask for it; then it may also
+ * find such errors of another peer. */
 int ledger_check(dcoll_team_t *team, unsigned peer);
 /* Nothing comes any more. */
 void ledger_look_no_more(dcoll_team_t *team);

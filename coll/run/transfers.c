@@ -72,10 +72,10 @@ int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
         .remote_offset = op->src.offset,
         .bytes = op->bytes,
     };
-    int rc = drail_get(team->rail, op->peer, &xfer, on_rail(q, op),
-                       &q->reqs[q->transfers]);
+    int rc = drail_get(team->rail, op->peer, &xfer,
+                       on_rail(q, op) | DRAIL_NOWAIT, &q->reqs[q->transfers]);
     if (rc)
-        return team_rail_fail(team, rc);
+        return rc == DRAIL_EAGAIN ? rc : team_rail_fail(team, rc);
     q->transfers++;
     return 0;
 }

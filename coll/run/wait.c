@@ -13,7 +13,7 @@
 #define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
-#define NAP_LEAST_NS          50000u /* for credit, which wakes nobody */
+#define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
 #define NAP_MOST_NS           MS
 #define CHECK_AFTER_NS        (50 * MS) /* looks at the others' ledgers */
 
@@ -42,7 +42,7 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
     case DCOLL_AWAIT:
         flag_sleep(q, op, now + slice);
         return 0;
-    default: /* PUT, NOTIFY */
+    default: /* PUT, NOTIFY, GET */
         platform_sleep(team->platform,
                        spin_slice_ns(waited, NAP_LEAST_NS, NAP_MOST_NS));
         return 0;

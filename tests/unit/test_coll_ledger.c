@@ -17,13 +17,17 @@ enum { RANKS = 3 };
 static struct ledger remote[RANKS];
 static unsigned looked_at; /* by the read under way */
 static bool arrives;
+static bool full; /* no room to read */
 static unsigned forgotten, fenced;
 
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req)
 {
-    (void)rail, (void)flags, (void)req;
+    (void)rail, (void)req;
     assert_int_equal(xfer->bytes, sizeof(struct ledger));
+    assert_int_equal(flags, DRAIL_NOWAIT);
+    if (full)
+        return DRAIL_EAGAIN;
     looked_at = peer;
     return 0;
 }
@@ -81,7 +85,7 @@ static dcoll_team_t *setup(dcoll_team_t *team)
         remote[r].ring[0] = call;
         atomic_store(&remote[r].calls, 1);
     }
-    arrives = false;
+    arrives = full = false;
     forgotten = fenced = 0;
     return team;
 }
@@ -132,6 +136,34 @@ static void test_two_peers(void **state)
     assert_non_null(strstr(team.error.text, "rank 2 gave up"));
 }
 
+/* Nor do two who differ, each of whom is looked at in turn, hide one another.
+ */
+static void test_two_peers_differ(void **state)
+{
+    static dcoll_team_t team;
+    int rc = 0;
+    (void)state;
+    setup(&team);
+    remote[1].ring[0].bytes = remote[2].ring[0].bytes = 9;
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+    arrives = true;
+    for (unsigned i = 0; i < 20 && rc != DRAIL_EINVAL; i++)
+        rc = ledger_check(&team, i % 2 ? 1 : 2);
+    assert_int_equal(rc, DRAIL_EINVAL);
+}
+
+static void test_no_room(void **state)
+{
+    static dcoll_team_t team;
+    (void)state;
+    setup(&team);
+    atomic_store(&remote[1].error, DRAIL_EPEER);
+    full = arrives = true;
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EAGAIN);
+    full = false;
+    assert_int_equal(ledger_check(&team, 1), DRAIL_EPEER);
+}
+
 static void test_ends_before_the_memory(void **state)
 {
     static dcoll_team_t team;
@@ -151,6 +183,8 @@ int main(void)
         cmocka_unit_test(test_never_waits),
         cmocka_unit_test(test_differs_twice),
         cmocka_unit_test(test_two_peers),
+        cmocka_unit_test(test_two_peers_differ),
+        cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_ends_before_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
