@@ -78,13 +78,15 @@ static void verify(const dcoll_algorithm_t *algorithm, const struct shape *s,
 }
 
 /* In place or not, zero copy or not, depth 1 and 2, and a size: all eight ways
- * with few ranks, one of them in turn with many. */
+ * with few ranks, one of them in turn with many, where met has their bits. */
 static void verify_ways(const dcoll_algorithm_t *algorithm,
-                        const struct shape *s, unsigned turn)
+                        const struct shape *s, unsigned turn, unsigned *met)
 {
     static const size_t sizes[] = {0, 1, 8, 57, 100};
     unsigned step = s->shape.nranks > ALL_WAYS ? 8 : 1;
-    for (unsigned way = turn % step; way < 8; way += step)
+    /* not turn % 8 alone, which would be tied to the algorithm or the ports */
+    for (unsigned way = (turn + turn / 8) % step; way < 8; way += step) {
+        *met |= step > 1 ? 1u << way : 0;
         verify(algorithm, s,
                (dcoll_args_t){.bytes = sizes[(turn + way) % COUNT(sizes)],
                               .root = (turn + 3 * way) % s->shape.nranks,
@@ -92,53 +94,72 @@ static void verify_ways(const dcoll_algorithm_t *algorithm,
                               .zero_copy = way & 2,
                               .groups = turn % 5,
                               .depth = way & 4 ? 1 : 2});
+    }
 }
 
+/* Of each algorithm with so many ports, with many ranks. */
+typedef unsigned ways_t[COUNT(many_nodes)][5];
+
 /* Sizes and roots take turns over the shapes: all of them meet. */
-static unsigned verify_shape(const struct shape *s, unsigned turn)
+static unsigned verify_shape(const struct shape *s, unsigned turn, ways_t met)
 {
     for (unsigned a = 0; a < COUNT(many_nodes); a++)
-        verify_ways(many_nodes[a], s, turn++);
+        verify_ways(many_nodes[a], s, turn++, &met[a][s->shape.ports]);
     return turn;
+}
+
+static void all_met(ways_t met)
+{
+    for (unsigned a = 0; a < COUNT(many_nodes); a++)
+        for (unsigned ports = 1; ports <= 4; ports++)
+            if (met[a][ports] != 0xff)
+                fail_msg("%s, %u ports: of 8 ways only 0x%x",
+                         many_nodes[a]->name, ports, met[a][ports]);
 }
 
 static void test_one_node(void **state)
 {
     (void)state;
-    unsigned turn = 0;
+    unsigned turn = 0, met[COUNT(one_node)] = {0};
     for (unsigned n = 1; n <= 24; n++)
         for (unsigned a = 0; a < COUNT(one_node); a++)
             for (unsigned i = 0; i < 5; i++) {
                 struct shape s;
                 fill(&s, n, n, 0, 1);
-                verify_ways(one_node[a], &s, turn++);
+                verify_ways(one_node[a], &s, turn++, &met[a]);
             }
+    for (unsigned a = 0; a < COUNT(one_node); a++)
+        assert_int_equal(met[a], 0xff);
 }
 
 static void test_even_nodes(void **state)
 {
     (void)state;
     unsigned turn = 0;
+    ways_t met = {0};
     for (unsigned n = 1; n <= 24; n++)
         for (unsigned ppn = 1; ppn <= 8; ppn++)
             for (unsigned ports = 1; ports <= 4; ports++) {
                 struct shape s;
                 fill(&s, n, ppn, 0, ports);
-                turn = verify_shape(&s, turn);
+                turn = verify_shape(&s, turn, met);
             }
+    all_met(met);
 }
 
 static void test_uneven_nodes(void **state)
 {
     (void)state;
     unsigned turn = 0;
+    ways_t met = {0};
     for (unsigned n = 3; n <= 24; n++)
         for (unsigned ppn = 2; ppn <= 8; ppn++)
             for (unsigned stride = 1; stride <= 3; stride += 2) {
                 struct shape s;
                 fill(&s, n, ppn, stride, 1 + n % 4);
-                turn = verify_shape(&s, turn);
+                turn = verify_shape(&s, turn, met);
             }
+    all_met(met);
 }
 
 static void test_many_nodes(void **state)
@@ -147,10 +168,11 @@ static void test_many_nodes(void **state)
     static const unsigned shapes[][3] = {
         {64, 1, 0}, {64, 4, 0}, {64, 8, 0}, {61, 5, 2}, {48, 3, 0}};
     unsigned turn = 0;
+    ways_t met = {0};
     for (unsigned i = 0; i < COUNT(shapes); i++) {
         struct shape s;
         fill(&s, shapes[i][0], shapes[i][1], shapes[i][2], 1 + i % 4);
-        turn = verify_shape(&s, turn);
+        turn = verify_shape(&s, turn, met);
     }
 }
 
