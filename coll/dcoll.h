@@ -145,7 +145,8 @@ int dcoll_free(dcoll_request_t *request);
 /** Non-blocking: a request that is started. Its wait or successful test ends
  *  it; then it belongs to the team, which keeps it for later calls with the
  *  same arguments as long as it has room (dcoll_config_t.keep_bytes). Of equal
- *  calls, four may be under way: the next one waits for the first. */
+ *  calls, four may be under way: the next one completes the first and gets its
+ *  handle, which then stands for the later call; both are still to be ended. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 

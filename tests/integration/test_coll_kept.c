@@ -289,6 +289,29 @@ static void held(struct rank *r)
     scene_close(&s);
 }
 
+/* The fifth of equal calls completes the first one and has its handle. */
+static void fifth(struct rank *r)
+{
+    enum { N = 5 };
+    struct scene s;
+    dcoll_request_t *q[N];
+    unsigned char recv[N][4 * 32];
+    scene_open(&s, r, 1 << 20);
+    memset(s.send, (int)r->rank + 1, 32);
+    for (unsigned i = 0; i < N; i++) {
+        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, recv[i], 32, 0, NULL};
+        good(&s, dcoll_begin(s.team, &c, &q[i]));
+    }
+    for (unsigned i = 0; i < N; i++) {
+        check((q[i] == q[0]) == (i == 0 || i == N - 1));
+        good(&s, dcoll_wait(q[i], -1)); /* as often as it was given */
+    }
+    for (unsigned i = 0; i < N; i++)
+        for (unsigned from = 0; from < r->size; from++)
+            check(recv[i][from * 32] == from + 1);
+    scene_close(&s);
+}
+
 /* Each rank says another limit: the smallest holds, or they would not prepare
  * the same calls. */
 static void limits_differ(struct rank *r)
@@ -313,6 +336,7 @@ static const struct test tests[] = {
     {"many requests", 2, many_requests, NULL, APART},
     {"handles that are freed", 2, freed, NULL, APART | PPN(1)},
     {"handles that are held", 4, held, NULL, APART | PPN(2)},
+    {"the fifth handle", 4, fifth, NULL, APART | PPN(2)},
     {"limits that differ", 3, limits_differ, NULL, APART},
 };
 
