@@ -97,6 +97,24 @@ static bool in_place(const dcoll_call_t *call)
             call->collective == DCOLL_ALLTOALL);
 }
 
+/* Mostly a call is like the one before. */
+static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
+                                            dcoll_args_t *args)
+{
+    struct choice *latest = &team->latest[args->collective];
+    drail_engine_t engine = drail_config_of(team->rail)->engine;
+    if (latest->algorithm && latest->bytes == args->bytes &&
+        latest->in_place == args->in_place && latest->engine == engine) {
+        args->zero_copy = latest->zero_copy;
+        return latest->algorithm;
+    }
+    const dcoll_algorithm_t *a =
+        dcoll_table_select(&team->table, engine, &team->shape, args);
+    *latest = (struct choice){a, args->bytes, engine, args->in_place,
+                              args->zero_copy};
+    return a;
+}
+
 /* Checks the call, and decides how it is done. */
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
@@ -116,9 +134,7 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
         .depth = team->cfg.depth,
     };
     if (!name || !strcmp(name, "auto")) {
-        *algorithm = dcoll_table_select(&team->table,
-                                        drail_config_of(team->rail)->engine,
-                                        &team->shape, args);
+        *algorithm = choose_auto(team, args);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(call->collective, name);

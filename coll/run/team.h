@@ -41,6 +41,14 @@ struct look {
     uint64_t at;      /* that call */
 };
 
+/* What auto has chosen, for calls that are alike in what it depends on. */
+struct choice {
+    const dcoll_algorithm_t *algorithm; /* NULL: nothing yet */
+    size_t bytes;
+    drail_engine_t engine;
+    bool in_place, zero_copy;
+};
+
 /* Ids of requests go round: a notification's id holds them and its kind, which
  * is a tag, or that of a meeting. */
 #define NOTE_KINDS      (DCOLL_TAGS + 1u)
@@ -53,6 +61,7 @@ struct dcoll_team {
     drail_t *rail;
     dcoll_config_t cfg;
     dcoll_table_t table; /* from cfg.table, or empty */
+    struct choice latest[DCOLL_COLLECTIVES];
     dcoll_shape_t shape;
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
