@@ -113,7 +113,7 @@ static int limits_check(const drail_t *t, const struct rail *rail,
                         drail_error_t *err)
 {
     unsigned max = rail->info.max_dto;
-    if (max && t->depth_asked + 8 > max)
+    if (max && t->depth_asked + SPARE_RECEIVES > max)
         return error_set(err, DRAIL_EINVAL,
                          "depth %u: %s allows %u DTOs per EP", t->depth_asked,
                          rail->info.name, max);

@@ -128,11 +128,12 @@ struct link_handlers {
     const char *(*noted)(struct slot *slot, uint32_t note);
 };
 
-/* Receives beyond those that credits stand for: two messages of credits can
- * be under way (each gives back at least half of the depth), the reply to an
- * atomic, the words that two rendezvous are finished (of a withdrawn one, and
- * of the next), a withdrawal, and the peer's last message (link_settled). */
-#define SPARE_RECEIVES 7
+/* Receives beyond those that credits stand for: three messages of credits can
+ * be under way (each gives back at least half of the depth, rounded down: of 5
+ * and a borrowed one, two), the reply to an atomic, the words that two
+ * rendezvous are finished (of a withdrawn one, and of the next), a withdrawal,
+ * and the peer's last message (link_settled). */
+#define SPARE_RECEIVES 8
 /* Request DTOs per EP and unit of depth. */
 #define REQUESTS_PER_RECEIVE 4
 
