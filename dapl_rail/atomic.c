@@ -55,18 +55,22 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     struct mailbox *mail = peer->mail;
     struct wire wire = {.type = WIRE_ATOMIC};
     struct posting posting = {.link = link, .wire = &wire, .ask = ask};
-    int rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), EP_BIT(0),
+    /* one at a time: perhaps the last one was given up */
+    int rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    if (!rc)
+        rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), EP_BIT(0),
                            t->cfg.timeout_ms);
     if (rc)
         return rc;
     ask->id = ++mail->asked;
     rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
     if (rc) {
+        mail->asked--;
         link_unreserve(link);
         return rc;
     }
     rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
-    if (rc) /* its answer will not be taken for the next one's */
+    if (rc)
         return rc;
     *old = mail->answer.old;
     if (mail->answer.status)

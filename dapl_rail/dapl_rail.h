@@ -601,7 +601,7 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * that atomics of all ranks agree; blocking; the old value goes to *old.
  * Uses the IB extensions where offered, else a message to the target, which
  * serves it inside its own calls. After DRAIL_ETIMEOUT it may still be carried
- * out.
+ * out; the next atomic by message to the same target waits for that first.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,

@@ -56,7 +56,7 @@ const char *atomic_answered(struct slot *slot)
         return "length of an atomic";
     const struct wire_atomic *a =
         (const struct wire_atomic *)(slot->data + sizeof(struct wire));
-    /* not the late answer to one that was given up */
+    /* and nothing else, whatever the peer sends */
     if (a->id == mail->asked) {
         mail->answer = *a;
         atomic_store_explicit(&mail->answered, a->id, memory_order_release);

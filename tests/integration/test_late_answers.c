@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Atomics by message whose target does not serve them in time: only one is
+ * under way, so that late answers never are more than there are receives for.
+ * Stands in for the provider's call to count the answers.
+ */
+#include "dapl_rail/links/wire.h"
+#include "standin.h"
+
+static unsigned answers; /* of this rank */
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
+                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+    __typeof__(&dat_ep_post_send) real;
+    *(void **)&real = real_call("dat_ep_post_send");
+    struct wire *wire = (struct wire *)(uintptr_t)local->virtual_address;
+    answers += wire->type == WIRE_ATOMIC_REPLY;
+    return real(ep, n, local, cookie, flags);
+}
+
+static void ask(struct rank *r, const drail_key_t *key)
+{
+    uint64_t old;
+    int rc = DRAIL_ETIMEOUT;
+    for (double begin = seconds(); rc == DRAIL_ETIMEOUT;) {
+        rc = drail_atomic(r->t, 1, DRAIL_FETCH_ADD, key, 0, 1, 0, &old);
+        check(seconds() - begin < 20);
+    }
+    expect(r, 0, rc);
+    check(old >= 6);
+    expect(r, 0, drail_notify(r->t, 1, 0, 0));
+}
+
+static void late(struct rank *r)
+{
+    drail_mem_t *mem;
+    drail_key_t keys[2];
+    uint64_t *word;
+    expect(r, 0,
+           drail_mem_alloc(r->t, 4096, DRAIL_ACCESS_ALL, (void **)&word, &mem));
+    *word = 5;
+    exchange_keys(r, mem, keys);
+    for (unsigned n = 0; r->rank == 0 && n < 10; n++)
+        expect(r, DRAIL_ETIMEOUT,
+               drail_atomic(r->t, 1, DRAIL_FETCH_ADD, &keys[1], 0, 1, 0, NULL));
+    barrier(r);
+    for (double begin = seconds(); r->rank == 1 && !answers;) {
+        expect(r, DRAIL_ETIMEOUT, drail_notify_wait(r->t, 0, NULL, 1));
+        check(seconds() - begin < 20);
+    }
+    check(answers == r->rank);
+    barrier(r);
+    if (r->rank == 0)
+        ask(r, &keys[1]);
+    else
+        expect(r, 0, drail_notify_wait(r->t, 0, NULL, -1));
+    barrier(r);
+    expect(r, 0, drail_mem_release(mem));
+}
+
+static void by_message(drail_config_t *cfg)
+{
+    setenv("DRAIL_EXTENSIONS", "0", 1);
+    take_rails(cfg, 1);
+    cfg->timeout_ms = 20;
+}
+
+static const struct test tests[] = {
+    {"atomics", 2, late, by_message, 0},
+};
+
+RUN_TESTS(tests)
