@@ -8,6 +8,7 @@
 #include "standin.h"
 
 #define RAILS 2u
+#define TESTS 5u /* each also with several EPs */
 
 /* What the ranks have seen, in memory that they share. */
 struct board {
@@ -16,13 +17,14 @@ struct board {
 
 static struct board *boards, *board; /* one for each test */
 static unsigned self;
-static bool fails;     /* this rank's connect */
-static DAT_EVENT late; /* its last establishment */
+static unsigned links = RAILS; /* of a connection */
+static bool fails;             /* this rank's connect */
+static DAT_EVENT late;         /* its last establishment */
 static bool is_late;
 
 static bool other_has_all(void)
 {
-    return board->established[1 - self] >= RAILS;
+    return board->established[1 - self] >= links;
 }
 
 /* Counts what comes; true: not now. */
@@ -32,7 +34,7 @@ static bool held_back(DAT_EVENT *event)
         board->requests[self]++;
     if (event->event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
         return false;
-    is_late = ++board->established[self] == RAILS && fails;
+    is_late = ++board->established[self] == links && fails;
     late = *event;
     return is_late;
 }
@@ -75,7 +77,7 @@ static void connect_half(struct rank *r, unsigned loser)
 static void begin(struct rank *r, unsigned test)
 {
     self = r->rank;
-    board = &boards[test];
+    board = &boards[test + (links > RAILS ? TESTS : 0)];
 }
 
 static void both_sides(struct rank *r, unsigned loser)
@@ -116,13 +118,13 @@ static void at_once(struct rank *r)
     expect(r, 0, rc);
 }
 
-/* Rank 1 has taken two requests for each rail. */
+/* Rank 1 has taken two requests for each link. */
 static void await_requests(void)
 {
     double begin = seconds();
-    while (board->requests[1] < 2 * RAILS && seconds() - begin < 20)
+    while (board->requests[1] < 2 * links && seconds() - begin < 20)
         nap(1);
-    check(board->requests[1] == 2 * RAILS);
+    check(board->requests[1] == 2 * links);
 }
 
 /* Rank 0 asks anew while rank 1 connects to rank 2. */
@@ -171,6 +173,13 @@ static void patient(drail_config_t *cfg)
     cfg->connect_timeout_ms = 20000;
 }
 
+static void several(drail_config_t *cfg)
+{
+    patient(cfg);
+    cfg->eps = 2;
+    links = 2 * RAILS;
+}
+
 /* The passive side waits for another request until its time is out. */
 static void impatient(drail_config_t *cfg)
 {
@@ -182,13 +191,15 @@ static const struct test tests[] = {
     {"the active side's connect fails", 2, active_fails, patient, APART},
     {"the passive side's connect fails", 2, passive_fails, impatient, APART},
     {"connected again at once", 2, at_once, patient, APART},
+    {"connected again at once, 2 EPs", 2, at_once, several, APART},
     {"asked anew meanwhile", 3, meanwhile, patient, APART},
+    {"asked anew meanwhile, 2 EPs", 3, meanwhile, several, APART},
     {"asked anew, no answer", 3, no_answer, patient, APART},
 };
 
 int main(int argc, char **argv)
 {
-    boards = mmap(NULL, 5 * sizeof *board, PROT_READ | PROT_WRITE,
+    boards = mmap(NULL, 2 * TESTS * sizeof *board, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check(boards != MAP_FAILED);
     return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
