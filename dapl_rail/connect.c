@@ -49,7 +49,7 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
         rails |= RAIL_BIT(link->rail->index);
     links_end(t, peer, rails, rc, "the connection was given up");
     peer_free(peer);
-    links_await_free(t);
+    links_await_free(t, peer);
 }
 
 /* Has the connection ended, or does the peer ask for another? */

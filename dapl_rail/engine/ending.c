@@ -23,9 +23,9 @@ int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
     return later;
 }
 
-void links_await_free(drail_t *t)
+void links_await_free(drail_t *t, const struct peer *peer)
 {
-    progress_until(t, NULL, NULL, 0, FLUSH_MS);
+    progress_until(t, NULL, peer, 0, FLUSH_MS);
 }
 
 void links_forget(struct peer *peer, uint32_t rails, const struct req *req,

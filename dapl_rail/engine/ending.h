@@ -21,9 +21,9 @@ struct req;
 int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
               const char *why);
 
-/* Waits (a second at most) until the EPs of closed links are freed: peers that
- * have not answered their requests hear of it then. */
-void links_await_free(drail_t *t);
+/* Waits (a second at most) until the EPs of closed links to the peer are freed:
+ * if it has not answered their requests, it hears of it then. */
+void links_await_free(drail_t *t, const struct peer *peer);
 
 /* No event on these links, should one still come, tells the request or the
  * timed message any more; either may be NULL. */

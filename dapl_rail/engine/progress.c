@@ -251,16 +251,25 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
     }
 }
 
+/* Are there links to this peer, or to any, that wait to be freed? */
+static bool any_closed(const drail_t *t, const struct peer *only)
+{
+    for (unsigned r = 0; r < t->nrails; r++)
+        for (const struct link *l = t->rails[r].closed; l; l = l->next_closed)
+            if (!only || l->peer == only)
+                return true;
+    return false;
+}
+
 bool progress_until(drail_t *t, bool (*reached)(struct link *link),
                     const struct peer *only, uint32_t rails, int ms)
 {
     const struct drail_platform *platform = t->job->platform;
     uint64_t deadline = platform_now(platform) + (uint64_t)ms * MS;
     for (;;) {
-        bool left = poll_rails(t, all_rails(t)) > 0;
+        poll_rails(t, all_rails(t));
         progress_check(t);
-        for (unsigned r = 0; !reached && r < t->nrails; r++)
-            left |= t->rails[r].closed != NULL;
+        bool left = !reached && any_closed(t, only);
         for (unsigned p = 0; reached && p < t->job->size; p++) {
             struct link *link;
             unsigned at = 0;

@@ -38,8 +38,8 @@ int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
  * new ones: a peer may ask, and give up, any number of times. */
 void progress_check(drail_t *t);
 
-/* Lets everything go on until this is true of all links, or only those to a
- * peer, over these rails (NULL: until those that are closed are freed); not for
+/* Lets everything go on until this is true of all links over these rails, or
+ * only those to a peer (NULL: until those that are closed are freed); not for
  * longer than so many milliseconds, and not ended by an interruption. For the
  * end of connections. */
 bool progress_until(drail_t *t, bool (*reached)(struct link *link),
