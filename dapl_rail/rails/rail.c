@@ -234,7 +234,7 @@ static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
 int rail_listen(struct rail *rail, unsigned qlen)
 {
     /* Each link connects and disconnects, and each peer asks for it, perhaps
-     * again and again: requests are taken in every call that waits, and what
+     * again and again: requests are taken in calls that wait, and what
      * overflows between these is lost to its sender alone. */
     unsigned events = 2 * rail->owner->job->size * rail->owner->cfg.eps;
     unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
