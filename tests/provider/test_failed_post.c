@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request that fails ends the connection; what has arrived before is received
- * all the same: its sender was told so. */
+/* What ends a connection from the receiver's side. A request that fails: what
+ * has arrived before is received all the same, as its sender was told. A
+ * receive whose event finds no room: none comes after it. */
 #include "peer.h"
 
 #define BYTES 64
@@ -30,10 +31,40 @@ static void a_message_before_it(void **state)
     end_close(&b);
 }
 
+static void none_after_one_that_was_lost(void **state)
+{
+    (void)state;
+    enum { ROOM = 2, MESSAGES = ROOM + 2 };
+    end_t a, b;
+    DAT_EP_PARAM small;
+    end_open_memory(&a, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
+    DAT_OK(dat_evd_create(b.ia, ROOM, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG,
+                          &small.recv_evd_handle));
+    DAT_OK(dat_ep_modify(b.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &small));
+    end_connect_both(&a, &b);
+    DAT_LMR_TRIPLET in = local(&b.mem, 0, 8), out = local(&a.mem, 0, 8);
+    for (uint64_t i = 0; i < MESSAGES; i++)
+        DAT_OK(dat_ep_post_send(a.ep, 1, &out, cookie(i), 0));
+    for (uint64_t i = 0; i < MESSAGES - 1; i++)
+        DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(i), 0));
+    for (uint64_t i = 0; i < ROOM; i++)
+        EXPECT_DTO(small.recv_evd_handle, i, DAT_DTO_SUCCESS, 8);
+    DAT_OK(dat_ep_post_recv(b.ep, 1, &in, cookie(MESSAGES), 0));
+    EXPECT_DTO(small.recv_evd_handle, MESSAGES, DAT_DTO_ERR_FLUSHED, 0);
+    EXPECT_EVENT(b.conn, DAT_CONNECTION_EVENT_BROKEN);
+    end_close(&a);
+    DAT_OK(dat_ep_free(b.ep));
+    b.ep = DAT_HANDLE_NULL;
+    DAT_OK(dat_evd_free(small.recv_evd_handle));
+    end_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_before_it),
+        cmocka_unit_test(none_after_one_that_was_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
