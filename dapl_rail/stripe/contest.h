@@ -36,8 +36,7 @@ void contest_add(struct contest *c, uint32_t set);
 /* What the entrant whose turn it is has reached, bytes/ns; the next one's turn
  * begins. @return is the contest over? */
 bool contest_turn(struct contest *c, double rate);
-/* After the end: an entrant, the holder unless another is clearly faster.
- */
+/* After the end: an entrant, the holder unless another is clearly faster. */
 const struct entrant *contest_winner(const struct contest *c);
 /* The median of its rates, bytes/ns; 0: it has none. */
 double entrant_rate(const struct entrant *e);
