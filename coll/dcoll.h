@@ -72,7 +72,7 @@ void dcoll_config_init(dcoll_config_t *cfg);
  * Ranks of several nodes are connected with the few others that they meet to
  * prepare calls (at distances of powers of two); all other connections are made
  * when an algorithm first needs them. What one rank has no memory for, or
- * refuses, fails on all.
+ * refuses (but NULL for job, rail or out), fails on all.
  * @param cfg NULL: as dcoll_config_init() sets it.
  * @param err may be NULL.
  */

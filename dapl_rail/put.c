@@ -68,7 +68,9 @@ struct room {
     uint32_t rails;
 };
 
-/* Is there room for all that it may have to post on any EP of these rails? */
+/* Is there room for all that it may have to post on any EP of these rails, or
+ * does no more come? What is suppressed at a queue's end gives its room back
+ * only with what follows. */
 static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
@@ -82,7 +84,8 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
         int left = link_room(link);
         if (left < 0)
             return left;
-        if ((unsigned)left < rail->request_depth && (unsigned)left < need)
+        bool more_comes = link->ops_head != link->ops_tail;
+        if (more_comes && (unsigned)left < need)
             *owed |= RAIL_BIT(rail->index);
     }
     return !*owed;

@@ -234,8 +234,9 @@ static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
 int rail_listen(struct rail *rail, unsigned qlen)
 {
     /* Each link connects and disconnects, and each peer asks for it, perhaps
-     * again and again: requests are taken in calls that wait, and what
-     * overflows between these is lost to its sender alone. */
+     * again and again: requests are taken in calls that wait. What overflows
+     * between these is lost to its sender alone where the provider names
+     * the EVD (libdaplofa names the IA, and the rail's links end). */
     unsigned events = 2 * rail->owner->job->size * rail->owner->cfg.eps;
     unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);

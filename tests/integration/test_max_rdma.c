@@ -153,12 +153,39 @@ static void run_gets(struct rank *r)
     memory_close(r, &m);
 }
 
+/* The notification is not signalled: its place in the queue comes back with
+ * what follows it, so that who asks for more must not wait for that. */
+static void get_after_notification(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, CAPACITY);
+    drail_xfer_t x = memory_xfer(r, &m, 31 * (size_t)MOST);
+    if (r->rank == 0) {
+        expect(r, 0, drail_notify(r->t, 1, 0, 1));
+        double end = seconds() + 10;
+        int rc;
+        do
+            rc = drail_get(r->t, 1, &x, DRAIL_NOWAIT, NULL);
+        while (rc == DRAIL_EAGAIN && seconds() < end);
+        expect(r, 0, rc);
+    } else {
+        expect(r, 0, drail_notify_wait(r->t, 0, NULL, -1));
+    }
+    memory_close(r, &m);
+}
+
 /* A queue of 16 DTOs: HALF takes four times as many. */
 static void one_rail(drail_config_t *cfg)
 {
     cfg->nrails = 1;
     cfg->depth = 4;
     cfg->engine = DRAIL_ENGINE_SINGLE;
+}
+
+static void of_32(drail_config_t *cfg)
+{
+    one_rail(cfg);
+    cfg->depth = 8;
 }
 
 static void by_send(drail_config_t *cfg)
@@ -204,6 +231,7 @@ static const struct test tests[] = {
     {"puts, several EPs", 2, run_puts, eps, 0},
     {"gets, one rail", 2, run_gets, one_rail, 0},
     {"gets, several EPs", 2, run_gets, eps, 0},
+    {"a get after a notification", 2, get_after_notification, of_32, 0},
 };
 
 RUN_TESTS(tests)
