@@ -3,13 +3,14 @@
  * Engine auto with a clock of the test's: it shows for each message what one
  * that goes this way is made to cost, so that no other process disturbs.
  */
-#include <dirent.h>
 #include <sched.h>
 
 #include "dapl_rail/batch.h"
 #include "machine.h"
+#include "explain.h"
 #include "memory.h"
 #include "ranks.h"
+#include "tasks.h"
 
 #define CAPACITY (1u << 20)
 #define SHORT    (16u << 10)
@@ -67,38 +68,8 @@ static double cost_us(const char *way, size_t bytes)
     return strstr(way, "all over shm1") ? copy + 200 : copy + 100;
 }
 
-static drail_rail_stats_t stats(const struct rank *r, unsigned rail)
-{
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s;
-}
-
-static const char *explained(struct rank *r, size_t bytes)
-{
-    static char text[1024];
-    drail_explain(r->t, bytes, text, sizeof text);
-    return text;
-}
-
-static bool says(struct rank *r, size_t bytes, const char *what)
-{
-    if (strstr(explained(r, bytes), what))
-        return true;
-    printf("# no '%s' in: %s\n", what, explained(r, bytes));
-    return false;
-}
-
 /* Moves a message, or some, and waits for the end. */
 typedef void (*move_t)(struct rank *r, const struct memory *b, size_t bytes);
-
-static void put(struct rank *r, const struct memory *b, size_t bytes)
-{
-    drail_req_t req;
-    drail_xfer_t x = memory_xfer(r, b, bytes);
-    expect(r, 0, drail_put(r->t, r->peer, &x, 0, 0, &req));
-    expect(r, 0, drail_wait(r->t, &req, -1));
-}
 
 static void notify(struct rank *r, const struct memory *b, size_t bytes)
 {
@@ -148,17 +119,6 @@ static void settles(struct rank *r, const struct memory *b, move_t move,
     check(says(r, bytes, kind) && row == ROW);
 }
 
-static unsigned threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    unsigned n = 0;
-    check(tasks != NULL);
-    while (readdir(tasks))
-        n++;
-    closedir(tasks);
-    return n;
-}
-
 static void puts_by_size(struct rank *r)
 {
     struct memory b;
@@ -166,15 +126,16 @@ static void puts_by_size(struct rank *r)
     if (r->rank == 0) {
         unsigned before = threads();
         for (unsigned n = 0; n < 1000; n++)
-            put(r, &b, 8);
+            memory_put(r, &b, 8);
         check(says(r, 8, "8 bytes, auto, even: all over shm0 (shorter than"));
         check(says(r, SHORT,
                    "single not yet, nonthreaded not yet, threaded "
                    "not yet"));
         check(stats(r, 1).puts == 0 && threads() == before);
-        settles(r, &b, put, SHORT, "auto (single), even: all over shm0");
+        settles(r, &b, memory_put, SHORT, "auto (single), even: all over shm0");
         check(threads() > before);
-        settles(r, &b, put, CAPACITY, "auto (threaded), even: shm0 524288");
+        settles(r, &b, memory_put, CAPACITY,
+                "auto (threaded), even: shm0 524288");
         check(stats(r, 0).weight == 0.5);
         check(says(r, SHORT, "shm1 left out: with it "));
         check(says(r, SHORT, "single 62 MB/s, nonthreaded "));
@@ -188,14 +149,14 @@ static void finds_out_again(struct rank *r)
     struct memory b;
     memory_open(r, &b, CAPACITY);
     if (r->rank == 0) {
-        settles(r, &b, put, CAPACITY, "auto (threaded)");
+        settles(r, &b, memory_put, CAPACITY, "auto (threaded)");
         /* threads have become a hundred times as slow */
         for (unsigned n = 0; n < 20000; n++) {
             const char *way = explained(r, CAPACITY);
             if (strstr(way, "auto (single)") && !strstr(way, "; a trial"))
                 break;
             begin(strstr(way, "auto (threaded)") ? 10000000 : 100000);
-            put(r, &b, CAPACITY);
+            memory_put(r, &b, CAPACITY);
             end();
         }
         check(says(r, CAPACITY, "auto (single)"));
@@ -212,11 +173,13 @@ static void weighted(struct rank *r)
     if (r->rank == 0) {
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_WEIGHTED, none, 0));
         for (unsigned n = 0; n < 100; n++)
-            put(r, &b, SHORT);
+            memory_put(r, &b, SHORT);
         check(stats(r, 1).puts == 0);
         expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_WEIGHTED, third, 0));
-        settles(r, &b, put, SHORT, "auto (single), weighted: all over shm0");
-        settles(r, &b, put, CAPACITY, "auto (threaded), weighted: shm0 699008");
+        settles(r, &b, memory_put, SHORT,
+                "auto (single), weighted: all over shm0");
+        settles(r, &b, memory_put, CAPACITY,
+                "auto (threaded), weighted: shm0 699008");
     }
     memory_close(r, &b);
 }
@@ -227,8 +190,10 @@ static void adaptive(struct rank *r)
     memory_open(r, &b, CAPACITY);
     expect(r, 0, drail_set_policy(r->t, DRAIL_POLICY_ADAPTIVE, NULL, 0));
     if (r->rank == 0) {
-        settles(r, &b, put, SHORT, "auto (single), adaptive: all over shm0");
-        settles(r, &b, put, CAPACITY, "auto (threaded), adaptive: shm0 ");
+        settles(r, &b, memory_put, SHORT,
+                "auto (single), adaptive: all over shm0");
+        settles(r, &b, memory_put, CAPACITY,
+                "auto (threaded), adaptive: shm0 ");
     }
     memory_close(r, &b);
 }

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine auto on one core: threads are not even tried. What counts is the
  * program, when it opens the transport, not what its threads do later. */
-#include <dirent.h>
 #include <sched.h>
 
 #include "memory.h"
 #include "ranks.h"
+#include "tasks.h"
 
 #define BYTES (64u << 10)
-
-static unsigned threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    unsigned n = 0;
-    check(tasks != NULL);
-    while (readdir(tasks))
-        n++;
-    closedir(tasks);
-    return n;
-}
 
 static void one_core(void)
 {

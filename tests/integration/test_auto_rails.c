@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine auto over rails whose link model decides which of them pay. */
 #include "conf.h"
+#include "explain.h"
 #include "memory.h"
 #include "ranks.h"
 
@@ -10,28 +11,6 @@
 
 static const char rails[] = RAIL("near0", "rate=270 latency=2")
     RAIL("near1", "rate=270 latency=2") RAIL("far", "rate=270 latency=2000");
-
-static drail_rail_stats_t stats(const struct rank *r, unsigned rail)
-{
-    drail_rail_stats_t s;
-    drail_rail_stats(r->t, rail, &s);
-    return s;
-}
-
-static const char *explained(struct rank *r, size_t bytes)
-{
-    static char text[1024];
-    drail_explain(r->t, bytes, text, sizeof text);
-    return text;
-}
-
-static bool says(struct rank *r, size_t bytes, const char *what)
-{
-    if (strstr(explained(r, bytes), what))
-        return true;
-    printf("# no '%s' in: %s\n", what, explained(r, bytes));
-    return false;
-}
 
 /* Policies that cut nothing leave nothing to choose. */
 static void puts_in_turn(struct rank *r)

@@ -124,18 +124,17 @@ static void sender_impatient(struct rank *r)
     free(buffer);
 }
 
-/* The registration of a withdrawn message stays where it is shared: then the
- * connection goes, so that nobody reads what the buffer holds next. */
-static void sender_shares(struct rank *r)
+/* The registration of a withdrawn message stays where it is shared, or the
+ * caller's own: then the connection goes, so that nobody reads what the buffer
+ * holds next. */
+static void sender_keeps(struct rank *r, unsigned access, bool gives)
 {
     unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
     if (r->rank == 0) {
         drail_mem_t *mem;
-        expect(r, 0,
-               drail_mem_register(
-                   r->t, buffer, BYTES,
-                   DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, &mem));
-        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, NULL));
+        expect(r, 0, drail_mem_register(r->t, buffer, BYTES, access, &mem));
+        expect(r, DRAIL_ETIMEOUT,
+               drail_send(r->t, 1, buffer, BYTES, gives ? mem : NULL));
         expect(r, DRAIL_EPEER, drail_notify(r->t, 1, 0, 0));
         expect(r, 0, drail_mem_release(mem));
     } else {
@@ -144,21 +143,14 @@ static void sender_shares(struct rank *r)
     free(buffer);
 }
 
-/* The same with the caller's own. */
+static void sender_shares(struct rank *r)
+{
+    sender_keeps(r, DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_READ_ONLY, false);
+}
+
 static void sender_gives(struct rank *r)
 {
-    unsigned char *buffer = buffer_of(r->rank ? 0 : 7);
-    if (r->rank == 0) {
-        drail_mem_t *mem;
-        expect(r, 0,
-               drail_mem_register(r->t, buffer, BYTES, DRAIL_ACCESS_ALL, &mem));
-        expect(r, DRAIL_ETIMEOUT, drail_send(r->t, 1, buffer, BYTES, mem));
-        expect(r, DRAIL_EPEER, drail_notify(r->t, 1, 0, 0));
-        expect(r, 0, drail_mem_release(mem));
-    } else {
-        expect(r, DRAIL_EPEER, drail_notify_wait(r->t, 0, NULL, 5000));
-    }
-    free(buffer);
+    sender_keeps(r, DRAIL_ACCESS_ALL, true);
 }
 
 /* A buffer too short, or none, does not hold up the sender. */
