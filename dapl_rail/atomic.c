@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64-bit atomics over rail 0: the IB extension where the provider has it,
- * else a message that the target serves inside its own calls.
+ * 64-bit atomics over the first rail that all ranks share: the IB extension
+ * where the provider has it, else a message that the target serves inside its
+ * own calls. So it does where there is no such rail: those of several adapters
+ * don't know of one another.
  */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
@@ -14,8 +16,12 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/peers.h"
 
-/* The one rail on which atomics of all ranks meet. */
-#define ATOMIC_RAIL 0
+/* The one on which atomics of all ranks meet, or messages travel. */
+static struct link *atomic_link(const drail_t *t, const struct peer *peer)
+{
+    uint32_t rails = t->common ? t->common : peer->rails;
+    return peer->links[__builtin_ctz(rails)][0];
+}
 
 /* One DTO or message; posted when there is room. */
 struct posting {
@@ -30,7 +36,7 @@ static int posted_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct posting *p = arg;
     (void)t;
-    *owed = RAIL_BIT(ATOMIC_RAIL);
+    *owed = RAIL_BIT(p->link->rail->index);
     int rc = p->dto ? link_post(p->link, p->dto, p->done)
                     : link_send(p->link, p->wire, p->ask, sizeof *p->ask, NULL);
     return rc == DRAIL_EAGAIN ? 0 : rc ? rc : 1;
@@ -40,12 +46,11 @@ static int answer_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;
     const struct mailbox *mail = peer->mail;
-    (void)t;
-    *owed = RAIL_BIT(ATOMIC_RAIL);
+    const struct link *link = atomic_link(t, peer);
+    *owed = RAIL_BIT(link->rail->index);
     if (atomic_load_explicit(&mail->answered, memory_order_acquire) ==
         mail->asked)
         return 1;
-    const struct link *link = peer->links[ATOMIC_RAIL][0];
     return link->state > LINK_UP ? link->error : 0;
 }
 
@@ -58,7 +63,7 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     /* one at a time: perhaps the last one was given up */
     int rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
     if (!rc)
-        rc = links_reserve(t, peer, RAIL_BIT(ATOMIC_RAIL), EP_BIT(0),
+        rc = links_reserve(t, peer, RAIL_BIT(link->rail->index), EP_BIT(0),
                            t->cfg.timeout_ms);
     if (rc)
         return rc;
@@ -97,7 +102,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
         .compare = ask->compare,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
-    req_start(req_of(&req), peer, RAIL_BIT(ATOMIC_RAIL), 1);
+    req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
     int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
     if (!rc)
         rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
@@ -125,16 +130,17 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
                     "drail_atomic: operation %d at offset %lu (8 aligned bytes "
                     "within the remote memory)",
                     op, (unsigned long)remote_offset);
-    struct link *link = peer->links[ATOMIC_RAIL][0];
+    struct link *link = atomic_link(t, peer);
     struct wire_atomic ask = {
         .op = (uint16_t)op,
-        .rmr_context = remote->rmr_context[ATOMIC_RAIL],
+        .rmr_context = remote->rmr_context[link->rail->index],
         .address = remote->address + remote_offset,
         .operand = operand,
         .compare = compare,
     };
-    rc = link->rail->atomics ? by_extension(t, peer, link, &ask, &result)
-                             : by_message(t, peer, link, &ask, &result);
+    rc = link->rail->atomics && t->common
+             ? by_extension(t, peer, link, &ask, &result)
+             : by_message(t, peer, link, &ask, &result);
     if (rc)
         return outcome(t, peer, rc, "drail_atomic");
     if (old)

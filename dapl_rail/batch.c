@@ -111,6 +111,15 @@ static int batch_end(struct rail *rail, struct batch *b, unsigned ep,
     return joint ? 0 : note_send(link, &b->note, end);
 }
 
+/* Policy roundrobin: is it this rail's, of those that write? */
+static bool its_turn(const struct batch *b, const struct rail *rail,
+                     unsigned round)
+{
+    unsigned before =
+        (unsigned)__builtin_popcount(b->data & (RAIL_BIT(rail->index) - 1));
+    return round % (unsigned)__builtin_popcount(b->data) == before;
+}
+
 /* Rounds 0 to count - 1 write, the last one notifies (fig. 4: the loop over
  * the rails is the inner one). */
 static int batch_post(struct rail *rail, void *arg, unsigned round)
@@ -119,8 +128,7 @@ static int batch_post(struct rail *rail, void *arg, unsigned round)
     struct part *part = &b->parts[rail->index];
     unsigned count = b->ask->count;
     if (round < count &&
-        (!part->writes ||
-         (b->turns && round % rail->owner->nrails != rail->index)))
+        (!part->writes || (b->turns && !its_turn(b, rail, round))))
         return 0;
     for (uint32_t left = part->left; left; left &= left - 1) {
         unsigned ep = (unsigned)__builtin_ctz(left);
@@ -193,12 +201,13 @@ static int batch_met(struct rail *rail, void *arg)
 
 /* Which rails carry what; notifications travel over all, but where rails are
  * chosen, which is to do without those that are left out. */
-static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
+static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
+                      unsigned *turn)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
     size_t bytes = b->ask->count ? b->ask->xfer.bytes : 0;
-    b->note.rails = engine_rails(t);
-    b->way = way_next(t, false, bytes, b->ask->count);
+    b->note.rails = engine_rails(t, reach);
+    b->way = way_next(t, reach, false, bytes, b->ask->count);
     int n = cut(t, b->ask->xfer.bytes, &b->way, chunks);
     for (int i = 0; i < n; i++) {
         b->parts[chunks[i].rail].chunk = chunks[i];
@@ -214,12 +223,14 @@ static void batch_cut(drail_t *t, struct batch *b, unsigned *turn)
 }
 
 /* Policy roundrobin: each rail writes the whole in its turn. */
-static void batch_cut_turns(drail_t *t, struct batch *b, unsigned *turn)
+static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
+                            unsigned *turn)
 {
     drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     b->turns = true;
-    b->way = way_next(t, false, b->ask->count ? whole.bytes : 0, b->ask->count);
-    b->note.rails = b->data = engine_rails(t);
+    b->way = way_next(t, reach, false, b->ask->count ? whole.bytes : 0,
+                      b->ask->count);
+    b->note.rails = b->data = engine_rails(t, reach);
     b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
     for (unsigned r = 0; r < t->nrails; r++)
         b->parts[r].chunk = whole;
@@ -244,11 +255,12 @@ static void part_prepare(const struct batch *b, unsigned rail,
 
 static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
 {
+    uint32_t reach = peer_reach(peer);
     if (t->cfg.policy == DRAIL_POLICY_ROUNDROBIN &&
         t->cfg.engine != DRAIL_ENGINE_SINGLE)
-        batch_cut_turns(t, b, &peer->turn);
+        batch_cut_turns(t, b, reach, &peer->turn);
     else
-        batch_cut(t, b, &peer->turn);
+        batch_cut(t, b, reach, &peer->turn);
     for (uint32_t left = b->note.rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
         part_prepare(b, r, peer->links[r]);
@@ -256,7 +268,7 @@ static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
     /* the answer comes over the same rails, a batch of the peer's own over
      * those of its choice */
     b->reply = (struct note_wait){.peer = peer, .rails = b->note.rails};
-    if (b->note.rails != engine_rails(t))
+    if (b->note.rails != engine_rails(t, reach))
         b->reply.rails |= peer->mail->notes.likely;
     req_start(&b->req, peer, b->note.rails,
               (unsigned)__builtin_popcount(b->note.eps));
@@ -388,8 +400,9 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     struct peer *peer = peer_get(t, rank, &rc);
     if (!peer)
         return rc;
-    uint32_t rails =
-        peer->mail->notes.likely ? peer->mail->notes.likely : engine_rails(t);
+    uint32_t rails = peer->mail->notes.likely
+                         ? peer->mail->notes.likely
+                         : engine_rails(t, peer_reach(peer));
     struct answer a = {
         .asked = {.peer = peer, .rails = rails},
         .wanted = answer,
@@ -405,9 +418,9 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
         .timeout_ms = t->cfg.timeout_ms,
     };
     /* over all rails: the question says only later which ones it took */
-    rc = answer ? links_reserve(t, peer, RAIL_BIT(t->nrails) - 1, EP_BIT(0),
-                                t->cfg.timeout_ms)
-                : 0;
+    rc = answer
+             ? links_reserve(t, peer, UINT32_MAX, EP_BIT(0), t->cfg.timeout_ms)
+             : 0;
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
     a.seq = peer->mail->note_seq;
@@ -417,7 +430,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     if (!rc)
         rc = answer_rest(t, &a);
     if (answer)
-        links_unreserve(peer, (RAIL_BIT(t->nrails) - 1) & ~a.sent, EP_BIT(0));
+        links_unreserve(peer, ~a.sent, EP_BIT(0));
     if (rc && a.sent)
         links_end(t, peer, a.sent, rc, "an answer could be sent in part only");
     if (rc)

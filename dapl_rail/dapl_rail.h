@@ -163,7 +163,8 @@ int drail_stripe(const drail_stripe_t *stripe, size_t bytes,
 
 typedef enum drail_engine {
     DRAIL_ENGINE_SINGLE,      /**< fixed_rail only, by default the first
-                                   (seed 004, fig. 2) */
+                                   (seed 004, fig. 2); to a peer whom it does
+                                   not reach, the first that does */
     DRAIL_ENGINE_NONTHREADED, /**< one thread loops over rails (fig. 4) */
     DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
     DRAIL_ENGINE_AUTO,        /**< by size, whichever of these (and of sets
@@ -171,7 +172,8 @@ typedef enum drail_engine {
                                    trying all with the first messages of a
                                    size, and now and then. The policy cuts them
                                    for these rails; roundrobin and fixed, which
-                                   cut nothing: as nonthreaded. The default */
+                                   cut nothing, and to peers whom not all rails
+                                   reach: as nonthreaded. The default */
 } drail_engine_t;
 
 typedef enum drail_team {
@@ -544,7 +546,8 @@ typedef enum drail_flags {
                               room */
 } drail_flags_t;
 /** Flag of drail_put and drail_get: a message too short to be striped goes over
- *  this rail. Engine single takes its own all the same. */
+ *  this rail, if it reaches the peer. Engine single takes its own all the
+ *  same. */
 #define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**
@@ -597,10 +600,11 @@ int drail_recv(drail_t *rail, unsigned peer, void *buffer, size_t capacity,
 
 typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
 /**
- * 64-bit atomic on remote memory (8-byte aligned), over rail 0 always, so
- * that atomics of all ranks agree; blocking; the old value goes to *old.
- * Uses the IB extensions where offered, else a message to the target, which
- * serves it inside its own calls. After DRAIL_ETIMEOUT it may still be carried
+ * 64-bit atomic on remote memory (8-byte aligned), always over the first rail
+ * that all ranks share, so that atomics of all ranks agree; blocking; the old
+ * value goes to *old. Uses the IB extensions where offered, else, or where no
+ * rail reaches every rank, a message to the target, which serves it inside its
+ * own calls. After DRAIL_ETIMEOUT it may still be carried
  * out; the next atomic by message to the same target waits for that first.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,

@@ -22,7 +22,7 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
         return rc;
     struct note_wait w = {.peer = peer, .rails = peer->mail->notes.likely};
     if (!w.rails)
-        w.rails = engine_rails(t);
+        w.rails = engine_rails(t, peer_reach(peer));
     rc = progress_wait(t, note_owed, &w, timeout_or(t, timeout_ms));
     if (rc)
         return outcome(t, peer, rc, "drail_notify_wait");

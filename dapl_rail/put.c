@@ -116,7 +116,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     int rc = 0;
     /* before it is cut: what is tried again must not count as messages */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
-        held = engine_rails(t);
+        held = engine_rails(t, x->reach);
         rc = put_hold(t, x, held);
         if (rc)
             return rc;
@@ -124,7 +124,8 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     transfer_cut(t, x, flags);
     if (!(flags & DRAIL_NOTIFY))
         return 0;
-    x->note.rails = x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t) : 0);
+    x->note.rails =
+        x->data | (flags & DRAIL_ALL_RAILS ? engine_rails(t, x->reach) : 0);
     if (held) {
         links_unreserve(x->peer, held & ~x->note.rails, UINT32_MAX);
         links_unreserve(x->peer, x->note.rails, ~x->note.eps);
@@ -184,7 +185,7 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_READ);
     if (xfer->bytes && flags & DRAIL_NOWAIT)
-        rc = room_now(t, &x, engine_rails(t));
+        rc = room_now(t, &x, engine_rails(t, x.reach));
     if (rc)
         return outcome(t, peer, rc, "drail_get");
     if (xfer->bytes)

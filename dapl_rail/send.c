@@ -23,11 +23,12 @@
 /* -------------------------------------------------------------- sending */
 
 /* The rail that a short message takes. */
-static unsigned short_rail(drail_t *t)
+static unsigned short_rail(drail_t *t, const struct peer *peer)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_of(t, false, 0);
-    return cut(t, 0, &way, chunks) > 0 ? chunks[0].rail : 0;
+    struct way way = way_of(t, peer_reach(peer), false, 0);
+    cut(t, 0, &way, chunks);
+    return chunks[0].rail;
 }
 
 /* A message for which there is a credit; sent when there is room. */
@@ -97,7 +98,7 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
     if (late && !stays)
         link_withdraw(peer->links[rail][0], &wire);
     else
-        links_end(t, peer, RAIL_BIT(t->nrails) - 1, code,
+        links_end(t, peer, UINT32_MAX, code,
                   "an announced message was not read in time");
 }
 
@@ -105,7 +106,7 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
                     size_t bytes, const drail_mem_t *mem, bool given)
 {
     struct mailbox *mail = peer->mail;
-    unsigned rail = short_rail(t);
+    unsigned rail = short_rail(t, peer);
     drail_key_t key;
     drail_mem_key(mem, &key);
     key.address = (uintptr_t)buffer;
@@ -138,7 +139,7 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     if (given || !drail_mem_release(mem) || !rc)
         return rc;
     /* the peer is inside: not once it is gone */
-    links_end(t, peer, RAIL_BIT(t->nrails) - 1, rc,
+    links_end(t, peer, UINT32_MAX, rc,
               "an announced message is still being read");
     drail_mem_release(mem);
     return rc;
@@ -159,7 +160,7 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, short_rail(t), &wire, buffer, bytes);
+    rc = message_send(t, peer, short_rail(t, peer), &wire, buffer, bytes);
     if (!rc)
         peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");
@@ -240,7 +241,7 @@ static int receive(drail_t *t, const struct receiving *r)
     if (mail->reading.active) /* the sender of a refused one is to be told */
         rc = await_reading(t, r);
     if (!w.rails)
-        w.rails = engine_rails(t);
+        w.rails = engine_rails(t, peer_reach(r->peer));
     if (!rc)
         rc = progress_wait(t, message_owed, &w, r->timeout_ms);
     return rc ? rc : receive_next(t, r);

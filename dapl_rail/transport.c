@@ -315,6 +315,7 @@ static int allocate(drail_t *t)
     for (unsigned rank = 0; rank < size; rank++) {
         t->peers[rank].owner = t;
         t->peers[rank].rank = rank;
+        t->peers[rank].rails = t->peers[rank].up = all_rails(t);
     }
     int rc = cache_open(t);
     return rc ? rc : timing_open(t);
@@ -342,6 +343,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     spin_init(&t->spin, job->platform, SPIN_YIELD_NS,
               t->tuning.spin_us * 1000ull);
     t->nrails = cfg->nrails;
+    t->common = all_rails(t);
     for (unsigned r = 0; r < t->nrails; r++) {
         strcpy(t->names[r], cfg->rails[r]);
         t->cfg.rails[r] = t->names[r];
@@ -371,7 +373,7 @@ static bool link_ended(struct link *link)
 
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
-    progress_until(t, reached, NULL, RAIL_BIT(t->nrails) - 1, CLOSE_MS);
+    progress_until(t, reached, NULL, UINT32_MAX, CLOSE_MS);
 }
 
 /* Ends the connections. Verbs providers cut off what is under way, also when

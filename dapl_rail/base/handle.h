@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/settings.h"
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/platform/spin.h"
@@ -24,6 +25,7 @@ struct drail {
     struct tuning tuning;
     struct rail *rails;
     unsigned nrails;
+    uint32_t common;      /* rails over which every rank reaches every other */
     unsigned depth_asked; /* cfg.depth is what fits */
     struct peer *peers;
     struct card *cards;
@@ -38,6 +40,19 @@ struct drail {
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */
 };
+
+static inline uint32_t all_rails(const drail_t *t)
+{
+    return RAIL_BIT(t->nrails) - 1;
+}
+
+/* The rail that engine single and policy fixed take of these, as a bit: where
+ * that is not among them, the lowest. */
+static inline uint32_t fixed_rail(const drail_t *t, uint32_t rails)
+{
+    uint32_t fixed = rails & RAIL_BIT(t->cfg.fixed_rail);
+    return fixed ? fixed : rails & -rails;
+}
 
 static inline int timeout_or(const drail_t *t, int timeout_ms)
 {

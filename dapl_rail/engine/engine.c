@@ -3,13 +3,11 @@
 #include "dapl_rail/engine/engine.h"
 
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/base/limits.h"
 #include "dapl_rail/engine/work.h"
 
-uint32_t engine_rails(const drail_t *t)
+uint32_t engine_rails(const drail_t *t, uint32_t rails)
 {
-    return t->cfg.engine == DRAIL_ENGINE_SINGLE ? RAIL_BIT(t->cfg.fixed_rail)
-                                                : RAIL_BIT(t->nrails) - 1;
+    return t->cfg.engine == DRAIL_ENGINE_SINGLE ? fixed_rail(t, rails) : rails;
 }
 
 bool engine_has_threads(const drail_t *t)

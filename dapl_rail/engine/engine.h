@@ -15,7 +15,7 @@ int engine_threaded(drail_t *t, struct work *work);
 bool engine_has_threads(const drail_t *t);
 /* Runs the work, by threads or without. */
 int engine_run(drail_t *t, struct work *work);
-/* Rails that the present engine uses. */
-uint32_t engine_rails(const drail_t *t);
+/* Of these rails, those that the present engine uses. */
+uint32_t engine_rails(const drail_t *t, uint32_t rails);
 
 #endif

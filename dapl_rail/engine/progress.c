@@ -70,11 +70,6 @@ static int poll_rails(drail_t *t, uint32_t rails)
     return error ? error : n;
 }
 
-static uint32_t all_rails(const drail_t *t)
-{
-    return RAIL_BIT(t->nrails) - 1;
-}
-
 int progress_last_look(drail_t *t, owed_t owed, void *arg, int error)
 {
     uint32_t rails;

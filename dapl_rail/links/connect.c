@@ -165,6 +165,7 @@ void peer_free(struct peer *peer)
     peer->owner->handlers->release(peer);
     peer->refused[0] = '\0';
     atomic_store(&peer->error, 0);
+    atomic_store(&peer->up, peer->rails);
 }
 
 bool connect_renew(drail_t *t, struct peer *peer)
@@ -194,7 +195,7 @@ bool connect_done(const drail_t *t, const struct peer *peer)
      * out, after they have delivered what it had sent. */
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         done += link->established;
-    return done == t->nrails * t->cfg.eps;
+    return done == (unsigned)__builtin_popcount(peer->rails) * t->cfg.eps;
 }
 
 int connect_error(struct peer *peer)
@@ -245,8 +246,8 @@ int connect_ask(drail_t *t, struct peer *peer)
     if (t->job->rank > peer->rank)
         return rc;
     peer->attempt++;
-    for (unsigned r = 0; !rc && r < t->nrails; r++)
+    for (uint32_t left = peer->rails; !rc && left; left &= left - 1)
         for (unsigned e = 0; !rc && e < t->cfg.eps; e++)
-            rc = ask(&t->rails[r], peer, e);
+            rc = ask(&t->rails[__builtin_ctz(left)], peer, e);
     return rc;
 }

@@ -27,8 +27,10 @@ struct peer {
     bool connected;
     _Atomic int error; /* first error of one of its links */
     _Atomic unsigned error_rail;
-    char refused[200];  /* why we don't want it, "" else */
-    struct card *cards; /* nrails of them */
+    char refused[200];   /* why we don't want it, "" else */
+    struct card *cards;  /* nrails of them */
+    uint32_t rails;      /* that reach it: there are links over these, … */
+    _Atomic uint32_t up; /* … all of whose EPs are up over these */
     struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
     uint16_t attempt; /* of the active side to connect, the newest */
     /* passive side, requests.c */
@@ -37,6 +39,13 @@ struct peer {
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };
+
+/* Rails that new messages to it may take. None is up: of those that were. */
+static inline uint32_t peer_reach(const struct peer *peer)
+{
+    uint32_t up = atomic_load_explicit(&peer->up, memory_order_relaxed);
+    return up ? up : peer->rails;
+}
 
 /* The next of the links to it over these rails, from place *at on; NULL: there
  * are no more. */

@@ -45,16 +45,11 @@ int note_send(struct link *link, const struct note *note,
 
 /*
  * By immediate data: two bits tell whether the notification travels over all
- * rails or over this one alone, and over all EPs of a rail or one; then come as
- * many bits of the sequence number as tell those apart that may be under way,
- * and the rest is the id's.
+ * rails to the peer or over this one alone, and over all EPs of a rail or one;
+ * then come as many bits of the sequence number as tell those apart that may be
+ * under way, and the rest is the id's.
  */
 #define CHOICE_BITS 2
-
-static uint32_t all_rails(const struct link *link)
-{
-    return RAIL_BIT(link->rail->owner->nrails) - 1;
-}
 
 static unsigned seq_bits(const struct inbox *box)
 {
@@ -66,7 +61,7 @@ bool note_immed(const struct link *link, const struct note *note,
 {
     const struct rail *rail = link->rail;
     const struct inbox *box = &link->peer->mail->notes;
-    bool all = note->rails == all_rails(link);
+    bool all = note->rails == link->peer->rails;
     bool spread = note->eps & (note->eps - 1);
     unsigned bits = seq_bits(box);
     if (rail->owner->cfg.notify_by == DRAIL_NOTIFY_BY_SEND ||
@@ -87,7 +82,7 @@ const char *note_arrived_immed(struct slot *slot, uint32_t immed)
         .parts = immed & 2 ? (uint8_t)link->rail->owner->cfg.eps : 1,
         .id = seq >> seq_bits(box),
         .seq = box->next + ((seq - box->next) & box->mask),
-        .rails = immed & 1 ? all_rails(link) : RAIL_BIT(link->rail->index),
+        .rails = immed & 1 ? link->peer->rails : RAIL_BIT(link->rail->index),
     };
     if (inbox_put(box, &wire, link->rail->index, link->index, wire.rails, NULL))
         return "sequence of an immediate notification";
@@ -117,7 +112,7 @@ const char *note_arrived(struct slot *slot)
     const struct rail *rail = link->rail;
     const struct wire *wire = (const struct wire *)slot->data;
     if (!(wire->rails & RAIL_BIT(rail->index)) ||
-        wire->rails >> rail->owner->nrails)
+        wire->rails & ~link->peer->rails)
         return "rails of a notification";
     if (inbox_put(&link->peer->mail->notes, wire, rail->index, link->index,
                   wire->rails, NULL))

@@ -51,6 +51,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->peer = peer;
     x->xfer = xfer;
     x->verb = verb;
+    x->reach = peer_reach(peer);
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
     x->threads = false;
@@ -75,11 +76,13 @@ static bool under_way(const struct peer *peer)
 void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_next(t, x->verb == VERB_READ, x->xfer->bytes, 1);
+    struct way way =
+        way_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
     uint64_t start = way.timed ? job_now(t->job) : 0;
     int n = cut(t, x->xfer->bytes, &way, chunks);
     unsigned rail = flags / DRAIL_ON_RAIL(0);
-    if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold &&
+    if (rail && x->reach & RAIL_BIT(rail - 1) && n == 1 &&
+        x->xfer->bytes < t->cfg.stripe_threshold &&
         t->cfg.engine != DRAIL_ENGINE_SINGLE)
         chunks[0].rail = rail - 1;
     for (int i = 0; i < n; i++) {

@@ -21,6 +21,7 @@ struct transfer {
     struct peer *peer;
     const drail_xfer_t *xfer;
     enum verb verb;
+    uint32_t reach;   /* rails that it may take */
     uint32_t data;    /* rails with a chunk */
     bool threads;     /* as in struct work */
     struct note note; /* rails 0: none */

@@ -32,7 +32,7 @@ static uint32_t usable(const drail_t *t, unsigned kind)
         if (t->cfg.weights[r] > 0)
             rails |= RAIL_BIT(r);
     bool weighted = kind == TIMED_MODES + DRAIL_POLICY_WEIGHTED && rails;
-    return weighted ? rails : RAIL_BIT(t->nrails) - 1;
+    return weighted ? rails : all_rails(t);
 }
 
 /* On one core, threads can't be faster than the caller. */

@@ -14,15 +14,20 @@
  * many messages, as those that are not would hide when the others began. */
 #define AWAKE 64
 
-/* As the settings say it. */
-static struct way settled(const drail_t *t)
+struct way way_within(const drail_t *t, uint32_t rails)
 {
     bool one = t->cfg.engine == DRAIL_ENGINE_SINGLE ||
                t->cfg.policy == DRAIL_POLICY_FIXED;
     return (struct way){
-        .rails = one ? RAIL_BIT(t->cfg.fixed_rail) : RAIL_BIT(t->nrails) - 1,
+        .rails = one ? fixed_rail(t, rails) : rails,
         .threads = t->cfg.engine == DRAIL_ENGINE_THREADED,
     };
+}
+
+/* As the settings say it. */
+static struct way settled(const drail_t *t)
+{
+    return way_within(t, all_rails(t));
 }
 
 static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,

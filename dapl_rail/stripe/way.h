@@ -23,10 +23,19 @@ struct way way_next_long(drail_t *t, bool reads, size_t bytes,
 /* Of the long messages of late. */
 struct way way_lately(const drail_t *t);
 
+/* Over these rails, which are not all: as the settings say it, for what is
+ * measured is measured where all rails may be used. */
+struct way way_within(const drail_t *t, uint32_t rails);
+
 /* Inline as of all messages, short ones wait for it most. */
-static inline bool way_is_brief(const drail_t *t, size_t bytes, struct way *way)
+static inline bool way_is_brief(const drail_t *t, uint32_t rails, size_t bytes,
+                                struct way *way)
 {
     const struct brief *brief = &t->timing->brief;
+    if (rails != all_rails(t)) {
+        *way = way_within(t, rails);
+        return true;
+    }
     way->rails = brief->rails;
     way->threads = brief->threads;
     way->timed = false;
@@ -35,19 +44,22 @@ static inline bool way_is_brief(const drail_t *t, size_t bytes, struct way *way)
     return bytes < brief->below;
 }
 
-/* Of a message of so many bytes, an RDMA read or a write, if it started now. */
-static inline struct way way_of(const drail_t *t, bool reads, size_t bytes)
+/* Of a message of so many bytes to whom these rails reach, an RDMA read or a
+ * write, if it started now. */
+static inline struct way way_of(const drail_t *t, uint32_t rails, bool reads,
+                                size_t bytes)
 {
     struct way way;
-    return way_is_brief(t, bytes, &way) ? way : way_of_long(t, reads, bytes);
+    return way_is_brief(t, rails, bytes, &way) ? way
+                                               : way_of_long(t, reads, bytes);
 }
 
 /* Of so many messages that do start now. */
-static inline struct way way_next(drail_t *t, bool reads, size_t bytes,
-                                  unsigned messages)
+static inline struct way way_next(drail_t *t, uint32_t rails, bool reads,
+                                  size_t bytes, unsigned messages)
 {
     struct way way;
-    return way_is_brief(t, bytes, &way)
+    return way_is_brief(t, rails, bytes, &way)
                ? way
                : way_next_long(t, reads, bytes, messages);
 }

@@ -59,11 +59,17 @@ static void measured(const drail_t *t, unsigned slot, uint32_t set,
             weights[r] = LEAST * total;
 }
 
+/* Where the rails that are left have no weights, they are alike. */
 static void without(const drail_t *t, uint32_t set, double *weights)
 {
-    for (unsigned r = 0; r < t->nrails; r++)
+    double sum = 0;
+    for (unsigned r = 0; r < t->nrails; r++) {
         if (!(set & RAIL_BIT(r)))
             weights[r] = 0;
+        sum += weights[r];
+    }
+    for (unsigned r = 0; sum <= 0 && r < t->nrails; r++)
+        weights[r] = set & RAIL_BIT(r) ? 1 : 0;
 }
 
 static void weigh(const drail_t *t, const struct way *way, double *weights)
