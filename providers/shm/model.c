@@ -86,10 +86,11 @@ static int node_open(void)
 static int check_same(const struct shm_ia *sia, const struct resource *r)
 {
     for (const char *const *field = kinds[r->kind].fields; *field; field++)
-        if (!shm_params_same(*field, &sia->params, &r->params))
-            return shm_params_bad(sia->ia->name, *field,
-                                  "rail %s of %s '%s' says otherwise", r->rail,
-                                  kinds[r->kind].name, r->name);
+        if (!core_params_same(&shm_params_known, *field, &sia->params,
+                              &r->params))
+            return core_params_bad(&shm_params_known, sia->ia->name, *field,
+                                   "rail %s of %s '%s' says otherwise", r->rail,
+                                   kinds[r->kind].name, r->name);
     return 0;
 }
 
@@ -104,9 +105,9 @@ static int add_hop(struct shm_ia *sia, enum kind kind, const char *name,
            (node.what[at].kind != kind || strcmp(node.what[at].name, name)))
         at++;
     if (at == SHM_CLOCKS)
-        return shm_params_bad(sia->ia->name, kinds[kind].name,
-                              "more than %d ports, adapters and buses",
-                              SHM_CLOCKS);
+        return core_params_bad(
+            &shm_params_known, sia->ia->name, kinds[kind].name,
+            "more than %d ports, adapters and buses", SHM_CLOCKS);
     struct resource *r = &node.what[at];
     if (at == node.used) {
         r->kind = kind;

@@ -23,14 +23,12 @@
 
 #include "providers/core/core.h"
 #include "providers/core/fence.h"
+#include "providers/core/params.h"
 
 #define SHM_VERSION 4
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
-
-#define SHM_PARAMS_MAX 512
-#define SHM_NAME_MAX   32
 
 struct shm_params {      /* second to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores;
@@ -42,10 +40,10 @@ struct shm_params {      /* second to last field of the dat.conf line */
     double overhead_us;  /* CPU time of each post */
     size_t change_after; /* bytes of the port and direction until … */
     double change_rate;  /* … this is its rate; 0: it does not change */
-    char port[SHM_NAME_MAX]; /* shared by rails that name it */
-    char adapter[SHM_NAME_MAX];
+    char port[CORE_PARAM_NAME]; /* shared by rails that name it */
+    char adapter[CORE_PARAM_NAME];
     double adapter_rate; /* MB/s per direction */
-    char bus[SHM_NAME_MAX];
+    char bus[CORE_PARAM_NAME];
     double bus_rate; /* MB/s per direction */
 };
 
@@ -359,7 +357,7 @@ struct shm_ia {
     uint64_t latency_ns, gap_ns;
     size_t stream_least; /* shm_choice_least */
     char rate_text[SHM_HOPS][32];
-    char params_text[SHM_PARAMS_MAX]; /* as in dat.conf */
+    char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
     DAT_NAMED_ATTR attributes[12];
     DAT_COUNT attribute_count;
     _Atomic uint64_t streamed; /* copies with non-temporal stores */
@@ -388,13 +386,9 @@ static inline struct shm_ia *shm_ia(struct core_ia *ia)
 uint64_t shm_now_ns(void);
 
 /* params.c */
+extern const struct core_params shm_params_known;
 DAT_RETURN shm_params_parse(const char *ia_name, const char *text,
                             struct shm_params *params);
-/* Says on stderr what is wrong with a field of dat.conf; -1. */
-int shm_params_bad(const char *rail, const char *field, const char *why, ...)
-    __attribute__((format(printf, 3, 4)));
-bool shm_params_same(const char *field, const struct shm_params *a,
-                     const struct shm_params *b);
 
 /* model.c */
 int shm_model_open(struct shm_ia *sia);
