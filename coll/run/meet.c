@@ -100,6 +100,13 @@ static int tell(struct meeting *m, unsigned peer)
     return rc;
 }
 
+/* Takes what comes from him; an error when he has died, and nothing will. */
+static int await(struct meeting *m, unsigned peer)
+{
+    int rc = notes_take(m->q->team, peer, 0);
+    return rc == DRAIL_EAGAIN ? linger(m, peer) : rc;
+}
+
 static int meet_all(struct meeting *m)
 {
     dcoll_team_t *team = m->q->team;
@@ -109,7 +116,7 @@ static int meet_all(struct meeting *m)
         unsigned from = (team->rank + n - distance) % n;
         rc = tell(m, (team->rank + distance) % n);
         while (!rc && team->met[from] != m->q->id + 1)
-            rc = linger(m, from);
+            rc = await(m, from);
     }
     return rc;
 }

@@ -57,6 +57,23 @@ static void other_ports(struct rank *r)
     dcoll_team_free(team);
 }
 
+/* One rank dies before it comes: who waits for it, or for those who do, hears
+ * of that before any timeout. */
+static void dead_rank(struct rank *r)
+{
+    unsigned char send[BYTES] = {0}, recv[4 * BYTES];
+    dcoll_team_t *team;
+    dcoll_call_t c = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "ring"};
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+    expect(r, 0, dcoll_barrier(team));
+    if (r->rank == 2)
+        _exit(0); /* so that what the others see decides how the job ends */
+    expect(r, DRAIL_EPEER, dcoll_run(team, &c));
+    dcoll_team_free(team);
+    drail_close(r->t);
+    _exit(0);
+}
+
 static void patient(drail_config_t *cfg)
 {
     cfg->timeout_ms = 8000;
@@ -65,6 +82,7 @@ static void patient(drail_config_t *cfg)
 static const struct test tests[] = {
     {"a call that differs on another node", 3, other_call, patient,
      APART | PPN(1)},
+    {"a rank that dies", 4, dead_rank, patient, APART | PPN(1)},
     {"a rank with other ports", 4, other_ports, patient, APART},
 };
 
