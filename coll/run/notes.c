@@ -41,7 +41,7 @@ int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
     if (!rc)
         deliver(team, peer, id);
     else if (rc != DRAIL_EAGAIN && rc != DRAIL_ETIMEOUT)
-        team_rail_fail(team, rc);
+        rc = team_rail_fail(team, rc);
     return rc;
 }
 

@@ -18,6 +18,9 @@ int team_fail(dcoll_team_t *team, int code, const char *format, ...)
 
 int team_rail_fail(dcoll_team_t *team, int code)
 {
+    /* all had offered theirs: who has given up, or died, lets go of it */
+    if (code == DRAIL_EACCESS)
+        code = DRAIL_EPEER;
     return team_fail(team, code, "%s", drail_last_error(team->rail));
 }
 

@@ -89,7 +89,8 @@ struct dcoll_team {
  * stays. Returns code. */
 int team_fail(dcoll_team_t *team, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The transport's error becomes the team's. */
+/* The transport's error becomes the team's; a peer that lets go of its memory
+ * is gone. Returns the code. */
 int team_rail_fail(dcoll_team_t *team, int code);
 /* Connects to a peer if that has not been done. */
 int team_connect(dcoll_team_t *team, unsigned peer);
