@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffers for collectives: what ranks give, and what they must get. */
+#ifndef TESTS_SCENE_H
+#define TESTS_SCENE_H
+
+#include "coll/dcoll.h"
+#include "ranks.h"
+
+#define MOST 40000 /* bytes of the largest block */
+#define ROOM 16    /* bytes behind a buffer that must stay as they are */
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    unsigned char *send, *recv;
+    drail_mem_t *send_mem, *recv_mem;
+};
+
+static inline void scene_memory(struct scene *s)
+{
+    size_t bytes = (size_t)s->r->size * MOST + ROOM;
+    expect(s->r, 0,
+           drail_mem_alloc(s->r->t, bytes, DRAIL_ACCESS_ALL, (void **)&s->send,
+                           &s->send_mem));
+    expect(s->r, 0,
+           drail_mem_alloc(s->r->t, bytes, DRAIL_ACCESS_ALL, (void **)&s->recv,
+                           &s->recv_mem));
+}
+
+static inline void scene_open(struct scene *s, struct rank *r, unsigned depth)
+{
+    dcoll_config_t cfg;
+    drail_error_t err = {0};
+    dcoll_config_init(&cfg);
+    cfg.depth = depth;
+    s->r = r;
+    int rc = dcoll_team_create(r->job, r->t, &cfg, &s->team, &err);
+    if (rc)
+        printf("# rank %u: %s\n", r->rank, err.text);
+    check(rc == 0);
+    scene_memory(s);
+}
+
+static inline void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+    expect(s->r, 0, drail_mem_release(s->send_mem));
+    expect(s->r, 0, drail_mem_release(s->recv_mem));
+}
+
+/* Byte i of the block that rank `from` has for rank `to`, in one start. */
+static inline unsigned char content(unsigned start, unsigned from, unsigned to,
+                                    size_t i)
+{
+    uint64_t x = start * 1000003u + from * 10007u + to * 101u + i;
+    x *= 0x9e3779b97f4a7c15ull;
+    return (unsigned char)(x >> 56);
+}
+
+static inline void fill(unsigned char *at, unsigned start, unsigned from,
+                        unsigned to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = content(start, from, to, i);
+}
+
+static inline bool holds(const unsigned char *at, unsigned start, unsigned from,
+                         unsigned to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != content(start, from, to, i)) {
+            printf("# start %u: block of rank %u for %u, byte %zu of %zu\n",
+                   start, from, to, i, bytes);
+            return false;
+        }
+    return true;
+}
+
+static inline const void *send_of(const struct scene *s,
+                                  dcoll_collective_t what, bool in_place)
+{
+    if (what == DCOLL_BCAST)
+        return NULL;
+    return in_place ? DCOLL_IN_PLACE : s->send;
+}
+
+/* A call of this algorithm; false: it refuses that. */
+static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
+                              size_t bytes, unsigned root, bool in_place,
+                              dcoll_call_t *c)
+{
+    *c = (dcoll_call_t){
+        .collective = a->collective,
+        .send = send_of(s, a->collective, in_place),
+        .recv = s->recv,
+        .bytes = bytes,
+        .root = root,
+        .algorithm = a->name,
+    };
+    /* a root in place is its own affair */
+    if (in_place && a->collective == DCOLL_GATHER && s->r->rank != root)
+        c->send = s->send;
+    if (in_place && a->collective == DCOLL_SCATTER) {
+        c->send = s->send;
+        if (s->r->rank == root)
+            c->recv = DCOLL_IN_PLACE;
+    }
+    dcoll_args_t args = {.collective = a->collective,
+                         .in_place = c->send == DCOLL_IN_PLACE};
+    return !a->refuses || !a->refuses(dcoll_team_shape(s->team), &args);
+}
+
+/* What the user has before a start. All ranks' blocks of an all-gather are for
+ * rank 0, so to say. */
+static inline void give(struct scene *s, const dcoll_call_t *c, unsigned start)
+{
+    unsigned me = s->r->rank, n = s->r->size;
+    bool in_place = c->send == DCOLL_IN_PLACE;
+    memset(s->recv, 0xee, n * c->bytes + ROOM);
+    switch (c->collective) {
+    case DCOLL_GATHER:
+    case DCOLL_ALLGATHER:
+        fill(in_place ? s->recv + me * c->bytes : s->send, start, me, 0,
+             c->bytes);
+        break;
+    case DCOLL_ALLTOALL:
+    case DCOLL_SCATTER:
+        for (unsigned to = 0; to < n; to++)
+            fill((in_place ? s->recv : s->send) + to * c->bytes, start, me, to,
+                 c->bytes);
+        break;
+    case DCOLL_BCAST:
+        if (me == c->root)
+            fill(s->recv, start, me, 0, c->bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+static inline bool got(struct scene *s, const dcoll_call_t *c, unsigned start)
+{
+    unsigned me = s->r->rank, n = s->r->size;
+    size_t end = c->bytes;
+    bool ok = true;
+    switch (c->collective) {
+    case DCOLL_GATHER:
+    case DCOLL_ALLGATHER:
+        end = n * c->bytes;
+        if (c->collective == DCOLL_GATHER && me != c->root)
+            return true;
+        for (unsigned from = 0; from < n; from++)
+            ok = ok &&
+                 holds(s->recv + from * c->bytes, start, from, 0, c->bytes);
+        break;
+    case DCOLL_ALLTOALL:
+        end = n * c->bytes;
+        for (unsigned from = 0; from < n; from++)
+            ok = ok &&
+                 holds(s->recv + from * c->bytes, start, from, me, c->bytes);
+        break;
+    case DCOLL_SCATTER:
+        if (c->recv == DCOLL_IN_PLACE)
+            return holds(s->send + me * c->bytes, start, me, me, c->bytes);
+        ok = holds(s->recv, start, c->root, me, c->bytes);
+        break;
+    case DCOLL_BCAST:
+        ok = holds(s->recv, start, c->root, 0, c->bytes);
+        break;
+    default:
+        end = 0;
+    }
+    for (unsigned i = 0; i < ROOM; i++)
+        ok = ok && s->recv[end + i] == 0xee;
+    return ok;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank that is stopped (SIGSTOP) is not dead: the others wait for it as long
+ * as their timeout allows, and all go on when it does.
+ */
+#include <pthread.h>
+#include <signal.h>
+
+#include "scene.h"
+
+#define RANKS   3
+#define STOPPED 1  /* this rank */
+#define ROUNDS  40 /* of collectives; it stops in the middle */
+#define STOP_MS 700
+#define TIME_MS 1500 /* of those that are impatient */
+
+static struct board {
+    volatile pid_t pid;
+    volatile unsigned round;
+} * board;
+
+/* The state of a process in /proc, for instance 'T'. */
+static char state_of(pid_t pid)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    if (file)
+        fclose(file);
+    return state;
+}
+
+/* In a rank that is not stopped: stops it when it is under way, until `ms`
+ * after that. */
+static void *stopper(void *ms)
+{
+    while (board->round < ROUNDS / 2)
+        nap(1);
+    kill(board->pid, SIGSTOP);
+    for (unsigned n = 0; state_of(board->pid) != 'T'; n++) {
+        check(n < 10000);
+        nap(1);
+    }
+    nap((int)(intptr_t)ms);
+    kill(board->pid, SIGCONT);
+    return NULL;
+}
+
+static int one_round(struct scene *s, unsigned round)
+{
+    static const char *const names[] = {"ring", "bruck", "direct"};
+    dcoll_call_t c = {DCOLL_ALLGATHER,    s->send, s->recv,
+                      1000 * (round % 4), 0,       names[round % 3]};
+    give(s, &c, round);
+    int rc = dcoll_run(s->team, &c);
+    if (!rc)
+        check(got(s, &c, round));
+    return rc;
+}
+
+/* Goes through the rounds as far as it can; rank 0 has the other one stopped
+ * for so long. Returns the error. */
+static int rounds(struct rank *r, int ms)
+{
+    struct scene s;
+    pthread_t thread;
+    int rc = 0;
+    scene_open(&s, r, 2);
+    if (r->rank == STOPPED) {
+        board->round = 0;
+        board->pid = getpid();
+    }
+    barrier(r);
+    if (r->rank == 0)
+        check(!pthread_create(&thread, NULL, stopper, (void *)(intptr_t)ms));
+    for (unsigned i = 0; !rc && i < ROUNDS; i++) {
+        if (r->rank == STOPPED)
+            board->round = i;
+        nap(1); /* so that it is in the middle when it is seen there */
+        rc = one_round(&s, i);
+    }
+    if (r->rank == 0)
+        check(!pthread_join(thread, NULL));
+    if (rc)
+        printf("# rank %u: %s\n", r->rank, dcoll_last_error(s.team));
+    else
+        scene_close(&s);
+    return rc;
+}
+
+static void goes_on(struct rank *r)
+{
+    expect(r, 0, rounds(r, STOP_MS));
+}
+
+/* Those that wait give up when their time is over, as with any other rank that
+ * does not come; this one then hears of that. */
+static void too_long(struct rank *r)
+{
+    int rc = rounds(r, 2 * TIME_MS);
+    if (r->rank == STOPPED)
+        check(rc == DRAIL_ETIMEOUT || rc == DRAIL_EPEER);
+    else
+        expect(r, DRAIL_ETIMEOUT, rc);
+    barrier(r);
+    drail_close(r->t);
+    _exit(0);
+}
+
+static void impatient(drail_config_t *cfg)
+{
+    cfg->timeout_ms = TIME_MS;
+}
+
+static const struct test tests[] = {
+    {"stopped on the node", RANKS, goes_on, NULL, APART},
+    {"stopped on another node", RANKS, goes_on, NULL, APART | PPN(1)},
+    {"stopped for too long", RANKS, too_long, impatient, APART | PPN(2)},
+};
+
+int main(int argc, char **argv)
+{
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(board != MAP_FAILED);
+    return run_tests(tests, sizeof tests / sizeof *tests, 1, argc, argv);
+}
