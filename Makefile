@@ -64,6 +64,7 @@ help:
 	@echo 'make bench     run the bandwidth and latency benchmarks, write results/<host>-<date>/'
 	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'
 	@echo 'make test      build and run all tests'
+	@echo 'make fuzz      libFuzzer on all that parses (FUZZ_SECONDS=60 each)'
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
 	@echo 'make test-aarch64  the tests for aarch64, under qemu-user (first: make deps-aarch64)'
 	@echo 'make plots     draw the recorded results again with gnuplot'
@@ -163,6 +164,7 @@ plots: all
 	scripts/plot results
 
 -include tests/tests.mk
+-include tests/fuzz/fuzz.mk
 -include bench/peers/peers.mk
 -include tests/vm/vm.mk
 -include tests/aarch64.mk
