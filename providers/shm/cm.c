@@ -86,6 +86,11 @@ static int cm_start(struct shm_ia *sia)
     if (epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, sia->wake_fd, &e) &&
         errno != EEXIST)
         return -1;
+    e.data.fd = sia->cable_fd;
+    if (sia->cable &&
+        epoll_ctl(sia->epoll_fd, EPOLL_CTL_ADD, sia->cable_fd, &e) &&
+        errno != EEXIST)
+        return -1;
     /* the consumer's signals are none of this thread's business */
     sigset_t all, old;
     sigfillset(&all);
@@ -141,8 +146,8 @@ void shm_cm_stop(struct shm_ia *sia)
  * or changed. */
 void shm_cm_forked(struct shm_ia *sia)
 {
-    int *const own[] = {&sia->epoll_fd, &sia->wake_fd};
-    for (int i = 0; i < 2; i++) {
+    int *const own[] = {&sia->epoll_fd, &sia->wake_fd, &sia->cable_fd};
+    for (int i = 0; i < 3; i++) {
         if (*own[i] >= 0)
             close(*own[i]);
         *own[i] = -1;
@@ -183,6 +188,7 @@ static struct shm_conn *conn_new(struct shm_ia *sia, enum shm_cm_state state)
     c->fd = c->segment_fd = -1;
     c->deadline = UINT64_MAX;
     c->ep_id = ++sia->last_ep_id;
+    c->cuts = sia->cable ? atomic_load(&sia->cable->cuts) : 0;
     atomic_store(&c->timed, sia->clocks != NULL);
     c->next = sia->conns;
     sia->conns = c;
@@ -366,7 +372,7 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
         memcpy(c->private_data, private_data, (size_t)size);
     if (timeout_us != UINT64_MAX)
         c->deadline = shm_now_ns() + timeout_us * 1000;
-    if (!shm_cm_is_local(&ep->remote)) {
+    if (shm_cable_pulled(sia) || !shm_cm_is_local(&ep->remote)) {
         conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
         return DAT_SUCCESS;
     }
@@ -451,7 +457,7 @@ static void on_listener(struct shm_ia *sia, struct shm_listener *l)
         c->fd = fd;
         c->sp = l->sp;
         c->deadline = shm_now_ns() + HANDSHAKE_NS;
-        if (shm_cm_peer_pid(fd) < 0 ||
+        if (shm_cable_pulled(sia) || shm_cm_peer_pid(fd) < 0 ||
             watch_fd(sia, fd, (struct shm_watch){.conn = c}))
             conn_free(c);
     }
@@ -580,6 +586,44 @@ static void on_death(struct shm_ia *sia, struct shm_peer *peer)
     }
 }
 
+static void on_cut(struct shm_conn *c)
+{
+    if (c->state == SHM_CM_CONNECTING || c->state == SHM_CM_REQUESTED)
+        conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
+    else if (c->state == SHM_CM_LINGERING) /* what is on its way is lost */
+        conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
+    else
+        on_end(c);
+}
+
+/* Breaks connections of this end of the cable: all (0), or the n-th oldest. */
+static void cut_end(struct shm_ia *sia, unsigned n)
+{
+    unsigned connected = 0;
+    for (struct shm_conn *c = sia->conns; c; c = c->next)
+        connected += c->state == SHM_CM_CONNECTED;
+    for (struct shm_conn *c = sia->conns, *next; c; c = next) {
+        next = c->next; /* the newest comes first */
+        if (c->state == SHM_CM_CONNECTED && (connected-- == n || !n))
+            on_cut(c);
+    }
+}
+
+static void on_cable(struct shm_ia *sia)
+{
+    shm_cable_seen(sia); /* what comes from here on wakes us again */
+    for (struct shm_conn *c = sia->conns, *next; c; c = next) {
+        next = c->next;
+        if (shm_cable_cut(c))
+            on_cut(c);
+    }
+    uint32_t cuts = atomic_load(&sia->cable->end_cuts);
+    if (cuts != sia->end_cuts &&
+        atomic_load(&sia->cable->end_pid) == (uint32_t)getpid())
+        cut_end(sia, atomic_load(&sia->cable->end_conn));
+    sia->end_cuts = cuts;
+}
+
 static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
                        int fds[SHM_CM_FDS])
 {
@@ -682,6 +726,8 @@ static void *cm_thread(void *arg)
             uint64_t count;
             if (fd == sia->wake_fd)
                 (void)!read(fd, &count, sizeof count);
+            else if (fd == sia->cable_fd)
+                on_cable(sia);
             else if (fd < sia->watch_size && sia->watch[fd].listener)
                 on_listener(sia, sia->watch[fd].listener);
             else if (fd < sia->watch_size && sia->watch[fd].peer)

@@ -267,14 +267,10 @@ static void finish(struct core_ep *ep, const struct core_dto *dto,
         shm_abort(ep);
 }
 
-DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
+static void carry_out(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
-    if (atomic_load_explicit(&c->aborted, memory_order_relaxed)) {
-        finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
-        return DAT_SUCCESS;
-    }
     if (dto->op == CORE_WRITE)
         shm_peer_prefetch(c->peer, dto->remote_key,
                           dto->remote_address + dto->total - 1);
@@ -282,13 +278,13 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
     switch (dto->op) {
     case CORE_SEND:
         post_message(ep, dto);
-        return DAT_SUCCESS;
+        return;
     case CORE_WRITE:
     case CORE_WRITE_IMMED:
         status = shm_remote_copy(c, dto, 0, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
         if (status == DAT_DTO_SUCCESS && dto->op == CORE_WRITE_IMMED) {
             post_message(ep, dto);
-            return DAT_SUCCESS;
+            return;
         }
         break;
     case CORE_READ:
@@ -300,6 +296,21 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         break;
     }
     finish(ep, dto, status, due);
+}
+
+DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
+{
+    struct shm_conn *c = ep->tp;
+    bool cable = __builtin_expect(c->sia->cable != NULL, 0);
+    if (atomic_load_explicit(&c->aborted, memory_order_relaxed) ||
+        (cable && shm_cable_cut(c))) {
+        finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
+        return DAT_SUCCESS;
+    }
+    uint64_t start = cable && !c->sia->clocks ? shm_now_ns() : 0;
+    carry_out(ep, dto);
+    if (start)
+        shm_cable_slow_down(c->sia, start);
     return DAT_SUCCESS;
 }
 

@@ -228,12 +228,13 @@ static double port_cost(struct shm_clock *clocks, const struct shm_way *way,
 
 static uint64_t take_way(struct shm_clock *clocks, const struct shm_way *way,
                          int direction, uint64_t now, uint64_t bytes,
-                         uint64_t gap)
+                         uint64_t gap, double cable)
 {
     uint64_t last = now;
     for (unsigned i = 0; i < way->hops; i++) {
-        double ns_per_byte = i ? way->hop[i].ns_per_byte
-                               : port_cost(clocks, way, direction, bytes);
+        double ns_per_byte =
+            i ? way->hop[i].ns_per_byte
+              : port_cost(clocks, way, direction, bytes) * cable;
         uint64_t cost = (uint64_t)((double)bytes * ns_per_byte + 0.5);
         uint64_t end = take(&clocks[way->hop[i].clock], direction, now,
                             cost + (i ? 0 : gap));
@@ -247,10 +248,11 @@ uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read)
     struct shm_ia *sia = c->sia;
     uint64_t now = shm_now_ns() + (read ? sia->latency_ns : 0);
     int mine = read ? INBOUND : OUTBOUND;
+    double cable = shm_cable_cost(sia);
     uint64_t here =
-        take_way(sia->clocks, &sia->way, mine, now, bytes, sia->gap_ns);
+        take_way(sia->clocks, &sia->way, mine, now, bytes, sia->gap_ns, cable);
     uint64_t there =
-        take_way(c->peer->clocks, &c->peer->way, !mine, now, bytes, 0);
+        take_way(c->peer->clocks, &c->peer->way, !mine, now, bytes, 0, cable);
     return (here > there ? here : there) + sia->latency_ns;
 }
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters of a shm rail. */
+#include <string.h>
+
 #include "copy.h"
 #include "shm.h"
+
+static int parse_path(const char *text, void *at)
+{
+    size_t length = strlen(text);
+    if (*text != '/' || length >= SHM_PATH_MAX)
+        return -1;
+    memcpy(at, text, length + 1);
+    return 0;
+}
+
+static const struct core_param_kind path = {
+    "a path from / on of at most 255 characters", SHM_PATH_MAX, parse_path};
 
 static const struct core_param known[] = {
 #define AT(member) offsetof(struct shm_params, member)
@@ -20,6 +34,7 @@ static const struct core_param known[] = {
     {"adapter_rate", &core_param_rate, AT(adapter_rate), {"adapter"}},
     {"bus", &core_param_name, AT(bus), {"bus_rate", "rate"}},
     {"bus_rate", &core_param_rate, AT(bus_rate), {"bus"}},
+    {"cable", &path, AT(cable), {0}},
 #undef AT
 };
 

@@ -21,6 +21,7 @@
 
 #include <sys/types.h>
 
+#include "cable.h"
 #include "providers/core/core.h"
 #include "providers/core/fence.h"
 #include "providers/core/params.h"
@@ -29,6 +30,8 @@
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
+
+#define SHM_PATH_MAX 256
 
 struct shm_params {      /* second to last field of the dat.conf line */
     size_t stream_bytes; /* copies from here on use non-temporal stores;
@@ -44,7 +47,8 @@ struct shm_params {      /* second to last field of the dat.conf line */
     char adapter[CORE_PARAM_NAME];
     double adapter_rate; /* MB/s per direction */
     char bus[CORE_PARAM_NAME];
-    double bus_rate; /* MB/s per direction */
+    double bus_rate;          /* MB/s per direction */
+    char cable[SHM_PATH_MAX]; /* cable.h; "": see cable.c */
 };
 
 /* ---------------------------------------------------------- link model --- */
@@ -278,6 +282,7 @@ struct shm_conn {
     enum shm_cm_state state;
     atomic_bool aborted; /* broken by a failed request or receive: nothing is
                             posted any more */
+    uint32_t cuts;       /* of the rail's cable, before */
     int fd;
     uint64_t deadline;   /* ns, UINT64_MAX none */
     uint64_t linger_end; /* ns: nothing that is due later is waited for */
@@ -352,13 +357,14 @@ struct shm_ia {
     struct shm_params params;
     struct shm_control control;
     int control_fd;
-    struct shm_clock *clocks; /* NULL: no link model */
-    struct shm_way way;       /* as door->way, which peers could change */
+    struct shm_clock *clocks;      /* NULL: no link model */
+    const struct shm_cable *cable; /* NULL: it can't be pulled */
+    struct shm_way way;            /* as door->way, which peers could change */
     uint64_t latency_ns, gap_ns;
     size_t stream_least; /* shm_choice_least */
     char rate_text[SHM_HOPS][32];
     char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
-    DAT_NAMED_ATTR attributes[12];
+    DAT_NAMED_ATTR attributes[16];
     DAT_COUNT attribute_count;
     _Atomic uint64_t streamed; /* copies with non-temporal stores */
     char streamed_text[24], copies_text[160]; /* of attributes */
@@ -376,6 +382,8 @@ struct shm_ia {
     bool stop;
     uint64_t accept_at; /* ns: listeners are deaf until then, 0: they listen */
     int epoll_fd, wake_fd;
+    int cable_fd;      /* inotify; -1: no cable */
+    uint32_t end_cuts; /* of the cable, seen */
 };
 
 static inline struct shm_ia *shm_ia(struct core_ia *ia)
@@ -400,6 +408,27 @@ void shm_model_unmap(struct shm_clock *clocks);
 uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read);
 /* Spends the CPU time of posting. */
 void shm_model_overhead(const struct shm_ia *sia);
+
+/* cable.c: -1, and says why on stderr, if there should be a cable and is none
+ */
+int shm_cable_open(struct shm_ia *sia);
+void shm_cable_close(struct shm_ia *sia);
+/* The manager looks: what has woken it is over. */
+void shm_cable_seen(struct shm_ia *sia);
+/* By how much bytes take longer than they should, from 1 on. */
+double shm_cable_cost(const struct shm_ia *sia);
+/* Without a link model: what has begun then takes as much longer. */
+void shm_cable_slow_down(const struct shm_ia *sia, uint64_t start);
+static inline bool shm_cable_pulled(const struct shm_ia *sia)
+{
+    return sia->cable && atomic_load(&sia->cable->pulled);
+}
+/* Has it been pulled since this connection began? */
+static inline bool shm_cable_cut(const struct shm_conn *c)
+{
+    return atomic_load_explicit(&c->sia->cable->cuts, memory_order_relaxed) !=
+           c->cuts;
+}
 
 /* Between a store and a look at what the peer may have stored: the frequent
  * side of core/fence.h. */

@@ -46,6 +46,8 @@ static void own_attributes(struct shm_ia *sia)
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     add_attribute(sia, "copies", sia->copies_text);
     add_attribute(sia, "copies_non_temporal", sia->streamed_text);
+    if (sia->cable)
+        add_attribute(sia, "cable", sia->params.cable);
     if (!sia->clocks)
         return;
     add_rate(sia, "link_rate_MBps", sia->rate_text[0], sia->params.rate);
@@ -64,7 +66,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     ia->tp = sia;
     sia->ia = ia;
-    sia->epoll_fd = sia->wake_fd = -1;
+    sia->epoll_fd = sia->wake_fd = sia->cable_fd = -1;
     DAT_RETURN ret = shm_params_parse(ia->name, params, &sia->params);
     if (ret != DAT_SUCCESS)
         goto fail;
@@ -73,7 +75,8 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
     ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     if (shm_control_create(sia))
         goto fail;
-    if (shm_model_open(sia)) {
+    if (shm_cable_open(sia) || shm_model_open(sia)) {
+        shm_cable_close(sia);
         shm_control_destroy(sia);
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
@@ -94,6 +97,7 @@ static void shm_ia_close(struct core_ia *ia)
     shm_cm_stop(sia);
     shm_mr_close(sia);
     shm_control_destroy(sia);
+    shm_cable_close(sia);
     free(sia);
 }
 
