@@ -100,6 +100,8 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
+# only its structures; the library is loaded when there is a launcher
+$(BUILD)/obj/dapl_rail/job/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
 $(BUILD)/obj/bench/pair/pool.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/bench/report/machine.o: $(REVISION_STAMP)
 $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)"'
@@ -128,7 +130,7 @@ $(LIBRAIL).$(SOVERSION): $(RAIL_OBJ) $(LIBEMBED).$(SOVERSION) dapl_rail/libdapl_
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) -fopenmp \
 	  -Wl,--version-script=dapl_rail/libdapl_rail.map -Wl,-rpath,'$$ORIGIN' \
-	  -Wl,--no-as-needed $(RAIL_OBJ) -ldat2 $(LIBEMBED).$(SOVERSION) -lhwloc -lpthread -o $@
+	  -Wl,--no-as-needed $(RAIL_OBJ) -ldat2 $(LIBEMBED).$(SOVERSION) -lhwloc -lpthread -ldl -o $@
 
 $(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
 	@mkdir -p $(@D)

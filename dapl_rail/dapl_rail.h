@@ -288,34 +288,96 @@ struct drail_platform; /* how a simulator replaces the machine; internal */
 /** A rank's program. @return exit status of the rank (0 … 255). */
 typedef int (*drail_rank_main_t)(drail_job_t *job, void *arg);
 
+/** How this process was started; see drail_launch_open. */
+typedef struct drail_launch drail_launch_t;
+
+/** Of nranks: as many as a launcher has started, or 2 if there is none. Of
+ *  rank: what DRAIL_RANK says. */
+#define DRAIL_RANKS_AUTO UINT32_MAX
+
 typedef struct drail_job_config {
-    unsigned nranks;       /**< 1 … 1024 */
-    unsigned ppn;          /**< ranks per (emulated) node, 0: all on one */
+    unsigned nranks;       /**< 1 … 1024, or DRAIL_RANKS_AUTO (the default) */
+    unsigned ppn;          /**< ranks per (emulated) node; 0: nodes are hosts */
     const unsigned *nodes; /**< instead of ppn, node of each rank: any
                                numbers in any order */
     int grace_ms;          /**< after the first rank failed, the others get
-                                this long to end by themselves; then they
-                                are killed. Default 2000 */
+                                this long to end by themselves; then forked
+                                ones are killed, others' waits end by
+                                DRAIL_EINTR. Default 2000 */
     drail_error_t *error;  /**< where to say what went wrong, or NULL */
     const struct drail_platform *platform; /**< NULL: this machine */
+    bool fork; /**< fork the ranks, whatever has started this process */
+    /** "host:port" or "[IPv6 address]:port": there rank 0, which must run on
+     *  that host, waits for the others. NULL: what DRAIL_RENDEZVOUS says, which
+     *  also gives nranks (DRAIL_RANKS) if they are not given here. */
+    const char *rendezvous;
+    unsigned rank; /**< at the rendezvous; default DRAIL_RANKS_AUTO */
+    /** File of the secret of a rendezvous, in its first line: 16 to 256
+     *  characters. It must be private (mode 0600). NULL: what
+     *  DRAIL_SECRET_FILE names, or else DRAIL_SECRET is. */
+    const char *secret_file;
+    int connect_ms; /**< how long the ranks of a launched job wait for one
+                         another at its beginning. Default 30000 */
+    /** Of drail_launch_open, for several jobs in turn. NULL: each
+     *  drail_job_run finds out by itself. */
+    drail_launch_t *launch;
 } drail_job_config_t;
 
 void drail_job_config_init(drail_job_config_t *cfg);
 
 /**
- * Forks the local ranks, runs @p rank_main once in each and waits for all.
- * Ranks end with the caller, also when it is killed by SIGKILL. SIGINT and
+ * Runs a job: the program does not know how its ranks are started. In this
+ * order, they are
+ *  - those that meet at a rendezvous, when one is given: each process is one
+ *    rank and says which (cfg->rank, nranks, or DRAIL_RANK, DRAIL_RANKS,
+ *    DRAIL_RENDEZVOUS). All must know the same secret;
+ *  - those of a launcher that speaks PMIx (mpirun, prterun, srun --mpi=pmix)
+ *    or PMI-2 (srun --mpi=pmi2);
+ *  - else processes that this one forks.
+ *
+ * Launched ranks run @p rank_main once in the calling process and then wait
+ * for the ends of all others. Nodes are hosts, unless ppn or nodes are given.
+ * A signal ends all ranks' waits, as does the failure of one rank after
+ * grace_ms. Rank 0 serves the others in a thread of its own, by a star of TCP
+ * connections: fine for some hundreds of ranks. Whoever listens on the network
+ * can read what ranks tell one another there, but not be one of them.
+ *
+ * Forked ranks run @p rank_main in a process each, and the caller waits for
+ * all. They end with the caller, also when it is killed by SIGKILL. SIGINT and
  * SIGTERM to the caller are passed on as SIGTERM to the ranks, each of which
  * finds drail_job_interrupted() true and its waits ended by DRAIL_EINTR.
+ * The threads of the caller's OpenMP pool may have been ended.
+ *
  * The caller must not have DAT objects open. The transport may be opened
  * only within rank_main. Meanwhile the process's soft limit of open files may
- * be higher, and the threads of the caller's OpenMP pool may have been ended.
+ * be higher.
  * @return 0 when all ranks returned 0; DRAIL_EJOB when a rank failed (error
  * says which and how: exit status or signal, or that another thread of
- * the caller's has waited for it); DRAIL_EINTR after a signal.
+ * the caller's has waited for it); DRAIL_EPEER when a launched rank 0 is gone;
+ * DRAIL_EINTR after a signal; DRAIL_EINVAL, DRAIL_ETIMEOUT when the ranks do
+ * not fit together or are not there in time.
  */
 int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                   void *arg);
+
+/**
+ * Finds out how this process was started, as drail_job_run does, and meets the
+ * other ranks, for a program that must know who it is before it runs a job, or
+ * runs several in turn (all ranks the same). @p cfg: rendezvous, rank, nranks,
+ * secret_file, connect_ms, grace_ms, error and fork count. @param launch set on
+ * success only; drail_launch_close waits for no other rank but to end a
+ * launcher's services, and accepts NULL. A job that failed is the last one of
+ * its launch. @return 0; as drail_job_run.
+ */
+int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **launch);
+void drail_launch_close(drail_launch_t *launch);
+/** Ranks that have been launched; 0: none, drail_job_run will fork. */
+unsigned drail_launch_size(const drail_launch_t *launch);
+/** Which of them this process is; 0 if none have been. */
+unsigned drail_launch_rank(const drail_launch_t *launch);
+/** Host of @p rank; hosts are numbered in the order of their first ranks, and
+ *  processes that can't share memory count as on different ones. */
+unsigned drail_launch_host(const drail_launch_t *launch, unsigned rank);
 
 /**
  * An all-gather of the caller's: contributes @p bytes (1 … 64 KiB) of @p mine,
@@ -380,6 +442,9 @@ void drail_job_interrupt(drail_job_t *job);
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms);
 int drail_job_barrier(drail_job_t *job, int timeout_ms);
+/** Why the last all-gather failed, if it is known: which rank is gone, say.
+ *  Else "". Valid while the job is. */
+const char *drail_job_last_error(const drail_job_t *job);
 
 /* ----------------------------------------------------------- transport --- */
 

@@ -131,7 +131,7 @@ static void interrupt(struct supervisor *s)
     s->rc = DRAIL_EINTR;
     error_set(s->cfg->error, DRAIL_EINTR, "interrupted by a signal");
     signal_all(s, SIGTERM);
-    oob_server_break(&s->oob, DRAIL_EINTR);
+    oob_server_break(&s->oob, DRAIL_EINTR, 0, OOB_LOST);
     s->term_ns = 0;
     s->kill_ns =
         platform_now(&platform_machine) + (uint64_t)s->cfg->grace_ms * MS;
@@ -188,7 +188,10 @@ static void reap(struct supervisor *s)
         if (status)
             rank_failed(s, i, status);
         /* also a rank that ended well can't take part any more */
-        oob_server_break(&s->oob, DRAIL_EPEER);
+        oob_server_break(&s->oob, DRAIL_EPEER, i,
+                         status != UNKNOWN && WIFEXITED(status)
+                             ? WEXITSTATUS(status)
+                             : OOB_LOST);
     }
 }
 
@@ -281,8 +284,11 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
         .id = job_random(p),
     };
     if (nodes_make(&pattern.nodes, cfg->nranks, cfg->nodes,
-                   cfg->ppn ? cfg->ppn : cfg->nranks))
+                   cfg->ppn ? cfg->ppn : cfg->nranks) ||
+        nodes_make(&pattern.hosts, cfg->nranks, NULL, cfg->nranks)) {
+        nodes_free(&pattern.nodes);
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
+    }
     getrlimit(RLIMIT_NOFILE, &files);
     job_reserve_files(cfg->nranks); /* the ranks inherit it */
     int rc = supervisor_open(&s, cfg);
@@ -298,5 +304,6 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     supervisor_close(&s);
     setrlimit(RLIMIT_NOFILE, &files);
     nodes_free(&pattern.nodes);
+    nodes_free(&pattern.hosts);
     return rc ? rc : s.rc;
 }

@@ -9,11 +9,15 @@
 #include "dapl_rail/job/job.h"
 
 #define GRACE_MS       2000
+#define CONNECT_MS     30000
 #define FILES_PER_LINK 5 /* of the shm provider, more than of others */
 
 void drail_job_config_init(drail_job_config_t *cfg)
 {
-    *cfg = (drail_job_config_t){.nranks = 2, .grace_ms = GRACE_MS};
+    *cfg = (drail_job_config_t){.nranks = DRAIL_RANKS_AUTO,
+                                .grace_ms = GRACE_MS,
+                                .rank = DRAIL_RANKS_AUTO,
+                                .connect_ms = CONNECT_MS};
 }
 
 unsigned drail_job_rank(const drail_job_t *job)
@@ -57,6 +61,11 @@ unsigned drail_job_ppn(const drail_job_t *job)
 const struct drail_platform *drail_job_platform(const drail_job_t *job)
 {
     return job->platform;
+}
+
+const char *drail_job_last_error(const drail_job_t *job)
+{
+    return job->error.text;
 }
 
 bool drail_job_interrupted(const drail_job_t *job)

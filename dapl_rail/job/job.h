@@ -13,7 +13,8 @@
 
 struct drail_job {
     unsigned rank, size;
-    struct nodes nodes;
+    struct nodes nodes; /* as the caller wants them */
+    struct nodes hosts; /* whose ranks share memory */
     const struct drail_platform *platform;
     drail_allgather_t allgather;
     void *context;          /* of allgather */
@@ -22,6 +23,7 @@ struct drail_job {
     uint64_t id;            /* random, the same on all ranks */
     _Atomic bool stop;      /* this rank */
     _Atomic bool *stop_all; /* in memory shared by all, or NULL */
+    drail_error_t error;    /* of the last all-gather that failed, if known */
 };
 
 static inline uint64_t job_now(const drail_job_t *job)
@@ -34,6 +36,12 @@ static inline uint64_t job_cpu(const drail_job_t *job)
     return job->platform->cpu_ns(job->platform);
 }
 
+/* Do both share memory? */
+static inline bool job_same_host(const drail_job_t *job, unsigned a, unsigned b)
+{
+    return job->hosts.node[a] == job->hosts.node[b];
+}
+
 /* Of the user's data. */
 static inline void job_copy(const drail_job_t *job, void *to, const void *from,
                             size_t bytes)
@@ -44,6 +52,12 @@ static inline void job_copy(const drail_job_t *job, void *to, const void *from,
 uint64_t job_random(const struct drail_platform *p);
 /* So many ranks' connections must fit into the limit of open files. */
 void job_reserve_files(unsigned size);
+
+/*
+ * All ranks: the first all-gather of a job, which agrees on its id and finds
+ * its hosts. DRAIL_EINVAL also when the ranks do not fit together.
+ */
+int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err);
 
 /* Runs the ranks as processes; cfg has been checked. */
 int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,

@@ -6,62 +6,6 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 
-/* What each rank tells all others when it joins. */
-struct greeting {
-    uint32_t rank, size;
-    uint64_t nodes; /* a sum of the map */
-    uint64_t id;    /* that of rank 0 is the job's */
-};
-
-static uint64_t map_sum(const struct nodes *nodes, unsigned size)
-{
-    uint64_t sum = 0xcbf29ce484222325ull; /* FNV-1a */
-    for (unsigned r = 0; r < size; r++)
-        sum = (sum ^ nodes->node[r]) * 0x100000001b3ull;
-    return sum;
-}
-
-/* All look at the same, so all agree on whether it is a job. */
-static int greetings_check(const struct greeting *all, unsigned size,
-                           drail_error_t *err)
-{
-    for (unsigned r = 0; r < size; r++) {
-        if (all[r].rank != r || all[r].size != size)
-            return error_set(err, DRAIL_EINVAL,
-                             "the all-gather has rank %u of %u in the place of "
-                             "rank %u of %u",
-                             all[r].rank, all[r].size, r, size);
-        if (all[r].nodes != all[0].nodes)
-            return error_set(err, DRAIL_EINVAL,
-                             "ranks 0 and %u differ in the node of each rank",
-                             r);
-    }
-    return 0;
-}
-
-static int greet(drail_job_t *job, drail_error_t *err)
-{
-    struct greeting mine = {
-        .rank = job->rank,
-        .size = job->size,
-        .nodes = map_sum(&job->nodes, job->size),
-        .id = job_random(job->platform),
-    };
-    /* that the all-gather is of as many ranks is what this finds out */
-    struct greeting *all = calloc(MAX_RANKS, sizeof *all);
-    if (!all)
-        return error_set(err, DRAIL_ENOMEM, "out of memory");
-    int rc = drail_job_allgather(job, &mine, sizeof mine, all, -1);
-    if (rc)
-        error_set(err, rc, "all-gather of the job's ranks: %s",
-                  drail_strerror(rc));
-    else
-        rc = greetings_check(all, job->size, err);
-    job->id = all[0].id;
-    free(all);
-    return rc;
-}
-
 int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
                    drail_error_t *err)
 {
@@ -86,7 +30,7 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
     if (rc)
         error_set(err, rc, "out of memory");
     else
-        rc = greet(job, err);
+        rc = job_greet(job, -1, err);
     if (rc)
         drail_job_leave(job);
     else
@@ -99,5 +43,6 @@ void drail_job_leave(drail_job_t *job)
     if (!job)
         return;
     nodes_free(&job->nodes);
+    nodes_free(&job->hosts);
     free(job);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The server's side. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/oob.h"
-
-/* -------------------------------------------------- the supervisor's side */
 
 int oob_server_open(struct oob_server *s, unsigned nranks)
 {
@@ -36,75 +35,132 @@ void oob_server_close(struct oob_server *s)
     free(s->reply);
 }
 
-static size_t reply_bytes(const struct oob_server *s)
-{
-    return s->reply_header.status ? 0
-                                  : (size_t)s->reply_header.bytes * s->nranks;
-}
-
 struct pollfd oob_server_want(const struct oob_server *s, unsigned rank)
 {
     const struct oob_rank *r = &s->ranks[rank];
-    struct pollfd p = {.fd = r->fd};
+    struct pollfd p = {.fd = r->fd, .events = POLLRDHUP};
     if (r->replying)
-        p.events = POLLOUT;
-    else if (!r->waiting)
-        p.events = POLLIN;
+        p.events |= POLLOUT;
+    else if (!r->waiting && !r->closed)
+        p.events |= POLLIN;
     return p;
 }
 
-static void drop(struct oob_rank *r)
+bool oob_server_idle(const struct oob_server *s)
 {
-    close(r->fd);
-    r->fd = -1;
-}
-
-static void reply_to_waiting(struct oob_server *s, int status, uint32_t bytes)
-{
-    s->reply_header = (struct oob_header){.status = status, .bytes = bytes};
-    for (unsigned i = 0; i < s->nranks; i++) {
-        struct oob_rank *r = &s->ranks[i];
-        if (!r->waiting)
-            continue;
-        r->waiting = false;
-        r->replying = true;
-        r->sent = 0;
-    }
-    s->waiting = 0;
-}
-
-void oob_server_break(struct oob_server *s, int code)
-{
-    if (!s->broken)
-        s->broken = code;
-    /* a good reply that is under way is finished first */
-    bool replying = false;
     for (unsigned i = 0; i < s->nranks; i++)
-        replying |= s->ranks[i].fd >= 0 && s->ranks[i].replying;
-    if (!replying)
-        reply_to_waiting(s, s->broken, 0);
+        if (s->ranks[i].fd >= 0 && s->ranks[i].replying)
+            return false;
+    return true;
 }
 
-/* The contribution of a rank is complete. */
-static void contributed(struct oob_server *s, struct oob_rank *r)
+/* --------------------------------------------------------------- replies */
+
+static void reply(struct oob_rank *r, const struct oob_header *header)
 {
-    r->waiting = true;
-    r->received = 0;
-    s->waiting++;
-    if (s->broken) {
-        oob_server_break(s, s->broken);
-        return;
-    }
-    if (s->waiting < s->nranks)
-        return;
-    int status = 0;
+    r->waiting = r->ended = false;
+    r->replying = true;
+    r->sent = 0;
+    r->reply = *header;
+}
+
+static void reply_to_all(struct oob_server *s, const struct oob_header *header)
+{
     for (unsigned i = 0; i < s->nranks; i++)
-        if (s->ranks[i].header.bytes != r->header.bytes)
-            status = DRAIL_EINVAL;
+        if (s->ranks[i].waiting)
+            reply(&s->ranks[i], header);
+}
+
+/* Everybody has contributed. */
+static void complete(struct oob_server *s)
+{
+    struct oob_header header = {.bytes = s->ranks[0].header.bytes};
+    for (unsigned i = 0; i < s->nranks; i++)
+        if (s->ranks[i].header.bytes != header.bytes)
+            header.status = DRAIL_EINVAL;
+    if (header.status)
+        header.bytes = 0;
     unsigned char *full = s->gather;
     s->gather = s->reply;
     s->reply = full;
-    reply_to_waiting(s, status, r->header.bytes);
+    reply_to_all(s, &header);
+}
+
+/* No all-gather can be complete any more: who waits for one hears why. Those at
+ * their end wait for all that are left. */
+static void fail_gathers(struct oob_server *s, const struct oob_header *why,
+                         bool all_ended)
+{
+    for (unsigned i = 0; i < s->nranks; i++)
+        if (s->ranks[i].waiting && (!s->ranks[i].ended || all_ended))
+            reply(&s->ranks[i], why);
+}
+
+/* Who can be answered now? */
+static void settle(struct oob_server *s)
+{
+    unsigned waiting = 0, ended = 0, left = 0;
+    struct oob_header why = s->broken;
+    for (unsigned i = 0; i < s->nranks; i++) {
+        const struct oob_rank *r = &s->ranks[i];
+        waiting += r->waiting;
+        left += r->fd >= 0 && !r->closed;
+        if (!r->ended)
+            continue;
+        ended++;
+        if (!why.status)
+            why = (struct oob_header){.status = DRAIL_EPEER, .rank = i};
+    }
+    if (s->broken.status)
+        fail_gathers(s, &why, ended == left);
+    else if (ended == s->nranks)
+        reply_to_all(s, &(struct oob_header){0});
+    else if (ended)
+        fail_gathers(s, &why, false);
+    else if (waiting == s->nranks)
+        complete(s);
+}
+
+void oob_server_break(struct oob_server *s, int code, unsigned rank, int exit)
+{
+    if (!s->broken.status)
+        s->broken =
+            (struct oob_header){.status = code, .rank = rank, .exit = exit};
+    settle(s);
+}
+
+void oob_server_hang_up(struct oob_server *s)
+{
+    s->closing = true;
+    for (unsigned i = 0; i < s->nranks; i++) {
+        struct oob_rank *r = &s->ranks[i];
+        if (r->fd >= 0 && !r->replying && !r->closed)
+            reply(r, &s->broken);
+    }
+}
+
+/* ---------------------------------------------------------------- events */
+
+static void drop(struct oob_server *s, unsigned rank)
+{
+    struct oob_rank *r = &s->ranks[rank];
+    close(r->fd);
+    r->fd = -1;
+    r->waiting = r->ended = r->replying = false;
+    oob_server_break(s, DRAIL_EPEER, rank, OOB_LOST);
+}
+
+/* The contribution of a rank is complete. */
+static void contributed(struct oob_server *s, unsigned rank)
+{
+    struct oob_rank *r = &s->ranks[rank];
+    r->waiting = true;
+    r->received = 0;
+    r->ended = r->header.status == OOB_END;
+    if (r->ended && r->header.exit)
+        oob_server_break(s, DRAIL_EJOB, rank, r->header.exit);
+    else
+        settle(s);
 }
 
 static void receive(struct oob_server *s, unsigned rank)
@@ -121,143 +177,69 @@ static void receive(struct oob_server *s, unsigned rank)
         to = s->gather + (size_t)rank * r->header.bytes + done;
         want = r->header.bytes - done;
     }
-    ssize_t n = want ? recv(r->fd, to, want, MSG_DONTWAIT) : 0;
+    ssize_t n = recv(r->fd, to, want, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0 && want) {
-        drop(r);
+    if (n <= 0) {
+        drop(s, rank);
         return;
     }
     r->received += (size_t)n;
     if (r->received < sizeof r->header)
         return;
-    if (r->header.bytes > JOB_GATHER_BYTES) {
-        drop(r);
-        return;
-    }
-    if (r->received == sizeof r->header + r->header.bytes)
-        contributed(s, r);
+    if (r->header.bytes > JOB_GATHER_BYTES)
+        drop(s, rank);
+    else if (r->received == sizeof r->header + r->header.bytes)
+        contributed(s, rank);
 }
 
-static void send_reply(struct oob_server *s, struct oob_rank *r)
+/* What follows the header, of all ranks. */
+static size_t reply_bytes(const struct oob_server *s, const struct oob_rank *r)
 {
+    return (size_t)r->reply.bytes * s->nranks;
+}
+
+static void send_reply(struct oob_server *s, unsigned rank)
+{
+    struct oob_rank *r = &s->ranks[rank];
     const unsigned char *from;
-    size_t want, head = sizeof s->reply_header;
+    size_t want, head = sizeof r->reply;
     if (r->sent < head) {
-        from = (const unsigned char *)&s->reply_header + r->sent;
+        from = (const unsigned char *)&r->reply + r->sent;
         want = head - r->sent;
     } else {
         from = s->reply + (r->sent - head);
-        want = reply_bytes(s) - (r->sent - head);
+        want = reply_bytes(s, r) - (r->sent - head);
     }
-    ssize_t n = want ? send(r->fd, from, want, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+    ssize_t n = send(r->fd, from, want, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n < 0)
-        drop(r);
-    else if ((r->sent += (size_t)n) < head + reply_bytes(s))
+    if (n < 0) {
+        drop(s, rank);
+        return;
+    }
+    r->sent += (size_t)n;
+    if (r->sent < head + reply_bytes(s, r))
         return;
     r->replying = false;
-    if (s->broken)
-        oob_server_break(s, s->broken);
+    if (!s->closing)
+        return;
+    if (r->reply.status) {
+        r->closed = true;
+        shutdown(r->fd, SHUT_WR);
+    } else {
+        reply(r, &s->broken);
+    }
 }
 
 void oob_server_event(struct oob_server *s, unsigned rank, short revents)
 {
-    struct oob_rank *r = &s->ranks[rank];
-    if (r->replying && revents & (POLLOUT | POLLHUP | POLLERR))
-        send_reply(s, r);
-    else if (!r->replying && !r->waiting &&
-             revents & (POLLIN | POLLHUP | POLLERR))
+    const struct oob_rank *r = &s->ranks[rank];
+    bool listening = !r->replying && !r->waiting && !r->closed;
+    if (listening && revents)
         receive(s, rank);
-    else if (revents & (POLLHUP | POLLERR | POLLNVAL))
-        drop(r);
-}
-
-/* ------------------------------------------------------- the rank's side */
-
-struct transfer {
-    const drail_job_t *job;
-    int fd;
-    uint64_t deadline_ns;
-};
-
-/* Waits until the socket is ready, in slices. */
-static int ready(const struct transfer *x, short events)
-{
-    for (;;) {
-        if (drail_job_interrupted(x->job))
-            return DRAIL_EINTR;
-        uint64_t now = platform_now(&platform_machine);
-        if (now >= x->deadline_ns)
-            return DRAIL_ETIMEOUT;
-        uint64_t left = (x->deadline_ns - now) / MS + 1;
-        struct pollfd p = {.fd = x->fd, .events = events};
-        int n = poll(&p, 1, (int)(left < 100 ? left : 100));
-        if (n > 0)
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return DRAIL_EPEER;
-    }
-}
-
-static int send_all(const struct transfer *x, const void *data, size_t bytes)
-{
-    const char *from = data;
-    while (bytes) {
-        int rc = ready(x, POLLOUT);
-        if (rc)
-            return rc;
-        ssize_t n = send(x->fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n < 0 && errno != EAGAIN && errno != EINTR)
-            return DRAIL_EPEER;
-        if (n > 0) {
-            from += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
-static int recv_all(const struct transfer *x, void *data, size_t bytes)
-{
-    char *to = data;
-    while (bytes) {
-        int rc = ready(x, POLLIN);
-        if (rc)
-            return rc;
-        ssize_t n = recv(x->fd, to, bytes, MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-            return DRAIL_EPEER;
-        if (n > 0) {
-            to += n;
-            bytes -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
-int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
-                  int timeout_ms)
-{
-    const struct oob_channel *channel = context;
-    struct transfer x = {
-        .job = channel->job,
-        .fd = channel->fd,
-        .deadline_ns =
-            platform_now(&platform_machine) + (uint64_t)timeout_ms * MS,
-    };
-    struct oob_header header = {.bytes = (uint32_t)bytes};
-    int rc = send_all(&x, &header, sizeof header);
-    if (!rc)
-        rc = send_all(&x, mine, bytes);
-    if (!rc)
-        rc = recv_all(&x, &header, sizeof header);
-    if (!rc)
-        rc = header.status;
-    if (!rc && header.bytes != bytes)
-        rc = DRAIL_EPEER;
-    if (!rc)
-        rc = recv_all(&x, all, bytes * channel->job->size);
-    return rc;
+    else if (revents & ~POLLOUT)
+        drop(s, rank);
+    else if (revents)
+        send_reply(s, rank);
 }

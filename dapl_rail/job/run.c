@@ -1,21 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks are what the platform takes them for: processes, if nothing else. */
+/* Ranks are what the platform takes them for; or what a launcher has started;
+ * or processes that are forked here. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/job.h"
+#include "dapl_rail/job/launch.h"
 
-int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+#define RANKS_ALONE 2u /* that are forked if nobody says how many */
+
+static int check(const drail_job_config_t *cfg)
+{
+    bool ranks = cfg->nranks == DRAIL_RANKS_AUTO ||
+                 (cfg->nranks >= 1 && cfg->nranks <= MAX_RANKS);
+    return ranks && cfg->grace_ms >= 0 && cfg->connect_ms >= 0
+               ? 0
+               : error_set(cfg->error, DRAIL_EINVAL,
+                           "%u ranks, grace %d ms, connect %d ms: allowed are "
+                           "1 to %u ranks and times of 0 or more",
+                           cfg->nranks, cfg->grace_ms, cfg->connect_ms,
+                           MAX_RANKS);
+}
+
+int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
                   void *arg)
 {
-    if (!cfg || !rank_main)
+    drail_launch_t *own = NULL;
+    if (!given || !rank_main)
         return DRAIL_EINVAL;
-    if (cfg->nranks < 1 || cfg->nranks > MAX_RANKS || cfg->grace_ms < 0)
-        return error_set(cfg->error, DRAIL_EINVAL,
-                         "%u ranks, grace %d ms: allowed are 1 to %u ranks and "
-                         "a grace of 0 or more",
-                         cfg->nranks, cfg->grace_ms, MAX_RANKS);
-    const struct drail_platform *p = cfg->platform;
-    if (p && p->run_ranks)
-        return p->run_ranks(p, cfg, rank_main, arg);
-    return fork_ranks(cfg, rank_main, arg);
+    drail_job_config_t cfg = *given;
+    const struct drail_platform *p = cfg.platform;
+    bool placed = p && p->run_ranks;
+    int rc = check(&cfg);
+    if (!rc && !placed && !cfg.launch)
+        rc = drail_launch_open(given, &own);
+    if (rc)
+        return rc;
+    drail_launch_t *launch = own ? own : cfg.launch;
+    bool launched = !placed && launch->size;
+    if (!launched && cfg.nranks == DRAIL_RANKS_AUTO)
+        cfg.nranks = RANKS_ALONE;
+    if (placed)
+        rc = p->run_ranks(p, &cfg, rank_main, arg);
+    else if (launched)
+        rc = launch_run(launch, &cfg, rank_main, arg);
+    else
+        rc = fork_ranks(&cfg, rank_main, arg);
+    drail_launch_close(own);
+    return rc;
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/hub.h"
+#include "dapl_rail/job/stream.h"
+
+#define FLUSH_MS 1000
+#define SLICE_MS 100
+
+static void our_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
+
+void hub_signals_take(sigset_t *old)
+{
+    sigset_t set;
+    our_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, old);
+}
+
+static bool read_signals(const struct hub *hub)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+    while (read(hub->signals, &info, sizeof info) == sizeof info)
+        any = true;
+    return any;
+}
+
+void hub_signals_give(struct hub *hub, const sigset_t *old)
+{
+    read_signals(hub); /* what has come for us is ours */
+    pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+static void stop(struct hub *hub)
+{
+    atomic_store_explicit(&hub->stop, true, memory_order_release);
+}
+
+static void hang_up(struct hub *hub)
+{
+    hub->hang_up_ns = UINT64_MAX;
+    stop(hub);
+    oob_server_hang_up(&hub->server);
+}
+
+static void interrupt(struct hub *hub)
+{
+    atomic_store(&hub->interrupted, true);
+    stop(hub);
+    if (hub->serves) {
+        oob_server_break(&hub->server, DRAIL_EINTR, 0, OOB_LOST);
+        hang_up(hub);
+    } else if (hub->watched >= 0) {
+        shutdown(hub->watched, SHUT_WR); /* rank 0 takes it for our end */
+    }
+}
+
+/* After the first failure the ranks get some time to end by themselves. */
+static void enforce(struct hub *hub)
+{
+    if (!hub->serves || !hub->server.broken.status)
+        return;
+    if (!hub->hang_up_ns)
+        hub->hang_up_ns = deadline_in(hub->grace_ms);
+    else if (hub->hang_up_ns != UINT64_MAX &&
+             !deadline_left(hub->hang_up_ns, 1))
+        hang_up(hub);
+}
+
+static unsigned look_for(struct hub *hub)
+{
+    unsigned n = hub->serves ? hub->server.nranks : 1;
+    if (hub->serves)
+        for (unsigned i = 0; i < n; i++)
+            hub->polls[i] = oob_server_want(&hub->server, i);
+    else
+        hub->polls[0] =
+            (struct pollfd){.fd = hub->watched, .events = POLLRDHUP};
+    hub->polls[n] = (struct pollfd){.fd = hub->signals, .events = POLLIN};
+    hub->polls[n + 1] = (struct pollfd){.fd = hub->quit, .events = POLLIN};
+    return n;
+}
+
+static void handle(struct hub *hub, unsigned n)
+{
+    if (hub->polls[n].revents && read_signals(hub))
+        interrupt(hub);
+    for (unsigned i = 0; i < n; i++) {
+        if (hub->polls[i].fd < 0 || !hub->polls[i].revents)
+            continue;
+        if (hub->serves) {
+            oob_server_event(&hub->server, i, hub->polls[i].revents);
+        } else {
+            hub->watched = -1;
+            stop(hub);
+        }
+    }
+    enforce(hub);
+}
+
+static void *serve(void *arg)
+{
+    struct hub *hub = arg;
+    uint64_t until = 0; /* when it is to quit */
+    for (;;) {
+        unsigned n = look_for(hub);
+        bool timed =
+            until || (hub->hang_up_ns && hub->hang_up_ns != UINT64_MAX);
+        poll(hub->polls, n + (until ? 1 : 2), timed ? SLICE_MS : -1);
+        if (!until && hub->polls[n + 1].revents)
+            until = deadline_in(FLUSH_MS);
+        handle(hub, n);
+        if (until && (!hub->serves || oob_server_idle(&hub->server) ||
+                      !deadline_left(until, 1)))
+            return NULL;
+    }
+}
+
+static int start(struct hub *hub)
+{
+    sigset_t all, old, set;
+    our_signals(&set);
+    hub->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    hub->quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (hub->signals < 0 || hub->quit < 0)
+        return DRAIL_ENOMEM;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    hub->running = !pthread_create(&hub->thread, NULL, serve, hub);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return hub->running ? 0 : DRAIL_ENOMEM;
+}
+
+int hub_open(struct hub *hub, unsigned rank, unsigned size, const int *fds,
+             int grace_ms)
+{
+    *hub = (struct hub){.serves = rank == 0,
+                        .watched = rank ? fds[0] : -1,
+                        .signals = -1,
+                        .quit = -1,
+                        .grace_ms = grace_ms};
+    hub->polls = calloc(size + 2, sizeof *hub->polls);
+    int rc = hub->polls ? 0 : DRAIL_ENOMEM;
+    if (hub->serves && oob_server_open(&hub->server, size))
+        rc = DRAIL_ENOMEM;
+    for (unsigned r = 0; hub->serves && r < size; r++) {
+        if (hub->server.ranks)
+            hub->server.ranks[r].fd = fds[r];
+        else
+            close(fds[r]);
+    }
+    return rc ? rc : start(hub);
+}
+
+void hub_close(struct hub *hub)
+{
+    if (hub->running) {
+        eventfd_write(hub->quit, 1);
+        pthread_join(hub->thread, NULL);
+    }
+    if (hub->serves)
+        oob_server_close(&hub->server);
+    if (hub->signals >= 0)
+        close(hub->signals);
+    if (hub->quit >= 0)
+        close(hub->quit);
+    free(hub->polls);
+}

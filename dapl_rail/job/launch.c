@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/board.h"
+#include "dapl_rail/job/gate.h"
+#include "dapl_rail/job/launch.h"
+#include "dapl_rail/job/stream.h"
+
+/* Rank 0: its own place is a socket like those of the others. */
+static int meet_all(drail_launch_t *l, const struct meeting *m, int *fds,
+                    const drail_job_config_t *cfg)
+{
+    int pair[2];
+    int rc = gate_keep(m->listener, m->size, &m->secret,
+                       deadline_in(cfg->connect_ms), fds, cfg->error);
+    if (rc)
+        return rc;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+        for (unsigned r = 1; r < m->size; r++)
+            close(fds[r]);
+        return error_set(cfg->error, DRAIL_ENOMEM, "out of sockets");
+    }
+    l->fd = pair[0];
+    fds[0] = pair[1];
+    return 0;
+}
+
+static int meet_root(drail_launch_t *l, const struct meeting *m, int *fds,
+                     const drail_job_config_t *cfg)
+{
+    int fd = gate_enter(&m->where, m->rank, m->size, &m->secret,
+                        deadline_in(cfg->connect_ms), cfg->error);
+    if (fd < 0)
+        return fd;
+    l->fd = fds[0] = fd;
+    return 0;
+}
+
+static int meet(drail_launch_t *l, const struct meeting *m,
+                const drail_job_config_t *cfg)
+{
+    int *fds = calloc(m->size, sizeof *fds);
+    if (!fds)
+        return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
+    job_reserve_files(m->size);
+    int rc = m->rank ? meet_root(l, m, fds, cfg) : meet_all(l, m, fds, cfg);
+    if (!rc) {
+        l->met = true;
+        rc = hub_open(&l->hub, m->rank, m->size, fds, cfg->grace_ms);
+        if (rc)
+            error_set(cfg->error, rc, "out of memory");
+    }
+    free(fds);
+    return rc;
+}
+
+/* What it says to the others of the launch or of one job. */
+static drail_job_t view(drail_launch_t *l, struct oob_channel *channel,
+                        const struct drail_platform *platform)
+{
+    return (drail_job_t){.rank = l->rank,
+                         .size = l->size,
+                         .platform = platform ? platform : &platform_machine,
+                         .allgather = oob_allgather,
+                         .context = channel,
+                         .stop_all = &l->hub.stop};
+}
+
+/* Rank 0 waits for the last one, who may just have begun to come. */
+static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
+{
+    drail_job_t job;
+    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    job = view(l, &channel, NULL);
+    int rc = nodes_make(&job.nodes, l->size, NULL, 1);
+    if (!rc)
+        rc = job_greet(&job, 2 * cfg->connect_ms, cfg->error);
+    nodes_free(&job.nodes);
+    l->hosts = job.hosts;
+    return rc;
+}
+
+int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
+{
+    struct meeting m;
+    if (!cfg || !out)
+        return DRAIL_EINVAL;
+    int rc = meeting_find(&m, cfg);
+    if (rc)
+        return rc;
+    drail_launch_t *l = calloc(1, sizeof *l);
+    if (!l) {
+        if (m.listener >= 0)
+            close(m.listener);
+        return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
+    }
+    *l = (drail_launch_t){
+        .rank = m.rank, .size = m.size, .board = m.board, .fd = -1};
+    if (l->size)
+        rc = meet(l, &m, cfg);
+    if (m.listener >= 0)
+        close(m.listener);
+    if (!rc && l->size)
+        rc = find_hosts(l, cfg);
+    if (rc) {
+        l->broken = rc;
+        drail_launch_close(l);
+    } else {
+        *out = l;
+    }
+    return rc;
+}
+
+void drail_launch_close(drail_launch_t *l)
+{
+    if (!l)
+        return;
+    if (l->met)
+        hub_close(&l->hub);
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->board)
+        l->board->close(l->board, l->broken != 0);
+    nodes_free(&l->hosts);
+    free(l);
+}
+
+unsigned drail_launch_size(const drail_launch_t *l)
+{
+    return l->size;
+}
+
+unsigned drail_launch_rank(const drail_launch_t *l)
+{
+    return l->rank;
+}
+
+unsigned drail_launch_host(const drail_launch_t *l, unsigned rank)
+{
+    return rank < l->size ? l->hosts.node[rank] : UINT_MAX;
+}
+
+/* The ranks' own errors are told by themselves; here is the job's. */
+static int outcome(drail_launch_t *l, const drail_job_t *job, int rc,
+                   drail_error_t *err)
+{
+    if (atomic_load(&l->hub.interrupted))
+        rc = error_set(err, DRAIL_EINTR, "interrupted by a signal");
+    else if (rc)
+        error_set(err, rc, "%s",
+                  job->error.code ? job->error.text : drail_strerror(rc));
+    l->broken = rc;
+    return rc;
+}
+
+int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
+               drail_rank_main_t rank_main, void *arg)
+{
+    drail_job_t job;
+    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    sigset_t old;
+    if (cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != l->size)
+        return error_set(cfg->error, DRAIL_EINVAL,
+                         "%u ranks are asked for, and %u were launched",
+                         cfg->nranks, l->size);
+    if (l->broken)
+        return error_set(cfg->error, l->broken,
+                         "an earlier job of this launch has failed");
+    job = view(l, &channel, cfg->platform);
+    if (nodes_make(&job.nodes, l->size,
+                   cfg->nodes || cfg->ppn ? cfg->nodes : l->hosts.node,
+                   cfg->ppn))
+        return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
+    hub_signals_take(&old);
+    int status = 1, greeted = job_greet(&job, -1, cfg->error);
+    if (!greeted)
+        status = rank_main(&job, arg) & 0xff;
+    /* the rank has ended, and so have its interruptions but by a signal */
+    atomic_store(&job.stop, false);
+    job.stop_all = &l->hub.interrupted;
+    int rc = oob_end(&channel, status);
+    hub_signals_give(&l->hub, &old);
+    rc = outcome(l, &job, rc, greeted == DRAIL_EINVAL ? NULL : cfg->error);
+    nodes_free(&job.nodes);
+    nodes_free(&job.hosts);
+    return greeted == DRAIL_EINVAL ? greeted : rc;
+}

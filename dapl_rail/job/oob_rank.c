@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rank's side. */
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/job/oob.h"
+#include "dapl_rail/job/stream.h"
+
+#define FAREWELL_MS 200 /* it is there already, if ever */
+
+static void blame(drail_error_t *err, const struct oob_header *reply)
+{
+    /* the server lives, so that is not what this rank's job has lost */
+    int rc = reply->status == DRAIL_EPEER ? DRAIL_EJOB : reply->status;
+    unsigned rank = reply->rank;
+    if (rc == DRAIL_ETIMEOUT)
+        error_set(err, rc, "rank %u has not come in time", rank);
+    else if (rc == DRAIL_EINTR)
+        error_set(err, rc, "rank %u has been interrupted", rank);
+    else if (rc == DRAIL_EINVAL)
+        error_set(err, rc, "the ranks do not fit together; rank 0 knows why");
+    else if (reply->exit == OOB_LOST)
+        error_set(err, rc, "rank %u is gone", rank);
+    else
+        error_set(err, rc, "rank %u has ended with status %d", rank,
+                  reply->exit);
+}
+
+/* A reply's header, or what rank 0 said last. */
+static int hear(const struct oob_channel *c, const struct stream *s,
+                struct oob_header *reply)
+{
+    int rc = stream_recv(s, reply, sizeof *reply);
+    if (rc == DRAIL_EPEER && !c->job->error.code)
+        error_set(&c->job->error, rc, "rank 0 or its host is gone");
+    if (rc)
+        return rc;
+    if (reply->status)
+        blame(&c->job->error, reply);
+    return reply->status;
+}
+
+/* The connection is at its end: is there a last reply? */
+static int farewell(const struct oob_channel *c)
+{
+    struct stream s = {.fd = c->fd, .deadline_ns = deadline_in(FAREWELL_MS)};
+    struct oob_header reply;
+    int rc = hear(c, &s, &reply);
+    return rc && rc != DRAIL_ETIMEOUT ? rc : DRAIL_EPEER;
+}
+
+static int ask(const struct oob_channel *c, const struct stream *s,
+               const struct oob_header *request, const void *mine,
+               struct oob_header *reply)
+{
+    int rc = stream_send(s, request, sizeof *request);
+    if (!rc)
+        rc = stream_send(s, mine, request->bytes);
+    if (!rc)
+        return hear(c, s, reply);
+    return rc == DRAIL_EPEER ? farewell(c) : rc;
+}
+
+int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
+                  int timeout_ms)
+{
+    const struct oob_channel *c = context;
+    const struct stream s = {
+        .fd = c->fd, .job = c->job, .deadline_ns = deadline_in(timeout_ms)};
+    const struct oob_header request = {.status = OOB_GATHER,
+                                       .bytes = (uint32_t)bytes};
+    struct oob_header reply;
+    int rc = ask(c, &s, &request, mine, &reply);
+    if (!rc && reply.bytes != bytes)
+        rc = DRAIL_EPEER;
+    return rc ? rc : stream_recv(&s, all, bytes * c->job->size);
+}
+
+int oob_end(struct oob_channel *c, int exit)
+{
+    const struct stream s = {
+        .fd = c->fd, .job = c->job, .deadline_ns = UINT64_MAX};
+    const struct oob_header request = {.status = OOB_END, .exit = exit};
+    struct oob_header reply;
+    int rc = ask(c, &s, &request, NULL, &reply);
+    return rc == DRAIL_EPEER && c->job->error.code ? c->job->error.code : rc;
+}
