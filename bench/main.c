@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/pair/launch.h"
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
@@ -60,7 +61,10 @@ int main(int argc, char **argv)
         if (parsed == PARSED_HELP)
             status = 0;
         else if (parsed == PARSED_OK)
+            status = launch_open(&opts, &tests[i]->table);
+        if (parsed == PARSED_OK && !status)
             status = tests[i]->run(tests[i], &opts);
+        launch_close(&opts);
         options_free(&opts);
         return status;
     }

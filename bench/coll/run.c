@@ -91,6 +91,24 @@ static void close_beds(coll_run_t *run)
             coll_bed_close(&run->bed[z]);
 }
 
+/* What one process chose for all: launched ones each have a result of their
+ * own, only that of rank 0 counts. */
+static int agree(coll_run_t *run)
+{
+    struct choice {
+        uint64_t seed;
+        start_mode_t start;
+    } mine = {run->result->seed, run->result->start}, all[COLL_RANKS_MAX];
+    if (!run->opts->locals)
+        return 0;
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, all, -1);
+    if (!rc) {
+        run->result->seed = all[0].seed;
+        run->result->start = all[0].start;
+    }
+    return rc;
+}
+
 static int rank_main(drail_job_t *job, void *arg)
 {
     context_t *context = arg;
@@ -110,7 +128,9 @@ static int rank_main(drail_job_t *job, void *arg)
         .lead_ns = UINT64_C(100000) + 20000 * (uint64_t)drail_job_size(job),
         .cell = &r->cells[0],
     };
-    int rc = open_beds(run, &err);
+    int rc = agree(run);
+    if (!rc)
+        rc = open_beds(run, &err);
     if (rc)
         outcome_set(context->outcome, run->rank, rc, "%s",
                     *err.text ? err.text : why(run));
@@ -124,20 +144,26 @@ static int rank_main(drail_job_t *job, void *arg)
     return rc != 0;
 }
 
+/* ... whose clocks differ. */
+static bool several_hosts(const options_t *opts)
+{
+    return opts->locals && opts->locals < opts->ranks;
+}
+
 static void choose_start(coll_result_t *r)
 {
-    unsigned ranks = (unsigned)r->opts->ranks, cores = session_cores();
-    bool crowded = ranks * session_threads(r->opts) > cores;
-    r->start = r->opts->start != START_AUTO ? r->opts->start
-               : crowded                    ? START_BARRIER
-                                            : START_TIME;
+    unsigned ranks, cores = session_cores();
+    bool crowded = session_crowded(r->opts, &ranks, &cores);
+    r->start = r->opts->start != START_AUTO        ? r->opts->start
+               : crowded || several_hosts(r->opts) ? START_BARRIER
+                                                   : START_TIME;
     if (crowded)
         notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
                   cores == 1 ? "" : "s");
     if (r->opts->paced)
         notes_add(&r->notes, "paced: a step's messages are complete before "
                              "those of the next one are posted");
-    if (r->plan->shape.nnodes > 1)
+    if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts))
         notes_add(&r->notes, "%u nodes are emulated on one host",
                   r->plan->shape.nnodes);
 }
@@ -169,6 +195,12 @@ int coll_run(coll_result_t *r)
     if (!context.outcome) {
         fprintf(stderr, "%s: out of memory\n", r->test->table.command);
         return 1;
+    }
+    if (r->opts->start == START_TIME && several_hosts(r->opts)) {
+        option_wrong(&r->test->table, "--start", "time",
+                     "barrier, as the hosts' clocks differ");
+        outcome_destroy(context.outcome);
+        return 2;
     }
     choose_start(r);
     if (r->opts->validate)

@@ -18,7 +18,11 @@ static unsigned count_invalid(const coll_result_t *r)
 
 static void warn_crowded(const coll_result_t *r)
 {
-    if (r->opts->ranks > session_cores())
+    unsigned ranks, cores = session_cores();
+    if (r->opts->follows)
+        return;
+    session_crowded(r->opts, &ranks, &cores);
+    if (ranks > cores)
         fprintf(stderr, "%s: warning: %s\n", r->test->table.command,
                 r->notes.text[0]);
 }

@@ -83,6 +83,15 @@ static int parse_text(const option_row_t *row, const char *text, void *field,
     return *text ? 0 : -1;
 }
 
+static int parse_address(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "host:port, or [IPv6 address]:port");
+    *(const char **)field = text;
+    return strchr(text, ':') ? 0 : -1;
+}
+
 static int parse_bytes(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {
@@ -531,10 +540,22 @@ static const option_row_t pair_rows[] = {
 };
 
 static const option_row_t ranks_rows[] = {
-    {"--ranks", "N", "number of ranks (default 2)", option_parse_count,
-     AT(ranks), 1, 1024},
+    {"--ranks", "N", "number of ranks (default: those launched, else 2)",
+     option_parse_count, AT(ranks), 1, 1024},
     {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
      1, 1024},
+};
+
+static const option_row_t launch_rows[] = {
+    {"--rendezvous", "H:P",
+     "one process a rank: they meet at this host and port, rank 0's",
+     parse_address, AT(rendezvous), 0, 0},
+    {"--rank", "R", "... of which this one is", option_parse_count, AT(rank), 0,
+     1023},
+    {"--connect-time", "S", "... within S seconds (default 30)", parse_number,
+     AT(connect_time), 0.1, 3600},
+    {"--fork", NULL, "fork the ranks, even if a launcher has started this",
+     parse_flag, AT(fork), 0, 0},
 };
 
 static const option_row_t size_rows[] = {
@@ -626,6 +647,7 @@ visit_rows(const option_table_t *table,
          table->groups & OPTIONS_COLLECTIVE},
         {ranks_rows, COUNT(ranks_rows),
          table->groups & (OPTIONS_RAILS | OPTIONS_SHAPE)},
+        {launch_rows, COUNT(launch_rows), table->groups & OPTIONS_RAILS},
         {shapes_rows, COUNT(shapes_rows), table->groups & OPTIONS_SHAPES},
         {shape_rows, COUNT(shape_rows), table->groups & OPTIONS_SHAPE},
         {algorithm_rows, COUNT(algorithm_rows),
@@ -812,7 +834,8 @@ void options_init(options_t *opts, const char *sizes)
         .nwaitings = 1,
         .nnotify_bys = 1,
         .threshold = THRESHOLD_DEFAULT,
-        .ranks = RANKS_DEFAULT,
+        .rank = RANK_DEFAULT,
+        .connect_time = 30,
         .draws = 3,
         .batch = 20,
         .warmup = 10,

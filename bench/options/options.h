@@ -56,13 +56,22 @@ typedef struct options {
     uint64_t align;     /**< borders of stripes, 0: as the library does */
     uint64_t sizes[SIZES_MAX];
     unsigned nsizes;
-    uint64_t ranks, ppn; /**< ppn 0: all on one node */
-    uint64_t batch;      /**< RDMA writes per batch */
-    uint64_t iterations; /**< batches per repeat, 0: chosen by time */
-    uint64_t warmup;     /**< batches dropped before each size */
-    uint64_t repeat;     /**< number of repeats, 0: by precision and budget */
-    double precision;    /**< wanted half width of the CI over the median */
-    double time_budget;  /**< seconds for the whole run */
+    uint64_t ranks;         /**< 0 until main has settled it */
+    uint64_t ppn;           /**< 0: all on one node */
+    uint64_t rank;          /**< at the rendezvous, RANK_DEFAULT: not given */
+    const char *rendezvous; /**< NULL: not given */
+    double connect_time;    /**< seconds for the ranks to meet */
+    bool fork;              /**< whatever has started this process */
+    drail_launch_t *launch; /**< NULL: this test runs no job */
+    bool follows;           /**< another process is rank 0, and reports */
+    unsigned local, locals; /**< this process among the ranks of its host that
+                                 have been launched; locals 0: none have */
+    uint64_t batch;         /**< RDMA writes per batch */
+    uint64_t iterations;    /**< batches per repeat, 0: chosen by time */
+    uint64_t warmup;        /**< batches dropped before each size */
+    uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
+    double precision;   /**< wanted half width of the CI over the median */
+    double time_budget; /**< seconds for the whole run */
     bool validate, no_pin, per_rail, explain;
     char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
     unsigned nalgorithms; /**< 0: auto */
@@ -95,6 +104,7 @@ typedef struct options {
 
 #define THRESHOLD_DEFAULT UINT64_MAX
 #define RANKS_DEFAULT     2
+#define RANK_DEFAULT      UINT64_MAX
 
 /** One row of an option table. */
 typedef struct option_row {

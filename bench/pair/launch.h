@@ -6,8 +6,15 @@
 #include "bench/options/options.h"
 #include "outcome.h"
 
+/** Finds out how this process was started, of tests with rails, and settles
+ *  the number of ranks. @return 0, or exit status after a line on stderr;
+ *  launch_close in either case. */
+int launch_open(options_t *opts, const option_table_t *table);
+void launch_close(options_t *opts);
+
 /** Runs @p rank_main in opts->ranks processes; a failure is one line on
- *  stderr. @return exit status: 0, 1, or 2 when a rail can't be opened. */
+ *  stderr, of the rank that knows why or else of rank 0. @return exit status:
+ * 0, 1, or 2 when a rail can't be opened. */
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
                drail_rank_main_t rank_main, void *arg);
 

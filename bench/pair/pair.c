@@ -36,9 +36,8 @@ static void warn(const pair_t *pair, const char *text)
 static void note_crowding(pair_t *pair, unsigned cores)
 {
     result_t *r = &pair->result;
-    unsigned ranks = (unsigned)r->opts->ranks;
-    unsigned threads = session_threads(r->opts);
-    if (ranks * threads <= cores)
+    unsigned ranks, threads = session_threads(r->opts);
+    if (!session_crowded(r->opts, &ranks, &cores))
         return;
     notes_add(&r->notes, "%u ranks with %u thread%s each share %u core%s",
               ranks, threads, threads == 1 ? "" : "s", cores,
@@ -157,11 +156,15 @@ static int rank_main(drail_job_t *job, void *arg)
 static int check_options(const bench_test_t *test, const options_t *opts)
 {
     if (opts->ranks != 2) {
+        if (opts->follows)
+            return -1;
         fprintf(stderr, "%s: --ranks: '%llu' is wrong; allowed: 2\n",
                 test->table.command, (unsigned long long)opts->ranks);
         return -1;
     }
     if (opts->ppn > 2) {
+        if (opts->follows)
+            return -1;
         fprintf(stderr, "%s: --ppn: '%llu' is wrong; allowed: 1 or 2\n",
                 test->table.command, (unsigned long long)opts->ppn);
         return -1;

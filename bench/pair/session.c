@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/limits/cores.h"
 #include "pool.h"
@@ -13,6 +14,16 @@ unsigned session_cores(void)
     cores_t cores;
     cores_allowed(&cores);
     return cores.count ? cores.count : 1;
+}
+
+bool session_crowded(const options_t *opts, unsigned *ranks, unsigned *cores)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    *ranks = opts->locals ? opts->locals : (unsigned)opts->ranks;
+    /* a launcher that gives each rank some gives each others */
+    if (opts->locals && *cores < online)
+        *cores = *cores * *ranks < online ? *cores * *ranks : (unsigned)online;
+    return *ranks * session_threads(opts) > *cores;
 }
 
 unsigned session_threads(const options_t *opts)
@@ -29,6 +40,10 @@ pinning_t session_pinning(const options_t *opts, unsigned rank)
 {
     unsigned cores = session_cores(), threads = session_threads(opts);
     unsigned ranks = (unsigned)opts->ranks;
+    if (opts->locals) {
+        rank = opts->local;
+        ranks = opts->locals;
+    }
     unsigned step = ranks * threads <= cores ? threads : cores / ranks;
     return (pinning_t){
         .core = -1, .base = rank * (step ? step : 1) % cores, .cores = cores};

@@ -63,6 +63,9 @@ void session_config(drail_config_t *cfg, const options_t *opts,
 
 /** Number of cores that this process may use. */
 unsigned session_cores(void);
+/** Do the threads of the ranks on this host share cores? @p cores: those that
+ *  this process may use, becomes those of all; @p ranks: how many they are. */
+bool session_crowded(const options_t *opts, unsigned *ranks, unsigned *cores);
 /** Threads of one rank that work at the same time. */
 unsigned session_threads(const options_t *opts);
 

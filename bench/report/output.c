@@ -77,6 +77,8 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
 
 int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
 {
+    if (opts->follows)
+        return 0;
     int rc = open_one(outputs, command, "--output", opts->output, opts->format);
     for (unsigned i = 0; !rc && i < opts->nsaves; i++)
         rc = open_one(outputs, command, "--save", opts->saves[i],

@@ -20,8 +20,8 @@ typedef struct outputs {
     unsigned count;
 } outputs_t;
 
-/** Opens all of them, before anything is measured. @return 0, or -1 when one
- *  line went to stderr. */
+/** Opens all of them, before anything is measured; rank 0's process does.
+ * @return 0, or -1 when one line went to stderr. */
 int outputs_open(outputs_t *outputs, const options_t *opts,
                  const char *command);
 /** Writes @p result to each in its format and commits it. @return 0 or -1 with
