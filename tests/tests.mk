@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make test                     everything, in three builds: plain,
-#                               ASan + UBSan, and what has threads in TSan
+#                               ASan + UBSan, and what has threads in TSan;
+#                               and what parses with libFuzzer (tests/fuzz)
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
 #
@@ -97,4 +98,6 @@ TEST_RUN := $(TEST_ALL) \
 test: tests
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(TSAN) tests
-	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN)
+	$(MAKE) $(FUZZ) fuzzers
+	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
+	  $(FUZZ_TESTS)

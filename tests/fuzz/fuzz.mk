@@ -43,6 +43,10 @@ $(FUZZ_INSIDE): $(FUZZ_ARCHIVE) $(LIBEMBED).$(SOVERSION)
 $(FUZZ_INSIDE): FUZZ_LIBS = -Wl,--no-as-needed $(FUZZ_ARCHIVE) -ldat2 \
                             $(LIBEMBED).$(SOVERSION)
 
+# as those of the provider it is a DAT program
+$(BIN)/fuzz_shm_peer: $(call helpers,provider)
+$(BIN)/fuzz_shm_peer: FUZZ_LIBS += $(call helpers,provider) -lcmocka
+
 $(FUZZ_NAMES:%=$(BIN)/%): $(BIN)/%: $(BUILD)/obj/tests/fuzz/%.o
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -fopenmp $(RPATH) $< $(FUZZ_LIBS) \
