@@ -315,7 +315,8 @@ static int allocate(drail_t *t)
     for (unsigned rank = 0; rank < size; rank++) {
         t->peers[rank].owner = t;
         t->peers[rank].rank = rank;
-        t->peers[rank].rails = t->peers[rank].up = all_rails(t);
+        t->peers[rank].rails = all_rails(t);
+        t->peers[rank].up = all_rails(t);
     }
     int rc = cache_open(t);
     return rc ? rc : timing_open(t);
