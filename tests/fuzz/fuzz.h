@@ -22,9 +22,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define must(condition)                                                        \
     ((condition) ? (void)0 : must_have(#condition, __FILE__, __LINE__))
 
+/* Standard error as it is at the start: what parsers say there of an input is
+ * not wanted (-close_fd_mask). */
+static int must_fd;
+
+__attribute__((constructor)) static void must_keep_fd(void)
+{
+    must_fd = dup(STDERR_FILENO);
+}
+
 static inline void must_have(const char *what, const char *file, int line)
 {
-    fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
+    dprintf(must_fd, "%s:%d: not so: %s\n", file, line, what);
     abort();
 }
 

@@ -15,7 +15,7 @@ static bool is_time(double us)
 
 static bool is_name(const char *name)
 {
-    return memchr(name, '\0', SHM_NAME_MAX) != NULL;
+    return memchr(name, '\0', CORE_PARAM_NAME) != NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(is_time(p.overhead_us));
         must(is_name(p.port) && is_name(p.adapter) && is_name(p.bus));
         must(p.rate > 0 || (!p.bus_rate && !p.adapter_rate));
-        must(shm_params_same("rate", &p, &p));
+        must(memchr(p.cable, 0, sizeof p.cable) != NULL);
+        must(core_params_same(&shm_params_known, "rate", &p, &p));
     }
     free(text);
     return 0;

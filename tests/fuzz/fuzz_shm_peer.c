@@ -21,7 +21,7 @@
 #define HOSTILE 1234567 /* connection qualifier */
 
 static end_t me;
-static unsigned char guard[2 * GUARD]; /* that of the memory, as it should be */
+static unsigned char guard[GUARD]; /* of the memory, as it should be */
 static uint32_t rail;
 
 /* The pretended peer, of one input. */
@@ -44,6 +44,9 @@ static void open_once(void)
     end_open_memory(&me, MEMORY_MEMFD, BYTES, DAT_MEM_PRIV_ALL_FLAG);
     DAT_OK(dat_ep_free(me.ep));
     me.ep = DAT_HANDLE_NULL;
+    fill(me.mem.all, GUARD, 1);
+    fill(me.mem.data + BYTES, GUARD, 1);
+    fill(guard, GUARD, 1);
     DAT_OK(
         dat_ia_query(me.ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL));
     memcpy(&address, attr.ia_address_ptr, sizeof(struct sockaddr_in));
@@ -369,7 +372,7 @@ static void finish(bool established)
     drain(me.async);
     drain(me.cr);
     must(!memcmp(guard, me.mem.all, GUARD));
-    must(!memcmp(guard + GUARD, me.mem.data + BYTES, GUARD));
+    must(!memcmp(guard, me.mem.data + BYTES, GUARD));
     if (mad.segment)
         munmap(mad.segment, SHM_SEGMENT_SIZE);
     if (mad.door)
