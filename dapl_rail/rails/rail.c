@@ -13,6 +13,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/fail.h"
+#include "dapl_rail/rails/keep.h"
 #include "dapl_rail/rails/rail.h"
 #include "providers/embedded/embedded.h"
 
@@ -242,6 +243,7 @@ int rail_listen(struct rail *rail, unsigned qlen)
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_pz_create", status);
+    provider_keep(rail->pz);
     rail->dto_qlen = evd_qlen(rail, qlen);
     int rc = evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
     if (!rc)
