@@ -35,6 +35,7 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
 
 CORE_OBJ  := $(call objects,providers/core)
 SHM_OBJ   := $(call objects,providers/shm)
+OFI_OBJ   := $(call objects,providers/ofi)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
@@ -46,6 +47,7 @@ LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
 LIBCOLL   := $(LIB)/libdcoll.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
+LIBOFI    := $(PROVDIR)/libdapl_ofi.so
 DATCONF   := $(PROVDIR)/dat.conf
 RAILBENCH := $(BIN)/railbench
 RAILINFO  := $(BIN)/railinfo
@@ -56,7 +58,10 @@ RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIBSHM) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples
+# rails over libfabric, where that is
+PROVIDERS ?= shm $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi)
+
+all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples
 
 help:
 	@echo 'make deps      install what building and testing need (Debian packages; root)'
@@ -108,16 +113,18 @@ $(BUILD)/obj/bench/report/machine.o: OBJ_CFLAGS = -DDRAIL_REVISION='"$(REVISION)
 
 # --- libraries and programs ------------------------------------------------
 
-# the provider: loaded by libdat2, exports only dat_provider_init and _fini
-$(LIBSHM): $(CORE_OBJ) $(SHM_OBJ) providers/provider.map
+# a provider: loaded by libdat2, exports only dat_provider_init and _fini
+$(LIBSHM): $(SHM_OBJ)
+$(LIBOFI): $(OFI_OBJ)
+$(LIBOFI): LIBS = $(shell pkg-config --libs libfabric)
+$(LIBSHM) $(LIBOFI): $(CORE_OBJ) providers/provider.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
-	  -Wl,-z,nodelete \
-	  $(CORE_OBJ) $(SHM_OBJ) -ldat2 -lpthread -o $@
+	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -o $@
 
-$(DATCONF): providers/shm/dat.conf.in
+$(DATCONF): $(PROVIDERS:%=providers/%/dat.conf.in)
 	@mkdir -p $(@D)
-	sed 's|@PROVDIR@|$(abspath $(PROVDIR))|' $< > $@
+	sed 's|@PROVDIR@|$(abspath $(PROVDIR))|' $^ > $@
 
 $(LIBEMBED).$(SOVERSION): $(EMBED_OBJ)
 	@mkdir -p $(@D)

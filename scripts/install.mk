@@ -16,7 +16,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdapl_rail.so.$(VERSION) $(LIBDIR)/libdapl_embedded.so.$(SOVERSION) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
   $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
-  $(LIBDIR)/dapl_rail/libdapl_shm.so $(LIBDIR)/dapl_rail/dat.conf \
+  $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
@@ -33,8 +33,8 @@ install: all
 	install -m 644 $(LIBCOLL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(VERSION)
 	ln -sf libdcoll.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(SOVERSION)
 	ln -sf libdcoll.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so
-	install -m 644 $(LIBSHM) $(DESTDIR)$(LIBDIR)/dapl_rail
-	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' providers/shm/dat.conf.in \
+	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
+	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(PROVIDERS:%=providers/%/dat.conf.in) \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
 	for pc in dapl_rail/dapl_rail coll/dcoll; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \

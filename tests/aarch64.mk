@@ -8,7 +8,7 @@ AARCH64      := $(BUILD)/aarch64
 # what was downloaded outlives make clean
 AARCH64_ROOT ?= $(CURDIR)/.aarch64
 AARCH64_LIBS := $(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu
-AARCH64_MAKE := BUILD=$(AARCH64) CC=aarch64-linux-gnu-gcc \
+AARCH64_MAKE := BUILD=$(AARCH64) PROVIDERS=shm CC=aarch64-linux-gnu-gcc \
   CFLAGS='-O2 -g -isystem $(AARCH64_ROOT)/usr/include -isystem $(AARCH64_ROOT)/usr/include/aarch64-linux-gnu' \
   LDFLAGS='-L$(AARCH64_LIBS) -Wl,-rpath-link,$(AARCH64_LIBS)'
 AARCH64_RUN  := qemu-aarch64 -L /usr/aarch64-linux-gnu \

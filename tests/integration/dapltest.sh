@@ -5,7 +5,7 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 export DAT_OVERRIDE=$BUILD/lib/dapl_rail/dat.conf
-ia=shm0
+ia=${IA:-shm0}
 # others may run the same test on this host
 port=$((20000 + $$ % 20000))
 

@@ -224,7 +224,7 @@ static void write_conf(const char *path, const char *params)
     assert_true(in && out);
     while (fgets(line, sizeof line, in)) {
         char *quotes = strstr(line, "\"\"");
-        if (strncmp(line, IA_NAME " ", sizeof IA_NAME) || !quotes)
+        if (strncmp(line, IA_DEFAULT " ", sizeof IA_DEFAULT) || !quotes)
             continue;
         fprintf(out, "%.*s\"%s\"%s", (int)(quotes - line), line, params,
                 quotes + 2);

@@ -9,6 +9,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+const char *ia_name(void)
+{
+    const char *name = getenv("TEST_IA");
+    return name ? name : IA_DEFAULT;
+}
+
 void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,
                const char *file, int line)
 {

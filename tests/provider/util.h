@@ -18,8 +18,10 @@
 #include <cmocka.h>
 #include <dat2/udat.h>
 
-/** IA under test. */
-#define IA_NAME "shm0"
+/** IA under test: of the environment variable TEST_IA, or this one. */
+#define IA_NAME    ia_name()
+#define IA_DEFAULT "shm0"
+const char *ia_name(void);
 /** Bound of every wait that must succeed, in milliseconds. */
 #define WAIT_MS 10000
 /** Bytes before and after registered memory that nobody may touch. */

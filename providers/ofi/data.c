@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The data path. Short requests are injected: complete when posted. The others
+ * wait in the EP's queue of unfinished requests for libfabric's word that their
+ * memory is free again; then the data may still be on their way.
+ *
+ * libfabric has the consumer's receives themselves. An RDMA write with
+ * immediate data is a write and an empty send that carries them: it consumes a
+ * receive, as DAT has it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "ofi.h"
+
+#define BATCH      64
+#define INJECT_MAX 256
+
+static void *desc_of(const struct ofi_ia *oia, uint32_t key)
+{
+    struct fid_mr *mr = oia->ia->mrs[key % CORE_MAX_MRS].tp;
+    return oia->local_keys && mr ? fi_mr_desc(mr) : NULL;
+}
+
+struct pieces { /* of local memory, as libfabric has them */
+    size_t count;
+    struct iovec iov[CORE_MAX_IOV];
+    void *desc[CORE_MAX_IOV];
+};
+
+/* The first @p bytes of a list of segments. */
+static void take_pieces(const struct ofi_ia *oia, uint32_t nseg,
+                        const DAT_LMR_TRIPLET *seg, uint64_t bytes,
+                        struct pieces *p)
+{
+    p->count = 0;
+    for (uint32_t i = 0; i < nseg && bytes; i++) {
+        size_t len = seg[i].segment_length < bytes ? seg[i].segment_length
+                                                   : (size_t)bytes;
+        if (!len)
+            continue;
+        p->iov[p->count] =
+            (struct iovec){(void *)(uintptr_t)seg[i].virtual_address, len};
+        p->desc[p->count++] = desc_of(oia, seg[i].lmr_context);
+        bytes -= len;
+    }
+}
+
+/* ------------------------------------------------------------- requests --- */
+
+static uint64_t send_data(const struct core_dto *dto)
+{
+    uint64_t data = 0;
+    if (dto->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
+        data |= OFI_SOLICITED;
+    if (dto->op == CORE_WRITE_IMMED)
+        data |= OFI_IMMED | dto->immed;
+    return data;
+}
+
+static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
+                         const struct pieces *p, void *context)
+{
+    struct fi_msg m = {.msg_iov = p->iov,
+                       .desc = (void **)p->desc,
+                       .iov_count = p->count,
+                       .context = context,
+                       .data = c->oia->talks ? send_data(dto) : 0};
+    uint64_t flags = FI_COMPLETION | (m.data ? FI_REMOTE_CQ_DATA : 0);
+    return fi_sendmsg(c->fid, &m, flags);
+}
+
+static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
+                           const struct pieces *p, void *context)
+{
+    struct fi_rma_iov there = {
+        .addr = dto->remote_address, .len = dto->total, .key = dto->remote_key};
+    struct fi_msg_rma m = {.msg_iov = p->iov,
+                           .desc = (void **)p->desc,
+                           .iov_count = p->count,
+                           .rma_iov = &there,
+                           .rma_iov_count = 1,
+                           .context = context};
+    if (dto->op == CORE_READ)
+        return fi_readmsg(c->fid, &m, FI_COMPLETION);
+    return fi_writemsg(c->fid, &m, context ? FI_COMPLETION : 0);
+}
+
+/* Hands a request to libfabric, to be completed under that context. */
+static ssize_t give(struct ofi_conn *c, const struct core_dto *dto,
+                    struct ofi_op *op)
+{
+    static const struct pieces nothing;
+    struct pieces p;
+    take_pieces(c->oia, dto->nseg, dto->seg, dto->total, &p);
+    switch (dto->op) {
+    case CORE_SEND:
+        return give_send(c, dto, &p, op);
+    case CORE_WRITE_IMMED: {
+        ssize_t err = dto->total ? give_remote(c, dto, &p, NULL) : 0;
+        return err ? err : give_send(c, dto, &nothing, op);
+    }
+    default:
+        return give_remote(c, dto, &p, op);
+    }
+}
+
+static const void *gather(const struct core_dto *dto,
+                          unsigned char room[INJECT_MAX])
+{
+    if (dto->nseg == 1)
+        return (void *)(uintptr_t)dto->seg[0].virtual_address;
+    size_t at = 0;
+    for (uint32_t i = 0; i < dto->nseg; i++) {
+        memcpy(room + at, (void *)(uintptr_t)dto->seg[i].virtual_address,
+               dto->seg[i].segment_length);
+        at += dto->seg[i].segment_length;
+    }
+    return room;
+}
+
+/* A copy goes: the request is done. */
+static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
+{
+    unsigned char room[INJECT_MAX];
+    const void *from = gather(dto, room);
+    ssize_t err = 0;
+    if (dto->op != CORE_SEND && dto->total)
+        err = fi_inject_write(c->fid, from, dto->total, 0, dto->remote_address,
+                              dto->remote_key);
+    if (err || dto->op == CORE_WRITE)
+        return err;
+    size_t bytes = dto->op == CORE_SEND ? dto->total : 0;
+    uint64_t data = c->oia->talks ? send_data(dto) : 0;
+    return data ? fi_injectdata(c->fid, from, bytes, data, 0)
+                : fi_inject(c->fid, from, bytes, 0);
+}
+
+static bool may_inject(const struct ofi_conn *c, const struct core_dto *dto)
+{
+    size_t limit = c->oia->info->tx_attr->inject_size;
+    return dto->op != CORE_READ && dto->total <= limit &&
+           dto->total <= INJECT_MAX;
+}
+
+/* Hands over a request that is in the queue: 0, or -errno. */
+static ssize_t start(struct ofi_conn *c, struct core_request *r,
+                     const struct core_dto *dto)
+{
+    struct ofi_request *p = (void *)r->tp;
+    bool empty = !dto->total && dto->op != CORE_SEND;
+    bool whole = may_inject(c, dto) || empty;
+    p->op = (struct ofi_op){c, false};
+    ssize_t err =
+        whole ? empty && dto->op != CORE_WRITE_IMMED ? 0 : inject(c, dto)
+              : give(c, dto, &p->op);
+    if (!err)
+        r->done = whole;
+    if (!err && !whole)
+        c->reads += dto->op == CORE_READ;
+    return err;
+}
+
+static void break_off(struct ofi_conn *c)
+{
+    if (!atomic_exchange(&c->failed, true))
+        ofi_thread_wake(c->oia);
+}
+
+void ofi_issue(struct ofi_conn *c)
+{
+    struct core_ep *ep = c->ep;
+    uint64_t end = atomic_load(&ep->sq_tail);
+    c->stuck = false;
+    for (; c->open && c->next_request != end; c->next_request++) {
+        struct core_request *r = core_request_at(ep, c->next_request);
+        struct ofi_request *p = (void *)r->tp;
+        struct core_dto dto = {.op = r->op,
+                               .cookie = r->w.cookie,
+                               .flags = r->w.flags,
+                               .nseg = r->w.nseg,
+                               .seg = r->w.seg,
+                               .total = r->w.total,
+                               .remote_address = p->remote_address,
+                               .remote_key = p->remote_key,
+                               .immed = r->immed};
+        if (c->reads && (dto.flags & DAT_COMPLETION_BARRIER_FENCE_FLAG))
+            break;
+        ssize_t err = start(c, r, &dto);
+        if (err == -FI_EAGAIN) {
+            c->stuck = true;
+            break;
+        }
+        if (err) {
+            r->done = true;
+            r->status = DAT_DTO_ERR_TRANSPORT;
+            break_off(c);
+        }
+    }
+    core_requests_retire(ep);
+}
+
+DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
+{
+    int state = core_cancel_off();
+    core_ep_lock(ep);
+    struct ofi_conn *c = ep->tp;
+    bool open = c && c->open && !atomic_load(&c->aborted);
+    if (open && !core_requests_pending(ep) && dto->op != CORE_READ &&
+        dto->total && may_inject(c, dto) && !inject(c, dto)) {
+        c->next_request = atomic_load(&ep->sq_tail);
+        core_request_done(ep, dto, DAT_DTO_SUCCESS);
+        goto out;
+    }
+    struct core_request *r = core_request_queue(ep, dto);
+    struct ofi_request *p = (void *)r->tp;
+    p->remote_address = dto->remote_address;
+    p->remote_key = dto->remote_key;
+    if (open) {
+        ofi_issue(c);
+        if (c->stuck)
+            ofi_thread_wake(c->oia);
+    } else {
+        r->done = true;
+        r->status = DAT_DTO_ERR_FLUSHED;
+        core_requests_retire(ep);
+    }
+out:
+    core_ep_unlock(ep);
+    core_cancel_as(state);
+    return DAT_SUCCESS;
+}
+
+/* ------------------------------------------------------------- receives --- */
+
+int ofi_recv_hand(struct ofi_conn *c, const struct core_wqe *w)
+{
+    struct pieces p;
+    take_pieces(c->oia, w->nseg, w->seg, w->total, &p);
+    struct fi_msg m = {.msg_iov = p.iov,
+                       .desc = p.desc,
+                       .iov_count = p.count,
+                       .context = &c->receive};
+    return (int)fi_recvmsg(c->fid, &m, FI_COMPLETION);
+}
+
+DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w)
+{
+    int state = core_cancel_off(), err = 0;
+    core_ep_lock(ep);
+    struct ofi_conn *c = ep->tp;
+    if (c && c->fid)
+        err = ofi_recv_hand(c, w);
+    core_ep_unlock(ep);
+    core_cancel_as(state);
+    return err ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE)
+               : DAT_SUCCESS;
+}
+
+static void receive(struct ofi_conn *c, uint64_t length, uint64_t data)
+{
+    uint32_t immed = (uint32_t)data;
+    struct core_wqe *w = core_recv_peek(c->ep, NULL);
+    if (w)
+        core_recv_done(c->ep, w, DAT_DTO_SUCCESS, length,
+                       !c->oia->talks || data & OFI_SOLICITED,
+                       data & OFI_IMMED ? &immed : NULL);
+}
+
+void ofi_receive_early(struct ofi_conn *c)
+{
+    for (struct ofi_early *e; (e = c->early);) {
+        c->early = e->next;
+        receive(c, e->length, e->data);
+        free(e);
+    }
+    c->early_end = &c->early;
+}
+
+/* The peer was quicker than the news that it is connected: the consumer hears
+ * of that first. */
+static void keep_early(struct ofi_conn *c, uint64_t length, uint64_t data)
+{
+    struct ofi_early *e = malloc(sizeof *e);
+    if (!e) {
+        break_off(c);
+        return;
+    }
+    *e = (struct ofi_early){NULL, length, data};
+    *c->early_end = e;
+    c->early_end = &e->next;
+}
+
+/* ---------------------------------------------------------- completions --- */
+
+static void on_control(struct ofi_ia *oia, uint64_t data)
+{
+    struct ofi_conn *c = oia->by_id[(uint32_t)data % OFI_MAX_EPS];
+    if (!c || c->id != (uint32_t)data)
+        return;
+    if (data & OFI_BYE)
+        atomic_store(&c->bye, true);
+    if (data & OFI_CONFIRM && !atomic_exchange(&c->confirmed, true))
+        ofi_thread_wake(oia);
+}
+
+static void on_request(struct ofi_conn *c, struct ofi_op *op,
+                       DAT_DTO_COMPLETION_STATUS status)
+{
+    struct core_request *r =
+        (void *)((char *)op - offsetof(struct core_request, tp));
+    r->done = true;
+    r->status = status;
+    c->reads -= r->op == CORE_READ;
+    ofi_issue(c);
+}
+
+static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
+{
+    if (e->flags & FI_REMOTE_WRITE) {
+        if (e->data & OFI_CONTROL)
+            on_control(oia, e->data);
+        return;
+    }
+    struct ofi_op *op = e->op_context;
+    struct ofi_conn *c = op->conn;
+    uint64_t data = e->flags & FI_REMOTE_CQ_DATA ? e->data : 0;
+    core_ep_lock(c->ep);
+    if (!c->fid)
+        ; /* it has ended: all was flushed */
+    else if (!op->received)
+        on_request(c, op, DAT_DTO_SUCCESS);
+    else if (c->live)
+        receive(c, e->len, data);
+    else
+        keep_early(c, e->len, data);
+    core_ep_unlock(c->ep);
+}
+
+static DAT_DTO_COMPLETION_STATUS status_of(int err)
+{
+    switch (err) {
+    case FI_ECANCELED:
+        return DAT_DTO_ERR_FLUSHED;
+    case FI_ETRUNC:
+    case FI_EMSGSIZE:
+    case FI_ETOOSMALL:
+        return DAT_DTO_ERR_LOCAL_LENGTH;
+    case FI_EACCES:
+    case FI_EPERM:
+    case FI_EKEYREJECTED:
+        return DAT_DTO_ERR_REMOTE_ACCESS;
+    default:
+        return DAT_DTO_ERR_TRANSPORT;
+    }
+}
+
+/* What is canceled is flushed when the connection ends. */
+static void on_error(struct ofi_ia *oia)
+{
+    struct fi_cq_err_entry e = {0};
+    if (fi_cq_readerr(oia->cq, &e, 0) != 1 || !e.op_context)
+        return;
+    struct ofi_op *op = e.op_context;
+    struct ofi_conn *c = op->conn;
+    DAT_DTO_COMPLETION_STATUS status = status_of(e.err);
+    core_ep_lock(c->ep);
+    if (c->fid && status != DAT_DTO_ERR_FLUSHED) {
+        struct core_wqe *w =
+            op->received && c->live ? core_recv_peek(c->ep, NULL) : NULL;
+        if (w)
+            core_recv_done(c->ep, w, status, 0, true, NULL);
+        else if (!op->received)
+            on_request(c, op, status);
+        break_off(c);
+    }
+    core_ep_unlock(c->ep);
+}
+
+bool ofi_drain(struct ofi_ia *oia)
+{
+    struct fi_cq_data_entry entries[BATCH];
+    bool any = false;
+    for (;;) {
+        ssize_t n = fi_cq_read(oia->cq, entries, BATCH);
+        if (n == -FI_EAVAIL)
+            on_error(oia);
+        else if (n <= 0)
+            return any;
+        for (ssize_t i = 0; i < n; i++)
+            on_completion(oia, &entries[i]);
+        any = true;
+        if (n > 0 && n < BATCH)
+            return any;
+    }
+}
+
+void ofi_advance(struct ofi_ia *oia, bool sure)
+{
+    if (!atomic_load_explicit(&oia->open_conns, memory_order_relaxed))
+        return;
+    int state = core_cancel_off();
+    if (sure)
+        pthread_mutex_lock(&oia->cq_lock);
+    if (sure || !pthread_mutex_trylock(&oia->cq_lock)) {
+        ofi_drain(oia);
+        pthread_mutex_unlock(&oia->cq_lock);
+    }
+    core_cancel_as(state);
+}
+
+void ofi_progress(struct core_ia *ia, bool sure)
+{
+    struct ofi_ia *oia = ofi_ia(ia);
+    atomic_fetch_add_explicit(&oia->polls, 1, memory_order_relaxed);
+    ofi_advance(oia, sure);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The TCP socket below a connection. libfabric does not hand it out, but tells
+ * its two addresses, and of those there is only one. The peer's system answers
+ * for as long as it lives and the way there exists, be the peer stopped, busy
+ * or without a receive: so its silence tells a dead way from a slow peer.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "ofi.h"
+
+struct pair {
+    struct sockaddr_storage local, peer;
+    socklen_t local_size, peer_size;
+};
+
+static bool is_socket(int fd, const struct pair *of)
+{
+    struct pair p = {.local_size = sizeof p.local, .peer_size = sizeof p.peer};
+    return !getsockname(fd, (struct sockaddr *)&p.local, &p.local_size) &&
+           p.local_size == of->local_size &&
+           !memcmp(&p.local, &of->local, p.local_size) &&
+           !getpeername(fd, (struct sockaddr *)&p.peer, &p.peer_size) &&
+           p.peer_size == of->peer_size &&
+           !memcmp(&p.peer, &of->peer, p.peer_size);
+}
+
+/* An idle connection asks now and then whether the peer is still there. */
+static void keep_alive(int fd)
+{
+    const int on = 1, idle = 1, every = 1, count = 5; /* seconds */
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
+int ofi_socket_find(struct fid_ep *fid)
+{
+    struct pair of = {.local_size = sizeof of.local,
+                      .peer_size = sizeof of.peer};
+    size_t local = sizeof of.local, peer = sizeof of.peer;
+    if (fi_getname(&fid->fid, &of.local, &local) ||
+        fi_getpeer(fid, &of.peer, &peer))
+        return -1;
+    of.local_size = (socklen_t)local;
+    of.peer_size = (socklen_t)peer;
+    DIR *all = opendir("/proc/self/fd");
+    if (!all)
+        return -1;
+    int found = -1;
+    for (struct dirent *e; found < 0 && (e = readdir(all));) {
+        int fd = atoi(e->d_name);
+        if (fd > 0 && is_socket(fd, &of))
+            found = fd;
+    }
+    closedir(all);
+    if (found < 0)
+        return -1;
+    fcntl(found, F_SETFD, FD_CLOEXEC);
+    keep_alive(found);
+    return found;
+}
+
+size_t ofi_socket_unsent(int fd)
+{
+    int n = 0;
+    return fd >= 0 && !ioctl(fd, SIOCOUTQ, &n) && n > 0 ? (size_t)n : 0;
+}
+
+size_t ofi_socket_unread(int fd)
+{
+    int n = 0;
+    return fd >= 0 && !ioctl(fd, SIOCINQ, &n) && n > 0 ? (size_t)n : 0;
+}
+
+bool ofi_socket_owed(int fd, unsigned ms)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    return fd >= 0 && !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) &&
+           (info.tcpi_unacked || info.tcpi_probes) &&
+           info.tcpi_last_ack_recv > ms;
+}

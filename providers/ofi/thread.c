@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The IA's thread. It sleeps until there is something: an event of connections,
+ * a deadline, a change of the link, the end of a peer's socket; and the CQ, for
+ * libfabric moves data only when that is read. Consumers that poll read it
+ * faster: while they do, the thread looks after them once in a millisecond, and
+ * reads it itself when they have stopped.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ofi.h"
+
+#define AWAY_NS 1000000u
+#define EVENTS  32
+#define LONGEST 3600000 /* ms */
+
+enum { WAKE, EQ, CQ, LINK, CONN }; /* epoll data: kind, connection's id */
+
+/* -------------------------------------------------------- descriptors --- */
+
+static int control(struct ofi_ia *oia, int op, int fd, uint32_t events,
+                   uint32_t kind, uint32_t id)
+{
+    struct epoll_event e = {.events = events,
+                            .data.u64 = (uint64_t)id << 32 | kind};
+    return epoll_ctl(oia->epoll_fd, op, fd, &e);
+}
+
+void ofi_thread_wake(struct ofi_ia *oia)
+{
+    uint64_t one = 1;
+    while (write(oia->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+void ofi_thread_watch(struct ofi_conn *c)
+{
+    if (c->fd >= 0)
+        control(c->oia, EPOLL_CTL_ADD, c->fd, EPOLLRDHUP | EPOLLET, CONN,
+                c->id);
+}
+
+static void on_peers_end(struct ofi_ia *oia, uint32_t id)
+{
+    struct ofi_conn *c = oia->by_id[id % OFI_MAX_EPS];
+    if (c && c->id == id)
+        atomic_store(&c->failed, true);
+}
+
+static void on_events(struct ofi_ia *oia, const struct epoll_event *events,
+                      int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint64_t count;
+        switch ((uint32_t)events[i].data.u64) {
+        case WAKE:
+            (void)!read(oia->wake_fd, &count, sizeof count);
+            break;
+        case LINK:
+            ofi_device_changed(oia);
+            break;
+        case CONN:
+            on_peers_end(oia, (uint32_t)(events[i].data.u64 >> 32));
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* -------------------------------------------------------------- the CQ --- */
+
+/* Reads the CQ until it may be slept on; false: something stays in it that
+ * reading does not move. */
+static bool serve(struct ofi_ia *oia)
+{
+    struct fid *cq = &oia->cq->fid;
+    bool any = true;
+    int busy = -FI_EAGAIN;
+    pthread_mutex_lock(&oia->cq_lock);
+    while (any && busy) {
+        any = ofi_drain(oia);
+        busy = fi_trywait(oia->fabric, &cq, 1);
+    }
+    pthread_mutex_unlock(&oia->cq_lock);
+    return !busy;
+}
+
+/* Whose is the CQ? Consumers', as long as they have polled since the last look
+ * and none sleeps: then it is not waited for. */
+static void mind_cq(struct ofi_ia *oia, uint64_t *seen)
+{
+    uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
+    bool polled = polls != *seen && !atomic_load(&oia->ia->bells);
+    *seen = polls;
+    if (!polled && serve(oia)) {
+        atomic_store(&oia->away, false);
+        control(oia, EPOLL_CTL_MOD, oia->cq_fd, EPOLLIN | EPOLLONESHOT, CQ, 0);
+    } else {
+        atomic_store(&oia->away, true);
+    }
+}
+
+/* ------------------------------------------------------------- the rest --- */
+
+/* What is to be done for connections; returns when to look again. */
+static uint64_t mind_conns(struct ofi_ia *oia)
+{
+    uint64_t now = ofi_now_ns(), next = UINT64_MAX;
+    ofi_cm_events(oia);
+    for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
+        n = c->next;
+        uint64_t look = ofi_conn_look(c, now);
+        next = look < next ? look : next;
+    }
+    return next;
+}
+
+/* How long it may sleep, in ms; -1: for ever. */
+static int sleep_ms(struct ofi_ia *oia, uint64_t next)
+{
+    struct fid *eq = &oia->eq->fid;
+    uint64_t now = ofi_now_ns();
+    if (atomic_load(&oia->away) && now + AWAY_NS < next)
+        next = now + AWAY_NS;
+    if (next <= now || fi_trywait(oia->fabric, &eq, 1))
+        return 0;
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t ms = (next - now + 999999) / 1000000;
+    return ms > LONGEST ? LONGEST : (int)ms;
+}
+
+static void *run(void *arg)
+{
+    struct ofi_ia *oia = arg;
+    struct epoll_event events[EVENTS];
+    uint64_t polls = 0;
+    core_cancel_off();
+    core_ia_lock(oia->ia);
+    while (!oia->stop) {
+        uint64_t next = mind_conns(oia);
+        core_ia_unlock(oia->ia);
+        mind_cq(oia, &polls);
+        int n = epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, next));
+        core_ia_lock(oia->ia);
+        on_events(oia, events, n);
+    }
+    core_ia_unlock(oia->ia);
+    return NULL;
+}
+
+/* ------------------------------------------------------- start and end --- */
+
+static int open_fds(struct ofi_ia *oia)
+{
+    oia->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    oia->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    oia->link_fd = ofi_device_watch();
+    if (oia->epoll_fd < 0 || oia->wake_fd < 0 ||
+        control(oia, EPOLL_CTL_ADD, oia->wake_fd, EPOLLIN, WAKE, 0) ||
+        control(oia, EPOLL_CTL_ADD, oia->eq_fd, EPOLLIN, EQ, 0) ||
+        control(oia, EPOLL_CTL_ADD, oia->cq_fd, EPOLLONESHOT, CQ, 0))
+        return -1;
+    if (oia->link_fd >= 0)
+        control(oia, EPOLL_CTL_ADD, oia->link_fd, EPOLLIN, LINK, 0);
+    return 0;
+}
+
+static void close_fds(struct ofi_ia *oia)
+{
+    int *const own[] = {&oia->epoll_fd, &oia->wake_fd, &oia->link_fd};
+    for (int i = 0; i < 3; i++) {
+        if (*own[i] >= 0)
+            close(*own[i]);
+        *own[i] = -1;
+    }
+}
+
+int ofi_thread_start(struct ofi_ia *oia)
+{
+    if (oia->thread_runs)
+        return 0;
+    if (open_fds(oia)) {
+        close_fds(oia);
+        return -1;
+    }
+    /* the consumer's signals are none of this thread's business */
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    oia->thread_runs = !pthread_create(&oia->thread, NULL, run, oia);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!oia->thread_runs)
+        close_fds(oia);
+    return oia->thread_runs ? 0 : -1;
+}
+
+void ofi_thread_stop(struct ofi_ia *oia)
+{
+    if (oia->thread_runs) {
+        core_ia_lock(oia->ia);
+        oia->stop = true;
+        core_ia_unlock(oia->ia);
+        ofi_thread_wake(oia);
+        pthread_join(oia->thread, NULL);
+    }
+    close_fds(oia);
+}
+
+void ofi_thread_forked(struct ofi_ia *oia)
+{
+    oia->thread_runs = false;
+    close_fds(oia);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ofi transport as core sees it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ofi.h"
+
+static void add_attribute(struct ofi_ia *oia, const char *name,
+                          const char *value)
+{
+    DAT_NAMED_ATTR *a = &oia->attributes[oia->attribute_count++];
+    a->name = name;
+    a->value = value;
+}
+
+static void own_attributes(struct ofi_ia *oia)
+{
+    add_attribute(oia, "fabric", oia->params.provider);
+    add_attribute(oia, "device", oia->device);
+    if (oia->ia->can.write_immed)
+        add_attribute(oia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+}
+
+static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
+{
+    struct ofi_ia *oia = calloc(1, sizeof *oia);
+    if (!oia)
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+    ia->tp = oia;
+    oia->ia = ia;
+    oia->epoll_fd = oia->wake_fd = oia->link_fd = -1;
+    oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
+    pthread_mutex_init(&oia->cq_lock, NULL);
+    DAT_RETURN ret =
+        core_params_parse(&ofi_params_known, ia->name, params, &oia->params);
+    if (ret == DAT_SUCCESS && ofi_device_find(oia))
+        ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
+    if (ret == DAT_SUCCESS)
+        ret = ofi_fabric_open(oia);
+    if (ret != DAT_SUCCESS) {
+        pthread_mutex_destroy(&oia->cq_lock);
+        free(oia);
+        return ret;
+    }
+    own_attributes(oia);
+    ofi_device_adapter(oia, ia->adapter, sizeof ia->adapter);
+    return DAT_SUCCESS;
+}
+
+static void ofi_ia_close(struct core_ia *ia)
+{
+    struct ofi_ia *oia = ofi_ia(ia);
+    ofi_thread_stop(oia);
+    while (oia->conns)
+        ofi_conn_free(oia->conns);
+    if (!ia->forked)
+        ofi_fabric_close(oia);
+    pthread_mutex_destroy(&oia->cq_lock);
+    free(oia);
+}
+
+static void ofi_forked(struct core_ia *ia)
+{
+    struct ofi_ia *oia = ofi_ia(ia);
+    pthread_mutex_init(&oia->cq_lock, NULL);
+    atomic_store(&oia->open_conns, 0);
+    ofi_thread_forked(oia);
+    for (struct ofi_conn *c = oia->conns; c; c = c->next)
+        ofi_conn_forked(c);
+}
+
+static DAT_NAMED_ATTR *ofi_attributes(struct core_ia *ia, DAT_COUNT *count)
+{
+    *count = ofi_ia(ia)->attribute_count;
+    return ofi_ia(ia)->attributes;
+}
+
+static const struct core_transport transport = {
+    .provider = "dapl_rail ofi",
+    .can = {.max_eps = OFI_MAX_EPS,
+            .max_dtos = 4096,
+            .default_dtos = 256,
+            .max_iov = CORE_MAX_IOV,
+            .max_rdma_iov = CORE_MAX_IOV,
+            .max_rdma_reads = 256,
+            .max_private_data = CORE_MAX_PRIVATE_DATA,
+            .max_message_size = 1u << 30,
+            .max_rdma_size = 1u << 30},
+    .request_size = sizeof(struct ofi_request),
+    .attributes = ofi_attributes,
+    .ia_open = ofi_ia_open,
+    .ia_close = ofi_ia_close,
+    .forked = ofi_forked,
+    .mr_publish = ofi_mr_publish,
+    .mr_withdraw = ofi_mr_withdraw,
+    .listen = ofi_listen,
+    .unlisten = ofi_unlisten,
+    .connect = ofi_connect,
+    .accept = ofi_accept,
+    .reject = ofi_reject,
+    .disconnect = ofi_disconnect,
+    .ep_release = ofi_ep_release,
+    .post = ofi_post,
+    .recv_post = ofi_recv_post,
+    .ia_progress = ofi_progress,
+    .abort = ofi_abort,
+    .arm = ofi_arm,
+    .sleep = ofi_sleep,
+    .ring = ofi_ring,
+};
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
+                                const char *params);
+EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
+
+void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
+{
+    core_provider_init(info, params, &transport);
+}
+
+void dat_provider_fini(const DAT_PROVIDER_INFO *info)
+{
+    core_provider_fini(info);
+}
