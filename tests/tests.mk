@@ -27,6 +27,14 @@ TEST_RPATH    := -Wl,-rpath,'$$ORIGIN/../../lib'
 LIBBENCH := $(TEST_BIN)/libbench.a
 COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 
+# The provider's tests over TCP, too: those that need what only shm has are not
+# among them, or leave it out (util.h).
+OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
+  ia many missing_evds order rdma sendrecv shared_evd sleepers
+OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
+  $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
+TEST_PROGRAMS += $(OFI_PROGRAMS)
+
 .PHONY: test tests test-run
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 
@@ -73,6 +81,10 @@ $(call programs,integration): $(TEST_BIN)/integration/%: \
 	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
+$(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
+	printf '#!/bin/sh\nTEST_IA=tcp-lo exec "$${0%%/*}/test_$*"\n' > $@
+	chmod +x $@
+
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	@mkdir -p $(@D)
 	install -m 755 $< $@
@@ -87,7 +99,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
 # Foreign programs can't load a sanitized provider, and documents and packages
 # are the same in every build; provider and transport are what has threads.
-PLAIN_ONLY := dapltest dtest docs install layers
+PLAIN_ONLY := dapltest dtest tcp docs install layers
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)

@@ -299,9 +299,9 @@ static void on_error(struct ofi_ia *oia)
         ofi_conn_ended(c);
 }
 
-void ofi_cm_events(struct ofi_ia *oia)
+bool ofi_cm_events(struct ofi_ia *oia)
 {
-    for (;;) {
+    for (bool any = false;; any = true) {
         union event event;
         uint32_t number;
         /* tcp takes a stranger's closing for "not yet" if this is EAGAIN */
@@ -312,6 +312,6 @@ void ofi_cm_events(struct ofi_ia *oia)
         else if (n >= (ssize_t)sizeof event.cm)
             on_event(oia, number, &event, (size_t)n);
         else
-            break;
+            return any;
     }
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ofi.h"
 
@@ -360,6 +361,8 @@ uint64_t ofi_conn_look(struct ofi_conn *c, uint64_t now)
  * libfabric has of it stays: to give it back would be felt there. */
 void ofi_conn_forked(struct ofi_conn *c)
 {
+    if (c->fd >= 0)
+        close(c->fd);
     c->fid = NULL;
     c->fd = -1;
     c->open = c->live = false;

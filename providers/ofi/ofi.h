@@ -63,13 +63,16 @@ struct ofi_hello {
 
 /* Where the network has no words of its own for it, connections tell each other
  * by writing to a control word of the peer's with this key; what is said is in
- * the immediate data, as are the kinds of messages. */
+ * the immediate data, with the number of the connection. So is what comes with
+ * a message: that it is solicited; or the immediate data of an RDMA write in
+ * the low half, and its length above. */
 #define OFI_CONTROL_KEY 1 /* keys of ranges are larger */
 #define OFI_CONTROL     (UINT64_C(1) << 63)
-#define OFI_CONFIRM     (UINT64_C(1) << 60) /* the active side has the answer */
-#define OFI_BYE         (UINT64_C(1) << 59) /* it disconnects */
-#define OFI_IMMED       (UINT64_C(1) << 62) /* of an RDMA write: low 32 bits */
+#define OFI_CONFIRM     (UINT64_C(1) << 33) /* the active side has the answer */
+#define OFI_BYE         (UINT64_C(1) << 32) /* it disconnects */
+#define OFI_IMMED       (UINT64_C(1) << 62)
 #define OFI_SOLICITED   (UINT64_C(1) << 61)
+#define OFI_IMMED_MAX   ((UINT64_C(1) << 29) - 1) /* bytes of such a write */
 
 enum ofi_state {
     OFI_CONNECTING, /* active: waits for the answer */
@@ -123,6 +126,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool live;             /* receives may be completed */
     bool stuck;            /* libfabric had no room */
     unsigned reads;        /* unfinished */
+    unsigned injected;     /* since the last request that libfabric completes */
     uint64_t next_request; /* the first that libfabric does not have */
     struct ofi_op receive;
     struct ofi_early *early, **early_end;
@@ -225,8 +229,8 @@ DAT_RETURN ofi_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
 DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
                       const void *private_data);
 void ofi_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
-/* Reads the EQ until it is empty; ia->lock is held. */
-void ofi_cm_events(struct ofi_ia *oia);
+/* Reads the EQ until it is empty; was there anything? ia->lock is held. */
+bool ofi_cm_events(struct ofi_ia *oia);
 
 /* data.c */
 DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto);

@@ -7,6 +7,7 @@
  * reads it itself when they have stopped.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -16,6 +17,7 @@
 
 #define AWAY_NS 1000000u
 #define EVENTS  32
+#define IN_VAIN 100     /* set-up needs a few */
 #define LONGEST 3600000 /* ms */
 
 enum { WAKE, EQ, CQ, LINK, CONN }; /* epoll data: kind, connection's id */
@@ -51,9 +53,11 @@ static void on_peers_end(struct ofi_ia *oia, uint32_t id)
         atomic_store(&c->failed, true);
 }
 
-static void on_events(struct ofi_ia *oia, const struct epoll_event *events,
+/* Returns whether the EQ was among them. */
+static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
                       int n)
 {
+    bool eq = false;
     for (int i = 0; i < n; i++) {
         uint64_t count;
         switch ((uint32_t)events[i].data.u64) {
@@ -63,6 +67,9 @@ static void on_events(struct ofi_ia *oia, const struct epoll_event *events,
         case LINK:
             ofi_device_changed(oia);
             break;
+        case EQ:
+            eq = true;
+            break;
         case CONN:
             on_peers_end(oia, (uint32_t)(events[i].data.u64 >> 32));
             break;
@@ -70,6 +77,7 @@ static void on_events(struct ofi_ia *oia, const struct epoll_event *events,
             break;
         }
     }
+    return eq;
 }
 
 /* -------------------------------------------------------------- the CQ --- */
@@ -111,7 +119,6 @@ static void mind_cq(struct ofi_ia *oia, uint64_t *seen)
 static uint64_t mind_conns(struct ofi_ia *oia)
 {
     uint64_t now = ofi_now_ns(), next = UINT64_MAX;
-    ofi_cm_events(oia);
     for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
         n = c->next;
         uint64_t look = ofi_conn_look(c, now);
@@ -140,15 +147,20 @@ static void *run(void *arg)
     struct ofi_ia *oia = arg;
     struct epoll_event events[EVENTS];
     uint64_t polls = 0;
+    unsigned in_vain = 0; /* the EQ was said to have something */
     core_cancel_off();
     core_ia_lock(oia->ia);
     while (!oia->stop) {
+        in_vain = ofi_cm_events(oia) ? 0 : in_vain;
         uint64_t next = mind_conns(oia);
         core_ia_unlock(oia->ia);
         mind_cq(oia, &polls);
+        /* one that can't be accepted for want of descriptors stays there */
+        if (in_vain > IN_VAIN)
+            poll(NULL, 0, 1);
         int n = epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, next));
         core_ia_lock(oia->ia);
-        on_events(oia, events, n);
+        in_vain += on_events(oia, events, n);
     }
     core_ia_unlock(oia->ia);
     return NULL;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's genuine dapltest over the provider `shm`.
+# Debian's genuine dapltest over the provider `shm`, or the rail IA=name.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 

@@ -84,6 +84,7 @@ static void dequeue_it(scene_t *s)
 
 static void fetching(void **state)
 {
+    NEEDS_ARRIVAL();
     static void (*const call[])(scene_t *) = {wait_for_it, dequeue_it};
     (void)state;
     for (int i = 0; i < 2 * MEMORY_KINDS; i++) {
@@ -135,6 +136,7 @@ static void writing(void **state)
 static void adding(void **state)
 {
     (void)state;
+    NEEDS_ATOMICS();
     accessing(add_it, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT);
 }
 

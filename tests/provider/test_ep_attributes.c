@@ -69,6 +69,7 @@ static void too_many_are_refused(void **state)
 static void srq_keeps_its_zone(void **state)
 {
     (void)state;
+    NEEDS(max_srqs);
     end_t end;
     DAT_SRQ_HANDLE srq;
     DAT_EP_HANDLE ep;

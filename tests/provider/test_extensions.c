@@ -128,6 +128,7 @@ static uint64_t *word(const region_t *region, size_t index)
 static void atomics(void **state)
 {
     (void)state;
+    NEEDS_ATOMICS();
     static unsigned char found[BYTES + 2 * GUARD];
     uint64_t now;
     for (int place = 0; place < PEER_PLACES; place++) {
@@ -168,6 +169,7 @@ static void atomics(void **state)
 static void atomics_need_alignment(void **state)
 {
     (void)state;
+    NEEDS_ATOMICS();
     fixture_t f;
     open_pair(&f, PEER_PROCESS, MEMORY_MEMFD);
     DAT_LMR_TRIPLET iov = local(&f.me.mem, 0, 8);
@@ -309,6 +311,7 @@ static void serve_clients(memory_kind_t kind)
 static void atomics_of_many(void **state)
 {
     (void)state;
+    NEEDS_ATOMICS();
     for (int kind = 0; kind < MEMORY_KINDS; kind++)
         serve_clients((memory_kind_t)kind);
 }

@@ -78,10 +78,9 @@ static void ia_attributes(void **state)
     assert_true(ia.max_iov_segments_per_rdma_read >= 4);
     assert_true(ia.max_iov_segments_per_rdma_write >= 4);
     assert_true(ia.max_lmrs >= 64);
-    assert_true(ia.max_rmrs >= 64);
+    assert_true(!ia.max_rmrs || ia.max_rmrs >= 64);
     assert_true(ia.max_pzs >= 16);
-    assert_true(ia.max_srqs >= 1);
-    assert_true(ia.max_recv_per_srq >= 256);
+    assert_true(!ia.max_srqs || ia.max_recv_per_srq >= 256);
     assert_true(ia.max_message_size >= 1 << 20);
     assert_true(ia.max_rdma_size >= 1 << 22);
     assert_true(ia.max_rdma_read_per_ep_in >= 1);
@@ -97,7 +96,7 @@ static void ia_attributes(void **state)
     assert_int_equal(prov.is_thread_safe, DAT_FALSE);
     assert_true(prov.max_private_data_size >= 64);
     assert_int_equal(prov.ep_creator, DAT_PSP_CREATES_EP_NEVER);
-    assert_true(prov.srq_supported);
+    assert_int_equal(!!prov.srq_supported, ia.max_srqs > 0);
     for (int i = 0; i < 6; i++)
         assert_true(prov.evd_stream_merging_supported[i][i]);
     end_close(&end);
@@ -109,6 +108,7 @@ static void ia_extensions_are_listed(void **state)
     static const char *const wanted[] = {DAT_IB_ATTR_IMMED_DATA,
                                          DAT_IB_ATTR_FETCH_AND_ADD,
                                          DAT_IB_ATTR_CMP_AND_SWAP};
+    NEEDS_ATOMICS();
     end_t end;
     DAT_PROVIDER_ATTR prov = {0};
     end_open(&end, NULL);

@@ -7,6 +7,7 @@
 static void srq_without_recv_evd(void **state)
 {
     (void)state;
+    NEEDS(max_srqs);
     end_t a, b;
     DAT_SRQ_ATTR attr = {.max_recv_dtos = 4, .max_recv_iov = 1};
     DAT_SRQ_HANDLE srq;
@@ -45,6 +46,7 @@ static void srq_without_recv_evd(void **state)
 static void bind_without_request_evd(void **state)
 {
     (void)state;
+    NEEDS(max_rmrs);
     end_t a, b;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_CONTEXT context;

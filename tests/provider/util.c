@@ -15,6 +15,17 @@ const char *ia_name(void)
     return name ? name : IA_DEFAULT;
 }
 
+DAT_IA_ATTR ia_attributes_of(const char *name)
+{
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_IA_ATTR attr;
+    DAT_OK(dat_ia_open((DAT_NAME_PTR)name, 8, &async, &ia));
+    DAT_OK(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+    DAT_OK(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+    return attr;
+}
+
 void check_dat(DAT_RETURN got, DAT_RETURN want, const char *call,
                const char *file, int line)
 {

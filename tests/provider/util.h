@@ -22,6 +22,26 @@
 #define IA_NAME    ia_name()
 #define IA_DEFAULT "shm0"
 const char *ia_name(void);
+/** Skips the test over networks on which a request is complete as soon as its
+ *  memory is free again, not only when the peer has the data (TCP). */
+#define NEEDS_ARRIVAL()                                                        \
+    do {                                                                       \
+        if (strcmp(IA_NAME, IA_DEFAULT))                                       \
+            skip();                                                            \
+    } while (0)
+/** Skips it where the IA can't do something: an IA attribute is 0. */
+#define NEEDS(attribute)                                                       \
+    do {                                                                       \
+        if (!ia_attributes_of(IA_NAME).attribute)                              \
+            skip();                                                            \
+    } while (0)
+DAT_IA_ATTR ia_attributes_of(const char *name);
+/** Skips it where there are no atomics. */
+#define NEEDS_ATOMICS()                                                        \
+    do {                                                                       \
+        if (strcmp(IA_NAME, IA_DEFAULT))                                       \
+            skip();                                                            \
+    } while (0)
 /** Bound of every wait that must succeed, in milliseconds. */
 #define WAIT_MS 10000
 /** Bytes before and after registered memory that nobody may touch. */

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What runs over shared memory runs over TCP by libfabric: genuine dapltest and
+# dtest, and our programs.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+here=$SOURCE/tests/integration
+bench=$BUILD/bin/railbench
+export BUILD SOURCE
+
+if ! [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
+    echo "there is no libfabric here"
+    exit 77
+fi
+
+small=(--sizes '0,8,4K,1M' --iterations 10 --warmup 2 --repeat 2 --validate)
+check 'railbench bw' "$bench" bw --rails tcp-lo "${small[@]}"
+check 'railbench lat' "$bench" lat --rails tcp-lo "${small[@]}"
+check 'railbench allgather' "$bench" allgather --rails tcp-lo --ranks 4 \
+    --sizes '8,16K' --iterations 10 --repeat 2 --validate
+check 'shared memory and TCP side by side' "$bench" bibw --rails shm0,tcp-lo \
+    "${small[@]}"
+check 'dtest' env IA=tcp-lo bash "$here/dtest.sh"
+check 'dapltest' env IA=tcp-lo bash "$here/dapltest.sh"
