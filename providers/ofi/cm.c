@@ -236,6 +236,10 @@ DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
     unsigned char hello[CM_DATA_MAX];
     size_t bytes = say_hello(c, c->oia, size, private_data, hello);
     int err = ofi_conn_attach(c, ep, c->info);
+    if (!err) /* it was accepted by libfabric before, in order */
+        c->fd = ofi_socket_find(c->fid, c->oia->last_accepted + 1);
+    if (c->fd >= 0)
+        c->oia->last_accepted = c->fd;
     if (!err)
         err = fi_accept(c->fid, hello, bytes);
     if (err) {

@@ -99,6 +99,7 @@ int ofi_conn_attach(struct ofi_conn *c, struct core_ep *ep,
         err = hand_receives(c);
     core_ep_unlock(ep);
     atomic_fetch_add(&oia->open_conns, !!fid);
+    c->guess = ofi_socket_next();
     return err;
 }
 
@@ -159,7 +160,8 @@ void ofi_conn_established(struct ofi_conn *c, const void *private_data,
     struct core_ep *ep = c->ep;
     c->state = OFI_CONNECTED;
     c->deadline = NEVER;
-    c->fd = ofi_socket_find(c->fid);
+    if (c->fd < 0)
+        c->fd = ofi_socket_find(c->fid, c->guess);
     if (core_ep_poll(ep)) {
         ofi_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
         return;

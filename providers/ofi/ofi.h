@@ -112,6 +112,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     uint64_t deadline, look; /* ns, UINT64_MAX none */
     struct fi_info *info;    /* of a request that came in */
     int fd;                  /* its socket, where it is known; else -1 */
+    int guess;               /* near it */
     bool watched;            /* by the thread, for the peer's end */
     size_t unread;           /* bytes, when the peer's end was seen */
     uint64_t answered;       /* ns: the peer's system did not owe an answer */
@@ -161,6 +162,7 @@ struct ofi_ia {
     /* connections, under ia->lock; and by number, under cq_lock, too */
     struct ofi_conn *conns;
     struct ofi_conn *by_id[OFI_MAX_EPS];
+    int last_accepted; /* a descriptor */
     uint32_t last_id;
     pthread_mutex_t cq_lock;
     atomic_uint open_conns; /* 0: there is nothing to poll */
@@ -254,8 +256,11 @@ void ofi_thread_watch(struct ofi_conn *c);
 void ofi_thread_forked(struct ofi_ia *oia);
 
 /* socket.c */
-/* The socket of an endpoint, or -1: it is none of TCP's. */
-int ofi_socket_find(struct fid_ep *fid);
+/* The socket of a connected endpoint, or -1: it is none of TCP's. It is looked
+ * for near the guess first. */
+int ofi_socket_find(struct fid_ep *fid, int guess);
+/* The descriptor that would be given out next. */
+int ofi_socket_next(void);
 /* Bytes sent that the peer's system has not acknowledged; 0: none, or it can't
  * be known. */
 size_t ofi_socket_unsent(int fd);

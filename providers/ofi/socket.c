@@ -11,10 +11,14 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "ofi.h"
+
+#define NEAR 8
 
 struct pair {
     struct sockaddr_storage local, peer;
@@ -32,6 +36,29 @@ static bool is_socket(int fd, const struct pair *of)
            !memcmp(&p.peer, &of->peer, p.peer_size);
 }
 
+/* Descriptors are given out in order. */
+static int near(const struct pair *of, int guess)
+{
+    for (int fd = guess < NEAR ? 0 : guess - NEAR; fd < guess + NEAR; fd++)
+        if (is_socket(fd, of))
+            return fd;
+    return -1;
+}
+
+static int anywhere(const struct pair *of)
+{
+    int found = -1;
+    DIR *all = opendir("/proc/self/fd");
+    for (struct dirent *e; all && found < 0 && (e = readdir(all));) {
+        int fd = atoi(e->d_name);
+        if (fd > 0 && is_socket(fd, of))
+            found = fd;
+    }
+    if (all)
+        closedir(all);
+    return found;
+}
+
 /* An idle connection asks now and then whether the peer is still there. */
 static void keep_alive(int fd)
 {
@@ -42,7 +69,16 @@ static void keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 }
 
-int ofi_socket_find(struct fid_ep *fid)
+int ofi_socket_next(void)
+{
+    int fd = eventfd(0, EFD_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    close(fd);
+    return fd;
+}
+
+int ofi_socket_find(struct fid_ep *fid, int guess)
 {
     struct pair of = {.local_size = sizeof of.local,
                       .peer_size = sizeof of.peer};
@@ -52,16 +88,9 @@ int ofi_socket_find(struct fid_ep *fid)
         return -1;
     of.local_size = (socklen_t)local;
     of.peer_size = (socklen_t)peer;
-    DIR *all = opendir("/proc/self/fd");
-    if (!all)
-        return -1;
-    int found = -1;
-    for (struct dirent *e; found < 0 && (e = readdir(all));) {
-        int fd = atoi(e->d_name);
-        if (fd > 0 && is_socket(fd, &of))
-            found = fd;
-    }
-    closedir(all);
+    int found = near(&of, guess);
+    if (found < 0)
+        found = anywhere(&of);
     if (found < 0)
         return -1;
     fcntl(found, F_SETFD, FD_CLOEXEC);

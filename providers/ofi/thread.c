@@ -11,14 +11,18 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ofi.h"
 
-#define AWAY_NS 1000000u
-#define EVENTS  32
-#define IN_VAIN 100     /* set-up needs a few */
-#define LONGEST 3600000 /* ms */
+#define AWAY_NS  1000000u
+#define EVENTS   32
+#define POLL_NS  5000 /* of a consumer that does nothing else */
+#define POLLS    16
+#define IN_VAIN  1000 /* set-up needs some */
+#define SLICE_NS 100000u
+#define LONGEST  3600000 /* ms */
 
 enum { WAKE, EQ, CQ, LINK, CONN }; /* epoll data: kind, connection's id */
 
@@ -98,14 +102,29 @@ static bool serve(struct ofi_ia *oia)
     return !busy;
 }
 
-/* Whose is the CQ? Consumers', as long as they have polled since the last look
- * and none sleeps: then it is not waited for. */
-static void mind_cq(struct ofi_ia *oia, uint64_t *seen)
+struct minding {
+    uint64_t polls, when; /* at the last look */
+    unsigned in_vain;     /* the EQ was said to have something */
+};
+
+/* Do consumers poll all the time? One that looks at memory instead, where the
+ * peer writes, needs the thread as much as one that computes; so does one that
+ * sleeps. */
+static bool is_polled(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
-    bool polled = polls != *seen && !atomic_load(&oia->ia->bells);
-    *seen = polls;
-    if (!polled && serve(oia)) {
+    uint64_t now = ofi_now_ns();
+    uint64_t least = (now - m->when) / POLL_NS;
+    bool polled = polls - m->polls > (least > POLLS ? least : POLLS);
+    m->polls = polls;
+    m->when = now;
+    return polled && !atomic_load(&oia->ia->bells);
+}
+
+/* Whose is the CQ? If it is the consumers', it is not waited for. */
+static void mind_cq(struct ofi_ia *oia, struct minding *m)
+{
+    if (!is_polled(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         control(oia, EPOLL_CTL_MOD, oia->cq_fd, EPOLLIN | EPOLLONESHOT, CQ, 0);
     } else {
@@ -142,25 +161,39 @@ static int sleep_ms(struct ofi_ia *oia, uint64_t next)
     return ms > LONGEST ? LONGEST : (int)ms;
 }
 
+/* Consumers that spin may have all cores: the thread is to get one at once, for
+ * the moment that it needs it. Linux from 6.12 on knows such slices. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attr = {.size = sizeof attr, .policy = SCHED_OTHER, .runtime = SLICE_NS};
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static void *run(void *arg)
 {
     struct ofi_ia *oia = arg;
     struct epoll_event events[EVENTS];
-    uint64_t polls = 0;
-    unsigned in_vain = 0; /* the EQ was said to have something */
+    struct minding m = {0};
     core_cancel_off();
+    ask_for_short_slices();
     core_ia_lock(oia->ia);
     while (!oia->stop) {
-        in_vain = ofi_cm_events(oia) ? 0 : in_vain;
+        m.in_vain = ofi_cm_events(oia) ? 0 : m.in_vain;
         uint64_t next = mind_conns(oia);
         core_ia_unlock(oia->ia);
-        mind_cq(oia, &polls);
+        mind_cq(oia, &m);
         /* one that can't be accepted for want of descriptors stays there */
-        if (in_vain > IN_VAIN)
+        if (m.in_vain > IN_VAIN)
             poll(NULL, 0, 1);
         int n = epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, next));
         core_ia_lock(oia->ia);
-        in_vain += on_events(oia, events, n);
+        m.in_vain += on_events(oia, events, n);
     }
     core_ia_unlock(oia->ia);
     return NULL;
