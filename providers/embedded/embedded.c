@@ -14,7 +14,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +71,27 @@ static int append_file(int out, const char *path)
     return n == 0 && write(out, "\n", 1) == 1 ? 0 : -1;
 }
 
+/* A rail over TCP for each interface that is up, of the name tcp-INTERFACE, if
+ * the provider lies beside the embedded entries; that of the loopback interface
+ * is among these. */
+static void append_interfaces(int out, const char *entries)
+{
+    char library[PATH_MAX];
+    struct ifaddrs *all;
+    int n = snprintf(library, sizeof library, "%.*slibdapl_ofi.so",
+                     (int)(strrchr(entries, '/') + 1 - entries), entries);
+    if (n >= (int)sizeof library || access(library, R_OK) || getifaddrs(&all))
+        return;
+    for (const struct ifaddrs *at = all; at; at = at->ifa_next)
+        if (at->ifa_addr && at->ifa_addr->sa_family == AF_INET &&
+            (at->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP)
+            dprintf(out,
+                    "tcp-%s u2.0 nonthreadsafe default %s dapl_rail.0.1 "
+                    "\"provider=tcp device=%s\" \"\"\n",
+                    at->ifa_name, library, at->ifa_name);
+    freeifaddrs(all);
+}
+
 __attribute__((constructor)) static void embedded_init(void)
 {
     char path[PATH_MAX], fd_path[64];
@@ -89,6 +112,8 @@ __attribute__((constructor)) static void embedded_init(void)
                      strerror(errno));
         goto fail;
     }
+    if (!getenv(EMBEDDED_ENV))
+        append_interfaces(fd, path);
     if (lseek(fd, 0, SEEK_SET) < 0)
         goto fail;
     if (before && !(user_override = strdup(before)))
