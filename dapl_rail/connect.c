@@ -83,6 +83,11 @@ int drail_connect(drail_t *t, unsigned rank)
                     "drail_connect: rank %u is not another of %u ranks", rank,
                     t->job->size);
     struct peer *peer = &t->peers[rank];
+    if (!peer->rails)
+        return fail(t, DRAIL_EPEER,
+                    "drail_connect: no rail reaches rank %u on host %s from "
+                    "here",
+                    rank, peer->host);
     if (peer->connected) {
         if (!has_ended(t, peer))
             return 0;

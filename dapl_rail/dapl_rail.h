@@ -77,8 +77,12 @@ typedef struct drail_rail_info {
     char vendor[DRAIL_NAME_MAX];   /**< IA attribute vendor_name */
     char provider[DRAIL_NAME_MAX]; /**< provider attribute provider_name */
     char address[DRAIL_NAME_MAX];  /**< IA address, printable */
-    char fabric[DRAIL_NAME_MAX];   /**< "shm", "verbs", …; with
+    char fabric[DRAIL_NAME_MAX];   /**< what it reaches: "shm", or as the
+                                        provider says; else its kind and the
+                                        network of its address
+                                        ("verbs:10.1.0.0/24"), or its name; with
                                         " (link model)" when modelled */
+    bool host_only;                /**< it reaches ranks of its host only */
     unsigned dapl_major, dapl_minor;
     uint64_t max_message; /**< longest send */
     uint64_t max_rdma;    /**< longest RDMA read or write */
@@ -453,9 +457,20 @@ typedef struct drail drail_t;
 
 /**
  * Opens the rails of @p cfg: per rail one IA, PZ, PSP and its EVDs. All
- * ranks of the job call it together (it exchanges addresses). Rank 0 opens
- * first; where it fails, the others don't try and get DRAIL_EPEER. Ranks whose
- * rails differ, in number or name, get DRAIL_EINVAL.
+ * ranks of the job call it together (it exchanges addresses), and where one
+ * fails, all do. Rank 0 opens first; where it fails, the others don't try and
+ * get DRAIL_EPEER.
+ *
+ * Rails match by fabric (drail_rail_info_t), several on one fabric by name,
+ * then in their order: those of every rank are numbered as their counterparts
+ * in rank 0 are, with weights and fixed_rail. Ranks of one host (of one name,
+ * boot, user, and namespaces) reach each other by rails that don't leave it, if
+ * there are any, all others by the rest. Engine auto and policy adaptive
+ * compare ways to another host where there is one.
+ *
+ * @return DRAIL_EINVAL in all ranks, with the same sentence, where a rail has
+ * no counterpart, or a setting that must be the same differs: DRAIL_DEPTH,
+ * DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS.
  * @param out set on success only. @param err may be NULL.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
@@ -482,9 +497,7 @@ const char *drail_last_error(const drail_t *rail);
  * lost; memory and keys stay as they are. An end that is not known here yet
  * shows in the next operations: then call again.
  *
- * @return DRAIL_EINVAL at both ends, with a sentence that names the
- * setting and both values, when they differ in one of which both must have the
- * same: DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS.
+ * @return DRAIL_EPEER also where no rail reaches the peer.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 

@@ -10,6 +10,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/settings.h"
+#include "dapl_rail/cards.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
@@ -27,14 +28,6 @@
 
 #define DEPTH_MIN 4
 #define CLOSE_MS  1000 /* for the peers to see the disconnection */
-
-/* What every rank tells all others when it opens. */
-struct card_set {
-    int32_t error; /* of this rank's rails */
-    uint32_t nrails;
-    uint32_t depth; /* that fits there */
-    struct card cards[DRAIL_MAX_RAILS];
-};
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
 {
@@ -185,26 +178,28 @@ static int rails_open(drail_t *t, drail_error_t *err)
     return rc;
 }
 
-/* Ranks are alike: where rank 0 can't open its rails, the others don't try,
- * and what providers write to stderr is written once. */
-static int rails_open_in_turn(drail_t *t, drail_error_t *err)
+/*
+ * Rank 0's. Ranks are alike: where it can't open its rails, the others don't
+ * try, and what providers write to stderr is written once. Takes part also when
+ * this rank has failed already: nobody is to wait for it, and none goes on.
+ */
+static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
+                            drail_error_t *err)
 {
-    unsigned size = t->job->size;
-    int32_t mine = 0, *all = calloc(size, sizeof *all);
-    if (!all)
-        return error_set(err, DRAIL_ENOMEM, "out of memory");
-    if (t->job->rank == 0)
+    int32_t mine = failed, all[MAX_RANKS];
+    if (!failed && job->rank == 0)
         mine = rails_open(t, err);
-    int rc =
-        drail_job_allgather(t->job, &mine, sizeof mine, all, t->cfg.timeout_ms);
+    int rc = drail_job_allgather(job, &mine, sizeof mine, all,
+                                 failed ? -1 : t->cfg.timeout_ms);
     if (mine)
-        rc = mine;
-    else if (rc)
-        error_set(err, rc, "wait for rank 0: %s", drail_strerror(rc));
-    else if (t->job->rank > 0 && !all[0]) /* else see cards_check() */
-        rc = rails_open(t, err);
-    free(all);
-    return rc;
+        return mine;
+    if (rc)
+        return error_set(err, rc, "wait for all ranks: %s", drail_strerror(rc));
+    for (unsigned rank = 0; rank < job->size; rank++)
+        if (all[rank])
+            return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,
+                             drail_strerror(all[rank]));
+    return 0;
 }
 
 /* Which cores the threads of this rank take; see DRAIL_PIN_AUTO. */
@@ -230,121 +225,37 @@ static void places_find(drail_t *t)
     locality_close(topology);
 }
 
-/* Do all ranks have the same rails open? */
-static int cards_check(const drail_t *t, const struct card_set *all,
-                       drail_error_t *err)
-{
-    for (unsigned rank = 0; rank < t->job->size; rank++) {
-        const struct card_set *set = &all[rank];
-        if (set->error)
-            return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,
-                             drail_strerror(set->error));
-        if (set->nrails != t->nrails)
-            return error_set(err, DRAIL_EINVAL,
-                             "rank %u has %u rails, rank %u has %u", rank,
-                             set->nrails, t->job->rank, t->nrails);
-        for (unsigned r = 0; r < t->nrails; r++)
-            if (strcmp(set->cards[r].name, t->names[r]))
-                return error_set(err, DRAIL_EINVAL,
-                                 "rail %u is %.60s in rank %u and %s in rank "
-                                 "%u",
-                                 r, set->cards[r].name, rank, t->names[r],
-                                 t->job->rank);
-    }
-    return 0;
-}
-
-/* Takes part also when this rank's rails failed: the others must hear it. */
-static int cards_exchange(drail_t *t, int failed, drail_error_t *err)
-{
-    unsigned size = t->job->size;
-    struct card_set *mine = calloc(1, sizeof *mine);
-    struct card_set *all = calloc(size, sizeof *all);
-    int rc = DRAIL_ENOMEM;
-    if (!mine || !all) {
-        error_set(err, rc, "out of memory");
-        goto out;
-    }
-    mine->error = failed;
-    mine->nrails = t->nrails;
-    mine->depth = t->cfg.depth;
-    for (unsigned r = 0; r < t->nrails; r++) {
-        strcpy(mine->cards[r].name, t->names[r]);
-        mine->cards[r].conn_qual = t->rails[r].conn_qual;
-        mine->cards[r].address = t->rails[r].address;
-    }
-    rc =
-        drail_job_allgather(t->job, mine, sizeof *mine, all, t->cfg.timeout_ms);
-    if (failed) {
-        rc = failed;
-        goto out;
-    }
-    if (rc) {
-        error_set(err, rc, "exchange of addresses: %s", drail_strerror(rc));
-        goto out;
-    }
-    for (unsigned rank = 0; rank < size; rank++)
-        for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++)
-            all[rank].cards[r].name[DRAIL_NAME_MAX - 1] = '\0';
-    rc = cards_check(t, all, err);
-    for (unsigned rank = 0; !rc && rank < size; rank++) {
-        struct card *cards = &t->cards[rank * t->nrails];
-        memcpy(cards, all[rank].cards, t->nrails * sizeof *cards);
-        t->peers[rank].cards = cards;
-        rc = depth_lower(t, all[rank].depth, err);
-    }
-out:
-    free(mine);
-    free(all);
-    return rc;
-}
-
 static int allocate(drail_t *t)
 {
     unsigned size = t->job->size;
-    size_t bytes = t->nrails * sizeof *t->rails;
-    t->rails = alloc_lines(bytes);
+    t->rails = alloc_lines(t->nrails * sizeof *t->rails);
     t->peers = calloc(size, sizeof *t->peers);
     t->cards = calloc((size_t)size * t->nrails, sizeof *t->cards);
-    if (!t->rails || !t->peers || !t->cards)
-        return DRAIL_ENOMEM;
-    for (unsigned r = 0; r < t->nrails; r++) {
+    for (unsigned r = 0; t->rails && r < t->nrails; r++) {
         t->rails[r].owner = t;
         t->rails[r].index = r;
     }
-    for (unsigned rank = 0; rank < size; rank++) {
+    for (unsigned rank = 0; t->peers && rank < size; rank++) {
         t->peers[rank].owner = t;
         t->peers[rank].rank = rank;
         t->peers[rank].rails = all_rails(t);
-        t->peers[rank].up = all_rails(t);
     }
-    int rc = cache_open(t);
+    int rc = t->rails && t->peers && t->cards ? cache_open(t) : DRAIL_ENOMEM;
     return rc ? rc : timing_open(t);
 }
 
-int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
-               drail_error_t *err)
+/* What can be done, and fail, without the other ranks. */
+static int prepare(drail_t *t, const drail_config_t *cfg, drail_error_t *err)
 {
-    if (!job || !cfg || !out)
-        return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
-    drail_t *t = calloc(1, sizeof *t);
-    if (!t)
-        return error_set(err, DRAIL_ENOMEM, "out of memory");
-    t->job = job;
-    t->cfg = *cfg;
-    t->last = &t->error;
-    t->depth_asked = cfg->depth;
-    t->handlers = &mailbox_handlers;
-
     int rc = settings_load(NULL, &t->tuning, err);
     if (!rc)
         rc = config_check(cfg, err);
     if (rc)
-        goto fail;
-    spin_init(&t->spin, job->platform, SPIN_YIELD_NS,
+        return rc;
+    spin_init(&t->spin, t->job->platform, SPIN_YIELD_NS,
               t->tuning.spin_us * 1000ull);
     t->nrails = cfg->nrails;
-    t->common = all_rails(t);
+    t->common = t->measured = all_rails(t);
     for (unsigned r = 0; r < t->nrails; r++) {
         strcpy(t->names[r], cfg->rails[r]);
         t->cfg.rails[r] = t->names[r];
@@ -353,20 +264,51 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                        err);
     if (!rc && allocate(t))
         rc = error_set(err, DRAIL_ENOMEM, "out of memory");
-    if (rc)
-        goto fail;
-    rc = cards_exchange(t, rails_open_in_turn(t, err), err);
-    if (rc)
-        goto fail;
-    places_find(t);
-    way_settle(t);
-    *out = t;
-    return 0;
-fail:
-    drail_close(t);
     return rc;
 }
 
+static drail_t *handle_new(drail_job_t *job, const drail_config_t *cfg)
+{
+    drail_t *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->job = job;
+    t->cfg = *cfg;
+    t->last = &t->error;
+    t->depth_asked = cfg->depth;
+    t->handlers = &mailbox_handlers;
+    return t;
+}
+
+int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
+               drail_error_t *err)
+{
+    if (!job || !cfg || !out)
+        return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
+    drail_t *t = handle_new(job, cfg);
+    struct card_set *room = cards_room(job);
+    int rc = t && room ? prepare(t, cfg, err)
+                       : error_set(err, DRAIL_ENOMEM, "out of memory");
+    rc = rails_open_first(job, t, rc, err);
+    if (rc)
+        goto out;
+    if (job->rank > 0)
+        rc = rails_open(t, err);
+    rc = cards_exchange(t, room, rc, err);
+    if (!rc)
+        rc = depth_lower(t, t->cfg.depth, err);
+    if (rc)
+        goto out;
+    places_find(t);
+    timing_begin(t);
+    way_settle(t);
+    *out = t;
+out:
+    free(room);
+    if (rc)
+        drail_close(t);
+    return rc;
+}
 static bool link_ended(struct link *link)
 {
     return link->state != LINK_UP;

@@ -26,6 +26,8 @@ struct drail {
     struct rail *rails;
     unsigned nrails;
     uint32_t common;      /* rails over which every rank reaches every other */
+    uint32_t measured;    /* rails whose ways are compared, see way.h */
+    uint64_t id;          /* random, the same on all ranks */
     unsigned depth_asked; /* cfg.depth is what fits */
     struct peer *peers;
     struct card *cards;

@@ -7,7 +7,6 @@
  */
 #include "dapl_rail/links/connect.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -32,19 +31,6 @@ static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
     return NULL;
 }
 
-/* The active side looks at the acceptance, or the rejection. */
-static bool unequal(struct link *link, const DAT_CONNECTION_EVENT_DATA *data)
-{
-    struct hello hello;
-    char text[sizeof link->why];
-    if (!hello_read(link->rail, data->private_data, data->private_data_size,
-                    &hello) ||
-        !hello_differs(link->rail, &hello, text, sizeof text))
-        return false;
-    link_down(link, DRAIL_EINVAL, "%s", text);
-    return true;
-}
-
 static void established(struct link *link,
                         const DAT_CONNECTION_EVENT_DATA *data)
 {
@@ -58,8 +44,6 @@ static void established(struct link *link,
         link_down(link, DRAIL_EPEER, "its answer is not that of the peer");
         return;
     }
-    if (active && unequal(link, data))
-        return;
     link->state = LINK_UP;
     link->established = true;
 }
@@ -93,14 +77,9 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     struct link *link = link_of(rail, data->ep_handle);
     if (!link)
         return;
-    switch ((unsigned)event->event_number) {
-    case DAT_CONNECTION_EVENT_ESTABLISHED:
+    if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
         established(link, data);
         return;
-    case DAT_CONNECTION_EVENT_PEER_REJECTED:
-        if (unequal(link, data))
-            return;
-        break;
     }
     /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&

@@ -17,6 +17,8 @@ struct mailbox;
 /* How to reach one rail of a rank. */
 struct card {
     char name[DRAIL_NAME_MAX];
+    char fabric[DRAIL_NAME_MAX]; /* what it reaches, … */
+    bool host_only;              /* … and nothing but its host */
     DAT_CONN_QUAL conn_qual;
     struct sockaddr_storage address;
 };
@@ -29,6 +31,7 @@ struct peer {
     _Atomic unsigned error_rail;
     char refused[200];   /* why we don't want it, "" else */
     struct card *cards;  /* nrails of them */
+    char host[64];       /* its name */
     uint32_t rails;      /* that reach it: there are links over these, … */
     _Atomic uint32_t up; /* … all of whose EPs are up over these */
     struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */

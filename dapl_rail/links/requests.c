@@ -93,20 +93,13 @@ static void attempt_begins(struct peer *peer, uint16_t attempt)
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
 
-/* The active side sees our settings. */
-static void reject(const struct rail *rail, DAT_CR_HANDLE cr)
-{
-    struct hello hello = hello_of(rail, 0);
-    dat_cr_reject(cr, sizeof hello, &hello);
-}
-
 /* Told to whoever connects to this peer. */
-static void refuse(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
-                   int code, const char *why)
+static void refuse(DAT_CR_HANDLE cr, struct peer *peer, int code,
+                   const char *why)
 {
     snprintf(peer->refused, sizeof peer->refused, "%s", why);
     atomic_store(&peer->error, code);
-    reject(rail, cr);
+    dat_cr_reject(cr, 0, NULL);
 }
 
 static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
@@ -119,7 +112,7 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     if (!rc)
         rc = link_open(rail, peer, ep, &link);
     if (rc) {
-        refuse(rail, cr, peer, rc, drail_last_error(t));
+        refuse(cr, peer, rc, drail_last_error(t));
         return;
     }
     peer->links[rail->index][ep] = link;
@@ -135,18 +128,13 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
 {
     struct hello hello;
     DAT_RETURN status;
-    char why[200];
     struct peer *peer = peer_asking(rail, cr, &hello, &status);
     if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
         return; /* its sender has given up: the provider took it back */
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, hello.attempt);
     if (!peer || is_late(peer, rail, &hello, cr))
-        reject(rail, cr);
-    else if (hello_differs(rail, &hello, why, sizeof why))
-        refuse(rail, cr, peer, DRAIL_EINVAL, why);
-    else if (hello.ep >= rail->owner->cfg.eps)
-        reject(rail, cr);
+        dat_cr_reject(cr, 0, NULL);
     else
         peer->waiting[rail->index][hello.ep] = cr;
 }

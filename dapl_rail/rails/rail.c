@@ -14,6 +14,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/keep.h"
+#include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
 #include "providers/embedded/embedded.h"
 
@@ -82,6 +83,33 @@ static void address_text(const struct sockaddr_storage *address, char *text)
     copy_name(text, buf);
 }
 
+/*
+ * What the rail reaches, as its provider says it. Otherwise all rails of this
+ * kind on one network; where that is not known, those of one name. Precision:
+ * it must leave room for what follows.
+ */
+static void describe_fabric(struct rail *rail,
+                            const DAT_PROVIDER_ATTR *provider,
+                            const char *model)
+{
+    drail_rail_info_t *info = &rail->info;
+    const char *fabric = attribute(provider, "fabric");
+    const char *scope = attribute(provider, "scope");
+    const char *kind = attribute(provider, "DAT_IB_DEVICE_NAME")
+                           ? "verbs"
+                           : provider->provider_name;
+    char network[64];
+    info->host_only = scope && !strcmp(scope, "host");
+    if (fabric)
+        snprintf(info->fabric, sizeof info->fabric, "%.49s%s", fabric, model);
+    else if (network_of(&rail->address, network, sizeof network))
+        snprintf(info->fabric, sizeof info->fabric, "%.15s:%.47s", kind,
+                 network);
+    else
+        snprintf(info->fabric, sizeof info->fabric, "%.15s:%.47s", kind,
+                 info->name);
+}
+
 static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
                      const DAT_PROVIDER_ATTR *provider)
 {
@@ -116,14 +144,7 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     const char *model = attribute(provider, "link_model");
     const char *copies = attribute(provider, "copies");
     snprintf(info->copies, sizeof info->copies, "%.159s", copies ? copies : "");
-    const char *fabric = attribute(provider, "fabric");
-    if (!fabric)
-        fabric = attribute(provider, "DAT_IB_DEVICE_NAME")
-                     ? "verbs"
-                     : provider->provider_name;
-    /* precision: the fabric's name must leave room for what follows */
-    snprintf(info->fabric, sizeof info->fabric, "%.40s%s", fabric,
-             model ? " (link model)" : "");
+    describe_fabric(rail, provider, model ? " (link model)" : "");
     snprintf(info->link_model, sizeof info->link_model, "%.255s",
              model ? model : "");
 }

@@ -129,7 +129,7 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
     unsigned turn = t->turn;
     timing_harvest(t); /* as the next message would */
     way_settle(t);
-    struct way way = way_of(t, all_rails(t), false, bytes);
+    struct way way = way_of(t, t->measured, false, bytes);
     const struct choice *c = way.choice;
     bool chosen = c && t->cfg.engine == DRAIL_ENGINE_AUTO;
     int n = cut(t, bytes, &way, chunks);

@@ -30,9 +30,9 @@ static uint32_t usable(const drail_t *t, unsigned kind)
     uint32_t rails = 0;
     for (unsigned r = 0; r < t->nrails; r++)
         if (t->cfg.weights[r] > 0)
-            rails |= RAIL_BIT(r);
+            rails |= t->measured & RAIL_BIT(r);
     bool weighted = kind == TIMED_MODES + DRAIL_POLICY_WEIGHTED && rails;
-    return weighted ? rails : all_rails(t);
+    return weighted ? rails : t->measured;
 }
 
 /* On one core, threads can't be faster than the caller. */
@@ -67,9 +67,13 @@ int timing_open(drail_t *t)
         return DRAIL_ENOMEM;
     t->timing->several_cores = several_cores();
     t->timing->team = t->cfg.team;
+    return 0;
+}
+
+void timing_begin(drail_t *t)
+{
     for (unsigned kind = 0; kind < TIMED_KINDS; kind++)
         begin(t, kind);
-    return 0;
 }
 
 void timing_reset(drail_t *t)
@@ -101,7 +105,7 @@ void timing_without_threads(drail_t *t)
 
 bool timing_applies(const drail_t *t)
 {
-    if (t->nrails < 2 || t->cfg.policy > DRAIL_POLICY_ADAPTIVE)
+    if (!several_rails(t->measured) || t->cfg.policy > DRAIL_POLICY_ADAPTIVE)
         return false;
     return t->cfg.engine == DRAIL_ENGINE_AUTO ||
            (t->cfg.engine != DRAIL_ENGINE_SINGLE &&

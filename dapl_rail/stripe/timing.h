@@ -56,6 +56,8 @@ struct timing {
 };
 
 int timing_open(drail_t *t);
+/* Once t->measured is known. */
+void timing_begin(drail_t *t);
 /* The weights of policy weighted have changed. */
 void timing_reset(drail_t *t);
 /* Auto is to use the present team: if that is another, it begins anew. */

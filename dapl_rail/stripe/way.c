@@ -27,7 +27,7 @@ struct way way_within(const drail_t *t, uint32_t rails)
 /* As the settings say it. */
 static struct way settled(const drail_t *t)
 {
-    return way_within(t, all_rails(t));
+    return way_within(t, t->measured);
 }
 
 static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,

@@ -23,8 +23,8 @@ struct way way_next_long(drail_t *t, bool reads, size_t bytes,
 /* Of the long messages of late. */
 struct way way_lately(const drail_t *t);
 
-/* Over these rails, which are not all: as the settings say it, for what is
- * measured is measured where all rails may be used. */
+/* Over these rails, as the settings say it: ways are measured and compared over
+ * t->measured, to peers whom just these reach. */
 struct way way_within(const drail_t *t, uint32_t rails);
 
 /* Inline as of all messages, short ones wait for it most. */
@@ -32,7 +32,7 @@ static inline bool way_is_brief(const drail_t *t, uint32_t rails, size_t bytes,
                                 struct way *way)
 {
     const struct brief *brief = &t->timing->brief;
-    if (rails != all_rails(t)) {
+    if (rails != t->measured) {
         *way = way_within(t, rails);
         return true;
     }

@@ -16,6 +16,15 @@ static int parse_path(const char *text, void *at)
 
 static const struct core_param_kind path = {
     "a path from / on of at most 255 characters", SHM_PATH_MAX, parse_path};
+static int parse_scope(const char *text, void *at)
+{
+    bool network = !strcmp(text, "network");
+    *(bool *)at = network;
+    return network || !strcmp(text, "host") ? 0 : -1;
+}
+
+static const struct core_param_kind scope = {"host or network", sizeof(bool),
+                                             parse_scope};
 
 static const struct core_param known[] = {
 #define AT(member) offsetof(struct shm_params, member)
@@ -35,6 +44,8 @@ static const struct core_param known[] = {
     {"bus", &core_param_name, AT(bus), {"bus_rate", "rate"}},
     {"bus_rate", &core_param_rate, AT(bus_rate), {"bus"}},
     {"cable", &path, AT(cable), {0}},
+    {"fabric", &core_param_name, AT(fabric), {0}},
+    {"scope", &scope, AT(network), {0}},
 #undef AT
 };
 

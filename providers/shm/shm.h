@@ -49,6 +49,9 @@ struct shm_params {      /* second to last field of the dat.conf line */
     char bus[CORE_PARAM_NAME];
     double bus_rate;          /* MB/s per direction */
     char cable[SHM_PATH_MAX]; /* cable.h; "": see cable.c */
+    /* what the rail says of itself, for consumers that match rails */
+    char fabric[CORE_PARAM_NAME];
+    bool network; /* as if ranks of other hosts were within reach */
 };
 
 /* ---------------------------------------------------------- link model --- */
@@ -367,7 +370,8 @@ struct shm_ia {
     DAT_NAMED_ATTR attributes[16];
     DAT_COUNT attribute_count;
     _Atomic uint64_t streamed; /* copies with non-temporal stores */
-    char streamed_text[24], copies_text[160]; /* of attributes */
+    char streamed_text[24], copies_text[160]; /* of attributes, … */
+    char fabric_text[CORE_PARAM_NAME + 4];    /* … too */
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;

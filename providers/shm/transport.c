@@ -40,7 +40,11 @@ static void add_rate(struct shm_ia *sia, const char *name, char text[32],
 
 static void own_attributes(struct shm_ia *sia)
 {
-    add_attribute(sia, "fabric", "shm");
+    const char *fabric = sia->params.fabric;
+    snprintf(sia->fabric_text, sizeof sia->fabric_text, "shm%s%s",
+             fabric[0] ? ":" : "", fabric);
+    add_attribute(sia, "fabric", sia->fabric_text);
+    add_attribute(sia, "scope", sia->params.network ? "network" : "host");
     add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");

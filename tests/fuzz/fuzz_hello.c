@@ -10,11 +10,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = {data, size};
-    drail_job_t job = {.rank = 1, .size = 3, .id = 7};
-    drail_t t = {.job = &job, .depth_asked = 64, .cfg = {.eps = 1}};
+    drail_job_t job = {.rank = 1, .size = 3};
+    drail_t t = {.job = &job, .id = 7, .cfg = {.eps = 2}};
     struct rail rail = {.owner = &t, .index = 1};
     struct hello theirs = hello_of(&rail, 0), hello;
-    char why[200];
     theirs.rank = 0;
     for (unsigned changes = input_byte(&in) % 8; changes; changes--)
         ((uint8_t *)&theirs)[input_byte(&in) % sizeof theirs] = input_byte(&in);
@@ -23,11 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(message != NULL);
     memcpy(message, &theirs, bytes);
     if (hello_read(&rail, message, (DAT_COUNT)bytes, &hello)) {
-        must(bytes >= sizeof hello && hello.job == job.id);
+        must(bytes >= sizeof hello && hello.transport == t.id);
         must(hello.rank < job.size && hello.rank != job.rank);
-        must(hello.ep < DRAIL_MAX_EPS && hello.rail == rail.index);
-        if (hello_differs(&rail, &hello, why, sizeof why))
-            must(*why && memchr(why, '\0', sizeof why));
+        must(hello.ep < t.cfg.eps && hello.rail == rail.index);
     }
     free(message);
     return 0;

@@ -66,7 +66,7 @@ static void twice(drail_config_t *cfg, unsigned rank)
 
 static void different(drail_config_t *cfg, unsigned rank)
 {
-    cfg->rails[1] = rank ? "shm1" : "shm2";
+    cfg->rails[1] = rank ? "shm1" : "apart0";
 }
 
 static void fewer(drail_config_t *cfg, unsigned rank)
@@ -105,14 +105,27 @@ static void bad_environment(drail_config_t *cfg, unsigned rank)
     setenv("DRAIL_POLICY", "fair", 1);
 }
 
+static void bad_in_one(drail_config_t *cfg, unsigned rank)
+{
+    cfg->depth = rank ? 3 : 64;
+}
+
 static const struct opening openings[] = {
     {"unknown rail", unknown, DRAIL_ENORAIL, "nosuch7", DRAIL_EPEER},
     {"unknown rail in one rank", unknown_in_one, DRAIL_ENORAIL, "nosuch7",
      DRAIL_EPEER},
     {"rail listed twice", twice, DRAIL_EINVAL, "shm0 is listed twice",
      DRAIL_EINVAL},
-    {"different rails", different, DRAIL_EINVAL, "shm2", DRAIL_EINVAL},
-    {"fewer rails", fewer, DRAIL_EINVAL, "rails", DRAIL_EINVAL},
+    {"different rails", different, DRAIL_EINVAL,
+     "rail apart0 (fabric shm:apart) of rank 0 has no counterpart among the "
+     "rails of rank 1: shm0 (shm), shm1 (shm)",
+     DRAIL_EINVAL},
+    {"fewer rails", fewer, DRAIL_EINVAL,
+     "rail shm1 (fabric shm) of rank 1 has no counterpart among the rails of "
+     "rank 0: shm0 (shm)",
+     DRAIL_EINVAL},
+    {"malformed in one rank", bad_in_one, DRAIL_EPEER, "rank 1 has no rails",
+     DRAIL_EINVAL},
     {"no rails", none, DRAIL_EINVAL, "1 to 16", DRAIL_EINVAL},
     {"missing provider library", no_library, DRAIL_EOPEN, "broken0",
      DRAIL_EPEER},
@@ -163,9 +176,12 @@ static void registry(void)
 int main(int argc, char **argv)
 {
     (void)argc;
-    conf_restart(argv, "this line is not one of dat.conf\n"
-                       "broken0 u2.0 nonthreadsafe default "
-                       "/nonexistent/lib.so dapl_rail.0.1 \"\" \"\"\n");
+    conf_restart(
+        argv,
+        RAIL("apart0",
+             "fabric=apart") "this line is not one of dat.conf\n"
+                             "broken0 u2.0 nonthreadsafe default "
+                             "/nonexistent/lib.so dapl_rail.0.1 \"\" \"\"\n");
     registry();
     for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
         drail_error_t err = {0};
