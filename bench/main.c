@@ -10,7 +10,7 @@ static const bench_test_t *const tests[] = {
     &test_bw,     &test_bibw,    &test_lat,       &test_breakdown,
     &test_limits, &test_gather,  &test_allgather, &test_alltoall,
     &test_bcast,  &test_scatter, &test_barrier,   &test_verify,
-    &test_tune,   &test_check,   &test_diff};
+    &test_tune,   &test_check,   &test_degrade,   &test_diff};
 
 #define TESTS (sizeof tests / sizeof *tests)
 
@@ -53,6 +53,8 @@ int main(int argc, char **argv)
             opts.threshold = 0;
         if (tests[i]->table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
             options_one_engine(&opts);
+        if (tests[i]->defaults)
+            tests[i]->defaults(&opts);
         opts.argc = argc;
         opts.argv = argv;
         int status = 2;

@@ -16,6 +16,8 @@ typedef struct bench_test {
     const char *name;
     const char *sizes;  /**< default of --sizes */
     double time_budget; /**< default of --time-budget, 0: the common one */
+    void (*defaults)(options_t *opts); /**< other ones than the common, NULL:
+                                            none */
     /** Runs the test. @return exit status 0, 1 or 2. */
     int (*run)(const struct bench_test *test, const options_t *opts);
     const loop_t *loops[TEST_LOOPS]; /**< the first gives the bandwidth */
@@ -28,7 +30,8 @@ typedef struct bench_test {
 
 extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_limits, test_diff, test_gather, test_allgather, test_alltoall,
-    test_bcast, test_scatter, test_barrier, test_verify, test_tune, test_check;
+    test_bcast, test_scatter, test_barrier, test_verify, test_tune, test_check,
+    test_degrade;
 
 /** Options of the tests between two ranks. */
 #define PAIR_OPTION_ROWS 1

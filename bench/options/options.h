@@ -93,6 +93,13 @@ typedef struct options {
     uint64_t draws;    /**< verify: variants that are drawn for each row */
     uint64_t seed;     /**< verify: from where, 0: from the clock */
     const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
+    struct degrade_options {
+        uint64_t time_ns;     /**< of each run */
+        uint64_t interval_ms; /**< over which rates are taken */
+        uint64_t window;      /**< messages under way */
+        const char *events;   /**< NULL: the usual ones */
+        const char *on_event; /**< command, NULL: cables */
+    } degrade;
     format_t format;
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
@@ -140,6 +147,7 @@ typedef enum option_groups {
     OPTIONS_PAIR = 64,      /**< what to tell of single rails */
     OPTIONS_SHAPES = 128,   /**< several shapes */
     OPTIONS_SELECT = 256,   /**< by what auto selects */
+    OPTIONS_SIZES = 512,    /**< sizes alone */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "degrade_result.h"
+
+damage_t degrade_damage(const degrade_run_t *run)
+{
+    const tally_t *from = &run->rank[0], *to = &run->rank[1];
+    uint64_t seen = to->messages + to->losses;
+    /* after an error, what was not complete may or may not have come */
+    uint64_t sure = from->code || to->code ? from->messages : from->begun;
+    return (damage_t){
+        .duplicates = from->duplicates + to->duplicates,
+        .losses = to->losses + (sure > seen ? sure - seen : 0),
+        .wrong = to->wrong,
+    };
+}
+
+double degrade_rate(const degrade_run_t *run)
+{
+    const tally_t *to = &run->rank[1];
+    return run->rank[0].ns ? (double)to->messages * (double)run->bytes * 1e3 /
+                                 (double)run->rank[0].ns
+                           : NAN;
+}
+
+uint64_t degrade_retries(const degrade_run_t *run, unsigned nrails)
+{
+    (void)run, (void)nrails;
+    return 0;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hand.h"
+
+#define CABLES_ENV "DAPL_SHM_CABLES"
+#define LONGEST_NS 40000000u /* between events that are drawn */
+
+extern char **environ;
+
+/* ------------------------------------------------------------- cables --- */
+
+/* Words of the file, as the manual has them. */
+enum { PULLED, CUTS, SLOW };
+
+static uint32_t get(int cable, unsigned word)
+{
+    uint32_t value = 0;
+    (void)!pread(cable, &value, sizeof value, (off_t)(word * sizeof value));
+    return value;
+}
+
+static int put(int cable, unsigned word, uint32_t value)
+{
+    return pwrite(cable, &value, sizeof value, (off_t)(word * sizeof value)) ==
+                   (ssize_t)sizeof value
+               ? 0
+               : -1;
+}
+
+static int use_cable(int cable, const event_t *event)
+{
+    switch (event->kind) {
+    case EVENT_CUT:
+        return put(cable, PULLED, 1) || put(cable, CUTS, get(cable, CUTS) + 1)
+                   ? -1
+                   : 0;
+    case EVENT_BACK:
+        return put(cable, SLOW, 0) || put(cable, PULLED, 0) ? -1 : 0;
+    default:
+        return put(cable, SLOW,
+                   event->factor < 1 ? (uint32_t)(event->factor * 1000 + 0.5)
+                                     : 0);
+    }
+}
+
+static char own_folder[] = "/tmp/railbench_cables_XXXXXX";
+static bool own_made;
+
+int hand_folder(const options_t *opts)
+{
+    if (opts->degrade.on_event || getenv(CABLES_ENV))
+        return 0;
+    if (!mkdtemp(own_folder))
+        return -1;
+    own_made = true;
+    return setenv(CABLES_ENV, own_folder, 1);
+}
+
+static void cable_path(char *path, size_t size, const char *rail)
+{
+    snprintf(path, size, "%s/%s", getenv(CABLES_ENV), rail);
+}
+
+void hand_folder_remove(const options_t *opts)
+{
+    char path[4096];
+    if (!own_made)
+        return;
+    for (unsigned r = 0; r < opts->nrails; r++) {
+        cable_path(path, sizeof path, opts->rails[r]);
+        unlink(path);
+    }
+    rmdir(own_folder);
+    own_made = false;
+}
+
+/* ------------------------------------------------------------ command --- */
+
+/* The words behind the user's command are its arguments. */
+static int start_command(hand_t *hand, const event_t *event)
+{
+    char script[4096], factor[32];
+    snprintf(script, sizeof script, "%s \"$@\"", hand->opts->degrade.on_event);
+    snprintf(factor, sizeof factor, "%g", event->factor);
+    const char *argv[] = {"sh",
+                          "-c",
+                          script,
+                          "railbench",
+                          event_name(event->kind),
+                          hand->opts->rails[event->rail],
+                          event->kind == EVENT_SLOW ? factor : NULL,
+                          NULL};
+    return posix_spawn(&hand->command, "/bin/sh", NULL, NULL,
+                       (char *const *)(uintptr_t)argv, environ);
+}
+
+/* One after the other. */
+static bool command_runs(hand_t *hand, int flags)
+{
+    int status;
+    if (!hand->command)
+        return false;
+    pid_t pid;
+    while ((pid = waitpid(hand->command, &status, flags)) < 0 && errno == EINTR)
+        ;
+    if (!pid)
+        return true;
+    hand->failed |= pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status);
+    hand->command = 0;
+    return false;
+}
+
+/* ------------------------------------------------------------- events --- */
+
+static void carry_out(hand_t *hand, event_t *event, uint64_t now_ns)
+{
+    int rc = hand->opts->degrade.on_event
+                 ? start_command(hand, event)
+                 : use_cable(hand->cable[event->rail], event);
+    hand->failed |= rc != 0;
+    event->was_ns = now_ns;
+    if (event->kind == EVENT_CUT)
+        hand->cut |= 1u << event->rail;
+    else if (event->kind == EVENT_BACK)
+        hand->cut &= ~(1u << event->rail);
+}
+
+static uint64_t draw(hand_t *hand, uint64_t below)
+{
+    hand->random = hand->random * 6364136223846793005u + 1442695040888963407u;
+    return (hand->random >> 33) % below;
+}
+
+/* One of the rails of a mask. */
+static unsigned draw_rail(hand_t *hand, uint32_t rails)
+{
+    uint64_t skip = draw(hand, (uint64_t)__builtin_popcount(rails));
+    while (skip--)
+        rails &= rails - 1;
+    return (unsigned)__builtin_ctz(rails);
+}
+
+/* Cuts and gives back at random, and leaves a rail that is up. */
+static void draw_event(hand_t *hand, uint32_t up, uint64_t now_ns)
+{
+    events_t *events = hand->events;
+    uint32_t left = up & ~hand->cut;
+    bool more = hand->next < events->cuts && events->count < EVENTS_MAX - 1;
+    bool cut =
+        more && __builtin_popcount(left) > 1 && (!hand->cut || draw(hand, 2));
+    if (now_ns < hand->due_ns || (!cut && !hand->cut))
+        return;
+    event_t *event = &events->list[events->count++];
+    *event = (event_t){.kind = cut ? EVENT_CUT : EVENT_BACK,
+                       .rail = draw_rail(hand, cut ? left : hand->cut),
+                       .factor = 1,
+                       .at_ns = now_ns};
+    hand->next += cut;
+    hand->due_ns = now_ns + draw(hand, LONGEST_NS);
+    carry_out(hand, event, now_ns);
+}
+
+void hand_poll(hand_t *hand, uint32_t up, uint64_t now_ns)
+{
+    events_t *events = hand->events;
+    if (command_runs(hand, WNOHANG))
+        return;
+    if (events->cuts) {
+        draw_event(hand, up, now_ns);
+        return;
+    }
+    if (hand->next < events->count && events->list[hand->next].at_ns <= now_ns)
+        carry_out(hand, &events->list[hand->next++], now_ns);
+}
+
+bool hand_done(const hand_t *hand, uint32_t up)
+{
+    return hand->events->cuts && hand->next == hand->events->cuts &&
+           !hand->cut && up == (1u << hand->opts->nrails) - 1;
+}
+
+/* --------------------------------------------------------------- life --- */
+
+static bool concerns(const events_t *events, unsigned rail)
+{
+    bool any = events->cuts;
+    for (unsigned i = 0; i < events->count; i++)
+        any |= events->list[i].rail == rail;
+    return any;
+}
+
+int hand_open(hand_t *hand, const options_t *opts, events_t *events,
+              unsigned *rail)
+{
+    char path[4096];
+    *hand = (hand_t){.opts = opts, .events = events, .random = events->seed};
+    for (unsigned r = 0; r < opts->nrails; r++) {
+        hand->cable[r] = -1;
+        if (opts->degrade.on_event)
+            continue;
+        cable_path(path, sizeof path, opts->rails[r]);
+        hand->cable[r] = open(path, O_RDWR | O_CLOEXEC);
+        *rail = r;
+        if (hand->cable[r] < 0 && concerns(events, r))
+            return -1;
+    }
+    return 0;
+}
+
+void hand_close(hand_t *hand)
+{
+    uint32_t slow = 0;
+    command_runs(hand, 0);
+    for (unsigned i = 0; i < hand->next && !hand->events->cuts; i++)
+        if (hand->events->list[i].kind == EVENT_SLOW)
+            slow |= 1u << hand->events->list[i].rail;
+    for (unsigned r = 0; r < hand->opts->nrails; r++) {
+        event_t back = {.kind = EVENT_BACK, .rail = r};
+        if ((hand->cut | slow) & 1u << r) {
+            carry_out(hand, &back, 0);
+            command_runs(hand, 0);
+        }
+        if (hand->cable[r] >= 0)
+            close(hand->cable[r]);
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hand that carries out events: on the cables of shm rails (dapl_shm(7)),
+ * or by a command of the user's.
+ */
+#ifndef BENCH_DEGRADE_HAND_H
+#define BENCH_DEGRADE_HAND_H
+
+#include <sys/types.h>
+
+#include "events.h"
+
+typedef struct hand {
+    const options_t *opts;
+    events_t *events;
+    int cable[DRAIL_MAX_RAILS]; /**< -1: none */
+    unsigned next;              /**< event of the list */
+    uint32_t cut;               /**< rails that are, as a mask */
+    pid_t command;              /**< that runs, 0: none */
+    uint64_t random, due_ns;    /**< of events that are drawn */
+    bool failed;                /**< an event could not be carried out */
+} hand_t;
+
+/** A folder for the cables of the shm rails that are opened from now on, in
+ *  this process and those it forks, unless --on-event is given. @return 0, or
+ *  -1 with errno. */
+int hand_folder(const options_t *opts);
+/** Removes it. */
+void hand_folder_remove(const options_t *opts);
+
+/** When the rails are open. @return 0, or -1 when an event's rail has no cable:
+ *  its index in *rail. */
+int hand_open(hand_t *hand, const options_t *opts, events_t *events,
+              unsigned *rail);
+/** Gives all rails back, and waits for the command that runs. */
+void hand_close(hand_t *hand);
+
+/** Carries out what is due. To be called often.
+ *  @param up rails that the transport has in use, as a mask
+ *  @param now_ns since the start */
+void hand_poll(hand_t *hand, uint32_t up, uint64_t now_ns);
+/** Has all happened that was to? */
+bool hand_done(const hand_t *hand, uint32_t up);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "recovery.h"
+
+#define BEFORE_MS 500 /* whose mean is the rate before an event */
+#define SOON_MS   500 /* what begins later is not of the event */
+
+double bins_rate(const bins_t *bins, unsigned from, unsigned to)
+{
+    double bytes = 0;
+    if (from >= to || to > bins->count)
+        return NAN;
+    for (unsigned i = from; i < to; i++)
+        bytes += bins->bytes[i];
+    return bytes / 1e3 / (to - from);
+}
+
+double capacity_left(const capacity_t *capacity, const event_t *events,
+                     unsigned count)
+{
+    double left[DRAIL_MAX_RAILS], sum = 0;
+    bool whole = true;
+    for (unsigned r = 0; r < capacity->nrails; r++)
+        left[r] = 1;
+    for (unsigned i = 0; i < count; i++)
+        left[events[i].rail] = events[i].kind == EVENT_CUT ? 0
+                               : events[i].kind == EVENT_BACK
+                                   ? 1
+                                   : events[i].factor;
+    for (unsigned r = 0; r < capacity->nrails; r++) {
+        sum += left[r] * capacity->rail[r];
+        whole = whole && left[r] == 1;
+    }
+    return whole ? capacity->all : fmin(sum, capacity->all);
+}
+
+static unsigned ms_of(const event_t *event)
+{
+    return (unsigned)(event->was_ns / 1000000);
+}
+
+/* From where on an interval has (or, !enough, has not) this rate. */
+static unsigned find(const bins_t *bins, unsigned from, unsigned to,
+                     unsigned interval, double rate, bool enough)
+{
+    while (from + interval <= to &&
+           (bins_rate(bins, from, from + interval) >= rate) != enough)
+        from++;
+    return from;
+}
+
+static double lowest(const bins_t *bins, unsigned from, unsigned to,
+                     unsigned interval)
+{
+    double rate = NAN;
+    for (; from + interval <= to; from++)
+        rate = fmin(rate, bins_rate(bins, from, from + interval));
+    return rate;
+}
+
+static double longest_stall(const bins_t *bins, unsigned from, unsigned to)
+{
+    unsigned longest = 0, now = 0;
+    for (; from < to; from++) {
+        now = bins->bytes[from] ? 0 : now + 1;
+        longest = now > longest ? now : longest;
+    }
+    return longest;
+}
+
+recovery_t recovery_of(const bins_t *bins, const events_t *events,
+                       unsigned index, const capacity_t *capacity,
+                       unsigned interval_ms, size_t message)
+{
+    const event_t *event = &events->list[index];
+    unsigned start = index ? ms_of(event - 1) : 0, at = ms_of(event);
+    unsigned end = index + 1 < events->count ? ms_of(event + 1) : bins->count;
+    end = end < bins->count ? end : bins->count;
+    at = at < end ? at : end;
+    if (at > BEFORE_MS && start < at - BEFORE_MS)
+        start = at - BEFORE_MS;
+    recovery_t r = {.before = bins_rate(bins, start, at),
+                    .possible =
+                        capacity_left(capacity, events->list, index + 1)};
+    double enough =
+        RECOVERED * r.possible - (double)message / 1e3 / interval_ms;
+    unsigned soon = at + SOON_MS < end ? at + SOON_MS : end;
+    unsigned low = find(bins, at, soon, interval_ms, enough, false);
+    unsigned back = at;
+    if (low + interval_ms <= soon) { /* it has come down */
+        back = find(bins, low, end, interval_ms, enough, true);
+        soon = back + interval_ms < end ? back + interval_ms : end;
+    }
+    r.ms = back + interval_ms <= end ? back - at : NAN;
+    r.dip = lowest(bins, at, soon, interval_ms);
+    r.stall_ms = longest_stall(bins, at, soon);
+    r.after = bins_rate(bins, isnan(r.ms) ? at : back, end);
+    return r;
+}

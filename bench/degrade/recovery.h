@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an event has cost, read from the bytes of each millisecond. */
+#ifndef BENCH_DEGRADE_RECOVERY_H
+#define BENCH_DEGRADE_RECOVERY_H
+
+#include "events.h"
+#include "stream.h"
+
+/** What part of the possible rate counts as all of it. */
+#define RECOVERED 0.95
+
+/** What can be had of the rails, in MB/s. */
+typedef struct capacity {
+    double rail[DRAIL_MAX_RAILS]; /**< each alone */
+    double all;
+    unsigned nrails;
+} capacity_t;
+
+typedef struct recovery {
+    double before;   /**< MB/s, in the half second before */
+    double dip;      /**< MB/s of the lowest interval until the rate is there */
+    double possible; /**< MB/s of what is left: the rails that are up, together,
+                          at most what all have reached */
+    double after;    /**< MB/s, from when it was there again */
+    double stall_ms; /**< the longest time without any message till then */
+    double ms;       /**< until an interval has RECOVERED of what is possible;
+                          NaN: not before the next event, or the end */
+} recovery_t;
+
+/** MB/s from millisecond @p from to before @p to; NaN where that is none. */
+double bins_rate(const bins_t *bins, unsigned from, unsigned to);
+/** What is possible after the first @p count events. */
+double capacity_left(const capacity_t *capacity, const event_t *events,
+                     unsigned count);
+/**
+ * Event @p index of those that were carried out.
+ * @param interval_ms over which rates are taken
+ * @param message bytes: an interval may miss one, as they come whole
+ */
+recovery_t recovery_of(const bins_t *bins, const events_t *events,
+                       unsigned index, const capacity_t *capacity,
+                       unsigned interval_ms, size_t message);
+
+#endif
