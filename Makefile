@@ -70,6 +70,7 @@ help:
 	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'
 	@echo 'make test      build and run all tests'
 	@echo 'make fuzz      libFuzzer on all that parses (FUZZ_SECONDS=60 each)'
+	@echo 'make test-hosts  those of several hosts on one machine (root; scripts/testbed)'
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
 	@echo 'make test-aarch64  the tests for aarch64, under qemu-user (first: make deps-aarch64)'
 	@echo 'make plots     draw the recorded results again with gnuplot'

@@ -4,6 +4,7 @@
 #                               and what parses with libFuzzer (tests/fuzz)
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
+# make test-hosts               those of several hosts (tests/hosts/hosts.mk)
 #
 # Each tests/<suite>/test_*.c is a program (other .c files there are helpers
 # of that suite), each tests/integration/*.sh a script. All of them end up in
@@ -35,8 +36,10 @@ OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
 
+include tests/hosts/hosts.mk
+
 .PHONY: test tests test-run
-tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
 	@mkdir -p $(@D)
@@ -113,4 +116,5 @@ test: tests
 	$(MAKE) $(TSAN) tests
 	$(MAKE) $(FUZZ) fuzzers
 	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
-	  $(FUZZ_TESTS)
+	  $(FUZZ_TESTS) $(HOSTS_TESTS)
+	@$(HOSTS_FIGURES)
