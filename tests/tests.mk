@@ -61,6 +61,13 @@ $(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
   $(BUILD)/obj/dapl_rail/stripe/choose.o $(BUILD)/obj/dapl_rail/stripe/contest.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
+JOB_OBJ := $(BUILD)/obj/dapl_rail/job
+$(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
+  handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o
+$(TEST_BIN)/unit/test_gate: $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o \
+  handshake.o secret.o sha256.o stream.o) \
+  $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_one_transport: $(CORE_OBJ)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o

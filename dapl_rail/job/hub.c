@@ -56,14 +56,15 @@ static void hang_up(struct hub *hub)
 
 static void interrupt(struct hub *hub)
 {
+    /* before this rank can say anything else */
+    if (hub->serves)
+        oob_server_break(&hub->server, DRAIL_EINTR, 0, OOB_LOST);
+    else if (hub->watched >= 0)
+        shutdown(hub->watched, SHUT_WR); /* rank 0 takes it for our end */
     atomic_store(&hub->interrupted, true);
     stop(hub);
-    if (hub->serves) {
-        oob_server_break(&hub->server, DRAIL_EINTR, 0, OOB_LOST);
+    if (hub->serves)
         hang_up(hub);
-    } else if (hub->watched >= 0) {
-        shutdown(hub->watched, SHUT_WR); /* rank 0 takes it for our end */
-    }
 }
 
 /* After the first failure the ranks get some time to end by themselves. */

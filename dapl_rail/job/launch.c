@@ -80,6 +80,11 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
     int rc = nodes_make(&job.nodes, l->size, NULL, 1);
     if (!rc)
         rc = job_greet(&job, 2 * cfg->connect_ms, cfg->error);
+    /* rank 0 has ended it all before this rank could ask */
+    if (rc == DRAIL_EINTR && !atomic_load(&l->hub.interrupted)) {
+        rc = oob_farewell(&channel);
+        error_set(cfg->error, rc, "%s", job.error.text);
+    }
     nodes_free(&job.nodes);
     l->hosts = job.hosts;
     return rc;

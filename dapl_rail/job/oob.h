@@ -78,5 +78,7 @@ int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
  * when the server is gone, or another code; why: see job.
  */
 int oob_end(struct oob_channel *channel, int exit);
+/* The connection is at its end: what was the last reply? Never 0. */
+int oob_farewell(const struct oob_channel *channel);
 
 #endif

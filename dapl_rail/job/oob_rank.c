@@ -39,8 +39,7 @@ static int hear(const struct oob_channel *c, const struct stream *s,
     return reply->status;
 }
 
-/* The connection is at its end: is there a last reply? */
-static int farewell(const struct oob_channel *c)
+int oob_farewell(const struct oob_channel *c)
 {
     struct stream s = {.fd = c->fd, .deadline_ns = deadline_in(FAREWELL_MS)};
     struct oob_header reply;
@@ -57,7 +56,7 @@ static int ask(const struct oob_channel *c, const struct stream *s,
         rc = stream_send(s, mine, request->bytes);
     if (!rc)
         return hear(c, s, reply);
-    return rc == DRAIL_EPEER ? farewell(c) : rc;
+    return rc == DRAIL_EPEER ? oob_farewell(c) : rc;
 }
 
 int oob_allgather(void *context, const void *mine, size_t bytes, void *all,

@@ -24,17 +24,19 @@ int deadline_left(uint64_t deadline_ns, int most_ms)
 int stream_ready(const struct stream *s, short events)
 {
     for (;;) {
-        if (s->job && drail_job_interrupted(s->job))
-            return DRAIL_EINTR;
-        int left = deadline_left(s->deadline_ns, SLICE_MS);
-        if (!left)
-            return DRAIL_ETIMEOUT;
+        /* what has come before an interruption is taken */
+        bool stopped = s->job && drail_job_interrupted(s->job);
+        int left = stopped ? 0 : deadline_left(s->deadline_ns, SLICE_MS);
         struct pollfd p = {.fd = s->fd, .events = events};
         int n = poll(&p, 1, left);
         if (n > 0)
             return 0;
         if (n < 0 && errno != EINTR)
             return DRAIL_EPEER;
+        if (stopped)
+            return DRAIL_EINTR;
+        if (!left)
+            return DRAIL_ETIMEOUT;
     }
 }
 

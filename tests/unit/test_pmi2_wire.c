@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of PMI-2, also such as no launcher should send. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/job/pmi2_wire.h"
+
+static char text[PMI2_HEAD + PMI2_MOST + 1];
+
+static void writing(void **state)
+{
+    char value[PMI2_MOST + 1];
+    (void)state;
+    assert_int_equal(pmi2_write(text, "kvs-fence;"), 20);
+    assert_string_equal(text, "    14cmd=kvs-fence;");
+    memset(value, 'x', sizeof value - 1);
+    value[PMI2_MOST - 4] = '\0';
+    assert_int_equal(pmi2_write(text, "%s", value), PMI2_HEAD + PMI2_MOST);
+    value[PMI2_MOST - 4] = 'x';
+    value[PMI2_MOST - 3] = '\0';
+    assert_int_equal(pmi2_write(text, "%s", value), 0);
+}
+
+static void lengths(void **state)
+{
+    (void)state;
+    assert_int_equal(pmi2_length("    14"), 14);
+    assert_int_equal(pmi2_length("000014"), 14);
+    assert_int_equal(pmi2_length("  4096"), 4096);
+    static const char *const wrong[] = {"  4097",  "999999", "      ",
+                                        "     0",  "   1 4", "    -1",
+                                        "   14\n", "cmd=in", " 0x014"};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(pmi2_length(wrong[i]), 0);
+}
+
+static void values(void **state)
+{
+    const char *const m = "cmd=fullinit-response;rc=0;xrank=9;rank=3;size=12;"
+                          "empty=;bad=1x;value=a b=c;last=1";
+    char value[8];
+    (void)state;
+    assert_string_equal(pmi2_value(m, "value", value, sizeof value), "a b=c");
+    assert_string_equal(pmi2_value(m, "empty", value, sizeof value), "");
+    assert_string_equal(pmi2_value(m, "last", value, sizeof value), "1");
+    assert_null(pmi2_value(m, "cmd", value, sizeof value)); /* too long */
+    assert_null(pmi2_value(m, "non", value, sizeof value));
+    assert_null(pmi2_value(m, "b", value, sizeof value));
+    assert_null(pmi2_value("", "rc", value, sizeof value));
+    assert_null(pmi2_value(";;;", "rc", value, sizeof value));
+    assert_int_equal(pmi2_number(m, "rank"), 3);
+    assert_int_equal(pmi2_number(m, "size"), 12);
+    assert_int_equal(pmi2_number(m, "bad"), -1);
+    assert_int_equal(pmi2_number(m, "empty"), -1);
+    assert_int_equal(pmi2_number(m, "non"), -1);
+    assert_int_equal(pmi2_number("n=99999999999999999999", "n"), -1);
+    assert_int_equal(pmi2_number("n=-1", "n"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writing),
+        cmocka_unit_test(lengths),
+        cmocka_unit_test(values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
