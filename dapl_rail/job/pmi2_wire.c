@@ -30,12 +30,11 @@ size_t pmi2_length(const char head[PMI2_HEAD])
     unsigned i = 0;
     while (i < PMI2_HEAD && head[i] == ' ')
         i++;
-    for (; i < PMI2_HEAD; i++) {
-        if (head[i] < '0' || head[i] > '9')
-            return 0;
+    for (; i < PMI2_HEAD && head[i] >= '0' && head[i] <= '9'; i++)
         length = 10 * length + (size_t)(head[i] - '0');
-    }
-    return length <= PMI2_MOST ? length : 0;
+    while (i < PMI2_HEAD && head[i] == ' ') /* Slurm's, to the left */
+        i++;
+    return i == PMI2_HEAD && length <= PMI2_MOST ? length : 0;
 }
 
 const char *pmi2_value(const char *message, const char *key, char *value,

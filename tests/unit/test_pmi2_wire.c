@@ -32,6 +32,8 @@ static void lengths(void **state)
     (void)state;
     assert_int_equal(pmi2_length("    14"), 14);
     assert_int_equal(pmi2_length("000014"), 14);
+    assert_int_equal(pmi2_length("14    "), 14); /* as Slurm answers */
+    assert_int_equal(pmi2_length("  14  "), 14);
     assert_int_equal(pmi2_length("  4096"), 4096);
     static const char *const wrong[] = {"  4097",  "999999", "      ",
                                         "     0",  "   1 4", "    -1",
