@@ -15,12 +15,25 @@
 
 #define CONNECT_NAP_NS 500000u
 
-/* Until every link has been up. */
+/* Is any link on its way? Its end comes as an event. */
+static bool under_way(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->state == LINK_CONNECTING)
+            return true;
+    return false;
+}
+
+/* Until every link has been up. Who has ended asks for no more: that is looked
+ * for before what has come. */
 static int await_links(drail_t *t, struct peer *peer)
 {
     struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
     int rc = connect_ask(t, peer);
     while (!rc && !connect_done(t, peer)) {
+        bool ended = job_has_ended(t->job, peer->rank);
         requests_serve(t);
         for (unsigned r = 0; r < t->nrails; r++) {
             rail_poll(&t->rails[r]);
@@ -31,6 +44,8 @@ static int await_links(drail_t *t, struct peer *peer)
             break;
         if (!ending)
             rc = connect_error(peer);
+        if (!rc && ended && !under_way(peer))
+            rc = fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
         if (rc)
             break;
         rc = patience_check(&p);

@@ -29,6 +29,12 @@ struct child {
     pid_t pid; /* 0: has been waited for */
 };
 
+/* What the supervisor shows all ranks, in memory that they share. */
+struct shown {
+    _Atomic bool stop_all;
+    _Atomic bool ended[MAX_RANKS];
+};
+
 struct supervisor {
     const drail_job_config_t *cfg;
     struct child *children;
@@ -38,7 +44,7 @@ struct supervisor {
     int signals; /* signalfd */
     sigset_t old_mask;
     struct sigaction old_chld;
-    _Atomic bool *stop_all;
+    struct shown *shown;
     int rc;
     uint64_t term_ns, kill_ns; /* when to send them, 0: not */
 };
@@ -126,7 +132,7 @@ static void signal_all(struct supervisor *s, int sig)
 
 static void interrupt(struct supervisor *s)
 {
-    if (atomic_exchange(s->stop_all, true))
+    if (atomic_exchange(&s->shown->stop_all, true))
         return;
     s->rc = DRAIL_EINTR;
     error_set(s->cfg->error, DRAIL_EINTR, "interrupted by a signal");
@@ -184,6 +190,7 @@ static void reap(struct supervisor *s)
         if (!s->children[i].pid || !has_ended(s->children[i].pid, &status))
             continue;
         s->children[i].pid = 0;
+        atomic_store(&s->shown->ended[i], true);
         s->alive--;
         if (status)
             rank_failed(s, i, status);
@@ -229,11 +236,11 @@ static int supervisor_open(struct supervisor *s, const drail_job_config_t *cfg)
     memset(s, 0, sizeof *s);
     s->cfg = cfg;
     s->signals = -1;
-    s->stop_all = mmap(NULL, sizeof *s->stop_all, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    s->shown = mmap(NULL, sizeof *s->shown, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     s->children = calloc(cfg->nranks, sizeof *s->children);
     s->polls = calloc(cfg->nranks + 1, sizeof *s->polls);
-    if (s->stop_all == MAP_FAILED || !s->children || !s->polls ||
+    if (s->shown == MAP_FAILED || !s->children || !s->polls ||
         oob_server_open(&s->oob, cfg->nranks))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
 
@@ -264,8 +271,8 @@ static void supervisor_close(struct supervisor *s)
         sigaction(SIGCHLD, &s->old_chld, NULL);
         sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
     }
-    if (s->stop_all != MAP_FAILED)
-        munmap((void *)s->stop_all, sizeof *s->stop_all);
+    if (s->shown != MAP_FAILED)
+        munmap(s->shown, sizeof *s->shown);
     oob_server_close(&s->oob);
     free(s->children);
     free(s->polls);
@@ -292,7 +299,8 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     getrlimit(RLIMIT_NOFILE, &files);
     job_reserve_files(cfg->nranks); /* the ranks inherit it */
     int rc = supervisor_open(&s, cfg);
-    pattern.stop_all = s.stop_all;
+    pattern.stop_all = &s.shown->stop_all;
+    pattern.ended = s.shown->ended;
     fflush(NULL); /* or every rank would write what is buffered again */
     /* or every rank would wait for threads of the caller's pool */
     omp_pause_resource_all(omp_pause_soft); /* hard: LLVM's can't fork then */

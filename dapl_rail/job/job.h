@@ -23,6 +23,7 @@ struct drail_job {
     uint64_t id;            /* random, the same on all ranks */
     _Atomic bool stop;      /* this rank */
     _Atomic bool *stop_all; /* in memory shared by all, or NULL */
+    _Atomic bool *ended;    /* the same of each rank's process */
     drail_error_t error;    /* of the last all-gather that failed, if known */
 };
 
@@ -34,6 +35,12 @@ static inline uint64_t job_now(const drail_job_t *job)
 static inline uint64_t job_cpu(const drail_job_t *job)
 {
     return job->platform->cpu_ns(job->platform);
+}
+
+/* Is it known here that the rank's process has ended? */
+static inline bool job_has_ended(const drail_job_t *job, unsigned rank)
+{
+    return job->ended && atomic_load(&job->ended[rank]);
 }
 
 /* Do both share memory? */
