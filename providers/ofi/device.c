@@ -145,8 +145,8 @@ void ofi_device_changed(struct ofi_ia *oia)
         if (from.nl_pid) /* not the kernel */
             continue;
         int left = (int)n;
-        for (struct nlmsghdr *h = (void *)buffer; NLMSG_OK(h, left);
-             h = NLMSG_NEXT(h, left))
+        for (struct nlmsghdr *h = (void *)buffer;
+             left > 0 && NLMSG_OK(h, (unsigned)left); h = NLMSG_NEXT(h, left))
             on_change(oia, h);
     }
 }
