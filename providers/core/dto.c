@@ -91,7 +91,8 @@ struct core_request *core_request_queue(struct core_ep *ep,
     r->w.flags = dto->flags;
     r->w.nseg = dto->nseg;
     r->w.total = dto->total;
-    memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
+    if (dto->nseg) /* else there may be no list */
+        memcpy(r->w.seg, dto->seg, dto->nseg * sizeof dto->seg[0]);
     atomic_store_explicit(&ep->sq_tail, tail + 1, memory_order_release);
     return r;
 }

@@ -18,7 +18,6 @@ static void *disconnect(void *arg)
 static void flushed_in_order(void **state)
 {
     (void)state;
-    NEEDS_ARRIVAL();
     enum { ROUNDS = 100, PENDING = 200, DEPTH = 4000 };
     DAT_EP_PARAM param;
     for (int round = 0; round < ROUNDS; round++) {
