@@ -7,8 +7,7 @@ damage_t degrade_damage(const degrade_run_t *run)
 {
     const tally_t *from = &run->rank[0], *to = &run->rank[1];
     uint64_t seen = to->messages + to->losses;
-    /* after an error, what was not complete may or may not have come */
-    uint64_t sure = from->code || to->code ? from->messages : from->begun;
+    uint64_t sure = from->messages;
     return (damage_t){
         .duplicates = from->duplicates + to->duplicates,
         .losses = to->losses + (sure > seen ? sure - seen : 0),

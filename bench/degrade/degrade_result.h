@@ -29,8 +29,8 @@ typedef struct degrade_result {
     unsigned nruns; /**< that have begun */
 } degrade_result_t;
 
-/** Messages that came again, were left out, or came with other bytes; those
- *  that rank 0 saw complete and rank 1 never saw count as left out. */
+/** Messages that came again, were left out, or came with other bytes. After an
+ *  error, those that were not acknowledged may or may not have come. */
 typedef struct damage {
     uint64_t duplicates, losses, wrong;
 } damage_t;

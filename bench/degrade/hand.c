@@ -51,16 +51,19 @@ static int use_cable(int cable, const event_t *event)
     }
 }
 
-static char own_folder[] = "/tmp/railbench_cables_XXXXXX";
-static bool own_made;
+static char own_folder[4000]; /* "": none was made */
 
 int hand_folder(const options_t *opts)
 {
     if (opts->degrade.on_event || getenv(CABLES_ENV))
         return 0;
-    if (!mkdtemp(own_folder))
+    const char *temporary = getenv("TMPDIR");
+    snprintf(own_folder, sizeof own_folder, "%s/railbench_cables_XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(own_folder)) {
+        own_folder[0] = '\0';
         return -1;
-    own_made = true;
+    }
     return setenv(CABLES_ENV, own_folder, 1);
 }
 
@@ -72,14 +75,14 @@ static void cable_path(char *path, size_t size, const char *rail)
 void hand_folder_remove(const options_t *opts)
 {
     char path[4096];
-    if (!own_made)
+    if (!own_folder[0])
         return;
     for (unsigned r = 0; r < opts->nrails; r++) {
         cable_path(path, sizeof path, opts->rails[r]);
         unlink(path);
     }
     rmdir(own_folder);
-    own_made = false;
+    own_folder[0] = '\0';
 }
 
 /* ------------------------------------------------------------ command --- */

@@ -92,7 +92,7 @@ recovery_t recovery_of(const bins_t *bins, const events_t *events,
         back = find(bins, low, end, interval_ms, enough, true);
         soon = back + interval_ms < end ? back + interval_ms : end;
     }
-    r.ms = back + interval_ms <= end ? back - at : NAN;
+    r.ms = back + interval_ms <= end && r.possible > 0 ? back - at : NAN;
     r.dip = lowest(bins, at, soon, interval_ms);
     r.stall_ms = longest_stall(bins, at, soon);
     r.after = bins_rate(bins, isnan(r.ms) ? at : back, end);

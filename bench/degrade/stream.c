@@ -18,21 +18,24 @@ int stream_open(stream_t *stream, session_t *session, size_t longest,
                 unsigned window, uint64_t seed)
 {
     void *slots = NULL;
-    drail_key_t mine, both[2];
+    struct card { /* what the ranks tell each other */
+        drail_key_t key;
+        uint64_t seed; /* rank 0's counts: it may be another process's */
+    } mine = {.seed = seed}, both[2];
     *stream = (stream_t){.session = session, .window = window};
     stream->stride = (longest + ALIGN) / ALIGN * ALIGN;
-    stream->pattern = pattern_new(longest, seed);
-    int rc = stream->pattern ? 0 : DRAIL_ENOMEM;
-    if (!rc)
-        rc = drail_mem_alloc(session->rail, window * stream->stride,
+    int rc = drail_mem_alloc(session->rail, window * stream->stride,
                              DRAIL_ACCESS_REMOTE_WRITE, &slots, &stream->mem);
     if (rc)
         return rc;
     stream->slots = memset(slots, 0, window * stream->stride);
-    drail_mem_key(stream->mem, &mine);
+    drail_mem_key(stream->mem, &mine.key);
     rc = drail_job_allgather(session->job, &mine, sizeof mine, both, -1);
-    stream->remote = both[session->peer];
-    return rc;
+    if (rc)
+        return rc;
+    stream->remote = both[session->peer].key;
+    stream->pattern = pattern_new(longest, both[0].seed);
+    return stream->pattern ? 0 : DRAIL_ENOMEM;
 }
 
 void stream_close(stream_t *stream)
@@ -216,7 +219,8 @@ void stream_send(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally)
     for (uint64_t i = s.completed; rc && i < s.begun; i++)
         drail_forget(stream->session->rail, &s.req[i % stream->window]);
     tally->begun = s.begun;
-    tally->messages = s.completed;
+    /* after an error, what is complete need not have been delivered */
+    tally->messages = rc ? s.acknowledged : s.completed;
     if (rc)
         ended(stream, tally, rc);
     free(s.req);

@@ -22,7 +22,8 @@ typedef struct stream {
 
 /** What a rank has seen of a stream; of acknowledgements, rank 0. */
 typedef struct tally {
-    uint64_t messages;   /**< rank 0: whose put is complete; rank 1: received */
+    uint64_t messages;   /**< rank 0: that must have been received, rank 1: that
+                              were */
     uint64_t begun;      /**< rank 0 */
     uint64_t duplicates; /**< came again */
     uint64_t losses;     /**< were left out */

@@ -13,7 +13,7 @@
 #include "bench/report/progress.h"
 #include "degrade_result.h"
 
-#define TRIAL_NS   300000000u /* of each rail alone, before */
+#define TRIAL_NS   200000000u /* of each rail alone, before */
 #define SECOND_NS  1000000000u
 #define GATHER_MAX 65536
 

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# railbench degrade: what it reports while rails are slowed and cut, and what it
+# says when nothing is left.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+quick=(--time 500ms --sizes 64K)
+export TMPDIR=$work/tmp # of cables
+mkdir "$TMPDIR"
+
+# degrade STATUS OPTION…: it ends by itself, with this exit status
+degrade()
+{
+    local wanted=$1 status
+    shift
+    timeout -k 1 60 "$bench" degrade "${quick[@]}" "$@" >"$work/out" \
+        2>"$work/err"
+    status=$?
+    [ $status -eq "$wanted" ] || {
+        echo "status $status"
+        cat "$work/out" "$work/err"
+        return 1
+    }
+}
+
+# json EXPRESSION: what Python says of the result r and its first run
+json()
+{
+    python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+run = r["results"][0]
+assert eval(sys.argv[2]), (sys.argv[2], run)' "$work/r.json" "$1"
+}
+
+check 'one is slower' degrade 0 --rails ultra24-a0,ultra24-a1 \
+    --events 100ms:slow:0:0.1,300ms:slow:ultra24-a0:1 \
+    --save "$work/r.json,$work/r.csv"
+check 'nothing is lost' grep -q '0 lost, 0 doubled, 0 with wrong bytes' \
+    "$work/out"
+check 'messages have come' json 'run["messages"] > 0 and run["mean_MBps"] > 0'
+check 'rates over time' json 'len(run["bandwidth_MBps"]) >= 20'
+check 'each rail' json \
+    '[x["rail"] for x in run["rails"]] == ["ultra24-a0", "ultra24-a1"]'
+check 'its events' json '[(e["event"], e["rail"], e["factor"])
+    for e in run["events"]] == [("slow", "ultra24-a0", 0.1),
+                                ("slow", "ultra24-a0", 1)]'
+check 'their times' json '[e["time_ms"] // 100 >= t
+    for e, t in zip(run["events"], (1, 3))] == [True, True]'
+check 'emulated: so it says' json '(any("cables" in n for n in r["notes"])
+    and "model" in r["configurations"][0]["fabric"])'
+check 'diff takes it' "$bench" diff "$work/r.json" "$work/r.json" \
+    --output "$work/diff"
+check 'the columns of its csv' python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert {row["what"] for row in rows} == {"run", "rail", "event", "bin"}
+assert all(None not in row and None not in row.values() for row in rows)
+assert rows[0]["test"] == "degrade" and float(rows[0]["bandwidth_MBps"]) > 0
+' "$work/r.csv"
+
+check 'the last rail is cut' degrade 1 --rails shm0 --events 200ms:cut:shm0 \
+    --save "$work/r.json"
+check 'one line tells' test "$(wc -l <"$work/err")" -eq 1
+check 'it is the peer' grep -q 'peer is gone' "$work/err"
+check 'what it has seen is there' json \
+    'r["partial"] and run["ended"] and run["messages"] > 0 and not run["lost"]'
+
+# a function, for it to be called like a program of the user's
+check 'a command for events' degrade 0 --events 100ms:slow:0:0.25,200ms:back:1 \
+    --on-event "f() { echo \"\$@\" >>'$work/calls'; [ \$1 = slow ]; }; f"
+check 'how it was called' cmp "$work/calls" - <<'CALLS'
+slow shm0 0.25
+back shm1
+back shm0
+CALLS
+check 'that it has failed' grep -q 'note: an event could not be carried out' \
+    "$work/out"
+
+check 'bad events' degrade 2 --events 100ms:cut:7
+check 'events behind the end' degrade 2 --events 1s:cut:1
+check 'no time' degrade 2 --time 0s
+check 'random cuts of one rail' degrade 2 --rails shm0 --events random:3
+check 'three ranks' degrade 2 --ranks 3
+check 'no folder is left' test -z "$(ls "$TMPDIR")"
