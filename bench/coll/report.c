@@ -109,6 +109,7 @@ static void table(FILE *file, const coll_result_t *r)
             fputc('\n', file);
         table_row(file, r, &r->cells[i]);
     }
+    traffic_table(file, &r->traffic, r->opts->rail_stats);
 }
 
 /* ----------------------------------------------------------------- CSV --- */
@@ -291,6 +292,7 @@ static void json(FILE *file, const coll_result_t *r)
     report_json_machine(j, &r->machine);
     report_json_settings(j);
     report_json_rails(j, r->rails, r->opts->nrails);
+    traffic_json(j, &r->traffic);
     json_configurations(j, r);
     json_array(j, "results");
     for (unsigned i = 0; i < r->ncells; i++)

@@ -109,6 +109,19 @@ static int agree(coll_run_t *run)
     return rc;
 }
 
+/* Of all ranks, if none has failed. */
+static int tell_traffic(const coll_run_t *run, int failed)
+{
+    traffic_t traffic = {0};
+    for (unsigned z = 0; z < COLL_BEDS; z++)
+        if (run->bed[z].rail)
+            traffic_add(&traffic, run->bed[z].rail);
+    int rc = failed ? failed : traffic_gather(&traffic, run->job);
+    if (run->rank == 0)
+        run->result->traffic = traffic;
+    return rc;
+}
+
 static int rank_main(drail_job_t *job, void *arg)
 {
     context_t *context = arg;
@@ -136,8 +149,8 @@ static int rank_main(drail_job_t *job, void *arg)
                     *err.text ? err.text : why(run));
     else if ((rc = coll_measure(run)))
         tell(run, context->outcome, rc);
-    else
-        rc = drail_job_barrier(job, -1); /* nobody is under way any more */
+    /* all ranks have come: nobody is under way any more */
+    rc = tell_traffic(run, rc);
     if (!rc)
         close_beds(run);
     free(run);

@@ -90,7 +90,7 @@ out:
                   .summary = summary_text,                                     \
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
                             OPTIONS_ALGORITHM | OPTIONS_TEAM |                 \
-                            OPTIONS_SELECT},                                   \
+                            OPTIONS_SELECT | OPTIONS_STATS},                   \
         .name = #test,                                                         \
         .sizes = default_sizes,                                                \
         .run = run,                                                            \

@@ -539,6 +539,12 @@ static const option_row_t pair_rows[] = {
      AT(per_rail), 0, 0},
 };
 
+static const option_row_t stats_rows[] = {
+    {"--rail-stats", NULL,
+     "table: what each rail has carried (always, if one has failed)",
+     parse_flag, AT(rail_stats), 0, 0},
+};
+
 static const option_row_t ranks_rows[] = {
     {"--ranks", "N", "number of ranks (default: those launched, else 2)",
      option_parse_count, AT(ranks), 1, 1024},
@@ -656,6 +662,7 @@ visit_rows(const option_table_t *table,
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
         {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
+        {stats_rows, COUNT(stats_rows), table->groups & OPTIONS_STATS},
         {size_rows, COUNT(size_rows),
          table->groups & (OPTIONS_REPEATS | OPTIONS_SHAPE | OPTIONS_SIZES)},
         {repeat_rows, COUNT(repeat_rows), table->groups & OPTIONS_REPEATS},

@@ -72,7 +72,7 @@ typedef struct options {
     uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
     double precision;   /**< wanted half width of the CI over the median */
     double time_budget; /**< seconds for the whole run */
-    bool validate, no_pin, per_rail, explain;
+    bool validate, no_pin, per_rail, explain, rail_stats;
     char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
     unsigned nalgorithms; /**< 0: auto */
     dcoll_collective_t collectives[DCOLL_COLLECTIVES];
@@ -148,6 +148,7 @@ typedef enum option_groups {
     OPTIONS_SHAPES = 128,   /**< several shapes */
     OPTIONS_SELECT = 256,   /**< by what auto selects */
     OPTIONS_SIZES = 512,    /**< sizes alone */
+    OPTIONS_STATS = 1024,   /**< what to tell of the rails in the end */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

@@ -113,6 +113,9 @@ static int lead(pair_t *pair, session_t *session)
     snprintf(where, sizeof where, "limit of this machine");
     if (!rc)
         rc = measure(session, &pair->result, where, sizeof where);
+    traffic_add(&pair->result.traffic, session->rail);
+    if (!rc)
+        rc = traffic_gather(&pair->result.traffic, session->job);
     pair->result.partial = rc != 0;
     if (rc)
         outcome_set(pair->outcome, 0, rc, "%s: %s: %s", where,
@@ -128,7 +131,11 @@ static int lead(pair_t *pair, session_t *session)
 
 static int follow(pair_t *pair, session_t *session)
 {
+    traffic_t traffic = {0};
     int rc = command_follow(&pair->table, session);
+    traffic_add(&traffic, session->rail);
+    if (!rc)
+        rc = traffic_gather(&traffic, session->job);
     if (rc)
         outcome_set(pair->outcome, session->rank, rc, "rank %u: %s: %s",
                     session->rank, drail_strerror(rc),

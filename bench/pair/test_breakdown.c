@@ -7,7 +7,8 @@ const bench_test_t test_breakdown = {
               .summary = "Time in posting RDMA writes and in waiting for "
                          "events, per batch; messages of any length are "
                          "striped.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
+                        OPTIONS_STATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "breakdown",

@@ -5,7 +5,8 @@
 const bench_test_t test_bw = {
     .table = {.command = "railbench bw",
               .summary = "Uni-directional bandwidth of batches of RDMA writes.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
+                        OPTIONS_STATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bw",
@@ -20,7 +21,8 @@ const bench_test_t test_bibw = {
     .table = {.command = "railbench bibw",
               .summary = "Bi-directional bandwidth: both ranks send batches "
                          "of RDMA writes at the same time.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
+                        OPTIONS_STATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "bibw",

@@ -8,7 +8,8 @@
 const bench_test_t test_lat = {
     .table = {.command = "railbench lat",
               .summary = "RDMA write latency: of batches, and of a ping-pong.",
-              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR,
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
+                        OPTIONS_STATS,
               .rows = pair_options,
               .nrows = PAIR_OPTION_ROWS},
     .name = "lat",

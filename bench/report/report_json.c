@@ -308,6 +308,7 @@ void report_json(FILE *file, const result_t *r)
     report_json_machine(j, &r->machine);
     report_json_settings(j);
     report_json_rails(j, r->rails, r->opts->nrails);
+    traffic_json(j, &r->traffic);
     configurations(j, r);
     json_array(j, "results");
     for (unsigned i = 0; i < r->ncells; i++)

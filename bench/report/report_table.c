@@ -253,4 +253,5 @@ void report_table(FILE *file, const result_t *r)
         per_rail(file, r);
     if (!r->test->breakdown)
         peaks(file, r);
+    traffic_table(file, &r->traffic, r->opts->rail_stats);
 }

@@ -7,6 +7,7 @@
 #include "bench/stats/hist.h"
 #include "machine.h"
 #include "notes.h"
+#include "traffic.h"
 #include "bench/options/plan.h"
 #include "bench/pair/session.h"
 #include "bench/stats/stats.h"
@@ -67,7 +68,8 @@ typedef struct result {
     double seconds; /**< that measuring took */
     bool partial;   /**< ended before all was measured */
     notes_t notes;
-    cell_t *cells; /**< size by size, in each setup by setup */
+    traffic_t traffic; /**< of both ranks; of a partial result, of rank 0 */
+    cell_t *cells;     /**< size by size, in each setup by setup */
     unsigned ncells;
 } result_t;
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the rails have carried, and what has happened to them: the statistics of
+ * all ranks, from when they opened them. */
+#ifndef BENCH_TRAFFIC_H
+#define BENCH_TRAFFIC_H
+
+#include <stdio.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "json.h"
+
+typedef struct traffic {
+    unsigned nrails;
+    unsigned ranks; /**< whose statistics these are; 0: none are known */
+    char name[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
+    drail_rail_stats_t rail[DRAIL_MAX_RAILS]; /**< sums */
+    unsigned down[DRAIL_MAX_RAILS];           /**< ranks where it is not up */
+} traffic_t;
+
+/** Adds those of one of this rank's transports. */
+void traffic_add(traffic_t *traffic, const drail_t *rail);
+/** All ranks: adds up what each has. @return 0 or an error. */
+int traffic_gather(traffic_t *traffic, drail_job_t *job);
+
+/** A line for each rail, if something has happened to one, or @p always. */
+void traffic_table(FILE *file, const traffic_t *traffic, bool always);
+void traffic_json(json_t *json, const traffic_t *traffic);
+
+#endif
