@@ -13,7 +13,7 @@ skip()
 }
 
 # inside TESTBED-OPTIONS…: the rest of the script runs beside such hosts, in
-# at most 200 s. They share $work, and know rails tcp-rail0 … tcp-rail3.
+# at most 200 s. They share $work; rail0 is IA tcp-rail0, and so on.
 inside()
 {
     if [ -z "${INSIDE:-}" ]; then
@@ -27,12 +27,6 @@ inside()
         exit $status
     fi
     chmod 755 "$work"
-    local embedded=$BUILD/lib/dapl_rail/dat.conf rail
-    for rail in rail0 rail1 rail2 rail3; do
-        sed -n "s/^tcp-lo/tcp-$rail/; T; s/device=lo/device=$rail/; p" \
-            "$embedded"
-    done | cat "$embedded" - >"$work/dat.conf"
-    export DAT_OVERRIDE=$work/dat.conf
     DRAIL_SECRET=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
     export DRAIL_SECRET
     port=7000

@@ -38,8 +38,7 @@ none=1
 if command -v mpirun.openmpi >/dev/null; then
     none=0
     mpi=(on n1 mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent
-        /run/testbed/bin/agent --mca oob_tcp_if_include eth0 --bind-to none
-        -x DAT_OVERRIDE)
+        /run/testbed/bin/agent --mca oob_tcp_if_include eth0 --bind-to none)
     check 'mpirun, 2 hosts' job 2 "${mpi[@]}" -n 2 -H n1:1,n2:1 "${bw[@]}"
     check 'mpirun, 3 hosts x 2 ranks' job 2 "${mpi[@]}" -n 6 \
         -H n1:2,n2:2,n3:2 "${allgather[@]}"
