@@ -204,7 +204,7 @@ static int finish(sender_t *s)
     return rc ? rc : drail_fence(session->rail, session->peer);
 }
 
-void stream_send(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally)
+void stream_put(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally)
 {
     sender_t s = {.stream = stream, .hand = hand, .tally = tally};
     *tally = (tally_t){0};

@@ -46,7 +46,7 @@ int stream_open(stream_t *stream, session_t *session, size_t longest,
 void stream_close(stream_t *stream);
 
 /** Rank 0: sends for so long, or until the hand is done; NULL: no events. */
-void stream_send(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally);
+void stream_put(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally);
 /** Rank 1: receives until rank 0 says that it was the last. */
 void stream_receive(stream_t *stream, bins_t *bins, tally_t *tally);
 /** Rank 1, when nothing is under way: are the last messages still what they

@@ -63,7 +63,7 @@ static int stream(bed_t *bed, uint64_t ns, hand_t *hand, bins_t *bins,
     if (rc)
         return rc;
     if (s->rank == 0)
-        stream_send(&bed->stream, ns, hand, &mine);
+        stream_put(&bed->stream, ns, hand, &mine);
     else
         stream_receive(&bed->stream, bins, &mine);
     for (unsigned r = 0; r < drail_nrails(s->rail); r++) {
