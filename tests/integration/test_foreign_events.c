@@ -4,6 +4,7 @@
  * gone, a request that can't be read, one for an EP that there is not. Stands
  * in for the provider at its own calls.
  */
+#include "dapl_rail/links/hello.h"
 #include "standin.h"
 
 /* In memory that the ranks share. */
@@ -61,7 +62,6 @@ dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
     return real(cr, bytes, data);
 }
 
-/* The hello's last word is the index of its EP. */
 __attribute__((visibility("default"))) DAT_RETURN
 dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
                DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
@@ -69,12 +69,12 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
 {
     __typeof__(&dat_ep_connect) real;
     unsigned char hello[256];
-    uint32_t index = 1;
+    uint16_t index = 1; /* of an EP that there is not */
     *(void **)&real = real_call("dat_ep_connect");
     check((size_t)bytes <= sizeof hello);
     memcpy(hello, data, (size_t)bytes);
     if (foreign)
-        memcpy(hello + bytes - sizeof index, &index, sizeof index);
+        memcpy(hello + offsetof(struct hello, ep), &index, sizeof index);
     return real(ep, address, qual, us, bytes, hello, qos, flags);
 }
 
