@@ -4,6 +4,7 @@
  * down: long before TCP would give up.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <linux/netlink.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -134,19 +136,42 @@ static void on_change(struct ofi_ia *oia, const struct nlmsghdr *h)
                  h->nlmsg_type == RTM_NEWLINK && is_up(info->ifi_flags));
 }
 
+static void on_changes(struct ofi_ia *oia, const char *at, size_t left)
+{
+    const struct nlmsghdr *h = (const void *)at;
+    while (left >= sizeof *h && h->nlmsg_len >= sizeof *h &&
+           h->nlmsg_len <= left) {
+        size_t step = NLMSG_ALIGN(h->nlmsg_len);
+        on_change(oia, h);
+        if (step >= left)
+            break;
+        left -= step;
+        h = (const void *)((const char *)h + step);
+    }
+}
+
+/* Some changes were lost, as there were too many. */
+static void look_now(struct ofi_ia *oia)
+{
+    struct ifreq of = {0};
+    memcpy(of.ifr_name, oia->device, strnlen(oia->device, IFNAMSIZ - 1));
+    atomic_store(&oia->link_up, !ioctl(oia->link_fd, SIOCGIFFLAGS, &of) &&
+                                    is_up((unsigned short)of.ifr_flags));
+}
+
 void ofi_device_changed(struct ofi_ia *oia)
 {
     _Alignas(struct nlmsghdr) char buffer[8192];
-    struct sockaddr_nl from;
-    socklen_t size = sizeof from;
-    ssize_t n;
-    while ((n = recvfrom(oia->link_fd, buffer, sizeof buffer, 0,
-                         (struct sockaddr *)&from, &size)) > 0) {
-        if (from.nl_pid) /* not the kernel */
-            continue;
-        int left = (int)n;
-        for (struct nlmsghdr *h = (void *)buffer;
-             left > 0 && NLMSG_OK(h, (unsigned)left); h = NLMSG_NEXT(h, left))
-            on_change(oia, h);
+    for (;;) {
+        struct sockaddr_nl from;
+        socklen_t size = sizeof from;
+        ssize_t n = recvfrom(oia->link_fd, buffer, sizeof buffer, 0,
+                             (struct sockaddr *)&from, &size);
+        if (n < 0 && errno == ENOBUFS)
+            look_now(oia);
+        else if (n <= 0)
+            return;
+        else if (!from.nl_pid) /* the kernel */
+            on_changes(oia, buffer, (size_t)n);
     }
 }
