@@ -14,6 +14,7 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 
 /* The one on which atomics of all ranks meet, or messages travel. */
@@ -119,7 +120,7 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
 {
     int rc;
     uint64_t result = 0;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, -1, &rc);
     if (!peer)
         return rc;
     if (!remote || remote->nrails != t->nrails || remote->bytes < 8 ||

@@ -21,6 +21,7 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/transfer.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
@@ -291,7 +292,7 @@ static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
 int drail_batch(drail_t *t, unsigned rank, drail_batch_t *ask)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, -1, &rc);
     if (!peer)
         return rc;
     if (!ask)
@@ -397,7 +398,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
                        uint32_t answer_id, uint32_t *id)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, t ? t->cfg.timeout_ms : 0, &rc);
     if (!peer)
         return rc;
     uint32_t rails = peer->mail->notes.likely

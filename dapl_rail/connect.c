@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drail_connect. */
+/* drail_connect, and connections that operations make. */
+#include "dapl_rail/connect.h"
+
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/attempt.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/requests.h"
-#include "dapl_rail/peers.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/rails/rail.h"
 
 #define CONNECT_NAP_NS 500000u
@@ -28,30 +30,25 @@ static bool under_way(const struct peer *peer)
 
 /* Until every link has been up. Who has ended asks for no more: that is looked
  * for before what has come. */
-static int await_links(drail_t *t, struct peer *peer)
+static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 {
-    struct patience p = {.t = t, .timeout_ms = t->cfg.connect_timeout_ms};
-    int rc = connect_ask(t, peer);
-    while (!rc && !connect_done(t, peer)) {
+    struct patience p = {.t = t, .timeout_ms = timeout_ms};
+    attempt_want(peer);
+    for (;;) {
         bool ended = job_has_ended(t->job, peer->rank);
-        requests_serve(t);
-        for (unsigned r = 0; r < t->nrails; r++) {
+        for (unsigned r = 0; r < t->nrails; r++)
             rail_poll(&t->rails[r]);
-            rail_check(&t->rails[r]);
-        }
-        bool ending = connect_renew(t, peer);
-        if (connect_done(t, peer))
-            break;
-        if (!ending)
-            rc = connect_error(peer);
+        progress_check(t);
+        int rc = attempt_step(peer);
+        if (rc != DRAIL_EAGAIN)
+            return rc;
+        rc = patience_check(&p);
         if (!rc && ended && !under_way(peer))
             rc = fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
         if (rc)
-            break;
-        rc = patience_check(&p);
+            return rc;
         platform_sleep(t->job->platform, CONNECT_NAP_NS);
     }
-    return rc;
 }
 
 /* So that it can be connected to again. */
@@ -67,26 +64,43 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
     links_await_free(t, peer);
 }
 
+static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
+{
+    peer->held = true;
+    /* its request may have been refused while we spoke with others */
+    int rc = peer->refused[0] ? atomic_load(&peer->error)
+                              : await_links(t, peer, timeout_ms);
+    if (rc) {
+        rc = outcome(t, peer, rc, "drail_connect");
+        attempt_give_up(peer);
+        forget_links(t, peer, rc);
+    }
+    peer->held = false;
+    return rc;
+}
+
+static int no_rail(drail_t *t, const struct peer *peer)
+{
+    return fail(t, DRAIL_EPEER, "no rail reaches rank %u on host %s from here",
+                peer->rank, peer->host);
+}
+
+int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
+{
+    if (!peer->rails)
+        return no_rail(t, peer);
+    if (timeout_ms)
+        return connect_peer(t, peer, timeout_ms);
+    attempt_want(peer);
+    progress_check(t);
+    return peer->connected ? 0 : DRAIL_EAGAIN;
+}
+
 /* Has the connection ended, or does the peer ask for another? */
 static bool has_ended(drail_t *t, const struct peer *peer)
 {
     progress_check(t);
-    requests_serve(t);
     return atomic_load(&peer->error) != 0;
-}
-
-static int connect_peer(drail_t *t, struct peer *peer)
-{
-    /* its request may have been refused while we spoke with others */
-    int rc =
-        peer->refused[0] ? atomic_load(&peer->error) : await_links(t, peer);
-    if (rc) {
-        rc = outcome(t, peer, rc, "drail_connect");
-        requests_end(peer);
-        forget_links(t, peer, rc);
-    }
-    peer->connected = !rc;
-    return rc;
 }
 
 int drail_connect(drail_t *t, unsigned rank)
@@ -98,16 +112,12 @@ int drail_connect(drail_t *t, unsigned rank)
                     "drail_connect: rank %u is not another of %u ranks", rank,
                     t->job->size);
     struct peer *peer = &t->peers[rank];
-    if (!peer->rails)
-        return fail(t, DRAIL_EPEER,
-                    "drail_connect: no rail reaches rank %u on host %s from "
-                    "here",
-                    rank, peer->host);
     if (peer->connected) {
         if (!has_ended(t, peer))
             return 0;
+        peer->held = true;
         forget_links(t, peer, DRAIL_EPEER);
-        peer->connected = false;
+        attempt_forget(peer);
     }
-    return connect_peer(t, peer);
+    return connection_make(t, peer, t->cfg.connect_timeout_ms);
 }

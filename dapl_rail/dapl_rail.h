@@ -485,17 +485,22 @@ void drail_close(drail_t *rail);
 const char *drail_last_error(const drail_t *rail);
 
 /**
- * Connects to rank @p peer over every rail; the peer makes the same call.
- * Connecting to oneself is an error. Both sides may connect to several peers
- * in any order within the connect timeout. After a failure it can be tried
- * again. One side may fail when the other has succeeded already: then the
- * connection of the latter ends, its operations return DRAIL_EPEER.
+ * Connects to rank @p peer over every rail that reaches it, within the connect
+ * timeout. Need not be called: the first operation to a peer connects, within
+ * the same time (drail_notify_wait, drail_recv, drail_batch_answer: within
+ * theirs; one that does not wait returns DRAIL_EAGAIN until it is done). The
+ * peer must make any call that waits meanwhile, this one or an operation, or
+ * calls that don't wait again and again. Connecting to oneself is an error.
+ * After a failure it can be tried again. One side may fail when the other has
+ * succeeded already: then the connection of the latter ends, its operations
+ * return DRAIL_EPEER.
  *
  * Returns 0 at once where the peer is connected. Where that connection has
  * ended, or the peer asks for another, both sides' calls make a new one: what
  * was under way ends with DRAIL_EPEER, and what had come and was not taken is
  * lost; memory and keys stay as they are. An end that is not known here yet
- * shows in the next operations: then call again.
+ * shows in the next operations, which return DRAIL_EPEER until both sides call
+ * this: they connect only where there has been no connection.
  *
  * @return DRAIL_EPEER also where no rail reaches the peer.
  */

@@ -6,6 +6,7 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/note.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 
 int drail_notify(drail_t *t, unsigned peer, unsigned flags, uint32_t id)
@@ -17,13 +18,16 @@ int drail_notify(drail_t *t, unsigned peer, unsigned flags, uint32_t id)
 int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    if (!t)
+        return DRAIL_EINVAL;
+    timeout_ms = timeout_or(t, timeout_ms);
+    struct peer *peer = peer_get(t, rank, timeout_ms, &rc);
     if (!peer)
         return rc;
     struct note_wait w = {.peer = peer, .rails = peer->mail->notes.likely};
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(peer));
-    rc = progress_wait(t, note_owed, &w, timeout_or(t, timeout_ms));
+    rc = progress_wait(t, note_owed, &w, timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_notify_wait");
     uint32_t value = note_deliver(peer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How public calls on a peer begin and end. */
+/* How public calls on a peer begin. */
 #ifndef DRAIL_PEERS_H
 #define DRAIL_PEERS_H
 
@@ -7,10 +7,10 @@
 
 struct peer;
 
-/* A connected peer by rank, or NULL with the error set in *rc. */
-struct peer *peer_get(drail_t *t, unsigned rank, int *rc);
-/* What the call returns: adds the sentence that only it can know (the peer's
- * error, a time that ran out, an interruption). */
-int outcome(drail_t *t, struct peer *peer, int rc, const char *call);
+/* Another rank, or NULL with the error set in *rc. */
+struct peer *peer_find(drail_t *t, unsigned rank, int *rc);
+/* The same, connected: if need be, now, within this time. 0: DRAIL_EAGAIN where
+ * it is not there yet; negative: that of connecting. */
+struct peer *peer_get(drail_t *t, unsigned rank, int timeout_ms, int *rc);
 
 #endif

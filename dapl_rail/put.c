@@ -14,6 +14,7 @@
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 
 /* ------------------------------------------------------------- requests */
@@ -142,7 +143,7 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, flags & DRAIL_NOWAIT ? 0 : -1, &rc);
     if (!peer)
         return rc;
     if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
@@ -173,7 +174,7 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, flags & DRAIL_NOWAIT ? 0 : -1, &rc);
     if (!peer)
         return rc;
     if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
@@ -217,9 +218,11 @@ static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
 int drail_fence(drail_t *t, unsigned rank)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_find(t, rank, &rc);
     if (!peer)
         return rc;
+    if (!peer->connected)
+        return 0;
     rc = progress_wait(t, fence_owed, peer, t->cfg.timeout_ms);
     return outcome(t, peer, rc, "drail_fence");
 }

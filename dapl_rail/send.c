@@ -16,6 +16,7 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/messages/transfer.h"
+#include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
@@ -149,7 +150,7 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
                drail_mem_t *mem)
 {
     int rc;
-    struct peer *peer = peer_get(t, rank, &rc);
+    struct peer *peer = peer_get(t, rank, -1, &rc);
     if (!peer)
         return rc;
     if (bytes && !buffer)
@@ -252,16 +253,17 @@ int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
 {
     int rc;
     size_t ignored;
-    struct peer *peer = peer_get(t, rank, &rc);
-    if (!peer)
-        return rc;
+    if (!t)
+        return DRAIL_EINVAL;
     struct receiving r = {
-        .peer = peer,
         .buffer = buffer,
         .capacity = capacity,
         .received = received ? received : &ignored,
         .timeout_ms = timeout_or(t, timeout_ms),
         .start_ns = job_now(t->job),
     };
+    struct peer *peer = r.peer = peer_get(t, rank, r.timeout_ms, &rc);
+    if (!peer)
+        return rc;
     return outcome(t, peer, receive(t, &r), "drail_recv");
 }

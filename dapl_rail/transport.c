@@ -16,6 +16,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
@@ -240,6 +241,7 @@ static int allocate(drail_t *t)
         t->peers[rank].rank = rank;
         t->peers[rank].rails = all_rails(t);
     }
+    t->unconnected = size - 1;
     int rc = t->rails && t->peers && t->cards ? cache_open(t) : DRAIL_ENOMEM;
     return rc ? rc : timing_open(t);
 }
@@ -324,8 +326,11 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
 static void disconnect(drail_t *t)
 {
     struct link *link;
-    for (unsigned p = 0; p < t->job->size; p++)
+    t->closing = true;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        knock_end(&t->peers[p]);
         requests_reject(&t->peers[p]);
+    }
     links_await(t, link_settled);
     for (unsigned p = 0; p < t->job->size; p++)
         for (unsigned at = 0;

@@ -35,6 +35,10 @@ struct drail {
     struct cache *cache;
     struct team *team;
     bool parallel; /* the rails belong to several threads, see rail_take */
+    bool meeting;  /* some attempts to connect are under way, */
+    bool closing;  /* and none begins any more */
+    unsigned unconnected; /* peers */
+    unsigned waits;       /* of operations, see progress.c */
     _Atomic bool interrupted;
     struct spin spin;      /* of the caller, for events */
     unsigned turn;         /* roundrobin */

@@ -11,11 +11,11 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/attempt.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/requests.h"
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
@@ -25,6 +25,7 @@
 #define ALONE_SLICE_US  10000u /* the others may only have to give credits */
 #define CHECK_EVENTS    1024u  /* events between looks at the clock */
 #define OTHERS_TURNS    16u    /* polls of what is expected, and one of all */
+#define CHECK_WAITS     1024u  /* waits between looks for new connections */
 #define UNTIL_NAP_NS    50000u
 
 int patience_check(struct patience *p)
@@ -112,10 +113,16 @@ static unsigned next_rail(const drail_t *t, uint32_t rails, unsigned after)
     return (unsigned)__builtin_ctz(higher ? higher : rails);
 }
 
+/* On the only rail: a peer that connects is not told by its events. */
+static unsigned only_slice(const drail_t *t)
+{
+    return t->unconnected ? ALONE_SLICE_US : WAIT_SLICE_US;
+}
+
 static unsigned first_slice(const drail_t *t)
 {
     if (t->nrails == 1)
-        return WAIT_SLICE_US;
+        return only_slice(t);
     return serial(t) ? SHARED_SLICE_US : FIRST_SLICE_US;
 }
 
@@ -124,7 +131,7 @@ static unsigned first_slice(const drail_t *t)
 static unsigned longest_slice(const drail_t *t, bool alone)
 {
     if (t->nrails == 1)
-        return WAIT_SLICE_US;
+        return only_slice(t);
     if (alone)
         return ALONE_SLICE_US;
     return t->cfg.policy == DRAIL_POLICY_ADAPTIVE ? FIRST_SLICE_US
@@ -140,7 +147,7 @@ void progress_check(drail_t *t)
 {
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
-    requests_note(t);
+    attempts_serve(t);
 }
 
 /* Sleeps on the rails that owe something, each in turn. */
@@ -177,6 +184,9 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
 {
+    /* also for peers that want a connection while others never let it sleep */
+    if (t->unconnected && !(++t->waits % CHECK_WAITS))
+        progress_check(t);
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
     /* what other rails have, is for later */
     bool in_turn = serial(t) && timeout_ms;

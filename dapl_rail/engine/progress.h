@@ -34,8 +34,8 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
 /* At the end of a wait that failed with this error: has come meanwhile, perhaps
  * on another rail, what it was for? Then 0, else the error. */
 int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
-/* Looks for the ends of connections on all rails, and takes the requests for
- * new ones: a peer may ask, and give up, any number of times. */
+/* Looks for the ends of connections on all rails, and sees to new ones: a peer
+ * may ask for one at any time. */
 void progress_check(drail_t *t);
 
 /* Lets everything go on until this is true of all links over these rails, or

@@ -12,6 +12,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
@@ -75,8 +76,10 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     const DAT_CONNECTION_EVENT_DATA *data =
         &event->event_data.connect_event_data;
     struct link *link = link_of(rail, data->ep_handle);
-    if (!link)
+    if (!link) {
+        knock_answered(rail, event, connection_text(event->event_number));
         return;
+    }
     if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
         established(link, data);
         return;

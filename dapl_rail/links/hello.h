@@ -20,6 +20,7 @@ struct hello {
     uint32_t rank;
     uint16_t attempt; /* of a request: the peer's number of its attempt */
     uint16_t ep;      /* index of this one */
+    uint32_t knock;   /* the peer is to connect: see knock.h */
 };
 
 struct hello hello_of(const struct rail *rail, unsigned ep);

@@ -27,6 +27,8 @@ struct peer {
     drail_t *owner;
     unsigned rank;
     bool connected;
+    bool wanted;       /* we, or it, would have a connection */
+    bool held;         /* a call sees to the attempt, or to its end */
     _Atomic int error; /* first error of one of its links */
     _Atomic unsigned error_rail;
     char refused[200];   /* why we don't want it, "" else */
@@ -35,7 +37,9 @@ struct peer {
     uint32_t rails;      /* that reach it: there are links over these, … */
     _Atomic uint32_t up; /* … all of whose EPs are up over these */
     struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
-    uint16_t attempt; /* of the active side to connect, the newest */
+    uint16_t attempt;    /* of the active side to connect, the newest */
+    DAT_EP_HANDLE knock; /* knock.c: under way, … */
+    uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
     /* passive side, requests.c */
     bool given_up; /* by us: that attempt */
     DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */

@@ -14,12 +14,13 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
-/* Whose request is it, and which? NULL: of nobody whom we accept, that is of
- * no lower rank. *status: that of the query. */
+/* Whose request is it, and which? NULL: of nobody whom we answer, that is of no
+ * lower rank, but to a knock. *status: that of the query. */
 static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
                                 struct hello *hello, DAT_RETURN *status)
 {
@@ -29,7 +30,7 @@ static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
     *status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
     if (*status != DAT_SUCCESS ||
         !hello_read(rail, param.private_data, param.private_data_size, hello) ||
-        hello->rank > t->job->rank)
+        (hello->rank > t->job->rank) != (bool)hello->knock)
         return NULL;
     return &t->peers[hello->rank];
 }
@@ -65,7 +66,7 @@ static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
         peer->waiting[r][e] = DAT_HANDLE_NULL;
         if (cr &&
             peer_asking(&peer->owner->rails[r], cr, &hello, &status) == peer &&
-            hello.ep == e && hello.attempt == peer->attempt)
+            !hello.knock && hello.ep == e && hello.attempt == peer->attempt)
             return cr;
     }
     return DAT_HANDLE_NULL;
@@ -123,6 +124,23 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     }
 }
 
+/*
+ * The peer wants a connection. Where it has seen that there is one, it has let
+ * go of it; of an earlier attempt, it knew nothing yet.
+ */
+static void knocked(struct peer *peer, const struct hello *hello)
+{
+    struct link *link;
+    unsigned at = 0;
+    if (!peer->connected) {
+        peer->wanted = peer->owner->meeting = true;
+        return;
+    }
+    while (hello->attempt == peer->attempt &&
+           (link = peer_next(peer, UINT32_MAX, &at)))
+        link_down(link, DRAIL_EPEER, "the peer connects anew");
+}
+
 /* Whoever can't be rejected at once waits for an answer. */
 static void note(struct rail *rail, DAT_CR_HANDLE cr)
 {
@@ -131,12 +149,19 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
     struct peer *peer = peer_asking(rail, cr, &hello, &status);
     if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
         return; /* its sender has given up: the provider took it back */
+    if (peer && hello.knock) {
+        knocked(peer, &hello);
+        knock_answer(rail, cr);
+        return;
+    }
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, hello.attempt);
-    if (!peer || is_late(peer, rail, &hello, cr))
+    if (!peer || is_late(peer, rail, &hello, cr)) {
         dat_cr_reject(cr, 0, NULL);
-    else
-        peer->waiting[rail->index][hello.ep] = cr;
+        return;
+    }
+    peer->waiting[rail->index][hello.ep] = cr;
+    rail->owner->meeting = true;
 }
 
 void requests_note(drail_t *t)
@@ -148,22 +173,13 @@ void requests_note(drail_t *t)
                  event.event_data.cr_arrival_event_data.cr_handle);
 }
 
-/* Those that wait and are still what has been noted are accepted. */
-static void resume(struct peer *peer)
+void requests_resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
     while ((cr = next_waiting(peer, &at)))
         accept_link(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr, peer,
                     (at - 1) % DRAIL_MAX_EPS);
-}
-
-void requests_serve(drail_t *t)
-{
-    requests_note(t);
-    for (unsigned p = 0; p < t->job->size; p++)
-        if (!t->peers[p].connected)
-            resume(&t->peers[p]);
 }
 
 void requests_end(struct peer *peer)

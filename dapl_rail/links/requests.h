@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of lower ranks to connect: the passive side. Nothing here waits. */
+/* Requests of lower ranks to connect: the passive side; and the knocks of
+ * higher ones. Nothing here waits. */
 #ifndef DRAIL_LINKS_REQUESTS_H
 #define DRAIL_LINKS_REQUESTS_H
 
@@ -7,12 +8,12 @@
 
 struct peer;
 
-/* Takes the requests of all peers that have come: they wait for a connect. A
- * peer that is connected to us has given that up: its links go down. Not while
- * several threads are at work. */
+/* Takes the requests of all peers that have come: they wait for the next step
+ * of an attempt. A peer that is connected to us has given that up: its links go
+ * down. Not while several threads are at work. */
 void requests_note(drail_t *t);
-/* The same, and accepts what waits of those to whom we are not connected. */
-void requests_serve(drail_t *t);
+/* Accepts what waits of a peer and is still what has been noted. */
+void requests_resume(struct peer *peer);
 /* We give up connecting: what waits and what else comes of the peer's present
  * attempt is rejected. */
 void requests_end(struct peer *peer);

@@ -14,7 +14,7 @@ static struct {
 
 static DAT_EVD_HANDLE async_evd;
 static bool broken;     /* an EP of nobody, next */
-static bool unreadable; /* requests are */
+static bool unreadable; /* requests of rank 0 are */
 static bool foreign;    /* so is the EP that rank 0 asks for */
 static int nobody;
 
@@ -49,8 +49,11 @@ dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
     __typeof__(&dat_cr_query) real;
     *(void **)&real = real_call("dat_cr_query");
-    return unreadable ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR
-                      : real(cr, mask, param);
+    DAT_RETURN status = real(cr, mask, param);
+    const struct hello *hello = param->private_data;
+    return unreadable && status == DAT_SUCCESS && hello->rank == 0
+               ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR
+               : status;
 }
 
 __attribute__((visibility("default"))) DAT_RETURN
@@ -58,7 +61,7 @@ dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
 {
     __typeof__(&dat_cr_reject) real;
     *(void **)&real = real_call("dat_cr_reject");
-    board->rejected++;
+    board->rejected += !bytes; /* no answer to a knock */
     return real(cr, bytes, data);
 }
 
@@ -68,14 +71,13 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
                DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
     __typeof__(&dat_ep_connect) real;
-    unsigned char hello[256];
-    uint16_t index = 1; /* of an EP that there is not */
+    struct hello hello;
     *(void **)&real = real_call("dat_ep_connect");
-    check((size_t)bytes <= sizeof hello);
-    memcpy(hello, data, (size_t)bytes);
+    check((size_t)bytes == sizeof hello);
+    memcpy(&hello, data, sizeof hello);
     if (foreign)
-        memcpy(hello + offsetof(struct hello, ep), &index, sizeof index);
-    return real(ep, address, qual, us, bytes, hello, qos, flags);
+        hello.ep = 1;
+    return real(ep, address, qual, us, bytes, &hello, qos, flags);
 }
 
 static void talk(struct rank *r, unsigned peer)

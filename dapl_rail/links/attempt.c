@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/attempt.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/requests.h"
+
+void attempt_want(struct peer *peer)
+{
+    peer->wanted = true;
+    peer->owner->meeting = true;
+}
+
+static bool has_links(const struct peer *peer)
+{
+    unsigned at = 0;
+    return peer_next(peer, UINT32_MAX, &at) != NULL;
+}
+
+static int begin(struct peer *peer)
+{
+    drail_t *t = peer->owner;
+    return t->job->rank < peer->rank ? connect_ask(t, peer) : knock(peer);
+}
+
+int attempt_step(struct peer *peer)
+{
+    drail_t *t = peer->owner;
+    requests_resume(peer);
+    int rc = peer->wanted && !has_links(peer) ? begin(peer) : 0;
+    if (rc)
+        return rc;
+    bool ending = connect_renew(t, peer);
+    if (connect_done(t, peer)) {
+        peer->connected = true;
+        peer->wanted = false;
+        t->unconnected--;
+        knock_end(peer);
+        return 0;
+    }
+    rc = ending ? 0 : connect_error(peer);
+    return rc ? rc : DRAIL_EAGAIN;
+}
+
+void attempt_give_up(struct peer *peer)
+{
+    peer->wanted = false;
+    knock_end(peer);
+    requests_end(peer);
+}
+
+void attempts_serve(drail_t *t)
+{
+    requests_note(t);
+    if (!t->meeting || t->closing)
+        return;
+    t->meeting = false;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        struct peer *peer = &t->peers[p];
+        if (peer->connected || peer->held || p == t->job->rank)
+            continue;
+        int rc = attempt_step(peer);
+        if (rc && rc != DRAIL_EAGAIN) { /* who still wants it, asks again */
+            attempt_give_up(peer);
+            peer_free(peer);
+        }
+        t->meeting |= !peer->connected && (peer->wanted || has_links(peer));
+    }
+}
+
+void attempt_forget(struct peer *peer)
+{
+    peer->connected = false;
+    peer->owner->unconnected++;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/knock.h"
+
+#include <stdio.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/fail.h"
+#include "dapl_rail/rails/rail.h"
+
+#define FIRST_MS 2u
+#define AGAIN_MS 50u
+
+static void in_ms(struct peer *peer, unsigned ms)
+{
+    peer->knock_ns = job_now(peer->owner->job) + ms * MS;
+}
+
+static int ask(struct peer *peer)
+{
+    unsigned r = (unsigned)__builtin_ctz(peer->rails);
+    struct rail *rail = &peer->owner->rails[r];
+    struct sockaddr_storage address = peer->cards[r].address;
+    struct hello hello = hello_of(rail, 0);
+    hello.knock = true;
+    hello.attempt = peer->attempt;
+    DAT_RETURN status =
+        dat_ep_create(rail->ia, rail->pz, rail->dto_evd, rail->dto_evd,
+                      rail->conn_evd, NULL, &peer->knock);
+    if (status != DAT_SUCCESS) {
+        peer->knock = DAT_HANDLE_NULL;
+        return dat_fail(rail, "dat_ep_create", status);
+    }
+    status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address,
+                            peer->cards[r].conn_qual, DAT_TIMEOUT_INFINITE,
+                            sizeof hello, &hello, DAT_QOS_BEST_EFFORT,
+                            DAT_CONNECT_DEFAULT_FLAG);
+    return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_connect", status);
+}
+
+int knock(struct peer *peer)
+{
+    if (!peer->knock_ns)
+        in_ms(peer, FIRST_MS);
+    if (peer->knock || job_now(peer->owner->job) < peer->knock_ns)
+        return 0;
+    int rc = ask(peer);
+    if (rc)
+        knock_end(peer);
+    return rc;
+}
+
+static void let_go(struct peer *peer)
+{
+    if (!peer->knock)
+        return;
+    dat_ep_disconnect(peer->knock, DAT_CLOSE_ABRUPT_FLAG);
+    dat_ep_free(peer->knock);
+    peer->knock = DAT_HANDLE_NULL;
+}
+
+void knock_end(struct peer *peer)
+{
+    let_go(peer);
+    peer->knock_ns = 0;
+}
+
+/* Another process may listen now where the peer did. */
+static bool is_answer(const struct rail *rail, const struct peer *peer,
+                      const DAT_EVENT *event)
+{
+    const DAT_CONNECTION_EVENT_DATA *data =
+        &event->event_data.connect_event_data;
+    struct hello hello;
+    return event->event_number == DAT_CONNECTION_EVENT_PEER_REJECTED &&
+           hello_read(rail, data->private_data, data->private_data_size,
+                      &hello) &&
+           hello.rank == peer->rank;
+}
+
+void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
+{
+    drail_t *t = rail->owner;
+    DAT_EP_HANDLE ep = event->event_data.connect_event_data.ep_handle;
+    for (unsigned p = 0; ep && p < t->job->rank; p++) {
+        struct peer *peer = &t->peers[p];
+        if (peer->knock != ep)
+            continue;
+        let_go(peer);
+        in_ms(peer, AGAIN_MS);
+        if (peer->connected || is_answer(rail, peer, event))
+            continue;
+        snprintf(peer->refused, sizeof peer->refused, "rank %u over %s: %s",
+                 peer->rank, rail->info.name, text);
+        atomic_store(&peer->error, DRAIL_EPEER);
+    }
+}
+
+void knock_answer(const struct rail *rail, DAT_CR_HANDLE cr)
+{
+    struct hello hello = hello_of(rail, 0);
+    dat_cr_reject(cr, sizeof hello, &hello);
+}

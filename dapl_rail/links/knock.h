@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The lower rank connects: a higher one that wants a connection asks it to, by
+ * a request that is always rejected.
+ */
+#ifndef DRAIL_LINKS_KNOCK_H
+#define DRAIL_LINKS_KNOCK_H
+
+#include <dat2/udat.h>
+
+#include "dapl_rail/dapl_rail.h"
+
+struct peer;
+struct rail;
+
+/* Knocks if it is time: soon after the first call, for mostly the peer comes by
+ * itself, and again some time after each answer. 0 or an error. */
+int knock(struct peer *peer);
+/* It is not needed any more. */
+void knock_end(struct peer *peer);
+/* A connection event of an EP that is no link's, and what it says: is it the
+ * answer? */
+void knock_answered(struct rail *rail, const DAT_EVENT *event,
+                    const char *text);
+/* Passive side: rejects it, so that the peer knows who has heard it. */
+void knock_answer(const struct rail *rail, DAT_CR_HANDLE cr);
+
+#endif
