@@ -210,8 +210,9 @@ int coll_run(coll_result_t *r)
         return 1;
     }
     if (r->opts->start == START_TIME && several_hosts(r->opts)) {
-        option_wrong(&r->test->table, "--start", "time",
-                     "barrier, as the hosts' clocks differ");
+        if (!r->opts->follows)
+            option_wrong(&r->test->table, "--start", "time",
+                         "barrier, as the hosts' clocks differ");
         outcome_destroy(context.outcome);
         return 2;
     }

@@ -11,7 +11,9 @@
 #include "dapl_rail/job/handshake.h"
 #include "dapl_rail/job/stream.h"
 
-#define TRY_MS   3000 /* one address, from connect() to the last proof */
+#define REACH_MS 1000 /* one address; where it is the only one, it has longer  \
+                       */
+#define TRY_MS   3000 /* ... from connect() to the last proof */
 #define PAUSE_MS 50   /* between rounds */
 
 struct entry {
@@ -108,15 +110,19 @@ static int introduce(struct entry *e, const struct stream *s)
                            e->where);
 }
 
+static uint64_t sooner(int ms, uint64_t deadline_ns)
+{
+    uint64_t until = deadline_in(ms);
+    return until < deadline_ns ? until : deadline_ns;
+}
+
 /* The connection, DRAIL_EAGAIN, or another DRAIL_E…. */
-static int try_one(struct entry *e, const struct address *a,
+static int try_one(struct entry *e, const struct address *a, bool only,
                    uint64_t deadline_ns)
 {
-    uint64_t until = deadline_in(TRY_MS);
-    struct stream s = {.deadline_ns =
-                           until < deadline_ns ? until : deadline_ns};
+    struct stream s = {.deadline_ns = sooner(TRY_MS, deadline_ns)};
     address_text(a, e->where);
-    s.fd = address_connect(a, s.deadline_ns);
+    s.fd = address_connect(a, sooner(only ? TRY_MS : REACH_MS, deadline_ns));
     if (s.fd < 0) {
         snprintf(e->last, sizeof e->last, "%s: %s", e->where, strerror(errno));
         return DRAIL_EAGAIN;
@@ -134,7 +140,7 @@ int gate_enter(const struct addresses *where, unsigned rank, unsigned size,
     struct entry e = {.rank = rank, .size = size, .secret = secret, .err = err};
     int rc = DRAIL_EAGAIN;
     for (unsigned i = 0; rc == DRAIL_EAGAIN && deadline_left(deadline_ns, 1);) {
-        rc = try_one(&e, &where->list[i], deadline_ns);
+        rc = try_one(&e, &where->list[i], where->count == 1, deadline_ns);
         i = (i + 1) % where->count;
         if (rc == DRAIL_EAGAIN && i == 0)
             platform_sleep(&platform_machine, PAUSE_MS * MS);

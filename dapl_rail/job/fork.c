@@ -291,11 +291,8 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
         .id = job_random(p),
     };
     if (nodes_make(&pattern.nodes, cfg->nranks, cfg->nodes,
-                   cfg->ppn ? cfg->ppn : cfg->nranks) ||
-        nodes_make(&pattern.hosts, cfg->nranks, NULL, cfg->nranks)) {
-        nodes_free(&pattern.nodes);
+                   cfg->ppn ? cfg->ppn : cfg->nranks))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
-    }
     getrlimit(RLIMIT_NOFILE, &files);
     job_reserve_files(cfg->nranks); /* the ranks inherit it */
     int rc = supervisor_open(&s, cfg);
@@ -312,6 +309,5 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     supervisor_close(&s);
     setrlimit(RLIMIT_NOFILE, &files);
     nodes_free(&pattern.nodes);
-    nodes_free(&pattern.hosts);
     return rc ? rc : s.rc;
 }

@@ -14,7 +14,7 @@
 struct drail_job {
     unsigned rank, size;
     struct nodes nodes; /* as the caller wants them */
-    struct nodes hosts; /* whose ranks share memory */
+    struct nodes hosts; /* whose ranks share memory, as job_greet has found */
     const struct drail_platform *platform;
     drail_allgather_t allgather;
     void *context;          /* of allgather */
@@ -41,12 +41,6 @@ static inline uint64_t job_cpu(const drail_job_t *job)
 static inline bool job_has_ended(const drail_job_t *job, unsigned rank)
 {
     return job->ended && atomic_load(&job->ended[rank]);
-}
-
-/* Do both share memory? */
-static inline bool job_same_host(const drail_job_t *job, unsigned a, unsigned b)
-{
-    return job->hosts.node[a] == job->hosts.node[b];
 }
 
 /* Of the user's data. */
