@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ofi.h"
 
@@ -165,7 +166,7 @@ DAT_RETURN ofi_listen(struct core_sp *sp)
     struct ofi_ia *oia = ofi_ia(sp->o.ia);
     struct ofi_listener *l = calloc(1, sizeof *l);
     struct fi_info *info = NULL;
-    int err = -ENOMEM;
+    int err = -ENOMEM, guess = 0;
     if (!port_of(sp->qual)) {
         free(l);
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
@@ -174,6 +175,7 @@ DAT_RETURN ofi_listen(struct core_sp *sp)
         goto out;
     l->sp = sp;
     info = ofi_fabric_info(oia, port_of(sp->qual));
+    guess = ofi_socket_next();
     if (info)
         err = fi_passive_ep(oia->fabric, info, &l->pep, l);
     if (!err)
@@ -184,7 +186,9 @@ out:
     if (info)
         fi_freeinfo(info);
     if (!err) {
-        sp->tp = l;
+        l->fd = ofi_socket_find_listening(l->pep, guess);
+        l->next = oia->listeners;
+        oia->listeners = sp->tp = l;
         ofi_thread_wake(oia);
         return DAT_SUCCESS;
     }
@@ -199,9 +203,21 @@ out:
 void ofi_unlisten(struct core_sp *sp)
 {
     struct ofi_listener *l = sp->tp;
+    struct ofi_listener **at = &ofi_ia(sp->o.ia)->listeners;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
     if (!sp->o.ia->forked)
         fi_close(&l->pep->fid);
     free(l);
+}
+
+/* In a forked child: the port is its parent's. */
+void ofi_cm_forked(struct ofi_ia *oia)
+{
+    for (struct ofi_listener *l = oia->listeners; l; l = l->next)
+        if (l->fd >= 0)
+            close(l->fd);
 }
 
 static void on_request(struct ofi_ia *oia, struct ofi_listener *l,

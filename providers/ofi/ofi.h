@@ -121,11 +121,11 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     atomic_bool failed;    /* the network reported an error */
     atomic_bool confirmed; /* OFI_CONFIRM has come */
     atomic_bool bye;       /* OFI_BYE has come */
+    atomic_bool stuck;     /* libfabric had no room for a request */
     /* under ep->lock */
     struct fid_ep *fid;
     bool open;             /* requests may be handed to libfabric */
     bool live;             /* receives may be completed */
-    bool stuck;            /* libfabric had no room */
     unsigned reads;        /* unfinished */
     unsigned injected;     /* since the last request that libfabric completes */
     uint64_t next_request; /* the first that libfabric does not have */
@@ -133,9 +133,11 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     struct ofi_early *early, **early_end;
 };
 
-struct ofi_listener { /* sp->tp */
+struct ofi_listener {          /* sp->tp */
+    struct ofi_listener *next; /* ofi_ia.listeners */
     struct core_sp *sp;
     struct fid_pep *pep;
+    int fd; /* -1: not known */
 };
 
 /* ------------------------------------------------------------------ IA --- */
@@ -163,6 +165,7 @@ struct ofi_ia {
     struct ofi_conn *conns;
     struct ofi_conn *by_id[OFI_MAX_EPS];
     int last_accepted; /* a descriptor */
+    struct ofi_listener *listeners;
     uint32_t last_id;
     pthread_mutex_t cq_lock;
     atomic_uint open_conns; /* 0: there is nothing to poll */
@@ -231,6 +234,7 @@ DAT_RETURN ofi_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
 DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
                       const void *private_data);
 void ofi_reject(struct core_cr *cr, DAT_COUNT size, const void *private_data);
+void ofi_cm_forked(struct ofi_ia *oia);
 /* Reads the EQ until it is empty; was there anything? ia->lock is held. */
 bool ofi_cm_events(struct ofi_ia *oia);
 
@@ -259,6 +263,8 @@ void ofi_thread_forked(struct ofi_ia *oia);
 /* The socket of a connected endpoint, or -1: it is none of TCP's. It is looked
  * for near the guess first. */
 int ofi_socket_find(struct fid_ep *fid, int guess);
+/* The same of a service point; near the guess only. */
+int ofi_socket_find_listening(struct fid_pep *fid, int guess);
 /* The descriptor that would be given out next. */
 int ofi_socket_next(void);
 /* Bytes sent that the peer's system has not acknowledged; 0: none, or it can't

@@ -36,11 +36,24 @@ static bool is_socket(int fd, const struct pair *of)
            !memcmp(&p.peer, &of->peer, p.peer_size);
 }
 
+static bool is_listening(int fd, const struct pair *of)
+{
+    int listens;
+    socklen_t size = sizeof listens;
+    struct pair p = {.local_size = sizeof p.local};
+    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) &&
+           listens &&
+           !getsockname(fd, (struct sockaddr *)&p.local, &p.local_size) &&
+           p.local_size == of->local_size &&
+           !memcmp(&p.local, &of->local, p.local_size);
+}
+
 /* Descriptors are given out in order. */
-static int near(const struct pair *of, int guess)
+static int near(bool (*is)(int, const struct pair *), const struct pair *of,
+                int guess)
 {
     for (int fd = guess < NEAR ? 0 : guess - NEAR; fd < guess + NEAR; fd++)
-        if (is_socket(fd, of))
+        if (is(fd, of))
             return fd;
     return -1;
 }
@@ -88,13 +101,26 @@ int ofi_socket_find(struct fid_ep *fid, int guess)
         return -1;
     of.local_size = (socklen_t)local;
     of.peer_size = (socklen_t)peer;
-    int found = near(&of, guess);
+    int found = near(is_socket, &of, guess);
     if (found < 0)
         found = anywhere(&of);
     if (found < 0)
         return -1;
     fcntl(found, F_SETFD, FD_CLOEXEC);
     keep_alive(found);
+    return found;
+}
+
+int ofi_socket_find_listening(struct fid_pep *fid, int guess)
+{
+    struct pair of;
+    size_t local = sizeof of.local;
+    if (fi_getname(&fid->fid, &of.local, &local))
+        return -1;
+    of.local_size = (socklen_t)local;
+    int found = near(is_listening, &of, guess);
+    if (found >= 0)
+        fcntl(found, F_SETFD, FD_CLOEXEC);
     return found;
 }
 

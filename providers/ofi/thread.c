@@ -3,8 +3,8 @@
  * The IA's thread. It sleeps until there is something: an event of connections,
  * a deadline, a change of the link, the end of a peer's socket; and the CQ, for
  * libfabric moves data only when that is read. Consumers that poll read it
- * faster: while they do, the thread looks after them once in a millisecond, and
- * reads it itself when they have stopped.
+ * faster: while they do, the thread looks after them once in a few
+ * milliseconds, and reads it itself when they have stopped.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,13 +16,14 @@
 
 #include "ofi.h"
 
-#define AWAY_NS  1000000u
-#define EVENTS   32
-#define POLL_NS  5000 /* of a consumer that does nothing else */
-#define POLLS    16
-#define IN_VAIN  1000 /* set-up needs some */
-#define SLICE_NS 100000u
-#define LONGEST  3600000 /* ms */
+#define AWAY_NS     1000000u
+#define AWAY_MAX_NS 4000000u
+#define EVENTS      32
+#define POLL_NS     5000 /* of a consumer that does nothing else */
+#define POLLS       16
+#define IN_VAIN     1000 /* set-up needs some */
+#define SLICE_NS    100000u
+#define LONGEST     3600000 /* ms */
 
 enum { WAKE, EQ, CQ, LINK, CONN }; /* epoll data: kind, connection's id */
 
@@ -104,6 +105,7 @@ static bool serve(struct ofi_ia *oia)
 
 struct minding {
     uint64_t polls, when; /* at the last look */
+    uint64_t away_ns;     /* until the next */
     unsigned in_vain;     /* the EQ was said to have something */
 };
 
@@ -126,9 +128,13 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
     if (!is_polled(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
+        m->away_ns = 0;
         control(oia, EPOLL_CTL_MOD, oia->cq_fd, EPOLLIN | EPOLLONESHOT, CQ, 0);
     } else {
         atomic_store(&oia->away, true);
+        m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;
+        if (m->away_ns > AWAY_MAX_NS)
+            m->away_ns = AWAY_MAX_NS;
     }
 }
 
@@ -147,12 +153,12 @@ static uint64_t mind_conns(struct ofi_ia *oia)
 }
 
 /* How long it may sleep, in ms; -1: for ever. */
-static int sleep_ms(struct ofi_ia *oia, uint64_t next)
+static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
 {
     struct fid *eq = &oia->eq->fid;
     uint64_t now = ofi_now_ns();
-    if (atomic_load(&oia->away) && now + AWAY_NS < next)
-        next = now + AWAY_NS;
+    if (m->away_ns && now + m->away_ns < next)
+        next = now + m->away_ns;
     if (next <= now || fi_trywait(oia->fabric, &eq, 1))
         return 0;
     if (next == UINT64_MAX)
@@ -191,7 +197,8 @@ static void *run(void *arg)
         /* one that can't be accepted for want of descriptors stays there */
         if (m.in_vain > IN_VAIN)
             poll(NULL, 0, 1);
-        int n = epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, next));
+        int n =
+            epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, &m, next));
         core_ia_lock(oia->ia);
         m.in_vain += on_events(oia, events, n);
     }

@@ -141,6 +141,36 @@ static void strangers(void **state)
     close(silent);
 }
 
+/* A child does not keep what its parent gives up. */
+static void a_childs_copies(void **state)
+{
+    (void)state;
+    end_t a, b;
+    int hold[2];
+    char nothing;
+    end_open(&a, NULL);
+    end_open(&b, NULL);
+    end_connect_both(&a, &b);
+    DAT_OK(dat_ep_disconnect(a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+    EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_DISCONNECTED);
+    DAT_OK(dat_ep_reset(a.ep));
+    assert_int_equal(pipe(hold), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        close(hold[1]);
+        _exit(read(hold[0], &nothing, 1) != 0);
+    }
+    close(hold[0]);
+    DAT_OK(dat_psp_free(b.psp));
+    b.psp = NULL;
+    DAT_OK(end_connect(&a, b.qual));
+    EXPECT_EVENT(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    close(hold[1]);
+    join(pid);
+    end_close(&a);
+    end_close(&b);
+}
+
 static unsigned count(const char *folder)
 {
     unsigned n = 0;
@@ -184,6 +214,7 @@ int main(void)
         cmocka_unit_test(disconnection_behind_a_message),
         cmocka_unit_test(stopped),
         cmocka_unit_test(strangers),
+        cmocka_unit_test(a_childs_copies),
         cmocka_unit_test(nothing_is_left),
     };
     tcp_or_skip();
