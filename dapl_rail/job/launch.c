@@ -93,7 +93,7 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
 {
     struct meeting m;
-    if (!cfg || !out)
+    if (!cfg || !out || cfg->connect_ms < 0 || cfg->grace_ms < 0)
         return DRAIL_EINVAL;
     int rc = meeting_find(&m, cfg);
     if (rc)

@@ -95,6 +95,11 @@ check 'no secret' env -u DRAIL_SECRET bash -c "$(declare -f wrong)
 check 'a rank of its own forks' timeout 60 env DRAIL_RENDEZVOUS="$where" \
     "$bench" barrier --repeat 1 --iterations 5 --fork --output /dev/null
 
+check 'a launcher that is not there' env PMIX_NAMESPACE=nowhere bash -c "
+    $(declare -f wrong); bench=$bench work=$work; wrong 1 'PMIx'"
+check 'no descriptor of a launcher' env PMI_FD=77 bash -c "
+    $(declare -f wrong); bench=$bench work=$work; wrong 2 \"PMI_FD: '77'\""
+
 # --- launchers ----------------------------------------------------------------
 
 # mpirun RANKS ARGUMENTS…
