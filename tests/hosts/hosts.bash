@@ -12,6 +12,16 @@ skip()
     exit 77
 }
 
+# soon COMMAND…: it succeeds within 30 s
+soon()
+{
+    for _ in $(seq 600); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
 # inside TESTBED-OPTIONS…: the rest of the script runs beside such hosts, in
 # at most 200 s. They share $work; rail0 is IA tcp-rail0, and so on.
 inside()
@@ -23,7 +33,7 @@ inside()
             "$@" bash "$0" 2>"$work/err"
         local status=$?
         cat "$work/err"
-        [ $status -eq 77 ] && skip "$(tail -1 "$work/err")"
+        [ $status -eq 77 ] && exit 77 # its last line says why
         exit $status
     fi
     chmod 755 "$work"

@@ -5,6 +5,9 @@
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 
+timeout -k 1 60 "$testbed" true
+[ $? -ne 77 ] || exit 77 # it has said why
+
 # refused OPTION ARGUMENTS…: status 2 and one line that names the option
 refused()
 {
@@ -85,7 +88,8 @@ down_by()
     local signal=$1 pid status
     "$testbed" sh -c "on n1 sleep 9999.$$ & on n2 sleep 9999.$$" &
     pid=$!
-    soon sleepers && kill -"$signal" $pid
+    soon sleepers
+    kill -"$signal" $pid
     wait $pid
     status=$?
     soon none && [ $status -eq $((128 + $(kill -l "$signal"))) ]
@@ -96,8 +100,8 @@ down_by()
 other=$!
 background+=($other)
 soon test -e "$work/up"
-check 'ended by TERM' down_by TERM 2>/dev/null
-check 'killed' down_by KILL 2>/dev/null
+check 'ended by TERM' down_by TERM
+check 'killed' down_by KILL
 touch "$work/go"
 wait $other
 check 'another testbed goes on' grep -q n2 "$work/answer"
