@@ -5,13 +5,19 @@
 # make test-vm VM_RESULTS=DIR   where its results go (default: in $(BUILD))
 
 VM_RESULTS ?= $(BUILD)/vm-results
+VM_BIN := $(BUILD)/test/vm
 
 .PHONY: deps-vm test-vm
 deps-vm:
 	@scripts/install-deps vm
 
-test-vm: all $(addprefix $(TEST_BIN)/integration/test_,connect eps given_up \
-    messages notify_by peer_death reconnect transport)
+$(VM_BIN)/late_thread.so: tests/vm/late_thread.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -shared $< -o $@
+
+test-vm: all $(VM_BIN)/late_thread.so \
+    $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect eps \
+      given_up messages notify_by peer_death reconnect transport)
 	@mkdir -p $(VM_RESULTS)
 	scripts/softroce-vm --rails 4 --timeout 3600 --writable $(VM_RESULTS) \
 	  tests/vm/verbs $(BUILD) $(abspath $(VM_RESULTS))
