@@ -15,7 +15,12 @@ $(VM_BIN)/late_thread.so: tests/vm/late_thread.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $< -o $@
 
-test-vm: all $(VM_BIN)/late_thread.so \
+# plain DAT: shows what genuine providers tell when a link goes down
+$(VM_BIN)/rail_probe: tests/vm/rail_probe.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $< -ldat2 -o $@
+
+test-vm: all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
     $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect eps \
       given_up messages notify_by peer_death reconnect transport)
 	@mkdir -p $(VM_RESULTS)
