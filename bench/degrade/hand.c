@@ -11,7 +11,10 @@
 #include "hand.h"
 
 #define CABLES_ENV "DAPL_SHM_CABLES"
-#define LONGEST_NS 40000000u /* between events that are drawn */
+/* Of events that are drawn: between two; and for so long a rail has been up
+ * before another is cut, for the other rank knows of it a little later. */
+#define LONGEST_NS 40000000u
+#define SETTLED_NS 20000000u
 
 extern char **environ;
 
@@ -151,11 +154,27 @@ static unsigned draw_rail(hand_t *hand, uint32_t rails)
     return (unsigned)__builtin_ctz(rails);
 }
 
+/* Those that have been up for a while. */
+static uint32_t settled(hand_t *hand, uint32_t up, uint64_t now_ns)
+{
+    uint32_t rails = 0;
+    for (unsigned r = 0; r < hand->opts->nrails; r++) {
+        uint64_t *since = &hand->up_ns[r];
+        if (!(up & ~hand->cut & 1u << r))
+            *since = 0;
+        else if (!*since)
+            *since = now_ns | 1;
+        else if (*since + SETTLED_NS <= now_ns)
+            rails |= 1u << r;
+    }
+    return rails;
+}
+
 /* Cuts and gives back at random, and leaves a rail that is up. */
 static void draw_event(hand_t *hand, uint32_t up, uint64_t now_ns)
 {
     events_t *events = hand->events;
-    uint32_t left = up & ~hand->cut;
+    uint32_t left = settled(hand, up, now_ns);
     bool more = hand->next < events->cuts && events->count < EVENTS_MAX - 1;
     bool cut =
         more && __builtin_popcount(left) > 1 && (!hand->cut || draw(hand, 2));

@@ -13,12 +13,13 @@
 typedef struct hand {
     const options_t *opts;
     events_t *events;
-    int cable[DRAIL_MAX_RAILS]; /**< -1: none */
-    unsigned next;              /**< event of the list */
-    uint32_t cut;               /**< rails that are, as a mask */
-    pid_t command;              /**< that runs, 0: none */
-    uint64_t random, due_ns;    /**< of events that are drawn */
-    bool failed;                /**< an event could not be carried out */
+    int cable[DRAIL_MAX_RAILS];      /**< -1: none */
+    unsigned next;                   /**< event of the list */
+    uint32_t cut;                    /**< rails that are, as a mask */
+    pid_t command;                   /**< that runs, 0: none */
+    uint64_t random, due_ns;         /**< of events that are drawn */
+    uint64_t up_ns[DRAIL_MAX_RAILS]; /**< since when it is, 0: it is not */
+    bool failed;                     /**< an event could not be carried out */
 } hand_t;
 
 /** A folder for the cables of the shm rails that are opened from now on, in
