@@ -52,7 +52,7 @@ static int answer_owed(drail_t *t, void *arg, uint32_t *owed)
     if (atomic_load_explicit(&mail->answered, memory_order_acquire) ==
         mail->asked)
         return 1;
-    return link->state > LINK_UP ? link->error : 0;
+    return link->state >= LINK_DOWN ? link->error : 0;
 }
 
 static int by_message(drail_t *t, struct peer *peer, struct link *link,
@@ -105,8 +105,14 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     struct posting posting = {.link = link, .dto = &d, .done = &done};
     req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
     int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
-    if (!rc)
-        rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
+    if (rc)
+        return rc;
+    rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
+    if (rc == DRAIL_EPEER && !atomic_load(&peer->error))
+        rc = fail(t, rc,
+                  "rank %u: %s was lost under an atomic, which may have been "
+                  "carried out or not",
+                  peer->rank, link->rail->info.name);
     if (!rc)
         *old = *result;
     else /* its event must not find the request that ends here */

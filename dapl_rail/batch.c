@@ -281,7 +281,7 @@ static void batch_failed(drail_t *t, struct peer *peer, struct batch *b, int rc)
     for (uint32_t left = b->note.rails; left; left &= left - 1)
         begun |= b->parts[__builtin_ctz(left)].begun;
     if (begun) {
-        links_end(t, peer, b->note.rails, rc, "a batch ended in its middle");
+        links_end(t, peer, rc, "a batch ended in its middle");
         links_forget(peer, b->note.rails, &b->req, NULL);
     } else { /* nothing is on its way: as if it had not been called */
         links_unreserve(peer, b->note.rails, b->note.eps);
@@ -433,7 +433,7 @@ int drail_batch_answer(drail_t *t, unsigned rank, bool answer,
     if (answer)
         links_unreserve(peer, ~a.sent, EP_BIT(0));
     if (rc && a.sent)
-        links_end(t, peer, a.sent, rc, "an answer could be sent in part only");
+        links_end(t, peer, rc, "an answer could be sent in part only");
     if (rc)
         return outcome(t, peer, rc, "drail_batch_answer");
     if (answer)

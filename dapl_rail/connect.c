@@ -54,12 +54,7 @@ static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 /* So that it can be connected to again. */
 static void forget_links(drail_t *t, struct peer *peer, int rc)
 {
-    uint32_t rails = 0;
-    struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
-        rails |= RAIL_BIT(link->rail->index);
-    links_end(t, peer, rails, rc, "the connection was given up");
+    links_end(t, peer, rc, "the connection was given up");
     peer_free(peer);
     links_await_free(t, peer);
 }

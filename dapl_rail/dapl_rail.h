@@ -708,6 +708,17 @@ int drail_fence(drail_t *rail, unsigned peer);
 
 /* ---------------------------------------------------------- statistics --- */
 
+/** Of a rail's links: its EPs to this rank's peers. */
+typedef enum drail_rail_state {
+    DRAIL_RAIL_UP,         /**< all are up */
+    DRAIL_RAIL_CONNECTING, /**< one is connected anew; until then, its messages
+                                go over another rail */
+    DRAIL_RAIL_DETOUR,     /**< messages of one go over another rail */
+    DRAIL_RAIL_LOST,       /**< one is lost: both ends find out what has come */
+    DRAIL_RAIL_DOWN,       /**< one has ended, as its peer has or all of its
+                                rails have */
+} drail_rail_state_t;
+
 typedef struct drail_rail_stats {
     uint64_t put_bytes, get_bytes, send_bytes;
     uint64_t puts, gets, sends, recvs;
@@ -717,8 +728,18 @@ typedef struct drail_rail_stats {
                                adaptive, auto: of those striped last */
     double measured_MBps; /**< rate that the adaptive policy has seen in the
                                messages striped last, or 0 */
-    bool up;
+    bool up;              /**< state is DRAIL_RAIL_UP */
+    drail_rail_state_t state;
+    uint64_t failures;      /**< times that a link of this rail was lost */
+    uint64_t retries;       /**< its DTOs that were posted again */
+    uint64_t carried;       /**< its DTOs that went over another link, … */
+    uint64_t carried_bytes; /**< … and their bytes */
+    uint64_t lost_ns;       /**< from such losses to going on over another */
+    uint64_t down_ns;       /**< from such losses to being up again */
 } drail_rail_stats_t;
+
+/** "up", "connecting", "detour", "lost", "down" */
+const char *drail_rail_state_name(drail_rail_state_t state);
 
 void drail_rail_stats(const drail_t *rail, unsigned index,
                       drail_rail_stats_t *stats);

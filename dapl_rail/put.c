@@ -209,7 +209,7 @@ static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
         if (link->retired < link->fence_at)
             *owed |= RAIL_BIT(link->rail->index);
-        else if (link->state > LINK_UP)
+        else if (link->state >= LINK_DOWN)
             error = link->error;
     }
     return *owed ? 0 : error ? error : 1;

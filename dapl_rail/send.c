@@ -99,7 +99,7 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
     if (late && !stays)
         link_withdraw(peer->links[rail][0], &wire);
     else
-        links_end(t, peer, UINT32_MAX, code,
+        links_end(t, peer, code,
                   "an announced message was not read in time");
 }
 
@@ -140,7 +140,7 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     if (given || !drail_mem_release(mem) || !rc)
         return rc;
     /* the peer is inside: not once it is gone */
-    links_end(t, peer, UINT32_MAX, rc,
+    links_end(t, peer, rc,
               "an announced message is still being read");
     drail_mem_release(mem);
     return rc;

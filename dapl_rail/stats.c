@@ -10,6 +10,26 @@
 #include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
+const char *drail_rail_state_name(drail_rail_state_t state)
+{
+    static const char *const names[] = {"up", "connecting", "detour", "lost",
+                                        "down"};
+    return state <= DRAIL_RAIL_DOWN ? names[state] : "unknown";
+}
+
+static drail_rail_state_t state_of(const struct link *link)
+{
+    if (link->state <= LINK_UP)
+        return DRAIL_RAIL_UP;
+    if (link->state >= LINK_DOWN)
+        return DRAIL_RAIL_DOWN;
+    if (!link->lost.synced)
+        return DRAIL_RAIL_LOST;
+    return link->ep_state == EP_CONNECTING || link->ep_state == EP_UP
+               ? DRAIL_RAIL_CONNECTING
+               : DRAIL_RAIL_DETOUR;
+}
+
 void drail_rail_stats(const drail_t *t, unsigned index,
                       drail_rail_stats_t *stats)
 {
@@ -26,12 +46,16 @@ void drail_rail_stats(const drail_t *t, unsigned index,
     stats->weight = sum > 0 ? weights[index] / sum : 0;
     stats->measured_MBps =
         t->timing->rails[index].rate[way.slot] * 1e3; /* 10^6 bytes/s */
-    stats->up = true;
     for (unsigned p = 0; p < t->job->size; p++) {
         const struct link *link;
         unsigned at = 0;
-        while ((link = peer_next(&t->peers[p], RAIL_BIT(index), &at)))
-            if (link->state > LINK_UP)
-                stats->up = false;
+        while ((link = peer_next(&t->peers[p], RAIL_BIT(index), &at))) {
+            drail_rail_state_t state = state_of(link);
+            if (state > stats->state)
+                stats->state = state;
+            if (link->state == LINK_LOST)
+                stats->down_ns += job_now(t->job) - link->lost.down_ns;
+        }
     }
+    stats->up = stats->state == DRAIL_RAIL_UP;
 }

@@ -107,7 +107,7 @@ static int limits_check(const drail_t *t, const struct rail *rail,
                         drail_error_t *err)
 {
     unsigned max = rail->info.max_dto;
-    if (max && t->depth_asked + SPARE_RECEIVES > max)
+    if (max && t->depth_asked + spare_receives(t) > max)
         return error_set(err, DRAIL_EINVAL,
                          "depth %u: %s allows %u DTOs per EP", t->depth_asked,
                          rail->info.name, max);
@@ -127,7 +127,8 @@ static unsigned peers_of(const drail_t *t)
 static unsigned requests_of(const struct rail *rail, unsigned depth)
 {
     unsigned max = rail->info.max_dto, wanted = depth * REQUESTS_PER_RECEIVE;
-    return max && wanted > max ? max : wanted;
+    unsigned others = link_foreign(rail->owner);
+    return max && wanted + others > max ? max - others : wanted;
 }
 
 /* The largest depth at which one EVD holds the DTOs of all peers: where there
@@ -138,7 +139,8 @@ static unsigned depth_that_fits(const drail_t *t, const struct rail *rail)
     if (!max)
         return depth;
     unsigned share = max / (peers_of(t) * t->cfg.eps);
-    while (depth && requests_of(rail, depth) + depth + SPARE_RECEIVES > share)
+    unsigned more = spare_receives(t) + link_foreign(t);
+    while (depth && requests_of(rail, depth) + depth + more > share)
         depth--;
     return depth;
 }
@@ -333,9 +335,11 @@ static void disconnect(drail_t *t)
     }
     links_await(t, link_settled);
     for (unsigned p = 0; p < t->job->size; p++)
+        t->peers[p].ending = true;
+    for (unsigned p = 0; p < t->job->size; p++)
         for (unsigned at = 0;
              (link = peer_next(&t->peers[p], UINT32_MAX, &at));)
-            if (link->state == LINK_UP)
+            if (link->ep_state == EP_UP)
                 dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
     links_await(t, link_ended);
     for (unsigned p = 0; p < t->job->size; p++) /* those whose peer is gone */

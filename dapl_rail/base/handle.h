@@ -40,6 +40,7 @@ struct drail {
     unsigned unconnected; /* peers */
     unsigned waits;       /* of operations, see progress.c */
     _Atomic bool interrupted;
+    _Atomic bool unsettled; /* a link is lost, or has to do with one that is */
     struct spin spin;      /* of the caller, for events */
     unsigned turn;         /* roundrobin */
     struct timing *timing; /* auto, adaptive */

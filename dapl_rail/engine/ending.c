@@ -9,17 +9,16 @@
 
 #define FLUSH_MS 1000
 
-int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
-              const char *why)
+int links_end(drail_t *t, struct peer *peer, int code, const char *why)
 {
     progress_check(t); /* whose end may be why: then that is told */
     bool gone = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
     int later = gone ? DRAIL_EPEER : code;
     struct link *link;
     unsigned at = 0;
-    while ((link = peer_next(peer, rails, &at)))
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
         link_down(link, later, "%s (%s)", why, drail_strerror(code));
-    progress_until(t, link_flushed, peer, rails, FLUSH_MS);
+    progress_until(t, link_flushed, peer, UINT32_MAX, FLUSH_MS);
     return later;
 }
 

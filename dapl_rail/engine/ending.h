@@ -12,14 +12,13 @@ struct peer;
 struct req;
 
 /*
- * Ends the links to the peer over these rails, because an operation failed with
- * this code, and waits (a second at most) until nothing is under way on them:
- * what is reported failed afterwards, no DTO reads or writes any more. Not
- * while several threads are at work. Returns the code that later operations
+ * Ends all links to the peer, because an operation failed with this code: none
+ * goes on over another. Waits (a second at most) until nothing is under way on
+ * them: what is reported failed afterwards, no DTO reads or writes any more.
+ * Not while several threads are at work. Returns the code that later operations
  * end with: time runs out, and interruptions come, for the present one only.
  */
-int links_end(drail_t *t, struct peer *peer, uint32_t rails, int code,
-              const char *why);
+int links_end(drail_t *t, struct peer *peer, int code, const char *why);
 
 /* Waits (a second at most) until the EPs of closed links to the peer are freed:
  * if it has not answered their requests, it hears of it then. */

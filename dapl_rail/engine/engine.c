@@ -18,7 +18,8 @@ bool engine_has_threads(const drail_t *t)
 int engine_run(drail_t *t, struct work *work)
 {
     /* one rail is not worth a dispatch: the caller does it, as in `single` */
-    bool team = work->threads && work->rails & (work->rails - 1);
+    bool team = work->threads && work->rails & (work->rails - 1) &&
+                !atomic_load_explicit(&t->unsettled, memory_order_relaxed);
     work->known = work->rails;
     return team ? engine_threaded(t, work) : engine_nonthreaded(t, work);
 }

@@ -17,7 +17,10 @@ static int post_round(drail_t *t, struct work *work, unsigned round,
     uint32_t full = 0;
     for (uint32_t left = *rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
-        int rc = work->post(&t->rails[r], work->arg, round);
+        /* its thread may have done it, and then left */
+        int rc = work->round[r] > round
+                     ? 0
+                     : work->post(&t->rails[r], work->arg, round);
         if (!rc)
             continue;
         if (rc != DRAIL_EAGAIN)

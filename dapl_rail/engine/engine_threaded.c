@@ -99,6 +99,10 @@ int engine_threaded(drail_t *t, struct work *work)
         return without_threads(t, work, DRAIL_ENOTSUP);
     }
     rc = work_result(work);
+    if (!rc && work_left(work)) {
+        work_met(work);
+        return engine_nonthreaded(t, work);
+    }
     if (!rc || work->rounds)
         return rc;
     work_met(work);

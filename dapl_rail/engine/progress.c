@@ -15,6 +15,7 @@
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -55,10 +56,20 @@ static unsigned nap_us(const struct patience *p, unsigned slice_us)
     return left < slice_us ? (unsigned)left : slice_us;
 }
 
+/* Rails on which what is expected on these may come: that of a lost link comes
+ * over another one. */
+static uint32_t expected(const drail_t *t, uint32_t rails)
+{
+    return atomic_load_explicit(&t->unsettled, memory_order_relaxed)
+               ? all_rails(t)
+               : rails;
+}
+
 /* All of them, also when one has an error. */
 static int poll_rails(drail_t *t, uint32_t rails)
 {
     int n = 0, error = 0;
+    rails = expected(t, rails);
     for (unsigned r = 0; r < t->nrails; r++) {
         if (!(rails & RAIL_BIT(r)))
             continue;
@@ -68,6 +79,7 @@ static int poll_rails(drail_t *t, uint32_t rails)
         else if (!error)
             error = rc;
     }
+    lost_serve(t);
     return error ? error : n;
 }
 
@@ -148,6 +160,7 @@ void progress_check(drail_t *t)
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
     attempts_serve(t);
+    lost_serve(t);
 }
 
 /* Sleeps on the rails that owe something, each in turn. */
@@ -160,11 +173,15 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         int rc = owed(t, arg, &rails);
         if (rc)
             return rc;
+        uint32_t owing = rails;
+        rails = expected(t, rails);
+        if (rails != owing)
+            slice = FIRST_SLICE_US;
         at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
         rc = rail_sleep(&t->rails[at], nap_us(p, slice));
         /* something may have come where nothing was expected */
-        if (rc == 0)
+        if (rc == 0 || rails != owing)
             rc = poll_rails(t, all_rails(t));
         else if (rc > 0 && i % OTHERS_TURNS == 0)
             poll_rails(t, all_rails(t));
@@ -199,6 +216,7 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
     }
     if (rc == 0 && timeout_ms == 0)
         return DRAIL_EAGAIN;
+    rails = expected(t, rails);
     if (rc == 0 && rails & (rails - 1) && !in_turn) {
         rc = progress_spin(t, owed, arg);
         if (rc == 0)
@@ -241,6 +259,8 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
             continue; /* another rail's error must not hide what is here */
         if (rc || !(rails & bit))
             return rc < 0 ? rc : 0;
+        if (atomic_load_explicit(&t->unsettled, memory_order_relaxed))
+            return WAIT_LEFT;
         rc = rail_sleep(rail, nap_us(&p, slice));
         if (rc < 0)
             return rc;

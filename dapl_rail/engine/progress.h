@@ -28,7 +28,9 @@ int patience_check(struct patience *patience);
 int progress_spin(drail_t *t, owed_t owed, void *arg);
 /* Waits in the calling thread for events of any rail. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
-/* Waits in the rail's thread until the rail owes nothing. */
+/* Waits in the rail's thread until the rail owes nothing. WAIT_LEFT: a link is
+ * lost, and what follows is for one thread. */
+#define WAIT_LEFT 1
 int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
 
 /* At the end of a wait that failed with this error: has come meanwhile, perhaps

@@ -72,10 +72,11 @@ int work_owed(drail_t *t, void *arg, uint32_t *owed)
 static int rail_steps(struct rail *rail, struct work *work)
 {
     int rc = 0;
-    for (unsigned i = 0; !rc && i < work->rounds;) {
-        rc = work->post(rail, work->arg, i);
+    unsigned *round = &work->round[rail->index];
+    while (!rc && *round < work->rounds) {
+        rc = work->post(rail, work->arg, *round);
         if (!rc)
-            i++;
+            ++*round;
         else if (rc == DRAIL_EAGAIN)
             rc = rail_await_room(rail, work);
     }
@@ -108,7 +109,7 @@ int work_result(const struct work *work)
 {
     for (uint32_t left = work->rails; left; left &= left - 1) {
         int rc = work->result[__builtin_ctz(left)];
-        if (rc)
+        if (rc < 0)
             return rc;
     }
     return 0;
@@ -121,4 +122,12 @@ void work_met(struct work *work)
         if (!work->result[r])
             work->done |= RAIL_BIT(r);
     }
+}
+
+bool work_left(const struct work *work)
+{
+    for (uint32_t left = work->rails; left; left &= left - 1)
+        if (work->result[__builtin_ctz(left)] == WAIT_LEFT)
+            return true;
+    return false;
 }

@@ -22,6 +22,7 @@ struct work {
     void *arg;
     int timeout_ms;
     uint32_t known, done; /* rails that have owed something, that are met */
+    unsigned round[DRAIL_MAX_RAILS]; /* that is next */
     int result[DRAIL_MAX_RAILS];
 };
 
@@ -35,5 +36,7 @@ int work_owed(drail_t *t, void *arg, uint32_t *owed);
 int work_result(const struct work *work);
 /* The rails whose threads have met them are not met again. */
 void work_met(struct work *work);
+/* Have threads left before their rails were met? */
+bool work_left(const struct work *work);
 
 #endif

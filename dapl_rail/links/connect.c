@@ -36,16 +36,20 @@ static void established(struct link *link,
                         const DAT_CONNECTION_EVENT_DATA *data)
 {
     struct hello hello;
-    if (link->state != LINK_CONNECTING)
+    if (link->ep_state != EP_CONNECTING)
         return;
     bool active = link->rail->owner->job->rank < link->peer->rank;
     if (active && (!hello_read(link->rail, data->private_data,
                                data->private_data_size, &hello) ||
                    hello.rank != link->peer->rank)) {
-        link_down(link, DRAIL_EPEER, "its answer is not that of the peer");
+        link_lost(link, DRAIL_EPEER, "its answer is not that of the peer");
         return;
     }
-    link->state = LINK_UP;
+    link->ep_state = EP_UP;
+    if (link->state == LINK_LOST)
+        peer_unsettle(link->peer);
+    else
+        link->state = LINK_UP;
     link->established = true;
 }
 
@@ -87,7 +91,7 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                 link->state == LINK_CONNECTING;
-    link_down(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
+    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
               connection_text(event->event_number));
 }
 
@@ -114,7 +118,7 @@ static void async_event(struct rail *rail, const DAT_EVENT *event)
         unsigned at = 0;
         while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
             if (!only || link == only)
-                link_down(link, DRAIL_EPEER, "asynchronous error 0x%x",
+                link_lost(link, DRAIL_EPEER, "asynchronous error 0x%x",
                           (unsigned)event->event_number);
     }
 }
@@ -146,6 +150,7 @@ void peer_free(struct peer *peer)
         link_drop(link);
     peer->owner->handlers->release(peer);
     peer->refused[0] = '\0';
+    peer->ending = false;
     atomic_store(&peer->error, 0);
     atomic_store(&peer->up, peer->rails);
 }

@@ -24,7 +24,7 @@ static bool slot_free(const struct link *link, unsigned keep)
 
 int link_reserve(struct link *link)
 {
-    if (link->state > LINK_UP)
+    if (link->state >= LINK_DOWN)
         return link->error;
     /* one slot is kept for messages of credits */
     if (link->credits <= 0 || !slot_free(link, 1))
@@ -89,13 +89,15 @@ int link_write_immed(struct link *link, struct dto *write, uint32_t note,
         return rc;
     link->owed -= credits;
     link->reserved--;
+    link->immeds++;
     return 0;
 }
 
 /* Can a message that needs no credit be sent? */
 static bool has_room(const struct link *link)
 {
-    return link->state == LINK_UP && slot_free(link, 0) && link_room(link) > 0;
+    return (link->state == LINK_UP || link->state == LINK_LOST) &&
+           slot_free(link, 0) && link_room(link) > 0;
 }
 
 /* What can't be sent now is tried again after each event of the link. */
@@ -140,12 +142,13 @@ int link_replied(const struct link *link, enum reply_kind kind)
 {
     if (!link->replies[kind].due)
         return 1;
-    return link->state > LINK_UP ? link->error : 0;
+    return link->state >= LINK_DOWN ? link->error : 0;
 }
 
 bool link_settled(struct link *link)
 {
-    if (link->state != LINK_UP || link->retired == link->posted)
+    if ((link->state != LINK_UP && link->state != LINK_LOST) ||
+        link->retired == link->posted)
         return true;
     /* the last DTOs are suppressed: one with an event tells of them */
     if (link->signalled != link->posted && has_room(link)) {

@@ -7,8 +7,11 @@
 
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/arrival.h"
+#include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/foreign.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/rails/fail.h"
@@ -51,45 +54,16 @@ static int dto_code(DAT_DTO_COMPLETION_STATUS status)
 
 static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
 {
+    int code = dto_code(status);
     /* flushed is only the consequence: the connection event says why */
-    if (link->state <= LINK_UP && status == DAT_DTO_ERR_FLUSHED)
+    if (link->ep_state != EP_ENDING && status == DAT_DTO_ERR_FLUSHED)
         rail_check(link->rail);
     if (link->state == LINK_CONNECTING)
         return;
-    link_down(link, dto_code(status), "a DTO ended with %s", dto_error(status));
-}
-
-static bool credits_arrived(struct link *link, unsigned credits)
-{
-    link->rail->stats.recvs++;
-    link->credits += (int)credits;
-    return link->credits + (int)link->reserved <=
-           (int)link->rail->owner->cfg.depth;
-}
-
-/* NULL, or what is wrong with the message. */
-static const char *message_arrived(struct slot *slot)
-{
-    const drail_t *t = slot->link->rail->owner;
-    const struct wire *wire = (const struct wire *)slot->data;
-
-    if (!credits_arrived(slot->link, wire->credits))
-        return "credits";
-    if (wire->type == WIRE_CREDIT) {
-        slot_return(slot, false);
-        return NULL;
-    }
-    if (wire->type >= WIRE_TYPES || !t->handlers->arrived[wire->type])
-        return "type";
-    return t->handlers->arrived[wire->type](slot);
-}
-
-static const char *immediate_arrived(struct slot *slot, uint32_t data)
-{
-    if (!credits_arrived(slot->link, data & IMMED_CREDITS))
-        return "credits";
-    return slot->link->rail->owner->handlers->noted(slot,
-                                                    data >> IMMED_CREDIT_BITS);
+    if (code == DRAIL_EPEER)
+        link_lost(link, code, "a DTO ended with %s", dto_error(status));
+    else
+        link_down(link, code, "a DTO ended with %s", dto_error(status));
 }
 
 /* That of an RDMA write has come; NULL: what has come is a send. */
@@ -116,12 +90,14 @@ static void receive_event(struct slot *slot,
         link_failed(link, dto->status);
         return;
     }
+    slot->idle = false;
     if (immediate) {
-        wrong = immediate_arrived(slot, *immediate);
+        wrong = arrival_immediate(slot, *immediate);
     } else if (dto->transfered_length >= sizeof(struct wire)) {
         /* so that later checks see what has really arrived */
         slot->bytes = (uint32_t)dto->transfered_length;
-        wrong = message_arrived(slot);
+        wrong =
+            is_foreign(slot) ? foreign_arrived(slot) : arrival_message(slot);
     }
     if (wrong)
         link_down(link, DRAIL_EDAT, "a malformed message arrived: %s", wrong);
@@ -151,9 +127,22 @@ static void suppressed_event(struct link *link,
         link_failed(link, status);
 }
 
+/* Of a DTO that it carried for another link. */
+static void carried_event(struct carried *carried,
+                          DAT_DTO_COMPLETION_STATUS status)
+{
+    struct link *link = carried->link;
+    if (link->closed)
+        return;
+    if (status == DAT_DTO_SUCCESS)
+        carrier_done(carried);
+    else
+        link_failed(link, status);
+}
+
 static void last_event(struct link *link)
 {
-    if (link->state == LINK_DOWN)
+    if (link->ep_state == EP_ENDING)
         link_flush_done(link);
 }
 
@@ -168,12 +157,14 @@ static void handle_event(const DAT_EVENT *event)
     void *whose = (void *)(cookie & ~(uintptr_t)COOKIE_BITS);
     if (cookie & COOKIE_RECEIVE)
         receive_event(whose, dto, immediate_of(event));
-    else if (cookie & COOKIE_LAST)
+    else if (!(cookie & COOKIE_BITS))
+        request_event(whose, dto->status);
+    else if ((cookie & COOKIE_BITS) == COOKIE_LAST)
         last_event(whose);
-    else if (cookie & COOKIE_SUPPRESSED)
+    else if ((cookie & COOKIE_BITS) == COOKIE_SUPPRESSED)
         suppressed_event(whose, dto->status);
     else
-        request_event(whose, dto->status);
+        carried_event(whose, dto->status);
 }
 
 int rail_poll(struct rail *rail)

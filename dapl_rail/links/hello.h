@@ -21,7 +21,14 @@ struct hello {
     uint16_t attempt; /* of a request: the peer's number of its attempt */
     uint16_t ep;      /* index of this one */
     uint32_t knock;   /* the peer is to connect: see knock.h */
+    uint32_t again;   /* for a link that is lost: hello_again(); else 0 */
 };
+
+/* Of a link that has been lost so often. */
+static inline uint32_t hello_again(uint32_t deaths)
+{
+    return 0x80000000 | deaths;
+}
 
 struct hello hello_of(const struct rail *rail, unsigned ep);
 /* A copy of private data, if it is a hello of our transport for this rail. */

@@ -9,7 +9,9 @@
 
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
@@ -42,21 +44,67 @@ static int slot_post(struct slot *slot)
     return 0;
 }
 
+/* Receives on the present EP, or on the next. */
+static int slot_free(struct slot *slot)
+{
+    enum ep_state ep = slot->link->ep_state;
+    slot->idle = true;
+    return slot->spare || (ep != EP_CONNECTING && ep != EP_UP)
+               ? 0
+               : slot_post(slot);
+}
+
 void slot_return(struct slot *slot, bool owe)
 {
     struct link *link = slot->link;
-    if (link->state > LINK_UP)
-        return;
-    int rc = slot_post(slot);
+    int rc = slot_free(slot);
     if (rc)
-        link_down(link, rc, "%s", link->rail->error.text);
-    else if (owe)
+        link_lost(link, rc, "%s", link->rail->error.text);
+    if (owe && link->state < LINK_DOWN)
         link_owe(link);
+}
+
+struct slot *slot_spare(struct link *link)
+{
+    struct slot *slot = link->spares;
+    while (slot && !slot->idle)
+        slot = slot->next;
+    if (slot) {
+        slot->idle = false;
+        return slot;
+    }
+    slot = alloc_lines(CACHE_LINE + link->slot_bytes);
+    if (!slot)
+        return NULL;
+    *slot = (struct slot){.link = link,
+                          .data = (unsigned char *)slot + CACHE_LINE,
+                          .spare = true,
+                          .next = link->spares};
+    link->spares = slot;
+    return slot;
+}
+
+/* Can a link go on over another one? */
+static bool several_links(const drail_t *t)
+{
+    return t->nrails * t->cfg.eps > 1;
+}
+
+unsigned spare_receives(const drail_t *t)
+{
+    return SPARE_RECEIVES + (several_links(t) ? 2 * WINDOW : 0);
+}
+
+unsigned link_foreign(const drail_t *t)
+{
+    return several_links(t) ? CARRIED : 0;
 }
 
 unsigned link_events(const struct rail *rail)
 {
-    return rail->request_depth + rail->owner->cfg.depth + SPARE_RECEIVES;
+    const drail_t *t = rail->owner;
+    return rail->request_depth + link_foreign(t) + t->cfg.depth +
+           spare_receives(t);
 }
 
 /*
@@ -86,7 +134,8 @@ static int ep_create(struct link *link)
     attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.max_recv_dtos = (DAT_COUNT)link->nslots;
-    attr.max_request_dtos = (DAT_COUNT)rail->request_depth;
+    attr.max_request_dtos =
+        (DAT_COUNT)(rail->request_depth + link_foreign(rail->owner));
     attr.max_recv_iov = attr.max_request_iov = 1;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
     attr.max_rdma_read_in = attr.max_rdma_read_out =
@@ -97,8 +146,9 @@ static int ep_create(struct link *link)
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_create", status);
 }
 
-/* Receive slots, then as many send slots as the depth, then 8 bytes for the
- * result of atomics: one registered region. */
+/* Receive slots, then as many send slots as the depth, then those of messages
+ * for lost links and of their acknowledgements, then 8 bytes for the result of
+ * atomics: one registered region. */
 static int buffers_create(struct link *link, unsigned depth)
 {
     struct rail *rail = link->rail;
@@ -107,7 +157,8 @@ static int buffers_create(struct link *link, unsigned depth)
     DAT_RMR_CONTEXT rmr;
     void *address;
 
-    link->buffers_bytes = (link->nslots + depth) * link->slot_bytes + 8;
+    link->buffers_bytes = (link->nslots + depth + WINDOW) * link->slot_bytes +
+                          WINDOW * ACK_BYTES + 8;
     int error = memory_map(link->buffers_bytes, &address, &link->buffers_fd);
     if (error)
         return rail_fail(rail, DRAIL_ENOMEM, "%s: no memory for %zu bytes: %s",
@@ -124,6 +175,7 @@ static int buffers_create(struct link *link, unsigned depth)
         link->slots[i] = (struct slot){
             .link = link,
             .data = link->buffers + i * link->slot_bytes,
+            .idle = true,
         };
     return 0;
 }
@@ -141,7 +193,7 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     link->index = index;
     link->full_at = rail->request_depth;
     link->credits = (int)depth;
-    link->nslots = depth + SPARE_RECEIVES;
+    link->nslots = depth + spare_receives(t);
     link->slot_bytes = slot_bytes(t);
     while (ring < rail->request_depth)
         ring *= 2;
@@ -149,7 +201,7 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     link->ops = alloc_lines(ring * sizeof *link->ops);
     link->slots = calloc(link->nslots, sizeof *link->slots);
 
-    int rc = link->ops && link->slots
+    int rc = link->ops && link->slots && !journal_open(link)
                  ? evd_check(rail)
                  : rail_fail(rail, DRAIL_ENOMEM, "out of memory");
     rail->links++;
@@ -158,6 +210,8 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     if (!rc)
         rc = ep_create(link);
     /* before the connection exists, so that no message comes too early */
+    link->ep_state = EP_CONNECTING;
+    link->begun = true;
     for (unsigned i = 0; !rc && i < link->nslots; i++)
         rc = slot_post(&link->slots[i]);
     if (rc) {
@@ -176,6 +230,11 @@ static void link_free(struct link *link)
         munmap(link->buffers, link->buffers_bytes);
         close(link->buffers_fd);
     }
+    for (struct slot *next; link->spares; link->spares = next) {
+        next = link->spares->next;
+        free(link->spares);
+    }
+    journal_close(link);
     free(link->slots);
     free(link->ops);
     free(link);
@@ -214,31 +273,126 @@ bool links_bury(struct rail *rail, bool all)
     return freed;
 }
 
+/* Its EP ends, if it has one that has not. */
+static void ep_end(struct link *link)
+{
+    if (link->ep_state == EP_CONNECTING || link->ep_state == EP_UP) {
+        link->ep_state = EP_ENDING;
+        dat_ep_disconnect(link->ep, DAT_CLOSE_ABRUPT_FLAG);
+    }
+}
+
+static void why_write(struct link *link, int code, const char *format,
+                      va_list args)
+{
+    char why[sizeof link->why]; /* it may be among the arguments */
+    vsnprintf(why, sizeof why, format, args);
+    memcpy(link->why, why, sizeof why);
+    link->error = code;
+}
+
 void link_down(struct link *link, int code, const char *format, ...)
 {
     struct peer *peer = link->peer;
     int none = 0;
     va_list args;
 
-    if (link->state > LINK_UP)
+    if (link->state >= LINK_DOWN)
         return;
     link->state = LINK_DOWN;
-    link->error = code;
     va_start(args, format);
-    vsnprintf(link->why, sizeof link->why, format, args);
+    why_write(link, code, format, args);
     va_end(args);
     /* before error, after which it is read */
     if (!atomic_load(&peer->error))
         atomic_store(&peer->error_rail, link->rail->index);
     atomic_compare_exchange_strong(&peer->error, &none, code);
-    dat_ep_disconnect(link->ep, DAT_CLOSE_ABRUPT_FLAG);
+    peer_unsettle(peer);
+    ep_end(link);
     link_flush(link);
+}
+
+/* Do both ends know all links, and is there another one? */
+static bool may_go_on(const struct link *link)
+{
+    const struct peer *peer = link->peer;
+    const struct link *other;
+    unsigned at = 0;
+    if (!link->journal || peer->ending || atomic_load(&peer->error))
+        return false;
+    while ((other = peer_next(peer, UINT32_MAX, &at)))
+        if (!other->established || other->state >= LINK_DOWN)
+            return false;
+    return true;
+}
+
+void link_lost(struct link *link, int code, const char *format, ...)
+{
+    bool was_up = link->ep_state == EP_UP;
+    va_list args;
+    char why[sizeof link->why];
+    if (link->ep_state == EP_NONE || link->ep_state == EP_ENDING)
+        return;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (!may_go_on(link)) {
+        link_down(link, code, "%s", why);
+        return;
+    }
+    link->error = DRAIL_EPEER;
+    if (was_up) {
+        memcpy(link->why, why, sizeof why);
+        link->lost.deaths++;
+        link->rail->stats.failures++;
+    }
+    if (link->state == LINK_UP || link->broken) {
+        link->state = LINK_LOST;
+        link->broken = false;
+        link->lost.tried = link->posted;
+        link->lost.carrier = link;
+        link->full_at = link->retired + link->rail->request_depth;
+        link->lost.down_ns = job_now(link->rail->owner->job);
+        link->lost.since_ns = link->lost.down_ns;
+        atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
+    }
+    peer_unsettle(link->peer);
+    ep_end(link);
+    link_flush(link);
+}
+
+int link_renew(struct link *link)
+{
+    link->last_posted = link->last_come = link->begun = false;
+    memset(&link->carrier, 0, sizeof link->carrier);
+    int rc = ep_create(link);
+    if (rc)
+        return rc;
+    link->ep_state = EP_CONNECTING;
+    link->begun = true;
+    for (unsigned i = 0; !rc && i < link->nslots; i++)
+        if (link->slots[i].idle)
+            rc = slot_post(&link->slots[i]);
+    return rc;
+}
+
+bool link_bury_ep(struct link *link)
+{
+    /* of one that was never to be connected, nothing comes */
+    if (link->ep_state != EP_ENDING || (link->begun && !link_drained(link)))
+        return false;
+    link->receives = 0;
+    dat_ep_free(link->ep);
+    link->ep = DAT_HANDLE_NULL;
+    link->ep_state = EP_NONE;
+    return true;
 }
 
 bool link_flushed(struct link *link)
 {
     link_flush(link);
-    return link->state >= LINK_FLUSHED;
+    return link->state == LINK_LOST ? link->last_come
+                                    : link->state >= LINK_FLUSHED;
 }
 
 bool link_drained(struct link *link)

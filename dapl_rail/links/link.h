@@ -38,6 +38,7 @@ enum {
     COOKIE_RECEIVE = 1,
     COOKIE_LAST = 2,
     COOKIE_SUPPRESSED = 4,
+    COOKIE_CARRIED = 6, /* struct carried */
     COOKIE_BITS = 7
 };
 
@@ -55,6 +56,9 @@ struct slot {
     struct link *link;
     unsigned char *data;
     uint32_t bytes;
+    bool idle;  /* holds nothing: it is posted, or will be on the next EP */
+    bool spare; /* for what comes over another link */
+    struct slot *next;
 };
 
 /* A message that needs no credit and leaves when there is room. The peer has
@@ -70,10 +74,67 @@ struct reply {
 };
 
 /*
- * DOWN: the EP has been disconnected, but DTOs may still be under way.
+ * LOST: its EP is gone, and what it is to do goes over another link (lost.h).
+ * DOWN: it has ended; the EP has been disconnected, but DTOs may still be under
+ * way.
  * FLUSHED: all have come back, nothing reads or writes their memory any more.
  */
-enum link_state { LINK_CONNECTING, LINK_UP, LINK_DOWN, LINK_FLUSHED };
+enum link_state {
+    LINK_CONNECTING,
+    LINK_UP,
+    LINK_LOST,
+    LINK_DOWN,
+    LINK_FLUSHED
+};
+
+/* The EP, of which a link may have several, one after the other. ENDING: until
+ * all that was under way has come back. */
+enum ep_state { EP_NONE, EP_CONNECTING, EP_UP, EP_ENDING };
+
+/* What another link does meanwhile, and how far both sides are; lost.c. */
+struct lost {
+    uint32_t deaths;      /* of EPs that had been up */
+    uint32_t told, heard; /* epochs in which counts were sent, and have come */
+    uint64_t received;    /* the peer has received so many, as it said then */
+    bool synced;          /* this is accounted for: the rest may be carried */
+    struct link *carrier; /* perhaps this link itself, over its next EP */
+    uint64_t at, until;   /* record that is next; those before until the peer
+                             has, but for reads */
+    uint64_t op;          /* next op, of `at` or later */
+    uint64_t tried;       /* records that have been posted before */
+    uint64_t part;        /* bytes of the present one that are under way, … */
+    bool written;         /* … all of them, but not the message after them */
+    unsigned pending;     /* DTOs on the carrier */
+    uint32_t last;        /* number of the last message on the carrier */
+    uint64_t since_ns;    /* it waits for the peer's count; 0: it does not */
+    uint64_t down_ns;     /* it is lost since */
+    uint64_t retry_ns;    /* next look at another EP for it */
+    unsigned backoff_ms;
+};
+
+/* A DTO on one link for another; carrier.c. Its cookie is the address. */
+struct carried {
+    struct link *link; /* that carries it */
+    struct link *lane; /* whose it is; NULL: only between the two ends */
+    enum carried_as { CARRIED_DATA, CARRIED_MESSAGE, CARRIED_ACK } as;
+    uint64_t number; /* DTOs of the lane that are complete with it; 0: no more
+                        than before */
+} __attribute__((aligned(8)));
+
+/* Messages for lost links, which need no credits, at most so many that the
+ * peer has not acknowledged; as many acknowledgements are under way then. */
+#define WINDOW    4u
+#define CARRIED   32u /* DTOs of lost links on one at once */
+#define ACK_BYTES 64u
+
+struct carrier {
+    struct carried ring[CARRIED];
+    unsigned head, tail;
+    uint32_t sent, done, acked;           /* messages to the peer */
+    uint32_t arrived, ack_sent, ack_done; /* from it */
+    bool ack_due;
+    struct slot *later; /* what came while threads were at work */
+};
 
 struct link {
     struct rail *rail;
@@ -81,20 +142,26 @@ struct link {
     unsigned index; /* of the EP among those of its rail and peer */
     DAT_EP_HANDLE ep;
     enum link_state state;
+    enum ep_state ep_state;
     bool established; /* has been up */
+    bool begun;       /* the present EP is to be connected */
     bool closed;      /* its events are dropped */
+    bool broken;      /* it did not take a DTO: is to be lost */
     int error;
 
-    /* queue.c: DTOs complete in the order of posting. The ops that are not
-     * retired tell which of them the peer may not have got: the place for a
-     * journal, from which another link could take over. */
+    /* queue.c: DTOs complete in the order of posting. */
     uint64_t posted, retired, signalled, fence_at;
     uint64_t full_at; /* posted, when there is no room for more */
     uint64_t sent, sent_retired, sent_signalled;
     struct op *ops;
     uint64_t ops_head, ops_tail;
     uint32_t ops_mask;
-    bool last_posted; /* the last request, whose event tells of all others */
+    bool last_posted; /* the last request, whose event tells of all others, … */
+    bool last_come;   /* … and has come */
+    unsigned char *journal; /* journal.h; NULL: what is lost is lost */
+    unsigned record_bytes, record_rmrs;
+    uint64_t immeds;   /* RDMA writes posted that are messages */
+    uint64_t received; /* messages of the peer's that have come on it, ever */
 
     /* credits.c */
     int credits; /* -1: one has been borrowed */
@@ -111,8 +178,11 @@ struct link {
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
+    struct slot *spares; /* for what comes over other links; free ones */
 
     struct reply replies[REPLIES];
+    struct lost lost;
+    struct carrier carrier;
     char why[200];
 } __attribute__((aligned(CACHE_LINE)));
 
@@ -137,8 +207,12 @@ struct link_handlers {
 /* Request DTOs per EP and unit of depth. */
 #define REQUESTS_PER_RECEIVE 4
 
+/* Receives that are posted besides those of credits. */
+unsigned spare_receives(const drail_t *t);
 /* DTOs of one link that may have events. */
 unsigned link_events(const struct rail *rail);
+/* Request DTOs of one link that are not its own. */
+unsigned link_foreign(const drail_t *t);
 /* Bytes of a slot: header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
@@ -156,6 +230,17 @@ void link_down(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Has the connection ended, with nothing under way any more? */
 bool link_flushed(struct link *link);
+/* The same by the rail's fault: the link is lost and goes on over another of
+ * the peer's. Where that can't be, as link_down(). */
+void link_lost(struct link *link, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Of a lost link: another EP, with the receives that are free posted. */
+int link_renew(struct link *link);
+/* A lost link's EP that has come back whole is freed. */
+bool link_bury_ep(struct link *link);
+/* For a message of this link that has come over another one; NULL: out of
+ * memory. */
+struct slot *slot_spare(struct link *link);
 /* … and have all receives come back? Verbs providers crash on
  * events that come after their EP is gone. */
 bool link_drained(struct link *link);

@@ -29,9 +29,11 @@ struct peer {
     bool connected;
     bool wanted;       /* we, or it, would have a connection */
     bool held;         /* a call sees to the attempt, or to its end */
-    _Atomic int error; /* first error of one of its links */
+    _Atomic int error; /* for which its links have ended, the first */
     _Atomic unsigned error_rail;
-    char refused[200];   /* why we don't want it, "" else */
+    _Atomic bool unsettled; /* see peer_unsettle */
+    bool ending;       /* its links end on purpose: none goes on over another */
+    char refused[200]; /* why we don't want it, "" else */
     struct card *cards;  /* nrails of them */
     char host[64];       /* its name */
     uint32_t rails;      /* that reach it: there are links over these, … */
@@ -52,6 +54,13 @@ static inline uint32_t peer_reach(const struct peer *peer)
 {
     uint32_t up = atomic_load_explicit(&peer->up, memory_order_relaxed);
     return up ? up : peer->rails;
+}
+
+/* Something of it waits for lost_serve(). */
+static inline void peer_unsettle(struct peer *peer)
+{
+    atomic_store_explicit(&peer->unsettled, true, memory_order_relaxed);
+    atomic_store_explicit(&peer->owner->unsettled, true, memory_order_relaxed);
 }
 
 /* The next of the links to it over these rails, from place *at on; NULL: there

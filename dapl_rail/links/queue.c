@@ -9,11 +9,12 @@
 
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
-static DAT_RETURN dto_post(struct link *link, struct dto *d,
-                           DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+DAT_RETURN dto_post(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
+                    DAT_COMPLETION_FLAGS flags)
 {
     switch (d->verb) {
     case VERB_WRITE:
@@ -58,7 +59,7 @@ static int link_error(struct link *link)
 
 int link_room(const struct link *link)
 {
-    if (link->state != LINK_UP)
+    if (link->state != LINK_UP && link->state != LINK_LOST)
         return link->state == LINK_CONNECTING ? DRAIL_EPEER : link->error;
     return (int)(link->full_at - link->posted);
 }
@@ -72,8 +73,68 @@ static bool event_due(const struct link *link, bool send)
                         link->rail->owner->cfg.depth / 4);
 }
 
+static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
+{
+    return dto_post(link, d, cookie_suppressed(link),
+                    DAT_COMPLETION_SUPPRESS_FLAG);
+}
+
+/* The op of the DTO that is posted next. */
+static struct op *op_next(struct link *link, const struct dto *d,
+                          const struct completion *done)
+{
+    struct op *op = &link->ops[link->ops_head & link->ops_mask];
+    op->link = link;
+    op->posted = link->posted + 1;
+    op->sent = link->sent + (d->verb == VERB_SEND);
+    op->done = done ? *done : (struct completion){0};
+    return op;
+}
+
+static void op_posted(struct link *link, const struct op *op)
+{
+    link->ops_head++;
+    link->signalled = op->posted;
+    link->sent_signalled = op->sent;
+}
+
+static DAT_RETURN post_signalled(struct link *link, struct dto *d,
+                                 const struct completion *done)
+{
+    struct op *op = op_next(link, d, done);
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)op};
+    DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+    if (status == DAT_SUCCESS)
+        op_posted(link, op);
+    return status;
+}
+
+static void dto_posted(struct link *link, const struct dto *d)
+{
+    journal_keep(link, d);
+    link->posted++;
+    link->sent += d->verb == VERB_SEND;
+}
+
+/* On a link that is lost: enters it only, for another link or the next EP. */
+static int post_later(struct link *link, const struct dto *d,
+                      const struct completion *done)
+{
+    if (is_atomic(d->verb))
+        return rail_fail(link->rail, DRAIL_EPEER,
+                         "rank %u: atomics go over %s, which is lost: %s",
+                         link->peer->rank, link->rail->info.name, link->why);
+    if (link->posted == link->full_at)
+        return DRAIL_EAGAIN;
+    if (done || event_due(link, d->verb == VERB_SEND))
+        op_posted(link, op_next(link, d, done));
+    dto_posted(link, d);
+    peer_unsettle(link->peer);
+    return 0;
+}
+
 static int post_failed(struct link *link, const struct dto *d,
-                       DAT_RETURN status)
+                       const struct completion *done, DAT_RETURN status)
 {
     /* The queue may be shorter than the provider said: it is not asked again
      * before others are complete. */
@@ -82,50 +143,29 @@ static int post_failed(struct link *link, const struct dto *d,
         link->full_at = link->posted;
         return DRAIL_EAGAIN;
     }
-    return dat_fail(link->rail, dto_call(d->verb), status);
-}
-
-static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
-{
-    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
-    DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_SUPPRESS_FLAG);
-    if (status == DAT_SUCCESS)
-        link->posted++;
-    return status;
-}
-
-static DAT_RETURN post_signalled(struct link *link, struct dto *d,
-                                 const struct completion *done)
-{
-    struct op *op = &link->ops[link->ops_head & link->ops_mask];
-    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)op};
-    op->link = link;
-    op->posted = link->posted + 1;
-    op->sent = link->sent + (d->verb == VERB_SEND);
-    op->done = done ? *done : (struct completion){0};
-    DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
-    if (status != DAT_SUCCESS)
-        return status;
-    link->posted = op->posted;
-    link->ops_head++;
-    link->signalled = op->posted;
-    link->sent_signalled = op->sent;
-    return status;
+    int rc = dat_fail(link->rail, dto_call(d->verb), status);
+    if (DAT_GET_TYPE(status) != DAT_INVALID_STATE || !link->journal ||
+        atomic_load(&link->peer->error))
+        return rc;
+    /* the EP has lost its connection, of which no event has come yet */
+    link->state = LINK_LOST;
+    link->broken = true;
+    return post_later(link, d, done);
 }
 
 int link_post(struct link *link, struct dto *d, const struct completion *done)
 {
     if (link->state != LINK_UP)
-        return link_error(link);
+        return link->state == LINK_LOST ? post_later(link, d, done)
+                                        : link_error(link);
     if (link->posted == link->full_at)
         return DRAIL_EAGAIN;
-    bool send = d->verb == VERB_SEND;
-    DAT_RETURN status = done || event_due(link, send)
+    DAT_RETURN status = done || event_due(link, d->verb == VERB_SEND)
                             ? post_signalled(link, d, done)
                             : post_suppressed(link, d);
     if (status != DAT_SUCCESS)
-        return post_failed(link, d, status);
-    link->sent += send;
+        return post_failed(link, d, done, status);
+    dto_posted(link, d);
     return 0;
 }
 
@@ -153,12 +193,20 @@ void link_forget(struct link *link, const struct req *req,
     }
 }
 
-void link_flush_done(struct link *link)
+static void flush_done(struct link *link)
 {
+    if (link->state != LINK_DOWN)
+        return;
     while (link->ops_tail != link->ops_head)
         link_retire(&link->ops[link->ops_tail & link->ops_mask], link->error);
     link->retired = link->posted;
     link->state = LINK_FLUSHED;
+}
+
+void link_flush_done(struct link *link)
+{
+    link->last_come = true;
+    flush_done(link);
 }
 
 /* Requests end in order, so the event of one more tells of all. */
@@ -171,7 +219,9 @@ void link_flush(struct link *link)
                   .lmr_context = link->lmr_context},
     };
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_LAST};
-    if (link->state != LINK_DOWN || link->last_posted)
+    if (link->ep_state == EP_NONE || link->last_come)
+        flush_done(link);
+    if (link->ep_state != EP_ENDING || link->last_posted)
         return;
     DAT_RETURN status = dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
     if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES)

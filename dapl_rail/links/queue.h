@@ -7,6 +7,8 @@
 
 #include "dapl_rail/links/link.h"
 
+struct region;
+
 enum verb {
     VERB_WRITE,
     VERB_WRITE_IMMED,
@@ -22,8 +24,24 @@ struct dto {
     DAT_RMR_TRIPLET remote;
     uint64_t operand, compare;
     uint32_t immed;
+    /* for the journal: of the local memory, and the remote one on each rail */
+    const struct region *region;
+    const DAT_RMR_CONTEXT *rmr;
 };
 
+static inline bool is_atomic(unsigned verb)
+{
+    return verb == VERB_FETCH_ADD || verb == VERB_CMP_SWAP;
+}
+
+static inline DAT_DTO_COOKIE cookie_suppressed(const struct link *link)
+{
+    return (DAT_DTO_COOKIE){.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
+}
+
+/* Posts a DTO as it is, for whoever keeps account of it. */
+DAT_RETURN dto_post(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
+                    DAT_COMPLETION_FLAGS flags);
 /* Posts a DTO; done NULL: completion suppressed. DRAIL_EAGAIN: no room. */
 int link_post(struct link *link, struct dto *dto,
               const struct completion *done);
@@ -34,7 +52,7 @@ void link_retire(struct op *op, int status);
 /* No event tells this request or message any more; either may be NULL. */
 void link_forget(struct link *link, const struct req *req,
                  const struct message *message);
-/* The link is down: sees to it that an event tells when all is flushed. */
+/* Its EP is ending: sees to it that an event tells when all is flushed. */
 void link_flush(struct link *link);
 /* That event has come. */
 void link_flush_done(struct link *link);

@@ -12,6 +12,8 @@ void rdma_init(struct rdma *r, struct link *link, enum verb verb,
     r->most = link->rail->max_rdma;
     r->posted = 0;
     r->dto.verb = verb;
+    r->dto.region = x->local_mem ? x->local_mem->region : NULL;
+    r->dto.rmr = x->remote ? x->remote->rmr_context : NULL;
     r->dto.local = (DAT_LMR_TRIPLET){
         .lmr_context =
             x->local_mem ? x->local_mem->region->lmr_context[rail] : 0,

@@ -17,6 +17,7 @@
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/renew.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Whose request is it, and which? NULL: of nobody whom we answer, that is of no
@@ -90,6 +91,7 @@ static void attempt_begins(struct peer *peer, uint16_t attempt)
     peer->given_up = false;
     if (!peer->connected)
         peer_free(peer);
+    peer->ending = peer->connected;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
@@ -156,7 +158,10 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
     }
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, hello.attempt);
-    if (!peer || is_late(peer, rail, &hello, cr)) {
+    bool again = peer && hello.again;
+    if (again && renew_accept(rail, cr, peer, &hello))
+        return;
+    if (!peer || again || is_late(peer, rail, &hello, cr)) {
         dat_cr_reject(cr, 0, NULL);
         return;
     }

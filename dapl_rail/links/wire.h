@@ -14,7 +14,11 @@ enum wire_type {
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
     WIRE_CREDIT, /* nothing but credits */
-    WIRE_TYPES
+    WIRE_TYPES,
+    /* of no link, or for another one than that which brings them; carrier.h */
+    WIRE_IMMED,  /* its RDMA write with this immediate data in id has come */
+    WIRE_LOST,   /* is lost: deaths in seq, epoch in id, received in bytes */
+    WIRE_CARRIED /* so many such messages have come, in seq */
 };
 
 /* Header of every send. Both ends are of one build and byte order (the hello
@@ -25,7 +29,8 @@ struct wire {
     uint16_t credits; /* receives that the sender of this gives back */
     uint32_t id;
     uint32_t seq;
-    uint32_t rails; /* notify: all rails that carry a part of it */
+    uint16_t rails; /* notify: all rails that carry a part of it */
+    uint16_t lane;  /* 0: the link that brings it, else which_lane() */
     uint64_t bytes; /* length of the message */
 };
 

@@ -45,6 +45,8 @@ static void own_attributes(struct shm_ia *sia)
              fabric[0] ? ":" : "", fabric);
     add_attribute(sia, "fabric", sia->fabric_text);
     add_attribute(sia, "scope", sia->params.network ? "network" : "host");
+    /* what has completed is in the target's memory, or is received */
+    add_attribute(sia, "completion", "delivered");
     add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");

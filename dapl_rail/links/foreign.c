@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/foreign.h"
+
+#include <string.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/arrival.h"
+#include "dapl_rail/links/carrier.h"
+#include "dapl_rail/links/peer.h"
+
+/* The peer's link is lost: so is ours. Then the peer tells what it has received
+ * over it and over links that were lost before. */
+static const char *lost_arrived(struct link *lane, const struct wire *wire)
+{
+    struct lost *lost = &lane->lost;
+    uint32_t deaths = wire->seq - lost->deaths;
+    if (deaths == 1) {
+        link_lost(lane, DRAIL_EPEER, "the peer has lost it");
+        lost->deaths = wire->seq; /* also of an EP that was not up here */
+    } else if (deaths > 1 && deaths < 1u << 31) {
+        return "times that a link was lost";
+    }
+    if (wire->seq == lost->deaths && (int32_t)(wire->id - lost->heard) > 0) {
+        lost->heard = wire->id;
+        lost->received = wire->bytes;
+    }
+    return NULL;
+}
+
+static const char *acknowledged(struct link *link, uint32_t number)
+{
+    struct carrier *c = &link->carrier;
+    if (number - c->acked > c->sent - c->acked)
+        return "acknowledgement";
+    c->acked = number;
+    return NULL;
+}
+
+/* What the lane's own EP would have brought. */
+static const char *message_arrived(struct link *lane, const struct slot *slot)
+{
+    const struct wire *wire = (const struct wire *)slot->data;
+    struct slot *spare = slot_spare(lane);
+    if (!spare)
+        return "out of memory";
+    memcpy(spare->data, slot->data, slot->bytes);
+    spare->bytes = slot->bytes;
+    if (wire->type == WIRE_IMMED)
+        return arrival_immediate(spare, wire->id);
+    ((struct wire *)spare->data)->lane = 0;
+    return arrival_message(spare);
+}
+
+static const char *handle(struct slot *slot)
+{
+    struct link *link = slot->link;
+    const struct wire *wire = (const struct wire *)slot->data;
+    struct link *lane = lane_of(link, wire->lane);
+    const char *wrong;
+    if (!lane || !lane->journal)
+        return "lane";
+    peer_unsettle(link->peer);
+    if (wire->type == WIRE_CARRIED) {
+        wrong = acknowledged(link, wire->seq);
+    } else {
+        link->carrier.arrived++;
+        link->carrier.ack_due = true;
+        wrong = wire->type == WIRE_LOST ? lost_arrived(lane, wire)
+                                        : message_arrived(lane, slot);
+    }
+    slot_return(slot, false);
+    carrier_acknowledge(link);
+    return wrong;
+}
+
+const char *foreign_arrived(struct slot *slot)
+{
+    struct link *link = slot->link;
+    struct slot **at = &link->carrier.later;
+    if (!link->rail->owner->parallel)
+        return handle(slot);
+    while (*at)
+        at = &(*at)->next;
+    *at = slot;
+    slot->next = NULL;
+    peer_unsettle(link->peer);
+    return NULL;
+}
+
+void foreign_serve(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+        struct slot *slot;
+        while ((slot = link->carrier.later)) {
+            link->carrier.later = slot->next;
+            const char *wrong = handle(slot);
+            if (wrong)
+                link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",
+                          wrong);
+        }
+    }
+}

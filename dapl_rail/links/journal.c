@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/journal.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/memory/region.h"
+
+int journal_open(struct link *link)
+{
+    const drail_t *t = link->rail->owner;
+    unsigned rmrs = (t->nrails + 1) & ~1u;
+    size_t bytes = offsetof(struct record, rmr) + rmrs * sizeof(uint32_t);
+    for (unsigned r = 0; r < t->nrails; r++)
+        if (!t->rails[r].delivers)
+            return 0;
+    if (t->nrails * t->cfg.eps == 1)
+        return 0;
+    link->record_rmrs = rmrs;
+    link->record_bytes = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+    link->journal = alloc_lines((link->ops_mask + 1) * link->record_bytes);
+    return link->journal ? 0 : DRAIL_ENOMEM;
+}
+
+void journal_close(struct link *link)
+{
+    free(link->journal);
+}
+
+int journal_until(const struct link *link, uint64_t received, uint64_t *until)
+{
+    uint64_t before = link->sent + link->immeds;
+    *until = link->retired;
+    for (uint64_t i = link->retired; i != link->posted; i++)
+        before -= is_told(journal_at(link, i)->verb);
+    if (received < before)
+        return -1;
+    uint64_t left = received - before;
+    for (uint64_t i = link->retired; left && i != link->posted; i++)
+        if (is_told(journal_at(link, i)->verb)) {
+            left--;
+            *until = i + 1;
+        }
+    return left ? -1 : 0;
+}
+
+struct dto journal_dto(const struct link *link, const struct record *r,
+                       unsigned rail)
+{
+    DAT_LMR_CONTEXT lmr = r->verb == VERB_SEND ? link->lmr_context
+                          : r->region          ? r->region->lmr_context[rail]
+                                               : 0;
+    return (struct dto){
+        .verb = r->verb,
+        .immed = r->immed,
+        .local = {.virtual_address = r->local,
+                  .segment_length = r->bytes,
+                  .lmr_context = lmr},
+        .remote = {.virtual_address = r->remote,
+                   .segment_length = r->bytes,
+                   .rmr_context = r->remotes ? r->rmr[rail] : 0},
+    };
+}

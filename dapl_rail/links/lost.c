@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link outlives its EP: its DTOs, messages and credits are counted on, and
+ * whoever uses it need not know. Both ends end the EP, so that nothing of it
+ * lands late, and wait until all has come back. Then each tells the other, over
+ * a link that is up, how many messages it has received on the lost one, ever:
+ * what was posted up to the last of them has been delivered, what follows goes
+ * over another link, the carrier, in the same order (detour.c).
+ *
+ * Where a carrier is lost, too, the same is done for all links that it carried:
+ * the peer's count says what has come, over whichever link. An epoch is the
+ * number of EPs that have been lost so far between these two ranks. A count
+ * counts if it has been sent in the present epoch: then the peer knows of the
+ * same losses, for it tells for each link how often that was lost, and nothing
+ * on any of these EPs is under way any more.
+ *
+ * This needs a completion to mean that data are delivered: rail.delivers.
+ */
+#include "dapl_rail/links/lost.h"
+
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/carrier.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/detour.h"
+#include "dapl_rail/links/foreign.h"
+#include "dapl_rail/links/journal.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/renew.h"
+#include "dapl_rail/links/requests.h"
+
+#define ALL UINT32_MAX /* rails */
+
+static uint32_t epoch_of(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    uint32_t epoch = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        epoch += link->lost.deaths;
+    return epoch;
+}
+
+/* A link over which the peer can be reached, or NULL. */
+static struct link *way_to(const struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        if (link->ep_state == EP_UP)
+            return link;
+    return NULL;
+}
+
+static struct link *first_in(const struct peer *peer, enum link_state least)
+{
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        if (link->state >= least)
+            return link;
+    return NULL;
+}
+
+/* One has ended, or none is left: all do, so that neither side goes on over
+ * others. */
+static void end_all(struct peer *peer)
+{
+    const struct link *why = first_in(peer, LINK_DOWN);
+    struct link *link;
+    unsigned at = 0;
+    if (!why)
+        why = first_in(peer, LINK_LOST);
+    while (why && (link = peer_next(peer, ALL, &at)))
+        if (link->journal)
+            link_down(link, why->error, "%s", why->why);
+}
+
+/* Frees the EPs that have come back. Is there one left that has not? */
+static bool bury(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool ending = false;
+    while ((link = peer_next(peer, ALL, &at))) {
+        if (link->state != LINK_LOST)
+            continue;
+        if (link->broken)
+            link_lost(link, DRAIL_EPEER, "it takes no DTOs");
+        /* so that its connection events are not taken for those of the next
+         * one, which may get its handle */
+        if (link_bury_ep(link))
+            rail_check(link->rail);
+        ending |= link->ep_state == EP_ENDING;
+    }
+    return ending;
+}
+
+/* What was under way on carriers that are lost needs the peer's count again. */
+static void unsync(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        if (link->state == LINK_LOST && link->lost.synced &&
+            link->lost.carrier->ep_state != EP_UP) {
+            link->lost.synced = false;
+            link->lost.since_ns = job_now(peer->owner->job);
+        }
+}
+
+/* Tells the counts of this epoch, also of links that only the peer has lost. */
+static void tell(struct peer *peer, uint32_t epoch)
+{
+    struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at))) {
+        struct lost *lost = &link->lost;
+        const struct wire wire = {.type = WIRE_LOST,
+                                  .lane = (uint16_t)lane_number(link),
+                                  .id = epoch,
+                                  .seq = lost->deaths,
+                                  .bytes = link->received};
+        bool due = link->state == LINK_LOST || lost->heard == epoch;
+        if (due && lost->told != epoch &&
+            carrier_send(way_to(peer), NULL, 0, &wire, NULL, 0))
+            lost->told = epoch;
+    }
+}
+
+static bool has_heard(const struct peer *peer, uint32_t epoch)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        if (link->state == LINK_LOST && link->lost.heard != epoch)
+            return false;
+    return true;
+}
+
+static void sync(struct link *link, struct link *carrier)
+{
+    struct lost *lost = &link->lost;
+    if (journal_until(link, lost->received, &lost->until)) {
+        link_down(link, DRAIL_EDAT, "the peer has received %lu messages of %lu",
+                  (unsigned long)lost->received,
+                  (unsigned long)(link->sent + link->immeds));
+        return;
+    }
+    detour_begin(link, carrier);
+    lost->synced = true;
+    link->rail->stats.lost_ns +=
+        job_now(link->rail->owner->job) - lost->since_ns;
+}
+
+static void up_again(struct link *link)
+{
+    struct peer *peer = link->peer;
+    uint32_t bit = RAIL_BIT(link->rail->index);
+    const struct link *other;
+    unsigned at = 0;
+    link->state = LINK_UP;
+    link->lost.backoff_ms = 0;
+    link->lost.retry_ns = 0;
+    link->rail->stats.down_ns += job_now(peer->owner->job) - link->lost.down_ns;
+    while ((other = peer_next(peer, bit, &at)) && other->state == LINK_UP)
+        ;
+    if (!other)
+        atomic_fetch_or(&peer->up, bit);
+    link_pay(link);
+}
+
+static void go_on(struct link *link, struct link *carrier)
+{
+    if (!link->lost.synced)
+        sync(link, link->ep_state == EP_UP ? link : carrier);
+    if (link->state != LINK_LOST)
+        return;
+    if (link->ep_state == EP_UP)
+        detour_turn(link);
+    if (link->ep_state != EP_UP || link->lost.carrier == link)
+        detour_go_on(link);
+    if (link->ep_state == EP_UP && detour_ends(link))
+        up_again(link);
+    else
+        renew_serve(link);
+}
+
+/* The lost links are flushed: the two ends compare notes, and go on. */
+static void go_on_all(struct peer *peer)
+{
+    struct link *link, *carrier;
+    unsigned at = 0;
+    unsync(peer);
+    tell(peer, epoch_of(peer));
+    if (!has_heard(peer, epoch_of(peer)))
+        return;
+    while ((link = peer_next(peer, ALL, &at)) && (carrier = way_to(peer)))
+        if (link->state == LINK_LOST)
+            go_on(link, carrier);
+}
+
+/* Acknowledges what has come. Is there anything left? */
+static bool acknowledge(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool left = false;
+    while ((link = peer_next(peer, ALL, &at))) {
+        carrier_acknowledge(link);
+        left |= link->carrier.ack_due;
+    }
+    return left;
+}
+
+/* Is there anything left? */
+static bool serve(struct peer *peer)
+{
+    if (peer->ending)
+        return false;
+    foreign_serve(peer);
+    bool ending = bury(peer);
+    bool lost = first_in(peer, LINK_LOST);
+    if (atomic_load(&peer->error) || (lost && !way_to(peer))) {
+        if (peer->connected)
+            end_all(peer);
+        return !peer->connected;
+    }
+    bool left = acknowledge(peer);
+    if (lost && !ending)
+        go_on_all(peer);
+    else if (!ending)
+        tell(peer, epoch_of(peer));
+    return left || lost;
+}
+
+void lost_go_on(drail_t *t)
+{
+    atomic_store_explicit(&t->unsettled, false, memory_order_relaxed);
+    for (unsigned r = 0; r < t->nrails; r++)
+        rail_check(&t->rails[r]);
+    requests_note(t);
+    for (unsigned p = 0; p < t->job->size; p++) {
+        struct peer *peer = &t->peers[p];
+        if (!atomic_load_explicit(&peer->unsettled, memory_order_relaxed))
+            continue;
+        atomic_store_explicit(&peer->unsettled, false, memory_order_relaxed);
+        if (serve(peer))
+            peer_unsettle(peer);
+    }
+}

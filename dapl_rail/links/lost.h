@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links that are lost go on over others of the same peer. */
+#ifndef DRAIL_LINKS_LOST_H
+#define DRAIL_LINKS_LOST_H
+
+#include "dapl_rail/base/handle.h"
+
+/* Takes all of that a step further; without waiting, and not while several
+ * threads are at work. */
+void lost_go_on(drail_t *t);
+
+/* When something has happened, or is awaited, that concerns a lost link. */
+static inline void lost_serve(drail_t *t)
+{
+    if (atomic_load_explicit(&t->unsettled, memory_order_relaxed) &&
+        !t->parallel)
+        lost_go_on(t);
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/renew.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/rails/fail.h"
+
+#define FIRST_MS   50u /* before the first try, twice as long before the next */
+#define LONGEST_MS 2000u
+#define ANSWER_MS  1000u /* for the other side, which must be in a call */
+
+static void in_ms(struct link *link, unsigned ms)
+{
+    link->lost.retry_ns = job_now(link->rail->owner->job) + ms * MS;
+}
+
+static void failed(struct link *link, const char *call, DAT_RETURN status)
+{
+    dat_fail(link->rail, call, status);
+    link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
+}
+
+static void ask(struct link *link)
+{
+    struct peer *peer = link->peer;
+    struct rail *rail = link->rail;
+    const struct card *card = &peer->cards[rail->index];
+    struct sockaddr_storage address = card->address;
+    struct hello hello = hello_of(rail, link->index);
+    hello.attempt = peer->attempt;
+    hello.again = hello_again(link->lost.deaths);
+    DAT_RETURN status =
+        dat_ep_connect(link->ep, (DAT_IA_ADDRESS_PTR)&address, card->conn_qual,
+                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
+                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    link->begun = status == DAT_SUCCESS;
+    if (!link->begun)
+        failed(link, "dat_ep_connect", status);
+}
+
+void renew_serve(struct link *link)
+{
+    const drail_t *t = link->rail->owner;
+    struct lost *lost = &link->lost;
+    bool active = t->job->rank < link->peer->rank;
+    if (job_now(t->job) < lost->retry_ns || link->ep_state == EP_UP)
+        return;
+    if (link->ep_state == EP_CONNECTING) {
+        link_lost(link, DRAIL_EPEER, "its new connection was not answered");
+    } else if (link->ep_state == EP_NONE && active) {
+        bool first = !lost->backoff_ms;
+        lost->backoff_ms = first ? FIRST_MS : 2 * lost->backoff_ms;
+        if (lost->backoff_ms > LONGEST_MS)
+            lost->backoff_ms = LONGEST_MS;
+        in_ms(link, lost->backoff_ms);
+        if (first)
+            return;
+        if (link_renew(link)) {
+            link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
+            return;
+        }
+        in_ms(link, ANSWER_MS);
+        ask(link);
+    }
+}
+
+bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
+                  const struct hello *hello)
+{
+    struct link *link = peer->links[rail->index][hello->ep];
+    struct hello mine = hello_of(rail, hello->ep);
+    if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
+        link->ep_state != EP_NONE ||
+        hello->again != hello_again(link->lost.deaths) ||
+        atomic_load(&peer->error) || peer->ending)
+        return false;
+    if (link_renew(link)) {
+        link_lost(link, DRAIL_EPEER, "%s", rail->error.text);
+        return false;
+    }
+    in_ms(link, ANSWER_MS);
+    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof mine, &mine);
+    link->begun = status == DAT_SUCCESS;
+    if (!link->begun)
+        failed(link, "dat_cr_accept", status);
+    return true;
+}
