@@ -14,12 +14,12 @@ if ! [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ]; then
     exit 77
 fi
 
-small=(--sizes '0,8,4K,1M' --iterations 10 --warmup 2 --repeat 2 --validate)
-check 'railbench bw' "$bench" bw --rails tcp-lo "${small[@]}"
-check 'railbench lat' "$bench" lat --rails tcp-lo "${small[@]}"
-check 'railbench allgather' "$bench" allgather --rails tcp-lo --ranks 4 \
-    --sizes '8,16K' --iterations 10 --repeat 2 --validate
-check 'shared memory and TCP side by side' "$bench" bibw --rails shm0,tcp-lo \
-    "${small[@]}"
+small=(--sizes '0,8,4K,1M' --iterations 5 --warmup 2 --repeat 2 --validate)
+check 'railbench bw' "$bench" bw --rails tcp-lo --engine single "${small[@]}"
+check 'railbench lat' "$bench" lat --rails tcp-lo --engine single "${small[@]}"
+check 'shared memory and TCP side by side' "$bench" bw --rails shm0,tcp-lo \
+    --engine nonthreaded "${small[@]}"
+check 'railbench allgather' "$bench" allgather --rails tcp-lo --ranks 3 \
+    --sizes '8,16K' --iterations 5 --repeat 2 --validate
 check 'dtest' env IA=tcp-lo bash "$here/dtest.sh"
 check 'dapltest' env IA=tcp-lo bash "$here/dapltest.sh"
