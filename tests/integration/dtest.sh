@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian's genuine dtest programs over the provider `shm`, or, a part
-# of them, the rail IA=name. (dtestsrq is left
-# out: it ends only after an asynchronous event that verbs alone have.)
+# Debian's genuine dtest programs over the provider `shm`, or, a part of them,
+# the rail IA=name. (dtestsrq is left out: it ends only after an asynchronous
+# event that verbs alone have.)
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
