@@ -113,9 +113,6 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
         fprintf(stderr, "%s: interrupted; the result is partial\n", command);
         return 1;
     }
-    /* what has happened to another rank explains what this one saw */
-    if (opts->locals && second_hand(cause) && err.text[0])
-        cause = NULL;
     const char *text = cause ? cause->text : err.text;
     if (!text[0])
         text = drail_strerror(cause ? cause->code : rc);
@@ -124,6 +121,9 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
                 command, text);
         return 2;
     }
-    fprintf(stderr, "%s: %s\n", command, text);
+    /* what has happened to another rank may explain what this one saw */
+    bool both = opts->locals && cause && second_hand(cause) && err.text[0];
+    fprintf(stderr, "%s: %s%s%s\n", command, text, both ? "; " : "",
+            both ? err.text : "");
     return 1;
 }
