@@ -11,8 +11,7 @@
 #include "dapl_rail/job/handshake.h"
 #include "dapl_rail/job/stream.h"
 
-#define REACH_MS 1000 /* one address; where it is the only one, it has longer  \
-                       */
+#define REACH_MS 1000 /* to reach one of several addresses */
 #define TRY_MS   3000 /* ... from connect() to the last proof */
 #define PAUSE_MS 50   /* between rounds */
 
