@@ -12,7 +12,8 @@
  *   gets      from memory of known content
  *   atomics   with --atomics: as many additions as asked for
  *
- * flood [--rails A,B] [--ranks N] [--seconds S] [--seed N] [--atomics]
+ * flood [--rails A,B] [--ranks N] [--seconds S] [--until FILE] [--seed N]
+ *       [--atomics]
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -64,6 +65,7 @@ struct message {
 
 static struct options {
     double seconds;
+    const char *until; /* it exists: the end, too */
     uint64_t seed;
     bool atomics;
     drail_config_t rails;
@@ -334,13 +336,18 @@ static void add(struct flood *f)
 
 /* ---------------------------------------------------------- messages --- */
 
+static bool time_is_over(const struct flood *f)
+{
+    return options.until ? !access(options.until, F_OK)
+                         : seconds() - f->begin > options.seconds;
+}
+
 /* Who has the turn sends while the other one receives: none waits for a
  * receive that does not come. */
 static void send_turn(struct flood *f)
 {
     unsigned me = f->r->rank;
-    bool stops = f->peer_stops ||
-                 (me % 2 == 0 && seconds() - f->begin > options.seconds);
+    bool stops = f->peer_stops || (me % 2 == 0 && time_is_over(f));
     f->stops = stops;
     unsigned count = 1 + (unsigned)(drawn(me, MESSAGES, f->sent) % TURN);
     for (unsigned i = 0; i < count; i++) {
@@ -462,6 +469,9 @@ static void flood(struct rank *r)
     exchange_keys(r, f.shared_mem, keys);
     f.key = keys[r->peer];
 
+    if (r->rank == 0)
+        printf("flood: begins\n");
+    fflush(stdout);
     f.begin = f.moved = seconds();
     while (!all_done(&f)) {
         if (!step(&f) && !notified(&f, 1) && seconds() - f.moved > HANGS_S)
@@ -498,7 +508,7 @@ static void usage(const char *option)
 {
     fprintf(stderr,
             "flood: %s is wrong; allowed: [--rails A,B] [--ranks N] "
-            "[--seconds S] [--seed N] [--atomics]\n",
+            "[--seconds S] [--until FILE] [--seed N] [--atomics]\n",
             option);
     exit(2);
 }
@@ -509,6 +519,7 @@ int main(int argc, char **argv)
         {"rails", required_argument, NULL, 'r'},
         {"ranks", required_argument, NULL, 'n'},
         {"seconds", required_argument, NULL, 's'},
+        {"until", required_argument, NULL, 'u'},
         {"seed", required_argument, NULL, 'S'},
         {"atomics", no_argument, NULL, 'a'},
         {0},
@@ -527,6 +538,9 @@ int main(int argc, char **argv)
             break;
         case 's':
             options.seconds = atof(optarg);
+            break;
+        case 'u':
+            options.until = optarg;
             break;
         case 'S':
             options.seed = strtoull(optarg, NULL, 0);

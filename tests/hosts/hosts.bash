@@ -23,13 +23,13 @@ soon()
 }
 
 # inside TESTBED-OPTIONS…: the rest of the script runs beside such hosts, in
-# at most 200 s. They share $work; rail0 is IA tcp-rail0, and so on.
+# at most $LIMIT seconds. They share $work; rail0 is IA tcp-rail0, and so on.
 inside()
 {
     if [ -z "${INSIDE:-}" ]; then
         [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ] ||
             skip 'built without libfabric: no rails between hosts'
-        INSIDE=1 TMPDIR=/run timeout -k 1 200 "$testbed" \
+        INSIDE=1 TMPDIR=/run timeout -k 1 "${LIMIT:-200}" "$testbed" \
             "$@" bash "$0" 2>"$work/err"
         local status=$?
         cat "$work/err"
