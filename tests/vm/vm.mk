@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make deps-vm                  what the VM and the tests in it need
 # make test-vm                  the transport over genuine libdaplofa, on
-#                               soft-RoCE rails in a VM: about 10 minutes
+#                               soft-RoCE rails in a VM: about 25 minutes
 # make test-vm VM_RESULTS=DIR   where its results go (default: in $(BUILD))
 
 VM_RESULTS ?= $(BUILD)/vm-results
@@ -21,6 +21,7 @@ $(VM_BIN)/rail_probe: tests/vm/rail_probe.c
 	$(CC) $(ALL_CFLAGS) $< -ldat2 -o $@
 
 test-vm: all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
+    $(TEST_BIN)/hosts/flood \
     $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect eps \
       given_up messages notify_by peer_death reconnect transport)
 	@mkdir -p $(VM_RESULTS)
