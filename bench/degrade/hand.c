@@ -154,27 +154,30 @@ static unsigned draw_rail(hand_t *hand, uint32_t rails)
     return (unsigned)__builtin_ctz(rails);
 }
 
-/* Those that have been up for a while. */
-static uint32_t settled(hand_t *hand, uint32_t up, uint64_t now_ns)
+/* Those that have been up for a while, also for the other rank: it has gone on
+ * since. */
+static uint32_t settled(hand_t *hand, const sight_t *sight)
 {
     uint32_t rails = 0;
     for (unsigned r = 0; r < hand->opts->nrails; r++) {
-        uint64_t *since = &hand->up_ns[r];
-        if (!(up & ~hand->cut & 1u << r))
-            *since = 0;
-        else if (!*since)
-            *since = now_ns | 1;
-        else if (*since + SETTLED_NS <= now_ns)
+        struct since *since = &hand->since[r];
+        if (!(sight->up & ~hand->cut & 1u << r))
+            since->ns = 0;
+        else if (!since->ns)
+            *since = (struct since){sight->now_ns | 1, sight->begun};
+        else if (since->ns + SETTLED_NS <= sight->now_ns &&
+                 sight->acknowledged > since->messages)
             rails |= 1u << r;
     }
     return rails;
 }
 
 /* Cuts and gives back at random, and leaves a rail that is up. */
-static void draw_event(hand_t *hand, uint32_t up, uint64_t now_ns)
+static void draw_event(hand_t *hand, const sight_t *sight)
 {
     events_t *events = hand->events;
-    uint32_t left = settled(hand, up, now_ns);
+    uint32_t left = settled(hand, sight);
+    uint64_t now_ns = sight->now_ns;
     bool more = hand->next < events->cuts && events->count < EVENTS_MAX - 1;
     bool cut =
         more && __builtin_popcount(left) > 1 && (!hand->cut || draw(hand, 2));
@@ -190,17 +193,18 @@ static void draw_event(hand_t *hand, uint32_t up, uint64_t now_ns)
     carry_out(hand, event, now_ns);
 }
 
-void hand_poll(hand_t *hand, uint32_t up, uint64_t now_ns)
+void hand_poll(hand_t *hand, const sight_t *sight)
 {
     events_t *events = hand->events;
     if (command_runs(hand, WNOHANG))
         return;
     if (events->cuts) {
-        draw_event(hand, up, now_ns);
+        draw_event(hand, sight);
         return;
     }
-    if (hand->next < events->count && events->list[hand->next].at_ns <= now_ns)
-        carry_out(hand, &events->list[hand->next++], now_ns);
+    if (hand->next < events->count &&
+        events->list[hand->next].at_ns <= sight->now_ns)
+        carry_out(hand, &events->list[hand->next++], sight->now_ns);
 }
 
 bool hand_done(const hand_t *hand, uint32_t up)

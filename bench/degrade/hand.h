@@ -13,13 +13,16 @@
 typedef struct hand {
     const options_t *opts;
     events_t *events;
-    int cable[DRAIL_MAX_RAILS];      /**< -1: none */
-    unsigned next;                   /**< event of the list */
-    uint32_t cut;                    /**< rails that are, as a mask */
-    pid_t command;                   /**< that runs, 0: none */
-    uint64_t random, due_ns;         /**< of events that are drawn */
-    uint64_t up_ns[DRAIL_MAX_RAILS]; /**< since when it is, 0: it is not */
-    bool failed;                     /**< an event could not be carried out */
+    int cable[DRAIL_MAX_RAILS]; /**< -1: none */
+    unsigned next;              /**< event of the list */
+    uint32_t cut;               /**< rails that are, as a mask */
+    pid_t command;              /**< that runs, 0: none */
+    uint64_t random, due_ns;    /**< of events that are drawn */
+    struct since {
+        uint64_t ns; /**< when the rail was found to be up, 0: it is not */
+        uint64_t messages; /**< begun before */
+    } since[DRAIL_MAX_RAILS];
+    bool failed; /**< an event could not be carried out */
 } hand_t;
 
 /** A folder for the cables of the shm rails that are opened from now on, in
@@ -36,10 +39,15 @@ int hand_open(hand_t *hand, const options_t *opts, events_t *events,
 /** Gives all rails back, and waits for the command that runs. */
 void hand_close(hand_t *hand);
 
-/** Carries out what is due. To be called often.
- *  @param up rails that the transport has in use, as a mask
- *  @param now_ns since the start */
-void hand_poll(hand_t *hand, uint32_t up, uint64_t now_ns);
+/** What a hand must know of the stream. */
+typedef struct sight {
+    uint32_t up;     /**< rails that the transport has in use, as a mask */
+    uint64_t now_ns; /**< since the start */
+    uint64_t begun, acknowledged; /**< messages */
+} sight_t;
+
+/** Carries out what is due. To be called often. */
+void hand_poll(hand_t *hand, const sight_t *sight);
 /** Has all happened that was to? */
 bool hand_done(const hand_t *hand, uint32_t up);
 

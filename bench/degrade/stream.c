@@ -184,12 +184,14 @@ static int step(sender_t *s)
 
 static bool goes_on(sender_t *s, uint64_t ns)
 {
-    uint64_t now = clock_ns() - s->start;
+    sight_t sight = {.now_ns = clock_ns() - s->start,
+                     .begun = s->begun,
+                     .acknowledged = s->acknowledged};
     if (!s->hand)
-        return now < ns;
-    uint32_t up = rails_up(s->stream->session->rail);
-    hand_poll(s->hand, up, now);
-    return now < ns && !hand_done(s->hand, up);
+        return sight.now_ns < ns;
+    sight.up = rails_up(s->stream->session->rail);
+    hand_poll(s->hand, &sight);
+    return sight.now_ns < ns && !hand_done(s->hand, sight.up);
 }
 
 /* Until everything has arrived and is acknowledged. */
