@@ -5,6 +5,7 @@
 
 #define BEFORE_MS 500 /* whose mean is the rate before an event */
 #define SOON_MS   500 /* what begins later is not of the event */
+#define MESSAGES  20  /* of an interval, at the rate that is possible */
 
 double bins_rate(const bins_t *bins, unsigned from, unsigned to)
 {
@@ -69,6 +70,14 @@ static double longest_stall(const bins_t *bins, unsigned from, unsigned to)
     return longest;
 }
 
+/* Messages come whole: a few would say little of a rate. */
+static unsigned widen(unsigned interval_ms, size_t message, double possible)
+{
+    double least = ceil(MESSAGES * (double)message / 1e3 / possible);
+    return possible > 0 && least > interval_ms && least < 1e6 ? (unsigned)least
+                                                              : interval_ms;
+}
+
 recovery_t recovery_of(const bins_t *bins, const events_t *events,
                        unsigned index, const capacity_t *capacity,
                        unsigned interval_ms, size_t message)
@@ -83,6 +92,7 @@ recovery_t recovery_of(const bins_t *bins, const events_t *events,
     recovery_t r = {.before = bins_rate(bins, start, at),
                     .possible =
                         capacity_left(capacity, events->list, index + 1)};
+    interval_ms = widen(interval_ms, message, r.possible);
     double enough =
         RECOVERED * r.possible - (double)message / 1e3 / interval_ms;
     unsigned soon = at + SOON_MS < end ? at + SOON_MS : end;

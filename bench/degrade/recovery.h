@@ -34,8 +34,9 @@ double capacity_left(const capacity_t *capacity, const event_t *events,
                      unsigned count);
 /**
  * Event @p index of those that were carried out.
- * @param interval_ms over which rates are taken
- * @param message bytes: an interval may miss one, as they come whole
+ * @param interval_ms over which rates are taken, longer where messages are long
+ * @param message bytes: an interval holds 20 at least, and may miss one, as
+ * they come whole
  */
 recovery_t recovery_of(const bins_t *bins, const events_t *events,
                        unsigned index, const capacity_t *capacity,

@@ -144,9 +144,10 @@ static void table(FILE *file, const degrade_result_t *r)
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
-            "# dip: lowest %u ms until recovered, dip%% of before; recovered: "
-            "%.0f %% of possible in %u ms; MB = 10^6 bytes\n",
-            interval(r), 100 * RECOVERED, interval(r));
+            "# dip: lowest interval (%u ms, or 20 messages) until recovered, "
+            "dip%% of before; recovered: %.0f %% of possible in one; MB = 10^6 "
+            "bytes\n",
+            interval(r), 100 * RECOVERED);
     for (unsigned i = 0; i < r->nruns; i++)
         table_run(file, r, &r->runs[i]);
 }
