@@ -59,6 +59,36 @@ assert all(None not in row and None not in row.values() for row in rows)
 assert rows[0]["test"] == "degrade" and float(rows[0]["bandwidth_MBps"]) > 0
 ' "$work/r.csv"
 
+check 'it is drawn' "$SOURCE/scripts/plot" --quiet "$work/r.json"
+check 'its picture' test -s "$work/r.png"
+
+# the hand on a cable
+cable()
+{
+    "$SOURCE/scripts/cable" "$work/cable" "$@"
+}
+shown()
+{
+    [ "$(cable)" = "$1" ]
+}
+check 'a new cable' shown 'up, 1 of its rate, pulled 0 times'
+check 'pulled' cable down
+check 'slower' cable slow 0.25
+check 'its state' shown 'down, 0.25 of its rate, pulled 1 times'
+check 'plugged' cable up
+check 'out for a moment' cable cut
+check 'its full rate' cable slow 1
+check 'as it was' shown 'up, 1 of its rate, pulled 2 times'
+for words in 'slow 2' 'slow' 'nonsense' 'up down' 'break x'; do
+    # shellcheck disable=SC2086
+    cable $words 2>"$work/err"
+    check "refused: $words" test $? -eq 2 -a -s "$work/err"
+done
+echo text >"$work/text"
+"$SOURCE/scripts/cable" "$work/text" down 2>"$work/err"
+check 'a file that is no cable' test $? -eq 2
+check 'it is left alone' test "$(cat "$work/text")" = text
+
 check 'the last rail is cut' degrade 1 --rails shm0 --events 200ms:cut:shm0 \
     --save "$work/r.json"
 check 'one line tells' test "$(wc -l <"$work/err")" -eq 1
