@@ -2,7 +2,8 @@
 /*
  * Rails match by fabric: IAs that reach one another, whatever their names are
  * and in whatever order a rank lists them. Where a rank has several on one
- * fabric, those of the same name match, the others in their order.
+ * fabric, those of the same network match (others may be reached by routes),
+ * then those of the same name, the others in their order.
  */
 #include "dapl_rail/cards.h"
 
@@ -63,6 +64,7 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
         struct card *card = &mine->cards[r];
         strcpy(card->name, t->names[r]);
         strcpy(card->fabric, rail->info.fabric);
+        strcpy(card->network, rail->info.network);
         card->host_only = rail->info.host_only;
         card->conn_qual = rail->conn_qual;
         card->address = rail->address;
@@ -71,50 +73,35 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
 
 /* -------------------------------------------------------------- matching */
 
-/* The rail of this set that is the counterpart of this card, or -1. */
-static int counterpart(const struct card_set *set, uint32_t taken,
-                       const struct card *card)
+/* How well do they match? 0: not at all. */
+static unsigned likeness(const struct card *a, const struct card *b)
 {
-    int found = -1;
-    for (unsigned r = 0; r < set->nrails; r++) {
-        const struct card *other = &set->cards[r];
-        if (taken & RAIL_BIT(r) || strcmp(other->fabric, card->fabric))
-            continue;
-        if (!strcmp(other->name, card->name))
-            return (int)r;
-        if (found < 0)
-            found = (int)r;
-    }
-    return found;
+    if (strcmp(a->fabric, b->fabric))
+        return 0;
+    bool network = a->network[0] && !strcmp(a->network, b->network);
+    bool name = !strcmp(a->name, b->name);
+    return 1 + 2 * network + name;
 }
+#define MOST_ALIKE 4u
 
-/* Does a rail of this name and fabric belong to one of the same there? */
-static bool has_namesake(const struct card_set *set, const struct card *card)
-{
-    int r = counterpart(set, 0, card);
-    return r >= 0 && !strcmp(set->cards[r].name, card->name);
-}
-
-/* order[r] is the counterpart in `set` of the r-th rail in `first`. NULL: all
- * rails have one, else the first of those that have none, and whose it is. */
+/* order[r] is the counterpart in `set` of the r-th rail in `first`: those that
+ * are most alike go first. NULL: all rails have one, else the first of those
+ * that have none, and whose it is. */
 static const struct card *match(const struct card_set *first,
                                 const struct card_set *set, unsigned *order,
                                 const struct card_set **whose)
 {
     uint32_t matched = 0, taken = 0;
-    /* namesakes before others, so that none of these takes their place */
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned r = 0; r < first->nrails; r++) {
-            const struct card *card = &first->cards[r];
-            if (matched & RAIL_BIT(r) || (!pass && !has_namesake(set, card)))
-                continue;
-            int other = counterpart(set, taken, card);
-            if (other < 0)
-                continue;
-            order[r] = (unsigned)other;
-            matched |= RAIL_BIT(r);
-            taken |= RAIL_BIT(other);
-        }
+    for (unsigned least = MOST_ALIKE; least; least--)
+        for (unsigned r = 0; r < first->nrails; r++)
+            for (unsigned o = 0; o < set->nrails; o++) {
+                if (matched & RAIL_BIT(r) || taken & RAIL_BIT(o) ||
+                    likeness(&first->cards[r], &set->cards[o]) < least)
+                    continue;
+                order[r] = o;
+                matched |= RAIL_BIT(r);
+                taken |= RAIL_BIT(o);
+            }
     *whose = first;
     for (unsigned r = 0; r < first->nrails; r++)
         if (!(matched & RAIL_BIT(r)))
@@ -202,6 +189,7 @@ static void terminate(struct card_set *set)
     for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++) {
         set->cards[r].name[DRAIL_NAME_MAX - 1] = '\0';
         set->cards[r].fabric[DRAIL_NAME_MAX - 1] = '\0';
+        set->cards[r].network[DRAIL_NAME_MAX - 1] = '\0';
     }
 }
 

@@ -77,11 +77,11 @@ typedef struct drail_rail_info {
     char vendor[DRAIL_NAME_MAX];   /**< IA attribute vendor_name */
     char provider[DRAIL_NAME_MAX]; /**< provider attribute provider_name */
     char address[DRAIL_NAME_MAX];  /**< IA address, printable */
-    char fabric[DRAIL_NAME_MAX];   /**< what it reaches: "shm", or as the
-                                        provider says; else its kind and the
-                                        network of its address
-                                        ("verbs:10.1.0.0/24"), or its name; with
+    char fabric[DRAIL_NAME_MAX];   /**< "shm", "verbs", "tcp", …: rails of one
+                                        fabric can reach each other; with
                                         " (link model)" when modelled */
+    char network[DRAIL_NAME_MAX];  /**< of its address, "10.1.0.0/24"; "" not
+                                        known */
     bool host_only;                /**< it reaches ranks of its host only */
     unsigned dapl_major, dapl_minor;
     uint64_t max_message; /**< longest send */

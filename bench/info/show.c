@@ -92,6 +92,7 @@ void show_rail(const probe_t *probe)
     const drail_rail_info_t *info = &probe->info;
     printf("%s\n", probe->name);
     printf("  %-28s %s\n", "fabric", or_dash(info->fabric));
+    printf("  %-28s %s\n", "network", or_dash(info->network));
     printf("  %-28s %s\n", "reaches",
            info->host_only ? "ranks of its host" : "ranks of any host");
     printf("  %-28s %s\n", "provider", or_dash(info->provider));
@@ -131,6 +132,7 @@ void show_rail(const probe_t *probe)
 static void info_json(json_t *j, const drail_rail_info_t *info)
 {
     json_string(j, "fabric", info->fabric);
+    json_string(j, "network", info->network);
     json_bool(j, "host_only", info->host_only);
     json_string(j, "provider", info->provider);
     json_uint(j, "dapl_major", info->dapl_major);

@@ -17,8 +17,8 @@ struct mailbox;
 /* How to reach one rail of a rank. */
 struct card {
     char name[DRAIL_NAME_MAX];
-    char fabric[DRAIL_NAME_MAX]; /* what it reaches, … */
-    bool host_only;              /* … and nothing but its host */
+    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX]; /* it reaches, … */
+    bool host_only; /* … and nothing but its host */
     DAT_CONN_QUAL conn_qual;
     struct sockaddr_storage address;
 };

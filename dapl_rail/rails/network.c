@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,13 +49,14 @@ static void print(sa_family_t family, const unsigned char *bytes,
              length);
 }
 
-bool network_of(const struct sockaddr_storage *address, char *text, size_t size)
+void network_of(const struct sockaddr_storage *address, char *text, size_t size)
 {
     const unsigned char *bytes, *mask = NULL;
     size_t n = bytes_of((const struct sockaddr *)address, &bytes);
     struct ifaddrs *all, *at;
+    *text = '\0';
     if (!n || getifaddrs(&all))
-        return false;
+        return;
     for (at = all; at; at = at->ifa_next)
         if (is_it(at, address->ss_family, bytes, n))
             break;
@@ -65,5 +67,4 @@ bool network_of(const struct sockaddr_storage *address, char *text, size_t size)
         print(address->ss_family, bytes, mask, n, text, size);
     }
     freeifaddrs(all);
-    return at != NULL;
 }

@@ -3,12 +3,11 @@
 #ifndef DRAIL_RAILS_NETWORK_H
 #define DRAIL_RAILS_NETWORK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* "10.1.0.0/24", if it is that of one of this host's interfaces. */
-bool network_of(const struct sockaddr_storage *address, char *text,
+/* "10.1.0.0/24", if it is that of one of this host's interfaces, else "". */
+void network_of(const struct sockaddr_storage *address, char *text,
                 size_t size);
 
 #endif

@@ -83,31 +83,21 @@ static void address_text(const struct sockaddr_storage *address, char *text)
     copy_name(text, buf);
 }
 
-/*
- * What the rail reaches, as its provider says it. Otherwise all rails of this
- * kind on one network; where that is not known, those of one name. Precision:
- * it must leave room for what follows.
- */
+/* Precision: the fabric's name must leave room for what follows. */
 static void describe_fabric(struct rail *rail,
                             const DAT_PROVIDER_ATTR *provider,
                             const char *model)
 {
     drail_rail_info_t *info = &rail->info;
-    const char *fabric = attribute(provider, "fabric");
     const char *scope = attribute(provider, "scope");
-    const char *kind = attribute(provider, "DAT_IB_DEVICE_NAME")
-                           ? "verbs"
-                           : provider->provider_name;
-    char network[64];
+    const char *fabric = attribute(provider, "fabric");
+    if (!fabric)
+        fabric = attribute(provider, "DAT_IB_DEVICE_NAME")
+                     ? "verbs"
+                     : provider->provider_name;
+    snprintf(info->fabric, sizeof info->fabric, "%.49s%s", fabric, model);
     info->host_only = scope && !strcmp(scope, "host");
-    if (fabric)
-        snprintf(info->fabric, sizeof info->fabric, "%.49s%s", fabric, model);
-    else if (network_of(&rail->address, network, sizeof network))
-        snprintf(info->fabric, sizeof info->fabric, "%.15s:%.47s", kind,
-                 network);
-    else
-        snprintf(info->fabric, sizeof info->fabric, "%.15s:%.47s", kind,
-                 info->name);
+    network_of(&rail->address, info->network, sizeof info->network);
 }
 
 static void describe(struct rail *rail, const DAT_IA_ATTR *ia,

@@ -5,6 +5,9 @@
  * on is told by this program's gethostname(), and rails of shared memory say
  * that they are those of networks.
  */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+
 #include "conf.h"
 #include "memory.h"
 
@@ -15,9 +18,46 @@
 static const char rails[] =
     RAIL("in0", "fabric=in") RAIL("left0", "fabric=left scope=network")
         RAIL("right0", "fabric=right scope=network")
-            RAIL("left1", "fabric=left scope=network");
+            RAIL("left1", "fabric=left scope=network")
+                RAIL("left2", "rate=1000 adapter=l port=left")
+                    RAIL("right2", "rate=1000 adapter=r port=right")
+                        RAIL("left3", "rate=1000 adapter=l port=left")
+                            RAIL("right3", "rate=1000 adapter=r port=right");
 
 static unsigned host; /* of this rank */
+
+/* Rails whose ports are interfaces, each a network of its own. */
+static struct {
+    struct ifaddrs interface;
+    struct sockaddr_in address, mask;
+} ports[2];
+
+__attribute__((visibility("default"))) int getifaddrs(struct ifaddrs **all)
+{
+    *all = ports[0].address.sin_family ? &ports[0].interface : NULL;
+    return 0;
+}
+
+__attribute__((visibility("default"))) void freeifaddrs(struct ifaddrs *all)
+{
+    (void)all;
+}
+
+static void find_ports(void)
+{
+    static const char *const names[] = {"left2", "right2"};
+    drail_rail_info_t info;
+    for (unsigned i = 0; i < 2; i++) {
+        check(drail_rail_query(names[i], &info, NULL) == 0);
+        ports[i].address.sin_family = ports[i].mask.sin_family = AF_INET;
+        check(inet_pton(AF_INET, info.address, &ports[i].address.sin_addr));
+        ports[i].mask.sin_addr.s_addr = UINT32_MAX;
+        ports[i].interface =
+            (struct ifaddrs){.ifa_next = i ? NULL : &ports[1].interface,
+                             .ifa_addr = (struct sockaddr *)&ports[i].address,
+                             .ifa_netmask = (struct sockaddr *)&ports[i].mask};
+    }
+}
 
 __attribute__((visibility("default"))) int gethostname(char *name, size_t size)
 {
@@ -78,6 +118,22 @@ static void in_order(struct rank *r)
     check(drail_config_of(r->t)->fixed_rail == 2);
     check(!strcmp(drail_rail_at(r->t, 1)->name,
                   r->rank == 2 ? "left1" : "left0"));
+}
+
+/* On one fabric, those of the same network, whatever their names are. */
+static void by_network(struct rank *r)
+{
+    drail_config_t cfg;
+    drail_close(r->t);
+    find_ports();
+    drail_config_init(&cfg);
+    cfg.nrails = 2;
+    cfg.rails[0] = r->rank ? "right3" : "left2";
+    cfg.rails[1] = r->rank ? "left3" : "right2";
+    check(drail_open(r->job, &cfg, &r->t, NULL) == 0);
+    check(!strcmp(drail_rail_at(r->t, 0)->name, r->rank ? "left3" : "left2"));
+    check(strstr(drail_rail_at(r->t, 0)->network, "/32"));
+    expect(r, 0, drail_connect(r->t, r->peer));
 }
 
 static uint64_t puts_over(struct rank *r, unsigned rail)
@@ -196,6 +252,7 @@ static void nothing_between(struct rank *r)
 
 static const struct test tests[] = {
     {"in rank 0's order", 3, in_order, NULL, APART},
+    {"by network", 2, by_network, NULL, APART},
     {"two hosts", 4, two_hosts, NULL, APART},
     {"one host", 3, one_host, NULL, APART},
     {"each on its host", 3, each_alone, NULL, APART},
