@@ -312,7 +312,8 @@ void link_down(struct link *link, int code, const char *format, ...)
     link_flush(link);
 }
 
-/* Do both ends know all links, and is there another one? */
+/* Do both ends know all links, and has none ended? May be asked by a rail's
+ * thread. */
 static bool may_go_on(const struct link *link)
 {
     const struct peer *peer = link->peer;
@@ -321,7 +322,7 @@ static bool may_go_on(const struct link *link)
     if (!link->journal || peer->ending || atomic_load(&peer->error))
         return false;
     while ((other = peer_next(peer, UINT32_MAX, &at)))
-        if (!other->established || other->state >= LINK_DOWN)
+        if (!other->established)
             return false;
     return true;
 }
