@@ -224,14 +224,21 @@ static bool same_host(const struct card_set *a, const struct card_set *b)
     return !memcmp(a->host, b->host, sizeof a->host);
 }
 
+/* Rails of networks, by which two ranks reach one another anywhere. */
+static uint32_t outside(const drail_t *t, unsigned a, unsigned b)
+{
+    return all_rails(t) & ~(host_only(&t->peers[a]) | host_only(&t->peers[b]));
+}
+
 /* Rails by which two ranks reach one another: on one host those that don't
  * leave it, if there are any, else those of networks. */
 static uint32_t between(const drail_t *t, const struct card_set *all,
                         unsigned a, unsigned b)
 {
-    uint32_t x = host_only(&t->peers[a]), y = host_only(&t->peers[b]);
-    uint32_t inside = same_host(&all[a], &all[b]) ? x & y : 0;
-    return inside ? inside : all_rails(t) & ~(x | y);
+    uint32_t inside = same_host(&all[a], &all[b])
+                          ? host_only(&t->peers[a]) & host_only(&t->peers[b])
+                          : 0;
+    return inside ? inside : outside(t, a, b);
 }
 
 /* Ways are compared on rails to another host, if there is one: there most is
@@ -256,8 +263,11 @@ static void find_reach(drail_t *t, const struct card_set *all)
     for (unsigned p = 0; p < t->job->size; p++) {
         struct peer *peer = &t->peers[p];
         strcpy(peer->host, all[p].host_name);
-        peer->rails = between(t, all, t->job->rank, p);
-        atomic_store(&peer->up, peer->rails);
+        peer->inside = between(t, all, t->job->rank, p);
+        peer->outside = outside(t, t->job->rank, p);
+        if (peer->outside == peer->inside)
+            peer->outside = 0;
+        peer_take(peer, peer->inside);
     }
     t->measured = rails_to_measure(t, all);
 }

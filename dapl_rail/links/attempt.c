@@ -26,6 +26,18 @@ static int begin(struct peer *peer)
     return t->job->rank < peer->rank ? connect_ask(t, peer) : knock(peer);
 }
 
+/* Where ranks of one host can't reach each other inside it, though all said
+ * that they can, they do so outside. */
+static bool goes_outside(struct peer *peer)
+{
+    if (!peer->absent || !peer->outside || peer->rails == peer->outside)
+        return false;
+    peer_free(peer);
+    peer_take(peer, peer->outside);
+    attempt_want(peer);
+    return true;
+}
+
 int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
@@ -42,12 +54,13 @@ int attempt_step(struct peer *peer)
         return 0;
     }
     rc = ending ? 0 : connect_error(peer);
-    return rc ? rc : DRAIL_EAGAIN;
+    return rc && !goes_outside(peer) ? rc : DRAIL_EAGAIN;
 }
 
 void attempt_give_up(struct peer *peer)
 {
     peer->wanted = false;
+    peer_take(peer, peer->inside);
     knock_end(peer);
     requests_end(peer);
 }

@@ -91,6 +91,10 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                 link->state == LINK_CONNECTING;
+    if (link->state == LINK_CONNECTING)
+        link->peer->absent |=
+            event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
+            event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE;
     link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
               connection_text(event->event_number));
 }
@@ -151,6 +155,7 @@ void peer_free(struct peer *peer)
     peer->owner->handlers->release(peer);
     peer->refused[0] = '\0';
     peer->ending = false;
+    peer->absent = false;
     atomic_store(&peer->error, 0);
     atomic_store(&peer->up, peer->rails);
 }
@@ -210,6 +215,7 @@ static int ask(struct rail *rail, struct peer *peer, unsigned ep)
     struct hello hello = hello_of(rail, ep);
     struct link *link;
     hello.attempt = peer->attempt;
+    hello.rails = (uint16_t)peer->rails;
     int rc = link_open(rail, peer, ep, &link);
     if (rc)
         return rc;

@@ -20,7 +20,8 @@ struct hello {
     uint32_t rank;
     uint16_t attempt; /* of a request: the peer's number of its attempt */
     uint16_t ep;      /* index of this one */
-    uint32_t knock;   /* the peer is to connect: see knock.h */
+    uint16_t knock;   /* the peer is to connect: see knock.h */
+    uint16_t rails;   /* of the connection */
     uint32_t again;   /* for a link that is lost: hello_again(); else 0 */
 };
 

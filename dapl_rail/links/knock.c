@@ -95,6 +95,7 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
         snprintf(peer->refused, sizeof peer->refused, "rank %u over %s: %s",
                  peer->rank, rail->info.name, text);
         atomic_store(&peer->error, DRAIL_EPEER);
+        peer->absent = true;
     }
 }
 

@@ -38,16 +38,28 @@ struct peer {
     char host[64];       /* its name */
     uint32_t rails;      /* that reach it: there are links over these, … */
     _Atomic uint32_t up; /* … all of whose EPs are up over these */
+    /* Sets of rails of which a connection takes one: what is tried first, and,
+     * if that does not leave the host, what else there is, or 0. */
+    uint32_t inside, outside;
+    bool absent; /* nobody was there where we asked */
     struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
     uint16_t attempt;    /* of the active side to connect, the newest */
     DAT_EP_HANDLE knock; /* knock.c: under way, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
     /* passive side, requests.c */
-    bool given_up; /* by us: that attempt */
+    bool given_up;  /* by us: that attempt, … */
+    uint32_t asked; /* … which is for these rails */
     DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };
+
+/* The connection to be made takes these. */
+static inline void peer_take(struct peer *peer, uint32_t rails)
+{
+    peer->rails = rails;
+    atomic_store(&peer->up, rails);
+}
 
 /* Rails that new messages to it may take. None is up: of those that were. */
 static inline uint32_t peer_reach(const struct peer *peer)

@@ -47,7 +47,7 @@ static bool is_late(const struct peer *peer, const struct rail *rail,
 {
     DAT_CR_HANDLE noted = peer->waiting[rail->index][hello->ep];
     return hello->attempt != peer->attempt || peer->given_up ||
-           (noted && noted != cr) ||
+           hello->rails != peer->asked || (noted && noted != cr) ||
            (!peer->connected && peer->links[rail->index][hello->ep]);
 }
 
@@ -82,13 +82,14 @@ void requests_reject(struct peer *peer)
 }
 
 /* The peer has given up the attempt before, or the connection. */
-static void attempt_begins(struct peer *peer, uint16_t attempt)
+static void attempt_begins(struct peer *peer, const struct hello *hello)
 {
     struct link *link;
     unsigned at = 0;
     requests_reject(peer);
-    peer->attempt = attempt;
+    peer->attempt = hello->attempt;
     peer->given_up = false;
+    peer->asked = hello->rails == peer->outside ? peer->outside : peer->inside;
     if (!peer->connected)
         peer_free(peer);
     peer->ending = peer->connected;
@@ -157,7 +158,7 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
         return;
     }
     if (peer && is_newer(peer, &hello))
-        attempt_begins(peer, hello.attempt);
+        attempt_begins(peer, &hello);
     bool again = peer && hello.again;
     if (again && renew_accept(rail, cr, peer, &hello))
         return;
@@ -182,9 +183,11 @@ void requests_resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at)))
+    while ((cr = next_waiting(peer, &at))) {
+        peer_take(peer, peer->asked);
         accept_link(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr, peer,
                     (at - 1) % DRAIL_MAX_EPS);
+    }
 }
 
 void requests_end(struct peer *peer)

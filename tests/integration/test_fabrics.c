@@ -11,7 +11,9 @@
 #include "conf.h"
 #include "memory.h"
 
+#include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/peer.h"
+#include "standin.h"
 
 #define RAILS 3
 
@@ -25,6 +27,21 @@ static const char rails[] =
                             RAIL("right3", "rate=1000 adapter=r port=right");
 
 static unsigned host; /* of this rank */
+
+static bool misled; /* requests over the first rail go where nobody is */
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
+               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+    __typeof__(&dat_ep_connect) real;
+    const struct hello *hello = data;
+    *(void **)&real = real_call("dat_ep_connect");
+    if (misled && hello->rail == 0)
+        qual += 1u << 30;
+    return real(ep, address, qual, us, bytes, data, qos, flags);
+}
 
 /* Rails whose ports are interfaces, each a network of its own. */
 static struct {
@@ -227,6 +244,15 @@ static uint32_t each_alone_want(unsigned a, unsigned b)
     return 6;
 }
 
+/* Ranks of one host that can't share memory, whatever they said. */
+static void nobody_inside(struct rank *r)
+{
+    reopen(r, 7);
+    misled = true;
+    write_to_all(r, each_alone_want);
+    misled = false;
+}
+
 static void each_alone(struct rank *r)
 {
     reopen(r, r->rank);
@@ -255,6 +281,7 @@ static const struct test tests[] = {
     {"by network", 2, by_network, NULL, APART},
     {"two hosts", 4, two_hosts, NULL, APART},
     {"one host", 3, one_host, NULL, APART},
+    {"nobody inside", 3, nobody_inside, NULL, APART},
     {"each on its host", 3, each_alone, NULL, APART},
     {"nothing between hosts", 2, nothing_between, NULL, APART},
 };

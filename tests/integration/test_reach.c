@@ -29,7 +29,8 @@ static void reach(struct rank *r, struct bench *b)
 {
     for (unsigned p = 0; p < r->size; p++)
         if (p != r->rank)
-            r->t->peers[p].rails = r->t->peers[p].up = between(p, r->rank);
+            peer_take(&r->t->peers[p],
+                      r->t->peers[p].inside = between(p, r->rank));
     r->t->common = 4;
     for (unsigned p = 0; p < r->size; p++)
         if (p != r->rank)
