@@ -25,6 +25,9 @@ double degrade_rate(const degrade_run_t *run)
 
 uint64_t degrade_retries(const degrade_run_t *run, unsigned nrails)
 {
-    (void)run, (void)nrails;
-    return 0;
+    uint64_t retries = 0;
+    for (unsigned r = 0; r < nrails; r++)
+        retries +=
+            run->rank[0].rails[r].retries + run->rank[1].rails[r].retries;
+    return retries;
 }

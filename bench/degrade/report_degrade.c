@@ -25,7 +25,7 @@ static recovery_t recovery(const degrade_result_t *r, const degrade_run_t *run,
 
 static const char *state_of(const drail_rail_stats_t *stats)
 {
-    return stats->up ? "up" : "down";
+    return drail_rail_state_name(stats->state);
 }
 
 /* --------------------------------------------------------------- table --- */
@@ -88,15 +88,22 @@ static void table_events(FILE *file, const degrade_result_t *r,
 static void table_rails(FILE *file, const degrade_result_t *r,
                         const degrade_run_t *run)
 {
-    fprintf(file, "\n%-16s %9s %5s %14s %10s\n", "rail", "alone", "state",
-            "bytes", "messages");
+    fprintf(file, "\n%-16s %9s %10s %14s %10s %8s %8s %14s %9s %9s\n", "rail",
+            "alone", "state", "bytes", "messages", "failures", "retries",
+            "carried", "lost ms", "down ms");
     for (unsigned i = 0; i < r->opts->nrails; i++) {
         const drail_rail_stats_t *stats = &run->rank[0].rails[i];
         fprintf(file, "%-16.16s", r->opts->rails[i]);
         report_number(file, 9, run->capacity.rail[i]);
-        fprintf(file, " %5s %14llu %10llu\n", state_of(stats),
+        fprintf(file, " %10s %14llu %10llu %8llu %8llu %14llu", state_of(stats),
                 (unsigned long long)stats->put_bytes,
-                (unsigned long long)stats->puts);
+                (unsigned long long)stats->puts,
+                (unsigned long long)stats->failures,
+                (unsigned long long)stats->retries,
+                (unsigned long long)stats->carried_bytes);
+        report_number(file, 9, (double)stats->lost_ns / 1e6);
+        report_number(file, 9, (double)stats->down_ns / 1e6);
+        fputc('\n', file);
     }
 }
 
@@ -160,7 +167,7 @@ static const char header[] =
     "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
     "what,time_ms,event,rail,factor,before_MBps,dip_MBps,stall_ms,recovery_ms,"
     "after_MBps,possible_MBps,rail_bytes,rail_messages,state,retries,lost,"
-    "doubled,wrong,partial\n";
+    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,partial\n";
 
 /* The columns that all tests have. */
 static void csv_start(FILE *file, const degrade_result_t *r,
@@ -198,7 +205,7 @@ static void csv_event(FILE *file, const degrade_result_t *r,
                              f.ms,      f.after,  f.possible};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
         report_csv_number(file, values[i]);
-    fputs(",,,,,,,", file);
+    fputs(",,,,,,,,,,,", file);
     csv_end(file, r);
 }
 
@@ -213,13 +220,19 @@ static void csv_run(FILE *file, const degrade_result_t *r,
             (unsigned long long)damage.losses,
             (unsigned long long)damage.duplicates,
             (unsigned long long)damage.wrong);
+    fputs(",,,,", file);
     csv_end(file, r);
     for (unsigned i = 0; i < r->opts->nrails; i++) {
         const drail_rail_stats_t *stats = &run->rank[0].rails[i];
         csv_start(file, r, run, run->capacity.rail[i], "rail", NAN);
-        fprintf(file, ",,%s,,,,,,,,%llu,%llu,%s,,,,", r->opts->rails[i],
-                (unsigned long long)stats->put_bytes,
-                (unsigned long long)stats->puts, state_of(stats));
+        fprintf(file, ",,%s,,,,,,,,%llu,%llu,%s,%llu,,,,%llu,%llu",
+                r->opts->rails[i], (unsigned long long)stats->put_bytes,
+                (unsigned long long)stats->puts, state_of(stats),
+                (unsigned long long)stats->retries,
+                (unsigned long long)stats->failures,
+                (unsigned long long)stats->carried_bytes);
+        report_csv_number(file, (double)stats->lost_ns / 1e6);
+        report_csv_number(file, (double)stats->down_ns / 1e6);
         csv_end(file, r);
     }
     for (unsigned i = 0; i < run->events.count; i++)
@@ -228,7 +241,7 @@ static void csv_run(FILE *file, const degrade_result_t *r,
     for (unsigned at = 0; at + step <= run->bins.count; at += step) {
         csv_start(file, r, run, bins_rate(&run->bins, at, at + step), "bin",
                   at);
-        fputs(",,,,,,,,,,,,,,,,", file);
+        fputs(",,,,,,,,,,,,,,,,,,,,", file);
         csv_end(file, r);
     }
 }
@@ -310,6 +323,12 @@ static void json_rail(json_t *j, const degrade_result_t *r,
     json_uint(j, "bytes", stats->put_bytes);
     json_uint(j, "messages", stats->puts);
     json_string(j, "state", state_of(stats));
+    json_uint(j, "failures", stats->failures);
+    json_uint(j, "retries", stats->retries);
+    json_uint(j, "carried", stats->carried);
+    json_uint(j, "carried_bytes", stats->carried_bytes);
+    json_double(j, "lost_ms", (double)stats->lost_ns / 1e6);
+    json_double(j, "down_ms", (double)stats->down_ns / 1e6);
     json_end_object(j);
 }
 

@@ -47,6 +47,12 @@ static void subtract(drail_rail_stats_t *after,
     after->gets -= before->gets;
     after->sends -= before->sends;
     after->recvs -= before->recvs;
+    after->failures -= before->failures;
+    after->retries -= before->retries;
+    after->carried -= before->carried;
+    after->carried_bytes -= before->carried_bytes;
+    after->lost_ns -= before->lost_ns;
+    after->down_ns -= before->down_ns;
 }
 
 /* One stream, and both ranks learn how it was for each. The way out of band

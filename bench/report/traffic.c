@@ -13,6 +13,14 @@ static void add(drail_rail_stats_t *sum, const drail_rail_stats_t *more)
     sum->gets += more->gets;
     sum->sends += more->sends;
     sum->recvs += more->recvs;
+    sum->failures += more->failures;
+    sum->retries += more->retries;
+    sum->carried += more->carried;
+    sum->carried_bytes += more->carried_bytes;
+    sum->lost_ns += more->lost_ns;
+    sum->down_ns += more->down_ns;
+    if (sum->state < more->state) /* the worst */
+        sum->state = more->state;
 }
 
 void traffic_add(traffic_t *t, const drail_t *rail)
@@ -24,7 +32,6 @@ void traffic_add(traffic_t *t, const drail_t *rail)
         drail_rail_stats(rail, r, &stats);
         memcpy(t->name[r], drail_rail_at(rail, r)->name, DRAIL_NAME_MAX);
         add(&t->rail[r], &stats);
-        t->down[r] |= !stats.up;
     }
 }
 
@@ -38,10 +45,8 @@ int traffic_gather(traffic_t *t, drail_job_t *job)
     for (unsigned i = 0; !rc && i < ranks; i++) {
         if (i == me)
             continue;
-        for (unsigned r = 0; r < t->nrails; r++) {
+        for (unsigned r = 0; r < t->nrails; r++)
             add(&t->rail[r], &all[i].rail[r]);
-            t->down[r] += all[i].down[r];
-        }
         t->ranks += all[i].ranks;
     }
     free(all);
@@ -52,13 +57,8 @@ static bool troubled(const traffic_t *t)
 {
     bool any = false;
     for (unsigned r = 0; r < t->nrails; r++)
-        any |= t->down[r] > 0;
+        any |= t->rail[r].state != DRAIL_RAIL_UP || t->rail[r].failures;
     return any;
-}
-
-static const char *state(const traffic_t *t, unsigned r)
-{
-    return !t->down[r] ? "up" : t->down[r] < t->ranks ? "partly up" : "down";
 }
 
 void traffic_table(FILE *file, const traffic_t *t, bool always)
@@ -69,11 +69,15 @@ void traffic_table(FILE *file, const traffic_t *t, bool always)
         const drail_rail_stats_t *s = &t->rail[r];
         fprintf(file,
                 "# rail %s: %s; put %llu bytes in %llu, got %llu in %llu, sent "
-                "%llu in %llu\n",
-                t->name[r], state(t, r), (unsigned long long)s->put_bytes,
-                (unsigned long long)s->puts, (unsigned long long)s->get_bytes,
-                (unsigned long long)s->gets, (unsigned long long)s->send_bytes,
-                (unsigned long long)s->sends);
+                "%llu in %llu; %llu failures, %llu retries, %llu bytes carried "
+                "by others, %.1f ms lost, %.1f ms not up\n",
+                t->name[r], drail_rail_state_name(s->state),
+                (unsigned long long)s->put_bytes, (unsigned long long)s->puts,
+                (unsigned long long)s->get_bytes, (unsigned long long)s->gets,
+                (unsigned long long)s->send_bytes, (unsigned long long)s->sends,
+                (unsigned long long)s->failures, (unsigned long long)s->retries,
+                (unsigned long long)s->carried_bytes, (double)s->lost_ns / 1e6,
+                (double)s->down_ns / 1e6);
     }
 }
 
@@ -84,7 +88,7 @@ void traffic_json(json_t *j, const traffic_t *t)
         const drail_rail_stats_t *s = &t->rail[r];
         json_row_object(j, NULL);
         json_string(j, "rail", t->name[r]);
-        json_string(j, "state", state(t, r));
+        json_string(j, "state", drail_rail_state_name(s->state));
         json_uint(j, "ranks", t->ranks);
         json_uint(j, "put_bytes", s->put_bytes);
         json_uint(j, "puts", s->puts);
@@ -93,6 +97,12 @@ void traffic_json(json_t *j, const traffic_t *t)
         json_uint(j, "send_bytes", s->send_bytes);
         json_uint(j, "sends", s->sends);
         json_uint(j, "recvs", s->recvs);
+        json_uint(j, "failures", s->failures);
+        json_uint(j, "retries", s->retries);
+        json_uint(j, "carried", s->carried);
+        json_uint(j, "carried_bytes", s->carried_bytes);
+        json_double(j, "lost_ms", (double)s->lost_ns / 1e6);
+        json_double(j, "down_ms", (double)s->down_ns / 1e6);
         json_end_object(j);
     }
     json_end_array(j);

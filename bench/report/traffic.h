@@ -13,8 +13,7 @@ typedef struct traffic {
     unsigned nrails;
     unsigned ranks; /**< whose statistics these are; 0: none are known */
     char name[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
-    drail_rail_stats_t rail[DRAIL_MAX_RAILS]; /**< sums */
-    unsigned down[DRAIL_MAX_RAILS];           /**< ranks where it is not up */
+    drail_rail_stats_t rail[DRAIL_MAX_RAILS]; /**< sums, and the worst state */
 } traffic_t;
 
 /** Adds those of one of this rank's transports. */

@@ -89,6 +89,25 @@ echo text >"$work/text"
 check 'a file that is no cable' test $? -eq 2
 check 'it is left alone' test "$(cat "$work/text")" = text
 
+check 'a rail is cut and returns' degrade 0 --time 1s \
+    --events 200ms:cut:1,400ms:back:1 --save "$work/r.json"
+check 'nothing is lost, nothing doubled' json \
+    'run["messages"] and not (run["lost"] or run["doubled"] or run["wrong"])'
+check 'whose rail it was' json \
+    '[x["failures"] for x in run["rails"]] == [0, 1]'
+check 'how long it was gone' json '[x["down_ms"] > 0 and x["lost_ms"] > 0
+    for x in run["rails"]] == [False, True]'
+# what a rail costs that is cut again and again, wherever that meets a message
+for options in '--rails shm0,shm1,shm2 --eps 2' '--engine threaded'; do
+    # shellcheck disable=SC2086
+    check "cuts at random: $options" degrade 0 --time 30s --events random:12 \
+        $options --save "$work/r.json"
+    check 'all of them' json 'sum(e["event"] == "cut"
+        for e in run["events"]) == 12 == run["events_done"]'
+    check 'nothing is lost then' json \
+        'run["messages"] and not (run["lost"] or run["doubled"] or run["wrong"])'
+done
+
 check 'the last rail is cut' degrade 1 --rails shm0 --events 200ms:cut:shm0 \
     --save "$work/r.json"
 check 'one line tells' test "$(wc -l <"$work/err")" -eq 1
