@@ -461,12 +461,13 @@ typedef struct drail drail_t;
  * fails, all do. Rank 0 opens first; where it fails, the others don't try and
  * get DRAIL_EPEER.
  *
- * Rails match by fabric (drail_rail_info_t), several on one fabric by name,
- * then in their order: those of every rank are numbered as their counterparts
- * in rank 0 are, with weights and fixed_rail. Ranks of one host (of one name,
- * boot, user, and namespaces) reach each other by rails that don't leave it, if
- * there are any, all others by the rest. Engine auto and policy adaptive
- * compare ways to another host where there is one.
+ * Rails match by fabric (drail_rail_info_t), several on one fabric by network,
+ * then by name, then in their order: those of every rank are numbered as their
+ * counterparts in rank 0 are, with weights and fixed_rail. Ranks of one host
+ * (of one name, boot and namespaces) reach each other by rails that don't leave
+ * it, if there are any and the peer is found there, all others by the rest.
+ * Engine auto and policy adaptive compare ways to another host where there is
+ * one.
  *
  * @return DRAIL_EINVAL in all ranks, with the same sentence, where a rail has
  * no counterpart, or a setting that must be the same differs: DRAIL_DEPTH,
