@@ -67,6 +67,9 @@ $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
 $(TEST_BIN)/unit/test_gate: $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o \
   handshake.o secret.o sha256.o stream.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
+  stream.o) $(BUILD)/obj/dapl_rail/base/error.o \
+  $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)

@@ -63,10 +63,18 @@ void oob_server_hang_up(struct oob_server *s);
 /* Has everybody the whole of his last reply? */
 bool oob_server_idle(const struct oob_server *s);
 
+/* Do rank and server agree on what comes next? */
+enum oob_step {
+    STEP_EVEN,
+    STEP_OWED, /* the reply to an all-gather that was given up */
+    STEP_LOST, /* no: given up in the middle of a message */
+};
+
 /* The rank's side. */
 struct oob_channel {
     drail_job_t *job; /* its error says who is to blame */
     int fd;           /* to the server */
+    enum oob_step step;
 };
 
 /* A drail_allgather_t, context is a struct oob_channel. */
@@ -78,6 +86,9 @@ int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
  * when the server is gone, or another code; why: see job.
  */
 int oob_end(struct oob_channel *channel, int exit);
+/* The same, but waits for nobody: others hear that this rank is gone. Never
+ * 0. */
+int oob_leave(const struct oob_channel *channel);
 /* The connection is at its end: what was the last reply? Never 0. */
 int oob_farewell(const struct oob_channel *channel);
 

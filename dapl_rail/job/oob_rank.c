@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rank's side. */
+#include <sys/socket.h>
+
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/oob.h"
@@ -32,8 +34,11 @@ static int hear(const struct oob_channel *c, const struct stream *s,
     int rc = stream_recv(s, reply, sizeof *reply);
     if (rc == DRAIL_EPEER && !c->job->error.code)
         error_set(&c->job->error, rc, "rank 0 or its host is gone");
-    if (rc)
-        return rc;
+    return rc;
+}
+
+static int judge(const struct oob_channel *c, const struct oob_header *reply)
+{
     if (reply->status)
         blame(&c->job->error, reply);
     return reply->status;
@@ -44,34 +49,56 @@ int oob_farewell(const struct oob_channel *c)
     struct stream s = {.fd = c->fd, .deadline_ns = deadline_in(FAREWELL_MS)};
     struct oob_header reply;
     int rc = hear(c, &s, &reply);
+    if (!rc)
+        rc = judge(c, &reply);
     return rc && rc != DRAIL_ETIMEOUT ? rc : DRAIL_EPEER;
 }
 
-static int ask(const struct oob_channel *c, const struct stream *s,
-               const struct oob_header *request, const void *mine,
-               struct oob_header *reply)
+static int say(const struct oob_channel *c, const struct stream *s,
+               const struct oob_header *request, const void *mine)
 {
     int rc = stream_send(s, request, sizeof *request);
     if (!rc)
         rc = stream_send(s, mine, request->bytes);
-    if (!rc)
-        return hear(c, s, reply);
     return rc == DRAIL_EPEER ? oob_farewell(c) : rc;
 }
 
 int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms)
 {
-    const struct oob_channel *c = context;
+    struct oob_channel *c = context;
     const struct stream s = {
         .fd = c->fd, .job = c->job, .deadline_ns = deadline_in(timeout_ms)};
     const struct oob_header request = {.status = OOB_GATHER,
                                        .bytes = (uint32_t)bytes};
-    struct oob_header reply;
-    int rc = ask(c, &s, &request, mine, &reply);
+    struct oob_header reply = {0};
+    c->step = STEP_LOST; /* until all of it is over */
+    int rc = say(c, &s, &request, mine);
+    if (!rc && (rc = stream_ready(&s, POLLIN)))
+        c->step = STEP_OWED;
+    if (!rc && !(rc = hear(c, &s, &reply)) && (rc = judge(c, &reply)))
+        c->step = STEP_EVEN;
     if (!rc && reply.bytes != bytes)
         rc = DRAIL_EPEER;
-    return rc ? rc : stream_recv(&s, all, bytes * c->job->size);
+    if (!rc && !(rc = stream_recv(&s, all, bytes * c->job->size)))
+        c->step = STEP_EVEN;
+    return rc;
+}
+
+/* Takes the reply to an all-gather that was given up. */
+static int catch_up(struct oob_channel *c, const struct stream *s)
+{
+    char nowhere[4096];
+    struct oob_header reply;
+    int rc = hear(c, s, &reply);
+    if (!rc)
+        rc = judge(c, &reply);
+    size_t left = rc ? 0 : (size_t)reply.bytes * c->job->size;
+    for (size_t n; !rc && left; left -= n) {
+        n = left < sizeof nowhere ? left : sizeof nowhere;
+        rc = stream_recv(s, nowhere, n);
+    }
+    return rc;
 }
 
 int oob_end(struct oob_channel *c, int exit)
@@ -80,6 +107,21 @@ int oob_end(struct oob_channel *c, int exit)
         .fd = c->fd, .job = c->job, .deadline_ns = UINT64_MAX};
     const struct oob_header request = {.status = OOB_END, .exit = exit};
     struct oob_header reply;
-    int rc = ask(c, &s, &request, NULL, &reply);
+    if (c->step == STEP_LOST)
+        return oob_leave(c);
+    int rc = say(c, &s, &request, NULL);
+    if (!rc && c->step == STEP_OWED)
+        rc = catch_up(c, &s);
+    if (!rc && !(rc = hear(c, &s, &reply)))
+        rc = judge(c, &reply);
     return rc == DRAIL_EPEER && c->job->error.code ? c->job->error.code : rc;
+}
+
+int oob_leave(const struct oob_channel *c)
+{
+    drail_error_t *err = &c->job->error;
+    shutdown(c->fd, SHUT_WR);
+    return err->code ? err->code
+                     : error_set(err, DRAIL_EJOB,
+                                 "this rank has given up an all-gather");
 }
