@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
 
@@ -18,6 +19,19 @@ void drail_job_config_init(drail_job_config_t *cfg)
                                 .grace_ms = GRACE_MS,
                                 .rank = DRAIL_RANKS_AUTO,
                                 .connect_ms = CONNECT_MS};
+}
+
+int job_config_check(const drail_job_config_t *cfg)
+{
+    bool ranks = cfg->nranks == DRAIL_RANKS_AUTO ||
+                 (cfg->nranks >= 1 && cfg->nranks <= MAX_RANKS);
+    return ranks && cfg->grace_ms >= 0 && cfg->connect_ms >= 0
+               ? 0
+               : error_set(cfg->error, DRAIL_EINVAL,
+                           "%u ranks, grace %d ms, connect %d ms: allowed are "
+                           "1 to %u ranks and times of 0 or more",
+                           cfg->nranks, cfg->grace_ms, cfg->connect_ms,
+                           MAX_RANKS);
 }
 
 unsigned drail_job_rank(const drail_job_t *job)

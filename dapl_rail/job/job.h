@@ -50,6 +50,8 @@ static inline void job_copy(const drail_job_t *job, void *to, const void *from,
     job->platform->copy(job->platform, to, from, bytes);
 }
 
+/* Are its numbers within their limits? */
+int job_config_check(const drail_job_config_t *cfg);
 uint64_t job_random(const struct drail_platform *p);
 /* So many ranks' connections must fit into the limit of open files. */
 void job_reserve_files(unsigned size);

@@ -77,9 +77,10 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
     drail_job_t job;
     struct oob_channel channel = {.job = &job, .fd = l->fd};
     job = view(l, &channel, NULL);
+    int ms = cfg->connect_ms < INT_MAX / 2 ? 2 * cfg->connect_ms : INT_MAX;
     int rc = nodes_make(&job.nodes, l->size, NULL, 1);
     if (!rc)
-        rc = job_greet(&job, 2 * cfg->connect_ms, cfg->error);
+        rc = job_greet(&job, ms, cfg->error);
     /* rank 0 has ended it all before this rank could ask */
     if (rc == DRAIL_EINTR && !atomic_load(&l->hub.interrupted)) {
         rc = oob_farewell(&channel);
@@ -93,15 +94,16 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
 {
     struct meeting m;
-    if (!cfg || !out || cfg->connect_ms < 0 || cfg->grace_ms < 0)
+    if (!cfg || !out)
         return DRAIL_EINVAL;
-    int rc = meeting_find(&m, cfg);
+    int rc = job_config_check(cfg);
+    if (!rc)
+        rc = meeting_find(&m, cfg);
     if (rc)
         return rc;
     drail_launch_t *l = calloc(1, sizeof *l);
     if (!l) {
-        if (m.listener >= 0)
-            close(m.listener);
+        meeting_leave(&m);
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
     }
     *l = (drail_launch_t){
@@ -182,16 +184,18 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
                    cfg->ppn))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
     hub_signals_take(&old);
-    int status = 1, greeted = job_greet(&job, -1, cfg->error);
+    int status = 1, greeted = job_greet(&job, cfg->connect_ms, cfg->error);
     if (!greeted)
         status = rank_main(&job, arg) & 0xff;
     /* the rank has ended, and so have its interruptions but by a signal */
     atomic_store(&job.stop, false);
     job.stop_all = &l->hub.interrupted;
-    int rc = oob_end(&channel, status);
+    int rc = greeted == DRAIL_ETIMEOUT ? oob_leave(&channel)
+                                       : oob_end(&channel, status);
     hub_signals_give(&l->hub, &old);
-    rc = outcome(l, &job, rc, greeted == DRAIL_EINVAL ? NULL : cfg->error);
+    bool told = greeted == DRAIL_EINVAL || greeted == DRAIL_ETIMEOUT;
+    rc = outcome(l, &job, rc, told ? NULL : cfg->error);
     nodes_free(&job.nodes);
     nodes_free(&job.hosts);
-    return greeted == DRAIL_EINVAL ? greeted : rc;
+    return told ? greeted : rc;
 }

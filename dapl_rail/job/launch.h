@@ -32,6 +32,8 @@ struct drail_launch {
 /* Finds out how the process was started: size 0 if it was by no launcher. On
  * failure there is nothing to give back. */
 int meeting_find(struct meeting *m, const drail_job_config_t *cfg);
+/* Gives back what it has found. */
+void meeting_leave(struct meeting *m);
 
 /* Runs rank_main in this process, of a launched job. */
 int launch_run(drail_launch_t *launch, const drail_job_config_t *cfg,

@@ -124,6 +124,14 @@ static int by_board(struct meeting *m, const drail_job_config_t *cfg)
     return m->rank ? read_line(m, line, cfg->error) : 0;
 }
 
+void meeting_leave(struct meeting *m)
+{
+    if (m->listener >= 0)
+        close(m->listener);
+    if (m->board)
+        m->board->close(m->board, true);
+}
+
 int meeting_find(struct meeting *m, const drail_job_config_t *cfg)
 {
     const char *where =
@@ -140,9 +148,7 @@ int meeting_find(struct meeting *m, const drail_job_config_t *cfg)
         rc = pmi2_open(&m->board, cfg->error);
     if (m->board)
         rc = by_board(m, cfg);
-    if (rc && m->listener >= 0)
-        close(m->listener);
-    if (rc && m->board)
-        m->board->close(m->board, true);
+    if (rc)
+        meeting_leave(m);
     return rc;
 }

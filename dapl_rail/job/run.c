@@ -7,19 +7,6 @@
 
 #define RANKS_ALONE 2u /* that are forked if nobody says how many */
 
-static int check(const drail_job_config_t *cfg)
-{
-    bool ranks = cfg->nranks == DRAIL_RANKS_AUTO ||
-                 (cfg->nranks >= 1 && cfg->nranks <= MAX_RANKS);
-    return ranks && cfg->grace_ms >= 0 && cfg->connect_ms >= 0
-               ? 0
-               : error_set(cfg->error, DRAIL_EINVAL,
-                           "%u ranks, grace %d ms, connect %d ms: allowed are "
-                           "1 to %u ranks and times of 0 or more",
-                           cfg->nranks, cfg->grace_ms, cfg->connect_ms,
-                           MAX_RANKS);
-}
-
 int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
                   void *arg)
 {
@@ -29,7 +16,7 @@ int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
     drail_job_config_t cfg = *given;
     const struct drail_platform *p = cfg.platform;
     bool placed = p && p->run_ranks;
-    int rc = check(&cfg);
+    int rc = job_config_check(&cfg);
     if (!rc && !placed && !cfg.launch)
         rc = drail_launch_open(given, &own);
     if (rc)
