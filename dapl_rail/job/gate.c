@@ -43,6 +43,7 @@ struct gate {
     unsigned refused;     /* visitors */
     char why[WHY_LENGTH]; /* the last of them */
     int rc;               /* the job can't be */
+    unsigned blamed;      /* ... for this rank; 0: for who is missing */
 };
 
 static void free_place(struct visitor *v)
@@ -201,13 +202,14 @@ static void open_door(struct gate *g)
         dismiss(g, v, "could not be answered");
 }
 
-/* A rank that had been let in says nothing before all are there, but may end.
- */
+/* What a rank says that was let in is for the server, but it may end before. */
 static void has_left(struct gate *g, unsigned rank)
 {
-    if (!g->rc)
-        g->rc = error_set(g->err, DRAIL_EPEER,
-                          "rank %u has ended before all ranks had come", rank);
+    if (g->rc)
+        return;
+    g->blamed = rank;
+    g->rc = error_set(g->err, DRAIL_EPEER,
+                      "rank %u has ended before all ranks had come", rank);
 }
 
 static void look_around(struct gate *g, int ms)
@@ -268,7 +270,8 @@ static int too_late(const struct gate *g)
 /* Those that had come wait for their first all-gather. */
 static void tell_all(const struct gate *g)
 {
-    struct oob_header farewell = {.status = g->rc, .rank = 0, .exit = OOB_LOST};
+    struct oob_header farewell = {
+        .status = g->rc, .rank = g->blamed, .exit = OOB_LOST};
     for (unsigned r = 1; r < g->size && farewell.rank == 0; r++)
         if (g->fds[r] < 0)
             farewell.rank = r;

@@ -46,7 +46,6 @@ enum refusal {
     REFUSAL_SIZE,
     REFUSAL_RANK,
     REFUSAL_TWICE,
-    REFUSAL_LATE, /* all ranks are there */
 };
 
 /* Rank 0's messages. The first one has no proof. */

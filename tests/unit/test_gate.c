@@ -17,10 +17,12 @@
 
 #include "dapl_rail/job/gate.h"
 #include "dapl_rail/job/handshake.h"
+#include "dapl_rail/job/oob.h"
 #include "dapl_rail/job/stream.h"
 
 #define PATIENT 30 /* seconds */
 #define CROWD   1000
+#define LOADED  1500 /* ms, in which a process comes on a busy machine */
 
 static struct secret secret;
 static struct addresses where;
@@ -238,7 +240,7 @@ static void protocols(void **state)
 {
     (void)state;
     pid_t pid = visitor(other_protocol);
-    keep(2, 500, DRAIL_ETIMEOUT, "speaks another protocol");
+    keep(2, LOADED, DRAIL_ETIMEOUT, "speaks another protocol");
     await(pid);
 }
 
@@ -262,7 +264,7 @@ static void replay(void **state)
 {
     (void)state;
     pid_t pid = visitor(replayed);
-    keep(2, 500, DRAIL_ETIMEOUT, "has another secret");
+    keep(2, LOADED, DRAIL_ETIMEOUT, "has another secret");
     await(pid);
 }
 
@@ -300,10 +302,16 @@ static void false_root(void **state)
 }
 
 /* One that had come in dies before the others are there. */
+static void rank_comes_and_goes(unsigned rank, unsigned size)
+{
+    int fd = gate_enter(&where, rank, size, &secret, deadline_in(10000), NULL);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
 static void rank_leaves(void)
 {
-    int fd = gate_enter(&where, 2, 3, &secret, deadline_in(10000), NULL);
-    assert_true(fd >= 0);
+    rank_comes_and_goes(2, 3);
 }
 
 static void early_end(void **state)
@@ -311,6 +319,27 @@ static void early_end(void **state)
     (void)state;
     pid_t pid = visitor(rank_leaves);
     keep(3, 20000, DRAIL_EPEER, "rank 2 has ended before all ranks had come");
+    await(pid);
+}
+
+static void rank_stays(void)
+{
+    struct oob_header last;
+    int fd = gate_enter(&where, 1, 4, &secret, deadline_in(10000), NULL);
+    assert_true(fd >= 0);
+    rank_comes_and_goes(2, 4);
+    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(10000)};
+    assert_int_equal(stream_recv(&s, &last, sizeof last), 0);
+    assert_int_equal(last.status, DRAIL_EPEER);
+    assert_int_equal(last.rank, 2);
+}
+
+/* ... and the others hear which, though rank 3 has not come either. */
+static void early_end_is_told(void **state)
+{
+    (void)state;
+    pid_t pid = visitor(rank_stays);
+    keep(4, 20000, DRAIL_EPEER, "rank 2 has ended before all ranks had come");
     await(pid);
 }
 
@@ -326,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(replay, setup, teardown),
         cmocka_unit_test_setup_teardown(false_root, setup, teardown),
         cmocka_unit_test_setup_teardown(early_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(early_end_is_told, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
