@@ -127,7 +127,7 @@ static void each_pair(struct rank *r)
         unsigned low = pair == 2, high = pair ? 2 : 1;
         uint64_t before[RAILS], after[RAILS];
         tallies(r, before);
-        for (unsigned n = 0; n < 200 && (r->rank == low || r->rank == high);
+        for (unsigned n = 0; n < 100 && (r->rank == low || r->rank == high);
              n++) {
             expect(r, 0,
                    drail_set_engine(r->t, (drail_engine_t)(n / 5 % 4),
