@@ -64,8 +64,9 @@ $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o
-$(TEST_BIN)/unit/test_gate: $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o \
-  handshake.o secret.o sha256.o stream.o) \
+$(TEST_BIN)/unit/test_gate $(TEST_BIN)/unit/test_gate_enter: \
+  $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o handshake.o secret.o \
+  sha256.o stream.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
   stream.o) $(BUILD)/obj/dapl_rail/base/error.o \

@@ -18,6 +18,7 @@
 struct entry {
     unsigned rank, size;
     const struct secret *secret;
+    uint64_t deadline_ns;
     drail_error_t *err;
     char where[ADDRESS_TEXT];
     char last[ADDRESS_TEXT + 96]; /* why the last try failed */
@@ -96,8 +97,11 @@ static int introduce(struct entry *e, const struct stream *s)
         return rc;
     handshake_mac(e->secret, SIDE_RANK, &hello, &answer, proof.mac);
     rc = say(s, &proof, sizeof proof);
+    /* from here on rank 0 may have let it in: who left now would spoil the job,
+     * however slow it is */
+    const struct stream patient = {.fd = s->fd, .deadline_ns = e->deadline_ns};
     if (!rc)
-        rc = hear(e, s, &verdict);
+        rc = hear(e, &patient, &verdict);
     if (rc)
         return rc;
     /* for the number that the rank has seen before */
@@ -116,12 +120,11 @@ static uint64_t sooner(int ms, uint64_t deadline_ns)
 }
 
 /* The connection, DRAIL_EAGAIN, or another DRAIL_E…. */
-static int try_one(struct entry *e, const struct address *a, bool only,
-                   uint64_t deadline_ns)
+static int try_one(struct entry *e, const struct address *a, bool only)
 {
-    struct stream s = {.deadline_ns = sooner(TRY_MS, deadline_ns)};
+    struct stream s = {.deadline_ns = sooner(TRY_MS, e->deadline_ns)};
     address_text(a, e->where);
-    s.fd = address_connect(a, sooner(only ? TRY_MS : REACH_MS, deadline_ns));
+    s.fd = address_connect(a, sooner(only ? TRY_MS : REACH_MS, e->deadline_ns));
     if (s.fd < 0) {
         snprintf(e->last, sizeof e->last, "%s: %s", e->where, strerror(errno));
         return DRAIL_EAGAIN;
@@ -136,17 +139,25 @@ int gate_enter(const struct addresses *where, unsigned rank, unsigned size,
                const struct secret *secret, uint64_t deadline_ns,
                drail_error_t *err)
 {
-    struct entry e = {.rank = rank, .size = size, .secret = secret, .err = err};
-    int rc = DRAIL_EAGAIN;
-    for (unsigned i = 0; rc == DRAIL_EAGAIN && deadline_left(deadline_ns, 1);) {
-        rc = try_one(&e, &where->list[i], where->count == 1, deadline_ns);
-        i = (i + 1) % where->count;
-        if (rc == DRAIL_EAGAIN && i == 0)
-            platform_sleep(&platform_machine, PAUSE_MS * MS);
-    }
-    return rc == DRAIL_EAGAIN
-               ? error_set(err, DRAIL_ETIMEOUT,
-                           "rank %u does not reach rank 0 in time: %s", rank,
-                           e.last)
-               : rc;
+    struct entry e = {.rank = rank,
+                      .size = size,
+                      .secret = secret,
+                      .deadline_ns = deadline_ns,
+                      .err = err};
+    int rc, refusal = 0;
+    do {
+        for (unsigned i = 0; i < where->count; i++) {
+            rc = try_one(&e, &where->list[i], where->count == 1);
+            if (rc >= 0)
+                return rc;
+            /* somebody else may listen at one of several addresses */
+            if (rc != DRAIL_EAGAIN)
+                refusal = rc;
+        }
+        if (refusal)
+            return refusal;
+        platform_sleep(&platform_machine, PAUSE_MS * MS);
+    } while (deadline_left(deadline_ns, 1));
+    return error_set(err, DRAIL_ETIMEOUT,
+                     "rank %u does not reach rank 0 in time: %s", rank, e.last);
 }
