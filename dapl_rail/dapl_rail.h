@@ -369,9 +369,10 @@ int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
  * other ranks, for a program that must know who it is before it runs a job, or
  * runs several in turn (all ranks the same). @p cfg: rendezvous, rank, nranks,
  * secret_file, connect_ms, grace_ms, error and fork count. @param launch set on
- * success only; drail_launch_close waits for no other rank but to end a
- * launcher's services, and accepts NULL. A job that failed is the last one of
- * its launch. @return 0; as drail_job_run.
+ * success only; drail_launch_close accepts NULL, and waits for no other rank
+ * but where a launcher wants all to end together: then until all have called
+ * it, or one has ended. A job that failed is the last one of its launch.
+ * @return 0; as drail_job_run.
  */
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **launch);
 void drail_launch_close(drail_launch_t *launch);

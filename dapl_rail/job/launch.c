@@ -123,10 +123,22 @@ int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
     return rc;
 }
 
+/* A launcher's services end when all ranks have come to this, and it ends a
+ * job where one has not. */
+static void await_all(drail_launch_t *l)
+{
+    drail_job_t job;
+    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    job = view(l, &channel, NULL);
+    l->broken = oob_end(&channel, 0);
+}
+
 void drail_launch_close(drail_launch_t *l)
 {
     if (!l)
         return;
+    if (l->board && !l->broken)
+        await_all(l);
     if (l->met)
         hub_close(&l->hub);
     if (l->fd >= 0)
