@@ -38,7 +38,8 @@ static bool read_signals(const struct hub *hub)
 
 void hub_signals_give(struct hub *hub, const sigset_t *old)
 {
-    read_signals(hub); /* what has come for us is ours */
+    if (read_signals(hub)) /* what has come for us is ours */
+        atomic_store(&hub->interrupted, true);
     pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
@@ -95,8 +96,6 @@ static unsigned look_for(struct hub *hub)
 
 static void handle(struct hub *hub, unsigned n)
 {
-    if (hub->polls[n].revents && read_signals(hub))
-        interrupt(hub);
     for (unsigned i = 0; i < n; i++) {
         if (hub->polls[i].fd < 0 || !hub->polls[i].revents)
             continue;
@@ -107,6 +106,9 @@ static void handle(struct hub *hub, unsigned n)
             stop(hub);
         }
     }
+    /* after the events, which are of a server that has not hung up yet */
+    if (hub->polls[n].revents && read_signals(hub))
+        interrupt(hub);
     enforce(hub);
 }
 
