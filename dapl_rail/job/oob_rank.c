@@ -18,8 +18,10 @@ static void blame(drail_error_t *err, const struct oob_header *reply)
         error_set(err, rc, "rank %u has not come in time", rank);
     else if (rc == DRAIL_EINTR)
         error_set(err, rc, "rank %u has been interrupted", rank);
-    else if (rc == DRAIL_EINVAL)
+    else if (rc == DRAIL_EINVAL && reply->exit == OOB_LOST)
         error_set(err, rc, "the ranks do not fit together; rank 0 knows why");
+    else if (rc == DRAIL_EINVAL)
+        error_set(err, rc, "the ranks' contributions differ in length");
     else if (reply->exit == OOB_LOST)
         error_set(err, rc, "rank %u is gone", rank);
     else

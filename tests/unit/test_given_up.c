@@ -123,11 +123,35 @@ static void ends_well(void **state)
     assert_int_equal(other, 0);
 }
 
+static void *gather_less(void *arg)
+{
+    unsigned char byte = 0, all[RANKS];
+    (void)arg;
+    assert_int_equal(oob_allgather(&channel[0], &byte, 1, all, -1),
+                     DRAIL_EINVAL);
+    assert_int_equal(oob_end(&channel[0], 0), 0);
+    return NULL;
+}
+
+/* They don't fit together, but rank and server go on. */
+static void lengths(void **state)
+{
+    pthread_t other;
+    (void)state;
+    assert_int_equal(pthread_create(&other, NULL, gather_less, NULL), 0);
+    assert_int_equal(gather(1, -1), DRAIL_EINVAL);
+    assert_string_equal(job[1].error.text,
+                        "the ranks' contributions differ in length");
+    assert_int_equal(oob_end(&channel[1], 0), 0);
+    pthread_join(other, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ends_badly, setup, teardown),
         cmocka_unit_test_setup_teardown(ends_well, setup, teardown),
+        cmocka_unit_test_setup_teardown(lengths, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
