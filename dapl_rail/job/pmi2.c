@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,8 @@ int pmi2_open(struct board **board, drail_error_t *err)
     const char *text = getenv("PMI_FD");
     char *end;
     long fd = text ? strtol(text, &end, 10) : -1;
-    if (fd < 0 || end == text || *end || fcntl((int)fd, F_GETFD) < 0)
+    if (fd < 0 || fd > INT_MAX || end == text || *end ||
+        fcntl((int)fd, F_GETFD) < 0)
         return error_set(err, DRAIL_EINVAL,
                          "PMI_FD: '%.32s' is wrong; allowed: the descriptor "
                          "of a launcher's socket",

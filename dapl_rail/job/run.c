@@ -22,7 +22,7 @@ int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
     if (rc)
         return rc;
     drail_launch_t *launch = own ? own : cfg.launch;
-    bool launched = !placed && launch->size;
+    bool launched = !placed && !cfg.fork && launch->size;
     if (!launched && cfg.nranks == DRAIL_RANKS_AUTO)
         cfg.nranks = RANKS_ALONE;
     if (placed)
