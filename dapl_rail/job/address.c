@@ -4,7 +4,6 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,12 +246,12 @@ static int finish(int fd, uint64_t deadline_ns)
 
 int address_connect(const struct address *a, uint64_t deadline_ns)
 {
-    int error = 0, on = 1;
+    int error = 0;
     int fd = socket(a->where.ss_family,
                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    stream_tune(fd);
     if (connect(fd, (const struct sockaddr *)&a->where, a->bytes))
         error = errno == EINPROGRESS ? finish(fd, deadline_ns) : errno;
     else if (is_self(fd))

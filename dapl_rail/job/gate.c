@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0's side: nothing waits but poll(). */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +110,7 @@ static void spoil(struct gate *g, struct visitor *v, enum refusal refusal)
 
 static void let_in(struct gate *g, struct visitor *v)
 {
-    int on = 1;
-    setsockopt(v->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    stream_tune(v->fd);
     handshake_mac(g->secret, SIDE_ROOT, &v->hello, &v->answer, v->answer.mac);
     if (!send_answer(v)) {
         dismiss(g, v, "went away");

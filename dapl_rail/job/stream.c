@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -19,6 +21,25 @@ int deadline_left(uint64_t deadline_ns, int most_ms)
     uint64_t now = platform_now(&platform_machine);
     uint64_t left = now < deadline_ns ? (deadline_ns - now) / MS + 1 : 0;
     return left < (uint64_t)most_ms ? (int)left : most_ms;
+}
+
+void stream_tune(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        /* nothing is said, so it is asked: 10 s, then 5 times in 4 s */
+        {IPPROTO_TCP, TCP_KEEPIDLE, 10},
+        {IPPROTO_TCP, TCP_KEEPINTVL, 4},
+        {IPPROTO_TCP, TCP_KEEPCNT, 5},
+        /* something is said, and is not acknowledged: ms */
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
+    };
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                   sizeof options[i].value);
 }
 
 int stream_ready(const struct stream *s, short events)

@@ -18,6 +18,10 @@ uint64_t deadline_in(int ms);
 /* Milliseconds to wait in poll(): at most so many. */
 int deadline_left(uint64_t deadline_ns, int most_ms);
 
+/* Of a TCP connection: short messages go at once, and a host that has vanished
+ * ends it after half a minute. */
+void stream_tune(int fd);
+
 /* Until the socket is ready. 0, DRAIL_EINTR, DRAIL_ETIMEOUT or DRAIL_EPEER, as
  * all of these. */
 int stream_ready(const struct stream *s, short events);

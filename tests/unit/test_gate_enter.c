@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank on its way to rank 0, who may be slow, or not the only one that
  * listens at its addresses. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -45,6 +47,19 @@ static int listen_at(struct address *a)
     return fd;
 }
 
+/* Does it end when the other host is gone, whether there is something to say or
+ * not? */
+static bool notices(int fd)
+{
+    int keep = 0, idle = 0, ms = 0;
+    socklen_t n = sizeof(int);
+    return !getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &keep, &n) && keep &&
+           !getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, &n) &&
+           idle <= 30 &&
+           !getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, &n) && ms > 0 &&
+           ms <= 30000;
+}
+
 /* Rank 1 of 2, in a process of its own; ends with 0 when it is in. */
 static pid_t rank_comes(const struct addresses *where, int ms)
 {
@@ -59,7 +74,7 @@ static pid_t rank_comes(const struct addresses *where, int ms)
     char byte;
     if (fd >= 0) /* until rank 0 lets it go */
         (void)!read(fd, &byte, 1);
-    _exit(fd < 0);
+    _exit(fd < 0 || !notices(fd));
 }
 
 /* Rank 0 of another job. */
@@ -93,6 +108,7 @@ static void another_job(void **state)
     int rc = gate_keep(own, 2, &right, deadline_in(PATIENT), fds, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(rc, 0);
+    assert_true(notices(fds[1]));
     close(fds[1]);
     assert_int_equal(status_of(rank), 0);
     kill(stranger, SIGKILL);
