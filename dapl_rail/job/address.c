@@ -185,11 +185,26 @@ static int listen_on(const struct address *a)
     return -1;
 }
 
+/* 127.0.1.1, say, which some systems give their own names in /etc/hosts: others
+ * know that name by another address. */
+static bool is_alias(const struct address *a)
+{
+    const struct sockaddr_in *v4 =
+        (const struct sockaddr_in *)(const void *)&a->where;
+    uint32_t ip = a->where.ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr)
+                                                : INADDR_LOOPBACK;
+    return ip >> 24 == IN_LOOPBACKNET && ip != INADDR_LOOPBACK;
+}
+
 int address_listen(const struct addresses *a, const char *name,
                    drail_error_t *err)
 {
     for (unsigned i = 0; i < a->count; i++) {
-        int fd = listen_on(&a->list[i]);
+        struct address one = a->list[i];
+        if (is_alias(&one))
+            ((struct sockaddr_in *)(void *)&one.where)->sin_addr.s_addr =
+                htonl(INADDR_ANY);
+        int fd = listen_on(&one);
         if (fd >= 0)
             return fd;
     }

@@ -32,7 +32,9 @@ int address_parse(struct addresses *a, const char *text);
 void address_text(const struct address *a, char text[ADDRESS_TEXT]);
 
 /* A socket that listens, or a DRAIL_E…. On the first of the addresses that is
- * this host's. */
+ * this host's; on all of its IPv4 ones where that is an alias of the
+ * loopback's.
+ */
 int address_listen(const struct addresses *a, const char *name,
                    drail_error_t *err);
 /* ... on all addresses of this host and a port that is free. */

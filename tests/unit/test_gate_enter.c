@@ -161,12 +161,36 @@ static void slow_root(void **state)
     close(listener);
 }
 
+/* This host's name has such an address in /etc/hosts; others know another one.
+ */
+static void alias(void **state)
+{
+    struct addresses named, own;
+    struct sockaddr_in bound;
+    socklen_t bytes = sizeof bound;
+    (void)state;
+    assert_int_equal(address_parse(&named, "127.0.1.1:7"), 0);
+    ((struct sockaddr_in *)&named.list[0].where)->sin_port = 0;
+    int listener = address_listen(&named, "alias", NULL);
+    assert_true(listener >= 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&bound, &bytes),
+                     0);
+    assert_int_equal(address_own(&own, ntohs(bound.sin_port), NULL), 0);
+    if (own.list[0].where.ss_family != AF_INET)
+        skip();
+    int fd = address_connect(&own.list[0], deadline_in(PATIENT));
+    assert_true(fd >= 0);
+    close(fd);
+    close(listener);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_job),
         cmocka_unit_test(only_another_job),
         cmocka_unit_test(slow_root),
+        cmocka_unit_test(alias),
     };
     return cmocka_run_group_tests(tests, group_setup, NULL);
 }
