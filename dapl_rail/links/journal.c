@@ -11,7 +11,7 @@
 int journal_open(struct link *link)
 {
     const drail_t *t = link->rail->owner;
-    unsigned rmrs = (t->nrails + 1) & ~1u;
+    unsigned rmrs = (t->nrails + 1) & ~1u, lines = 0;
     size_t bytes = offsetof(struct record, rmr) + rmrs * sizeof(uint32_t);
     for (unsigned r = 0; r < t->nrails; r++)
         if (!t->rails[r].delivers)
@@ -19,8 +19,11 @@ int journal_open(struct link *link)
     if (t->nrails * t->cfg.eps == 1)
         return 0;
     link->record_rmrs = rmrs;
-    link->record_bytes = (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
-    link->journal = alloc_lines((link->ops_mask + 1) * link->record_bytes);
+    while ((size_t)CACHE_LINE << lines < bytes)
+        lines++;
+    link->record_shift = (unsigned)__builtin_ctz(CACHE_LINE) + lines;
+    link->journal =
+        alloc_lines((size_t)(link->ops_mask + 1) << link->record_shift);
     return link->journal ? 0 : DRAIL_ENOMEM;
 }
 

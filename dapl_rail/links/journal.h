@@ -33,7 +33,7 @@ static inline struct record *journal_at(const struct link *link,
                                         uint64_t number)
 {
     return (struct record *)(link->journal +
-                             (number & link->ops_mask) * link->record_bytes);
+                             ((number & link->ops_mask) << link->record_shift));
 }
 
 /* Keeps the DTO that is posted next. */
@@ -49,8 +49,11 @@ static inline void journal_keep(struct link *link, const struct dto *d)
     r->remote = d->remote.virtual_address;
     r->region = d->region;
     r->remotes = d->rmr;
-    for (unsigned at = 0; d->rmr && at < link->record_rmrs; at += 2)
-        memcpy(&r->rmr[at], &d->rmr[at], 2 * sizeof *r->rmr);
+    if (!d->rmr)
+        return;
+    memcpy(r->rmr, d->rmr, 2 * sizeof *r->rmr); /* mostly these are all */
+    for (unsigned at = 2; at < link->record_rmrs; at++)
+        r->rmr[at] = d->rmr[at];
 }
 
 /* Does the peer consume a receive for it? */

@@ -159,7 +159,7 @@ struct link {
     bool last_posted; /* the last request, whose event tells of all others, … */
     bool last_come;   /* … and has come */
     unsigned char *journal; /* journal.h; NULL: what is lost is lost */
-    unsigned record_bytes, record_rmrs;
+    unsigned record_shift, record_rmrs;
     uint64_t immeds;   /* RDMA writes posted that are messages */
     uint64_t received; /* messages of the peer's that have come on it, ever */
 
