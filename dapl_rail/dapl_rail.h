@@ -16,6 +16,18 @@
  *  - A drail_t belongs to one rank and is used by one thread at a time (the
  *    threaded engine's team is the library's own affair). Different drail_t
  *    handles may be used by different threads at the same time.
+ *  - A rail that breaks (its connection to a peer, or all of it) is left out
+ *    of new messages while others to that peer are up. What was under way is
+ *    sent again over these, in the calls of both ends: messages, notifications
+ *    and atomics by message come once and in order; data may be written or
+ *    read again until their put or get is complete, or its notification has
+ *    come. The rail is tried again, now and then, and comes back. This needs
+ *    two links (EPs) to the peer, and rails all of whose providers say that a
+ *    completion means delivery (attribute `completion` = `delivered`, or an IB
+ *    transport); else a broken rail ends the connection. So does an error that
+ *    is not the rail's: a refused access, or a time that ran out in the middle
+ *    of an operation. DRAIL_EPEER: no link to the peer is left, or it is gone;
+ *    one that is only stopped is silent (DRAIL_ETIMEOUT).
  *  - There is no mutable global state: many ranks may live in one process.
  */
 #ifndef DAPL_RAIL_H
@@ -689,8 +701,10 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. Uses the IB extensions where offered, else, or where no
  * rail reaches every rank, a message to the target, which serves it inside its
- * own calls. After DRAIL_ETIMEOUT it may still be carried
- * out; the next atomic by message to the same target waits for that first.
+ * own calls. After DRAIL_ETIMEOUT it may still be carried out; the next atomic
+ * by message to the same target waits for that first. With the extensions,
+ * while that rail is broken: DRAIL_EPEER; of one that was under way, the
+ * sentence says that nobody knows whether it has been carried out.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
