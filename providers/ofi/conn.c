@@ -19,6 +19,7 @@
 #define NEVER     UINT64_MAX
 #define MS        1000000u
 #define LINGER_NS 10000000000u /* for what was sent to be acknowledged */
+#define TAKEN_NS  1000000000u  /* for the peer to take what its system has */
 #define RETRY_NS  MS           /* looks at what nobody tells of */
 #define GRACE_NS  (100 * MS)   /* for the end to be read where it is due */
 
@@ -287,6 +288,8 @@ static void on_deadline(struct ofi_conn *c)
 {
     if (c->state == OFI_CONNECTING)
         ofi_conn_end(c, DAT_CONNECTION_EVENT_TIMED_OUT, NULL, 0);
+    else if (c->state == OFI_DRAINING && !atomic_load(&c->failed))
+        leave(c);
     else
         ofi_conn_ended(c);
 }
@@ -304,12 +307,23 @@ static void look_silence(struct ofi_conn *c, uint64_t now)
         c->look = now + every;
 }
 
+/* What has no receive there is not taken: that is not waited for for ever. */
+static void look_draining(struct ofi_conn *c, uint64_t now)
+{
+    if (c->fd < 0 || c->reads || ofi_socket_unsent(c->fd))
+        c->deadline = NEVER;
+    else if (c->deadline == NEVER)
+        c->deadline = now + TAKEN_NS;
+    if (!core_requests_pending(c->ep))
+        leave(c);
+}
+
 static void look_graceful(struct ofi_conn *c, uint64_t now)
 {
     c->look = now + RETRY_NS;
     ofi_advance(c->oia, true);
-    if (c->state == OFI_DRAINING && !core_requests_pending(c->ep))
-        leave(c);
+    if (c->state == OFI_DRAINING)
+        look_draining(c, now);
     if (c->state == OFI_LEAVING && !ofi_socket_unsent(c->fd))
         ofi_conn_end(c, DAT_CONNECTION_EVENT_DISCONNECTED, NULL, 0);
 }

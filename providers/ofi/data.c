@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data path. Short requests are injected: complete when posted. The others
- * wait in the EP's queue of unfinished requests for libfabric's word that their
- * memory is free again; then the data may still be on their way.
+ * The data path. Short requests that tell nobody are injected: done when
+ * posted. The others wait in the EP's queue of unfinished requests for
+ * libfabric's word: of those that tell, that the peer has placed or received
+ * what they carry, and with it, as a peer takes all in order, all before.
  *
  * libfabric has the consumer's receives themselves. An RDMA write with
  * immediate data is a write and an empty send that carries them: it consumes a
@@ -60,6 +61,18 @@ static uint64_t send_data(const struct core_dto *dto)
     return data;
 }
 
+static bool tells(const struct core_dto *dto)
+{
+    return !(dto->flags & DAT_COMPLETION_SUPPRESS_FLAG);
+}
+
+/* An adapter's completions mean that by themselves. */
+static uint64_t completion(const struct ofi_conn *c, const struct core_dto *dto)
+{
+    bool asks = c->oia->talks && tells(dto);
+    return FI_COMPLETION | (asks ? FI_DELIVERY_COMPLETE : 0);
+}
+
 static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
                          const struct pieces *p, void *context)
 {
@@ -68,7 +81,7 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
                        .iov_count = p->count,
                        .context = context,
                        .data = c->oia->talks ? send_data(dto) : 0};
-    uint64_t flags = FI_COMPLETION | (m.data ? FI_REMOTE_CQ_DATA : 0);
+    uint64_t flags = completion(c, dto) | (m.data ? FI_REMOTE_CQ_DATA : 0);
     return fi_sendmsg(c->fid, &m, flags);
 }
 
@@ -85,7 +98,7 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
                            .context = context};
     if (dto->op == CORE_READ)
         return fi_readmsg(c->fid, &m, FI_COMPLETION);
-    return fi_writemsg(c->fid, &m, context ? FI_COMPLETION : 0);
+    return fi_writemsg(c->fid, &m, context ? completion(c, dto) : 0);
 }
 
 /* Hands a request to libfabric, to be completed under that context. */
@@ -143,7 +156,7 @@ static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
 static bool may_inject(const struct ofi_conn *c, const struct core_dto *dto)
 {
     size_t limit = c->oia->info->tx_attr->inject_size;
-    return dto->op != CORE_READ && dto->total <= limit &&
+    return dto->op != CORE_READ && !tells(dto) && dto->total <= limit &&
            dto->total <= INJECT_MAX && c->injected < INJECT_RUN;
 }
 

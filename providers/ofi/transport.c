@@ -17,6 +17,8 @@ static void own_attributes(struct ofi_ia *oia)
 {
     add_attribute(oia, "fabric", oia->params.provider);
     add_attribute(oia, "device", oia->device);
+    if (oia->talks)
+        add_attribute(oia, "completion", "delivered");
     if (oia->ia->can.write_immed)
         add_attribute(oia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
 }
