@@ -169,16 +169,26 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     return 0;
 }
 
+static void retire_first(struct link *link, int status)
+{
+    const struct op *op = &link->ops[link->ops_tail++ & link->ops_mask];
+    link->retired = op->posted;
+    link->full_at = link->retired + link->rail->request_depth;
+    link->sent_retired = op->sent;
+    if (op->done.ended)
+        op->done.ended(link, &op->done, status);
+}
+
+/* Those before it, too: one that was carried over the link's own next EP has
+ * an event that ends nothing when it is flushed. */
 void link_retire(struct op *op, int status)
 {
     struct link *link = op->link;
     uint64_t place = (uint64_t)(op - link->ops);
-    link->retired = op->posted;
-    link->full_at = link->retired + link->rail->request_depth;
-    link->sent_retired = op->sent;
-    link->ops_tail += ((place - link->ops_tail) & link->ops_mask) + 1;
-    if (op->done.ended)
-        op->done.ended(link, &op->done, status);
+    uint64_t before = (place - link->ops_tail) & link->ops_mask;
+    while (before--)
+        retire_first(link, status);
+    retire_first(link, status);
 }
 
 void link_forget(struct link *link, const struct req *req,
