@@ -244,7 +244,8 @@ void link_close(struct link *link)
 {
     struct rail *rail = link->rail;
     link->closed = true;
-    link->ops_tail = link->ops_head; /* nobody is told any more */
+    link->ops_tail = link->ops_head; /* nobody is told any more, … */
+    link->lost.pending = 0;          /* … nor is its carrier asked */
     if (link->ep)
         link_down(link, DRAIL_EPEER, "closed");
     link->next_closed = rail->closed;

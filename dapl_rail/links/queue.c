@@ -203,9 +203,15 @@ void link_forget(struct link *link, const struct req *req,
     }
 }
 
+/* Does another link read or write its memory? */
+static bool is_carried(const struct link *link)
+{
+    return link->lost.pending && !link->lost.carrier->last_come;
+}
+
 static void flush_done(struct link *link)
 {
-    if (link->state != LINK_DOWN)
+    if (link->state != LINK_DOWN || is_carried(link))
         return;
     while (link->ops_tail != link->ops_head)
         link_retire(&link->ops[link->ops_tail & link->ops_mask], link->error);
@@ -215,8 +221,14 @@ static void flush_done(struct link *link)
 
 void link_flush_done(struct link *link)
 {
+    struct link *lane;
+    unsigned at = 0;
     link->last_come = true;
     flush_done(link);
+    /* nothing is pending while several threads are at work */
+    while ((lane = peer_next(link->peer, UINT32_MAX, &at)))
+        if (lane->lost.pending && lane->lost.carrier == link)
+            link_flush(lane);
 }
 
 /* Requests end in order, so the event of one more tells of all. */
