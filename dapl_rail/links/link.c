@@ -371,7 +371,6 @@ int link_renew(struct link *link)
     if (rc)
         return rc;
     link->ep_state = EP_CONNECTING;
-    link->begun = true;
     for (unsigned i = 0; !rc && i < link->nslots; i++)
         if (link->slots[i].idle)
             rc = slot_post(&link->slots[i]);
