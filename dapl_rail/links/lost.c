@@ -110,11 +110,13 @@ static void unsync(struct peer *peer)
         }
 }
 
-/* Tells the counts of this epoch, also of links that only the peer has lost. */
-static void tell(struct peer *peer, uint32_t epoch)
+/* Tells the counts of this epoch, also of links that only the peer has lost.
+ * Is there one left? */
+static bool tell(struct peer *peer, uint32_t epoch)
 {
-    struct link *link;
+    struct link *link, *way;
     unsigned at = 0;
+    bool left = false;
     while ((link = peer_next(peer, ALL, &at))) {
         struct lost *lost = &link->lost;
         const struct wire wire = {.type = WIRE_LOST,
@@ -123,10 +125,15 @@ static void tell(struct peer *peer, uint32_t epoch)
                                   .seq = lost->deaths,
                                   .bytes = link->received};
         bool due = link->state == LINK_LOST || lost->heard == epoch;
-        if (due && lost->told != epoch &&
-            carrier_send(way_to(peer), NULL, 0, &wire, NULL, 0))
+        if (!due || lost->told == epoch)
+            continue;
+        way = way_to(peer); /* which may just have been lost */
+        if (way && carrier_send(way, NULL, 0, &wire, NULL, 0))
             lost->told = epoch;
+        else
+            left = true;
     }
+    return left;
 }
 
 static bool has_heard(const struct peer *peer, uint32_t epoch)
@@ -231,7 +238,7 @@ static bool serve(struct peer *peer)
     if (lost && !ending)
         go_on_all(peer);
     else if (!ending)
-        tell(peer, epoch_of(peer));
+        left |= tell(peer, epoch_of(peer));
     return left || lost;
 }
 
