@@ -136,6 +136,18 @@ static bool tell(struct peer *peer, uint32_t epoch)
     return left;
 }
 
+/* Are the counts told? Then an EP that is ending has never been up here: what
+ * it would have brought is of a later epoch. */
+static bool has_told(const struct peer *peer, uint32_t epoch)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, ALL, &at)))
+        if (link->state == LINK_LOST && link->lost.told != epoch)
+            return false;
+    return true;
+}
+
 static bool has_heard(const struct peer *peer, uint32_t epoch)
 {
     const struct link *link;
@@ -235,7 +247,7 @@ static bool serve(struct peer *peer)
         return !peer->connected;
     }
     bool left = acknowledge(peer);
-    if (lost && !ending)
+    if (lost && (!ending || has_told(peer, epoch_of(peer))))
         go_on_all(peer);
     else if (!ending)
         left |= tell(peer, epoch_of(peer));
