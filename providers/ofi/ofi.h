@@ -9,8 +9,9 @@
  *  conn.c     connections: their life, and how they end
  *  cm.c       set-up: service points, requests, answers, events of the EQ
  *  data.c     requests, receives, and what the CQ tells of them
- *  thread.c   one thread per IA: the EQ, deadlines, the link; and the CQ, when
- *             no consumer polls, so that one-sided stays one-sided
+ *  mind.c     what the IA's thread does: the EQ, deadlines, the link; and the
+ *             CQ, when no consumer polls, so that one-sided stays one-sided
+ *  thread.c   that thread, and the descriptors that it sleeps on
  *  socket.c   the TCP socket below a connection: what libfabric can't tell
  *  bell.c     consumers that sleep
  *
@@ -171,6 +172,7 @@ struct ofi_ia {
     atomic_uint open_conns; /* 0: there is nothing to poll */
     /* the thread */
     pthread_t thread;
+    void *(*thread_main)(void *oia); /* ofi_mind */
     bool thread_runs, stop;
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
     _Atomic uint64_t polls; /* by consumers */
@@ -251,10 +253,23 @@ bool ofi_drain(struct ofi_ia *oia);
 void ofi_advance(struct ofi_ia *oia, bool sure);
 void ofi_progress(struct core_ia *ia, bool sure); /* of a consumer's */
 
+/* mind.c: what the thread does */
+void *ofi_mind(void *oia);
+
 /* thread.c */
+/* What it is woken for; of an epoll event, with the connection's id. */
+enum ofi_watch {
+    OFI_WATCH_WAKE,
+    OFI_WATCH_EQ,
+    OFI_WATCH_CQ,
+    OFI_WATCH_LINK,
+    OFI_WATCH_CONN
+};
 int ofi_thread_start(struct ofi_ia *oia);
 void ofi_thread_stop(struct ofi_ia *oia);
 void ofi_thread_wake(struct ofi_ia *oia);
+/* Has it woken, once, when the CQ has something. */
+void ofi_thread_await_cq(struct ofi_ia *oia);
 /* Has the thread see when the peer closes the connection. */
 void ofi_thread_watch(struct ofi_conn *c);
 void ofi_thread_forked(struct ofi_ia *oia);

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The IA's thread. It sleeps until there is something: an event of connections,
- * a deadline, a change of the link, the end of a peer's socket; and the CQ, for
- * libfabric moves data only when that is read. Consumers that poll read it
- * faster: while they do, the thread looks after them once in a few
- * milliseconds, and reads it itself when they have stopped.
+ * The IA's thread: its start and end, and the descriptors that it sleeps on.
+ * What it does is in mind.c.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ofi.h"
-
-#define AWAY_NS     1000000u
-#define AWAY_MAX_NS 4000000u
-#define EVENTS      32
-#define POLL_NS     5000 /* of a consumer that does nothing else */
-#define POLLS       16
-#define IN_VAIN     1000 /* set-up needs some */
-#define SLICE_NS    100000u
-#define LONGEST     3600000 /* ms */
-
-enum { WAKE, EQ, CQ, LINK, CONN }; /* epoll data: kind, connection's id */
 
 /* -------------------------------------------------------- descriptors --- */
 
@@ -35,6 +19,12 @@ static int control(struct ofi_ia *oia, int op, int fd, uint32_t events,
     struct epoll_event e = {.events = events,
                             .data.u64 = (uint64_t)id << 32 | kind};
     return epoll_ctl(oia->epoll_fd, op, fd, &e);
+}
+
+void ofi_thread_await_cq(struct ofi_ia *oia)
+{
+    control(oia, EPOLL_CTL_MOD, oia->cq_fd, EPOLLIN | EPOLLONESHOT,
+            OFI_WATCH_CQ, 0);
 }
 
 void ofi_thread_wake(struct ofi_ia *oia)
@@ -47,163 +37,8 @@ void ofi_thread_wake(struct ofi_ia *oia)
 void ofi_thread_watch(struct ofi_conn *c)
 {
     if (c->fd >= 0)
-        control(c->oia, EPOLL_CTL_ADD, c->fd, EPOLLRDHUP | EPOLLET, CONN,
-                c->id);
-}
-
-static void on_peers_end(struct ofi_ia *oia, uint32_t id)
-{
-    struct ofi_conn *c = oia->by_id[id % OFI_MAX_EPS];
-    if (c && c->id == id)
-        atomic_store(&c->failed, true);
-}
-
-/* Returns whether the EQ was among them. */
-static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
-                      int n)
-{
-    bool eq = false;
-    for (int i = 0; i < n; i++) {
-        uint64_t count;
-        switch ((uint32_t)events[i].data.u64) {
-        case WAKE:
-            (void)!read(oia->wake_fd, &count, sizeof count);
-            break;
-        case LINK:
-            ofi_device_changed(oia);
-            break;
-        case EQ:
-            eq = true;
-            break;
-        case CONN:
-            on_peers_end(oia, (uint32_t)(events[i].data.u64 >> 32));
-            break;
-        default:
-            break;
-        }
-    }
-    return eq;
-}
-
-/* -------------------------------------------------------------- the CQ --- */
-
-/* Reads the CQ until it may be slept on; false: something stays in it that
- * reading does not move. */
-static bool serve(struct ofi_ia *oia)
-{
-    struct fid *cq = &oia->cq->fid;
-    bool any = true;
-    int busy = -FI_EAGAIN;
-    pthread_mutex_lock(&oia->cq_lock);
-    while (any && busy) {
-        any = ofi_drain(oia);
-        busy = fi_trywait(oia->fabric, &cq, 1);
-    }
-    pthread_mutex_unlock(&oia->cq_lock);
-    return !busy;
-}
-
-struct minding {
-    uint64_t polls, when; /* at the last look */
-    uint64_t away_ns;     /* until the next */
-    unsigned in_vain;     /* the EQ was said to have something */
-};
-
-/* Do consumers poll all the time? One that looks at memory instead, where the
- * peer writes, needs the thread as much as one that computes; so does one that
- * sleeps. */
-static bool is_polled(struct ofi_ia *oia, struct minding *m)
-{
-    uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
-    uint64_t now = ofi_now_ns();
-    uint64_t least = (now - m->when) / POLL_NS;
-    bool polled = polls - m->polls > (least > POLLS ? least : POLLS);
-    m->polls = polls;
-    m->when = now;
-    return polled && !atomic_load(&oia->ia->bells);
-}
-
-/* Whose is the CQ? If it is the consumers', it is not waited for. */
-static void mind_cq(struct ofi_ia *oia, struct minding *m)
-{
-    if (!is_polled(oia, m) && serve(oia)) {
-        atomic_store(&oia->away, false);
-        m->away_ns = 0;
-        control(oia, EPOLL_CTL_MOD, oia->cq_fd, EPOLLIN | EPOLLONESHOT, CQ, 0);
-    } else {
-        atomic_store(&oia->away, true);
-        m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;
-        if (m->away_ns > AWAY_MAX_NS)
-            m->away_ns = AWAY_MAX_NS;
-    }
-}
-
-/* ------------------------------------------------------------- the rest --- */
-
-/* What is to be done for connections; returns when to look again. */
-static uint64_t mind_conns(struct ofi_ia *oia)
-{
-    uint64_t now = ofi_now_ns(), next = UINT64_MAX;
-    for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
-        n = c->next;
-        uint64_t look = ofi_conn_look(c, now);
-        next = look < next ? look : next;
-    }
-    return next;
-}
-
-/* How long it may sleep, in ms; -1: for ever. */
-static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
-{
-    struct fid *eq = &oia->eq->fid;
-    uint64_t now = ofi_now_ns();
-    if (m->away_ns && now + m->away_ns < next)
-        next = now + m->away_ns;
-    if (next <= now || fi_trywait(oia->fabric, &eq, 1))
-        return 0;
-    if (next == UINT64_MAX)
-        return -1;
-    uint64_t ms = (next - now + 999999) / 1000000;
-    return ms > LONGEST ? LONGEST : (int)ms;
-}
-
-/* Consumers that spin may have all cores: the thread is to get one at once, for
- * the moment that it needs it. Linux from 6.12 on knows such slices. */
-static void ask_for_short_slices(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } attr = {.size = sizeof attr, .policy = SCHED_OTHER, .runtime = SLICE_NS};
-    syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
-static void *run(void *arg)
-{
-    struct ofi_ia *oia = arg;
-    struct epoll_event events[EVENTS];
-    struct minding m = {0};
-    core_cancel_off();
-    ask_for_short_slices();
-    core_ia_lock(oia->ia);
-    while (!oia->stop) {
-        m.in_vain = ofi_cm_events(oia) ? 0 : m.in_vain;
-        uint64_t next = mind_conns(oia);
-        core_ia_unlock(oia->ia);
-        mind_cq(oia, &m);
-        /* one that can't be accepted for want of descriptors stays there */
-        if (m.in_vain > IN_VAIN)
-            poll(NULL, 0, 1);
-        int n =
-            epoll_wait(oia->epoll_fd, events, EVENTS, sleep_ms(oia, &m, next));
-        core_ia_lock(oia->ia);
-        m.in_vain += on_events(oia, events, n);
-    }
-    core_ia_unlock(oia->ia);
-    return NULL;
+        control(c->oia, EPOLL_CTL_ADD, c->fd, EPOLLRDHUP | EPOLLET,
+                OFI_WATCH_CONN, c->id);
 }
 
 /* ------------------------------------------------------- start and end --- */
@@ -214,12 +49,12 @@ static int open_fds(struct ofi_ia *oia)
     oia->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     oia->link_fd = ofi_device_watch();
     if (oia->epoll_fd < 0 || oia->wake_fd < 0 ||
-        control(oia, EPOLL_CTL_ADD, oia->wake_fd, EPOLLIN, WAKE, 0) ||
-        control(oia, EPOLL_CTL_ADD, oia->eq_fd, EPOLLIN, EQ, 0) ||
-        control(oia, EPOLL_CTL_ADD, oia->cq_fd, EPOLLONESHOT, CQ, 0))
+        control(oia, EPOLL_CTL_ADD, oia->wake_fd, EPOLLIN, OFI_WATCH_WAKE, 0) ||
+        control(oia, EPOLL_CTL_ADD, oia->eq_fd, EPOLLIN, OFI_WATCH_EQ, 0) ||
+        control(oia, EPOLL_CTL_ADD, oia->cq_fd, EPOLLONESHOT, OFI_WATCH_CQ, 0))
         return -1;
     if (oia->link_fd >= 0)
-        control(oia, EPOLL_CTL_ADD, oia->link_fd, EPOLLIN, LINK, 0);
+        control(oia, EPOLL_CTL_ADD, oia->link_fd, EPOLLIN, OFI_WATCH_LINK, 0);
     return 0;
 }
 
@@ -245,7 +80,8 @@ int ofi_thread_start(struct ofi_ia *oia)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    oia->thread_runs = !pthread_create(&oia->thread, NULL, run, oia);
+    oia->thread_runs =
+        !pthread_create(&oia->thread, NULL, oia->thread_main, oia);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!oia->thread_runs)
         close_fds(oia);

@@ -33,6 +33,7 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
     oia->epoll_fd = oia->wake_fd = oia->link_fd = -1;
     oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
     pthread_mutex_init(&oia->cq_lock, NULL);
+    oia->thread_main = ofi_mind;
     DAT_RETURN ret =
         core_params_parse(&ofi_params_known, ia->name, params, &oia->params);
     if (ret == DAT_SUCCESS && ofi_device_find(oia))
