@@ -144,8 +144,10 @@ static inline void script_run(struct rank *r, const struct script *s,
         get_back(r, s, sizes[i], id);
         both_have_read(r, id + 1);
     }
-    batches(r, s, turn);
-    both_have_read(r, turn);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        batches(r, s, 2 * turn + rank);
+        both_have_read(r, turn);
+    }
 }
 
 /* Of all rails. */

@@ -69,6 +69,45 @@ static void now_and_then(struct rank *r)
     each_dto(r, &(struct place){.rank = 0, .rail = 0}, 3);
 }
 
+/* An atomic under way on a rail that breaks: it is said that nobody knows. By
+ * message, it comes once. */
+static void atomics(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, 8);
+    uint64_t old, done = 0, unknown = 0;
+    for (unsigned k = 0; k < 8; k++) {
+        cut.after = k % 2;
+        if (r->rank == 0) {
+            cut.left[0] = k / 4; /* the first, or the one after it */
+            for (unsigned i = 0; i < 3; i++) {
+                int rc = drail_atomic(r->t, 1, DRAIL_FETCH_ADD, &m.keys[1], 0,
+                                      1, 0, &old);
+                check(rc == 0 || rc == DRAIL_EPEER);
+                check(!rc || strstr(drail_last_error(r->t), "lost"));
+                check(rc || (old >= done && old <= done + unknown));
+                done += !rc;
+                unknown += rc && strstr(drail_last_error(r->t), "or not");
+            }
+            cut.left[0] = CUT_NEVER;
+            expect(r, 0, drail_notify(r->t, 1, 0, k));
+        } else {
+            await_note(r, k);
+        }
+        await_rails(r);
+    }
+    if (r->rank == 0) {
+        expect(
+            r, 0,
+            drail_atomic(r->t, 1, DRAIL_FETCH_ADD, &m.keys[1], 0, 0, 0, &old));
+        check(cut.cuts > 4 && done && old >= done && old <= done + unknown);
+        expect(r, 0, drail_notify(r->t, 1, 0, 8));
+    } else { /* by message, it serves them in its calls */
+        await_note(r, 8);
+    }
+    memory_close(r, &m);
+}
+
 static void nonthreaded(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
@@ -115,6 +154,7 @@ static const struct test tests[] = {
     {"few credits", 2, now_and_then, shallow, 0},
     {"threads", 2, now_and_then, threaded, 0},
     {"threads, rail 1", 2, after_rail_1, threaded, 0},
+    {"atomics", 2, atomics, nonthreaded, 0},
 };
 
 RUN_TESTS(tests)
