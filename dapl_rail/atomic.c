@@ -17,11 +17,12 @@
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 
-/* The one on which atomics of all ranks meet, or messages travel. */
+/* The one on which atomics of all ranks meet, or messages travel: also to a
+ * peer of this host that is reached outside it only. */
 static struct link *atomic_link(const drail_t *t, const struct peer *peer)
 {
-    uint32_t rails = t->common ? t->common : peer->rails;
-    return peer->links[__builtin_ctz(rails)][0];
+    uint32_t common = t->common & peer->rails;
+    return peer->links[__builtin_ctz(common ? common : peer->rails)][0];
 }
 
 /* One DTO or message; posted when there is room. */
@@ -145,7 +146,7 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
         .operand = operand,
         .compare = compare,
     };
-    rc = link->rail->atomics && t->common
+    rc = link->rail->atomics && t->common & RAIL_BIT(link->rail->index)
              ? by_extension(t, peer, link, &ask, &result)
              : by_message(t, peer, link, &ask, &result);
     if (rc)

@@ -187,7 +187,8 @@ bool connect_done(const drail_t *t, const struct peer *peer)
      * out, after they have delivered what it had sent. */
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         done += link->established;
-    return done == (unsigned)__builtin_popcount(peer->rails) * t->cfg.eps;
+    return done &&
+           done == (unsigned)__builtin_popcount(peer->rails) * t->cfg.eps;
 }
 
 int connect_error(struct peer *peer)

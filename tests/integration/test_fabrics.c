@@ -244,12 +244,36 @@ static uint32_t each_alone_want(unsigned a, unsigned b)
     return 6;
 }
 
+/* All add to a word of rank 0's. */
+static void add_to_first(struct rank *r)
+{
+    enum { N = 20 };
+    uint64_t *word;
+    drail_mem_t *mem;
+    drail_key_t keys[4];
+    expect(r, 0,
+           drail_mem_alloc(r->t, 64, DRAIL_ACCESS_ALL, (void **)&word, &mem));
+    exchange_keys(r, mem, keys);
+    for (unsigned n = 0; n < N && r->rank; n++)
+        expect(r, 0,
+               drail_atomic(r->t, 0, DRAIL_FETCH_ADD, &keys[0], 0, 1, 0, NULL));
+    if (r->rank)
+        expect(r, 0, drail_notify(r->t, 0, 0, 0));
+    for (unsigned p = 1; p < r->size && !r->rank; p++)
+        expect(r, 0, drail_notify_wait(r->t, p, NULL, -1));
+    if (!r->rank)
+        check(__atomic_load_n(word, __ATOMIC_SEQ_CST) == N * (r->size - 1));
+    barrier(r);
+    expect(r, 0, drail_mem_release(mem));
+}
+
 /* Ranks of one host that can't share memory, whatever they said. */
 static void nobody_inside(struct rank *r)
 {
     reopen(r, 7);
     misled = true;
     write_to_all(r, each_alone_want);
+    add_to_first(r);
     misled = false;
 }
 
@@ -260,19 +284,24 @@ static void each_alone(struct rank *r)
     check(r->t->common == 6);
 }
 
-/* Rails that don't leave their hosts are all there are. */
+/* Rails that don't leave their hosts are all there are: those of one host are
+ * connected, which tells nothing of others. */
 static void nothing_between(struct rank *r)
 {
     drail_config_t cfg;
     drail_error_t err = {0};
     drail_close(r->t);
-    host = r->rank;
+    host = r->rank / 2;
     drail_config_init(&cfg);
     take_rails(&cfg, 2);
     check(drail_open(r->job, &cfg, &r->t, &err) == 0);
-    expect(r, DRAIL_EPEER, drail_connect(r->t, r->peer));
+    if (host == 0)
+        expect(r, 0, drail_connect(r->t, r->peer));
+    unsigned far = host ? 0 : 2;
+    expect(r, DRAIL_EPEER, drail_connect(r->t, far));
     check(strstr(drail_last_error(r->t), "no rail"));
-    check(strstr(drail_last_error(r->t), r->rank ? "host0" : "host1"));
+    check(strstr(drail_last_error(r->t), host ? "host0" : "host1"));
+    expect(r, DRAIL_EPEER, drail_notify(r->t, far, 0, 0));
     barrier(r);
 }
 
@@ -283,7 +312,7 @@ static const struct test tests[] = {
     {"one host", 3, one_host, NULL, APART},
     {"nobody inside", 3, nobody_inside, NULL, APART},
     {"each on its host", 3, each_alone, NULL, APART},
-    {"nothing between hosts", 2, nothing_between, NULL, APART},
+    {"nothing between hosts", 3, nothing_between, NULL, APART},
 };
 
 int main(int argc, char **argv)
