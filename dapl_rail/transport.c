@@ -59,10 +59,13 @@ static int config_check(const drail_config_t *cfg, drail_error_t *err)
         return error_set(err, DRAIL_EINVAL,
                          "eager_bytes %zu: allowed are 0 to 1M",
                          cfg->eager_bytes);
-    for (unsigned r = 0; r < cfg->nrails; r++)
-        if (!isfinite(cfg->weights[r]) || cfg->weights[r] < 0)
+    double sum = 0;
+    for (unsigned r = 0; r < cfg->nrails; r++) {
+        sum += cfg->weights[r];
+        if (!isfinite(sum) || cfg->weights[r] < 0)
             return error_set(err, DRAIL_EINVAL,
                              "weight of rail %u: must be 0 or more", r);
+    }
     if (cfg->waiting > DRAIL_WAITING_SERIAL)
         return error_set(err, DRAIL_EINVAL, "waiting %d is unknown",
                          cfg->waiting);
