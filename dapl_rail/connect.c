@@ -28,23 +28,28 @@ static bool under_way(const struct peer *peer)
     return false;
 }
 
-/* Until every link has been up. Who has ended asks for no more: that is looked
- * for before what has come. */
+/* A step towards it, and of all else. */
+static int step_links(drail_t *t, struct peer *peer)
+{
+    for (unsigned r = 0; r < t->nrails; r++)
+        rail_poll(&t->rails[r]);
+    progress_check(t);
+    return attempt_step(peer);
+}
+
+/* Until every link has been up; without time, a step of it. Who has ended asks
+ * for no more: that is looked for before what has come. */
 static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
-    attempt_want(peer);
     for (;;) {
         bool ended = job_has_ended(t->job, peer->rank);
-        for (unsigned r = 0; r < t->nrails; r++)
-            rail_poll(&t->rails[r]);
-        progress_check(t);
-        int rc = attempt_step(peer);
+        int rc = step_links(t, peer);
         if (rc != DRAIL_EAGAIN)
             return rc;
-        rc = patience_check(&p);
-        if (!rc && ended && !under_way(peer))
-            rc = fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
+        if (ended && !under_way(peer))
+            return fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
+        rc = timeout_ms ? patience_check(&p) : DRAIL_EAGAIN;
         if (rc)
             return rc;
         platform_sleep(t->job->platform, CONNECT_NAP_NS);
@@ -62,15 +67,17 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
 static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 {
     peer->held = true;
+    attempt_want(peer);
     /* its request may have been refused while we spoke with others */
     int rc = peer->refused[0] ? atomic_load(&peer->error)
                               : await_links(t, peer, timeout_ms);
-    if (rc) {
+    if (rc && rc != DRAIL_EAGAIN) {
         rc = outcome(t, peer, rc, "drail_connect");
         attempt_give_up(peer);
         forget_links(t, peer, rc);
     }
     peer->held = false;
+    t->meeting = true; /* of what came of it meanwhile, nobody knows yet */
     return rc;
 }
 
@@ -82,13 +89,7 @@ static int no_rail(drail_t *t, const struct peer *peer)
 
 int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
 {
-    if (!peer->rails)
-        return no_rail(t, peer);
-    if (timeout_ms)
-        return connect_peer(t, peer, timeout_ms);
-    attempt_want(peer);
-    progress_check(t);
-    return peer->connected ? 0 : DRAIL_EAGAIN;
+    return peer->rails ? connect_peer(t, peer, timeout_ms) : no_rail(t, peer);
 }
 
 /* Has the connection ended, or does the peer ask for another? */

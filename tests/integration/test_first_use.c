@@ -240,6 +240,24 @@ static void peer_has_left(struct rank *r)
     }
 }
 
+/* … also by calls that don't wait. */
+static void left_without_waiting(struct rank *r)
+{
+    if (r->rank) {
+        drail_close(r->t);
+        r->t = NULL;
+    }
+    barrier(r);
+    if (r->rank)
+        return;
+    int rc = DRAIL_EAGAIN;
+    for (double end = seconds() + 20; rc == DRAIL_EAGAIN;) {
+        check(seconds() < end);
+        rc = drail_notify(r->t, r->peer, DRAIL_NOWAIT, 0);
+    }
+    expect(r, DRAIL_EPEER, rc);
+}
+
 static void nothing_to_do(struct rank *r)
 {
     expect(r, 0, drail_fence(r->t, r->peer));
@@ -279,6 +297,7 @@ static const struct test tests[] = {
     {"everybody", 6, everybody, NULL, APART},
     {"nobody answers", 2, nobody_answers, impatient, APART},
     {"the peer has left", 2, peer_has_left, own_rails, APART},
+    {"left without waiting", 2, left_without_waiting, own_rails, APART},
     {"nothing to do", 2, nothing_to_do, NULL, APART},
 };
 
