@@ -47,7 +47,8 @@ static bool is_late(const struct peer *peer, const struct rail *rail,
 {
     DAT_CR_HANDLE noted = peer->waiting[rail->index][hello->ep];
     return hello->attempt != peer->attempt || peer->given_up ||
-           hello->rails != peer->asked || (noted && noted != cr) ||
+           hello->rails != peer->asked ||
+           !(hello->rails & RAIL_BIT(rail->index)) || (noted && noted != cr) ||
            (!peer->connected && peer->links[rail->index][hello->ep]);
 }
 
