@@ -7,6 +7,7 @@
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
+#include "dapl_rail/rails/rail.h"
 
 void attempt_want(struct peer *peer)
 {
@@ -38,6 +39,18 @@ static bool goes_outside(struct peer *peer)
     return true;
 }
 
+/* Events of the EP that is gone must not be taken for those of the next one,
+ * which may get its handle. */
+static void stop_knocking(struct peer *peer)
+{
+    drail_t *t = peer->owner;
+    if (!peer->knock_ns)
+        return;
+    knock_end(peer);
+    for (unsigned r = 0; r < t->nrails; r++)
+        rail_check(&t->rails[r]);
+}
+
 int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
@@ -50,7 +63,7 @@ int attempt_step(struct peer *peer)
         peer->connected = true;
         peer->wanted = false;
         t->unconnected--;
-        knock_end(peer);
+        stop_knocking(peer);
         return 0;
     }
     rc = ending ? 0 : connect_error(peer);
@@ -61,7 +74,7 @@ void attempt_give_up(struct peer *peer)
 {
     peer->wanted = false;
     peer_take(peer, peer->inside);
-    knock_end(peer);
+    stop_knocking(peer);
     requests_end(peer);
 }
 

@@ -26,7 +26,7 @@ static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
         struct link *link;
         unsigned at = 0;
         while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
-            if (link->ep == ep)
+            if (ep && link->ep == ep) /* a link may have none */
                 return link;
     }
     return NULL;
