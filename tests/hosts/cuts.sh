@@ -8,7 +8,7 @@
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 count=${1:-${COUNT:-6}} seed=${2:-${SEED:-$((RANDOM))}}
 export COUNT=$count SEED=$seed
-LIMIT=$((60 + 5 * count)) inside --hosts 2 --rails 2 --rate 1gbit
+LIMIT=$((60 + 8 * count)) inside --hosts 2 --rails 2 --rate 1gbit
 
 RANDOM=$seed
 pick() { shift $((RANDOM % $#)); echo "$1"; }
@@ -32,7 +32,8 @@ disturb()
     else
         testbed mend "$rail" $host
     fi
-    sleep "0.$(pick 05 2 6)"
+    # until both ends use it again: who has no rail left is gone
+    sleep "$(pick 4 5)"
 }
 
 flood()
