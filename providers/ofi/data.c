@@ -371,6 +371,10 @@ static DAT_DTO_COMPLETION_STATUS status_of(int err)
 {
     switch (err) {
     case FI_ECANCELED:
+    case FI_ENOTCONN: /* these only follow from the end of the connection */
+    case FI_ECONNRESET:
+    case FI_ESHUTDOWN:
+    case EPIPE:
         return DAT_DTO_ERR_FLUSHED;
     case FI_ETRUNC:
     case FI_EMSGSIZE:
