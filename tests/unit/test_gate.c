@@ -121,8 +121,8 @@ static void noisy_strangers(void **state)
     static const char *const noise[] = {
         "GET / HTTP/1.1\r\nHost: rank0\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
         "drailjob",
-        "drailjob, but then something else that is quite long, "
-        "longer than a hello would be, so that more is said",
+        ("drailjob, but then something else that is quite long, "
+         "longer than a hello would be, so that more is said"),
         "\n"};
     drail_error_t err = {0};
     int fds[5];
