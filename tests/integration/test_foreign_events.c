@@ -50,8 +50,10 @@ dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
     __typeof__(&dat_cr_query) real;
     *(void **)&real = real_call("dat_cr_query");
     DAT_RETURN status = real(cr, mask, param);
-    const struct hello *hello = param->private_data;
-    return unreadable && status == DAT_SUCCESS && hello->rank == 0
+    struct hello hello = {0};
+    if (status == DAT_SUCCESS)
+        memcpy(&hello, param->private_data, sizeof hello);
+    return unreadable && status == DAT_SUCCESS && hello.rank == 0
                ? (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR
                : status;
 }
