@@ -7,27 +7,9 @@
 #include "coll/dcoll.h"
 
 #include "ranks.h"
+#include "refuse.h"
 
 enum { RANKS = 3 };
-
-/* Calls until one fails, itself counted; 0: none does. */
-static _Thread_local unsigned refuse_at;
-
-#ifdef DRAIL_SANITIZE
-enum { REFUSALS = 0 };
-#else
-enum { REFUSALS = 6 }; /* at least */
-#pragma GCC visibility push(default)
-void *__libc_calloc(size_t count, size_t size);
-
-void *calloc(size_t count, size_t size)
-{
-    if (refuse_at && !--refuse_at)
-        return NULL;
-    return __libc_calloc(count, size);
-}
-#pragma GCC visibility pop
-#endif
 
 struct outcome {
     int rc;
@@ -37,10 +19,10 @@ struct outcome {
 static struct outcome create(struct rank *r, unsigned nth, dcoll_team_t **team)
 {
     drail_error_t err = {0};
-    refuse_at = nth;
+    refuse(nth, NULL);
     int rc = dcoll_team_create(r->job, r->t, NULL, team, &err);
     struct outcome mine = {rc, nth && !refuse_at};
-    refuse_at = 0;
+    refuse(0, NULL);
     if (rc)
         check(err.code == rc && strstr(err.text, "dcoll_team_create: "));
     return mine;

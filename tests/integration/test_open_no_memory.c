@@ -5,36 +5,10 @@
  * refuses the library's own calls (hwloc ends the process); the sanitizers have
  * theirs, so there it does not.
  */
-#include <dlfcn.h>
-
 #include "ranks.h"
+#include "refuse.h"
 
 enum { RANKS = 3 };
-
-/* The library's calls until one fails, itself counted; 0: none does. */
-static _Thread_local unsigned refuse_at;
-
-#ifdef DRAIL_SANITIZE
-enum { REFUSALS = 0 };
-#else
-enum { REFUSALS = 6 }; /* at least */
-#pragma GCC visibility push(default)
-void *__libc_calloc(size_t count, size_t size);
-
-static bool is_ours(const void *caller)
-{
-    Dl_info whose;
-    return dladdr(caller, &whose) && strstr(whose.dli_fname, "libdapl_rail.");
-}
-
-void *calloc(size_t count, size_t size)
-{
-    if (refuse_at && is_ours(__builtin_return_address(0)) && !--refuse_at)
-        return NULL;
-    return __libc_calloc(count, size);
-}
-#pragma GCC visibility pop
-#endif
 
 struct outcome {
     int rc;
@@ -48,10 +22,10 @@ static struct outcome reopen(struct rank *r, unsigned nth)
     drail_config_init(&cfg);
     cfg.timeout_ms = 5000;
     r->t = NULL;
-    refuse_at = nth;
+    refuse(nth, "libdapl_rail.");
     int rc = drail_open(r->job, &cfg, &r->t, &err);
     struct outcome mine = {rc, nth && !refuse_at};
-    refuse_at = 0;
+    refuse(0, NULL);
     check(!rc == (r->t != NULL) && err.code == rc);
     check(rc != DRAIL_ETIMEOUT);
     return mine;
