@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/report/report.h"
+#include "bench/report/traffic.h"
 #include "degrade_result.h"
 
 #define TEXT_MAX    (DRAIL_MAX_RAILS * DRAIL_NAME_MAX)
@@ -323,12 +324,7 @@ static void json_rail(json_t *j, const degrade_result_t *r,
     json_uint(j, "bytes", stats->put_bytes);
     json_uint(j, "messages", stats->puts);
     json_string(j, "state", state_of(stats));
-    json_uint(j, "failures", stats->failures);
-    json_uint(j, "retries", stats->retries);
-    json_uint(j, "carried", stats->carried);
-    json_uint(j, "carried_bytes", stats->carried_bytes);
-    json_double(j, "lost_ms", (double)stats->lost_ns / 1e6);
-    json_double(j, "down_ms", (double)stats->down_ns / 1e6);
+    traffic_json_failures(j, stats);
     json_end_object(j);
 }
 

@@ -81,6 +81,16 @@ void traffic_table(FILE *file, const traffic_t *t, bool always)
     }
 }
 
+void traffic_json_failures(json_t *j, const drail_rail_stats_t *s)
+{
+    json_uint(j, "failures", s->failures);
+    json_uint(j, "retries", s->retries);
+    json_uint(j, "carried", s->carried);
+    json_uint(j, "carried_bytes", s->carried_bytes);
+    json_double(j, "lost_ms", (double)s->lost_ns / 1e6);
+    json_double(j, "down_ms", (double)s->down_ns / 1e6);
+}
+
 void traffic_json(json_t *j, const traffic_t *t)
 {
     json_array(j, "rail_stats");
@@ -97,12 +107,7 @@ void traffic_json(json_t *j, const traffic_t *t)
         json_uint(j, "send_bytes", s->send_bytes);
         json_uint(j, "sends", s->sends);
         json_uint(j, "recvs", s->recvs);
-        json_uint(j, "failures", s->failures);
-        json_uint(j, "retries", s->retries);
-        json_uint(j, "carried", s->carried);
-        json_uint(j, "carried_bytes", s->carried_bytes);
-        json_double(j, "lost_ms", (double)s->lost_ns / 1e6);
-        json_double(j, "down_ms", (double)s->down_ns / 1e6);
+        traffic_json_failures(j, s);
         json_end_object(j);
     }
     json_end_array(j);

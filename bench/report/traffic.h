@@ -23,6 +23,8 @@ int traffic_gather(traffic_t *traffic, drail_job_t *job);
 
 /** A line for each rail, if something has happened to one, or @p always. */
 void traffic_table(FILE *file, const traffic_t *traffic, bool always);
+/** What failures have cost: members of the rail's object. */
+void traffic_json_failures(json_t *json, const drail_rail_stats_t *stats);
 void traffic_json(json_t *json, const traffic_t *traffic);
 
 #endif
