@@ -9,7 +9,7 @@
 
 static const char magic[8] = "drailjob";
 
-void preamble_make(struct preamble *p)
+static void preamble_make(struct preamble *p)
 {
     *p = (struct preamble){.protocol = PROTOCOL, .order = ORDER};
     memcpy(p->magic, magic, sizeof p->magic);

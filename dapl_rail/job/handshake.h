@@ -60,7 +60,6 @@ struct answer {
 
 enum side { SIDE_RANK, SIDE_ROOT };
 
-void preamble_make(struct preamble *p);
 /* Is it one of ours; of this protocol and order of bytes? */
 bool preamble_ours(const struct preamble *p);
 bool preamble_fits(const struct preamble *p);
