@@ -39,6 +39,7 @@
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
+#define CORE_MAX_ATTRIBUTES   16    /* of the provider's own */
 
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
@@ -91,6 +92,8 @@ struct core_ia {
     bool forked;               /* a copy of the parent's: not for use */
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
+    DAT_NAMED_ATTR attributes[CORE_MAX_ATTRIBUTES]; /* core_attribute_add */
+    DAT_COUNT attribute_count;
     struct sockaddr_storage address;
     struct core_evd *async_evd;  /* event.c; NULL: there is none (any more) */
     struct core_evd *own_async;  /* created by dat_ia_open, or NULL */
@@ -236,14 +239,13 @@ struct core_transport {
     size_t request_size; /* the transport's part of a core_request */
     size_t ep_size;      /* of what core_ep_area gives */
 
-    /* Provider-specific attributes (DAT_NAMED_ATTR name/value), constant for
-     * the life of the IA. */
-    DAT_NAMED_ATTR *(*attributes)(struct core_ia *ia, DAT_COUNT *count);
-
     /* Opens the device named by ia->name with the parameters of dat.conf;
-     * sets ia->tp, ia->adapter and ia->address. */
+     * sets ia->tp, ia->adapter and ia->address, adds attributes. */
     DAT_RETURN (*ia_open)(struct core_ia *ia, const char *params);
     void (*ia_close)(struct core_ia *ia);
+    /* The attributes are asked for: writes what has changed into the texts of
+     * those whose values do. Or NULL: none does. */
+    void (*attributes_asked)(struct core_ia *ia);
     /* In a forked child, for an IA that its parent had open: lets go of what
      * the two share. What is called later ends nothing of the parent's. */
     void (*forked)(struct core_ia *ia);
@@ -310,14 +312,22 @@ struct core_transport {
     void (*set_bells)(struct core_ep *ep, uint64_t bells);
 };
 
+/* All that the library exports: by these libdat2 has it serve a line of
+ * dat.conf, or no more. */
+#define CORE_EXPORTED __attribute__((visibility("default")))
+CORE_EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
+                                     const char *params);
+CORE_EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
+
 /* ------------------------------------------- for the transport to call --- */
 
-/* dat_provider_init and dat_provider_fini of the library, by which libdat2 has
- * it serve a line of dat.conf: its IAs are this transport's. A library has one:
- * lines of a second are not served. */
-void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
-                        const struct core_transport *transport);
-void core_provider_fini(const DAT_PROVIDER_INFO *info);
+/* Names the transport of the library, of all its IAs: once, when it is loaded
+ * (from a constructor). */
+void core_transport_is(const struct core_transport *transport);
+
+/* Adds a provider-specific attribute; both texts live as long as the IA. */
+void core_attribute_add(struct core_ia *ia, const char *name,
+                        const char *value);
 
 void core_ep_established(struct core_ep *ep, const void *private_data,
                          DAT_COUNT size);

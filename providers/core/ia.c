@@ -178,6 +178,13 @@ static void ia_attributes(struct core_ia *ia, DAT_IA_ATTR *a)
     }
 }
 
+void core_attribute_add(struct core_ia *ia, const char *name, const char *value)
+{
+    DAT_NAMED_ATTR *a = &ia->attributes[ia->attribute_count++];
+    a->name = name;
+    a->value = value;
+}
+
 static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
 {
     DAT_PROVIDER_ATTR a = {
@@ -222,8 +229,10 @@ static void provider_attributes(struct core_ia *ia, DAT_PROVIDER_ATTR *out)
     };
     snprintf(a.provider_name, sizeof a.provider_name, "%s",
              ia->transport->provider);
-    a.provider_specific_attr =
-        ia->transport->attributes(ia, &a.num_provider_specific_attr);
+    if (ia->transport->attributes_asked)
+        ia->transport->attributes_asked(ia);
+    a.provider_specific_attr = ia->attributes;
+    a.num_provider_specific_attr = ia->attribute_count;
     /* the struct has a const member: it can't be assigned */
     memcpy((void *)out, &a, sizeof a);
 }

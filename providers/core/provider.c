@@ -12,8 +12,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    /* of all: the memory of freed EPs (object.c) is as long as it wants */
-    const struct core_transport *transport;
+    const struct core_transport *transport; /* of all */
     struct core_entry *first;
 } entries = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -200,6 +199,7 @@ static struct core_entry *entry_new(const char *name)
         free(copy);
         return NULL;
     }
+    e->transport = entries.transport;
     e->table = entry_points;
     e->table.device_name = copy;
     e->next = entries.first;
@@ -207,28 +207,26 @@ static struct core_entry *entry_new(const char *name)
     return e;
 }
 
-void core_provider_init(const DAT_PROVIDER_INFO *info, const char *params,
-                        const struct core_transport *transport)
+void core_transport_is(const struct core_transport *transport)
 {
-    struct core_entry *e = NULL;
+    entries.transport = transport;
+}
+
+void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
+{
     pthread_mutex_lock(&entries.lock);
-    if (!entries.transport)
-        entries.transport = transport;
-    if (entries.transport == transport) {
-        e = entry_find(info->ia_name);
-        e = e ? e : entry_new(info->ia_name);
-    }
+    struct core_entry *e = entry_find(info->ia_name);
+    e = e ? e : entry_new(info->ia_name);
     if (e) {
         free(e->params);
         e->params = params ? strdup(params) : NULL;
-        e->transport = transport;
     }
     pthread_mutex_unlock(&entries.lock);
     if (e)
         dat_registry_add_provider(&e->table, info);
 }
 
-void core_provider_fini(const DAT_PROVIDER_INFO *info)
+void dat_provider_fini(const DAT_PROVIDER_INFO *info)
 {
     struct core_entry *e = entry_get(info->ia_name);
     if (e)

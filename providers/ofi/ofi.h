@@ -149,8 +149,6 @@ struct ofi_ia {
     char device[CORE_PARAM_NAME];
     int device_index;
     atomic_bool link_up;
-    DAT_NAMED_ATTR attributes[8];
-    DAT_COUNT attribute_count;
     /* libfabric */
     struct fi_info *info;
     struct fid_fabric *fabric;

@@ -5,22 +5,15 @@
 
 #include "ofi.h"
 
-static void add_attribute(struct ofi_ia *oia, const char *name,
-                          const char *value)
+static void own_attributes(struct core_ia *ia)
 {
-    DAT_NAMED_ATTR *a = &oia->attributes[oia->attribute_count++];
-    a->name = name;
-    a->value = value;
-}
-
-static void own_attributes(struct ofi_ia *oia)
-{
-    add_attribute(oia, "fabric", oia->params.provider);
-    add_attribute(oia, "device", oia->device);
+    struct ofi_ia *oia = ofi_ia(ia);
+    core_attribute_add(ia, "fabric", oia->params.provider);
+    core_attribute_add(ia, "device", oia->device);
     if (oia->talks)
-        add_attribute(oia, "completion", "delivered");
-    if (oia->ia->can.write_immed)
-        add_attribute(oia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+        core_attribute_add(ia, "completion", "delivered");
+    if (ia->can.write_immed)
+        core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
 }
 
 static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
@@ -45,7 +38,7 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
         free(oia);
         return ret;
     }
-    own_attributes(oia);
+    own_attributes(ia);
     ofi_device_adapter(oia, ia->adapter, sizeof ia->adapter);
     return DAT_SUCCESS;
 }
@@ -73,12 +66,6 @@ static void ofi_forked(struct core_ia *ia)
         ofi_conn_forked(c);
 }
 
-static DAT_NAMED_ATTR *ofi_attributes(struct core_ia *ia, DAT_COUNT *count)
-{
-    *count = ofi_ia(ia)->attribute_count;
-    return ofi_ia(ia)->attributes;
-}
-
 static const struct core_transport transport = {
     .provider = "dapl_rail ofi",
     .can = {.max_eps = OFI_MAX_EPS,
@@ -91,7 +78,6 @@ static const struct core_transport transport = {
             .max_message_size = 1u << 30,
             .max_rdma_size = 1u << 30},
     .request_size = sizeof(struct ofi_request),
-    .attributes = ofi_attributes,
     .ia_open = ofi_ia_open,
     .ia_close = ofi_ia_close,
     .forked = ofi_forked,
@@ -113,18 +99,7 @@ static const struct core_transport transport = {
     .ring = ofi_ring,
 };
 
-#define EXPORTED __attribute__((visibility("default")))
-
-EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
-                                const char *params);
-EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
-
-void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
+__attribute__((constructor)) static void library_loaded(void)
 {
-    core_provider_init(info, params, &transport);
-}
-
-void dat_provider_fini(const DAT_PROVIDER_INFO *info)
-{
-    core_provider_fini(info);
+    core_transport_is(&transport);
 }

@@ -367,9 +367,7 @@ struct shm_ia {
     size_t stream_least; /* shm_choice_least */
     char rate_text[SHM_HOPS][32];
     char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
-    DAT_NAMED_ATTR attributes[16];
-    DAT_COUNT attribute_count;
-    _Atomic uint64_t streamed; /* copies with non-temporal stores */
+    _Atomic uint64_t streamed;         /* copies with non-temporal stores */
     char streamed_text[24], copies_text[160]; /* of attributes, … */
     char fabric_text[CORE_PARAM_NAME + 4];    /* … too */
     uint32_t last_ep_id;

@@ -21,48 +21,41 @@ static void own_address(struct core_ia *ia)
     a->sin_addr.s_addr = htonl(SHM_RAIL_ADDRESS | hash >> 8);
 }
 
-static void add_attribute(struct shm_ia *sia, const char *name,
-                          const char *value)
-{
-    DAT_NAMED_ATTR *a = &sia->attributes[sia->attribute_count++];
-    a->name = name;
-    a->value = value;
-}
-
-static void add_rate(struct shm_ia *sia, const char *name, char text[32],
+static void add_rate(struct core_ia *ia, const char *name, char text[32],
                      double rate)
 {
     if (!(rate > 0))
         return;
     snprintf(text, 32, "%g", rate);
-    add_attribute(sia, name, text);
+    core_attribute_add(ia, name, text);
 }
 
-static void own_attributes(struct shm_ia *sia)
+static void own_attributes(struct core_ia *ia)
 {
+    struct shm_ia *sia = shm_ia(ia);
     const char *fabric = sia->params.fabric;
     snprintf(sia->fabric_text, sizeof sia->fabric_text, "shm%s%s",
              fabric[0] ? ":" : "", fabric);
-    add_attribute(sia, "fabric", sia->fabric_text);
-    add_attribute(sia, "scope", sia->params.network ? "network" : "host");
+    core_attribute_add(ia, "fabric", sia->fabric_text);
+    core_attribute_add(ia, "scope", sia->params.network ? "network" : "host");
     /* what has completed is in the target's memory, or is received */
-    add_attribute(sia, "completion", "delivered");
-    add_attribute(sia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
-    add_attribute(sia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
-    add_attribute(sia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
-    add_attribute(sia, "copies", sia->copies_text);
-    add_attribute(sia, "copies_non_temporal", sia->streamed_text);
+    core_attribute_add(ia, "completion", "delivered");
+    core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
+    core_attribute_add(ia, "copies", sia->copies_text);
+    core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);
     if (sia->cable)
-        add_attribute(sia, "cable", sia->params.cable);
+        core_attribute_add(ia, "cable", sia->params.cable);
     if (!sia->clocks)
         return;
-    add_rate(sia, "link_rate_MBps", sia->rate_text[0], sia->params.rate);
-    add_rate(sia, "adapter_rate_MBps", sia->rate_text[1],
+    add_rate(ia, "link_rate_MBps", sia->rate_text[0], sia->params.rate);
+    add_rate(ia, "adapter_rate_MBps", sia->rate_text[1],
              sia->params.adapter_rate);
-    add_rate(sia, "bus_rate_MBps", sia->rate_text[2], sia->params.bus_rate);
+    add_rate(ia, "bus_rate_MBps", sia->rate_text[2], sia->params.bus_rate);
     if (sia->params.bus[0])
-        add_attribute(sia, "bus", sia->params.bus);
-    add_attribute(sia, "link_model", sia->params_text);
+        core_attribute_add(ia, "bus", sia->params.bus);
+    core_attribute_add(ia, "link_model", sia->params_text);
 }
 
 static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
@@ -88,7 +81,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         goto fail;
     }
     own_address(ia);
-    own_attributes(sia);
+    own_attributes(ia);
     snprintf(ia->adapter, sizeof ia->adapter, "%s",
              sia->params.adapter[0] ? sia->params.adapter : ia->name);
     return DAT_SUCCESS;
@@ -113,14 +106,12 @@ static void shm_forked(struct core_ia *ia)
     shm_control_forked(shm_ia(ia));
 }
 
-static DAT_NAMED_ATTR *shm_attributes(struct core_ia *ia, DAT_COUNT *count)
+static void shm_attributes_asked(struct core_ia *ia)
 {
     struct shm_ia *sia = shm_ia(ia);
     shm_choice_text(sia, sia->copies_text, sizeof sia->copies_text);
     snprintf(sia->streamed_text, sizeof sia->streamed_text, "%" PRIu64,
              atomic_load(&sia->streamed));
-    *count = sia->attribute_count;
-    return sia->attributes;
 }
 
 static const struct core_transport transport = {
@@ -140,7 +131,7 @@ static const struct core_transport transport = {
             .atomics = true},
     .request_size = sizeof(struct shm_request),
     .ep_size = sizeof(struct shm_ep),
-    .attributes = shm_attributes,
+    .attributes_asked = shm_attributes_asked,
     .ia_open = shm_ia_open,
     .ia_close = shm_ia_close,
     .forked = shm_forked,
@@ -165,18 +156,7 @@ static const struct core_transport transport = {
     .set_bells = shm_set_bells,
 };
 
-#define EXPORTED __attribute__((visibility("default")))
-
-EXPORTED void dat_provider_init(const DAT_PROVIDER_INFO *info,
-                                const char *params);
-EXPORTED void dat_provider_fini(const DAT_PROVIDER_INFO *info);
-
-void dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
+__attribute__((constructor)) static void library_loaded(void)
 {
-    core_provider_init(info, params, &transport);
-}
-
-void dat_provider_fini(const DAT_PROVIDER_INFO *info)
-{
-    core_provider_fini(info);
+    core_transport_is(&transport);
 }

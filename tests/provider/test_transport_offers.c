@@ -84,13 +84,6 @@ static void net_close(struct core_ia *ia)
     *(struct net *)ia->tp = (struct net){.open = false};
 }
 
-static DAT_NAMED_ATTR *net_attributes(struct core_ia *ia, DAT_COUNT *count)
-{
-    (void)ia;
-    *count = 0;
-    return NULL;
-}
-
 /* Others can't reach memory here. */
 static DAT_RETURN net_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
@@ -288,7 +281,6 @@ static const struct core_transport transport = {
             .max_private_data = 0,
             .max_message_size = MESSAGE,
             .max_rdma_size = MESSAGE},
-    .attributes = net_attributes,
     .ia_open = net_open,
     .ia_close = net_close,
     .mr_publish = net_mr_publish,
@@ -471,14 +463,15 @@ static void abilities_are_the_transports(void **state)
 static int registered(void **state)
 {
     (void)state;
-    core_provider_init(&info, "", &transport);
+    core_transport_is(&transport);
+    dat_provider_init(&info, "");
     return 0;
 }
 
 static int removed(void **state)
 {
     (void)state;
-    core_provider_fini(&info);
+    dat_provider_fini(&info);
     return 0;
 }
 
