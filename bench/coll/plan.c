@@ -8,7 +8,7 @@
 void coll_plan_shape(coll_plan_t *plan, const options_t *opts)
 {
     unsigned ranks = (unsigned)opts->ranks;
-    unsigned ppn = opts->ppn ? (unsigned)opts->ppn : ranks;
+    unsigned ppn = (unsigned)options_ppn(opts);
     plan->opts = opts;
     plan->shape = (dcoll_shape_t){
         .nranks = ranks,

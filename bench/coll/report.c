@@ -16,11 +16,6 @@ static const coll_setup_t *setup_of(const coll_result_t *r,
     return &r->plan->setups[cell->setup];
 }
 
-static uint64_t ppn_of(const options_t *opts)
-{
-    return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
-}
-
 /* Ports that the cell's messages can use: engine single has one rail. */
 static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
 {
@@ -50,7 +45,7 @@ static void table_head(FILE *file, const coll_result_t *r)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
     fprintf(file,
             "; %u ranks, %llu per node, %u ports, %s, repetitions start %s\n",
-            r->plan->shape.nranks, (unsigned long long)ppn_of(r->opts),
+            r->plan->shape.nranks, (unsigned long long)options_ppn(r->opts),
             r->plan->shape.ports, r->opts->no_pin ? "not pinned" : "pinned",
             r->start == START_TIME ? "at a common time" : "after a barrier");
     fprintf(file,
@@ -142,9 +137,9 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
     fprintf(file, "%s,%s,%s,%s,%s,%s,%llu,%llu,%u,%llu,%llu", r->test->name,
             fabric, rails, drail_engine_name(setup->rail.engine),
             drail_policy_name(setup->rail.policy), coll_setup_algorithm(setup),
-            (unsigned long long)opts->ranks, (unsigned long long)ppn_of(opts),
-            ports_of(r, cell), (unsigned long long)cell->bytes,
-            (unsigned long long)f.iterations);
+            (unsigned long long)opts->ranks,
+            (unsigned long long)options_ppn(opts), ports_of(r, cell),
+            (unsigned long long)cell->bytes, (unsigned long long)f.iterations);
     csv_numbers(file,
                 (double[]){f.us.median, f.p99, f.us.lo, f.us.hi, f.MBps.median,
                            f.MBps.lo, f.MBps.hi},
@@ -181,21 +176,14 @@ static void csv(FILE *file, const coll_result_t *r)
 static void json_options(json_t *j, const coll_result_t *r)
 {
     const options_t *o = r->opts;
-    report_json_command(j, o);
-    json_object(j, "options");
-    json_uint(j, "ranks", o->ranks);
-    json_uint(j, "ppn", ppn_of(o));
+    report_json_options_begin(j, o);
     json_uint(j, "ports", r->plan->shape.ports);
     json_uint(j, "root", o->root);
     json_uint(j, "groups", o->groups);
     json_bool(j, "in_place", o->in_place);
     json_bool(j, "paced", o->paced);
     json_string(j, "start", start_names[r->start]);
-    json_uint(j, "iterations", o->iterations);
-    json_uint(j, "warmup", o->warmup);
-    json_uint(j, "repeat", o->repeat);
-    json_double(j, "precision", o->precision);
-    json_double(j, "time_budget_s", o->time_budget);
+    report_json_repetition(j, o);
     json_bool(j, "validate", o->validate);
     json_bool(j, "pin", !o->no_pin);
     json_end_object(j);
@@ -271,10 +259,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_double(j, "latency_us_p999", f.p999);
     json_repeats(j, r, cell);
     json_end_object(j);
-    if (cell->validity == NOT_VALIDATED)
-        json_null(j, "valid");
-    else
-        json_bool(j, "valid", cell->validity == VALID);
+    report_json_validity(j, cell->validity);
     json_end_object(j);
 }
 

@@ -82,7 +82,7 @@ static int make_shape(verify_t *v)
 {
     const options_t *opts = v->result.opts;
     unsigned ranks = (unsigned)opts->ranks;
-    unsigned ppn = opts->ppn ? (unsigned)opts->ppn : ranks;
+    unsigned ppn = (unsigned)options_ppn(opts);
     v->result.shape.ports = opts->ports ? (unsigned)opts->ports : opts->nrails;
     v->result.shape.node_begin = v->node_begin;
     if (opts->nodes)

@@ -182,7 +182,7 @@ static void csv_start(FILE *file, const degrade_result_t *r,
     fprintf(file, "degrade,%s,%s,%s,%s,,2,%llu,%u,%zu,%llu,,,,", fabric, rails,
             drail_engine_name(run->setup->engine),
             drail_policy_name(run->setup->policy),
-            (unsigned long long)(o->ppn ? o->ppn : o->ranks),
+            (unsigned long long)options_ppn(o),
             setup_one_rail(run->setup) ? 1 : o->nrails, run->bytes,
             (unsigned long long)run->rank[1].messages);
     report_csv_number(file, rate);
@@ -259,10 +259,7 @@ static void csv(FILE *file, const degrade_result_t *r)
 static void json_options(json_t *j, const degrade_result_t *r)
 {
     const options_t *o = r->opts;
-    report_json_command(j, o);
-    json_object(j, "options");
-    json_uint(j, "ranks", o->ranks);
-    json_uint(j, "ppn", o->ppn ? o->ppn : o->ranks);
+    report_json_options_begin(j, o);
     json_double(j, "time_s", (double)o->degrade.time_ns / 1e9);
     json_uint(j, "interval_ms", o->degrade.interval_ms);
     json_uint(j, "window", o->degrade.window);

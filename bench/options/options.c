@@ -11,6 +11,11 @@
 
 static const char *const format_names[] = {"table", "csv", "json"};
 
+uint64_t options_ppn(const options_t *opts)
+{
+    return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
+}
+
 format_t format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -179,6 +179,9 @@ void option_wrong(const option_table_t *table, const char *option,
 /** Releases what the parser allocated. */
 void options_free(options_t *opts);
 
+/** Ranks per node: all, if --ppn says no less. */
+uint64_t options_ppn(const options_t *opts);
+
 /** Format by the ending of a file's name: .csv, .json, else the table. */
 format_t format_of(const char *path);
 

@@ -24,6 +24,11 @@ void report_json(FILE *file, const result_t *result);
 void report_json_identity(json_t *json, const char *test,
                           const machine_t *machine);
 void report_json_command(json_t *json, const options_t *opts);
+/** The command; the object "options" with the ranks, which the caller ends. */
+void report_json_options_begin(json_t *json, const options_t *opts);
+/** How often and how long is measured. */
+void report_json_repetition(json_t *json, const options_t *opts);
+void report_json_validity(json_t *json, validity_t validity);
 void report_json_machine(json_t *json, const machine_t *machine);
 void report_json_rails(json_t *json, const drail_rail_info_t *rails,
                        unsigned count);

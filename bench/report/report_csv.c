@@ -54,7 +54,7 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     fprintf(file, "%s,%s,%s,%s,%s,,%llu,%llu,%u,%llu,%llu", r->test->name,
             fabric, rails, drail_engine_name(setup->engine),
             drail_policy_name(setup->policy), (unsigned long long)opts->ranks,
-            (unsigned long long)(opts->ppn ? opts->ppn : opts->ranks),
+            (unsigned long long)options_ppn(opts),
             setup_one_rail(setup) ? 1 : opts->nrails,
             (unsigned long long)cell->bytes,
             (unsigned long long)cell->series[0].iterations);

@@ -24,6 +24,31 @@ void report_json_command(json_t *j, const options_t *o)
     json_end_array(j);
 }
 
+void report_json_options_begin(json_t *j, const options_t *o)
+{
+    report_json_command(j, o);
+    json_object(j, "options");
+    json_uint(j, "ranks", o->ranks);
+    json_uint(j, "ppn", options_ppn(o));
+}
+
+void report_json_repetition(json_t *j, const options_t *o)
+{
+    json_uint(j, "iterations", o->iterations);
+    json_uint(j, "warmup", o->warmup);
+    json_uint(j, "repeat", o->repeat);
+    json_double(j, "precision", o->precision);
+    json_double(j, "time_budget_s", o->time_budget);
+}
+
+void report_json_validity(json_t *j, validity_t validity)
+{
+    if (validity == NOT_VALIDATED)
+        json_null(j, "valid");
+    else
+        json_bool(j, "valid", validity == VALID);
+}
+
 void report_json_machine(json_t *j, const machine_t *m)
 {
     json_object(j, "machine");
@@ -61,17 +86,9 @@ void report_json_settings(json_t *j)
 static void options(json_t *j, const result_t *r)
 {
     const options_t *o = r->opts;
-    report_json_command(j, o);
-
-    json_object(j, "options");
-    json_uint(j, "ranks", o->ranks);
-    json_uint(j, "ppn", o->ppn ? o->ppn : o->ranks);
+    report_json_options_begin(j, o);
     json_uint(j, "batch", o->batch);
-    json_uint(j, "iterations", o->iterations);
-    json_uint(j, "warmup", o->warmup);
-    json_uint(j, "repeat", o->repeat);
-    json_double(j, "precision", o->precision);
-    json_double(j, "time_budget_s", o->time_budget);
+    report_json_repetition(j, o);
     json_uint(j, "stripe_threshold", r->threshold);
     json_uint(j, "stripe_align", o->align);
     json_uint(j, "eps", o->eps);
@@ -287,10 +304,7 @@ static void cell_result(json_t *j, const result_t *r, const cell_t *cell)
         limit(j, cell);
     json_double(j, "limit_pct", f.limit_pct);
     per_rail(j, r, cell);
-    if (cell->validity == NOT_VALIDATED)
-        json_null(j, "valid");
-    else
-        json_bool(j, "valid", cell->validity == VALID);
+    report_json_validity(j, cell->validity);
     json_end_object(j);
 }
 
