@@ -56,8 +56,7 @@ static void forward(bool on)
     enter(scene.here);
 }
 
-/* ------------------------------------------------------------- the scene ---
- */
+/* ---- the scene */
 
 static void leave_as_skipped(const char *why)
 {
@@ -185,12 +184,20 @@ static void post_write(end_t *from, end_t *to)
     DAT_OK(dat_ep_post_rdma_write(from->ep, 1, &here, cookie(1), &there, 0));
 }
 
-static void expect_soon(end_t *end)
+static void expect_broken(end_t *end)
 {
     DAT_EVENT event;
     DAT_COUNT more;
     DAT_OK(dat_evd_wait(end->conn, SOON_MS * 1000, 1, &event, &more));
     assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+}
+
+/* So is what was on its way. */
+static void expect_broken_write(end_t *end)
+{
+    DAT_EVENT event;
+    DAT_COUNT more;
+    expect_broken(end);
     DAT_OK(dat_evd_wait(end->request, WAIT_MS * 1000, 1, &event, &more));
 }
 
@@ -209,8 +216,7 @@ static void again(void)
     DAT_OK(dat_ep_reset(scene.b.ep));
 }
 
-/* ------------------------------------------------------------- the tests ---
- */
+/* ---- the tests */
 
 /* The kernel tells; nothing needs to be on its way. What the other end has sent
  * meanwhile is not acknowledged. */
@@ -219,12 +225,9 @@ static void link_down_here(void **state)
     (void)state;
     connect_ends();
     ip("link set va down");
-    DAT_EVENT event;
-    DAT_COUNT more;
-    DAT_OK(dat_evd_wait(scene.a.conn, SOON_MS * 1000, 1, &event, &more));
-    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+    expect_broken(&scene.a);
     post_write(&scene.b, &scene.a);
-    expect_soon(&scene.b);
+    expect_broken_write(&scene.b);
     DAT_OK(dat_ep_reset(scene.a.ep));
     DAT_OK(end_connect(&scene.a, scene.b.qual));
     EXPECT_EVENT(scene.a.conn, DAT_CONNECTION_EVENT_UNREACHABLE);
@@ -238,12 +241,9 @@ static void carrier_lost(void **state)
     (void)state;
     connect_ends();
     ip_in(scene.between, "link set vy down");
-    DAT_EVENT event;
-    DAT_COUNT more;
-    DAT_OK(dat_evd_wait(scene.b.conn, SOON_MS * 1000, 1, &event, &more));
-    assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+    expect_broken(&scene.b);
     post_write(&scene.a, &scene.b);
-    expect_soon(&scene.a);
+    expect_broken_write(&scene.a);
     ip_in(scene.between, "link set vy up");
     again();
 }
@@ -256,8 +256,8 @@ static void cut_between(void **state)
     forward(false);
     post_write(&scene.a, &scene.b);
     post_write(&scene.b, &scene.a);
-    expect_soon(&scene.a);
-    expect_soon(&scene.b);
+    expect_broken_write(&scene.a);
+    expect_broken_write(&scene.b);
     forward(true);
     again();
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stands in for the provider's dat_ep_connect: the test that includes this may
+ * change what a rank says when it connects. */
+#ifndef TESTS_HELLO_SAID_H
+#define TESTS_HELLO_SAID_H
+
+#include "dapl_rail/links/hello.h"
+#include "standin.h"
+
+static void change_hello(DAT_EP_HANDLE ep, struct hello *hello);
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
+               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+    __typeof__(&dat_ep_connect) real;
+    struct hello hello;
+    *(void **)&real = real_call("dat_ep_connect");
+    check((size_t)bytes == sizeof hello);
+    memcpy(&hello, data, sizeof hello);
+    change_hello(ep, &hello);
+    return real(ep, address, qual, us, bytes, &hello, qos, flags);
+}
+
+#endif
