@@ -335,7 +335,7 @@ typedef struct drail_job_config {
     int connect_ms; /**< how long the ranks of a launched job wait for one
                          another at its beginning. Default 30000 */
     /** Of drail_launch_open, for several jobs in turn. NULL: each
-     *  drail_job_run finds out by itself. */
+     *  drail_job_run finds out by itself, under PMI-2 once only. */
     drail_launch_t *launch;
 } drail_job_config_t;
 

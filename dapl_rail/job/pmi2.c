@@ -70,6 +70,11 @@ static int agree_on_version(struct pmi2 *x, drail_error_t *err)
             rc = stream_recv(&s, x->text + n, 1);
     } while (!rc && x->text[n] != '\n' && ++n < PMI2_MOST);
     x->text[n] = '\0';
+    if (rc == DRAIL_EPEER) /* it ends with a finalize */
+        return error_set(err, DRAIL_EJOB,
+                         "PMI-2: the launcher has ended the connection: a "
+                         "process can't come back to a job that it has left; "
+                         "several jobs in turn share one drail_launch_open");
     if (rc || !strstr(x->text, "cmd=response_to_init") ||
         !strstr(x->text, "rc=0"))
         return lost(rc, "init", err);
