@@ -746,7 +746,9 @@ typedef struct drail_rail_stats {
                                messages striped last, or 0 */
     bool up;              /**< state is DRAIL_RAIL_UP */
     drail_rail_state_t state;
-    uint64_t failures;      /**< times that a link of this rail was lost */
+    uint64_t failures;      /**< times that a link of this rail was lost, and
+                                 what it did went on over another: not by the
+                                 end of a peer */
     uint64_t retries;       /**< its DTOs that were posted again */
     uint64_t carried;       /**< its DTOs that went over another link, … */
     uint64_t carried_bytes; /**< … and their bytes */

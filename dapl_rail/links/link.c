@@ -346,12 +346,12 @@ void link_lost(struct link *link, int code, const char *format, ...)
     if (was_up) {
         memcpy(link->why, why, sizeof why);
         link->lost.deaths++;
-        link->rail->stats.failures++;
     }
     if (link->state == LINK_UP || link->broken) {
+        if (!link->broken) /* else since before the DTO that was not taken */
+            link->lost.tried = link->posted;
         link->state = LINK_LOST;
         link->broken = false;
-        link->lost.tried = link->posted;
         link->lost.carrier = link;
         link->full_at = link->retired + link->rail->request_depth;
         link->lost.down_ns = job_now(link->rail->owner->job);

@@ -93,7 +93,8 @@ enum ep_state { EP_NONE, EP_CONNECTING, EP_UP, EP_ENDING };
 
 /* What another link does meanwhile, and how far both sides are; lost.c. */
 struct lost {
-    uint32_t deaths;      /* of EPs that had been up */
+    uint32_t deaths;      /* of EPs that had been up, … */
+    uint32_t counted;     /* … and those in the statistics */
     uint32_t told, heard; /* epochs in which counts were sent, and have come */
     uint64_t received;    /* the peer has received so many, as it said then */
     bool synced;          /* this is accounted for: the rest may be carried */

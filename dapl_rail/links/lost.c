@@ -169,6 +169,9 @@ static void sync(struct link *link, struct link *carrier)
     }
     detour_begin(link, carrier);
     lost->synced = true;
+    /* not before: it may be the peer that ends */
+    link->rail->stats.failures += lost->deaths - lost->counted;
+    lost->counted = lost->deaths;
     link->rail->stats.lost_ns +=
         job_now(link->rail->owner->job) - lost->since_ns;
 }

@@ -150,6 +150,7 @@ static int post_failed(struct link *link, const struct dto *d,
     /* the EP has lost its connection, of which no event has come yet */
     link->state = LINK_LOST;
     link->broken = true;
+    link->lost.tried = link->posted;
     return post_later(link, d, done);
 }
 

@@ -21,7 +21,8 @@ static struct {
     DAT_EP_HANDLE eps[CUT_RAILS]; /* the newest */
     atomic_uint left[CUT_RAILS];  /* DTOs before the cut */
     atomic_uint posted[CUT_RAILS], cuts;
-    bool after; /* the DTO is still posted, and then: */
+    bool after;   /* the DTO is still posted, and then: */
+    bool refuses; /* or it is refused, as by an EP that is not connected */
 } cut = {.left = {CUT_NEVER, CUT_NEVER, CUT_NEVER, CUT_NEVER}};
 
 /* Rails get a PZ each, in their order. */
@@ -63,28 +64,32 @@ __attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     return real(ep);
 }
 
-/* Before and after each DTO. */
-static inline void cut_now(DAT_EP_HANDLE ep, bool after)
+/* Before and after each DTO. Is it refused? */
+static inline bool cut_now(DAT_EP_HANDLE ep, bool after)
 {
     unsigned r = 0;
     while (r < CUT_RAILS && cut.eps[r] != ep)
         r++;
     if (r == CUT_RAILS)
-        return;
+        return false;
     if (!after)
         cut.posted[r]++;
     if (after != cut.after || cut.left[r] == CUT_NEVER || cut.left[r]--)
-        return;
+        return false;
     cut.cuts++; /* left is CUT_NEVER */
     dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
+    return cut.refuses;
 }
+
+#define CUT_REFUSED ((DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE)
 
 #define CUT_CALL(name, parameters, arguments)                                  \
     __attribute__((visibility("default"))) DAT_RETURN name parameters          \
     {                                                                          \
         __typeof__(&name) real;                                                \
         *(void **)&real = real_call(#name);                                    \
-        cut_now(ep, false);                                                    \
+        if (cut_now(ep, false))                                                \
+            return CUT_REFUSED;                                                \
         DAT_RETURN status = real arguments;                                    \
         cut_now(ep, true);                                                     \
         return status;                                                         \
@@ -117,7 +122,8 @@ dat_extension_op(DAT_HANDLE ep, DAT_EXTENDED_OP op, ...)
     for (unsigned i = 0; i < 8; i++) /* words, as passed in registers */
         a[i] = va_arg(args, uint64_t);
     va_end(args);
-    cut_now(ep, false);
+    if (cut_now(ep, false))
+        return CUT_REFUSED;
     DAT_RETURN status =
         real(ep, op, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
     cut_now(ep, true);
