@@ -77,6 +77,17 @@ static void end_all(struct peer *peer)
             link_down(link, why->error, "%s", why->why);
 }
 
+/* Has one that has ended not come back yet? Its queue may have been full. */
+static bool flushes(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool left = false;
+    while ((link = peer_next(peer, ALL, &at)))
+        left |= link->state == LINK_DOWN && !link_flushed(link);
+    return left;
+}
+
 /* Frees the EPs that have come back. Is there one left that has not? */
 static bool bury(struct peer *peer)
 {
@@ -247,7 +258,7 @@ static bool serve(struct peer *peer)
     if (atomic_load(&peer->error) || (lost && !way_to(peer))) {
         if (peer->connected)
             end_all(peer);
-        return !peer->connected;
+        return flushes(peer) || !peer->connected;
     }
     bool left = acknowledge(peer);
     if (lost && (!ending || has_told(peer, epoch_of(peer))))

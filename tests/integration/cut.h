@@ -23,6 +23,8 @@ static struct {
     atomic_uint posted[CUT_RAILS], cuts;
     bool after;   /* the DTO is still posted, and then: */
     bool refuses; /* or it is refused, as by an EP that is not connected */
+    bool (*full)(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie); /* or NULL: has it
+                                                              no room? */
 } cut = {.left = {CUT_NEVER, CUT_NEVER, CUT_NEVER, CUT_NEVER}};
 
 /* Rails get a PZ each, in their order. */
@@ -82,12 +84,15 @@ static inline bool cut_now(DAT_EP_HANDLE ep, bool after)
 }
 
 #define CUT_REFUSED ((DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE)
+#define CUT_FULL    ((DAT_RETURN)DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES)
 
 #define CUT_CALL(name, parameters, arguments)                                  \
     __attribute__((visibility("default"))) DAT_RETURN name parameters          \
     {                                                                          \
         __typeof__(&name) real;                                                \
         *(void **)&real = real_call(#name);                                    \
+        if (cut.full && cut.full(ep, cookie))                                  \
+            return CUT_FULL;                                                   \
         if (cut_now(ep, false))                                                \
             return CUT_REFUSED;                                                \
         DAT_RETURN status = real arguments;                                    \
