@@ -18,16 +18,32 @@ int inbox_open(struct inbox *box, unsigned capacity)
     return box->ring ? 0 : DRAIL_ENOMEM;
 }
 
+/* Does what has come of it, perhaps over another rail, belong to something
+ * else? Or it has come before. */
+static bool contradicts(const struct arrival *a, const struct wire *wire,
+                        unsigned rail, unsigned ep, uint32_t rails,
+                        const struct slot *slot)
+{
+    uint32_t before = atomic_load_explicit(&a->expected, memory_order_acquire);
+    if (!before)
+        return false;
+    return before != rails || a->eps[rail] & EP_BIT(ep) ||
+           wire->id != atomic_load_explicit(&a->id, memory_order_relaxed) ||
+           (slot ? a->slot != NULL
+                 : __builtin_popcount(a->eps[rail]) >= wire->parts);
+}
+
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot)
 {
     struct arrival *a = &box->ring[wire->seq & box->mask];
-    if (wire->seq - box->next > box->mask || a->eps[rail] & EP_BIT(ep))
+    if (wire->seq - box->next > box->mask ||
+        contradicts(a, wire, rail, ep, rails, slot))
         return -1;
     a->eps[rail] |= (uint8_t)EP_BIT(ep);
     /* parts on other rails store the same values */
     atomic_store_explicit(&a->id, wire->id, memory_order_relaxed);
-    atomic_store_explicit(&a->expected, rails, memory_order_relaxed);
+    atomic_store_explicit(&a->expected, rails, memory_order_release);
     if (slot)
         a->slot = slot;
     if (__builtin_popcount(a->eps[rail]) >= wire->parts)

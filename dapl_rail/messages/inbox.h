@@ -35,7 +35,7 @@ struct inbox {
 
 int inbox_open(struct inbox *box, unsigned capacity);
 /* Enters a part that came over an EP of a rail. 0, or -1: not a valid
- * sequence. */
+ * sequence, or it has this number twice. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot);
 struct arrival *inbox_next(const struct inbox *box);

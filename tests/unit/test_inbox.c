@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a peer numbers as it should arrives once; what it numbers twice is
+ * found, over whichever link it comes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/messages/inbox.h"
+
+static struct inbox box;
+static struct slot slots[2];
+
+static int open_box(void **state)
+{
+    (void)state;
+    box = (struct inbox){0};
+    return inbox_open(&box, 8);
+}
+
+static int close_box(void **state)
+{
+    (void)state;
+    free(box.ring);
+    return 0;
+}
+
+static int note(uint32_t seq, uint32_t id, unsigned parts, unsigned rail,
+                unsigned ep, uint32_t rails)
+{
+    struct wire wire = {.parts = (uint8_t)parts, .id = id, .seq = seq};
+    return inbox_put(&box, &wire, rail, ep, rails, NULL);
+}
+
+static int message(uint32_t seq, unsigned rail, unsigned ep)
+{
+    static unsigned n;
+    struct wire wire = {.seq = seq};
+    return inbox_put(&box, &wire, rail, ep, RAIL_BIT(rail), &slots[n++ % 2]);
+}
+
+static void all_parts(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 20; seq++) {
+        assert_int_equal(note(seq, 7, 2, 0, 0, 3), 0);
+        assert_int_equal(note(seq, 7, 2, 1, 1, 3), 0);
+        assert_int_equal(note(seq, 7, 2, 0, 1, 3), 0);
+        assert_false(inbox_ready(&box));
+        assert_int_equal(note(seq, 7, 2, 1, 0, 3), 0);
+        assert_true(inbox_ready(&box));
+        inbox_pop(&box);
+    }
+}
+
+static void outside_the_window(void **state)
+{
+    (void)state;
+    assert_int_equal(note(8, 7, 1, 0, 0, 1), -1);
+    assert_int_equal(note(0, 7, 1, 0, 0, 1), 0);
+    inbox_pop(&box);
+    assert_int_equal(note(0, 7, 1, 0, 0, 1), -1);
+}
+
+static void twice_on_a_link(void **state)
+{
+    (void)state;
+    assert_int_equal(note(3, 7, 2, 0, 0, 1), 0);
+    assert_int_equal(note(3, 7, 2, 0, 0, 1), -1);
+}
+
+static void twice_on_a_rail(void **state)
+{
+    (void)state;
+    assert_int_equal(note(3, 7, 1, 0, 0, 1), 0);
+    assert_int_equal(note(3, 7, 1, 0, 1, 1), -1);
+    assert_int_equal(message(4, 0, 0), 0);
+    assert_int_equal(message(4, 0, 1), -1);
+}
+
+static void twice_on_two_rails(void **state)
+{
+    (void)state;
+    assert_int_equal(note(3, 7, 1, 0, 0, 1), 0);
+    assert_int_equal(note(3, 7, 1, 1, 0, 2), -1);
+    assert_int_equal(message(4, 0, 0), 0);
+    assert_int_equal(message(4, 1, 0), -1);
+}
+
+static void parts_that_differ(void **state)
+{
+    (void)state;
+    assert_int_equal(note(3, 7, 1, 0, 0, 3), 0);
+    assert_int_equal(note(3, 7, 1, 1, 0, 7), -1);
+    assert_int_equal(note(4, 7, 1, 0, 0, 3), 0);
+    assert_int_equal(note(4, 8, 1, 1, 0, 3), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_parts, open_box, close_box),
+        cmocka_unit_test_setup_teardown(outside_the_window, open_box,
+                                        close_box),
+        cmocka_unit_test_setup_teardown(twice_on_a_link, open_box, close_box),
+        cmocka_unit_test_setup_teardown(twice_on_a_rail, open_box, close_box),
+        cmocka_unit_test_setup_teardown(twice_on_two_rails, open_box,
+                                        close_box),
+        cmocka_unit_test_setup_teardown(parts_that_differ, open_box, close_box),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
