@@ -343,6 +343,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
         return;
     }
     link->error = DRAIL_EPEER;
+    link->lost.retry_ns = 0;
     if (was_up) {
         memcpy(link->why, why, sizeof why);
         link->lost.deaths++;

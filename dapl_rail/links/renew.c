@@ -9,7 +9,7 @@
 #include "dapl_rail/rails/fail.h"
 
 #define FIRST_MS   50u /* before the first try, twice as long before the next */
-#define LONGEST_MS 2000u
+#define LONGEST_MS 1000u
 #define ANSWER_MS  1000u /* for the other side, which must be in a call */
 
 static void in_ms(struct link *link, unsigned ms)
@@ -41,29 +41,39 @@ static void ask(struct link *link)
         failed(link, "dat_ep_connect", status);
 }
 
+/* The longer, the more often that was in vain. */
+static void wait_for_next(struct link *link)
+{
+    struct lost *lost = &link->lost;
+    lost->backoff_ms = lost->backoff_ms ? 2 * lost->backoff_ms : FIRST_MS;
+    if (lost->backoff_ms > LONGEST_MS)
+        lost->backoff_ms = LONGEST_MS;
+    in_ms(link, lost->backoff_ms);
+}
+
+static void try_now(struct link *link)
+{
+    if (link_renew(link)) {
+        link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
+        return;
+    }
+    in_ms(link, ANSWER_MS);
+    ask(link);
+}
+
 void renew_serve(struct link *link)
 {
     const drail_t *t = link->rail->owner;
-    struct lost *lost = &link->lost;
-    bool active = t->job->rank < link->peer->rank;
-    if (job_now(t->job) < lost->retry_ns || link->ep_state == EP_UP)
-        return;
-    if (link->ep_state == EP_CONNECTING) {
+    const struct lost *lost = &link->lost;
+    bool due = job_now(t->job) >= lost->retry_ns;
+    if (link->ep_state == EP_CONNECTING && due) {
         link_lost(link, DRAIL_EPEER, "its new connection was not answered");
-    } else if (link->ep_state == EP_NONE && active) {
-        bool first = !lost->backoff_ms;
-        lost->backoff_ms = first ? FIRST_MS : 2 * lost->backoff_ms;
-        if (lost->backoff_ms > LONGEST_MS)
-            lost->backoff_ms = LONGEST_MS;
-        in_ms(link, lost->backoff_ms);
-        if (first)
-            return;
-        if (link_renew(link)) {
-            link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
-            return;
-        }
-        in_ms(link, ANSWER_MS);
-        ask(link);
+        in_ms(link, 0); /* that was long enough */
+    } else if (link->ep_state == EP_NONE && t->job->rank < link->peer->rank) {
+        if (!lost->retry_ns)
+            wait_for_next(link);
+        else if (due)
+            try_now(link);
     }
 }
 
