@@ -56,13 +56,16 @@ static unsigned nap_us(const struct patience *p, unsigned slice_us)
     return left < slice_us ? (unsigned)left : slice_us;
 }
 
+static bool is_unsettled(const drail_t *t)
+{
+    return atomic_load_explicit(&t->unsettled, memory_order_relaxed);
+}
+
 /* Rails on which what is expected on these may come: that of a lost link comes
  * over another one. */
 static uint32_t expected(const drail_t *t, uint32_t rails)
 {
-    return atomic_load_explicit(&t->unsettled, memory_order_relaxed)
-               ? all_rails(t)
-               : rails;
+    return is_unsettled(t) ? all_rails(t) : rails;
 }
 
 /* All of them, also when one has an error. */
@@ -150,6 +153,15 @@ static unsigned longest_slice(const drail_t *t, bool alone)
                                                   : SHARED_SLICE_US;
 }
 
+/* While links are lost: it comes on other rails, too, or is no DTO's event and
+ * wakes nobody. */
+static unsigned slice_of(const drail_t *t, bool others, unsigned slice)
+{
+    if (others)
+        return FIRST_SLICE_US;
+    return is_unsettled(t) && slice > SHARED_SLICE_US ? SHARED_SLICE_US : slice;
+}
+
 static unsigned next_slice(unsigned slice, unsigned longest)
 {
     return 2 * slice < longest ? 2 * slice : longest;
@@ -175,8 +187,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
             return rc;
         uint32_t owing = rails;
         rails = expected(t, rails);
-        if (rails != owing)
-            slice = FIRST_SLICE_US;
+        slice = slice_of(t, rails != owing, slice);
         at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
         rc = rail_sleep(&t->rails[at], nap_us(p, slice));
@@ -259,7 +270,7 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
             continue; /* another rail's error must not hide what is here */
         if (rc || !(rails & bit))
             return rc < 0 ? rc : 0;
-        if (atomic_load_explicit(&t->unsettled, memory_order_relaxed))
+        if (is_unsettled(t))
             return WAIT_LEFT;
         rc = rail_sleep(rail, nap_us(&p, slice));
         if (rc < 0)
