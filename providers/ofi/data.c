@@ -90,6 +90,9 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
 {
     struct fi_rma_iov there = {
         .addr = dto->remote_address, .len = dto->total, .key = dto->remote_key};
+    if (!dto->total) /* which looks at no key */
+        there = (struct fi_rma_iov){.addr = c->peer_control,
+                                    .key = OFI_CONTROL_KEY};
     struct fi_msg_rma m = {.msg_iov = p->iov,
                            .desc = (void **)p->desc,
                            .iov_count = p->count,
@@ -160,10 +163,12 @@ static bool may_inject(const struct ofi_conn *c, const struct core_dto *dto)
            dto->total <= INJECT_MAX && c->injected < INJECT_RUN;
 }
 
-/* Is there nothing to be told to the peer? */
-static bool is_nothing(const struct core_dto *dto)
+/* Is there nothing to be told to the peer, or to be asked of it? */
+static bool is_nothing(const struct ofi_conn *c, const struct core_dto *dto)
 {
-    return !dto->total && (dto->op == CORE_WRITE || dto->op == CORE_READ);
+    bool asks = dto->op == CORE_WRITE && c->oia->talks && tells(dto);
+    return !dto->total && !asks &&
+           (dto->op == CORE_WRITE || dto->op == CORE_READ);
 }
 
 /* Hands over a request that is in the queue: 0, or -errno. */
@@ -172,7 +177,7 @@ static ssize_t start(struct ofi_conn *c, struct core_request *r,
 {
     struct ofi_request *p = (void *)r->tp;
     ssize_t err = 0;
-    if (is_nothing(dto)) {
+    if (is_nothing(c, dto)) {
         r->done = true;
     } else if (may_inject(c, dto)) {
         err = inject(c, dto);
@@ -234,7 +239,7 @@ DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
     core_ep_lock(ep);
     struct ofi_conn *c = ep->tp;
     bool open = c && c->open && !atomic_load(&c->aborted);
-    if (open && !core_requests_pending(ep) && !is_nothing(dto) &&
+    if (open && !core_requests_pending(ep) && !is_nothing(c, dto) &&
         may_inject(c, dto) && !inject(c, dto)) {
         c->injected++;
         core_request_done(ep, dto, DAT_DTO_SUCCESS);

@@ -31,6 +31,11 @@ static void stopped_peer(end_t *me, peer_t *peer)
     int status;
     assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
     assert_true(WIFSTOPPED(status));
+}
+
+static void posted_to_stopped_peer(end_t *me, peer_t *peer)
+{
+    stopped_peer(me, peer);
     post_some(me, peer);
     expect_silence(me->request, 100);
 }
@@ -40,12 +45,31 @@ static void goes_on(void **state)
     (void)state;
     peer_t peer;
     end_t me;
-    stopped_peer(&me, &peer);
+    posted_to_stopped_peer(&me, &peer);
     assert_int_equal(kill(peer.pid, SIGCONT), 0);
     EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, 8);
     expect_silence(me.request, 100); /* there is no receive */
     peer_post_recv(&peer, 0, 8, 3);
     EXPECT_DTO(me.request, 2, DAT_DTO_SUCCESS, 8);
+    end_close(&me);
+    peer_stop(&peer);
+}
+
+/* A write of nothing tells, too, that all before it is there. */
+static void nothing_tells_of_all_before(void **state)
+{
+    (void)state;
+    peer_t peer;
+    end_t me;
+    stopped_peer(&me, &peer);
+    DAT_LMR_TRIPLET here = local(&me.mem, 0, 8);
+    DAT_RMR_TRIPLET to = remote(&peer.end.mem, 0, 8), none = {0};
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 1, &here, cookie(0), &to,
+                                  DAT_COMPLETION_SUPPRESS_FLAG));
+    DAT_OK(dat_ep_post_rdma_write(me.ep, 0, NULL, cookie(1), &none, 0));
+    expect_silence(me.request, 100);
+    assert_int_equal(kill(peer.pid, SIGCONT), 0);
+    EXPECT_DTO(me.request, 1, DAT_DTO_SUCCESS, 0);
     end_close(&me);
     peer_stop(&peer);
 }
@@ -56,7 +80,7 @@ static void dies(void **state)
     (void)state;
     peer_t peer;
     end_t me;
-    stopped_peer(&me, &peer);
+    posted_to_stopped_peer(&me, &peer);
     peer_kill(&peer);
     EXPECT_EVENT(me.conn, DAT_CONNECTION_EVENT_BROKEN);
     EXPECT_DTO(me.request, 1, DAT_DTO_ERR_FLUSHED, 0);
@@ -68,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on),
+        cmocka_unit_test(nothing_tells_of_all_before),
         cmocka_unit_test(dies),
     };
     tcp_or_skip();
