@@ -16,8 +16,8 @@
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
 #define EVENTS      32
-#define POLL_NS     5000 /* of a consumer that does nothing else */
-#define POLLS       16
+#define POLL_NS     10000 /* at most, of a consumer that does nothing else */
+#define JUDGE_NS    200000
 #define IN_VAIN     1000 /* set-up needs some */
 #define SLICE_NS    100000u
 #define LONGEST     3600000 /* ms */
@@ -77,23 +77,26 @@ static bool serve(struct ofi_ia *oia)
 }
 
 struct minding {
-    uint64_t polls, when; /* at the last look */
+    uint64_t polls, when; /* at the last look that judged, … */
+    bool polled;          /* … which said so */
     uint64_t away_ns;     /* until the next */
     unsigned in_vain;     /* the EQ was said to have something */
 };
 
 /* Do consumers poll all the time? One that looks at memory instead, where the
  * peer writes, needs the thread as much as one that computes; so does one that
- * sleeps. */
+ * sleeps. What came just after the last look says nothing: a consumer that
+ * polls between messages has no time for many. */
 static bool is_polled(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
     uint64_t now = ofi_now_ns();
-    uint64_t least = (now - m->when) / POLL_NS;
-    bool polled = polls - m->polls > (least > POLLS ? least : POLLS);
-    m->polls = polls;
-    m->when = now;
-    return polled && !atomic_load(&oia->ia->bells);
+    if (now - m->when >= JUDGE_NS) {
+        m->polled = polls - m->polls > (now - m->when) / POLL_NS;
+        m->polls = polls;
+        m->when = now;
+    }
+    return m->polled && !atomic_load(&oia->ia->bells);
 }
 
 /* Whose is the CQ? If it is the consumers', it is not waited for. */
