@@ -197,20 +197,24 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 
 /* ---------------------------------------------------------------- fences */
 
-/* On a link that ends, when nothing is under way any more. */
+/* On a link that ends, when nothing is under way any more. Where no event will
+ * tell, one is asked for, when there is room. */
 static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;
-    const struct link *link;
+    struct link *link;
     unsigned at = 0;
     int error = 0;
     (void)t;
     *owed = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        if (link->retired < link->fence_at)
+        if (link->retired < link->fence_at) {
             *owed |= RAIL_BIT(link->rail->index);
-        else if (link->state >= LINK_DOWN)
+            if (link->signalled < link->fence_at && link->state < LINK_DOWN)
+                link_mark(link);
+        } else if (link->state >= LINK_DOWN) {
             error = link->error;
+        }
     }
     return *owed ? 0 : error ? error : 1;
 }

@@ -45,6 +45,8 @@ DAT_RETURN dto_post(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
 /* Posts a DTO; done NULL: completion suppressed. DRAIL_EAGAIN: no room. */
 int link_post(struct link *link, struct dto *dto,
               const struct completion *done);
+/* Posts one that does nothing but tell that those before it are complete. */
+int link_mark(struct link *link);
 /* DTOs for which there is room, or an error when the link is down. */
 int link_room(const struct link *link);
 /* An op and those before it are complete. */

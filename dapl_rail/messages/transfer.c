@@ -144,19 +144,30 @@ static int post_notified(struct link *link, struct transfer *x,
     return rc ? rc : note_send(link, &x->note, done);
 }
 
+/* Does it matter when it is complete? Else a fence asks, which may be never:
+ * what no event tells need not be acknowledged by itself. Messages that are not
+ * timed, but go between those that are, must be known to be over. */
+static bool is_awaited(const drail_t *t, const struct transfer *x)
+{
+    return x->req || x->message || x->verb == VERB_READ ||
+           (x->data && t->timing->gap);
+}
+
 /* One EP's share; again when there was no room. */
 static int transfer_ep(struct link *link, struct transfer *x)
 {
     const struct transfer_part *part = &x->parts[link->rail->index];
     uint32_t bit = RAIL_BIT(link->rail->index);
-    struct completion done = {.ended = req_part_ended, .req = x->req};
+    struct completion all = {.ended = req_part_ended, .req = x->req};
+    const struct completion *done =
+        is_awaited(link->rail->owner, x) ? &all : NULL;
     if (!(x->data & bit))
-        return note_send(link, &x->note, x->req ? &done : NULL);
-    done.bytes = part->chunk.bytes;
-    done.message = x->message;
-    done.start_ns = x->message ? part->start_ns : 0;
-    return x->note.rails & bit ? post_notified(link, x, &done)
-                               : post_data(link, x, &done, NULL);
+        return note_send(link, &x->note, done);
+    all.bytes = part->chunk.bytes;
+    all.message = x->message;
+    all.start_ns = x->message ? part->start_ns : 0;
+    return x->note.rails & bit ? post_notified(link, x, done)
+                               : post_data(link, x, done, NULL);
 }
 
 /* One rail's part; again when there was no room. */
@@ -204,8 +215,7 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
 {
     int later = rc;
     if (has_begun(x, rails) || atomic_load(&x->peer->error))
-        later =
-            links_end(t, x->peer, rc, "a transfer failed in its middle");
+        later = links_end(t, x->peer, rc, "a transfer failed in its middle");
     else
         links_unreserve(x->peer, x->note.rails, x->note.eps);
     links_forget(x->peer, rails, x->req, x->message);

@@ -123,6 +123,7 @@ static void threaded(drail_config_t *cfg)
 static void single(drail_config_t *cfg)
 {
     cfg->engine = DRAIL_ENGINE_SINGLE;
+    cfg->depth = 4; /* 16 requests, each fourth with an event */
 }
 
 static const struct test tests[] = {
