@@ -277,10 +277,11 @@ struct core_transport {
      * Returns DAT_SUCCESS, having completed it by core_request_done() or
      * queued it by core_request_queue(), or an error and has done nothing. */
     DAT_RETURN (*post)(struct core_ep *ep, const struct core_dto *dto);
-    /* Before a receive is added to an EP in any state, from its poster: a
-     * network that fills receives by itself gets the buffers here, and
+    /* Adds a receive to an EP in any state by core_recv_add(), from its poster.
+     * A network that fills receives by itself gets the buffers here, and
      * completes the oldest (core_recv_peek, core_recv_done) when it reports
-     * one; w is the queue's until then. An error refuses it. Or NULL. */
+     * one, which must not be before; w is the queue's until then. An error
+     * refuses it. Or NULL. */
     DAT_RETURN (*recv_post)(struct core_ep *ep, const struct core_wqe *w);
     /* A receive was added to a connected EP. Or NULL. */
     void (*recv_posted)(struct core_ep *ep);
@@ -439,6 +440,12 @@ void core_ep_unpoll(struct core_ep *ep);
 /* Wakes this process's sleepers on the EVDs of the EP, after a fence. */
 void core_ep_ring(struct core_ep *ep);
 
+/* Sequentially consistent: either the poster of the receive sees that the EP is
+ * disconnected, or who disconnects it sees the receive and flushes it. */
+static inline void core_recv_add(struct core_ep *ep)
+{
+    atomic_fetch_add(&ep->rq_tail, 1);
+}
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy);

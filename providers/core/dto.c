@@ -310,11 +310,10 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
     w->total = total;
     memcpy(w->seg, seg, (size_t)nseg * sizeof *seg);
     const struct core_transport *t = ep->o.ia->transport;
-    if (t->recv_post && (bad = t->recv_post(ep, w)) != DAT_SUCCESS)
+    if (!t->recv_post)
+        core_recv_add(ep);
+    else if ((bad = t->recv_post(ep, w)) != DAT_SUCCESS)
         return bad;
-    /* Sequentially consistent: either we see the disconnection below, or the
-     * disconnecting thread sees this receive and flushes it. */
-    atomic_store(&ep->rq_tail, tail + 1);
     DAT_EP_STATE state = (DAT_EP_STATE)atomic_load(&ep->state);
     if (state == DAT_EP_STATE_CONNECTED && t->recv_posted)
         t->recv_posted(ep);

@@ -284,6 +284,8 @@ DAT_RETURN ofi_recv_post(struct core_ep *ep, const struct core_wqe *w)
     struct ofi_conn *c = ep->tp;
     if (c && c->fid)
         err = ofi_recv_hand(c, w);
+    if (!err)
+        core_recv_add(ep); /* before another thread hears that it is filled */
     core_ep_unlock(ep);
     core_cancel_as(state);
     return err ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE)

@@ -561,6 +561,7 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w)
                               memory_order_relaxed);
     /* it may be filled by fetching, where locks are held */
     shm_choice_measure(shm_ia(ep->o.ia), false, w->total);
+    core_recv_add(ep);
     return DAT_SUCCESS;
 }
 

@@ -185,6 +185,7 @@ static DAT_RETURN net_recv_post(struct core_ep *ep, const struct core_wqe *w)
     if (net->nhanded == ROOM)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     net->handed[net->nhanded++] = *w;
+    core_recv_add(ep);
     return DAT_SUCCESS;
 }
 
