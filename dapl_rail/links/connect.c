@@ -17,6 +17,8 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
+#define LATE_NS (1000 * MS) /* an asynchronous event of what is over */
+
 /* ---------------------------------------------------- connection events */
 
 static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
@@ -46,10 +48,12 @@ static void established(struct link *link,
         return;
     }
     link->ep_state = EP_UP;
-    if (link->state == LINK_LOST)
+    if (link->state == LINK_LOST) {
+        link->lost.again_ns = job_now(link->rail->owner->job);
         peer_unsettle(link->peer);
-    else
+    } else {
         link->state = LINK_UP;
+    }
     link->established = true;
 }
 
@@ -100,13 +104,25 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
 }
 
 /* Only of an EP that is given up already, or of requests that were lost, whose
- * senders ask again? Any other may be one of the whole rail: libdaplofa names
- * the IA when an EVD overflows. */
-static bool concerns_nobody(const struct rail *rail, DAT_EVENT_NUMBER number,
+ * senders ask again, or nothing that the specification knows? Any other may be
+ * one of the whole rail: libdaplofa names the IA when an EVD overflows. */
+static bool concerns_nobody(const struct rail *rail, unsigned number,
                             DAT_HANDLE handle)
 {
-    return (unsigned)number == DAT_ASYNC_ERROR_EP_BROKEN ||
-           handle == rail->cr_evd;
+    return number == DAT_ASYNC_ERROR_EP_BROKEN || handle == rail->cr_evd ||
+           number < DAT_ASYNC_ERROR_EVD_OVERFLOW ||
+           number > DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR;
+}
+
+/* libdaplofa also tells of a port that is active again, by a number that it has
+ * not set: perhaps not before there is the new connection, or the attempt. */
+static bool is_news(const struct link *link)
+{
+    const struct lost *lost = &link->lost;
+    if (link->state == LINK_LOST && link->ep_state == EP_CONNECTING)
+        return false;
+    return !lost->again_ns ||
+           job_now(link->rail->owner->job) - lost->again_ns > LATE_NS;
 }
 
 /* An error of an EP concerns its link, any other the whole rail. */
@@ -114,16 +130,16 @@ static void async_event(struct rail *rail, const DAT_EVENT *event)
 {
     drail_t *t = rail->owner;
     DAT_HANDLE handle = event->event_data.asynch_error_event_data.dat_handle;
+    unsigned number = (unsigned)event->event_number;
     struct link *only = link_of(rail, handle);
-    if (!only && concerns_nobody(rail, event->event_number, handle))
+    if (!only && concerns_nobody(rail, number, handle))
         return;
     for (unsigned p = 0; p < t->job->size; p++) {
         struct link *link;
         unsigned at = 0;
         while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
-            if (!only || link == only)
-                link_lost(link, DRAIL_EPEER, "asynchronous error 0x%x",
-                          (unsigned)event->event_number);
+            if (only ? link == only : is_news(link))
+                link_lost(link, DRAIL_EPEER, "asynchronous error 0x%x", number);
     }
 }
 

@@ -109,6 +109,7 @@ struct lost {
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits for the peer's count; 0: it does not */
     uint64_t down_ns;     /* it is lost since */
+    uint64_t again_ns;    /* its present EP is up since; 0: it is the first */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
     unsigned backoff_ms;
 };
