@@ -14,6 +14,7 @@
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/parting.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
@@ -85,7 +86,8 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
         &event->event_data.connect_event_data;
     struct link *link = link_of(rail, data->ep_handle);
     if (!link) {
-        knock_answered(rail, event, connection_text(event->event_number));
+        if (!parting_over(rail, data->ep_handle))
+            knock_answered(rail, event, connection_text(event->event_number));
         return;
     }
     if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {

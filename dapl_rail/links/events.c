@@ -91,6 +91,11 @@ static void receive_event(struct slot *slot,
         return;
     }
     slot->idle = false;
+    if (!immediate && dto->transfered_length == LAST_BYTES) {
+        link_lost(link, DRAIL_EPEER, "the peer has lost it");
+        slot_return(slot, false);
+        return;
+    }
     if (immediate) {
         wrong = arrival_immediate(slot, *immediate);
     } else if (dto->transfered_length >= sizeof(struct wire)) {

@@ -13,10 +13,16 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/parting.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/rails/fail.h"
+
+/* How long it may take until all of an EP has come back: of that of a lost
+ * link, which is then made to end; when that was done. */
+#define FORCE_NS  (20 * MS)
+#define FORCED_NS (1000 * MS)
 
 size_t slot_bytes(const drail_t *t)
 {
@@ -271,15 +277,33 @@ bool links_bury(struct rail *rail, bool all)
         *at = link->next_closed;
         link_free(link);
     }
+    if (all)
+        partings_end(rail);
     return freed;
 }
 
 /* Its EP ends, if it has one that has not. */
 static void ep_end(struct link *link)
 {
-    if (link->ep_state == EP_CONNECTING || link->ep_state == EP_UP) {
+    if (link->ep_state == EP_NONE)
+        return;
+    link->ep_state = EP_ENDING;
+    dat_ep_disconnect(link->ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+/* The same when others go on: verbs flush at once what is under way, but an
+ * abrupt end would wait for the answer of a peer that can't be reached. Nothing
+ * can be posted while it is ending, so the last request comes before. */
+static void ep_part(struct link *link)
+{
+    bool up = link->ep_state == EP_UP;
+    link->ending = ENDING_FIRST;
+    link->ending_ns = job_now(link->rail->owner->job);
+    if (up && link_post_last(link)) {
         link->ep_state = EP_ENDING;
-        dat_ep_disconnect(link->ep, DAT_CLOSE_ABRUPT_FLAG);
+        dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
+    } else {
+        ep_end(link);
     }
 }
 
@@ -360,7 +384,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
         atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
     }
     peer_unsettle(link->peer);
-    ep_end(link);
+    ep_part(link);
     link_flush(link);
 }
 
@@ -384,10 +408,35 @@ bool link_bury_ep(struct link *link)
     if (link->ep_state != EP_ENDING || (link->begun && !link_drained(link)))
         return false;
     link->receives = 0;
-    dat_ep_free(link->ep);
+    parting(link->rail, link->ep);
     link->ep = DAT_HANDLE_NULL;
     link->ep_state = EP_NONE;
     return true;
+}
+
+/* The queue pair of an EP that libdaplofa tells to be unreachable still runs,
+ * and to disconnect it does nothing: what is under way would land later. */
+bool link_force(struct link *link)
+{
+    uint64_t now = job_now(link->rail->owner->job);
+    bool reset = link->ending == ENDING_RESET;
+    if (link->ep_state != EP_ENDING ||
+        now - link->ending_ns < (reset ? FORCED_NS : FORCE_NS))
+        return false;
+    link->ending_ns = now;
+    if (link->ending == ENDING_FIRST) {
+        link->ending = ENDING_ABRUPTLY;
+        ep_end(link);
+    } else if (!reset && dat_ep_reset(link->ep) == DAT_SUCCESS) {
+        link->ending = ENDING_RESET;
+    }
+    return reset;
+}
+
+void link_forced(struct link *link)
+{
+    link->receives = 0;
+    link_flush_done(link);
 }
 
 bool link_flushed(struct link *link)

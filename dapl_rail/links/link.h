@@ -51,6 +51,10 @@ struct op {
 } __attribute__((aligned(CACHE_LINE)));
 _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 
+/* Bytes of a link's last request, which is no message. Mostly it is flushed;
+ * one that arrives tells the peer that the EP is to end. */
+#define LAST_BYTES 1u
+
 /* A receive buffer. */
 struct slot {
     struct link *link;
@@ -90,6 +94,9 @@ enum link_state {
 /* The EP, of which a link may have several, one after the other. ENDING: until
  * all that was under way has come back. */
 enum ep_state { EP_NONE, EP_CONNECTING, EP_UP, EP_ENDING };
+
+/* How the EP of a lost link is made to end; link_force(). */
+enum ending { ENDING_FIRST, ENDING_ABRUPTLY, ENDING_RESET };
 
 /* What another link does meanwhile, and how far both sides are; lost.c. */
 struct lost {
@@ -149,6 +156,8 @@ struct link {
     bool begun;       /* the present EP is to be connected */
     bool closed;      /* its events are dropped */
     bool broken;      /* it did not take a DTO: is to be lost */
+    enum ending ending;
+    uint64_t ending_ns; /* when that was begun */
     int error;
 
     /* queue.c: DTOs complete in the order of posting. */
@@ -240,6 +249,11 @@ void link_lost(struct link *link, int code, const char *format, ...)
 int link_renew(struct link *link);
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
+/* One that does not come back is made to. True: it has been for long, nothing
+ * of it is under way any more, what has come waits in the rail's queue. */
+bool link_force(struct link *link);
+/* That has been taken, and nothing more is to come. */
+void link_forced(struct link *link);
 /* For a message of this link that has come over another one; NULL: out of
  * memory. */
 struct slot *slot_spare(struct link *link);

@@ -23,6 +23,7 @@
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/detour.h"
+#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/foreign.h"
 #include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
@@ -101,6 +102,11 @@ static bool bury(struct peer *peer)
             link_lost(link, DRAIL_EPEER, "it takes no DTOs");
         /* so that its connection events are not taken for those of the next
          * one, which may get its handle */
+        if (link_force(link)) {
+            while (rail_poll(link->rail) > 0)
+                ;
+            link_forced(link);
+        }
         if (link_bury_ep(link))
             rail_check(link->rail);
         ending |= link->ep_state == EP_ENDING;

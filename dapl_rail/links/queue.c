@@ -245,23 +245,36 @@ void link_flush_done(struct link *link)
             link_flush(lane);
 }
 
-/* Requests end in order, so the event of one more tells of all. */
-void link_flush(struct link *link)
+static DAT_RETURN post_last(struct link *link)
 {
     struct dto d = {
         .verb = VERB_SEND,
         .local = {.virtual_address = (uintptr_t)link->buffers,
-                  .segment_length = 1,
+                  .segment_length = LAST_BYTES,
                   .lmr_context = link->lmr_context},
     };
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)link | COOKIE_LAST};
+    return dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+bool link_post_last(struct link *link)
+{
+    link->last_posted = post_last(link) == DAT_SUCCESS;
+    return link->last_posted;
+}
+
+/* Requests end in order, so the event of one more tells of all. */
+void link_flush(struct link *link)
+{
     if (link->ep_state == EP_NONE || link->last_come)
         flush_done(link);
     if (link->ep_state != EP_ENDING || link->last_posted)
         return;
-    DAT_RETURN status = dto_post(link, &d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+    DAT_RETURN status = post_last(link);
     if (DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES)
         return; /* the queue is full: again when something has come back */
+    if (status != DAT_SUCCESS && link->ending == ENDING_RESET)
+        return; /* it takes none any more, others may still come back */
     link->last_posted = true;
     if (status != DAT_SUCCESS)
         link_flush_done(link);

@@ -54,6 +54,8 @@ void link_retire(struct op *op, int status);
 /* No event tells this request or message any more; either may be NULL. */
 void link_forget(struct link *link, const struct req *req,
                  const struct message *message);
+/* Posts the link's last request. */
+bool link_post_last(struct link *link);
 /* Its EP is ending: sees to it that an event tells when all is flushed. */
 void link_flush(struct link *link);
 /* That event has come. */

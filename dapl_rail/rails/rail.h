@@ -12,6 +12,7 @@
 #include "dapl_rail/dapl_rail.h"
 
 struct link;
+struct parting;
 
 struct rail {
     drail_t *owner;
@@ -29,9 +30,10 @@ struct rail {
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;             /* core of the team's thread, -1: not pinned */
-    _Atomic bool taken;  /* see rail_take */
-    struct link *closed; /* freed when no event of theirs is left */
+    int cpu;                  /* core of the team's thread, -1: not pinned */
+    _Atomic bool taken;       /* see rail_take */
+    struct link *closed;      /* freed when no event of theirs is left */
+    struct parting *partings; /* EPs of links/parting.h */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));

@@ -25,6 +25,7 @@ static struct {
     bool refuses; /* or it is refused, as by an EP that is not connected */
     bool (*full)(DAT_EP_HANDLE ep, DAT_DTO_COOKIE cookie); /* or NULL: has it
                                                               no room? */
+    void (*freed)(DAT_EP_HANDLE ep); /* is about to be; or NULL */
 } cut = {.left = {CUT_NEVER, CUT_NEVER, CUT_NEVER, CUT_NEVER}};
 
 /* Rails get a PZ each, in their order. */
@@ -63,6 +64,8 @@ __attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     for (unsigned r = 0; r < CUT_RAILS; r++)
         if (cut.eps[r] == ep)
             cut.eps[r] = DAT_HANDLE_NULL;
+    if (cut.freed)
+        cut.freed(ep);
     return real(ep);
 }
 
