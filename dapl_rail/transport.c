@@ -18,6 +18,7 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
 #include "dapl_rail/memory/region.h"
@@ -321,6 +322,12 @@ static bool link_ended(struct link *link)
     return link->state != LINK_UP;
 }
 
+/* What is under way is complete, and the peer knows what is. */
+static bool link_closable(struct link *link)
+{
+    return link_settled(link) && lost_told(link);
+}
+
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
     progress_until(t, reached, NULL, UINT32_MAX, CLOSE_MS);
@@ -336,7 +343,7 @@ static void disconnect(drail_t *t)
         knock_end(&t->peers[p]);
         requests_reject(&t->peers[p]);
     }
-    links_await(t, link_settled);
+    links_await(t, link_closable);
     for (unsigned p = 0; p < t->job->size; p++)
         t->peers[p].ending = true;
     for (unsigned p = 0; p < t->job->size; p++)

@@ -133,6 +133,11 @@ bool carrier_acknowledged(const struct link *link, uint32_t number)
     return (int32_t)(link->carrier.acked - number) >= 0;
 }
 
+bool carrier_idle(const struct link *link)
+{
+    return link->ep_state != EP_UP || link->carrier.head == link->carrier.tail;
+}
+
 /* ---------------------------------------------------------- completion */
 
 /* All DTOs of the lane that are before this one, too. */

@@ -33,6 +33,8 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
 void carrier_acknowledge(struct link *link);
 /* Has the peer acknowledged all messages up to this one? */
 bool carrier_acknowledged(const struct link *link, uint32_t number);
+/* Has it nothing under way for others, nor for the two ends? */
+bool carrier_idle(const struct link *link);
 /* Its event has come: it is complete. */
 void carrier_done(const struct carried *carried);
 

@@ -158,6 +158,21 @@ int detour_ends(const struct link *link)
            !link->lost.pending;
 }
 
+void detour_end(struct link *link)
+{
+    uint64_t until;
+    if (journal_until(link, link->lost.received, &until))
+        return; /* it has not told since before the last ones that are */
+    while (link->ops_tail != link->ops_head) {
+        struct op *op = &link->ops[link->ops_tail & link->ops_mask];
+        unsigned verb = journal_at(link, op->posted - 1)->verb;
+        bool answered = verb == VERB_READ || is_atomic(verb);
+        if (op->posted > until)
+            return;
+        link_retire(op, answered ? link->error : 0);
+    }
+}
+
 void detour_turn(struct link *link)
 {
     struct lost *lost = &link->lost;

@@ -68,14 +68,16 @@ static struct link *first_in(const struct peer *peer, enum link_state least)
  * others. */
 static void end_all(struct peer *peer)
 {
-    const struct link *why = first_in(peer, LINK_DOWN);
+    const struct link *ended = first_in(peer, LINK_DOWN);
+    const struct link *why = ended ? ended : first_in(peer, LINK_LOST);
     struct link *link;
     unsigned at = 0;
-    if (!why)
-        why = first_in(peer, LINK_LOST);
-    while (why && (link = peer_next(peer, ALL, &at)))
+    while (why && (link = peer_next(peer, ALL, &at))) {
+        if (!ended && link->state == LINK_LOST)
+            detour_end(link);
         if (link->journal)
             link_down(link, why->error, "%s", why->why);
+    }
 }
 
 /* Has one that has ended not come back yet? Its queue may have been full. */
@@ -127,8 +129,21 @@ static void unsync(struct peer *peer)
         }
 }
 
-/* Tells the counts of this epoch, also of links that only the peer has lost.
- * Is there one left? */
+/* Is its count to be told? Also that of a link that only the peer has lost. */
+static bool is_due(const struct link *link, uint32_t epoch)
+{
+    const struct lost *lost = &link->lost;
+    return (link->state == LINK_LOST || lost->heard == epoch) &&
+           lost->told != epoch;
+}
+
+bool lost_told(const struct link *link)
+{
+    return atomic_load(&link->peer->error) ||
+           (!is_due(link, epoch_of(link->peer)) && carrier_idle(link));
+}
+
+/* Tells the counts of this epoch. Is there one left? */
 static bool tell(struct peer *peer, uint32_t epoch)
 {
     struct link *link, *way;
@@ -141,8 +156,7 @@ static bool tell(struct peer *peer, uint32_t epoch)
                                   .id = epoch,
                                   .seq = lost->deaths,
                                   .bytes = link->received};
-        bool due = link->state == LINK_LOST || lost->heard == epoch;
-        if (!due || lost->told == epoch)
+        if (!is_due(link, epoch))
             continue;
         way = way_to(peer); /* which may just have been lost */
         if (way && carrier_send(way, NULL, 0, &wire, NULL, 0))
@@ -260,12 +274,14 @@ static bool serve(struct peer *peer)
         return false;
     foreign_serve(peer);
     bool ending = bury(peer);
-    bool lost = first_in(peer, LINK_LOST);
-    if (atomic_load(&peer->error) || (lost && !way_to(peer))) {
+    bool lost = first_in(peer, LINK_LOST), cut_off = lost && !way_to(peer);
+    if (atomic_load(&peer->error) || (cut_off && !ending)) {
         if (peer->connected)
             end_all(peer);
         return flushes(peer) || !peer->connected;
     }
+    if (cut_off) /* the peer's last word may be among what comes back */
+        return true;
     bool left = acknowledge(peer);
     if (lost && (!ending || has_told(peer, epoch_of(peer))))
         go_on_all(peer);

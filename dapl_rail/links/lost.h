@@ -3,11 +3,19 @@
 #ifndef DRAIL_LINKS_LOST_H
 #define DRAIL_LINKS_LOST_H
 
+#include <stdbool.h>
+
 #include "dapl_rail/base/handle.h"
+
+struct link;
 
 /* Takes all of that a step further; without waiting, and not while several
  * threads are at work. */
 void lost_go_on(drail_t *t);
+
+/* Whoever closes: has all been told that the peer must know of what has come
+ * over this link? */
+bool lost_told(const struct link *link);
 
 /* When something has happened, or is awaited, that concerns a lost link. */
 static inline void lost_serve(drail_t *t)
