@@ -116,6 +116,21 @@ static bool bury(struct peer *peer)
     return ending;
 }
 
+/* No link is up. May one be soon, or is the peer's last word perhaps among what
+ * comes back of one? */
+static bool may_come(struct peer *peer)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool may = false;
+    while ((link = peer_next(peer, ALL, &at))) {
+        if (link->ep_state == EP_CONNECTING)
+            renew_serve(link); /* not for ever */
+        may |= link->ep_state != EP_NONE;
+    }
+    return may;
+}
+
 /* What was under way on carriers that are lost needs the peer's count again. */
 static void unsync(struct peer *peer)
 {
@@ -275,13 +290,14 @@ static bool serve(struct peer *peer)
     foreign_serve(peer);
     bool ending = bury(peer);
     bool lost = first_in(peer, LINK_LOST), cut_off = lost && !way_to(peer);
-    if (atomic_load(&peer->error) || (cut_off && !ending)) {
+    bool error = atomic_load(&peer->error);
+    if (cut_off && !error && may_come(peer))
+        return true;
+    if (cut_off || error) {
         if (peer->connected)
             end_all(peer);
         return flushes(peer) || !peer->connected;
     }
-    if (cut_off) /* the peer's last word may be among what comes back */
-        return true;
     bool left = acknowledge(peer);
     if (lost && (!ending || has_told(peer, epoch_of(peer))))
         go_on_all(peer);
