@@ -5,6 +5,20 @@
 
 #include "plan.h"
 
+/* As the library does it: each run of ranks on a host is a node. */
+static unsigned hosts_nodes(const options_t *opts, unsigned *begin)
+{
+    unsigned nodes = 0, last = 0;
+    for (unsigned r = 0; r < opts->ranks; r++) {
+        unsigned host = drail_launch_host(opts->launch, r);
+        if (r == 0 || host != last)
+            begin[nodes++] = r;
+        last = host;
+    }
+    begin[nodes] = (unsigned)opts->ranks;
+    return nodes;
+}
+
 void coll_plan_shape(coll_plan_t *plan, const options_t *opts)
 {
     unsigned ranks = (unsigned)opts->ranks;
@@ -12,7 +26,9 @@ void coll_plan_shape(coll_plan_t *plan, const options_t *opts)
     plan->opts = opts;
     plan->shape = (dcoll_shape_t){
         .nranks = ranks,
-        .nnodes = dcoll_shape_nodes(ranks, ppn, plan->node_begin),
+        .nnodes = opts->by_host
+                      ? hosts_nodes(opts, plan->node_begin)
+                      : dcoll_shape_nodes(ranks, ppn, plan->node_begin),
         .node_begin = plan->node_begin,
         .ports = opts->ports ? (unsigned)opts->ports : opts->nrails,
     };
@@ -279,10 +295,20 @@ static int check_memory(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+static unsigned largest_node(const dcoll_shape_t *shape)
+{
+    unsigned largest = 0;
+    for (unsigned n = 0; n < shape->nnodes; n++) {
+        unsigned ranks = shape->node_begin[n + 1] - shape->node_begin[n];
+        largest = ranks > largest ? ranks : largest;
+    }
+    return largest;
+}
+
 static int check_options(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
-    unsigned largest = dcoll_shape_locals(&plan->shape, 0);
+    unsigned largest = largest_node(&plan->shape);
     if (opts->root >= opts->ranks)
         return wrong_number(table, "--root", opts->root, 0, opts->ranks - 1);
     if (opts->groups > largest)

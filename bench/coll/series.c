@@ -11,6 +11,7 @@ void coll_item_init(coll_item_t *item, const options_t *opts,
     item->opts = *opts;
     item->opts.ranks = shape.ranks;
     item->opts.ppn = shape.ppn;
+    item->opts.by_host = opts->by_host && !opts->nshapes;
     item->opts.time_budget = opts->time_budget * share;
     if (collective == DCOLL_BARRIER) {
         item->opts.nsizes = 1;

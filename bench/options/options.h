@@ -58,6 +58,8 @@ typedef struct options {
     unsigned nsizes;
     uint64_t ranks;         /**< 0 until main has settled it */
     uint64_t ppn;           /**< 0: all on one node */
+    bool by_host;           /**< nodes are launched ranks' hosts, with at most
+                                 ppn each */
     uint64_t rank;          /**< at the rendezvous, RANK_DEFAULT: not given */
     const char *rendezvous; /**< NULL: not given */
     double connect_time;    /**< seconds for the ranks to meet */
@@ -179,7 +181,7 @@ void option_wrong(const option_table_t *table, const char *option,
 /** Releases what the parser allocated. */
 void options_free(options_t *opts);
 
-/** Ranks per node: all, if --ppn says no less. */
+/** Most ranks of a node: all, if nobody says less. */
 uint64_t options_ppn(const options_t *opts);
 
 /** Format by the ending of a file's name: .csv, .json, else the table. */

@@ -11,7 +11,7 @@ static void configure(drail_job_config_t *cfg, const options_t *opts,
         cfg->nranks = (unsigned)opts->ranks;
     if (opts->rank != RANK_DEFAULT)
         cfg->rank = (unsigned)opts->rank;
-    cfg->ppn = (unsigned)opts->ppn;
+    cfg->ppn = opts->by_host ? 0 : (unsigned)options_ppn(opts);
     cfg->rendezvous = opts->rendezvous;
     cfg->connect_ms = (int)(opts->connect_time * 1000);
     cfg->fork = opts->fork;
@@ -21,39 +21,30 @@ static void configure(drail_job_config_t *cfg, const options_t *opts,
 
 /* ------------------------------------------------- how we were started --- */
 
-/* Who else is on this process's host? */
-static void find_locals(options_t *opts)
+static unsigned ranks_on(const drail_launch_t *l, unsigned host, unsigned most)
 {
-    const drail_launch_t *l = opts->launch;
-    unsigned rank = drail_launch_rank(l), host = drail_launch_host(l, rank);
-    for (unsigned r = 0; r < drail_launch_size(l); r++) {
-        if (drail_launch_host(l, r) != host)
-            continue;
-        opts->local += r < rank;
-        opts->locals++;
-    }
+    unsigned count = 0;
+    for (unsigned r = 0; r < most; r++)
+        count += drail_launch_host(l, r) == host;
+    return count;
 }
 
-/* Nodes are hosts, if those have blocks of ranks. */
-static int find_ppn(options_t *opts, const option_table_t *table)
+/* Who else is on this process's host? Nodes are hosts, if nobody says
+ * otherwise. */
+static void find_places(options_t *opts)
 {
     const drail_launch_t *l = opts->launch;
-    unsigned size = drail_launch_size(l), ppn = 1, r = 0;
+    unsigned rank = drail_launch_rank(l), size = drail_launch_size(l);
+    unsigned host = drail_launch_host(l, rank);
+    opts->local = ranks_on(l, host, rank);
+    opts->locals = ranks_on(l, host, size);
     if (opts->ppn)
-        return 0;
-    while (ppn < size && drail_launch_host(l, ppn) == 0)
-        ppn++;
-    while (r < size && drail_launch_host(l, r) == r / ppn)
-        r++;
-    opts->ppn = ppn;
-    if (r == size)
-        return 0;
-    if (!opts->follows)
-        fprintf(stderr,
-                "%s: --ppn: '' is wrong; allowed: a number, as the launched "
-                "ranks are not in equal blocks on their hosts\n",
-                table->command);
-    return 2;
+        return;
+    opts->by_host = true;
+    for (unsigned r = 0; r < size; r++) {
+        unsigned ranks = ranks_on(l, drail_launch_host(l, r), size);
+        opts->ppn = ranks > opts->ppn ? ranks : opts->ppn;
+    }
 }
 
 int launch_open(options_t *opts, const option_table_t *table)
@@ -73,11 +64,10 @@ int launch_open(options_t *opts, const option_table_t *table)
     if (opts->launch && drail_launch_size(opts->launch)) {
         opts->ranks = drail_launch_size(opts->launch);
         opts->follows = drail_launch_rank(opts->launch) > 0;
-        find_locals(opts);
-        return find_ppn(opts, table);
-    }
-    if (!opts->ranks)
+        find_places(opts);
+    } else if (!opts->ranks) {
         opts->ranks = RANKS_DEFAULT;
+    }
     return 0;
 }
 

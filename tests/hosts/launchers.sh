@@ -57,6 +57,10 @@ if command -v slurmctld srun munged >/dev/null; then
     check 'srun, PMI-2, 3 hosts x 2 ranks' job 2 on n1 srun -N 3 -n 6 \
         --ntasks-per-node=2 \
         --mpi=pmi2 "${allgather[@]}"
+    check 'srun, hosts with unequal numbers of ranks' job 2 on n1 srun -N 3 -n 6 \
+        --mpi=pmix -m arbitrary -w n1,n1,n1,n2,n2,n3 "${allgather[@]}"
+    check 'srun, ranks on the hosts in turn' job 2 on n1 srun -N 3 -n 6 \
+        --mpi=pmi2 -m cyclic "${allgather[@]}"
     check 'srun: a rail that is not there' fails "${slurm[@]}" --mpi=pmix -n 2 \
         "$bench" bw --rails tcp-rail3
     [ ${#mpi[@]} -eq 0 ] ||
