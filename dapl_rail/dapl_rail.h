@@ -106,6 +106,8 @@ typedef struct drail_rail_info {
     bool thread_safe;
     bool has_write_immed;      /**< RDMA write with immediate data */
     bool has_atomics;          /**< fetch-and-add, compare-and-swap */
+    bool is_polled;            /**< data move while calls poll for events; for
+                                    who looks at memory alone they come later */
     double nominal_MBps;       /**< link rate per direction if the
                                     provider tells it, else 0 */
     double adapter_MBps;       /**< the same of the adapter */

@@ -127,6 +127,8 @@ void show_rail(const probe_t *probe)
     printf("  %-28s %s\n", "RDMA write with immediate",
            info->has_write_immed ? "yes" : "no");
     printf("  %-28s %s\n", "atomics", info->has_atomics ? "yes" : "no");
+    printf("  %-28s %s\n", "data move",
+           info->is_polled ? "by polling" : "by themselves");
 }
 
 static void info_json(json_t *j, const drail_rail_info_t *info)
@@ -158,6 +160,7 @@ static void info_json(json_t *j, const drail_rail_info_t *info)
     json_bool(j, "thread_safe", info->thread_safe);
     json_bool(j, "has_write_immed", info->has_write_immed);
     json_bool(j, "has_atomics", info->has_atomics);
+    json_bool(j, "is_polled", info->is_polled);
 }
 
 void show_rails_json(const probe_t *probes, unsigned count)

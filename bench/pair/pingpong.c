@@ -6,33 +6,45 @@
 #include "bench/report/result.h"
 #include "loop.h"
 
-#define POLLS_BEFORE_YIELD 1000
+#define LOOKS_BEFORE_CALL  1000
+#define CALLS_BEFORE_YIELD 64 /* of those that move the data themselves */
 #define POLL_TIMEOUT_NS    UINT64_C(30000000000)
+
+/* Gives the peer a chance to run, which may share the core. */
+static int let_run(uint64_t *deadline)
+{
+    uint64_t now = clock_ns();
+    if (!*deadline)
+        *deadline = now + POLL_TIMEOUT_NS;
+    sched_yield();
+    return now > *deadline ? DRAIL_ETIMEOUT : 0;
+}
 
 /*
  * Waits until the last byte of the message has its new value, as perftest's
  * ib_write_lat does (no pause: it would cost a fifth of the latency). Now and
- * then it gives the library a chance to make progress and the peer one to run,
- * for ranks that share a core.
+ * then it gives the library a chance to make progress; at once where it is the
+ * library's calls that move the data.
  */
-static int await_byte(session_t *s, const uint8_t *byte, uint8_t value)
+static int await_byte(session_t *s, const uint8_t *byte, uint8_t value,
+                      bool polled)
 {
     uint64_t deadline = 0;
-    for (unsigned polls = 1; __atomic_load_n(byte, __ATOMIC_ACQUIRE) != value;
-         polls++) {
-        if (polls % POLLS_BEFORE_YIELD)
+    unsigned looks = polled ? 1 : LOOKS_BEFORE_CALL;
+    unsigned calls = polled ? CALLS_BEFORE_YIELD : 1;
+    int rc = 0;
+
+    for (unsigned i = 1; !rc; i++) {
+        if (__atomic_load_n(byte, __ATOMIC_ACQUIRE) == value)
+            return 0;
+        if (i % looks)
             continue;
-        int rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
+        rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
         if (rc != DRAIL_EAGAIN)
             return rc ? rc : DRAIL_EINVAL; /* nobody notifies in this loop */
-        uint64_t now = clock_ns();
-        if (!deadline)
-            deadline = now + POLL_TIMEOUT_NS;
-        if (now > deadline)
-            return DRAIL_ETIMEOUT;
-        sched_yield();
+        rc = i % (looks * calls) ? 0 : let_run(&deadline);
     }
-    return 0;
+    return rc;
 }
 
 /* One message there and one back; the target polls its memory. */
@@ -42,15 +54,16 @@ static int poll_step(loop_run_t *run, uint64_t i, void *arg)
     const drail_xfer_t *xfer = arg;
     size_t last = run->bytes - 1;
     uint8_t value = (uint8_t)(1 + i % 255);
+    bool polled = drail_rail_at(s->rail, run->setup->rail)->is_polled;
     int rc = 0;
 
     if (s->rank != 0)
-        rc = await_byte(s, &s->target[last], value);
+        rc = await_byte(s, &s->target[last], value, polled);
     s->source[last] = value;
     if (!rc)
         rc = drail_put(s->rail, s->peer, xfer, 0, 0, NULL);
     if (!rc && s->rank == 0)
-        rc = await_byte(s, &s->target[last], value);
+        rc = await_byte(s, &s->target[last], value, polled);
     return rc;
 }
 

@@ -125,6 +125,8 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
     info->has_write_immed = offers(provider, DAT_IB_ATTR_IMMED_DATA);
     info->has_atomics = offers(provider, DAT_IB_ATTR_FETCH_AND_ADD) &&
                         offers(provider, DAT_IB_ATTR_CMP_AND_SWAP);
+    const char *progress = attribute(provider, "progress");
+    info->is_polled = progress && !strcmp(progress, "polled");
 
     info->nominal_MBps = rate_of(provider, "link_rate_MBps");
     info->adapter_MBps = rate_of(provider, "adapter_rate_MBps");

@@ -10,8 +10,10 @@ static void own_attributes(struct core_ia *ia)
     struct ofi_ia *oia = ofi_ia(ia);
     core_attribute_add(ia, "fabric", oia->params.provider);
     core_attribute_add(ia, "device", oia->device);
-    if (oia->talks)
+    if (oia->talks) {
         core_attribute_add(ia, "completion", "delivered");
+        core_attribute_add(ia, "progress", "polled");
+    }
     if (ia->can.write_immed)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
 }
