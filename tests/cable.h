@@ -4,6 +4,7 @@
 #define TESTS_CABLE_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,14 @@ static inline int cable_slow(cable_t *cable, uint32_t thousandths)
 {
     cable->last.slow = thousandths;
     return CABLE_WRITE(cable, slow);
+}
+
+/** What is posted from now on never arrives, nobody is told, and nobody can
+ *  connect; false: all that for new connections no more. */
+static inline int cable_mute(cable_t *cable, bool mute)
+{
+    cable->last.mute = mute;
+    return CABLE_WRITE(cable, mute);
 }
 
 /** Breaks the n-th oldest connection of each of the process's IAs of this

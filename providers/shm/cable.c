@@ -41,7 +41,7 @@ static const char *what_is_wrong(int fd)
         return strerror(errno);
     if (pread(fd, &c, size, 0) != (ssize_t)size ||
         (st.st_size && st.st_size != (off_t)size) || c.pulled > 1 ||
-        c.slow >= SHM_CABLE_FULL)
+        c.mute > 1 || c.slow >= SHM_CABLE_FULL)
         return "not a cable";
     for (unsigned i = 0; i < sizeof c.reserved / sizeof c.reserved[0]; i++)
         if (c.reserved[i])

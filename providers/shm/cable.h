@@ -21,7 +21,9 @@ struct shm_cable {
     _Atomic uint32_t end_cuts; /* a change breaks connections of one end: */
     _Atomic uint32_t end_pid;  /* of this process; */
     _Atomic uint32_t end_conn; /* 0: all of them, n: the n-th oldest */
-    uint32_t reserved[10];     /* 0 */
+    _Atomic uint32_t mute;     /* 1: nobody can connect; what is posted from now
+                                  on never arrives, and nobody is told */
+    uint32_t reserved[9];      /* 0 */
 };
 _Static_assert(sizeof(struct shm_cable) == 64, "as documented");
 

@@ -298,6 +298,19 @@ static void carry_out(struct core_ep *ep, const struct core_dto *dto)
     finish(ep, dto, status, due);
 }
 
+/* In a mute cable: it waits until the connection ends. */
+static bool is_lost(struct core_ep *ep, const struct core_dto *dto)
+{
+    static const struct shm_request never = {.due = UINT64_MAX,
+                                             .carried_out = true};
+    struct shm_conn *c = ep->tp;
+    c->lost = c->lost ||
+              atomic_load_explicit(&c->sia->cable->mute, memory_order_relaxed);
+    if (c->lost)
+        queue(ep, dto, &never, false, DAT_DTO_SUCCESS);
+    return c->lost;
+}
+
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;
@@ -307,6 +320,8 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
         finish(ep, dto, DAT_DTO_ERR_FLUSHED, 0);
         return DAT_SUCCESS;
     }
+    if (cable && is_lost(ep, dto))
+        return DAT_SUCCESS;
     uint64_t start = cable && !c->sia->clocks ? shm_now_ns() : 0;
     carry_out(ep, dto);
     if (start)

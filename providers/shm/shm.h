@@ -286,6 +286,7 @@ struct shm_conn {
     atomic_bool aborted; /* broken by a failed request or receive: nothing is
                             posted any more */
     uint32_t cuts;       /* of the rail's cable, before */
+    bool lost;           /* a request, in a mute cable: so are all after it */
     int fd;
     uint64_t deadline;   /* ns, UINT64_MAX none */
     uint64_t linger_end; /* ns: nothing that is due later is waited for */
@@ -423,7 +424,8 @@ double shm_cable_cost(const struct shm_ia *sia);
 void shm_cable_slow_down(const struct shm_ia *sia, uint64_t start);
 static inline bool shm_cable_pulled(const struct shm_ia *sia)
 {
-    return sia->cable && atomic_load(&sia->cable->pulled);
+    return sia->cable &&
+           (atomic_load(&sia->cable->pulled) || atomic_load(&sia->cable->mute));
 }
 /* Has it been pulled since this connection began? */
 static inline bool shm_cable_cut(const struct shm_conn *c)

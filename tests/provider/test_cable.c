@@ -144,6 +144,39 @@ static void out_for_a_moment(void **state)
     pair_close(&p);
 }
 
+/* Nothing arrives, and nobody is told, until the connection is ended; what is
+ * posted behind what was lost is lost, too. */
+static void mute(void **state)
+{
+    (void)state;
+    pair_t p;
+    DAT_EVENT event;
+    unsigned char *before = malloc(IMAGE), *after = malloc(IMAGE);
+    pair_open(&p, PEER_PROCESS);
+    peer_fill(&p.peer, 5);
+    peer_read(&p.peer, before);
+    fill(p.me.mem.data, BYTES, 6);
+    DAT_LMR_TRIPLET iov = local(&p.me.mem, 0, 64);
+    DAT_RMR_TRIPLET target = remote(&p.peer.end.mem, 0, 64);
+    peer_post_recv(&p.peer, 0, 64, 1);
+    assert_int_equal(cable_mute(&cable, true), 0);
+    DAT_OK(dat_ep_post_rdma_write(p.me.ep, 1, &iov, cookie(2), &target, 0));
+    assert_int_equal(cable_mute(&cable, false), 0);
+    DAT_OK(dat_ep_post_send(p.me.ep, 1, &iov, cookie(3), 0));
+    peer_read(&p.peer, after);
+    assert_memory_equal(before, after, IMAGE);
+    assert_int_not_equal(dat_evd_dequeue(p.me.request, &event), DAT_SUCCESS);
+    assert_int_not_equal(dat_evd_dequeue(p.me.conn, &event), DAT_SUCCESS);
+
+    DAT_OK(dat_ep_disconnect(p.me.ep, DAT_CLOSE_ABRUPT_FLAG));
+    EXPECT_DTO(p.me.request, 2, DAT_DTO_ERR_FLUSHED, 0);
+    EXPECT_DTO(p.me.request, 3, DAT_DTO_ERR_FLUSHED, 0);
+    peer_expect_dto(&p.peer, EVD_RECV, 1, DAT_DTO_ERR_FLUSHED, 0);
+    pair_close(&p);
+    free(before);
+    free(after);
+}
+
 /* One connection of several, told by its age. */
 static void one_connection(void **state)
 {
@@ -329,6 +362,7 @@ int main(void)
         cmocka_unit_test(nothing_passes),
         cmocka_unit_test(plugged_again),
         cmocka_unit_test(out_for_a_moment),
+        cmocka_unit_test(mute),
         cmocka_unit_test(one_connection),
         cmocka_unit_test(no_late_write),
         cmocka_unit_test(slower),
