@@ -41,9 +41,10 @@ struct drail {
     unsigned waits;       /* of operations, see progress.c */
     _Atomic bool interrupted;
     _Atomic bool unsettled; /* a link is lost, or has to do with one that is */
-    struct spin spin;      /* of the caller, for events */
-    unsigned turn;         /* roundrobin */
-    struct timing *timing; /* auto, adaptive */
+    struct spin spin;       /* of the caller, for events */
+    unsigned turn;          /* roundrobin */
+    uint64_t looked_ns;     /* for links that are silent */
+    struct timing *timing;  /* auto, adaptive */
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */
 };

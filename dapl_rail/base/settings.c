@@ -282,6 +282,11 @@ static int parse_spin(const char *text, struct values *v)
     return parse_unsigned(text, 0, 1000000, &v->tuning.spin_us);
 }
 
+static int parse_silence(const char *text, struct values *v)
+{
+    return parse_unsigned(text, 0, 86400000, &v->tuning.silence_ms);
+}
+
 static int parse_cache(const char *text, struct values *v)
 {
     return parse_unsigned(text, 0, 65536, &v->tuning.cache_regions);
@@ -324,6 +329,10 @@ static const struct setting settings[] = {
      "1 to 86400000", parse_timeout},
     {"DRAIL_CONNECT_TIMEOUT_MS", "bound of a connect (milliseconds)", "10000",
      "1 to 86400000", parse_connect_timeout},
+    {"DRAIL_SILENCE_MS",
+     "a rail is lost on which nothing is completed for so long, while the peer "
+     "answers over others (milliseconds); 0: never for that",
+     "2000", "0 to 86400000", parse_silence},
     {"DRAIL_PIN", "bind the resident team near its rails", "1", "0 or 1",
      parse_pin},
     {"DRAIL_PIN_BASE", "first core of a rank among the allowed ones", "auto",

@@ -9,6 +9,7 @@
 struct tuning {
     unsigned spin_us;
     unsigned cache_regions;
+    unsigned silence_ms;
     bool extensions;
 };
 

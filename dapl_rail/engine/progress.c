@@ -17,6 +17,7 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/silence.h"
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
@@ -26,7 +27,7 @@
 #define ALONE_SLICE_US  10000u /* the others may only have to give credits */
 #define CHECK_EVENTS    1024u  /* events between looks at the clock */
 #define OTHERS_TURNS    16u    /* polls of what is expected, and one of all */
-#define CHECK_WAITS     1024u  /* waits between looks for new connections */
+#define CHECK_WAITS     1024u  /* waits between looks for all that is rare */
 #define UNTIL_NAP_NS    50000u
 
 int patience_check(struct patience *p)
@@ -39,6 +40,13 @@ int patience_check(struct patience *p)
     if (!p->deadline_ns)
         p->deadline_ns = now + (uint64_t)p->timeout_ms * MS;
     return now >= p->deadline_ns ? DRAIL_ETIMEOUT : 0;
+}
+
+/* Since its first check. */
+static uint64_t waited_ns(const struct patience *p)
+{
+    uint64_t begun = p->deadline_ns - (uint64_t)p->timeout_ms * MS;
+    return job_now(p->t->job) - begun;
 }
 
 /* What may be slept now: up to slice, but not past the deadline. */
@@ -172,6 +180,7 @@ void progress_check(drail_t *t)
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
     attempts_serve(t);
+    silence_look(t);
     lost_serve(t);
 }
 
@@ -212,8 +221,8 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
 {
-    /* also for peers that want a connection while others never let it sleep */
-    if (t->unconnected && !(++t->waits % CHECK_WAITS))
+    /* also while others never let it sleep */
+    if (!(++t->waits % CHECK_WAITS))
         progress_check(t);
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
     /* what other rails have, is for later */
@@ -284,6 +293,8 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
         rc = patience_check(&p);
         if (rc)
             return rc;
+        if (silence_may_be(t, waited_ns(&p))) /* one thread looks */
+            atomic_store_explicit(&t->unsettled, true, memory_order_relaxed);
     }
 }
 

@@ -43,6 +43,7 @@ static bool post(struct link *link, struct dto *d, const struct carried *what)
         return false;
     *carried = *what;
     carried->link = link;
+    carried->bytes = d->local.segment_length;
     DAT_RETURN status = dto_post(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
     if (status == DAT_SUCCESS) {
         c->head++;

@@ -172,6 +172,7 @@ void peer_free(struct peer *peer)
         link_drop(link);
     peer->owner->handlers->release(peer);
     peer->refused[0] = '\0';
+    peer->probed = NULL;
     peer->ending = false;
     peer->absent = false;
     atomic_store(&peer->error, 0);

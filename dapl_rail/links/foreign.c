@@ -65,8 +65,9 @@ static const char *handle(struct slot *slot)
     } else {
         link->carrier.arrived++;
         link->carrier.ack_due = true;
-        wrong = wire->type == WIRE_LOST ? lost_arrived(lane, wire)
-                                        : message_arrived(lane, slot);
+        wrong = wire->type == WIRE_PROBE  ? NULL /* but acknowledged */
+                : wire->type == WIRE_LOST ? lost_arrived(lane, wire)
+                                          : message_arrived(lane, slot);
     }
     slot_return(slot, false);
     carrier_acknowledge(link);

@@ -125,6 +125,7 @@ struct lost {
 struct carried {
     struct link *link; /* that carries it */
     struct link *lane; /* whose it is; NULL: only between the two ends */
+    uint32_t bytes;
     enum carried_as { CARRIED_DATA, CARRIED_MESSAGE, CARRIED_ACK } as;
     uint64_t number; /* DTOs of the lane that are complete with it; 0: no more
                         than before */
@@ -143,6 +144,13 @@ struct carrier {
     uint32_t arrived, ack_sent, ack_done; /* from it */
     bool ack_due;
     struct slot *later; /* what came while threads were at work */
+};
+
+/* How it was at the last look; silence.c. */
+struct silence {
+    uint64_t events;       /* those that had come; UINT64_MAX: none was owed */
+    uint64_t ns;           /* none has come for so long */
+    uint64_t posted, told; /* DTOs, and those that a question has followed */
 };
 
 struct link {
@@ -194,6 +202,7 @@ struct link {
     struct reply replies[REPLIES];
     struct lost lost;
     struct carrier carrier;
+    struct silence silence;
     char why[200];
 } __attribute__((aligned(CACHE_LINE)));
 

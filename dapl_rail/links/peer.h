@@ -50,6 +50,8 @@ struct peer {
     bool given_up;  /* by us: that attempt, … */
     uint32_t asked; /* … which is for these rails */
     DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */
+    struct link *probed;  /* silence.c: over which it was asked last, … */
+    uint32_t probe;       /* … by this message */
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };

@@ -18,6 +18,7 @@ enum wire_type {
     /* of no link, or for another one than that which brings them; carrier.h */
     WIRE_IMMED,  /* its RDMA write with this immediate data in id has come */
     WIRE_LOST,   /* is lost: deaths in seq, epoch in id, received in bytes */
+    WIRE_PROBE,  /* is the sender's peer there? */
     WIRE_CARRIED /* so many such messages have come, in seq */
 };
 

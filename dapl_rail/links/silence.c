@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A wire that drops all is told to neither end, and verbs repeat for long what
+ * is under way, or for ever. So now and then whoever waits looks whether each
+ * link that owes an event has had one. Meanwhile the peer is asked over another
+ * link, again and again: only the time in which it answers counts, for one that
+ * is stopped, or computes, takes nothing from a wire either.
+ *
+ * DTOs without an event owe none: where nothing else does, a question follows
+ * them over their own link, as its event tells of all before.
+ */
+#include "dapl_rail/links/silence.h"
+
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/carrier.h"
+#include "dapl_rail/links/journal.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+
+#define BYTE_NS 100u /* 10 MB/s: the slowest wire that is none */
+#define NOTHING UINT64_MAX
+
+/* DTOs of its own that are posted on its EP. */
+static uint64_t posted_on(const struct link *link)
+{
+    if (link->state == LINK_UP)
+        return link->posted;
+    return link->lost.carrier == link ? link->lost.at : link->retired;
+}
+
+/* The DTO whose event is next; NULL: it owes none. */
+static const struct op *op_next(const struct link *link)
+{
+    const struct op *op = &link->ops[link->ops_tail & link->ops_mask];
+    return link->ops_tail != link->ops_head && op->posted <= posted_on(link)
+               ? op
+               : NULL;
+}
+
+static const struct carried *carried_next(const struct link *link)
+{
+    const struct carrier *c = &link->carrier;
+    return c->tail != c->head ? &c->ring[c->tail % CARRIED] : NULL;
+}
+
+/* Changes with each event; NOTHING: none is owed. */
+static uint64_t events_of(const struct link *link)
+{
+    if (link->ep_state != EP_UP || (!op_next(link) && !carried_next(link)))
+        return NOTHING;
+    return link->retired + link->carrier.tail;
+}
+
+/* What a slow wire needs for the next one. */
+static uint64_t slow_ns(const struct link *link)
+{
+    const struct op *op = op_next(link);
+    const struct carried *carried = carried_next(link);
+    uint64_t bytes = carried ? carried->bytes : 0;
+    for (uint64_t n = link->retired; op && n != op->posted; n++)
+        bytes += journal_at(link, n)->bytes;
+    return bytes * BYTE_NS;
+}
+
+static bool ask(struct link *way)
+{
+    const struct wire wire = {.type = WIRE_PROBE,
+                              .lane = (uint16_t)lane_number(way)};
+    return way->ep_state == EP_UP && carrier_send(way, NULL, 0, &wire, NULL, 0);
+}
+
+/* Has the peer answered since the last look? */
+static bool is_answered(const struct peer *peer)
+{
+    const struct link *way = peer->probed;
+    return way && way->ep_state == EP_UP &&
+           carrier_acknowledged(way, peer->probe);
+}
+
+/* The link that has brought an answer, else the one after it. */
+static struct link *way_for(const struct peer *peer, bool answered)
+{
+    struct link *link, *first = NULL;
+    bool after = false;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+        bool same = link == peer->probed;
+        if (link->ep_state == EP_UP && (after || (answered && same)))
+            return link;
+        if (link->ep_state == EP_UP && !first)
+            first = link;
+        after |= same;
+    }
+    return first;
+}
+
+static void ask_again(struct peer *peer, bool answered)
+{
+    struct link *way = way_for(peer, answered);
+    bool sent = way && ask(way);
+    peer->probed = way;
+    if (way) /* or whatever is sent next */
+        peer->probe = way->carrier.sent + !sent;
+}
+
+/* What is posted without an event has been for a while. */
+static void ask_behind(struct link *link)
+{
+    struct silence *s = &link->silence;
+    bool rests = s->posted == link->posted;
+    s->posted = link->posted;
+    if (rests && s->told != link->posted && link->state == LINK_UP &&
+        link->posted != link->retired && s->events == NOTHING && ask(link))
+        s->told = link->posted;
+}
+
+/* Does it owe an event since the last look? */
+static bool waits(struct link *link, uint64_t passed_ns, bool answered)
+{
+    struct silence *s = &link->silence;
+    uint64_t events = events_of(link);
+    bool same = events != NOTHING && events == s->events;
+    s->events = events;
+    s->ns = same && answered ? s->ns + passed_ns : 0;
+    return same;
+}
+
+static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
+{
+    struct link *link;
+    unsigned at = 0;
+    bool answered = is_answered(peer), any = false;
+    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+        if (!link->journal)
+            return;
+        any |= waits(link, passed_ns, answered);
+        ask_behind(link);
+        if (link->silence.ns > limit_ns + slow_ns(link))
+            link_lost(link, DRAIL_EPEER,
+                      "nothing came to its end for %lu ms, though the peer "
+                      "answered over other rails",
+                      (unsigned long)(link->silence.ns / MS));
+    }
+    if (any)
+        ask_again(peer, answered);
+    else
+        peer->probed = NULL;
+}
+
+void silence_look(drail_t *t)
+{
+    uint64_t limit = t->tuning.silence_ms * MS, every = limit / SILENCE_LOOKS;
+    uint64_t now = limit ? job_now(t->job) : 0;
+    uint64_t passed = now - t->looked_ns;
+    if (!limit || t->parallel || passed < every)
+        return;
+    t->looked_ns = now;
+    if (passed > 2 * every) /* nobody has looked, perhaps for long */
+        passed = every;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        struct peer *peer = &t->peers[p];
+        if (peer->connected && !peer->ending && !atomic_load(&peer->error))
+            look_at(peer, limit, passed);
+    }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A cable that is mute: nothing arrives, and nobody is told. The ranks find out
+ * and go on over the other rail, but not while one of them is stopped: that
+ * keeps silent on all of them.
+ */
+#include <signal.h>
+
+#include "failover.h"
+#include "tests/cable.h"
+
+#define SILENCE_MS 200
+
+static cable_t cable; /* of the first rail */
+
+/* In memory that the ranks share. */
+static _Atomic pid_t *stopped;
+
+static void use_mute(struct rank *r, bool mute)
+{
+    barrier(r);
+    if (r->rank == 0)
+        check(!cable_mute(&cable, mute));
+    barrier(r);
+}
+
+static uint64_t failures(const struct rank *r)
+{
+    return stats_sum(r).failures;
+}
+
+static void mute_rail(struct rank *r)
+{
+    struct script s;
+    script_open(r, &s);
+    script_run(r, &s, 1);
+    use_mute(r, true);
+    script_run(r, &s, 2);
+    check(failures(r) == 1);
+    use_mute(r, false);
+    await_rails(r);
+    script_run(r, &s, 3);
+    check(failures(r) == 1);
+    script_close(r, &s);
+}
+
+/* What is under way has no event of its own. */
+static void mute_notes(struct rank *r)
+{
+    enum { NOTES = 4 };
+    use_mute(r, true);
+    for (unsigned i = 0; i < NOTES; i++)
+        expect(r, 0, drail_notify(r->t, r->peer, DRAIL_ALL_RAILS, i));
+    for (unsigned i = 0; i < NOTES; i++)
+        await_note(r, i);
+    check(failures(r) == 1);
+    use_mute(r, false);
+    await_rails(r);
+}
+
+static void look_for(struct rank *r, double time)
+{
+    for (double end = seconds() + time; seconds() < end;)
+        expect(r, DRAIL_ETIMEOUT, drail_notify_wait(r->t, r->peer, NULL, 1));
+}
+
+/* Rank 1 is stopped for three times as long. */
+static void stopped_peer(struct rank *r)
+{
+    struct memory m;
+    drail_req_t req;
+    memory_open(r, &m, 2 * STRIPED);
+    use_mute(r, true);
+    if (r->rank == 1) {
+        *stopped = getpid();
+        raise(SIGSTOP);
+        await_note(r, 7);
+    } else {
+        drail_xfer_t x = memory_xfer(r, &m, 2 * STRIPED);
+        while (!*stopped)
+            nap(1);
+        expect(r, 0,
+               drail_put(r->t, 1, &x, DRAIL_NOTIFY | DRAIL_NOWAIT, 7, &req));
+        look_for(r, 3 * SILENCE_MS / 1e3);
+        check(stats_sum(r).up);
+        kill(*stopped, SIGCONT);
+        expect(r, 0, drail_wait(r->t, &req, -1));
+        check(failures(r) == 1);
+    }
+    use_mute(r, false);
+    await_rails(r);
+    memory_close(r, &m);
+}
+
+static void nonthreaded(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+}
+
+static void threaded(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->engine = DRAIL_ENGINE_THREADED;
+}
+
+static const struct test tests[] = {
+    {"a mute rail", 2, mute_rail, nonthreaded, 0},
+    {"a mute rail, threads", 2, mute_rail, threaded, 0},
+    {"notifications on a mute rail", 2, mute_notes, nonthreaded, 0},
+    {"a peer that is stopped", 2, stopped_peer, nonthreaded, 0},
+};
+
+int main(int argc, char **argv)
+{
+    const char *folder = cables_folder();
+    char ms[16];
+    snprintf(ms, sizeof ms, "%d", SILENCE_MS);
+    setenv("DRAIL_SILENCE_MS", ms, 1);
+    stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(folder && stopped != MAP_FAILED &&
+          !cable_grasp(&cable, folder, "shm0"));
+    int failed =
+        run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    cable_drop(&cable, folder, "shm0");
+    unlink(strcat(strcpy((char[99]){0}, folder), "/shm1"));
+    rmdir(folder);
+    return failed;
+}
