@@ -59,6 +59,8 @@ static void both_up(struct rank *r)
         check(rc == 0 || rc == DRAIL_ETIMEOUT);
         heard |= rc == 0;
     }
+    expect(r, 0, drail_fence(r->t, r->peer));
+    barrier(r);
 }
 
 static void hears_late(struct rank *r, unsigned rank)
