@@ -21,10 +21,22 @@ static bool has_links(const struct peer *peer)
     return peer_next(peer, UINT32_MAX, &at) != NULL;
 }
 
+/* Events of an EP that is gone must not be taken for those of the next one,
+ * which may get its handle. */
+static void take_events(drail_t *t)
+{
+    for (unsigned r = 0; r < t->nrails; r++)
+        rail_check(&t->rails[r]);
+}
+
 static int begin(struct peer *peer)
 {
     drail_t *t = peer->owner;
-    return t->job->rank < peer->rank ? connect_ask(t, peer) : knock(peer);
+    if (t->job->rank < peer->rank)
+        return connect_ask(t, peer);
+    if (knock_expire(peer))
+        take_events(t);
+    return knock(peer);
 }
 
 /* Where ranks of one host can't reach each other inside it, though all said
@@ -39,16 +51,12 @@ static bool goes_outside(struct peer *peer)
     return true;
 }
 
-/* Events of the EP that is gone must not be taken for those of the next one,
- * which may get its handle. */
 static void stop_knocking(struct peer *peer)
 {
-    drail_t *t = peer->owner;
     if (!peer->knock_ns)
         return;
     knock_end(peer);
-    for (unsigned r = 0; r < t->nrails; r++)
-        rail_check(&t->rails[r]);
+    take_events(peer->owner);
 }
 
 int attempt_step(struct peer *peer)

@@ -10,12 +10,20 @@
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 
-#define FIRST_MS 2u
-#define AGAIN_MS 50u
+#define FIRST_MS  2u
+#define AGAIN_MS  50u   /* after an answer, twice as long after each refusal */
+#define SILENT_MS 1000u /* for an answer, twice as long for the next one */
+#define TRIES     4u    /* refused by a provider: it may have had too many */
+#define DOUBLINGS 8u
 
 static void in_ms(struct peer *peer, unsigned ms)
 {
     peer->knock_ns = job_now(peer->owner->job) + ms * MS;
+}
+
+static unsigned longer(const struct peer *peer, unsigned ms)
+{
+    return ms << (peer->unanswered < DOUBLINGS ? peer->unanswered : DOUBLINGS);
 }
 
 static int ask(struct peer *peer)
@@ -33,6 +41,7 @@ static int ask(struct peer *peer)
         peer->knock = DAT_HANDLE_NULL;
         return dat_fail(rail, "dat_ep_create", status);
     }
+    in_ms(peer, longer(peer, SILENT_MS));
     status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address,
                             peer->cards[r].conn_qual, DAT_TIMEOUT_INFINITE,
                             sizeof hello, &hello, DAT_QOS_BEST_EFFORT,
@@ -61,10 +70,20 @@ static void let_go(struct peer *peer)
     peer->knock = DAT_HANDLE_NULL;
 }
 
+bool knock_expire(struct peer *peer)
+{
+    if (!peer->knock || job_now(peer->owner->job) < peer->knock_ns)
+        return false;
+    let_go(peer);
+    peer->unanswered++;
+    return true;
+}
+
 void knock_end(struct peer *peer)
 {
     let_go(peer);
     peer->knock_ns = 0;
+    peer->unanswered = 0;
 }
 
 /* Another process may listen now where the peer did. */
@@ -88,9 +107,13 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
         struct peer *peer = &t->peers[p];
         if (peer->knock != ep)
             continue;
+        bool answered = is_answer(rail, peer, event);
         let_go(peer);
-        in_ms(peer, AGAIN_MS);
-        if (peer->connected || is_answer(rail, peer, event))
+        peer->unanswered = answered ? 0 : peer->unanswered + 1;
+        in_ms(peer, longer(peer, AGAIN_MS));
+        if (peer->connected || answered ||
+            (event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED &&
+             peer->unanswered < TRIES))
             continue;
         snprintf(peer->refused, sizeof peer->refused, "rank %u over %s: %s",
                  peer->rank, rail->info.name, text);

@@ -6,6 +6,8 @@
 #ifndef DRAIL_LINKS_KNOCK_H
 #define DRAIL_LINKS_KNOCK_H
 
+#include <stdbool.h>
+
 #include <dat2/udat.h>
 
 #include "dapl_rail/dapl_rail.h"
@@ -16,6 +18,9 @@ struct rail;
 /* Knocks if it is time: soon after the first call, for mostly the peer comes by
  * itself, and again some time after each answer. 0 or an error. */
 int knock(struct peer *peer);
+/* One that has not been answered for long is taken for lost, and will be
+ * repeated: its EP is gone. False: there is none such. */
+bool knock_expire(struct peer *peer);
 /* It is not needed any more. */
 void knock_end(struct peer *peer);
 /* A connection event of an EP that is no link's, and what it says: is it the
