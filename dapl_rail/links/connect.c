@@ -11,6 +11,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
@@ -49,13 +50,14 @@ static void established(struct link *link,
         return;
     }
     link->ep_state = EP_UP;
+    link->established = true;
     if (link->state == LINK_LOST) {
         link->lost.again_ns = job_now(link->rail->owner->job);
         peer_unsettle(link->peer);
     } else {
         link->state = LINK_UP;
+        link_pay(link); /* what answers a message that came before this */
     }
-    link->established = true;
 }
 
 static const char *connection_text(DAT_EVENT_NUMBER number)
