@@ -80,6 +80,11 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     if (rc)
         return rc;
     *old = mail->answer.old;
+    if (mail->answer.status == DRAIL_ENOTSUP)
+        return fail(t, DRAIL_ENOTSUP,
+                    "rank %u is reached outside its host, and others inside "
+                    "it: atomics of the two would not know of one another",
+                    peer->rank);
     if (mail->answer.status)
         return fail(t, DRAIL_EACCESS, "rank %u refused the atomic", peer->rank);
     return 0;

@@ -18,6 +18,7 @@
 #include "dapl_rail/job/host.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/reach.h"
 #include "dapl_rail/rails/rail.h"
 
 #define CARDS_VERSION 1u
@@ -241,20 +242,6 @@ static uint32_t between(const drail_t *t, const struct card_set *all,
     return inside ? inside : outside(t, a, b);
 }
 
-/* Ways are compared on rails to another host, if there is one: there most is
- * to be gained. */
-static uint32_t rails_to_measure(const drail_t *t, const struct card_set *all)
-{
-    const struct card_set *mine = &all[t->job->rank];
-    uint32_t rails = 0;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        uint32_t reach = p == t->job->rank ? 0 : t->peers[p].rails;
-        if (reach && (!rails || !same_host(mine, &all[p])))
-            rails = reach;
-    }
-    return rails ? rails : all_rails(t);
-}
-
 static void find_reach(drail_t *t, const struct card_set *all)
 {
     for (unsigned a = 0; a < t->job->size; a++)
@@ -269,7 +256,7 @@ static void find_reach(drail_t *t, const struct card_set *all)
             peer->outside = 0;
         peer_take(peer, peer->inside);
     }
-    t->measured = rails_to_measure(t, all);
+    reach_measured(t);
 }
 
 static void take(drail_t *t, const struct card_set *all)

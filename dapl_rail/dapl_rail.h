@@ -705,7 +705,9 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. Uses the IB extensions where offered, else, or where no
  * rail reaches every rank, a message to the target, which serves it inside its
- * own calls. After DRAIL_ETIMEOUT it may still be carried out; the next atomic
+ * own calls. It refuses one of a rank of its host that could not be connected
+ * inside it (DRAIL_ENOTSUP) while there are connections inside, whose atomics
+ * would not know of this one. After DRAIL_ETIMEOUT it may still be carried out; the next atomic
  * by message to the same target waits for that first. With the extensions,
  * while that rail is broken: DRAIL_EPEER; of one that was under way, the
  * sentence says that nobody knows whether it has been carried out.

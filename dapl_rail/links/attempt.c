@@ -6,8 +6,11 @@
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/reach.h"
 #include "dapl_rail/links/requests.h"
 #include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/timing.h"
+#include "dapl_rail/stripe/way.h"
 
 void attempt_want(struct peer *peer)
 {
@@ -59,6 +62,19 @@ static void stop_knocking(struct peer *peer)
     take_events(peer->owner);
 }
 
+static void settle(struct peer *peer)
+{
+    drail_t *t = peer->owner;
+    peer->connected = true;
+    peer->wanted = false;
+    t->unconnected--;
+    stop_knocking(peer);
+    if (reach_measured(t)) {
+        timing_begin(t);
+        way_settle(t);
+    }
+}
+
 int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
@@ -68,10 +84,7 @@ int attempt_step(struct peer *peer)
         return rc;
     bool ending = connect_renew(t, peer);
     if (connect_done(t, peer)) {
-        peer->connected = true;
-        peer->wanted = false;
-        t->unconnected--;
-        stop_knocking(peer);
+        settle(peer);
         return 0;
     }
     rc = ending ? 0 : connect_error(peer);

@@ -2,10 +2,12 @@
 #include "dapl_rail/messages/remote_atomic.h"
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/rails/rail.h"
 
 static bool complete(const struct slot *slot)
 {
@@ -19,12 +21,31 @@ static bool may_serve(const struct link *link, const struct wire_atomic *a)
                       a->address, 8, DRAIL_ACCESS_REMOTE_ATOMIC);
 }
 
+/* Does a rank do atomics of the provider's here, which know nothing of ours?
+ * One of that rail's that is connected may do so at any time. */
+static bool others_inside(const struct link *link)
+{
+    const drail_t *t = link->rail->owner;
+    uint32_t common = t->common;
+    if (!common || common & RAIL_BIT(link->rail->index) ||
+        !t->rails[__builtin_ctz(common)].atomics)
+        return false;
+    for (unsigned p = 0; p < t->job->size; p++) {
+        unsigned at = 0;
+        if (peer_next(&t->peers[p], common, &at))
+            return true;
+    }
+    return false;
+}
+
 static void serve(const struct link *link, struct wire_atomic *a)
 {
     uint64_t *at = (uint64_t *)(uintptr_t)a->address;
     a->status = 0;
     if (!may_serve(link, a)) {
         a->status = DRAIL_EACCESS;
+    } else if (others_inside(link)) {
+        a->status = DRAIL_ENOTSUP;
     } else if (a->op == DRAIL_FETCH_ADD) {
         a->old = __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
     } else {
