@@ -117,6 +117,10 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 PLAIN_ONLY := dapltest dtest tcp docs install layers
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
+# They compare rates or times, or need the machine: nothing runs beside them.
+TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
+              /test_unequal_rails,/link_model
+
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \
   $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
@@ -127,6 +131,7 @@ test: tests
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(TSAN) tests
 	$(MAKE) $(FUZZ) fuzzers
-	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
+	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run --alone '$(TEST_ALONE)' \
+	  $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
 	  $(FUZZ_TESTS) $(HOSTS_TESTS)
 	@$(HOSTS_FIGURES)

@@ -26,5 +26,5 @@ HOSTS_FIGURES = cat /dev/null $(patsubst %,%.figures,$(HOSTS_TESTS)) 2>/dev/null
 
 .PHONY: test-hosts
 test-hosts: tests
-	@tests/run $(if $(TESTS),--match '$(TESTS)') $(HOSTS_TESTS)
+	@tests/run --jobs 1 $(if $(TESTS),--match '$(TESTS)') $(HOSTS_TESTS)
 	@$(HOSTS_FIGURES)
