@@ -6,53 +6,37 @@
 # the seed of a run is told.
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
-count=${1:-${COUNT:-6}} seed=${2:-${SEED:-$((RANDOM))}}
+# shellcheck source=tests/hosts/flood.bash
+. "$SOURCE/tests/hosts/flood.bash"
+count=${1:-${COUNT:-8}} seed=${2:-${SEED:-$((RANDOM))}}
 export COUNT=$count SEED=$seed
-LIMIT=$((60 + 8 * count)) inside --hosts 2 --rails 2 --rate 1gbit
+rate=1gbit
+LIMIT=$((60 + 8 * count)) inside --hosts 2 --rails 2 --rate $rate
 
 RANDOM=$seed
-pick() { shift $((RANDOM % $#)); echo "$1"; }
 
 # a rail is away for a moment; the other one stays
 disturb()
 {
-    local rail host how
-    rail=$(pick rail0 rail1) host=$(pick n1 n2 'n1 n2')
-    how=$(pick cut cut drop rate)
+    local rail hosts how pause rates
+    pick rail0 rail1 && rail=$picked
+    pick n1 n2 'n1 n2' && hosts=$picked
+    pick cut cut cut drop rate && how=$picked
+    pick .05 .1 .3 .6 && pause=$picked
+    pick 50 300 && rates=$picked
     # shellcheck disable=SC2086 # hosts are words
-    if [ "$how" = rate ]; then
-        testbed rate "$rail" "$(pick 50 300)" $host
-    else
-        testbed "$how" "$rail" $host
-    fi
-    sleep "0.$(pick 05 1 3 6)"
+    case $how in
+    rate) testbed rate "$rail" "$rates" $hosts ;;
+    *) testbed "$how" "$rail" $hosts ;;
+    esac
+    [ "$how" != cut ] || { breaks=1 && soon lost; }
+    sleep "$pause"
     # shellcheck disable=SC2086
-    if [ "$how" = rate ]; then
-        testbed rate "$rail" 1gbit $host
-    else
-        testbed mend "$rail" $host
-    fi
-    # until both ends use it again: who has no rail left is gone
-    sleep "$(pick 4 5)"
+    case $how in
+    rate) testbed rate "$rail" $rate $hosts ;;
+    *) testbed mend "$rail" $hosts ;;
+    esac
 }
 
-flood()
-{
-    local pid
-    ranks 2 1 "$BUILD/test/hosts/flood" --rails tcp-rail0,tcp-rail1 \
-        --seed "$seed" --until "$work/over" >"$work/out" 2>&1 &
-    pid=$!
-    soon grep -q begins "$work/out" || kill $pid
-    for ((i = 0; i < count; i++)); do
-        kill -0 $pid 2>/dev/null || break
-        disturb
-    done
-    touch "$work/over"
-    await_exit $pid 60 && return 0
-    echo "after $i of $count, seed $seed:"
-    cat "$work/out"
-    return 1
-}
-
-check "$count cuts, seed $seed" flood
-grep puts "$work/out"
+check "$count cuts, seed $seed" flood_under "$count" disturb ranks 2 1 \
+    "$BUILD/test/hosts/flood" --rails tcp-rail0,tcp-rail1 --seed "$seed"

@@ -12,8 +12,11 @@
  *   gets      from memory of known content
  *   atomics   with --atomics: as many additions as asked for
  *
- * flood [--rails A,B] [--ranks N] [--seconds S] [--until FILE] [--seed N]
- *       [--atomics]
+ * While all rails of rank R are up, the file that --up names, with .R behind
+ * it, holds how often one was lost.
+ *
+ * flood [--rails A,B] [--ranks N] [--seconds S] [--until FILE] [--up FILE]
+ *       [--seed N] [--atomics]
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -66,6 +69,7 @@ struct message {
 static struct options {
     double seconds;
     const char *until; /* it exists: the end, too */
+    const char *up;
     uint64_t seed;
     bool atomics;
     drail_config_t rails;
@@ -88,6 +92,8 @@ struct flood {
     bool getting;
     size_t get_offset, get_bytes;
 
+    bool told_up;
+    uint64_t losses;
     uint32_t sent, received, gets, bares, sums;
     bool turn;              /* this rank's */
     bool stops, peer_stops; /* no more puts */
@@ -181,6 +187,34 @@ static bool went(struct flood *f, int rc, const char *what)
     f->longest = pause > f->longest ? pause : f->longest;
     f->moved = now;
     return true;
+}
+
+static void told(struct flood *f, FILE *file)
+{
+    if (!file || fprintf(file, "%" PRIu64 "\n", f->losses) < 0 || fclose(file))
+        wrong(f, "%s can't be written", options.up);
+}
+
+/* Whoever cuts rails waits until they are back. */
+static void tell_up(struct flood *f)
+{
+    char path[4096];
+    uint64_t losses = 0;
+    bool up = true;
+    for (unsigned i = 0; i < drail_nrails(f->r->t); i++) {
+        drail_rail_stats_t stats;
+        drail_rail_stats(f->r->t, i, &stats);
+        up &= stats.up;
+        losses += stats.failures;
+    }
+    if (up == f->told_up && losses == f->losses)
+        return;
+    f->told_up = up;
+    f->losses = losses;
+    snprintf(path, sizeof path, "%s.%u", options.up, f->r->rank);
+    unlink(path);
+    if (up)
+        told(f, fopen(path, "w"));
 }
 
 /* -------------------------------------------------------------- puts --- */
@@ -474,6 +508,8 @@ static void flood(struct rank *r)
     fflush(stdout);
     f.begin = f.moved = seconds();
     while (!all_done(&f)) {
+        if (options.up)
+            tell_up(&f);
         if (!step(&f) && !notified(&f, 1) && seconds() - f.moved > HANGS_S)
             wrong(&f, "nothing has moved for %d s", HANGS_S);
     }
@@ -508,7 +544,8 @@ static void usage(const char *option)
 {
     fprintf(stderr,
             "flood: %s is wrong; allowed: [--rails A,B] [--ranks N] "
-            "[--seconds S] [--until FILE] [--seed N] [--atomics]\n",
+            "[--seconds S] [--until FILE] [--up FILE] [--seed N] "
+            "[--atomics]\n",
             option);
     exit(2);
 }
@@ -520,6 +557,7 @@ int main(int argc, char **argv)
         {"ranks", required_argument, NULL, 'n'},
         {"seconds", required_argument, NULL, 's'},
         {"until", required_argument, NULL, 'u'},
+        {"up", required_argument, NULL, 'U'},
         {"seed", required_argument, NULL, 'S'},
         {"atomics", no_argument, NULL, 'a'},
         {0},
@@ -541,6 +579,9 @@ int main(int argc, char **argv)
             break;
         case 'u':
             options.until = optarg;
+            break;
+        case 'U':
+            options.up = optarg;
             break;
         case 'S':
             options.seed = strtoull(optarg, NULL, 0);

@@ -17,16 +17,6 @@ case $SOURCE/ in
 /tmp/*) skip "hosts don't see $SOURCE: a project below /tmp is not tried" ;;
 esac
 
-# soon COMMAND…: it succeeds within 30 s
-soon()
-{
-    for _ in $(seq 600); do
-        "$@" && return 0
-        sleep 0.05
-    done
-    return 1
-}
-
 # inside TESTBED-OPTIONS…: the rest of the script runs beside such hosts, in
 # at most $LIMIT seconds. They share $work; rail0 is IA tcp-rail0, and so on.
 inside()

@@ -4,10 +4,9 @@
 #                               elsewhere; ends with a line of figures
 #
 # Each tests/hosts/*.sh is a script; $(FLOOD) is what some of them run.
-# cuts.sh is run by hand until rails that break are survived.
 
 HOSTS_TESTS := $(patsubst tests/%.sh,$(TEST_BIN)/%,\
-                 $(filter-out %/cuts.sh,$(wildcard tests/hosts/*.sh)))
+                 $(wildcard tests/hosts/*.sh))
 FLOOD       := $(TEST_BIN)/hosts/flood
 
 $(HOSTS_TESTS): $(TEST_BIN)/%: tests/%.sh

@@ -33,6 +33,16 @@ check()
     fi
 }
 
+# soon COMMAND…: it succeeds within 30 s
+soon()
+{
+    for _ in $(seq 600); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
 # waits up to 10 s until FILE has TEXT
 await_text()
 {

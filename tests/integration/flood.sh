@@ -1,11 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What tests/hosts/flood sends in all ways at once, comes once, in order and
-# unchanged over rails that nobody cuts.
+# unchanged: over rails that nobody cuts, and over some whose cables are pulled,
+# or whose connections break, at random. By hand: COUNT=200 flood.sh
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
+# shellcheck source=tests/hosts/flood.bash
+. "$SOURCE/tests/hosts/flood.bash"
 
-flood=$BUILD/test/hosts/flood
+program=$BUILD/test/hosts/flood
+count=${COUNT:-4} seed=${SEED:-$RANDOM}
 
 floods()
 {
@@ -16,6 +20,45 @@ floods()
 }
 
 check 'two rails, one thread' floods \
-    DRAIL_ENGINE=nonthreaded "$flood" --seconds 1 --atomics
-check 'three rails, threads' floods "$flood" --rails shm0,shm1,shm2 --seconds 1
-check 'two pairs' floods "$flood" --ranks 4 --seconds 1 --seed 7
+    DRAIL_ENGINE=nonthreaded "$program" --seconds 1 --atomics
+check 'three rails, threads' floods "$program" --rails shm0,shm1,shm2 --seconds 1
+check 'two pairs' floods "$program" --ranks 4 --seconds 1 --seed 7
+
+cable()
+{
+    local rail=$1
+    shift
+    "$SOURCE/scripts/cable" "$DAPL_SHM_CABLES/$rail" "$@"
+}
+
+disturb()
+{
+    local rail how pause
+    pick shm0 shm1 && rail=$picked
+    pick pull pull cut slow && how=$picked
+    pick .01 .05 .1 && pause=$picked
+    [ $how = slow ] || breaks=1
+    case $how in
+    pull)
+        cable "$rail" down
+        soon lost
+        sleep "$pause"
+        cable "$rail" up
+        ;;
+    cut) cable "$rail" cut ;;
+    slow)
+        cable "$rail" slow 0.1
+        sleep "$pause"
+        cable "$rail" slow 1
+        ;;
+    esac
+}
+
+export DAPL_SHM_CABLES=$work/cables
+mkdir "$DAPL_SHM_CABLES"
+RANDOM=$seed
+for engine in nonthreaded threaded; do
+    check "cables, $engine, $count times, seed $seed" \
+        flood_under "$count" disturb env DRAIL_ENGINE=$engine \
+        "$program" --rails shm0,shm1 --seed "$seed"
+done
