@@ -5,6 +5,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -116,7 +117,8 @@ void carrier_acknowledge(struct link *link)
     struct carrier *c = &link->carrier;
     const struct wire wire = {.type = WIRE_CARRIED,
                               .lane = (uint16_t)lane_number(link),
-                              .seq = c->arrived};
+                              .seq = c->arrived,
+                              .bytes = peer_ahead(link->peer)};
     unsigned char *slot = ack_slot(link, c->ack_sent);
     if (!c->ack_due || c->ack_sent - c->ack_done == WINDOW ||
         !has_room(link, CARRIED_ACK))

@@ -27,12 +27,13 @@ static const char *lost_arrived(struct link *lane, const struct wire *wire)
     return NULL;
 }
 
-static const char *acknowledged(struct link *link, uint32_t number)
+static const char *acknowledged(struct link *link, const struct wire *wire)
 {
     struct carrier *c = &link->carrier;
-    if (number - c->acked > c->sent - c->acked)
+    if (wire->seq - c->acked > c->sent - c->acked)
         return "acknowledgement";
-    c->acked = number;
+    c->acked = wire->seq;
+    link->peer->ahead = wire->bytes;
     return NULL;
 }
 
@@ -61,7 +62,7 @@ static const char *handle(struct slot *slot)
         return "lane";
     peer_unsettle(link->peer);
     if (wire->type == WIRE_CARRIED) {
-        wrong = acknowledged(link, wire->seq);
+        wrong = acknowledged(link, wire);
     } else {
         link->carrier.arrived++;
         link->carrier.ack_due = true;

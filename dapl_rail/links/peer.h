@@ -53,6 +53,7 @@ struct peer {
     DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */
     struct link *probed;  /* silence.c: over which it was asked last, … */
     uint32_t probe;       /* … by this message */
+    uint64_t ahead;       /* bytes that it had under way when it answered */
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
 };

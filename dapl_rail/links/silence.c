@@ -12,54 +12,30 @@
 #include "dapl_rail/links/silence.h"
 
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/carrier.h"
-#include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
 #define BYTE_NS 100u /* 10 MB/s: the slowest wire that is none */
 #define NOTHING UINT64_MAX
 
-/* DTOs of its own that are posted on its EP. */
-static uint64_t posted_on(const struct link *link)
-{
-    if (link->state == LINK_UP)
-        return link->posted;
-    return link->lost.carrier == link ? link->lost.at : link->retired;
-}
-
-/* The DTO whose event is next; NULL: it owes none. */
-static const struct op *op_next(const struct link *link)
-{
-    const struct op *op = &link->ops[link->ops_tail & link->ops_mask];
-    return link->ops_tail != link->ops_head && op->posted <= posted_on(link)
-               ? op
-               : NULL;
-}
-
-static const struct carried *carried_next(const struct link *link)
-{
-    const struct carrier *c = &link->carrier;
-    return c->tail != c->head ? &c->ring[c->tail % CARRIED] : NULL;
-}
-
 /* Changes with each event; NOTHING: none is owed. */
 static uint64_t events_of(const struct link *link)
 {
-    if (link->ep_state != EP_UP || (!op_next(link) && !carried_next(link)))
-        return NOTHING;
-    return link->retired + link->carrier.tail;
+    return link->ep_state == EP_UP && link_owes(link)
+               ? link->retired + link->carrier.tail
+               : NOTHING;
 }
 
-/* What a slow wire needs for the next one. */
-static uint64_t slow_ns(const struct link *link)
+/* For longer than a slow wire needs? What the peer reads takes the same way as
+ * what is posted here. */
+static bool is_silent(const struct link *link, uint64_t limit_ns)
 {
-    const struct op *op = op_next(link);
-    const struct carried *carried = carried_next(link);
-    uint64_t bytes = carried ? carried->bytes : 0;
-    for (uint64_t n = link->retired; op && n != op->posted; n++)
-        bytes += journal_at(link, n)->bytes;
-    return bytes * BYTE_NS;
+    uint64_t mine = link_ahead(link), its = link->peer->ahead;
+    uint64_t ns = link->silence.ns;
+    return ns > limit_ns &&
+           (ns - limit_ns) / BYTE_NS > (mine > its ? mine : its);
 }
 
 static bool ask(struct link *way)
@@ -135,7 +111,7 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
             return;
         any |= waits(link, passed_ns, answered);
         ask_behind(link);
-        if (link->silence.ns > limit_ns + slow_ns(link))
+        if (is_silent(link, limit_ns))
             link_lost(link, DRAIL_EPEER,
                       "nothing came to its end for %lu ms, though the peer "
                       "answered over other rails",

@@ -19,7 +19,7 @@ enum wire_type {
     WIRE_IMMED,  /* its RDMA write with this immediate data in id has come */
     WIRE_LOST,   /* is lost: deaths in seq, epoch in id, received in bytes */
     WIRE_PROBE,  /* is the sender's peer there? */
-    WIRE_CARRIED /* so many such messages have come, in seq */
+    WIRE_CARRIED /* so many such messages have come: seq; peer_ahead(): bytes */
 };
 
 /* Header of every send. Both ends are of one build and byte order (the hello

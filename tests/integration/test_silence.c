@@ -9,9 +9,14 @@
 #include "failover.h"
 #include "tests/cable.h"
 
-#define SILENCE_MS 200
+#define SILENCE_MS 100
 
-static cable_t cable; /* of the first rail */
+#define SLOW "ultra24-a0", "ultra24-a1" /* rails of 2000 MB/s, … */
+#define LEFT 6                          /* … thousandths of which are left */
+#define LONG (8u << 20)                 /* six times that time */
+
+static cable_t cable;   /* of the first rail */
+static cable_t slow[2]; /* of the slow ones */
 
 /* In memory that the ranks share. */
 static _Atomic pid_t *stopped;
@@ -92,6 +97,38 @@ static void stopped_peer(struct rank *r)
     memory_close(r, &m);
 }
 
+/* What is long under way need not be silent: a put without an event, */
+static void long_put(struct rank *r)
+{
+    struct memory m;
+    memory_open(r, &m, LONG);
+    drail_xfer_t x = memory_xfer(r, &m, LONG);
+    if (r->rank == 0)
+        expect(r, 0, drail_put(r->t, 1, &x, 0, 0, NULL));
+    look_for(r, 8 * SILENCE_MS / 1e3);
+    check(stats_sum(r).up);
+    memory_close(r, &m);
+}
+
+/* or a short one behind what the peer gets. */
+static void long_get(struct rank *r)
+{
+    struct memory m;
+    drail_req_t req;
+    memory_open(r, &m, LONG);
+    drail_xfer_t x = memory_xfer(r, &m, r->rank == 0 ? 8 : LONG);
+    if (r->rank == 1)
+        expect(r, 0, drail_get(r->t, 0, &x, DRAIL_NOWAIT, &req));
+    barrier(r);
+    if (r->rank == 0)
+        expect(r, 0, drail_put(r->t, 1, &x, DRAIL_NOTIFY, 1, &req));
+    expect(r, 0, drail_wait(r->t, &req, -1));
+    if (r->rank == 1)
+        await_note(r, 1);
+    check(stats_sum(r).up);
+    memory_close(r, &m);
+}
+
 static void nonthreaded(drail_config_t *cfg)
 {
     take_rails(cfg, 2);
@@ -104,25 +141,42 @@ static void threaded(drail_config_t *cfg)
     cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
+static void slow_rails(drail_config_t *cfg)
+{
+    static const char *const names[] = {SLOW};
+    for (unsigned i = 0; i < 2; i++)
+        cfg->rails[i] = names[i];
+    cfg->nrails = 2;
+    cfg->engine = DRAIL_ENGINE_SINGLE;
+}
+
 static const struct test tests[] = {
     {"a mute rail", 2, mute_rail, nonthreaded, 0},
     {"a mute rail, threads", 2, mute_rail, threaded, 0},
     {"notifications on a mute rail", 2, mute_notes, nonthreaded, 0},
     {"a peer that is stopped", 2, stopped_peer, nonthreaded, 0},
+    {"a long put", 2, long_put, slow_rails, 0},
+    {"a long get", 2, long_get, slow_rails, 0},
 };
 
 int main(int argc, char **argv)
 {
+    static const char *const names[] = {SLOW};
     const char *folder = cables_folder();
     char ms[16];
     snprintf(ms, sizeof ms, "%d", SILENCE_MS);
     setenv("DRAIL_SILENCE_MS", ms, 1);
     stopped = mmap(NULL, sizeof *stopped, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    check(folder && stopped != MAP_FAILED &&
-          !cable_grasp(&cable, folder, "shm0"));
+    check(folder && stopped != MAP_FAILED);
+    check(!cable_grasp(&cable, folder, "shm0"));
+    for (unsigned i = 0; i < 2; i++)
+        check(!cable_grasp(&slow[i], folder, names[i]) &&
+              !cable_slow(&slow[i], LEFT));
     int failed =
         run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+    for (unsigned i = 0; i < 2; i++)
+        cable_drop(&slow[i], folder, names[i]);
     cable_drop(&cable, folder, "shm0");
     unlink(strcat(strcpy((char[99]){0}, folder), "/shm1"));
     rmdir(folder);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a link still has to move before its next event. */
+#ifndef DRAIL_LINKS_AHEAD_H
+#define DRAIL_LINKS_AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct link;
+struct peer;
+
+/* Is an event owed by a DTO that is posted on its EP? Only of links that have a
+ * journal, as what follows. */
+bool link_owes(const struct link *link);
+/* So many bytes come before that event; where none is owed: all. */
+uint64_t link_ahead(const struct link *link);
+/* The most of any link to the peer. */
+uint64_t peer_ahead(const struct peer *peer);
+
+#endif
