@@ -17,6 +17,7 @@ static const char *lost_arrived(struct link *lane, const struct wire *wire)
     if (deaths == 1) {
         link_lost(lane, DRAIL_EPEER, "the peer has lost it");
         lost->deaths = wire->seq; /* also of an EP that was not up here */
+        lost->never_up = false;
     } else if (deaths > 1 && deaths < 1u << 31) {
         return "times that a link was lost";
     }

@@ -368,6 +368,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
     }
     link->error = DRAIL_EPEER;
     link->lost.retry_ns = 0;
+    link->lost.never_up = !was_up;
     if (was_up) {
         memcpy(link->why, why, sizeof why);
         link->lost.deaths++;

@@ -102,6 +102,7 @@ enum ending { ENDING_FIRST, ENDING_ABRUPTLY, ENDING_RESET };
 struct lost {
     uint32_t deaths;      /* of EPs that had been up, … */
     uint32_t counted;     /* … and those in the statistics */
+    bool never_up;        /* the EP that ends is none of them, so far */
     uint32_t told, heard; /* epochs in which counts were sent, and have come */
     uint64_t received;    /* the peer has received so many, as it said then */
     bool synced;          /* this is accounted for: the rest may be carried */

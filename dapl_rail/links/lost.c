@@ -91,7 +91,9 @@ static bool flushes(struct peer *peer)
     return left;
 }
 
-/* Frees the EPs that have come back. Is there one left that has not? */
+/* Frees the EPs that have come back. Is there one left that has not? But for
+ * those that have never been up here: what they would bring is of a later
+ * epoch. */
 static bool bury(struct peer *peer)
 {
     struct link *link;
@@ -111,7 +113,7 @@ static bool bury(struct peer *peer)
         }
         if (link_bury_ep(link))
             rail_check(link->rail);
-        ending |= link->ep_state == EP_ENDING;
+        ending |= link->ep_state == EP_ENDING && !link->lost.never_up;
     }
     return ending;
 }
@@ -180,18 +182,6 @@ static bool tell(struct peer *peer, uint32_t epoch)
             left = true;
     }
     return left;
-}
-
-/* Are the counts told? Then an EP that is ending has never been up here: what
- * it would have brought is of a later epoch. */
-static bool has_told(const struct peer *peer, uint32_t epoch)
-{
-    const struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, ALL, &at)))
-        if (link->state == LINK_LOST && link->lost.told != epoch)
-            return false;
-    return true;
 }
 
 static bool has_heard(const struct peer *peer, uint32_t epoch)
@@ -299,7 +289,7 @@ static bool serve(struct peer *peer)
         return flushes(peer) || !peer->connected;
     }
     bool left = acknowledge(peer);
-    if (lost && (!ending || has_told(peer, epoch_of(peer))))
+    if (lost && !ending)
         go_on_all(peer);
     else if (!ending)
         left |= tell(peer, epoch_of(peer));

@@ -18,8 +18,9 @@
 /* By rail of this process. EPs come and go while one thread is at work. */
 static struct {
     DAT_IA_HANDLE ias[CUT_RAILS];
-    DAT_EP_HANDLE eps[CUT_RAILS]; /* the newest */
-    atomic_uint left[CUT_RAILS];  /* DTOs before the cut */
+    DAT_EP_HANDLE eps[CUT_RAILS];                     /* the newest */
+    DAT_EVD_HANDLE evds[CUT_RAILS], conns[CUT_RAILS]; /* theirs */
+    atomic_uint left[CUT_RAILS];                      /* DTOs before the cut */
     atomic_uint posted[CUT_RAILS], cuts;
     bool after;   /* the DTO is still posted, and then: */
     bool refuses; /* or it is refused, as by an EP that is not connected */
@@ -51,8 +52,11 @@ dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv,
     *(void **)&real = real_call("dat_ep_create");
     DAT_RETURN status = real(ia, pz, recv, request, conn, attr, ep);
     for (unsigned r = 0; status == DAT_SUCCESS && r < CUT_RAILS; r++)
-        if (cut.ias[r] == ia)
+        if (cut.ias[r] == ia) {
             cut.eps[r] = *ep;
+            cut.evds[r] = recv;
+            cut.conns[r] = conn;
+        }
     return status;
 }
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A lost link's new EP does not take its receives: another one does, later. */
+#include "failover.h"
+
+#define RECEIVES 3 /* that it takes */
+
+static unsigned left; /* 0: all are taken */
+static DAT_EP_HANDLE bad;
+static bool failed, awaited; /* to come back whole */
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
+                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+    __typeof__(&dat_ep_post_recv) real;
+    *(void **)&real = real_call("dat_ep_post_recv");
+    if (ep != cut.eps[0] || !left || --left) {
+        if (ep == bad) /* another one of this name */
+            bad = DAT_HANDLE_NULL;
+        return real(ep, n, local, cookie, flags);
+    }
+    failed = true;
+    bad = ep;
+    return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep)
+{
+    __typeof__(&dat_ep_reset) real;
+    *(void **)&real = real_call("dat_ep_reset");
+    awaited |= ep == bad;
+    return real(ep);
+}
+
+static void talk(struct rank *r)
+{
+    for (uint32_t id = 0; id < 20; id++) {
+        expect(r, 0, drail_notify(r->t, r->peer, 0, id));
+        await_note(r, id);
+    }
+}
+
+static void refuses(struct rank *r, unsigned rank)
+{
+    barrier(r);
+    if (r->rank == 0)
+        cut.left[0] = 0;
+    if (r->rank == 0)
+        expect(r, 0, drail_notify(r->t, 1, DRAIL_ON_RAIL(0), 7));
+    else
+        await_note(r, 7); /* over the other rail: its own is lost here, too */
+    left = r->rank == rank ? 1 + RECEIVES : 0;
+    talk(r);
+    await_rails(r);
+    check(failed == (r->rank == rank) && !awaited);
+    talk(r);
+}
+
+static void who_asks(struct rank *r)
+{
+    refuses(r, 0);
+}
+
+static void who_is_asked(struct rank *r)
+{
+    refuses(r, 1);
+}
+
+static void nonthreaded(drail_config_t *cfg)
+{
+    cfg->engine = DRAIL_ENGINE_NONTHREADED;
+}
+
+static const struct test tests[] = {
+    {"of who asks", 2, who_asks, nonthreaded, 0},
+    {"of who is asked", 2, who_is_asked, nonthreaded, 0},
+};
+
+RUN_TESTS(tests)
