@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A DTO that ends a link's queue ends what was posted before it, too: each is
+ * told, once, in the order of posting. A read that was carried over the link's
+ * own next EP has no other end when that is flushed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/queue.h"
+
+#define OPS 8u /* of the ring */
+
+static struct op ops[OPS];
+static struct rail rail = {.request_depth = OPS};
+static struct link link_;
+static uint64_t told[2 * OPS];
+static unsigned ntold;
+
+static void ended(struct link *link, const struct completion *done, int status)
+{
+    assert_ptr_equal(link, &link_);
+    assert_int_equal(status, -5);
+    told[ntold++] = done->bytes;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    link_ = (struct link){.rail = &rail, .ops = ops, .ops_mask = OPS - 1};
+    ntold = 0;
+    return 0;
+}
+
+static struct op *post(void)
+{
+    struct op *op = &ops[link_.ops_head++ & link_.ops_mask];
+    link_.posted += 3; /* the others without an event */
+    *op = (struct op){.link = &link_,
+                      .posted = link_.posted,
+                      .done = {.ended = ended, .bytes = link_.posted}};
+    return op;
+}
+
+static void those_before(void **state)
+{
+    struct op *last = NULL;
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        last = post();
+    link_retire(last, -5);
+    assert_int_equal(ntold, 5);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(told[i], 3 * (i + 1));
+    assert_int_equal(link_.retired, link_.posted);
+    assert_int_equal(link_.full_at, link_.posted + OPS);
+}
+
+static void not_those_after(void **state)
+{
+    (void)state;
+    struct op *first = post(), *last = post();
+    link_retire(first, -5);
+    assert_int_equal(ntold, 1);
+    assert_int_equal(link_.retired, 3);
+    link_retire(last, -5);
+    assert_int_equal(ntold, 2);
+}
+
+static void around_the_ring(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < OPS - 2; i++)
+        link_retire(post(), -5);
+    for (unsigned i = 1; i < OPS; i++)
+        post();
+    ntold = 0;
+    link_retire(post(), -5);
+    assert_int_equal(ntold, OPS);
+    for (unsigned i = 0; i < OPS; i++)
+        assert_int_equal(told[i], 3 * (OPS - 1 + i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(those_before, begin),
+        cmocka_unit_test_setup(not_those_after, begin),
+        cmocka_unit_test_setup(around_the_ring, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
