@@ -124,7 +124,6 @@ static void killed_at_random_moments(void **state)
 static void sleeping_when_it_happens(void **state)
 {
     (void)state;
-    NEEDS_ARRIVAL();
     enum { N = 8 };
     peer_t peer;
     end_t me;

@@ -233,7 +233,6 @@ static void until_cno_waited_for(DAT_CNO_HANDLE cno)
 static void a_child_waits_for_nobody(void **state)
 {
     (void)state;
-    NEEDS_ARRIVAL();
     left_t l;
     end_t other;
     pthread_t thread[2];

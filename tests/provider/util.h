@@ -22,9 +22,9 @@
 #define IA_NAME    ia_name()
 #define IA_DEFAULT "shm0"
 const char *ia_name(void);
-/** Skips the test over networks on which a request is complete as soon as its
- *  memory is free again, not only when the peer has the data (TCP). */
-#define NEEDS_ARRIVAL()                                                        \
+/** Skips the test over networks on which a suppressed request is done as soon
+ * as its memory is free again, whether the peer has the data or not (TCP). */
+#define NEEDS_SUPPRESSED_FAILURES()                                            \
     do {                                                                       \
         if (strcmp(IA_NAME, IA_DEFAULT))                                       \
             skip();                                                            \
