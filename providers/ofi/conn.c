@@ -226,8 +226,18 @@ static DAT_EVENT_NUMBER why(const struct ofi_conn *c)
                                 : DAT_CONNECTION_EVENT_BROKEN;
 }
 
+/* The word may have come just before the end, and messages behind it, which are
+ * acknowledged. */
+static void look_confirmed(struct ofi_conn *c)
+{
+    if (c->state == OFI_ACCEPTED && atomic_load(&c->confirmed))
+        ofi_conn_established(c, NULL, 0);
+}
+
 void ofi_conn_ended(struct ofi_conn *c)
 {
+    ofi_advance(c->oia, true); /* words may be among what it reads */
+    look_confirmed(c);
     switch (c->state) {
     case OFI_CONNECTING:
         ofi_conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
@@ -236,9 +246,6 @@ void ofi_conn_ended(struct ofi_conn *c)
         ofi_conn_end(c, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, NULL, 0);
         break;
     case OFI_CONNECTED:
-        ofi_advance(c->oia, true); /* the word may be among what it reads */
-        ofi_conn_end(c, why(c), NULL, 0);
-        break;
     case OFI_DRAINING:
         ofi_conn_end(c, why(c), NULL, 0);
         break;
@@ -370,8 +377,6 @@ static void look_at(struct ofi_conn *c, uint64_t now)
         ofi_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
     else if (connected && !atomic_load(&c->oia->link_up))
         ofi_conn_end(c, DAT_CONNECTION_EVENT_BROKEN, NULL, 0);
-    else if (atomic_load(&c->confirmed) && c->state == OFI_ACCEPTED)
-        ofi_conn_established(c, NULL, 0);
     else if (atomic_load(&c->failed) && connected && c->state != OFI_LEAVING)
         look_failed(c, now);
     else if (c->state == OFI_DRAINING || c->state == OFI_LEAVING)
@@ -388,6 +393,7 @@ static void look_at(struct ofi_conn *c, uint64_t now)
 
 uint64_t ofi_conn_look(struct ofi_conn *c, uint64_t now)
 {
+    look_confirmed(c);
     if (c->deadline <= now)
         on_deadline(c);
     else
