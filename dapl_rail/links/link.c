@@ -393,6 +393,7 @@ int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
     memset(&link->carrier, 0, sizeof link->carrier);
+    memset(&link->silence, 0, sizeof link->silence);
     int rc = ep_create(link);
     if (rc)
         return rc;
