@@ -114,7 +114,7 @@ static bool any_late(const coll_run_t *run, const coll_card_t *cards)
 static int calibrate(coll_run_t *run, unsigned setup)
 {
     coll_card_t cards[COLL_RANKS_MAX];
-    uint64_t warmup = run->opts->warmup, ns = UINT64_MAX;
+    uint64_t warmup = options_warmup(run->opts), ns = UINT64_MAX;
     run->iterations[setup] = run->opts->iterations;
     if (run->iterations[setup] && !warmup)
         return 0;

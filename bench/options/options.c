@@ -16,6 +16,11 @@ uint64_t options_ppn(const options_t *opts)
     return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
 }
 
+uint64_t options_warmup(const options_t *opts)
+{
+    return opts->warmup == WARMUP_DEFAULT ? 10 : opts->warmup;
+}
+
 format_t format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -521,7 +526,8 @@ static const option_row_t rail_rows[] = {
     {"--iterations", "N", "iterations per repeat (default: about 10 ms)",
      option_parse_count, AT(iterations), 1, 1e9},
     {"--warmup", "N",
-     "iterations dropped before each size and configuration (default 10)",
+     "iterations dropped before each size and configuration (default 10, of "
+     "long ones fewer)",
      option_parse_count, AT(warmup), 0, 1e9},
     {"--validate", NULL, "check every byte in a separate pass", parse_flag,
      AT(validate), 0, 0},
@@ -850,7 +856,7 @@ void options_init(options_t *opts, const char *sizes)
         .connect_time = 30,
         .draws = 3,
         .batch = 20,
-        .warmup = 10,
+        .warmup = WARMUP_DEFAULT,
         .precision = 0.025,
         .time_budget = 60,
         .format = FORMAT_TABLE,

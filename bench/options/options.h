@@ -70,7 +70,8 @@ typedef struct options {
                                  have been launched; locals 0: none have */
     uint64_t batch;         /**< RDMA writes per batch */
     uint64_t iterations;    /**< batches per repeat, 0: chosen by time */
-    uint64_t warmup;        /**< batches dropped before each size */
+    uint64_t warmup;        /**< batches dropped before each size, or
+                                 WARMUP_DEFAULT */
     uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
     double precision;   /**< wanted half width of the CI over the median */
     double time_budget; /**< seconds for the whole run */
@@ -114,6 +115,7 @@ typedef struct options {
 #define THRESHOLD_DEFAULT UINT64_MAX
 #define RANKS_DEFAULT     2
 #define RANK_DEFAULT      UINT64_MAX
+#define WARMUP_DEFAULT    UINT64_MAX
 
 /** One row of an option table. */
 typedef struct option_row {
@@ -183,6 +185,9 @@ void options_free(options_t *opts);
 
 /** Most ranks of a node: all, if nobody says less. */
 uint64_t options_ppn(const options_t *opts);
+
+/** Batches dropped before each size, if they don't take too long. */
+uint64_t options_warmup(const options_t *opts);
 
 /** Format by the ending of a file's name: .csv, .json, else the table. */
 format_t format_of(const char *path);

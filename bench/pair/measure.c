@@ -9,6 +9,8 @@
 
 #define REPEAT_NS              1e7 /* time that a repeat should take */
 #define CALIBRATION_ITERATIONS 10
+#define WARM_NS                2e8 /* for long batches before those that count */
+#define LONG_NS                5e7 /* of a batch that needs none before it */
 #define MAX_ITERATIONS         100000
 #define ACCOUNT_ITERATIONS     10
 
@@ -31,6 +33,33 @@ static loop_run_t new_run(measure_t *m, const cell_t *cell)
                         .iterations = CALIBRATION_ITERATIONS};
 }
 
+/* Some have to try them all before they are what they are measured as. */
+static bool learns(const setup_t *setup)
+{
+    return setup->engine == DRAIL_ENGINE_AUTO ||
+           setup->policy == DRAIL_POLICY_ADAPTIVE;
+}
+
+/* Of long batches, fewer will do: as many as there is time for, unless the user
+ * has said how many. */
+static int shorten(measure_t *m, cell_t *cell, unsigned loop, loop_run_t *run)
+{
+    loop_run_t one = new_run(m, cell);
+    uint64_t peer_cpu;
+    if (m->opts->warmup != WARMUP_DEFAULT ||
+        learns(&m->result->plan->setups[cell->setup]))
+        return 0;
+    one.iterations = 1;
+    int rc = command_run(&m->table, cell->setup, loop, &one, &peer_cpu);
+    double most = WARM_NS / (double)(one.ns ? one.ns : 1);
+    if (rc || most >= (double)(run->warmup + run->iterations))
+        return rc;
+    run->warmup = run->warmup ? (uint64_t)(most / 2) : 0;
+    run->iterations = (uint64_t)most - run->warmup;
+    run->iterations += !run->iterations;
+    return 0;
+}
+
 /* The warm-up; its time also tells how many iterations make a repeat. */
 static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
 {
@@ -40,14 +69,17 @@ static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
     int rc;
 
     series->iterations = m->opts->iterations;
-    run.warmup = m->opts->warmup;
+    run.warmup = options_warmup(m->opts);
     if (series->iterations) {
         if (!run.warmup)
             return 0;
         run.iterations = run.warmup; /* all of them dropped */
         run.warmup = 0;
     }
-    rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
+    rc = shorten(m, cell, loop, &run);
+    if (!rc)
+        rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
+    series->batch_ns = run.ns / run.iterations;
     if (rc || series->iterations)
         return rc;
 
@@ -57,6 +89,13 @@ static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
                          : per_repeat > MAX_ITERATIONS ? MAX_ITERATIONS
                                                        : (uint64_t)per_repeat;
     return 0;
+}
+
+/* To get used to this setup after the one before: the target looks at the rails
+ * of the last two notifications first. */
+static uint64_t warmup(const series_t *series)
+{
+    return (double)series->batch_ns > LONG_NS ? 0 : 2;
 }
 
 static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
@@ -71,9 +110,7 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
     run.samples = &m->samples;
     run.account = m->table.test->breakdown ? &batch : NULL;
     run.iterations = series->iterations;
-    /* to get used to this setup after the one before: the target looks at the
-     * rails of the last two notifications first */
-    run.warmup = 2;
+    run.warmup = warmup(series);
     int rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
     if (rc)
         return rc;
@@ -133,7 +170,7 @@ static int account(measure_t *m, cell_t *cell)
     drail_batch_t batch;
     uint64_t peer_cpu;
     run.account = &batch;
-    run.warmup = 2;
+    run.warmup = warmup(&cell->series[0]);
     run.iterations = cell->series[0].iterations < ACCOUNT_ITERATIONS
                          ? cell->series[0].iterations
                          : ACCOUNT_ITERATIONS;
@@ -184,16 +221,21 @@ static int validate(measure_t *m, cell_t *cell)
     return 0;
 }
 
-static void show_progress(measure_t *m, unsigned size_index)
+static void show_progress(measure_t *m)
 {
     const cell_t *cell = m->cell;
-    char label[64];
+    unsigned size_index =
+        (unsigned)(cell - m->result->cells) / m->result->plan->count;
+    char label[64], budget[32] = "";
     setup_label(&m->result->plan->setups[cell->setup], m->opts, label,
                 sizeof label);
-    progress_show(&m->progress, "%s: size %u of %u, %llu bytes, %s, repeat %u",
-                  m->table.test->table.command, size_index + 1, m->opts->nsizes,
-                  (unsigned long long)cell->bytes, label,
-                  cell->series[0].count + 1);
+    if (!m->opts->repeat)
+        snprintf(budget, sizeof budget, " of %.0f", m->opts->time_budget);
+    progress_show(
+        &m->progress, "%s: size %u of %u, %llu bytes, %s, repeat %u; %.0f%s s",
+        m->table.test->table.command, size_index + 1, m->opts->nsizes,
+        (unsigned long long)cell->bytes, label, cell->series[0].count + 1,
+        (double)(clock_ns() - m->start_ns) / 1e9, budget);
 }
 
 /* Calls @p step for every setup of a size. */
@@ -203,6 +245,7 @@ static int for_setups(measure_t *m, cell_t *cells,
     int rc = 0;
     for (unsigned c = 0; !rc && c < m->result->plan->count; c++) {
         m->cell = &cells[c];
+        show_progress(m);
         rc = step(m, m->cell);
     }
     return rc;
@@ -218,10 +261,7 @@ static int calibrate_loops(measure_t *m, cell_t *cell)
 
 static int repeat_loops(measure_t *m, cell_t *cell)
 {
-    unsigned size_index =
-        (unsigned)(cell - m->result->cells) / m->result->plan->count;
     int rc = 0;
-    show_progress(m, size_index);
     for (unsigned l = 0; !rc && l < m->table.test->nloops; l++)
         rc = repeat_once(m, cell, l);
     return rc;

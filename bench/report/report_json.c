@@ -35,7 +35,7 @@ void report_json_options_begin(json_t *j, const options_t *o)
 void report_json_repetition(json_t *j, const options_t *o)
 {
     json_uint(j, "iterations", o->iterations);
-    json_uint(j, "warmup", o->warmup);
+    json_uint(j, "warmup", options_warmup(o));
     json_uint(j, "repeat", o->repeat);
     json_double(j, "precision", o->precision);
     json_double(j, "time_budget_s", o->time_budget);

@@ -75,10 +75,11 @@ static void head(FILE *file, const result_t *r)
     fprintf(file, "# rails:");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
-    fprintf(
-        file, "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
-        (unsigned long long)r->opts->batch, (unsigned long long)r->opts->warmup,
-        r->threshold, r->opts->no_pin ? "not pinned" : "pinned");
+    fprintf(file,
+            "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
+            (unsigned long long)r->opts->batch,
+            (unsigned long long)options_warmup(r->opts), r->threshold,
+            r->opts->no_pin ? "not pinned" : "pinned");
     unusual(file, r->opts);
     report_notes(file, &r->notes);
     if (r->opts->repeat && r->opts->repeat < 6)

@@ -24,6 +24,7 @@ typedef struct repeat {
 /** All repeats of one loop in one cell. */
 typedef struct series {
     uint64_t iterations; /**< per repeat */
+    uint64_t batch_ns;   /**< that an iteration takes, 0: not known */
     repeat_t *repeats;
     unsigned count;
     hist_t *samples; /**< time of every iteration of all repeats */
