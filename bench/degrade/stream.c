@@ -215,9 +215,9 @@ void stream_put(stream_t *stream, uint64_t ns, hand_t *hand, tally_t *tally)
     s.start = s.heard = clock_ns();
     while (!rc && goes_on(&s, ns))
         rc = step(&s);
-    tally->ns = clock_ns() - s.start;
     if (!rc)
         rc = finish(&s);
+    tally->ns = clock_ns() - s.start; /* of all that is counted */
     for (uint64_t i = s.completed; rc && i < s.begun; i++)
         drail_forget(stream->session->rail, &s.req[i % stream->window]);
     tally->begun = s.begun;

@@ -34,6 +34,14 @@ run = r["results"][0]
 assert eval(sys.argv[2]), (sys.argv[2], run)' "$work/r.json" "$1"
 }
 
+# what is under way at the end of a trial takes its time, too
+printf 'slow u2.0 nonthreadsafe default %s dapl_rail.0.1 "rate=100" ""\n' \
+    "$BUILD/lib/dapl_rail/libdapl_shm.so" >"$work/dat.conf"
+DAPL_RAIL_DAT_CONF=$work/dat.conf check 'a rail is not faster than it is' \
+    degrade 0 --rails slow --events none --sizes 1M --window 16 \
+    --save "$work/r.json"
+check 'alone' json 'run["rails"][0]["alone_MBps"] < 105'
+
 check 'one is slower' degrade 0 --rails ultra24-a0,ultra24-a1 \
     --events 100ms:slow:0:0.1,300ms:slow:ultra24-a0:1 \
     --save "$work/r.json,$work/r.csv"
