@@ -76,8 +76,10 @@ static uint32_t expected(const drail_t *t, uint32_t rails)
     return is_unsettled(t) ? all_rails(t) : rails;
 }
 
-/* All of them, also when one has an error. */
-static int poll_rails(drail_t *t, uint32_t rails)
+/* All of them, also when one has an error. Inlined: each wait begins with it.
+ */
+static inline __attribute__((always_inline)) int poll_rails(drail_t *t,
+                                                            uint32_t rails)
 {
     int n = 0, error = 0;
     rails = expected(t, rails);
