@@ -75,6 +75,8 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o)
+$(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
+  silence.o ahead.o)
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o

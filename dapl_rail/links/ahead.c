@@ -10,9 +10,9 @@ static uint64_t posted_on(const struct link *link)
 {
     if (link->state == LINK_UP)
         return link->posted;
-    return link->state == LINK_LOST && link->lost.carrier == link
-               ? link->lost.at
-               : link->retired;
+    const struct lost *lost = &link->lost;
+    bool again = link->state == LINK_LOST && lost->synced;
+    return again && lost->carrier == link ? lost->at : link->retired;
 }
 
 /* The DTO whose event is next, or NULL. */

@@ -14,6 +14,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/carrier.h"
+#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
@@ -97,8 +98,17 @@ static bool waits(struct link *link, uint64_t passed_ns, bool answered)
     uint64_t events = events_of(link);
     bool same = events != NOTHING && events == s->events;
     s->events = events;
-    s->ns = same && answered ? s->ns + passed_ns : 0;
+    s->ns = !same ? 0 : answered ? s->ns + passed_ns : s->ns;
     return same;
+}
+
+/* Also when all that has come is taken? Whoever waits may look at other rails
+ * first, for as long as something comes there. */
+static bool still_waits(const struct link *link)
+{
+    while (rail_poll(link->rail) > 0)
+        ;
+    return events_of(link) == link->silence.events;
 }
 
 static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
@@ -111,7 +121,7 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
             return;
         any |= waits(link, passed_ns, answered);
         ask_behind(link);
-        if (is_silent(link, limit_ns))
+        if (is_silent(link, limit_ns) && still_waits(link))
             link_lost(link, DRAIL_EPEER,
                       "nothing came to its end for %lu ms, though the peer "
                       "answered over other rails",
