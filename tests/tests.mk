@@ -77,6 +77,7 @@ $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o)
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)
+$(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o

@@ -55,6 +55,7 @@ static void try_now(struct link *link)
 {
     if (link_renew(link)) {
         link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
+        link->lost.retry_ns = 0; /* also where there is no EP to be lost */
         return;
     }
     in_ms(link, ANSWER_MS);
