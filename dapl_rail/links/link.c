@@ -392,6 +392,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
 int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
+    link->ending = ENDING_FIRST;
     memset(&link->carrier, 0, sizeof link->carrier);
     memset(&link->silence, 0, sizeof link->silence);
     int rc = ep_create(link);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a lost link has known of its last EP says nothing of the next one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/memory/region.h"
+
+static drail_t t;
+static struct rail rail = {.owner = &t};
+static struct peer peer = {.owner = &t};
+static struct link link_;
+
+DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
+                         DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
+                         DAT_EVD_HANDLE conn, const DAT_EP_ATTR *attr,
+                         DAT_EP_HANDLE *ep)
+{
+    (void)ia, (void)pz, (void)recv, (void)request, (void)conn, (void)attr;
+    *ep = &link_;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
+{
+    (void)ep, (void)flags;
+    return DAT_SUCCESS;
+}
+
+/* That ends takes none any more. */
+DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
+                            DAT_LMR_TRIPLET *local, DAT_DTO_COOKIE cookie,
+                            DAT_COMPLETION_FLAGS flags)
+{
+    (void)ep, (void)n, (void)local, (void)cookie, (void)flags;
+    return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_STATE;
+}
+
+int memory_map(size_t bytes, void **address, int *fd)
+{
+    (void)bytes, (void)address, (void)fd;
+    return -1;
+}
+
+static int renew(void **state)
+{
+    (void)state;
+    link_ = (struct link){.rail = &rail,
+                          .peer = &peer,
+                          .state = LINK_LOST,
+                          .ending = ENDING_RESET,
+                          .silence = {.events = 3, .ns = 7, .told = 5}};
+    return link_renew(&link_);
+}
+
+/* The last EP had been reset. */
+static void ends(void **state)
+{
+    (void)state;
+    link_.ep_state = EP_UP;
+    link_.state = LINK_UP;
+    link_down(&link_, DRAIL_EDAT, "a malformed message arrived");
+    assert_int_equal(link_.state, LINK_FLUSHED);
+}
+
+static void has_not_been_silent(void **state)
+{
+    (void)state;
+    assert_int_equal(link_.silence.ns, 0);
+    assert_int_equal(link_.silence.events, 0);
+    assert_int_equal(link_.silence.told, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(ends, renew),
+        cmocka_unit_test_setup(has_not_been_silent, renew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
