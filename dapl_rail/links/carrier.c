@@ -115,14 +115,14 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
 void carrier_acknowledge(struct link *link)
 {
     struct carrier *c = &link->carrier;
-    const struct wire wire = {.type = WIRE_CARRIED,
-                              .lane = (uint16_t)lane_number(link),
-                              .seq = c->arrived,
-                              .bytes = peer_ahead(link->peer)};
     unsigned char *slot = ack_slot(link, c->ack_sent);
     if (!c->ack_due || c->ack_sent - c->ack_done == WINDOW ||
         !has_room(link, CARRIED_ACK))
         return;
+    const struct wire wire = {.type = WIRE_CARRIED,
+                              .lane = (uint16_t)lane_number(link),
+                              .seq = c->arrived,
+                              .bytes = peer_ahead(link->peer)};
     memcpy(slot, &wire, sizeof wire);
     if (!post_message(link, slot, sizeof wire,
                       &(struct carried){.as = CARRIED_ACK}))
