@@ -19,7 +19,7 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 
-#define LATE_NS (1000 * MS) /* an asynchronous event of what is over */
+#define LATE_NS (500 * MS) /* an asynchronous event of what is over */
 
 /* ---------------------------------------------------- connection events */
 
@@ -51,8 +51,8 @@ static void established(struct link *link,
     }
     link->ep_state = EP_UP;
     link->established = true;
+    link->up_ns = job_now(link->rail->owner->job);
     if (link->state == LINK_LOST) {
-        link->lost.again_ns = job_now(link->rail->owner->job);
         peer_unsettle(link->peer);
     } else {
         link->state = LINK_UP;
@@ -119,14 +119,11 @@ static bool concerns_nobody(const struct rail *rail, unsigned number,
 }
 
 /* libdaplofa also tells of a port that is active again, by a number that it has
- * not set: perhaps not before there is the new connection, or the attempt. */
+ * not set: perhaps not before there is a connection, or an attempt. */
 static bool is_news(const struct link *link)
 {
-    const struct lost *lost = &link->lost;
-    if (link->state == LINK_LOST && link->ep_state == EP_CONNECTING)
-        return false;
-    return !lost->again_ns ||
-           job_now(link->rail->owner->job) - lost->again_ns > LATE_NS;
+    return link->ep_state == EP_UP &&
+           job_now(link->rail->owner->job) - link->up_ns > LATE_NS;
 }
 
 /* An error of an EP concerns its link, any other the whole rail. */

@@ -117,7 +117,6 @@ struct lost {
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits for the peer's count; 0: it does not */
     uint64_t down_ns;     /* it is lost since */
-    uint64_t again_ns;    /* its present EP is up since; 0: it is the first */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
     unsigned backoff_ms;
 };
@@ -167,6 +166,7 @@ struct link {
     bool broken;      /* it did not take a DTO: is to be lost */
     enum ending ending;
     uint64_t ending_ns; /* when that was begun */
+    uint64_t up_ns;     /* its EP was last up since */
     int error;
 
     /* queue.c: DTOs complete in the order of posting. */

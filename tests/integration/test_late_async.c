@@ -19,6 +19,9 @@ static void port_is_active(struct rank *r)
 {
     struct script s;
     script_open(r, &s);
+    async_take(r, 0, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
+    check(failures(r, 0) == 0);
+    async_settle(r);
     if (r->rank == 0)
         cut.left[0] = 3;
     script_run(r, &s, 1);

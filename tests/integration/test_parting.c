@@ -117,6 +117,7 @@ static void slow_ends(struct rank *r)
 {
     struct script s;
     script_open(r, &s);
+    async_settle(r);
     cut.freed = freed;
     mute = r->rank == 0;
     for (unsigned rail = 0; rail < 2; rail++) {
