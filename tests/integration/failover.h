@@ -165,13 +165,23 @@ static inline drail_rail_stats_t stats_sum(const struct rank *r)
     return sum;
 }
 
-/* Until all are up again, at both ends. */
+/* Until all are up again, at both ends: who has not heard of a break yet helps
+ * the other one, by being in a call. */
 static inline void await_rails(struct rank *r)
 {
+    const uint32_t up = 0x1111111;
+    bool told = false, heard = false;
     double end = seconds() + 20;
-    while (!stats_sum(r).up) {
+    while (!told || !heard) {
+        uint32_t id;
         check(seconds() < end);
-        expect(r, DRAIL_ETIMEOUT, drail_notify_wait(r->t, r->peer, NULL, 1));
+        if (!told && stats_sum(r).up) {
+            expect(r, 0, drail_notify(r->t, r->peer, 0, up));
+            told = true;
+        }
+        int rc = drail_notify_wait(r->t, r->peer, &id, 1);
+        check(rc == DRAIL_ETIMEOUT || (rc == 0 && id == up));
+        heard |= rc == 0;
     }
     barrier(r);
 }
