@@ -67,7 +67,8 @@ pair 'dtest, 64 KiB bursts' PASSED dtest -b 65536 -B 20
 [ $ia = shm3 ] || exit "$failures"
 
 # Over TCP the first spins on memory where the provider's thread wants a core,
-# and the last takes connections to end in the order of their beginning.
+# and the last's server takes the event of a connection that ended before all
+# were established for one of these, and then waits for one more than there is.
 pair 'dtest, ping-pong with validation' PASSED dtest -W -D -b 4096
 pair 'dtestx, immediate data and atomics' PASSED dtestx
 pair 'dtestcm, 1000 connections' 'ALL 1000 CONNECTED' dtestcm
