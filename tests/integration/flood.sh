@@ -9,7 +9,7 @@
 . "$SOURCE/tests/hosts/flood.bash"
 
 program=$BUILD/test/hosts/flood
-count=${COUNT:-4} seed=${SEED:-$RANDOM}
+count=${COUNT:-3} seed=${SEED:-$RANDOM}
 
 floods()
 {
