@@ -75,6 +75,7 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o)
+$(TEST_BIN)/unit/test_knock_refused: $(BUILD)/obj/dapl_rail/links/knock.o
 $(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/credits.o links/journal.o links/parting.o links/queue.o \
   rails/fail.o base/error.o)

@@ -13,7 +13,7 @@
 #define FIRST_MS  2u
 #define AGAIN_MS  50u   /* after an answer, twice as long after each refusal */
 #define SILENT_MS 1000u /* for an answer, twice as long for the next one */
-#define TRIES     4u    /* refused by a provider: it may have had too many */
+#define TRIES     4u    /* refused by a provider, which may have too many */
 #define DOUBLINGS 8u
 
 static void in_ms(struct peer *peer, unsigned ms)
@@ -76,6 +76,7 @@ bool knock_expire(struct peer *peer)
         return false;
     let_go(peer);
     peer->unanswered++;
+    peer->refusals = 0;
     return true;
 }
 
@@ -83,7 +84,7 @@ void knock_end(struct peer *peer)
 {
     let_go(peer);
     peer->knock_ns = 0;
-    peer->unanswered = 0;
+    peer->unanswered = peer->refusals = 0;
 }
 
 /* Another process may listen now where the peer did. */
@@ -103,6 +104,8 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
 {
     drail_t *t = rail->owner;
     DAT_EP_HANDLE ep = event->event_data.connect_event_data.ep_handle;
+    bool refused =
+        event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
     for (unsigned p = 0; ep && p < t->job->rank; p++) {
         struct peer *peer = &t->peers[p];
         if (peer->knock != ep)
@@ -110,10 +113,9 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
         bool answered = is_answer(rail, peer, event);
         let_go(peer);
         peer->unanswered = answered ? 0 : peer->unanswered + 1;
+        peer->refusals = refused ? peer->refusals + 1 : 0;
         in_ms(peer, longer(peer, AGAIN_MS));
-        if (peer->connected || answered ||
-            (event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED &&
-             peer->unanswered < TRIES))
+        if (peer->connected || answered || (refused && peer->refusals < TRIES))
             continue;
         snprintf(peer->refused, sizeof peer->refused, "rank %u over %s: %s",
                  peer->rank, rail->info.name, text);

@@ -46,7 +46,8 @@ struct peer {
     uint16_t attempt;    /* of the active side to connect, the newest */
     DAT_EP_HANDLE knock; /* knock.c: under way, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
-    unsigned unanswered; /* of them, one after the other */
+    unsigned unanswered; /* of them, one after the other, … */
+    unsigned refusals;   /* … and of these, by a provider */
     /* passive side, requests.c */
     bool given_up;  /* by us: that attempt, … */
     uint32_t asked; /* … which is for these rails */
