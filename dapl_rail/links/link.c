@@ -417,29 +417,29 @@ bool link_bury_ep(struct link *link)
     return true;
 }
 
+bool link_overdue(const struct link *link)
+{
+    uint64_t most = link->ending == ENDING_RESET ? FORCED_NS : FORCE_NS;
+    return link->ep_state == EP_ENDING &&
+           job_now(link->rail->owner->job) - link->ending_ns >= most;
+}
+
 /* The queue pair of an EP that libdaplofa tells to be unreachable still runs,
  * and to disconnect it does nothing: what is under way would land later. */
-bool link_force(struct link *link)
+void link_force(struct link *link)
 {
-    uint64_t now = job_now(link->rail->owner->job);
-    bool reset = link->ending == ENDING_RESET;
-    if (link->ep_state != EP_ENDING ||
-        now - link->ending_ns < (reset ? FORCED_NS : FORCE_NS))
-        return false;
-    link->ending_ns = now;
+    if (link_drained(link))
+        return;
+    link->ending_ns = job_now(link->rail->owner->job);
     if (link->ending == ENDING_FIRST) {
         link->ending = ENDING_ABRUPTLY;
         ep_end(link);
-    } else if (!reset && dat_ep_reset(link->ep) == DAT_SUCCESS) {
+    } else if (link->ending == ENDING_RESET) {
+        link->receives = 0;
+        link_flush_done(link);
+    } else if (dat_ep_reset(link->ep) == DAT_SUCCESS) {
         link->ending = ENDING_RESET;
     }
-    return reset;
-}
-
-void link_forced(struct link *link)
-{
-    link->receives = 0;
-    link_flush_done(link);
 }
 
 bool link_flushed(struct link *link)

@@ -251,6 +251,9 @@ void link_down(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Has the connection ended, with nothing under way any more? */
 bool link_flushed(struct link *link);
+/* … and have all receives come back? Verbs providers crash on
+ * events that come after their EP is gone. */
+bool link_drained(struct link *link);
 /* The same by the rail's fault: the link is lost and goes on over another of
  * the peer's. Where that can't be, as link_down(). */
 void link_lost(struct link *link, int code, const char *format, ...)
@@ -259,17 +262,13 @@ void link_lost(struct link *link, int code, const char *format, ...)
 int link_renew(struct link *link);
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
-/* One that does not come back is made to. True: it has been for long, nothing
- * of it is under way any more, what has come waits in the rail's queue. */
-bool link_force(struct link *link);
-/* That has been taken, and nothing more is to come. */
-void link_forced(struct link *link);
+/* Should it have come back by now? What has, may wait in the rail's queue. */
+bool link_overdue(const struct link *link);
+/* That has been taken: what has not come back is made to, or given up. */
+void link_force(struct link *link);
 /* For a message of this link that has come over another one; NULL: out of
  * memory. */
 struct slot *slot_spare(struct link *link);
-/* … and have all receives come back? Verbs providers crash on
- * events that come after their EP is gone. */
-bool link_drained(struct link *link);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 

@@ -104,13 +104,13 @@ static bool bury(struct peer *peer)
             continue;
         if (link->broken)
             link_lost(link, DRAIL_EPEER, "it takes no DTOs");
-        /* so that its connection events are not taken for those of the next
-         * one, which may get its handle */
-        if (link_force(link)) {
+        if (link_overdue(link)) {
             while (rail_poll(link->rail) > 0)
                 ;
-            link_forced(link);
+            link_force(link);
         }
+        /* so that its connection events are not taken for those of the next
+         * one, which may get its handle */
         if (link_bury_ep(link))
             rail_check(link->rail);
         ending |= link->ep_state == EP_ENDING && !link->lost.never_up;

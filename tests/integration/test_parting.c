@@ -17,6 +17,7 @@ static struct {
 } pending[EPS];
 static bool mute;       /* it is so */
 static bool told;       /* now they are told */
+static int slow_ms;     /* so long a graceful disconnect takes */
 static unsigned waited; /* calls that would have */
 
 static unsigned place_of(DAT_EP_HANDLE ep)
@@ -42,6 +43,7 @@ dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
     __typeof__(&dat_ep_disconnect) real;
     *(void **)&real = real_call("dat_ep_disconnect");
+    waited += flags == DAT_CLOSE_ABRUPT_FLAG && place_of(ep) < EPS;
     if (!mute || genuine_state(ep) != DAT_EP_STATE_CONNECTED)
         return real(ep, flags);
     if (flags == DAT_CLOSE_ABRUPT_FLAG) {
@@ -50,6 +52,7 @@ dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
         unsigned i = place_of(DAT_HANDLE_NULL);
         check(i < EPS);
         pending[i].ep = ep;
+        nap(slow_ms);
     }
     return real(ep, DAT_CLOSE_ABRUPT_FLAG);
 }
@@ -138,8 +141,16 @@ static void slow_ends(struct rank *r)
     script_close(r, &s);
 }
 
+/* What has come back meanwhile only has to be taken. */
+static void slow_process(struct rank *r)
+{
+    slow_ms = 50;
+    slow_ends(r);
+}
+
 static const struct test tests[] = {
     {"ends that are told late", 2, slow_ends, NULL, 0},
+    {"ends that are told late to a slow process", 2, slow_process, NULL, 0},
 };
 
 RUN_TESTS(tests)
