@@ -115,7 +115,7 @@ struct lost {
     bool written;         /* … all of them, but not the message after them */
     unsigned pending;     /* DTOs on the carrier */
     uint32_t last;        /* number of the last message on the carrier */
-    uint64_t since_ns;    /* it waits for the peer's count; 0: it does not */
+    uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
     uint64_t down_ns;     /* it is lost since */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
     unsigned backoff_ms;

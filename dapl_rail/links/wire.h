@@ -31,7 +31,7 @@ struct wire {
     uint32_t id;
     uint32_t seq;
     uint16_t rails; /* notify: all rails that carry a part of it */
-    uint16_t lane;  /* 0: the link that brings it, else which_lane() */
+    uint16_t lane;  /* 0: the link that brings it, else lane_number() */
     uint64_t bytes; /* length of the message */
 };
 
