@@ -106,7 +106,7 @@ int ofi_conn_attach(struct ofi_conn *c, struct core_ep *ep,
 }
 
 /* An endpoint of libfabric's tcp that is closed while the answer to a read
- * comes in gives back what it has of that read twice (1.17; cured in 1.18), and
+ * comes in gives back what it has of that read twice (1.17; cured later), and
  * then it is given to two requests at once, of any endpoint: data go astray.
  * One that finds the end by itself does not. */
 static void end_reads(struct ofi_conn *c)
