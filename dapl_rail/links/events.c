@@ -193,6 +193,15 @@ int rail_poll(struct rail *rail)
     return n;
 }
 
+/* No more than the queue holds: others may come as fast as they are taken. */
+void rail_catch_up(struct rail *rail)
+{
+    unsigned taken = 0;
+    int n;
+    while (taken < rail->dto_qlen && (n = rail_poll(rail)) > 0)
+        taken += (unsigned)n;
+}
+
 int rail_sleep(struct rail *rail, unsigned us)
 {
     DAT_EVENT event;

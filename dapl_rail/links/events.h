@@ -7,6 +7,8 @@ struct rail;
 
 /* Handles the events of DTOs that are there; their number, or an error. */
 int rail_poll(struct rail *rail);
+/* Handles all that have been there when it was called. */
+void rail_catch_up(struct rail *rail);
 /* Waits at most so long for one such event and handles it: 1, 0 or an
  * error. */
 int rail_sleep(struct rail *rail, unsigned us);

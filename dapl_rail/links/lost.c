@@ -105,8 +105,7 @@ static bool bury(struct peer *peer)
         if (link->broken)
             link_lost(link, DRAIL_EPEER, "it takes no DTOs");
         if (link_overdue(link)) {
-            while (rail_poll(link->rail) > 0)
-                ;
+            rail_catch_up(link->rail);
             link_force(link);
         }
         /* so that its connection events are not taken for those of the next

@@ -106,8 +106,7 @@ static bool waits(struct link *link, uint64_t passed_ns, bool answered)
  * first, for as long as something comes there. */
 static bool still_waits(const struct link *link)
 {
-    while (rail_poll(link->rail) > 0)
-        ;
+    rail_catch_up(link->rail);
     return events_of(link) == link->silence.events;
 }
 
