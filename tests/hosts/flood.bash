@@ -36,7 +36,7 @@ back()
 # gone.
 flood_under()
 {
-    local count=$1 disturb=$2 done=0 breaks before0 before1
+    local count=$1 disturb=$2 done=0 away='' breaks before0 before1
     shift 2
     rm -f "$work"/{over,up.0,up.1}
     "$@" --until "$work/over" --up "$work/up" >"$work/out" 2>&1 &
@@ -46,12 +46,15 @@ flood_under()
     while [ $done -lt "$count" ] && kill -0 "$flood" 2>/dev/null; do
         before0=$(losses 0) before1=$(losses 1) breaks=''
         "$disturb"
-        soon back "${breaks:+$before0}" "${breaks:+$before1}" || echo 'a rail does not come back'
         done=$((done + 1))
+        soon back "${breaks:+$before0}" "${breaks:+$before1}" || {
+            away=', and a rail did not come back'
+            break
+        }
     done
     touch "$work/over"
-    await_exit "$flood" 60 && grep puts "$work/out" && return 0
-    echo "after $done of $count:"
+    await_exit "$flood" 60 && [ -z "$away" ] && grep puts "$work/out" && return 0
+    echo "after $done of $count$away:"
     cat "$work/out"
     return 1
 }
