@@ -310,7 +310,7 @@ void shm_disconnect(struct core_ep *ep, bool graceful)
         c->state == SHM_CM_CONNECTED || c->state == SHM_CM_DRAINING;
     if (connected && graceful) {
         shm_progress(ep, true);
-        if (core_requests_pending(ep)) {
+        if (core_requests_pending(ep) && !shm_waits_in_vain(ep)) {
             if (c->state != SHM_CM_DRAINING)
                 cm_wake(c->sia);
             c->state = SHM_CM_DRAINING;

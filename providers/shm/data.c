@@ -311,6 +311,17 @@ static bool is_lost(struct core_ep *ep, const struct core_dto *dto)
     return c->lost;
 }
 
+bool shm_waits_in_vain(struct core_ep *ep)
+{
+    core_ep_lock(ep);
+    const struct core_request *r =
+        core_request_at(ep, atomic_load(&ep->sq_head));
+    bool in_vain = core_requests_pending(ep) &&
+                   ((const struct shm_request *)r->tp)->due == UINT64_MAX;
+    core_ep_unlock(ep);
+    return in_vain;
+}
+
 DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
 {
     struct shm_conn *c = ep->tp;

@@ -520,6 +520,8 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w);
 void shm_recv_posted(struct core_ep *ep);
 void shm_progress(struct core_ep *ep, bool sure);
 uint64_t shm_next_due(struct core_ep *ep, uint64_t seen);
+/* Is the oldest request one that a mute cable has lost? */
+bool shm_waits_in_vain(struct core_ep *ep);
 /* When the next message arrives that the link model holds back; 0: none. */
 uint64_t shm_arriving(struct core_ep *ep);
 /* Tells the peer of the receives posted before the connection. */

@@ -146,9 +146,8 @@ static void out_for_a_moment(void **state)
 
 /* Nothing arrives, and nobody is told, until the connection is ended; what is
  * posted behind what was lost is lost, too. */
-static void mute(void **state)
+static void mute_until(DAT_CLOSE_FLAGS end)
 {
-    (void)state;
     pair_t p;
     DAT_EVENT event;
     unsigned char *before = malloc(IMAGE), *after = malloc(IMAGE);
@@ -168,13 +167,20 @@ static void mute(void **state)
     assert_int_not_equal(dat_evd_dequeue(p.me.request, &event), DAT_SUCCESS);
     assert_int_not_equal(dat_evd_dequeue(p.me.conn, &event), DAT_SUCCESS);
 
-    DAT_OK(dat_ep_disconnect(p.me.ep, DAT_CLOSE_ABRUPT_FLAG));
+    DAT_OK(dat_ep_disconnect(p.me.ep, end));
     EXPECT_DTO(p.me.request, 2, DAT_DTO_ERR_FLUSHED, 0);
     EXPECT_DTO(p.me.request, 3, DAT_DTO_ERR_FLUSHED, 0);
     peer_expect_dto(&p.peer, EVD_RECV, 1, DAT_DTO_ERR_FLUSHED, 0);
     pair_close(&p);
     free(before);
     free(after);
+}
+
+static void mute(void **state)
+{
+    (void)state;
+    mute_until(DAT_CLOSE_ABRUPT_FLAG);
+    mute_until(DAT_CLOSE_GRACEFUL_FLAG);
 }
 
 /* One connection of several, told by its age. */
