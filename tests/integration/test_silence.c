@@ -78,12 +78,12 @@ static void stopped_peer(struct rank *r)
     use_mute(r, true);
     if (r->rank == 1) {
         *stopped = getpid();
-        raise(SIGSTOP);
         await_note(r, 7);
     } else {
         drail_xfer_t x = memory_xfer(r, &m, 2 * STRIPED);
         while (!*stopped)
             nap(1);
+        check(!kill(*stopped, SIGSTOP));
         expect(r, 0,
                drail_put(r->t, 1, &x, DRAIL_NOTIFY | DRAIL_NOWAIT, 7, &req));
         look_for(r, 3 * SILENCE_MS / 1e3);
