@@ -41,6 +41,7 @@ typedef enum dcoll_collective {
     DCOLL_BCAST,     /**< root's SEND, the others' RECV: one block */
     DCOLL_SCATTER,   /**< root's SEND: N blocks; RECV: one block */
     DCOLL_BARRIER,   /**< no data */
+    DCOLL_ALLTOALLV, /**< irregular: sizes are known at run time only */
     DCOLL_COLLECTIVES
 } dcoll_collective_t;
 
@@ -66,6 +67,20 @@ unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
 /** Ranks on the node of @p rank. */
 unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
 
+/**
+ * What an irregular all-to-all may have to bring, the same on all ranks: its
+ * schedules and memory are made for that, and serve any counts within it.
+ * Sizes travel with the messages (bundles, see DCOLL_DISTRIBUTE).
+ */
+typedef struct dcoll_traffic {
+    size_t element;    /**< bytes of an element, 1 … */
+    uint64_t max_pair; /**< elements from one rank to another, at most */
+    uint64_t max_rank; /**< elements that a rank sends, or receives, at most */
+    bool labelled;     /**< elements are to keep their order: they travel in
+                            runs, with a label each; else each element says
+                            itself where it is to go, and any order is good */
+} dcoll_traffic_t;
+
 /** What is to be done: the same on all ranks. */
 typedef struct dcoll_args {
     dcoll_collective_t collective;
@@ -90,6 +105,8 @@ typedef struct dcoll_args {
                           post; to all at once is multi-connection's idea) */
     unsigned depth;  /**< power of two: starts that TEMP, NODE and lines serve,
                           by which ranks may be ahead of others */
+    const dcoll_traffic_t *traffic; /**< of an all-to-all with counts; it must
+                                         stay; NULL else */
 } dcoll_args_t;
 
 /** Blocks of a rank's SEND and RECV. */
@@ -132,8 +149,9 @@ typedef enum dcoll_kind {
     DCOLL_WAIT,     /**< for the next notification with tag from peer. With
                          lag: that many starts ago; the first lag starts pass.
                          All WAITs for one peer and tag have the same lag */
-    DCOLL_COMPLETE, /**< until all my puts and gets are complete: sources may be
-                         written again, what was got is there */
+    DCOLL_COMPLETE, /**< until my puts and gets of this start are complete,
+                         `puts` > 0: the first so many of them, else all:
+                         sources may be written again, what was got is there */
     DCOLL_COPY,     /**< src to dst, both mine or NODE */
     DCOLL_SIGNAL,   /**< sets my flag number `flag` for this start, after what
                          I have done. bytes > 0: with so many (at most
@@ -143,7 +161,30 @@ typedef enum dcoll_kind {
                          s - lag (s < lag: passes); bytes > 0 (only with lag
                          0): copies them from its line to dst. With bytes if
                          and only if it was signalled with bytes */
+
+    /* Of irregular collectives (seed 003). A bundle is a head, which says how
+       long it is, and elements; a bucket is one that is being filled. Bundles
+       are in TEMP. A PUT or COPY of one is `sized`: it moves what the bundle
+       has, and `bytes` is the room for it. */
+    DCOLL_DISTRIBUTE, /**< the elements of the bundle src (SEND: the user's) to
+                           the buckets of deals[deal], from dst on: those for
+                           each destination evenly, by a counter */
+    DCOLL_COLLECT,    /**< the same, by where the destination is */
+    DCOLL_DELIVER,    /**< the elements of all bundles of deals[deal], from src
+                           on, to RECV: those of a sender follow each other */
 } dcoll_kind_t;
+
+/** Buckets, or bundles, and how elements are dealt to them. */
+typedef struct dcoll_deal {
+    unsigned fan;     /**< how many there are */
+    size_t stride;    /**< from one to the next: the room for it */
+    bool opens;       /**< DISTRIBUTE, COLLECT: they are empty before, and
+                           counters begin anew; else it adds to them */
+    unsigned period;  /**< DISTRIBUTE: the element that finds the destination's
+                           counter at x goes to bucket x % period % fan; the
+                           counter begins with destination % fan */
+    unsigned divisor; /**< COLLECT: to bucket destination / divisor % fan */
+} dcoll_deal_t;
 
 /* "PUT", "CREDIT", "RECV" …, as they are called here. */
 const char *dcoll_kind_name(dcoll_kind_t kind);
@@ -164,15 +205,20 @@ typedef struct dcoll_op {
     unsigned port;   /**< PUT, GET, NOTIFY: 0 … k-1, at both ends */
     unsigned flag;   /**< SIGNAL, AWAIT */
     unsigned lag;    /**< WAIT, AWAIT */
+    unsigned puts;   /**< COMPLETE */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
     size_t bytes;
+    bool sized;    /**< PUT, COPY: of a bundle, `bytes` at most */
+    unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER */
 } dcoll_op_t;
 
 /** One rank's part of a collective. */
 typedef struct dcoll_schedule {
     dcoll_op_t *ops;
     unsigned nops, capacity;
+    dcoll_deal_t *deals;
+    unsigned ndeals, deals_capacity;
     size_t temp_bytes; /**< per depth, of this rank */
     size_t node_bytes; /**< per depth; the same on all ranks of a node */
     unsigned flags;    /**< per depth; the same on all ranks of a node */
@@ -205,12 +251,20 @@ void dcoll_add_notify(dcoll_schedule_t *s, unsigned peer, unsigned port,
 void dcoll_add_wait(dcoll_schedule_t *s, unsigned peer, dcoll_tag_t tag,
                     unsigned lag);
 void dcoll_add_complete(dcoll_schedule_t *s);
+/** Of the first @p puts, which are to be more than 0. */
+void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts);
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes);
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
                      unsigned lag, dcoll_place_t dst, size_t bytes);
+/** DCOLL_DISTRIBUTE, DCOLL_COLLECT or DCOLL_DELIVER; one that is like the last
+ *  shares its entry of deals. */
+void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
+                    dcoll_place_t dst, const dcoll_deal_t *deal);
+/** The last operation, a PUT or COPY, is of a bundle. */
+void dcoll_add_sized(dcoll_schedule_t *s);
 
 /* ---------------------------------------------------------- algorithms --- */
 
@@ -219,8 +273,9 @@ typedef struct dcoll_algorithm {
     dcoll_collective_t collective;
     const char *summary; /**< one line: idea, source */
     const char *memory;  /**< TEMP and NODE per rank and node, as a formula */
-    bool by_flags; /**< credits are flags, not notifications, which would fill
-                        the transport's queues: any depth is good */
+    bool by_flags;  /**< credits are flags, not notifications, which would fill
+                         the transport's queues: any depth is good */
+    unsigned depth; /**< the only one that it is for; 0: any */
     /** NULL: it can serve this shape; else why not (constant text). May be
      *  NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
@@ -248,6 +303,9 @@ typedef struct dcoll_program {
     const dcoll_shape_t *shape;
     dcoll_args_t args;
     dcoll_schedule_t *rank; /**< shape->nranks of them, owned */
+    const uint64_t *counts; /**< irregular: the elements from rank i to rank j,
+                                 at i * nranks + j, that dcoll_verify plays;
+                                 set by the caller, who owns them */
 } dcoll_program_t;
 
 /** 0, DRAIL_ENOMEM, or DRAIL_ENOTSUP when the algorithm refuses. The shape
@@ -267,7 +325,8 @@ void dcoll_program_free(dcoll_program_t *program);
  * of which one writes are unordered, that nothing deadlocks, that no
  * notification is left over, that offsets are within the memory that the
  * schedule asks for, that steps are those of the k-port model, and that
- * nothing is moved in vain.
+ * nothing is moved in vain. Irregular: for the program's counts (elements of a
+ * multiple of 16 bytes, labelled), and that no bundle exceeds its room.
  * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
  * DRAIL_ENOMEM.
  */

@@ -52,6 +52,8 @@ bool dcoll_all_in_place(const dcoll_args_t *args)
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth)
 {
+    if (algorithm->depth)
+        return algorithm->depth;
     /* each block has a flag, which takes a cache line */
     size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
     if (algorithm->by_flags && depth > 1)

@@ -8,15 +8,15 @@ static unsigned number(const unsigned *ranks, unsigned index)
 }
 
 void disseminate(dcoll_schedule_t *s, const unsigned *ranks, unsigned n,
-                 unsigned me, unsigned k)
+                 unsigned me, unsigned k, dcoll_tag_t tag)
 {
     s->step = 0;
     for (unsigned w = 1; w < n; w *= k + 1, s->step++) {
         for (unsigned p = 0; p < k && (p + 1) * w < n; p++)
             dcoll_add_notify(s, number(ranks, flat_after(n, me, (p + 1) * w)),
-                             p, DCOLL_DATA);
+                             p, tag);
         for (unsigned p = 0; p < k && (p + 1) * w < n; p++)
             dcoll_add_wait(s, number(ranks, flat_before(n, me, (p + 1) * w)),
-                           DCOLL_DATA, 0);
+                           tag, 0);
     }
 }

@@ -10,6 +10,6 @@
  *  k (k+1)^i, one a port, and waits for those as far before it.
  *  @param ranks their numbers; NULL: all of the team. */
 void disseminate(dcoll_schedule_t *s, const unsigned *ranks, unsigned n,
-                 unsigned me, unsigned k);
+                 unsigned me, unsigned k, dcoll_tag_t tag);
 
 #endif

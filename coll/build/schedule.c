@@ -7,9 +7,10 @@
 #include "coll/schedule.h"
 
 static const char *const names[DCOLL_COLLECTIVES] = {
-    [DCOLL_GATHER] = "gather",     [DCOLL_ALLGATHER] = "allgather",
-    [DCOLL_ALLTOALL] = "alltoall", [DCOLL_BCAST] = "bcast",
-    [DCOLL_SCATTER] = "scatter",   [DCOLL_BARRIER] = "barrier",
+    [DCOLL_GATHER] = "gather",       [DCOLL_ALLGATHER] = "allgather",
+    [DCOLL_ALLTOALL] = "alltoall",   [DCOLL_BCAST] = "bcast",
+    [DCOLL_SCATTER] = "scatter",     [DCOLL_BARRIER] = "barrier",
+    [DCOLL_ALLTOALLV] = "alltoallv",
 };
 
 const char *dcoll_collective_name(dcoll_collective_t collective)
@@ -30,10 +31,17 @@ int dcoll_collective_parse(const char *text, dcoll_collective_t *collective)
 const char *dcoll_kind_name(dcoll_kind_t kind)
 {
     static const char *const kinds[] = {
-        [DCOLL_PUT] = "PUT",       [DCOLL_GET] = "GET",
-        [DCOLL_NOTIFY] = "NOTIFY", [DCOLL_WAIT] = "WAIT",
-        [DCOLL_COPY] = "COPY",     [DCOLL_COMPLETE] = "COMPLETE",
-        [DCOLL_SIGNAL] = "SIGNAL", [DCOLL_AWAIT] = "AWAIT",
+        [DCOLL_PUT] = "PUT",
+        [DCOLL_GET] = "GET",
+        [DCOLL_NOTIFY] = "NOTIFY",
+        [DCOLL_WAIT] = "WAIT",
+        [DCOLL_COPY] = "COPY",
+        [DCOLL_COMPLETE] = "COMPLETE",
+        [DCOLL_SIGNAL] = "SIGNAL",
+        [DCOLL_AWAIT] = "AWAIT",
+        [DCOLL_DISTRIBUTE] = "DISTRIBUTE",
+        [DCOLL_COLLECT] = "COLLECT",
+        [DCOLL_DELIVER] = "DELIVER",
     };
     return kinds[kind];
 }
@@ -86,21 +94,31 @@ unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank)
 void dcoll_schedule_free(dcoll_schedule_t *schedule)
 {
     free(schedule->ops);
+    free(schedule->deals);
     *schedule = (dcoll_schedule_t){0};
+}
+
+/* Room for one more. False: there is none. */
+static bool grow(dcoll_schedule_t *s, void **array, unsigned count,
+                 unsigned *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    unsigned more = *capacity ? 2 * *capacity : 16;
+    void *grown = realloc(*array, more * size);
+    if (!grown) {
+        s->error = DRAIL_ENOMEM;
+        return false;
+    }
+    *array = grown;
+    *capacity = more;
+    return true;
 }
 
 static void add(dcoll_schedule_t *s, dcoll_op_t op)
 {
-    if (s->nops == s->capacity) {
-        unsigned capacity = s->capacity ? 2 * s->capacity : 16;
-        dcoll_op_t *ops = realloc(s->ops, capacity * sizeof *ops);
-        if (!ops) {
-            s->error = DRAIL_ENOMEM;
-            return;
-        }
-        s->ops = ops;
-        s->capacity = capacity;
-    }
+    if (!grow(s, (void **)&s->ops, s->nops, &s->capacity, sizeof op))
+        return;
     op.phase = s->phase;
     op.step = s->step;
     s->ops[s->nops++] = op;
@@ -148,6 +166,11 @@ void dcoll_add_complete(dcoll_schedule_t *s)
     add(s, (dcoll_op_t){.kind = DCOLL_COMPLETE});
 }
 
+void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_COMPLETE, .puts = puts});
+}
+
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes)
 {
@@ -172,4 +195,29 @@ void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
                         .lag = lag,
                         .dst = dst,
                         .bytes = bytes});
+}
+
+static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
+{
+    return a->fan == b->fan && a->stride == b->stride && a->opens == b->opens &&
+           a->period == b->period && a->divisor == b->divisor;
+}
+
+void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
+                    dcoll_place_t dst, const dcoll_deal_t *deal)
+{
+    if (!s->ndeals || !same_deal(&s->deals[s->ndeals - 1], deal)) {
+        if (!grow(s, (void **)&s->deals, s->ndeals, &s->deals_capacity,
+                  sizeof *deal))
+            return;
+        s->deals[s->ndeals++] = *deal;
+    }
+    add(s, (dcoll_op_t){
+               .kind = kind, .src = src, .dst = dst, .deal = s->ndeals - 1});
+}
+
+void dcoll_add_sized(dcoll_schedule_t *s)
+{
+    if (s->nops)
+        s->ops[s->nops - 1].sized = true;
 }

@@ -173,6 +173,50 @@ static void check_signal(const struct site *site, const dcoll_op_t *op)
     check_payload(site, op->src, op->bytes);
 }
 
+static const dcoll_deal_t *deal_of(const struct site *site,
+                                   const dcoll_op_t *op)
+{
+    const dcoll_schedule_t *s = schedule_of(site->v, site->rank);
+    if (op->deal < s->ndeals && s->deals[op->deal].fan)
+        return &s->deals[op->deal];
+    WRONG(site, "its number %u is not that of any of %u dealings", op->deal,
+          s->ndeals);
+    return NULL;
+}
+
+static void check_deal(const struct site *site, const dcoll_op_t *op)
+{
+    struct verifier *v = site->v;
+    const dcoll_deal_t *deal = deal_of(site, op);
+    if (!deal)
+        return;
+    if (!is_irregular(v))
+        WRONG(site, "the collective is not irregular");
+    else if (op->dst.space != DCOLL_TEMP)
+        WRONG(site, "buckets are in TEMP");
+    else if (op->src.space != DCOLL_TEMP && op->src.space != DCOLL_SEND)
+        WRONG(site, "bundles are in TEMP");
+    else if (op->kind == DCOLL_DISTRIBUTE && deal->period < deal->fan)
+        WRONG(site, "of %u buckets only %u get anything", deal->fan,
+              deal->period);
+    else if (op->kind == DCOLL_COLLECT && !deal->divisor)
+        WRONG(site, "the divisor is 0");
+    if (op->src.space == DCOLL_TEMP)
+        check_range(site, site->rank, op->src, BUNDLE_HEAD);
+    check_range(site, site->rank, op->dst, deal->fan * deal->stride);
+}
+
+static void check_deliver(const struct site *site, const dcoll_op_t *op)
+{
+    const dcoll_deal_t *deal = deal_of(site, op);
+    if (deal && op->src.space != DCOLL_TEMP)
+        WRONG(site, "bundles are in TEMP");
+    else if (deal && op->dst.space != DCOLL_RECV)
+        WRONG(site, "elements are delivered to RECV");
+    else if (deal)
+        check_range(site, site->rank, op->src, deal->fan * deal->stride);
+}
+
 static void check_op(const struct site *site, const dcoll_op_t *op)
 {
     switch (op->kind) {
@@ -202,6 +246,13 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         break;
     case DCOLL_AWAIT:
         check_await(site, op);
+        break;
+    case DCOLL_DISTRIBUTE:
+    case DCOLL_COLLECT:
+        check_deal(site, op);
+        break;
+    case DCOLL_DELIVER:
+        check_deliver(site, op);
         break;
     }
 }
@@ -255,7 +306,7 @@ static void check_streams(struct verifier *v)
 
 void verify_check(struct verifier *v)
 {
-    v->grain = v->program->args.bytes;
+    v->grain = is_irregular(v) ? BUNDLE_HEAD : v->program->args.bytes;
     for (unsigned r = 0; r < v->nranks && !v->error; r++)
         for (unsigned i = 0; i < schedule_of(v, r)->nops && !v->error; i++)
             check_op(&(struct site){v, r, i}, &schedule_of(v, r)->ops[i]);

@@ -28,7 +28,7 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
                  dcoll_tag_name(op->tag), op->peer, op->lag);
         break;
     case DCOLL_COMPLETE:
-        snprintf(text, size, "COMPLETE");
+        snprintf(text, size, "COMPLETE%s", op->puts ? " of the first" : "");
         break;
     case DCOLL_COPY:
         snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu", op->bytes,
@@ -42,6 +42,14 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
     case DCOLL_AWAIT:
         snprintf(text, size, "AWAIT flag %u of rank %u, lag %u, %zu bytes",
                  op->flag, op->peer, op->lag, op->bytes);
+        break;
+    case DCOLL_DISTRIBUTE:
+    case DCOLL_COLLECT:
+    case DCOLL_DELIVER:
+        snprintf(text, size, "%s from %s+%zu to %s+%zu",
+                 dcoll_kind_name(op->kind), dcoll_space_name(op->src.space),
+                 op->src.offset, dcoll_space_name(op->dst.space),
+                 op->dst.offset);
         break;
     }
 }

@@ -3,7 +3,8 @@
  * Nothing is moved in vain: what an operation brings is new where it goes, and
  * somebody reads it before it is overwritten. A message or a payload may bring
  * more than what is needed, as it goes in one piece; of what a rank copies,
- * every byte must be needed.
+ * every byte must be needed. (Elements of a bundle may happen to come to where
+ * they were a phase before: its head tells that it is new.)
  */
 #include "verify.h"
 
@@ -33,7 +34,7 @@ static void check_use(struct verifier *v, unsigned rank, unsigned index)
     if (!needed(op, use->read, use->cells))
         verify_fail_at(v, rank, 0, index, "superfluous: nobody reads %zu bytes",
                        in_a_start(v, use->cells - use->read));
-    else if (!needed(op, use->fresh, use->cells))
+    else if (op->sized ? !use->fresh : !needed(op, use->fresh, use->cells))
         verify_fail_at(v, rank, 0, index,
                        "superfluous: %zu bytes are there already",
                        in_a_start(v, use->cells - use->fresh));

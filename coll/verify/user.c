@@ -57,6 +57,54 @@ static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
     }
 }
 
+/* Irregular: what cell `cell` of a rank's SEND holds, … */
+static uint64_t sent(const struct verifier *v, unsigned start, unsigned rank,
+                     size_t cell)
+{
+    const dcoll_traffic_t *t = v->program->args.traffic;
+    uint64_t cells = t->max_rank * (t->element / v->grain);
+    return 1 + ((uint64_t)start * v->nranks + rank) * cells + cell;
+}
+
+/* … and of its RECV in the end. */
+static uint64_t received(const struct verifier *v, unsigned start,
+                         unsigned rank, size_t cell)
+{
+    size_t unit = v->program->args.traffic->element / v->grain;
+    unsigned from = 0;
+    for (; cell >= count_of(v, from, rank) * unit; from++)
+        cell -= count_of(v, from, rank) * unit;
+    for (unsigned to = 0; to < rank; to++)
+        cell += count_of(v, from, to) * unit;
+    return sent(v, start, from, cell);
+}
+
+/* Any collective: cell `cell` of SEND, what is in RECV before, and after. */
+static uint64_t of_send(const struct verifier *v, unsigned rank, size_t cell)
+{
+    unsigned start = v->players[rank].start;
+    size_t cells = v->program->args.bytes / v->grain;
+    return is_irregular(v) ? sent(v, start, rank, cell)
+                           : input(v, start, rank, cell / cells, cell % cells);
+}
+
+static uint64_t of_recv_before(const struct verifier *v, unsigned rank,
+                               size_t cell)
+{
+    size_t cells = v->program->args.bytes / v->grain, which;
+    return !is_irregular(v) && in_place(v, rank, cell / cells, &which)
+               ? input(v, v->players[rank].start, rank, which, cell % cells)
+               : SCRIBBLE | cell;
+}
+
+static uint64_t of_recv(const struct verifier *v, unsigned rank, size_t cell)
+{
+    unsigned start = v->players[rank].start;
+    size_t cells = v->program->args.bytes / v->grain;
+    return is_irregular(v) ? received(v, start, rank, cell)
+                           : output(v, start, rank, cell / cells, cell % cells);
+}
+
 static struct actor user(const struct verifier *v, unsigned rank, unsigned op)
 {
     const struct player *p = &v->players[rank];
@@ -71,10 +119,8 @@ void verify_user_fill(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
     struct actor actor = user(v, rank, USER_FILLS);
-    size_t cells = v->program->args.bytes / v->grain;
     struct region send = {p->user[DCOLL_SEND], 0, rank, DCOLL_SEND};
     struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV};
-    size_t which;
 
     p->begin[p->start] = p->clock[rank];
     if (p->keys) {
@@ -83,21 +129,21 @@ void verify_user_fill(struct verifier *v, unsigned rank)
             return;
     }
     for (size_t i = 0; i < p->send / v->grain; i++)
-        if (!verify_write(v, &actor, &send, i,
-                          input(v, p->start, rank, i / cells, i % cells)))
+        if (!verify_write(v, &actor, &send, i, of_send(v, rank, i)))
             return;
-    for (size_t i = 0; i < p->recv / v->grain; i++) {
-        uint64_t value = SCRIBBLE | i;
-        if (in_place(v, rank, i / cells, &which))
-            value = input(v, p->start, rank, which, i % cells);
-        if (!verify_write(v, &actor, &recv, i, value))
+    for (size_t i = 0; i < p->recv / v->grain; i++)
+        if (!verify_write(v, &actor, &recv, i, of_recv_before(v, rank, i)))
             return;
-    }
 }
 
 static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
 {
     struct player *p = &v->players[rank];
+    if (is_irregular(v)) {
+        verify_fail(v, "start %u, after it byte %zu of rank %u's RECV is wrong",
+                    p->start, at * v->grain, rank);
+        return;
+    }
     size_t cells = v->program->args.bytes / v->grain;
     size_t offset = at % cells * v->grain;
     if (!got || got & SCRIBBLE) {
@@ -139,14 +185,13 @@ void verify_user_read(struct verifier *v, unsigned rank)
 {
     struct player *p = &v->players[rank];
     struct actor actor = user(v, rank, USER_READS);
-    size_t cells = v->program->args.bytes / v->grain;
     struct region recv = {p->user[DCOLL_RECV], 0, rank, DCOLL_RECV};
 
     for (size_t i = 0; i < p->recv / v->grain; i++) {
         uint64_t value = recv.cells[i].value;
         if (!verify_read(v, &actor, &recv, i))
             return;
-        if (value != output(v, p->start, rank, i / cells, i % cells)) {
+        if (value != of_recv(v, rank, i)) {
             wrong(v, rank, i, value);
             return;
         }

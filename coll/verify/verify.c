@@ -60,7 +60,8 @@ static int set_up_player(struct verifier *v, unsigned rank)
     p->clock = calloc(2 * (size_t)v->nranks + v->starts, sizeof *p->clock);
     p->flags = calloc((size_t)schedule_of(v, rank)->flags * v->starts + 1,
                       sizeof *p->flags);
-    if (!p->clock || !p->flags)
+    p->counter = calloc(v->nranks, sizeof *p->counter);
+    if (!p->clock || !p->flags || !p->counter)
         return DRAIL_ENOMEM;
     p->clock[rank] = 1;
     p->ready = p->clock + v->nranks;
@@ -91,6 +92,7 @@ static void tear_down(struct verifier *v)
     for (unsigned r = 0; v->players && r < v->nranks; r++) {
         free(v->players[r].clock);
         free(v->players[r].flags);
+        free(v->players[r].counter);
     }
     free(v->players);
     free(v->cells);
@@ -101,6 +103,7 @@ static void tear_down(struct verifier *v)
     free(v->messages);
     free(v->puts);
     free(v->readers);
+    free(v->runs);
 }
 
 /* ------------------------------------------------------ operations --- */
@@ -169,8 +172,12 @@ static uint32_t start_put(struct verifier *v, unsigned rank, unsigned target,
     if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
                      sizeof *v->puts))
         return NONE;
-    v->puts[v->nputs++] =
-        (struct put){rank, NONE, target, NONE, actor->access.what, NONE};
+    v->puts[v->nputs++] = (struct put){.poster = rank,
+                                       .completed = NONE,
+                                       .target = target,
+                                       .seen = NONE,
+                                       .what = actor->access.what,
+                                       .next = NONE};
     actor->access.who = IS_PUT | put;
     return put;
 }
@@ -180,6 +187,7 @@ static void to_complete(struct verifier *v, unsigned rank, uint32_t put)
 {
     struct player *p = &v->players[rank];
     v->puts[put].next = p->puts;
+    v->puts[put].number = ++p->posted;
     p->puts = put;
 }
 
@@ -210,7 +218,10 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (op->bytes) {
         struct region src = region_of(v, rank, p->start, op->src);
         struct region dst = region_of(v, op->peer, p->start, op->dst);
-        if (!verify_move(v, &actor, &src, &dst, op->bytes))
+        size_t bytes = op->bytes;
+        if (op->sized && !verify_bundle(v, &actor, &src, op->bytes, &bytes))
+            return;
+        if (!verify_move(v, &actor, &src, &dst, bytes))
             return;
     }
     verify_send(v, rank, op, put);
@@ -265,15 +276,20 @@ static void complete(struct put *put, unsigned rank, uint32_t clock)
         put->seen = clock;
 }
 
-static void play_complete(struct verifier *v, unsigned rank)
+/* The latest are first in the list: those that go on are before the others. */
+static void play_complete(struct verifier *v, unsigned rank,
+                          const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
-    for (; p->puts != NONE; p->puts = v->puts[p->puts].next) {
-        const struct put *put = &v->puts[p->puts];
-        complete(&v->puts[p->puts], rank, p->clock[rank]);
-        if (put->target == rank)
-            verify_hear(p, op_of(v, rank, put->what)->step + 1u);
+    uint32_t *at = &p->puts;
+    while (op->puts && *at != NONE && v->puts[*at].number > op->puts)
+        at = &v->puts[*at].next;
+    for (uint32_t i = *at; i != NONE; i = v->puts[i].next) {
+        complete(&v->puts[i], rank, p->clock[rank]);
+        if (v->puts[i].target == rank)
+            verify_hear(p, op_of(v, rank, v->puts[i].what)->step + 1u);
     }
+    *at = NONE;
 }
 
 static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -294,14 +310,28 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct actor actor = actor_of(v, rank);
     struct region src = region_of(v, rank, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
-    size_t cells = op->bytes / v->grain;
+    size_t bytes = op->bytes, cells = op->bytes / v->grain;
     if (src.cells == dst.cells)
         return; /* a root that is in place: the executor leaves it out, too */
+    if (op->sized && !verify_bundle(v, &actor, &src, op->bytes, &bytes))
+        return;
     if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
         verify_fail_at(v, rank, start, v->players[rank].op,
                        "source and target overlap");
     else
-        verify_move(v, &actor, &src, &dst, op->bytes);
+        verify_move(v, &actor, &src, &dst, bytes);
+}
+
+static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    unsigned start = v->players[rank].start;
+    struct actor actor = actor_of(v, rank);
+    struct region src = region_of(v, rank, start, op->src);
+    struct region dst = region_of(v, rank, start, op->dst);
+    if (op->kind == DCOLL_DELIVER)
+        verify_deliver(v, op, &actor, &src, &dst);
+    else
+        verify_deal(v, op, &actor, &src, &dst);
 }
 
 static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -366,7 +396,7 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     case DCOLL_WAIT:
         return play_wait(v, rank, op);
     case DCOLL_COMPLETE:
-        play_complete(v, rank);
+        play_complete(v, rank, op);
         return true;
     case DCOLL_COPY:
         play_copy(v, rank, op);
@@ -376,6 +406,11 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         return true;
     case DCOLL_AWAIT:
         return play_await(v, rank, op);
+    case DCOLL_DISTRIBUTE:
+    case DCOLL_COLLECT:
+    case DCOLL_DELIVER:
+        play_deal(v, rank, op);
+        return true;
     }
     return true;
 }
@@ -391,7 +426,7 @@ static bool play_rank(struct verifier *v, unsigned rank)
     for (; p->start < v->starts && !v->error; moved = true) {
         if (!p->begun) {
             verify_user_fill(v, rank);
-            p->behind = 0;
+            p->behind = p->posted = 0;
             p->begun = true;
         } else if (p->op < s->nops) {
             if (!play_op(v, rank, &s->ops[p->op]))
@@ -462,6 +497,8 @@ int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
         v.streams[i].head = NONE;
     if (program->args.root >= n)
         verify_fail(&v, "root %u of %u ranks", program->args.root, n);
+    if (!v.error && is_irregular(&v))
+        verify_counts(&v);
     if (!v.error)
         verify_check(&v);
     if (!v.error)

@@ -12,6 +12,7 @@
  *   ports.c   the k-port model: steps
  *   clock.c   vector clocks, notifications, flags
  *   memory.c  contents, and who accessed them (races)
+ *   bundle.c  irregular collectives: dealing and delivering elements
  *   use.c     is everything that is moved needed?
  *   user.c    what the callers put in and expect
  *   text.c    sentences
@@ -28,6 +29,7 @@
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
 
+#include "coll/build/bundle.h"
 #include "coll/schedule.h"
 
 #define NONE UINT32_MAX
@@ -83,6 +85,7 @@ struct access {
 struct put {
     uint32_t poster, completed; /* clock of its COMPLETE, NONE: none yet */
     uint32_t target, seen;      /* clock of its WAIT, NONE: none yet */
+    uint32_t number;            /* of those of its start, from 1 */
     uint32_t what;
     uint32_t next; /* of those that no COMPLETE followed yet */
 };
@@ -125,6 +128,8 @@ struct player {
     uint32_t *ready;    /* by peer: latest start + 1 with its READY */
     uint32_t behind;    /* steps of this start that it has heard of */
     struct use *uses;   /* by operation */
+    uint32_t posted;    /* puts and gets, in this start */
+    uint64_t *counter;  /* DISTRIBUTE: by destination */
 };
 
 struct verifier {
@@ -147,6 +152,8 @@ struct verifier {
     uint32_t nputs, puts_capacity;
     struct reader *readers;
     uint32_t nreaders, readers_capacity;
+    struct bundle_run *runs; /* of all bundles, by their cells' values */
+    uint32_t nruns, runs_capacity;
     int error; /* 0, or what dcoll_verify returns */
     char *why;
     size_t size;
@@ -176,15 +183,34 @@ static inline const dcoll_schedule_t *schedule_of(const struct verifier *v,
     return &v->program->rank[rank];
 }
 
+static inline bool is_irregular(const struct verifier *v)
+{
+    return v->program->args.traffic;
+}
+
+/* Elements from one rank to another. */
+static inline uint64_t count_of(const struct verifier *v, unsigned from,
+                                unsigned to)
+{
+    return v->program->counts[(size_t)from * v->nranks + to];
+}
+
+/* What a rank sends, or receives, in bytes. */
+size_t verify_traffic(const struct verifier *v, unsigned rank, bool receives);
+
 static inline size_t send_bytes(const struct verifier *v, unsigned rank)
 {
     const dcoll_args_t *args = &v->program->args;
+    if (is_irregular(v))
+        return verify_traffic(v, rank, false);
     return args->bytes * dcoll_send_blocks(args, v->nranks, rank);
 }
 
 static inline size_t recv_bytes(const struct verifier *v, unsigned rank)
 {
     const dcoll_args_t *args = &v->program->args;
+    if (is_irregular(v))
+        return verify_traffic(v, rank, true);
     return args->bytes * dcoll_recv_blocks(args, v->nranks, rank);
 }
 
@@ -249,6 +275,20 @@ bool verify_read(struct verifier *v, const struct actor *actor,
                  const struct region *region, size_t cell);
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
+
+/* Does the program have counts, and are they within its traffic? */
+void verify_counts(struct verifier *v);
+/* Of a sized operation. False: v->error is set, there is no such bundle. */
+bool verify_bundle(struct verifier *v, const struct actor *actor,
+                   const struct region *bundle, size_t room, size_t *bytes);
+/* DISTRIBUTE and COLLECT from, or DELIVER to, `user`, which is SEND, or RECV.
+ * src NULL: what the user has given. */
+void verify_deal(struct verifier *v, const dcoll_op_t *op,
+                 const struct actor *actor, const struct region *src,
+                 const struct region *buckets);
+void verify_deliver(struct verifier *v, const dcoll_op_t *op,
+                    const struct actor *actor, const struct region *bundles,
+                    const struct region *recv);
 
 /* Buffers of a root that is in place are the same memory. */
 void verify_user_alias(struct verifier *v);

@@ -8,7 +8,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     (void)args;
     s->phase = 1;
-    disseminate(s, NULL, shape->nranks, rank, shape->ports);
+    disseminate(s, NULL, shape->nranks, rank, shape->ports, DCOLL_DATA);
 }
 
 const dcoll_algorithm_t barrier_dissemination = {

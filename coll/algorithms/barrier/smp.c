@@ -16,7 +16,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         s->phase = 1;
         node_await_all(&n, NODE_POSTED, 0);
         s->phase = 2;
-        disseminate(s, shape->node_begin, shape->nnodes, n.index, shape->ports);
+        disseminate(s, shape->node_begin, shape->nnodes, n.index, shape->ports,
+                    DCOLL_DATA);
         s->phase = 3;
         node_signal(&n, NODE_POSTED);
     } else {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A3 (seed 003, section 3.1.3): two stages in a square array. What is for rank
+ * (i2, j2) goes from (i1, j1) to (i1, j2) and then, with what the others of
+ * that row have for it, to its destination.
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/stages.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a3, STAGES_B, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a3 = {
+    .name = "a3",
+    .collective = DCOLL_ALLTOALLV,
+    .summary = "rows, then columns, of a square array (seed 003, 3.1.3)",
+    .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
+    .depth = 1,
+    .refuses = stages_refuse_unsquare,
+    .generate = generate,
+};
+
+static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                        unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a3, STAGES_N1, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a3_n1 = {
+    .name = "a3-n1",
+    .collective = DCOLL_ALLTOALLV,
+    .summary =
+        "rows, then columns, of a square array, non-blocking (seed 003, 3.1.3)",
+    .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
+    .depth = 1,
+    .refuses = stages_refuse_unsquare,
+    .generate = generate_n1,
+};
+
+static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                        unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a3, STAGES_N2, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a3_n2 = {
+    .name = "a3-n2",
+    .collective = DCOLL_ALLTOALLV,
+    .summary = "rows, then columns, of a square array, non-blocking, two send "
+               "buffers (seed 003, 3.1.3)",
+    .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received; twice, and "
+              "for each stage",
+    .depth = 2,
+    .refuses = stages_refuse_unsquare,
+    .generate = generate_n2,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A4 (seed 003, section 3.2): four stages for any number of ranks. Elements are
+ * distributed evenly along rows and columns, and collected along both.
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/stages.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a4, STAGES_B, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a4 = {
+    .name = "a4",
+    .collective = DCOLL_ALLTOALLV,
+    .summary = "distributed along rows and columns, collected along both (seed "
+               "003, 3.2)",
+    .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
+    .depth = 1,
+    .refuses = stages_refuse,
+    .generate = generate,
+};
+
+static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                        unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a4, STAGES_N1, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a4_n1 = {
+    .name = "a4-n1",
+    .collective = DCOLL_ALLTOALLV,
+    .summary = "distributed along rows and columns, collected along both, "
+               "non-blocking (seed 003, 3.2)",
+    .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
+    .depth = 1,
+    .refuses = stages_refuse,
+    .generate = generate_n1,
+};
+
+static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                        unsigned rank, dcoll_schedule_t *s)
+{
+    stages_generate(&stages_a4, STAGES_N2, shape, args, rank, s);
+}
+
+const dcoll_algorithm_t alltoallv_a4_n2 = {
+    .name = "a4-n2",
+    .collective = DCOLL_ALLTOALLV,
+    .summary = "distributed along rows and columns, collected along both, "
+               "non-blocking, two send buffers (seed 003, 3.2)",
+    .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received; twice, "
+              "and for each stage",
+    .depth = 2,
+    .refuses = stages_refuse,
+    .generate = generate_n2,
+};

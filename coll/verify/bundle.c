@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Irregular collectives: elements are dealt and delivered as the executor does
+ * (coll/run/deal.c), here cell by cell. The cell of a head holds the bytes of
+ * its bundle, and the start and phase that it is of; that of a run its number
+ * in verifier.runs.
+ */
+#include <string.h>
+
+#include "coll/build/deal.h"
+#include "verify.h"
+
+#define IS_HEAD    ((uint64_t)1 << 62)
+#define IS_RUN     ((uint64_t)1 << 61)
+#define HEAD_TIME  32
+#define HEAD_BYTES (((uint64_t)1 << HEAD_TIME) - 1)
+
+size_t verify_traffic(const struct verifier *v, unsigned rank, bool receives)
+{
+    uint64_t elements = 0;
+    for (unsigned r = 0; r < v->nranks; r++)
+        elements += receives ? count_of(v, r, rank) : count_of(v, rank, r);
+    return elements * v->program->args.traffic->element;
+}
+
+void verify_counts(struct verifier *v)
+{
+    const dcoll_traffic_t *t = v->program->args.traffic;
+    if (!v->program->counts || !t->labelled || !t->element ||
+        t->element % BUNDLE_HEAD) {
+        verify_fail(v, "irregular: there must be counts, labels, and elements "
+                       "of a multiple of 16 bytes");
+        return;
+    }
+    for (unsigned r = 0; r < v->nranks; r++) {
+        for (unsigned to = 0; to < v->nranks; to++)
+            if (count_of(v, r, to) > t->max_pair)
+                verify_fail(v,
+                            "rank %u sends rank %u more than the traffic's "
+                            "max_pair",
+                            r, to);
+        if (send_bytes(v, r) > t->max_rank * t->element ||
+            recv_bytes(v, r) > t->max_rank * t->element)
+            verify_fail(v, "rank %u has more than the traffic's max_rank", r);
+    }
+}
+
+/* The region from `bytes` behind its begin on. */
+static struct region behind(const struct verifier *v, struct region r,
+                            size_t bytes)
+{
+    r.cells += bytes / v->grain;
+    r.offset += bytes;
+    return r;
+}
+
+static void fail_op(struct verifier *v, const struct actor *actor,
+                    const char *what)
+{
+    const struct player *p = &v->players[actor->rank];
+    verify_fail_at(v, actor->rank, p->start, p->op, "%s", what);
+}
+
+/* Of the actor's present start, and a phase of it. */
+static uint64_t head_value(const struct verifier *v, const struct actor *actor,
+                           unsigned phase, size_t bytes)
+{
+    uint64_t start = v->players[actor->rank].start;
+    return IS_HEAD | (start << 8 | phase) << HEAD_TIME | bytes;
+}
+
+static unsigned phase_of(const struct verifier *v, const struct actor *actor)
+{
+    return op_of(v, actor->rank, actor->access.what)->phase;
+}
+
+static bool read_head(struct verifier *v, const struct actor *actor,
+                      const struct region *bundle, unsigned phase, size_t room,
+                      size_t *bytes)
+{
+    const uint64_t value = bundle->cells->value;
+    *bytes = value & HEAD_BYTES;
+    if (!verify_read(v, actor, bundle, 0))
+        return false;
+    if (value == head_value(v, actor, phase, *bytes) && *bytes <= room)
+        return true;
+    fail_op(v, actor, "there is no bundle of this start and phase");
+    return false;
+}
+
+bool verify_bundle(struct verifier *v, const struct actor *actor,
+                   const struct region *bundle, size_t room, size_t *bytes)
+{
+    return read_head(v, actor, bundle, phase_of(v, actor), room, bytes);
+}
+
+static bool write_head(struct verifier *v, const struct actor *actor,
+                       const struct region *bundle, size_t bytes)
+{
+    return verify_write(v, actor, bundle, 0,
+                        head_value(v, actor, phase_of(v, actor), bytes));
+}
+
+/* ------------------------------------------------------------ dealing --- */
+
+/* A run, and where its elements are. */
+struct piece {
+    struct bundle_run run;
+    struct region elements;
+};
+
+static bool append(struct verifier *v, const dcoll_deal_t *deal,
+                   const struct actor *actor, const struct region *bucket,
+                   const struct piece *piece)
+{
+    size_t have, payload = piece->run.count * v->program->args.traffic->element;
+    if (!verify_bundle(v, actor, bucket, deal->stride, &have))
+        return false;
+    if (have + BUNDLE_RUN + payload > deal->stride) {
+        fail_op(v, actor, "there is no room for so much in a bucket");
+        return false;
+    }
+    if (!verify_room(v, (void **)&v->runs, v->nruns, &v->runs_capacity,
+                     sizeof *v->runs))
+        return false;
+    struct region run = behind(v, *bucket, have);
+    struct region dst = behind(v, run, BUNDLE_RUN);
+    v->runs[v->nruns] = piece->run;
+    return verify_write(v, actor, &run, 0, IS_RUN | v->nruns++) &&
+           verify_move(v, actor, &piece->elements, &dst, payload) &&
+           write_head(v, actor, bucket, have + BUNDLE_RUN + payload);
+}
+
+static uint64_t share_of(struct verifier *v, const dcoll_op_t *op,
+                         const dcoll_deal_t *deal, unsigned rank,
+                         const struct bundle_run *run, unsigned bucket)
+{
+    if (op->kind == DCOLL_COLLECT)
+        return deal_bucket(deal, run->dst) == bucket ? run->count : 0;
+    return deal_share(deal, v->players[rank].counter[run->dst], run->count,
+                      bucket);
+}
+
+/* Each bucket gets its part of the run, one after the other. */
+static bool deal_run(struct verifier *v, const dcoll_op_t *op,
+                     const struct actor *actor, const struct piece *whole,
+                     const struct region *buckets)
+{
+    const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    struct piece part = *whole;
+    for (unsigned b = 0; b < deal->fan; b++) {
+        struct region bucket = behind(v, *buckets, b * deal->stride);
+        uint64_t n = share_of(v, op, deal, actor->rank, &whole->run, b);
+        part.run.count = (uint32_t)n;
+        if (n && !append(v, deal, actor, &bucket, &part))
+            return false;
+        part.run.first += (uint32_t)n;
+        part.elements =
+            behind(v, part.elements, n * v->program->args.traffic->element);
+    }
+    v->players[actor->rank].counter[whole->run.dst] += whole->run.count;
+    return true;
+}
+
+static bool open_buckets(struct verifier *v, const dcoll_deal_t *deal,
+                         const struct actor *actor,
+                         const struct region *buckets)
+{
+    for (unsigned j = 0; j < v->nranks; j++)
+        v->players[actor->rank].counter[j] = deal_begin(deal, j);
+    for (unsigned b = 0; b < deal->fan; b++) {
+        struct region bucket = behind(v, *buckets, b * deal->stride);
+        if (!write_head(v, actor, &bucket, BUNDLE_HEAD))
+            return false;
+    }
+    return true;
+}
+
+/* The next run of a bundle of so many bytes, from *at on. */
+static bool next_run(struct verifier *v, const struct actor *actor,
+                     const struct region *bundle, size_t bytes, size_t *at,
+                     struct piece *piece)
+{
+    if (*at >= bytes || v->error)
+        return false;
+    struct region head = behind(v, *bundle, *at);
+    if (!verify_read(v, actor, &head, 0))
+        return false;
+    if (!(head.cells->value & IS_RUN)) {
+        fail_op(v, actor, "there is no run in the bundle");
+        return false;
+    }
+    piece->run = v->runs[head.cells->value & ~IS_RUN];
+    piece->elements = behind(v, head, BUNDLE_RUN);
+    *at += BUNDLE_RUN + piece->run.count * v->program->args.traffic->element;
+    return true;
+}
+
+static void deal_send(struct verifier *v, const dcoll_op_t *op,
+                      const struct actor *actor, const struct region *send,
+                      const struct region *buckets)
+{
+    struct piece piece = {.run.src = actor->rank, .elements = *send};
+    for (unsigned j = 0; j < v->nranks; j++) {
+        piece.run.dst = j;
+        piece.run.count = (uint32_t)count_of(v, actor->rank, j);
+        if (piece.run.count && !deal_run(v, op, actor, &piece, buckets))
+            return;
+        piece.elements =
+            behind(v, piece.elements,
+                   piece.run.count * v->program->args.traffic->element);
+    }
+}
+
+void verify_deal(struct verifier *v, const dcoll_op_t *op,
+                 const struct actor *actor, const struct region *src,
+                 const struct region *buckets)
+{
+    const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    struct piece piece;
+    size_t bytes, at = BUNDLE_HEAD;
+    if (deal->opens && !open_buckets(v, deal, actor, buckets))
+        return;
+    if (op->src.space == DCOLL_SEND) {
+        deal_send(v, op, actor, src, buckets);
+        return;
+    }
+    /* what the phase before has brought */
+    if (!read_head(v, actor, src, phase_of(v, actor) - 1, HEAD_BYTES, &bytes))
+        return;
+    while (next_run(v, actor, src, bytes, &at, &piece))
+        if (!deal_run(v, op, actor, &piece, buckets))
+            return;
+}
+
+/* --------------------------------------------------------- delivering --- */
+
+/* Where the elements from that rank begin in RECV. */
+static size_t begin_of(const struct verifier *v, unsigned rank, unsigned from)
+{
+    uint64_t before = 0;
+    for (unsigned r = 0; r < from; r++)
+        before += count_of(v, r, rank);
+    return before * v->program->args.traffic->element;
+}
+
+static bool deliver_run(struct verifier *v, const struct actor *actor,
+                        const struct piece *piece, const struct region *recv)
+{
+    const struct bundle_run *run = &piece->run;
+    size_t element = v->program->args.traffic->element;
+    if (run->dst != actor->rank) {
+        fail_op(v, actor, "an element is for another rank");
+        return false;
+    }
+    struct region dst = behind(
+        v, *recv, begin_of(v, actor->rank, run->src) + run->first * element);
+    return verify_move(v, actor, &piece->elements, &dst, run->count * element);
+}
+
+void verify_deliver(struct verifier *v, const dcoll_op_t *op,
+                    const struct actor *actor, const struct region *bundles,
+                    const struct region *recv)
+{
+    const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    for (unsigned i = 0; i < deal->fan; i++) {
+        struct region bundle = behind(v, *bundles, i * deal->stride);
+        struct piece piece;
+        size_t bytes, at = BUNDLE_HEAD;
+        if (!verify_bundle(v, actor, &bundle, deal->stride, &bytes))
+            return;
+        while (next_run(v, actor, &bundle, bytes, &at, &piece))
+            if (!deliver_run(v, actor, &piece, recv))
+                return;
+    }
+}
