@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * dcoll: collectives over dapl_rail (seeds 000, 001, 002). What is common to
- * all calls:
+ * dcoll: collectives over dapl_rail (seeds 000, 001, 002, 003). What is common
+ * to all calls:
  *
  *  - All ranks of the team make the same calls (collective, bytes, root,
  *    algorithm, in place or not) in the same order. A rank that does not is
@@ -115,6 +115,59 @@ int dcoll_barrier(dcoll_team_t *team);
 /** Any of them, with any algorithm. */
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
 
+/* ------------------------------------------------ irregular all-to-all --- */
+
+/**
+ * Elements of one size, of which each rank has any number for each other, known
+ * at run time only (seed 003; MPI_Alltoallv). Counts, and displacements in
+ * elements, are arrays with an entry for each rank. Ranks make the call with
+ * the same element size, bounds and algorithm; counts are each rank's own.
+ *
+ * Bounds: with both set, equal on all ranks, a call begins at once, and counts
+ * beyond them are an error of this rank alone. With 0, blocking and
+ * non-blocking calls first agree on what there is (the non-blocking one waits
+ * for the others there), an error in an argument of one rank is returned by
+ * all, and auto knows the counts; a persistent request needs them.
+ *
+ * What comes and does not fit (other counts than recv_counts, more than there
+ * is room for) is an error of that rank only, which names the other; nothing is
+ * written to recv, and the team goes on.
+ */
+typedef struct dcoll_alltoallv {
+    const void *send;
+    const size_t *send_counts; /**< at most UINT32_MAX each */
+    const size_t *send_displs; /**< where they begin; NULL: one after another */
+    void *recv;
+    const size_t *recv_counts; /**< what is to come; NULL: it finds that out */
+    const size_t *recv_displs; /**< with recv_counts; must not overlap; NULL:
+                                    one after another */
+    size_t room;    /**< without recv_counts: elements that recv takes */
+    size_t *found;  /**< the elements that have come from each; may be NULL */
+    size_t element; /**< bytes, 1 … UINT32_MAX */
+    size_t max_pair, max_rank; /**< bounds: elements from one rank to another,
+                                    and those that one sends, or receives */
+    const char *algorithm;     /**< NULL or "auto": the team's choice */
+} dcoll_alltoallv_t;
+
+/** Elements which each say where they are to go, in any order, before and
+ *  after (seed 003). As above, otherwise. */
+typedef struct dcoll_elements {
+    const void *send;
+    size_t count; /**< in send */
+    void *recv;
+    size_t room;        /**< elements that recv takes */
+    size_t *received;   /**< those that have come; may be NULL */
+    size_t element;     /**< bytes, 4 … UINT32_MAX */
+    size_t destination; /**< offset in an element: of the rank, a uint32_t in
+                             the order of this machine, aligned or not */
+    size_t max_pair, max_rank;
+    const char *algorithm;
+} dcoll_elements_t;
+
+/* Blocking. */
+int dcoll_alltoallv(dcoll_team_t *team, const dcoll_alltoallv_t *call);
+int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call);
+
 /* ------------------------------------- persistent and non-blocking --- */
 
 /**
@@ -149,6 +202,18 @@ int dcoll_free(dcoll_request_t *request);
  *  handle, which then stands for the later call; both are still to be ended. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
+
+/** The same for calls with counts. The arrays, and what they point to, must
+ *  stay; they are read at each start, and may change between starts. For
+ *  elements, `count` is read through @p count then, if that is not NULL. */
+int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                         dcoll_request_t **out);
+int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                          dcoll_request_t **out);
+int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
+                        const size_t *count, dcoll_request_t **out);
+int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
+                         dcoll_request_t **out);
 
 /** Algorithm that serves the request. */
 const dcoll_algorithm_t *

@@ -35,19 +35,20 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef enum dcoll_collective {
-    DCOLL_GATHER,    /**< root's RECV: N blocks; SEND: one block */
-    DCOLL_ALLGATHER, /**< RECV: N blocks; SEND: one block */
-    DCOLL_ALLTOALL,  /**< SEND and RECV: N blocks */
-    DCOLL_BCAST,     /**< root's SEND, the others' RECV: one block */
-    DCOLL_SCATTER,   /**< root's SEND: N blocks; RECV: one block */
-    DCOLL_BARRIER,   /**< no data */
-    DCOLL_ALLTOALLV, /**< irregular: sizes are known at run time only */
-    DCOLL_COLLECTIVES
+    DCOLL_GATHER,      /**< root's RECV: N blocks; SEND: one block */
+    DCOLL_ALLGATHER,   /**< RECV: N blocks; SEND: one block */
+    DCOLL_ALLTOALL,    /**< SEND and RECV: N blocks */
+    DCOLL_BCAST,       /**< root's SEND, the others' RECV: one block */
+    DCOLL_SCATTER,     /**< root's SEND: N blocks; RECV: one block */
+    DCOLL_BARRIER,     /**< no data */
+    DCOLL_COLLECTIVES, /**< the number of those above, whose blocks are equal */
+    DCOLL_ALLTOALLV =
+        DCOLL_COLLECTIVES /**< irregular: sizes are known at run time only */
 } dcoll_collective_t;
 
-/** "allgather" …; DCOLL_COLLECTIVES: NULL. */
+/** "allgather" …, "alltoallv"; NULL: it is none. */
 const char *dcoll_collective_name(dcoll_collective_t collective);
-/** 0, or DRAIL_EINVAL. */
+/** 0, or DRAIL_EINVAL: it is none of those with equal blocks. */
 int dcoll_collective_parse(const char *text, dcoll_collective_t *collective);
 
 /** Ranks, nodes and ports. Ranks of a node follow each other. */
@@ -208,7 +209,7 @@ typedef struct dcoll_op {
     unsigned puts;   /**< COMPLETE */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
-    size_t bytes;
+    size_t bytes;  /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;    /**< PUT, COPY: of a bundle, `bytes` at most */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER */
 } dcoll_op_t;
@@ -260,9 +261,9 @@ void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
                      unsigned lag, dcoll_place_t dst, size_t bytes);
 /** DCOLL_DISTRIBUTE, DCOLL_COLLECT or DCOLL_DELIVER; one that is like the last
- *  shares its entry of deals. */
+ *  shares its entry of deals. @p room: of the bundle @p src. */
 void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
-                    dcoll_place_t dst, const dcoll_deal_t *deal);
+                    size_t room, dcoll_place_t dst, const dcoll_deal_t *deal);
 /** The last operation, a PUT or COPY, is of a bundle. */
 void dcoll_add_sized(dcoll_schedule_t *s);
 
@@ -285,8 +286,10 @@ typedef struct dcoll_algorithm {
                      unsigned rank, dcoll_schedule_t *out);
 } dcoll_algorithm_t;
 
-/** All algorithms, ended by NULL. */
+/** All algorithms of collectives with equal blocks, ended by NULL. */
 const dcoll_algorithm_t *const *dcoll_algorithms(void);
+/** Those of DCOLL_ALLTOALLV. */
+const dcoll_algorithm_t *const *dcoll_algorithms_irregular(void);
 /** NULL: there is none of that name. */
 const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
                                               const char *name);
@@ -343,7 +346,8 @@ typedef struct dcoll_cost_model {
     double note;    /**< a notification without data: 0 in the papers */
 } dcoll_cost_model_t;
 
-/** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E… */
+/** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E…
+ *  (DRAIL_ENOTSUP: irregular, the sizes are not known). */
 double dcoll_cost(const dcoll_program_t *program,
                   const dcoll_cost_model_t *model);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The algorithms: one file each, named after the constant. This list is the
- * only one; their names and collectives are in their files. */
+/* The algorithms: one file each, named after the constant. These lists are the
+ * only ones; their names and collectives are in their files. */
 #ifndef DCOLL_ALGORITHMS_H
 #define DCOLL_ALGORITHMS_H
 
@@ -51,8 +51,10 @@
     USE(allgather_mc_gather)                                                   \
     USE(allgather_mc_2group)                                                   \
     USE(allgather_mc_allgroup)                                                 \
-    USE(allgather_mc_groups)                                                   \
-    /* irregular (seed 003) */                                                 \
+    USE(allgather_mc_groups)
+
+/* Irregular (seed 003). */
+#define DCOLL_IRREGULAR_LIST(USE)                                              \
     USE(alltoallv_a1)                                                          \
     USE(alltoallv_a1_n1)                                                       \
     USE(alltoallv_a1_n2)                                                       \
@@ -71,6 +73,7 @@
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)
+DCOLL_IRREGULAR_LIST(DCOLL_DECLARE)
 #undef DCOLL_DECLARE
 
 #endif

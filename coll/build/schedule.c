@@ -6,7 +6,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
 
-static const char *const names[DCOLL_COLLECTIVES] = {
+static const char *const names[] = {
     [DCOLL_GATHER] = "gather",       [DCOLL_ALLGATHER] = "allgather",
     [DCOLL_ALLTOALL] = "alltoall",   [DCOLL_BCAST] = "bcast",
     [DCOLL_SCATTER] = "scatter",     [DCOLL_BARRIER] = "barrier",
@@ -15,7 +15,7 @@ static const char *const names[DCOLL_COLLECTIVES] = {
 
 const char *dcoll_collective_name(dcoll_collective_t collective)
 {
-    return collective < DCOLL_COLLECTIVES ? names[collective] : NULL;
+    return collective <= DCOLL_ALLTOALLV ? names[collective] : NULL;
 }
 
 int dcoll_collective_parse(const char *text, dcoll_collective_t *collective)
@@ -204,7 +204,7 @@ static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
 }
 
 void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
-                    dcoll_place_t dst, const dcoll_deal_t *deal)
+                    size_t room, dcoll_place_t dst, const dcoll_deal_t *deal)
 {
     if (!s->ndeals || !same_deal(&s->deals[s->ndeals - 1], deal)) {
         if (!grow(s, (void **)&s->deals, s->ndeals, &s->deals_capacity,
@@ -212,8 +212,11 @@ void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
             return;
         s->deals[s->ndeals++] = *deal;
     }
-    add(s, (dcoll_op_t){
-               .kind = kind, .src = src, .dst = dst, .deal = s->ndeals - 1});
+    add(s, (dcoll_op_t){.kind = kind,
+                        .src = src,
+                        .dst = dst,
+                        .bytes = room,
+                        .deal = s->ndeals - 1});
 }
 
 void dcoll_add_sized(dcoll_schedule_t *s)

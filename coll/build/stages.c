@@ -141,7 +141,8 @@ static void deal(struct maker *m, dcoll_place_t src)
 {
     dcoll_deal_t deal;
     dcoll_kind_t kind = deal_of(m, &deal);
-    dcoll_add_deal(m->s, kind, src, bucket_at(m, 0), &deal);
+    dcoll_add_deal(m->s, kind, src, m->stage ? m->room[m->stage - 1] : 0,
+                   bucket_at(m, 0), &deal);
     m->dealt = true;
 }
 
@@ -323,7 +324,7 @@ static void deliver(struct maker *m)
     const struct exchange *x = m->stages->stage[last].exchange;
     dcoll_deal_t all = {.fan = exchange_sources(x, &m->mesh, m->rank),
                         .stride = m->room[last]};
-    dcoll_add_deal(m->s, DCOLL_DELIVER, place_at(m, last, 0),
+    dcoll_add_deal(m->s, DCOLL_DELIVER, place_at(m, last, 0), 0,
                    dcoll_at(DCOLL_RECV, 0), &all);
 }
 

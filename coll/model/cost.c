@@ -268,6 +268,10 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
         return true;
     case DCOLL_AWAIT:
         return await_flag(c, rank, op);
+    case DCOLL_DISTRIBUTE:
+    case DCOLL_COLLECT:
+    case DCOLL_DELIVER:
+        break; /* dcoll_cost() has refused them */
     }
     return true;
 }
@@ -379,6 +383,8 @@ double dcoll_cost(const dcoll_program_t *program,
                      .model = model,
                      .nranks = program->shape->nranks,
                      .ports = program->shape->ports};
+    if (program->args.traffic)
+        return DRAIL_ENOTSUP;
     double time = set_up(&c) ? play(&c) : DRAIL_ENOMEM;
     event_queue_free(&c.events);
     free(c.ranks);

@@ -5,10 +5,30 @@
 
 #define IN_PLACE_BIT 0x40000000u
 
+static unsigned count(const dcoll_algorithm_t *const *list)
+{
+    unsigned n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* Irregular ones come after the others. NULL: there are not so many. */
+static const dcoll_algorithm_t *algorithm_at(unsigned index)
+{
+    unsigned regular = count(dcoll_algorithms());
+    unsigned irregular = count(dcoll_algorithms_irregular());
+    if (index < regular)
+        return dcoll_algorithms()[index];
+    return index < regular + irregular
+               ? dcoll_algorithms_irregular()[index - regular]
+               : NULL;
+}
+
 static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
 {
     unsigned i = 0;
-    while (dcoll_algorithms()[i] != algorithm)
+    while (algorithm_at(i) != algorithm)
         i++;
     return i;
 }
@@ -20,8 +40,8 @@ struct call call_of(const dcoll_args_t *args,
         .what = 1 + algorithm_index(algorithm) +
                 (args->in_place ? IN_PLACE_BIT : 0) +
                 (prepares ? CALL_PREPARES : 0),
-        .root = args->root,
-        .bytes = args->bytes,
+        .root = args->traffic ? (uint32_t)args->traffic->element : args->root,
+        .bytes = args->traffic ? args->traffic->max_rank : args->bytes,
     };
 }
 
@@ -30,25 +50,22 @@ bool call_same(const struct call *a, const struct call *b)
     return a->what == b->what && a->root == b->root && a->bytes == b->bytes;
 }
 
-static unsigned algorithms_count(void)
-{
-    unsigned n = 0;
-    while (dcoll_algorithms()[n])
-        n++;
-    return n;
-}
-
 void call_text(const struct call *call, char *text, size_t size)
 {
     unsigned index = (call->what & ~(CALL_PREPARES | IN_PLACE_BIT)) - 1;
-    if (index >= algorithms_count()) {
+    const dcoll_algorithm_t *a = algorithm_at(index);
+    const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
+    if (!a)
         snprintf(text, size, "nothing known");
-        return;
-    }
-    const dcoll_algorithm_t *a = dcoll_algorithms()[index];
-    snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
-             call->what & CALL_PREPARES ? "preparation of " : "",
-             dcoll_collective_name(a->collective),
-             (unsigned long long)call->bytes, call->root, a->name,
-             call->what & IN_PLACE_BIT ? ", in place" : "");
+    else if (a->collective == DCOLL_ALLTOALLV)
+        snprintf(text, size,
+                 "%salltoallv of at most %llu elements of %u bytes a rank, "
+                 "algorithm %s",
+                 prepares, (unsigned long long)call->bytes, call->root,
+                 a->name);
+    else
+        snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
+                 prepares, dcoll_collective_name(a->collective),
+                 (unsigned long long)call->bytes, call->root, a->name,
+                 call->what & IN_PLACE_BIT ? ", in place" : "");
 }

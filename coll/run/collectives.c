@@ -2,8 +2,10 @@
 /* The calls of dcoll.h. */
 #include "coll/run/buffers.h"
 #include "coll/run/choose.h"
+#include "coll/run/collectives.h"
 #include "coll/run/create.h"
 #include "coll/run/executor.h"
+#include "coll/run/irregular.h"
 #include "coll/run/kept.h"
 #include "coll/run/wait.h"
 
@@ -33,6 +35,7 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 static int start(dcoll_request_t *q)
 {
     ledger_enter(q->team->ledger, &q->call);
+    q->dealing.verdict = 0;
     return ledger_settle(q->team, request_begin(q));
 }
 
@@ -40,32 +43,49 @@ static int start(dcoll_request_t *q)
 static int ended(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
-    return q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
+    int verdict = q->dealing.verdict;
+    int rc = q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
+    return rc ? rc : verdict;
 }
 
 /* ------------------------------------------------------------- blocking */
+
+int request_for_run(dcoll_team_t *team, const dcoll_args_t *args,
+                    const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
+{
+    *out = kept_find(team, args, algorithm);
+    if (*out)
+        return 0;
+    int rc = request_create(team, args, algorithm, OWNER_TEAM, out);
+    if (!rc)
+        kept_trim(team);
+    return rc;
+}
+
+int request_run(dcoll_request_t *q)
+{
+    dcoll_team_t *team = q->team;
+    int rc = start(q);
+    if (!rc)
+        rc = finish(q, team->timeout_ms);
+    return rc ? rc : q->dealing.verdict;
+}
 
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
+    dcoll_request_t *q;
     if (!team)
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, &args, &algorithm);
+    if (!rc)
+        rc = request_for_run(team, &args, algorithm, &q);
     if (rc)
         return rc;
-    dcoll_request_t *q = kept_find(team, &args, algorithm);
-    if (!q) {
-        rc = request_create(team, &args, algorithm, OWNER_TEAM, &q);
-        if (rc)
-            return rc;
-        kept_trim(team);
-    }
     rc = bind(q, call);
     if (!rc)
-        rc = start(q);
-    if (!rc)
-        rc = finish(q, team->timeout_ms);
+        rc = request_run(q);
     int left = request_unbind(q);
     return rc ? rc : ledger_settle(team, left);
 }
@@ -142,7 +162,8 @@ int dcoll_start(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
                          dcoll_collective_name(q->args.collective));
-    return start(q);
+    int rc = q->args.traffic ? irregular_check(q) : 0;
+    return rc ? rc : start(q);
 }
 
 int dcoll_test(dcoll_request_t *q)
@@ -185,37 +206,49 @@ int dcoll_free(dcoll_request_t *q)
 
 /* Equal calls take turns on a few requests, so that all ranks choose the same
  * one whatever is complete already. */
-int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
-                dcoll_request_t **out)
+int request_for_begin(dcoll_team_t *team, const dcoll_args_t *args,
+                      const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
 {
-    const dcoll_algorithm_t *algorithm;
-    dcoll_args_t args;
-    if (!team || !out)
-        return DRAIL_EINVAL;
-    int rc = call_choose(team, call, &args, &algorithm);
-    if (rc)
-        return rc;
-    dcoll_request_t *q = kept_find_turn(team, &args, algorithm);
+    int rc = 0;
+    dcoll_request_t *q = kept_find_turn(team, args, algorithm);
     if (!q) {
-        rc = request_create(team, &args, algorithm, OWNER_BEGIN, &q);
+        rc = request_create(team, args, algorithm, OWNER_BEGIN, &q);
         if (rc)
             return rc;
         kept_trim(team);
     }
+    *out = q;
     if (q->active)
         rc = finish(q, team->timeout_ms);
     int left = ledger_settle(team, request_unbind(q));
-    rc = rc ? rc : left;
-    if (!rc)
-        rc = bind(q, call);
-    if (!rc)
-        rc = start(q);
+    return rc ? rc : left;
+}
+
+int request_launch(dcoll_request_t *q, dcoll_request_t **out)
+{
+    int rc = start(q);
     if (rc)
         return rc;
     q->handles++;
     *out = q;
     rc = request_advance(q);
-    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(team, rc);
+    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(q->team, rc);
+}
+
+int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
+                dcoll_request_t **out)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    dcoll_request_t *q;
+    if (!team || !out)
+        return DRAIL_EINVAL;
+    int rc = call_choose(team, call, &args, &algorithm);
+    if (!rc)
+        rc = request_for_begin(team, &args, algorithm, &q);
+    if (!rc)
+        rc = bind(q, call);
+    return rc ? rc : request_launch(q, out);
 }
 
 const dcoll_algorithm_t *dcoll_request_algorithm(const dcoll_request_t *q)

@@ -40,6 +40,10 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     q->team = team;
     q->owner = owner;
     q->args = *args;
+    if (args->traffic) {
+        q->traffic = *args->traffic;
+        q->args.traffic = &q->traffic;
+    }
     q->args.depth =
         dcoll_depth(algorithm, &team->shape, args->bytes, args->depth);
     q->algorithm = algorithm;
@@ -84,6 +88,7 @@ int request_destroy(dcoll_request_t *q)
     free(q->targets);
     free(q->seen);
     free(q->creditors);
+    dealing_close(&q->dealing);
     free(q);
     return rc;
 }

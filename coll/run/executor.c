@@ -13,8 +13,9 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct drail_platform *p = q->team->platform;
     unsigned char *dst = address(q, op->dst), *src = address(q, op->src);
+    size_t bytes = op->sized ? bundle_length(src, op->bytes) : op->bytes;
     if (dst != src)
-        p->copy(p, dst, src, op->bytes);
+        p->copy(p, dst, src, bytes);
 }
 
 static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
@@ -29,7 +30,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     case DCOLL_WAIT:
         return notes_await(q, op);
     case DCOLL_COMPLETE:
-        return transfers_complete(q);
+        return transfers_complete(q, op);
     case DCOLL_COPY:
         perform_copy(q, op);
         return 0;
@@ -38,6 +39,11 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
         return 0;
     case DCOLL_AWAIT:
         return flag_await(q, op);
+    case DCOLL_DISTRIBUTE:
+    case DCOLL_COLLECT:
+        return deal_elements(q, op);
+    case DCOLL_DELIVER:
+        return deliver_elements(q, op);
     }
     return DRAIL_EINVAL;
 }

@@ -8,6 +8,15 @@
 /* Equal calls of dcoll_begin that may be under way at the same time. */
 #define EQUAL_MOST 4u
 
+/* Both of equal blocks, or of elements within the same bounds. */
+static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->element == b->element && a->max_pair == b->max_pair &&
+           a->max_rank == b->max_rank && a->labelled == b->labelled;
+}
+
 static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner)
 {
@@ -15,7 +24,8 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
     return q->owner == owner && q->algorithm == algorithm &&
            a->collective == args->collective && a->bytes == args->bytes &&
            a->root == args->root && a->in_place == args->in_place &&
-           a->zero_copy == args->zero_copy;
+           a->zero_copy == args->zero_copy &&
+           same_traffic(a->traffic, args->traffic);
 }
 
 static dcoll_request_t *use(dcoll_request_t *q)

@@ -159,11 +159,12 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
     q->targets = calloc(n, sizeof *q->targets);
     q->creditors = calloc((size_t)DCOLL_TAGS * n, sizeof *q->creditors);
     q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
-    if (!q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
+    int rc = q->args.traffic ? dealing_open(&q->dealing, n) : 0;
+    if (rc || !q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     precredit(q);
     q->weight = weigh(q, needs);
-    int rc = take_memory(q, needs);
+    rc = take_memory(q, needs);
     if (!rc && request_has_node(q) && team->rank == team->first)
         rc = create_node(q, card);
     return rc;

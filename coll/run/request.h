@@ -4,6 +4,7 @@
 
 #include <sys/queue.h>
 
+#include "coll/run/elements.h"
 #include "coll/run/line.h"
 #include "coll/run/team.h"
 
@@ -52,6 +53,9 @@ struct dcoll_request {
     dcoll_schedule_t schedule;
     struct call call;
     struct weight weight;
+    dcoll_traffic_t traffic;  /* irregular: args.traffic is this */
+    struct elements elements; /* of the present start */
+    struct dealing dealing;
 
     /* memory: of each space, and from one start's to the next's */
     unsigned char *base[4];

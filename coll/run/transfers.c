@@ -42,6 +42,8 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
     drail_xfer_t xfer = {.bytes = op->bytes};
     if (op->bytes) {
         xfer.local = address(q, op->src);
+        if (op->sized)
+            xfer.bytes = bundle_length(xfer.local, op->bytes);
         xfer.local_mem = q->mem[op->src.space];
         xfer.remote_offset = op->dst.offset;
         if (op->dst.space == DCOLL_RECV) {
@@ -80,9 +82,10 @@ int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
-int transfers_complete(dcoll_request_t *q)
+int transfers_complete(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    while (q->completed < q->transfers) {
+    unsigned end = op->puts ? op->puts : q->transfers;
+    while (q->completed < end) {
         int rc = drail_test(q->team->rail, &q->reqs[q->completed]);
         if (rc == DRAIL_EAGAIN)
             return rc;

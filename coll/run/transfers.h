@@ -8,6 +8,6 @@
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op);
 int transfer_get(dcoll_request_t *q, const dcoll_op_t *op);
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op);
-int transfers_complete(dcoll_request_t *q);
+int transfers_complete(dcoll_request_t *q, const dcoll_op_t *op);
 
 #endif

@@ -226,7 +226,7 @@ void verify_deal(struct verifier *v, const dcoll_op_t *op,
         return;
     }
     /* what the phase before has brought */
-    if (!read_head(v, actor, src, phase_of(v, actor) - 1, HEAD_BYTES, &bytes))
+    if (!read_head(v, actor, src, phase_of(v, actor) - 1, op->bytes, &bytes))
         return;
     while (next_run(v, actor, src, bytes, &at, &piece))
         if (!deal_run(v, op, actor, &piece, buckets))

@@ -202,7 +202,7 @@ static void check_deal(const struct site *site, const dcoll_op_t *op)
     else if (op->kind == DCOLL_COLLECT && !deal->divisor)
         WRONG(site, "the divisor is 0");
     if (op->src.space == DCOLL_TEMP)
-        check_range(site, site->rank, op->src, BUNDLE_HEAD);
+        check_range(site, site->rank, op->src, op->bytes);
     check_range(site, site->rank, op->dst, deal->fan * deal->stride);
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The elements of an irregular collective: what the user has given for a start,
+ * and how far they have been dealt. */
+#ifndef DCOLL_ELEMENTS_H
+#define DCOLL_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll/schedule.h"
+
+struct dcoll_request;
+
+/* Of one call. The user's arrays stay the user's; they are read at each start.
+ * Labelled: counts and places; else each element says where it is to go. */
+struct elements {
+    const unsigned char *send;
+    unsigned char *recv;
+    size_t element; /* bytes */
+    const size_t *send_counts, *send_displs;
+    const size_t *recv_counts, *recv_displs;
+    size_t count;       /* not labelled: in send, … */
+    const size_t *now;  /* … or, persistent, there; NULL: count */
+    size_t destination; /* not labelled: offset of its uint32_t in an element */
+    size_t room;        /* elements that recv takes, where it is not counted */
+    size_t *found;      /* labelled: those that came from each rank, or NULL */
+    size_t *received;   /* not labelled: those that came, or NULL */
+};
+
+/* What a request needs to deal them. */
+struct dealing {
+    uint32_t *counter; /* by destination: of DISTRIBUTE, less than the period */
+    uint32_t *bucket;  /* by counter, or by destination: where it is dealt to */
+    uint64_t *came;    /* by source */
+    int verdict;       /* of this start: what does not fit is not delivered */
+};
+
+int dealing_open(struct dealing *d, unsigned nranks);
+void dealing_close(struct dealing *d);
+
+/* Bytes of a bundle that is to be moved; 0: it is longer than its room. */
+size_t bundle_length(const unsigned char *bundle, size_t room);
+
+/* DCOLL_DISTRIBUTE, DCOLL_COLLECT; DCOLL_DELIVER. 0, or an error of the team.
+ */
+int deal_elements(struct dcoll_request *q, const dcoll_op_t *op);
+int deliver_elements(struct dcoll_request *q, const dcoll_op_t *op);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which algorithm for which traffic. */
+#include "coll/algorithms/algorithms.h"
+#include "coll/select/irregular.h"
+
+const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
+                                          const dcoll_args_t *args)
+{
+    (void)shape;
+    (void)args;
+    return &alltoallv_a1_n1;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DCOLL_SELECT_IRREGULAR_H
+#define DCOLL_SELECT_IRREGULAR_H
+
+#include "coll/schedule.h"
+
+/* The choice of auto for an all-to-all with counts; the same on all ranks. */
+const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
+                                          const dcoll_args_t *args);
+
+#endif
