@@ -76,10 +76,13 @@ unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
 typedef struct dcoll_traffic {
     size_t element;    /**< bytes of an element, 1 … */
     uint64_t max_pair; /**< elements from one rank to another, at most */
-    uint64_t max_rank; /**< elements that a rank sends, or receives, at most */
+    uint64_t max_rank; /**< elements that a rank sends, or receives, at most;
+                            both 0: any number, for algorithms that can */
     bool labelled;     /**< elements are to keep their order: they travel in
                             runs, with a label each; else each element says
                             itself where it is to go, and any order is good */
+    size_t pulled;     /**< OFFER: what is for one rank, of at least so many
+                            bytes, stays where it is */
 } dcoll_traffic_t;
 
 /** What is to be done: the same on all ranks. */
@@ -173,6 +176,14 @@ typedef enum dcoll_kind {
     DCOLL_COLLECT,    /**< the same, by where the destination is */
     DCOLL_DELIVER,    /**< the elements of all bundles of deals[deal], from src
                            on, to RECV: those of a sender follow each other */
+
+    /* Irregular, among the ranks of a node, through tables in NODE (offer.h) */
+    DCOLL_OFFER,  /**< my table, and elements, to dst, in `bytes` of room. What
+                       has no room there is read from my SEND */
+    DCOLL_EXPECT, /**< looks at the tables of all, deals[deal] of them from src
+                       on: what is for me, and where it is to go */
+    DCOLL_PICK,   /**< what peer's table, src, offers me to RECV; from its SEND
+                       as a GET. Of myself from my own */
 } dcoll_kind_t;
 
 /** Buckets, or bundles, and how elements are dealt to them. */
@@ -211,7 +222,8 @@ typedef struct dcoll_op {
     dcoll_place_t src, dst;
     size_t bytes;  /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;    /**< PUT, COPY: of a bundle, `bytes` at most */
-    unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER */
+    bool offered;  /**< AWAIT: passes if all of my elements are in NODE */
+    unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, EXPECT */
 } dcoll_op_t;
 
 /** One rank's part of a collective. */
@@ -266,6 +278,12 @@ void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
                     size_t room, dcoll_place_t dst, const dcoll_deal_t *deal);
 /** The last operation, a PUT or COPY, is of a bundle. */
 void dcoll_add_sized(dcoll_schedule_t *s);
+void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room);
+void dcoll_add_expect(dcoll_schedule_t *s, dcoll_place_t src,
+                      const dcoll_deal_t *tables);
+void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src);
+/** AWAIT that is for those only who have offered something from SEND. */
+void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag);
 
 /* ---------------------------------------------------------- algorithms --- */
 

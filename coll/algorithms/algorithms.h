@@ -55,6 +55,7 @@
 
 /* Irregular (seed 003). */
 #define DCOLL_IRREGULAR_LIST(USE)                                              \
+    USE(alltoallv_shm)                                                         \
     USE(alltoallv_a1)                                                          \
     USE(alltoallv_a1_n1)                                                       \
     USE(alltoallv_a1_n2)                                                       \

@@ -42,6 +42,9 @@ const char *dcoll_kind_name(dcoll_kind_t kind)
         [DCOLL_DISTRIBUTE] = "DISTRIBUTE",
         [DCOLL_COLLECT] = "COLLECT",
         [DCOLL_DELIVER] = "DELIVER",
+        [DCOLL_OFFER] = "OFFER",
+        [DCOLL_EXPECT] = "EXPECT",
+        [DCOLL_PICK] = "PICK",
     };
     return kinds[kind];
 }
@@ -203,24 +206,61 @@ static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
            a->period == b->period && a->divisor == b->divisor;
 }
 
+/* Its index is that of the last one. False: out of memory. */
+static bool keep_deal(dcoll_schedule_t *s, const dcoll_deal_t *deal)
+{
+    if (s->ndeals && same_deal(&s->deals[s->ndeals - 1], deal))
+        return true;
+    if (!grow(s, (void **)&s->deals, s->ndeals, &s->deals_capacity,
+              sizeof *deal))
+        return false;
+    s->deals[s->ndeals++] = *deal;
+    return true;
+}
+
 void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
                     size_t room, dcoll_place_t dst, const dcoll_deal_t *deal)
 {
-    if (!s->ndeals || !same_deal(&s->deals[s->ndeals - 1], deal)) {
-        if (!grow(s, (void **)&s->deals, s->ndeals, &s->deals_capacity,
-                  sizeof *deal))
-            return;
-        s->deals[s->ndeals++] = *deal;
-    }
-    add(s, (dcoll_op_t){.kind = kind,
-                        .src = src,
-                        .dst = dst,
-                        .bytes = room,
-                        .deal = s->ndeals - 1});
+    if (keep_deal(s, deal))
+        add(s, (dcoll_op_t){.kind = kind,
+                            .src = src,
+                            .dst = dst,
+                            .bytes = room,
+                            .deal = s->ndeals - 1});
 }
 
 void dcoll_add_sized(dcoll_schedule_t *s)
 {
     if (s->nops)
         s->ops[s->nops - 1].sized = true;
+}
+
+void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_OFFER, .dst = dst, .bytes = room});
+}
+
+void dcoll_add_expect(dcoll_schedule_t *s, dcoll_place_t src,
+                      const dcoll_deal_t *tables)
+{
+    if (keep_deal(s, tables))
+        add(s, (dcoll_op_t){
+                   .kind = DCOLL_EXPECT, .src = src, .deal = s->ndeals - 1});
+}
+
+void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_PICK,
+                        .peer = peer,
+                        .src = src,
+                        .dst = dcoll_at(DCOLL_RECV, 0)});
+}
+
+void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag)
+{
+    add(s, (dcoll_op_t){.kind = DCOLL_AWAIT,
+                        .peer = peer,
+                        .flag = flag,
+                        .dst = dcoll_at(DCOLL_RECV, 0),
+                        .offered = true});
 }

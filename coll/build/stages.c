@@ -355,7 +355,9 @@ void stages_generate(const struct stages *stages, enum stages_form form,
 const char *stages_refuse(const dcoll_shape_t *shape, const dcoll_args_t *args)
 {
     (void)shape;
-    return args->traffic ? NULL : "it is for calls with counts";
+    if (!args->traffic)
+        return "it is for calls with counts";
+    return args->traffic->max_rank ? NULL : "it needs bounds of the counts";
 }
 
 const char *stages_refuse_unsquare(const dcoll_shape_t *shape,

@@ -271,6 +271,9 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
     case DCOLL_DISTRIBUTE:
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:
+    case DCOLL_OFFER:
+    case DCOLL_EXPECT:
+    case DCOLL_PICK:
         break; /* dcoll_cost() has refused them */
     }
     return true;

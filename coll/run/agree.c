@@ -85,7 +85,8 @@ static int connect_peers(dcoll_request_t *q)
     for (unsigned i = 0; !rc && i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
         if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
-            op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT)
+            op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT ||
+            (op->kind == DCOLL_PICK && op->peer != q->team->rank))
             rc = team_connect(q->team, op->peer);
     }
     return rc;

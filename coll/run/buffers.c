@@ -2,10 +2,13 @@
 /* Users' memory. */
 #include "coll/run/buffers.h"
 #include "coll/run/leftovers.h"
+#include "coll/run/offer.h"
 
 static size_t send_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
+    if (q->args.traffic)
+        return offer_extent(q);
     return q->args.bytes *
            dcoll_send_blocks(&q->args, team->shape.nranks, team->rank);
 }

@@ -162,7 +162,7 @@ int dcoll_start(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
                          dcoll_collective_name(q->args.collective));
-    int rc = q->args.traffic ? irregular_check(q) : 0;
+    int rc = q->args.traffic ? irregular_renew(q) : 0;
     return rc ? rc : start(q);
 }
 

@@ -59,14 +59,6 @@ static struct reader reader_of(const dcoll_request_t *q,
                            bytes ? bytes - BUNDLE_HEAD : 0, !bytes};
 }
 
-static uint32_t destination_of(const dcoll_request_t *q,
-                               const unsigned char *element)
-{
-    uint32_t dst;
-    memcpy(&dst, element + q->elements.destination, sizeof dst);
-    return dst;
-}
-
 /* False: there is no more, or it is malformed. */
 static bool next_parcel(struct reader *r, struct parcel *parcel)
 {
@@ -81,7 +73,8 @@ static bool next_parcel(struct reader *r, struct parcel *parcel)
     if (labelled(q))
         memcpy(&parcel->run, r->at, BUNDLE_RUN);
     else
-        parcel->run = (struct bundle_run){destination_of(q, r->at), 0, 0, 1};
+        parcel->run = (struct bundle_run){
+            elements_destination(&q->elements, r->at), 0, 0, 1};
     parcel->elements = r->at + head;
     r->malformed = parcel->run.dst >= n || parcel->run.src >= n ||
                    !parcel->run.count ||
@@ -206,10 +199,10 @@ static int deal_unlabelled(const struct dealer *x)
 {
     const struct elements *e = &x->q->elements;
     struct parcel parcel = {{0, 0, 0, 1}, e->send};
-    size_t count = e->now ? *e->now : e->count;
+    size_t count = elements_count(e);
     int rc = 0;
     for (size_t i = 0; !rc && i < count; i++) {
-        parcel.run.dst = destination_of(x->q, parcel.elements);
+        parcel.run.dst = elements_destination(e, parcel.elements);
         rc = deal_parcel(x, &parcel);
         parcel.elements += e->element;
     }
@@ -267,50 +260,6 @@ static bool count_parcel(dcoll_request_t *q, const struct parcel *parcel)
     return parcel->run.dst == q->team->rank;
 }
 
-/* Does it fit to what the user expects? */
-static int judge_total(const dcoll_request_t *q, uint64_t total)
-{
-    if (total <= q->elements.room)
-        return 0;
-    return team_fail(q->team, DRAIL_EINVAL,
-                     "rank %u: recv has room for %zu elements, but %llu have "
-                     "come: nothing was written",
-                     q->team->rank, q->elements.room,
-                     (unsigned long long)total);
-}
-
-static int judge(const dcoll_request_t *q)
-{
-    const struct elements *e = &q->elements;
-    uint64_t total = 0;
-    for (unsigned i = 0; i < q->team->shape.nranks; i++) {
-        uint64_t came = q->dealing.came[i];
-        if (e->recv_counts && came != e->recv_counts[i])
-            return team_fail(q->team, DRAIL_EINVAL,
-                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
-                             "sent %llu elements: nothing was written",
-                             q->team->rank, i, e->recv_counts[i], i,
-                             (unsigned long long)came);
-        total += came;
-    }
-    return e->recv_counts ? 0 : judge_total(q, total);
-}
-
-/* came becomes where each source's elements begin. */
-static void place_sources(dcoll_request_t *q)
-{
-    const struct elements *e = &q->elements;
-    uint64_t begin = 0;
-    for (unsigned i = 0; i < q->team->shape.nranks; i++) {
-        uint64_t came = q->dealing.came[i];
-        if (e->found)
-            e->found[i] = came;
-        q->dealing.came[i] =
-            e->recv_counts && e->recv_displs ? e->recv_displs[i] : begin;
-        begin += came;
-    }
-}
-
 static bool place_parcel(dcoll_request_t *q, const struct parcel *parcel)
 {
     uint64_t at = q->dealing.came[parcel->run.src] + parcel->run.first;
@@ -332,10 +281,10 @@ static int deliver_labelled(const struct arrivals *a)
     memset(q->dealing.came, 0, q->team->shape.nranks * sizeof *q->dealing.came);
     if (!each_parcel(a, count_parcel) || !each_parcel(a, check_parcel))
         return fail_malformed(q);
-    q->dealing.verdict = judge(q);
+    q->dealing.verdict = elements_judge(q);
     if (q->dealing.verdict)
         return 0;
-    place_sources(q);
+    elements_place(q);
     each_parcel(a, place_parcel);
     return 0;
 }
@@ -362,7 +311,9 @@ static int deliver_unlabelled(const struct arrivals *a)
             return fail_malformed(q);
         total += bytes / q->traffic.element;
     }
-    q->dealing.verdict = judge_total(q, total);
+    memset(q->dealing.came, 0, q->team->shape.nranks * sizeof *q->dealing.came);
+    q->dealing.came[0] = total;
+    q->dealing.verdict = elements_judge(q);
     if (q->dealing.verdict)
         return 0;
     for (unsigned i = 0; i < a->deal->fan; i++) {
@@ -371,8 +322,7 @@ static int deliver_unlabelled(const struct arrivals *a)
             memcpy(next, from, bytes);
         next += bytes;
     }
-    if (q->elements.received)
-        *q->elements.received = total;
+    elements_place(q);
     return 0;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Are a call's counts and places right? */
+/* Are a call's counts and places right, and does what came fit to them? */
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/run/irregular.h"
+#include "coll/run/request.h"
 
 static int fail_count(dcoll_team_t *team, const char *name, unsigned index,
                       size_t count)
@@ -115,8 +116,7 @@ static int count_elements(dcoll_team_t *team, const struct elements *e,
 {
     unsigned n = team->shape.nranks;
     for (size_t i = 0; i < count; i++) {
-        uint32_t dst;
-        memcpy(&dst, e->send + i * e->element + e->destination, sizeof dst);
+        uint32_t dst = elements_destination(e, e->send + i * e->element);
         if (dst >= n)
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u: the destination of element %zu is %u: "
@@ -138,7 +138,7 @@ static int count_elements(dcoll_team_t *team, const struct elements *e,
 static int check_unlabelled(dcoll_team_t *team, const struct elements *e,
                             struct demand *demand, uint64_t *row)
 {
-    size_t count = e->now ? *e->now : e->count;
+    size_t count = elements_count(e);
     if (e->element < sizeof(uint32_t) ||
         e->destination > e->element - sizeof(uint32_t))
         return team_fail(team, DRAIL_EINVAL,
@@ -174,4 +174,58 @@ int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                          team->rank);
     return labelled ? check_labelled(team, e, demand, row)
                     : check_unlabelled(team, e, demand, row);
+}
+
+/* ------------------------------------------------------------ what came --- */
+
+int elements_judge(const dcoll_request_t *q)
+{
+    const struct elements *e = &q->elements;
+    uint64_t total = 0;
+    for (unsigned i = 0; i < q->team->shape.nranks; i++) {
+        uint64_t came = q->dealing.came[i];
+        if (e->recv_counts && came != e->recv_counts[i])
+            return team_fail(q->team, DRAIL_EINVAL,
+                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
+                             "sent %llu elements: nothing was written",
+                             q->team->rank, i, e->recv_counts[i], i,
+                             (unsigned long long)came);
+        total += came;
+    }
+    if (e->recv_counts || total <= e->room)
+        return 0;
+    return team_fail(q->team, DRAIL_EINVAL,
+                     "rank %u: recv has room for %zu elements, but %llu have "
+                     "come: nothing was written",
+                     q->team->rank, e->room, (unsigned long long)total);
+}
+
+void elements_place(dcoll_request_t *q)
+{
+    const struct elements *e = &q->elements;
+    uint64_t begin = 0;
+    for (unsigned i = 0; i < q->team->shape.nranks; i++) {
+        uint64_t came = q->dealing.came[i];
+        if (e->found)
+            e->found[i] = came;
+        q->dealing.came[i] =
+            e->recv_counts && e->recv_displs ? e->recv_displs[i] : begin;
+        begin += came;
+    }
+    if (e->received)
+        *e->received = begin;
+}
+
+size_t elements_extent(const dcoll_request_t *q)
+{
+    const struct elements *e = &q->elements;
+    size_t end = 0, next = 0;
+    if (!e->recv_counts)
+        return e->room * e->element;
+    for (unsigned i = 0; i < q->team->shape.nranks; i++) {
+        size_t at = e->recv_displs ? e->recv_displs[i] : next;
+        next = at + e->recv_counts[i];
+        end = e->recv_counts[i] && next > end ? next : end;
+    }
+    return end * e->element;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "coll/schedule.h"
 
@@ -34,7 +35,31 @@ struct dealing {
     uint32_t *bucket;  /* by counter, or by destination: where it is dealt to */
     uint64_t *came;    /* by source */
     int verdict;       /* of this start: what does not fit is not delivered */
+    int refused;       /* OFFER: the call's own error, which all are told */
+    bool pulled;       /* OFFER: peers read something from SEND */
 };
+
+/* Not labelled: elements in send, and whom one of them is for. */
+static inline size_t elements_count(const struct elements *e)
+{
+    return e->now ? *e->now : e->count;
+}
+
+static inline uint32_t elements_destination(const struct elements *e,
+                                            const unsigned char *element)
+{
+    uint32_t dst;
+    memcpy(&dst, element + e->destination, sizeof dst);
+    return dst;
+}
+
+/* Does what came, dealing.came by source, fit to what the user expects? 0, or
+ * what he is to be told. */
+int elements_judge(const struct dcoll_request *q);
+/* dealing.came becomes where each source's elements begin in RECV. */
+void elements_place(struct dcoll_request *q);
+/* Bytes from the begin of RECV to the end of what is expected. */
+size_t elements_extent(const struct dcoll_request *q);
 
 int dealing_open(struct dealing *d, unsigned nranks);
 void dealing_close(struct dealing *d);

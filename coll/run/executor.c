@@ -6,6 +6,7 @@
 #include "coll/run/executor.h"
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
+#include "coll/run/offer.h"
 #include "coll/run/transfers.h"
 
 /* A root in place has its own block where it belongs. */
@@ -44,6 +45,12 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
         return deal_elements(q, op);
     case DCOLL_DELIVER:
         return deliver_elements(q, op);
+    case DCOLL_OFFER:
+        return offer_elements(q, op);
+    case DCOLL_EXPECT:
+        return offer_expect(q, op);
+    case DCOLL_PICK:
+        return offer_pick(q, op);
     }
     return DRAIL_EINVAL;
 }

@@ -58,7 +58,7 @@ static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
         memcpy(address(q, op->dst), line->payload, op->bytes);
         return 0;
     }
-    if (q->start < op->lag)
+    if (q->start < op->lag || (op->offered && !q->dealing.pulled))
         return 0;
     /* who is behind needs no look at the flag: it costs a cache miss */
     uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];

@@ -9,11 +9,15 @@
 #include "coll/run/irregular.h"
 #include "coll/select/irregular.h"
 
+/* Less is copied twice in less time than it takes to read it where it is. */
+#define PULLED_BYTES ((size_t)16 << 10)
+
 /* A call of either kind. */
 struct wish {
     struct elements elements;
     dcoll_traffic_t traffic; /* as the user has bounded it */
     const char *algorithm;
+    int refused; /* the call's own error, which all are told */
 };
 
 static struct wish wish_counted(const dcoll_alltoallv_t *c)
@@ -192,9 +196,16 @@ static int check_bounds(dcoll_team_t *team, const struct elements *e,
     return 0;
 }
 
-int irregular_check(dcoll_request_t *q)
+/* Peers may read another part of SEND than at the start before. */
+int irregular_renew(dcoll_request_t *q)
 {
-    return check_bounds(q->team, &q->elements, &q->traffic);
+    int rc = check_bounds(q->team, &q->elements, &q->traffic);
+    if (rc || !q->schedule.shared)
+        return rc;
+    rc = request_unbind(q);
+    if (!rc)
+        rc = request_bind(q, q->elements.send, q->elements.recv);
+    return ledger_settle(q->team, rc);
 }
 
 /* ---------------------------------------------------------------- choice */
@@ -219,14 +230,34 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
     return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
 }
 
+/* Can it be done whatever the counts are? Then so is auto's choice. */
+static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
+{
+    const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
+                               .traffic = &w->traffic};
+    const char *name = w->algorithm;
+    const dcoll_algorithm_t *a =
+        !name || !strcmp(name, "auto")
+            ? irregular_select(&team->shape, &args)
+            : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
+    return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
+}
+
 /* What is to be done, and how; the wish must stay as long as args. */
 static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
                    dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
     const dcoll_traffic_t *t = &w->traffic;
+    struct demand d;
     int rc = team->broken;
     if (rc)
         return rc;
+    w->traffic.pulled = PULLED_BYTES;
+    if (may_agree && needs_no_bounds(team, w)) {
+        w->refused = elements_check(team, &w->elements, t->labelled, &d, NULL);
+        w->traffic.element = 1; /* one request serves elements of any size */
+        return choose(team, w, args, algorithm);
+    }
     if (!t->max_pair != !t->max_rank || (!may_agree && !t->max_pair))
         return team_fail(team, DRAIL_EINVAL,
                          "alltoallv: max_pair is %llu, max_rank %llu: %s",
@@ -243,6 +274,7 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
 static int bind(dcoll_request_t *q, const struct wish *w)
 {
     q->elements = w->elements;
+    q->dealing.refused = w->refused;
     return ledger_settle(q->team,
                          request_bind(q, w->elements.send, w->elements.recv));
 }

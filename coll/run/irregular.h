@@ -17,7 +17,8 @@ struct demand {
 int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                    struct demand *demand, uint64_t *row);
 
-/* Before a start: are the counts right, and within the request's bounds? */
-int irregular_check(dcoll_request_t *q);
+/* Before another start: are the counts right, and within the request's bounds?
+ * 0, or an error of this call. */
+int irregular_renew(dcoll_request_t *q);
 
 #endif

@@ -30,6 +30,10 @@ static struct needs find_needs(dcoll_request_t *q)
             if (op->bytes)
                 need_space(q, &n, put ? op->src.space : op->dst.space);
         }
+        if (op->kind == DCOLL_PICK) {
+            n.transfers++;
+            n.remote = true;
+        }
         bool ready = (op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT) &&
                      op->tag == DCOLL_READY;
         n.ready = n.ready || ready;

@@ -15,9 +15,9 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
 }
 
 /* Flag of the transport: the rail of the operation's port. */
-static inline unsigned on_rail(const dcoll_request_t *q, const dcoll_op_t *op)
+static inline unsigned on_rail(const dcoll_request_t *q, unsigned port)
 {
-    return DRAIL_ON_RAIL(op->port % drail_nrails(q->team->rail));
+    return DRAIL_ON_RAIL(port % drail_nrails(q->team->rail));
 }
 
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
@@ -33,7 +33,7 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
                 q->targets[op->peer].keys + team->rank * sizeof(drail_key_t),
             .bytes = sizeof(drail_key_t),
         };
-    return put(q, op->peer, &xfer, on_rail(q, op), op->tag, NULL);
+    return put(q, op->peer, &xfer, on_rail(q, op->port), op->tag, NULL);
 }
 
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
@@ -56,7 +56,7 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote_offset += turn(q) * target->node_stride;
         }
     }
-    int rc = put(q, op->peer, &xfer, on_rail(q, op), DCOLL_DATA,
+    int rc = put(q, op->peer, &xfer, on_rail(q, op->port), DCOLL_DATA,
                  &q->reqs[q->transfers]);
     if (rc)
         return rc;
@@ -64,22 +64,41 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
-int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
+static int get(dcoll_request_t *q, unsigned peer, unsigned port,
+               const drail_xfer_t *xfer)
 {
     dcoll_team_t *team = q->team;
-    drail_xfer_t xfer = {
-        .local = address(q, op->dst),
-        .local_mem = q->mem[op->dst.space],
-        .remote = &q->shared[op->peer - team->first].key,
-        .remote_offset = op->src.offset,
-        .bytes = op->bytes,
-    };
-    int rc = drail_get(team->rail, op->peer, &xfer,
-                       on_rail(q, op) | DRAIL_NOWAIT, &q->reqs[q->transfers]);
+    int rc = drail_get(team->rail, peer, xfer, on_rail(q, port) | DRAIL_NOWAIT,
+                       &q->reqs[q->transfers]);
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : team_rail_fail(team, rc);
     q->transfers++;
     return 0;
+}
+
+int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    drail_xfer_t xfer = {
+        .local = address(q, op->dst),
+        .local_mem = q->mem[op->dst.space],
+        .remote = &q->shared[op->peer - q->team->first].key,
+        .remote_offset = op->src.offset,
+        .bytes = op->bytes,
+    };
+    return get(q, op->peer, op->port, &xfer);
+}
+
+int transfer_get_from(dcoll_request_t *q, unsigned peer, unsigned port,
+                      uint64_t from, unsigned char *to, size_t bytes)
+{
+    drail_xfer_t xfer = {
+        .local = to,
+        .local_mem = q->mem[DCOLL_RECV],
+        .remote = &q->shared[peer - q->team->first].key,
+        .remote_offset = from,
+        .bytes = bytes,
+    };
+    return get(q, peer, port, &xfer);
 }
 
 int transfers_complete(dcoll_request_t *q, const dcoll_op_t *op)

@@ -7,6 +7,9 @@
 /* Operations of a schedule: 0, DRAIL_EAGAIN, or an error. */
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op);
 int transfer_get(dcoll_request_t *q, const dcoll_op_t *op);
+/* From `from` on in what the peer shares. */
+int transfer_get_from(dcoll_request_t *q, unsigned peer, unsigned port,
+                      uint64_t from, unsigned char *to, size_t bytes);
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op);
 int transfers_complete(dcoll_request_t *q, const dcoll_op_t *op);
 

@@ -6,7 +6,7 @@
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
                                           const dcoll_args_t *args)
 {
-    (void)shape;
-    (void)args;
-    return &alltoallv_a1_n1;
+    if (!alltoallv_shm.refuses(shape, args))
+        return &alltoallv_shm;
+    return args->traffic->max_rank ? &alltoallv_a1_n1 : NULL;
 }

@@ -217,6 +217,28 @@ static void check_deliver(const struct site *site, const dcoll_op_t *op)
         check_range(site, site->rank, op->src, deal->fan * deal->stride);
 }
 
+static void check_offer(const struct site *site, const dcoll_op_t *op)
+{
+    struct verifier *v = site->v;
+    const dcoll_deal_t *deal =
+        op->kind == DCOLL_EXPECT ? deal_of(site, op) : NULL;
+    dcoll_place_t table = op->kind == DCOLL_OFFER ? op->dst : op->src;
+    if (v->error)
+        return;
+    if (!is_irregular(v) || v->shape->nnodes > 1)
+        WRONG(site, "it is for irregular collectives of one node");
+    else if (table.space != DCOLL_NODE)
+        WRONG(site, "tables are in NODE");
+    else if (op->kind == DCOLL_PICK && op->peer >= v->nranks)
+        WRONG(site, "there are only %u ranks", v->nranks);
+    else if (deal && deal->fan != v->nranks)
+        WRONG(site, "%u tables of %u", deal->fan, v->nranks);
+    else if (op->kind == DCOLL_PICK && !schedule_of(v, op->peer)->shared)
+        WRONG(site, "the peer's schedule is not shared");
+    check_range(site, site->rank, table,
+                deal ? deal->fan * deal->stride : op->bytes);
+}
+
 static void check_op(const struct site *site, const dcoll_op_t *op)
 {
     switch (op->kind) {
@@ -254,6 +276,11 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
     case DCOLL_DELIVER:
         check_deliver(site, op);
         break;
+    case DCOLL_OFFER:
+    case DCOLL_EXPECT:
+    case DCOLL_PICK:
+        check_offer(site, op);
+        break;
     }
 }
 
@@ -264,7 +291,8 @@ static void check_completed(struct verifier *v, unsigned rank)
     for (unsigned i = s->nops; i-- > 0;) {
         if (s->ops[i].kind == DCOLL_COMPLETE)
             return;
-        if (s->ops[i].kind == DCOLL_PUT || s->ops[i].kind == DCOLL_GET) {
+        if (s->ops[i].kind == DCOLL_PUT || s->ops[i].kind == DCOLL_GET ||
+            s->ops[i].kind == DCOLL_PICK) {
             verify_fail_at(v, rank, 0, i, "no COMPLETE follows");
             return;
         }

@@ -43,6 +43,16 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
         snprintf(text, size, "AWAIT flag %u of rank %u, lag %u, %zu bytes",
                  op->flag, op->peer, op->lag, op->bytes);
         break;
+    case DCOLL_OFFER:
+        snprintf(text, size, "OFFER to %s+%zu", dcoll_space_name(op->dst.space),
+                 op->dst.offset);
+        break;
+    case DCOLL_EXPECT:
+        snprintf(text, size, "EXPECT");
+        break;
+    case DCOLL_PICK:
+        snprintf(text, size, "PICK from rank %u", op->peer);
+        break;
     case DCOLL_DISTRIBUTE:
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:

@@ -245,14 +245,20 @@ static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     verify_send(v, rank, op, put);
 }
 
+bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor)
+{
+    uint32_t get = start_put(v, rank, rank, actor);
+    if (get != NONE)
+        to_complete(v, rank, get);
+    return get != NONE;
+}
+
 static void play_get(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
     struct actor actor;
-    uint32_t get = start_put(v, rank, rank, &actor);
-    if (get == NONE)
+    if (!verify_start_get(v, rank, &actor))
         return;
-    to_complete(v, rank, get);
     struct region src = region_of(v, op->peer, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
     verify_move(v, &actor, &src, &dst, op->bytes);
@@ -334,6 +340,20 @@ static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_deal(v, op, &actor, &src, &dst);
 }
 
+static void play_offer(struct verifier *v, unsigned rank, const dcoll_op_t *op)
+{
+    unsigned start = v->players[rank].start;
+    struct actor actor = actor_of(v, rank);
+    struct region src = region_of(v, rank, start, op->src);
+    struct region dst = region_of(v, rank, start, op->dst);
+    if (op->kind == DCOLL_OFFER)
+        verify_offer(v, op, &actor, &src, &dst);
+    else if (op->kind == DCOLL_EXPECT)
+        verify_expect(v, op, &actor, &src);
+    else
+        verify_pick(v, op, &actor, &src, &dst);
+}
+
 static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
@@ -358,7 +378,7 @@ static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
-    if (p->start < op->lag)
+    if (p->start < op->lag || (op->offered && !p->pulled))
         return true;
     const struct flag *flag =
         flag_of(v, op->peer, p->start - op->lag, op->flag);
@@ -410,6 +430,11 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:
         play_deal(v, rank, op);
+        return true;
+    case DCOLL_OFFER:
+    case DCOLL_EXPECT:
+    case DCOLL_PICK:
+        play_offer(v, rank, op);
         return true;
     }
     return true;

@@ -13,6 +13,7 @@
  *   clock.c   vector clocks, notifications, flags
  *   memory.c  contents, and who accessed them (races)
  *   bundle.c  irregular collectives: dealing and delivering elements
+ *   offer.c   irregular collectives: tables in a node's memory
  *   use.c     is everything that is moved needed?
  *   user.c    what the callers put in and expect
  *   text.c    sentences
@@ -130,6 +131,7 @@ struct player {
     struct use *uses;   /* by operation */
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
+    bool pulled;        /* OFFER: something stays in SEND */
 };
 
 struct verifier {
@@ -289,6 +291,18 @@ void verify_deal(struct verifier *v, const dcoll_op_t *op,
 void verify_deliver(struct verifier *v, const dcoll_op_t *op,
                     const struct actor *actor, const struct region *bundles,
                     const struct region *recv);
+
+/* OFFER, EXPECT and PICK. */
+void verify_offer(struct verifier *v, const dcoll_op_t *op,
+                  const struct actor *actor, const struct region *send,
+                  const struct region *table);
+void verify_expect(struct verifier *v, const dcoll_op_t *op,
+                   const struct actor *actor, const struct region *tables);
+void verify_pick(struct verifier *v, const dcoll_op_t *op,
+                 const struct actor *actor, const struct region *table,
+                 const struct region *recv);
+/* A get by the rank: who accesses memory for it. */
+bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor);
 
 /* Buffers of a root that is in place are the same memory. */
 void verify_user_alias(struct verifier *v);

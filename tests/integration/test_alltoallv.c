@@ -310,7 +310,7 @@ static void every_algorithm(struct rank *r)
     struct scene s;
     unsigned done = 0;
     scene_open(&s, r, sizeof(struct element));
-    const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true}};
+    const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
         if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(s.team), &args))
@@ -326,6 +326,163 @@ static void every_algorithm(struct rank *r)
     scene_close(&s);
 }
 
+/* Some parts are longer than what goes through shared memory. */
+static void large_elements(struct rank *r)
+{
+    static const char *const names[] = {"auto", "a1-n2", "mesh", "a4-n2"};
+    struct scene s;
+    scene_open(&s, r, 3001);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        run_blocking(&s, names[i]);
+        run_persistent(&s, names[i]);
+        run_begun(&s, names[i]);
+    }
+    scene_close(&s);
+}
+
+/* --------------------------------------------------------- what must fail */
+
+static void fails(struct scene *s, int rc, int want, const char *text)
+{
+    if (rc == want && (!text || strstr(dcoll_last_error(s->team), text)))
+        return;
+    printf("# rank %u: %d (%s), not %d: \"%s\" has no \"%s\"\n", s->r->rank, rc,
+           drail_strerror(rc), want, dcoll_last_error(s->team), text);
+    fflush(stdout);
+    _exit(1);
+}
+
+static bool untouched(const struct scene *s)
+{
+    for (size_t i = 0; i < s->room * s->element; i++)
+        if (s->recv[i] != 0xa5)
+            return false;
+    return true;
+}
+
+/* One rank's error is everybody's, names what is wrong where it is known, and
+ * leaves the team as it was. */
+static void bad_counts_by(struct rank *r, const char *algorithm)
+{
+    struct scene s;
+    scene_open(&s, r, 17);
+    bool mine = r->rank == 1;
+    size_t *expected = zeroed(r->size, sizeof *expected);
+    const dcoll_alltoallv_t right = call_of(&s, algorithm);
+    dcoll_alltoallv_t c;
+    draw(&s, PATTERNS - 1, 5);
+    s.counts[0 * r->size + 1] = 4;
+    s.counts[2 * r->size + 1] = 3;
+    fill(&s, 5, false);
+
+    size_t kept = s.counts[r->size + 2];
+    s.counts[r->size + 2] = (size_t)-3;
+    c = right;
+    fails(&s, dcoll_alltoallv(s.team, &c), DRAIL_EINVAL,
+          mine ? "rank 1: send_counts[2] is -3" : "rank 1");
+    s.counts[r->size + 2] = kept;
+
+    column(&s, expected);
+    c.recv_counts = expected;
+    expected[0] += mine ? 2 : 0;
+    int rc = dcoll_alltoallv(s.team, &c);
+    if (mine)
+        fails(&s, rc, DRAIL_EINVAL, "rank 1: recv_counts[0] is 6, but rank 0");
+    check(!mine || untouched(&s));
+    expected[0] -= mine ? 2 : 0;
+    memset(s.recv, 0xa5, s.room * s.element);
+
+    c.recv_displs = s.sources;
+    kept = s.sources[2];
+    s.sources[2] = s.sources[0] + 1;
+    fails(&s, dcoll_alltoallv(s.team, &c), DRAIL_EINVAL,
+          mine ? "recv_displs[0] and recv_displs[2] overlap" : NULL);
+    check(untouched(&s));
+    s.sources[2] = kept;
+
+    c = right;
+    if (mine)
+        c.room = 1;
+    rc = dcoll_alltoallv(s.team, &c);
+    if (mine)
+        fails(&s, rc, DRAIL_EINVAL, "rank 1: recv has room for 1 elements");
+    check(!mine || untouched(&s));
+    c = right;
+    if (mine)
+        c.element = 16;
+    fails(&s, dcoll_alltoallv(s.team, &c), DRAIL_EINVAL, "16");
+
+    good(&s, dcoll_alltoallv(s.team, &right), "after errors");
+    check_received(&s, 5);
+    free(expected);
+    scene_close(&s);
+}
+
+static void bad_counts(struct rank *r)
+{
+    bad_counts_by(r, "auto");
+}
+
+static void bad_counts_agreed(struct rank *r)
+{
+    bad_counts_by(r, "a4");
+}
+
+static void bad_destination(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r, sizeof(struct element));
+    draw(&s, 1, 0);
+    dcoll_elements_t c = {.send = s.send,
+                          .recv = s.recv,
+                          .room = s.room,
+                          .count = scatter_elements(&s),
+                          .element = sizeof(struct element),
+                          .destination = offsetof(struct element, to)};
+    struct element *second = (struct element *)s.send + 1;
+    if (r->rank == 2)
+        second->to[1] = 1;
+    fails(&s, dcoll_alltoall_elements(s.team, &c), DRAIL_EINVAL,
+          r->rank == 2 ? "rank 2: the destination of element 1 is 25"
+                       : "rank 2");
+    second->to[1] = 0;
+    c.destination = sizeof(struct element) - 3;
+    fails(&s, dcoll_alltoall_elements(s.team, &c), DRAIL_EINVAL,
+          "it has 4 bytes");
+    scene_close(&s);
+}
+
+/* Beyond the bounds of a persistent request: only this rank is told, and can
+ * start it with other counts. */
+static void beyond_bounds(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q;
+    scene_open(&s, r, 17);
+    dcoll_alltoallv_t c = call_of(&s, "a4-n1");
+    fails(&s, dcoll_alltoallv_init(s.team, &c, &q), DRAIL_EINVAL,
+          "a persistent request needs both");
+    c.max_pair = 5;
+    fails(&s, dcoll_alltoallv_init(s.team, &c, &q), DRAIL_EINVAL, "max_rank 0");
+    c.max_rank = 10;
+    good(&s, dcoll_alltoallv_init(s.team, &c, &q), "init");
+    draw(&s, 0, 0);
+    size_t *mine = s.counts + r->rank * r->size;
+    mine[1] = 6;
+    fails(&s, dcoll_start(q), DRAIL_EINVAL, "send_counts[1] is 6: the bound");
+    mine[0] = mine[1] = mine[2] = 4;
+    fails(&s, dcoll_start(q), DRAIL_EINVAL, "12 elements to send: the bound");
+    draw(&s, 1, 0);
+    for (unsigned i = 0; i < r->size * r->size; i++)
+        s.counts[i] = s.counts[i] > 3 ? 3 : s.counts[i];
+    fill(&s, 0, false);
+    good(&s, dcoll_start(q), "start");
+    good(&s, dcoll_wait(q, -1), "wait");
+    check_received(&s, 0);
+    good(&s, dcoll_free(q), "free");
+    scene_close(&s);
+}
+
 static const struct test tests[] = {
     {"one rank", 1, every_algorithm, NULL, APART},
     {"two ranks", 2, every_algorithm, NULL, APART},
@@ -334,6 +491,13 @@ static const struct test tests[] = {
     {"nine ranks", 9, every_algorithm, NULL, APART},
     {"eleven ranks on nodes of four", 11, every_algorithm, NULL,
      APART | PPN(4)},
+    {"large elements", 4, large_elements, NULL, APART},
+    {"large elements on nodes of two", 4, large_elements, NULL, APART | PPN(2)},
+    {"bad counts", 3, bad_counts, NULL, APART},
+    {"bad counts, agreed", 3, bad_counts_agreed, NULL, APART},
+    {"bad counts, on nodes of two", 3, bad_counts, NULL, APART | PPN(2)},
+    {"a bad destination", 3, bad_destination, NULL, APART},
+    {"beyond a request's bounds", 3, beyond_bounds, NULL, APART},
 };
 
 RUN_TESTS(tests)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Irregular collectives through tables in the node's memory. */
+#ifndef DCOLL_RUN_OFFER_H
+#define DCOLL_RUN_OFFER_H
+
+#include "coll/run/request.h"
+
+/* Bytes from the begin of SEND to the end of what peers may read there: 0 if
+ * all of it goes to NODE. */
+size_t offer_extent(const dcoll_request_t *q);
+
+/* Operations: 0, DRAIL_EAGAIN, or an error. */
+int offer_elements(dcoll_request_t *q, const dcoll_op_t *op);
+int offer_expect(dcoll_request_t *q, const dcoll_op_t *op);
+int offer_pick(dcoll_request_t *q, const dcoll_op_t *op);
+
+#endif
