@@ -169,7 +169,9 @@ typedef enum dcoll_kind {
     /* Of irregular collectives (seed 003). A bundle is a head, which says how
        long it is, and elements; a bucket is one that is being filled. Bundles
        are in TEMP. A PUT or COPY of one is `sized`: it moves what the bundle
-       has, and `bytes` is the room for it. */
+       has, and `bytes` is the room for it. A sized PUT from SEND moves what the
+       user has for the peer to where that one's user wants it: its READY tells
+       (so it must know its counts); `bytes` is the bound. */
     DCOLL_DISTRIBUTE, /**< the elements of the bundle src (SEND: the user's) to
                            the buckets of deals[deal], from dst on: those for
                            each destination evenly, by a counter */
@@ -220,9 +222,9 @@ typedef struct dcoll_op {
     unsigned puts;   /**< COMPLETE */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
-    size_t bytes;  /**< DISTRIBUTE, COLLECT: the room of the bundle src */
-    bool sized;    /**< PUT, COPY: of a bundle, `bytes` at most */
-    bool offered;  /**< AWAIT: passes if all of my elements are in NODE */
+    size_t bytes; /**< DISTRIBUTE, COLLECT: the room of the bundle src */
+    bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
+    bool offered; /**< AWAIT: passes if all of my elements are in NODE */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, EXPECT */
 } dcoll_op_t;
 
@@ -295,6 +297,7 @@ typedef struct dcoll_algorithm {
     bool by_flags;  /**< credits are flags, not notifications, which would fill
                          the transport's queues: any depth is good */
     unsigned depth; /**< the only one that it is for; 0: any */
+    bool placed;    /**< irregular: READY tells what is expected, and where */
     /** NULL: it can serve this shape; else why not (constant text). May be
      *  NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,

@@ -8,7 +8,9 @@ static size_t send_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
     if (q->args.traffic)
-        return offer_extent(q);
+        return q->algorithm->placed
+                   ? elements_send_extent(&q->elements, team->shape.nranks)
+                   : offer_extent(q);
     return q->args.bytes *
            dcoll_send_blocks(&q->args, team->shape.nranks, team->rank);
 }
@@ -16,6 +18,8 @@ static size_t send_bytes(const dcoll_request_t *q)
 static size_t recv_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
+    if (q->args.traffic)
+        return elements_extent(q);
     return q->args.bytes *
            dcoll_recv_blocks(&q->args, team->shape.nranks, team->rank);
 }
@@ -45,8 +49,8 @@ int request_bind(dcoll_request_t *q, const void *send, void *recv)
                                 &q->mem[DCOLL_RECV]);
     if (rc)
         return team_rail_fail(q->team, rc);
-    if (q->my_key && q->mem[DCOLL_RECV])
-        drail_mem_key(q->mem[DCOLL_RECV], q->my_key);
+    if (q->mine && q->mem[DCOLL_RECV] && !q->algorithm->placed)
+        drail_mem_key(q->mem[DCOLL_RECV], &q->mine->key);
     share(q);
     return 0;
 }

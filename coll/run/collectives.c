@@ -36,6 +36,8 @@ static int start(dcoll_request_t *q)
 {
     ledger_enter(q->team->ledger, &q->call);
     q->dealing.verdict = 0;
+    if (q->args.traffic)
+        irregular_start(q);
     return ledger_settle(q->team, request_begin(q));
 }
 

@@ -176,6 +176,29 @@ int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                     : check_unlabelled(team, e, demand, row);
 }
 
+/* -------------------------------------------------------------- extents --- */
+
+size_t elements_begin(const struct elements *e, unsigned to)
+{
+    size_t before = 0;
+    if (e->send_displs)
+        return e->send_displs[to] * e->element;
+    for (unsigned i = 0; i < to; i++)
+        before += e->send_counts[i];
+    return before * e->element;
+}
+
+size_t elements_send_extent(const struct elements *e, unsigned nranks)
+{
+    size_t end = 0, next = 0;
+    for (unsigned i = 0; i < nranks; i++) {
+        size_t at = e->send_displs ? e->send_displs[i] : next;
+        next = at + e->send_counts[i];
+        end = e->send_counts[i] && next > end ? next : end;
+    }
+    return end * e->element;
+}
+
 /* ------------------------------------------------------------ what came --- */
 
 int elements_judge(const dcoll_request_t *q)

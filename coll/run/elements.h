@@ -53,6 +53,11 @@ static inline uint32_t elements_destination(const struct elements *e,
     return dst;
 }
 
+/* Bytes from the begin of SEND to what is for that rank, and to the end of
+ * all of it. */
+size_t elements_begin(const struct elements *e, unsigned to);
+size_t elements_send_extent(const struct elements *e, unsigned nranks);
+
 /* Does what came, dealing.came by source, fit to what the user expects? 0, or
  * what he is to be told. */
 int elements_judge(const struct dcoll_request *q);

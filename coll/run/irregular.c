@@ -17,7 +17,8 @@ struct wish {
     struct elements elements;
     dcoll_traffic_t traffic; /* as the user has bounded it */
     const char *algorithm;
-    int refused; /* the call's own error, which all are told */
+    int refused;      /* the call's own error, which all are told */
+    uint64_t *column; /* what is to come, by rank, if ranks agreed; owned */
 };
 
 static struct wish wish_counted(const dcoll_alltoallv_t *c)
@@ -122,12 +123,13 @@ static int combine(dcoll_team_t *team, const struct told *all, int mine,
     return 0;
 }
 
-/* row and all: scratch. Nobody's error is the end of the team. */
+/* row and all: scratch; w->column is filled in. Nobody's error is the end of
+ * the team. */
 static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
                     struct told *all)
 {
     unsigned n = team->shape.nranks;
-    uint64_t *column = row + n;
+    uint64_t *column = w->column;
     struct demand d;
     int mine = elements_check(team, &w->elements, w->traffic.labelled, &d, row);
     if (mine)
@@ -151,10 +153,11 @@ static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
 static int agree(dcoll_team_t *team, struct wish *w)
 {
     unsigned n = team->shape.nranks;
-    uint64_t *row = calloc(2 * (size_t)n, sizeof *row);
+    uint64_t *row = calloc(n, sizeof *row);
     struct told *all = calloc(n, sizeof *all);
+    w->column = calloc(n, sizeof *w->column);
     /* the others would wait for this rank in vain */
-    int rc = row && all
+    int rc = row && all && w->column
                  ? tell_all(team, w, row, all)
                  : ledger_settle(team, team_fail(team, DRAIL_ENOMEM,
                                                  "no memory for counts"));
@@ -196,11 +199,11 @@ static int check_bounds(dcoll_team_t *team, const struct elements *e,
     return 0;
 }
 
-/* Peers may read another part of SEND than at the start before. */
+/* Peers may reach other parts of SEND and RECV than at the start before. */
 int irregular_renew(dcoll_request_t *q)
 {
     int rc = check_bounds(q->team, &q->elements, &q->traffic);
-    if (rc || !q->schedule.shared)
+    if (rc || (!q->schedule.shared && !q->algorithm->placed))
         return rc;
     rc = request_unbind(q);
     if (!rc)
@@ -218,7 +221,7 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
                            .depth = team->cfg.depth,
                            .traffic = &w->traffic};
     if (!name || !strcmp(name, "auto")) {
-        *out = irregular_select(&team->shape, args);
+        *out = irregular_select(&team->shape, args, w->column);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
@@ -226,7 +229,9 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
     if (!a)
         return team_fail(team, DRAIL_EINVAL, "alltoallv: no algorithm '%s'",
                          name);
-    const char *why = a->refuses ? a->refuses(&team->shape, args) : NULL;
+    const char *why = a->refuses(&team->shape, args);
+    if (!why && a->placed && !w->column && !w->elements.recv_counts)
+        why = "it needs recv_counts, or no bounds";
     return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
 }
 
@@ -238,7 +243,7 @@ static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
     const char *name = w->algorithm;
     const dcoll_algorithm_t *a =
         !name || !strcmp(name, "auto")
-            ? irregular_select(&team->shape, &args)
+            ? irregular_select(&team->shape, &args, false)
             : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
     return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
 }
@@ -275,8 +280,31 @@ static int bind(dcoll_request_t *q, const struct wish *w)
 {
     q->elements = w->elements;
     q->dealing.refused = w->refused;
+    if (w->column)
+        memcpy(q->dealing.came, w->column,
+               q->team->shape.nranks * sizeof *w->column);
     return ledger_settle(q->team,
                          request_bind(q, w->elements.send, w->elements.recv));
+}
+
+void irregular_start(dcoll_request_t *q)
+{
+    const struct elements *e = &q->elements;
+    uint64_t *came = q->dealing.came;
+    unsigned n = q->team->shape.nranks;
+    if (!q->algorithm->placed)
+        return;
+    for (unsigned i = 0; i < n; i++) {
+        came[i] = e->recv_counts ? e->recv_counts[i] : came[i];
+        if (q->mine)
+            q->mine[i].elements = came[i];
+    }
+    elements_place(q);
+    for (unsigned i = 0; q->mine && i < n; i++) {
+        q->mine[i].begin = came[i];
+        if (q->mem[DCOLL_RECV])
+            drail_mem_key(q->mem[DCOLL_RECV], &q->mine[i].key);
+    }
 }
 
 /* ----------------------------------------------------------------- calls */
@@ -289,13 +317,15 @@ static int run(dcoll_team_t *team, struct wish w)
     int rc = prepare(team, &w, true, &args, &algorithm);
     if (!rc)
         rc = request_for_run(team, &args, algorithm, &q);
-    if (rc)
-        return rc;
-    rc = bind(q, &w);
-    if (!rc)
-        rc = request_run(q);
-    int left = request_unbind(q);
-    return rc ? rc : ledger_settle(team, left);
+    if (!rc) {
+        rc = bind(q, &w);
+        if (!rc)
+            rc = request_run(q);
+        int left = request_unbind(q);
+        rc = rc ? rc : ledger_settle(team, left);
+    }
+    free(w.column);
+    return rc;
 }
 
 static int begin(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
@@ -308,6 +338,7 @@ static int begin(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
         rc = request_for_begin(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, &w);
+    free(w.column);
     return rc ? rc : request_launch(q, out);
 }
 

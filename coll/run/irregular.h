@@ -20,5 +20,7 @@ int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
 /* Before another start: are the counts right, and within the request's bounds?
  * 0, or an error of this call. */
 int irregular_renew(dcoll_request_t *q);
+/* At a start: what READY is to tell. */
+void irregular_start(dcoll_request_t *q);
 
 #endif

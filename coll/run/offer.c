@@ -211,11 +211,8 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
     if (!bytes)
         return 0;
     if (op->peer == me && q->traffic.labelled) {
-        size_t at = 0;
-        for (unsigned j = 0; !e->send_displs && j < me; j++)
-            at += e->send_counts[j] * e->element;
         q->team->platform->copy(q->team->platform, to,
-                                e->send + begin_of(e, me, at), bytes);
+                                e->send + elements_begin(e, me), bytes);
         return 0;
     }
     uint64_t at = entries(table)[me].at;

@@ -97,27 +97,27 @@ bool request_has_node(const dcoll_request_t *q)
 }
 
 /* One per rank and our own, from which READY is put. */
-static size_t keys_bytes(const dcoll_request_t *q, const struct needs *needs)
+static size_t windows_bytes(const dcoll_request_t *q, const struct needs *needs)
 {
-    size_t n = q->team->shape.nranks;
-    return needs->ready ? (n + 1) * sizeof(drail_key_t) : 0;
+    size_t n = q->team->shape.nranks, own = q->algorithm->placed ? n : 1;
+    return needs->ready ? (n + own) * sizeof(struct window) : 0;
 }
 
-/* TEMP, and the keys behind it. */
+/* TEMP, and the windows behind it. */
 static int take_memory(dcoll_request_t *q, const struct needs *needs)
 {
     size_t temp = q->args.depth * q->stride[DCOLL_TEMP];
-    size_t keys = keys_bytes(q, needs);
-    if (!temp && !keys)
+    size_t windows = windows_bytes(q, needs);
+    if (!temp && !windows)
         return 0;
-    int rc = pool_take(&q->team->pool, temp + keys, &q->memory);
+    int rc = pool_take(&q->team->pool, temp + windows, &q->memory);
     if (rc)
         return team_rail_fail(q->team, rc);
     q->base[DCOLL_TEMP] = q->memory->address;
     q->mem[DCOLL_TEMP] = q->memory->mem;
-    if (keys) {
-        q->keys = (drail_key_t *)(q->memory->address + temp);
-        q->my_key = q->keys + q->team->shape.nranks;
+    if (windows) {
+        q->windows = (struct window *)(q->memory->address + temp);
+        q->mine = q->windows + q->team->shape.nranks;
     }
     return 0;
 }
@@ -132,7 +132,8 @@ static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
                  n * (sizeof *q->targets +
                       DCOLL_TAGS * (sizeof *q->due + sizeof *q->creditors)) +
                  (flags_count(q) + 1) * sizeof *q->seen +
-                 q->args.depth * q->stride[DCOLL_TEMP] + keys_bytes(q, needs) +
+                 q->args.depth * q->stride[DCOLL_TEMP] +
+                 windows_bytes(q, needs) +
                  (request_has_node(q) ? request_node_bytes(q) : 0),
         .files = registered ? drail_nrails(q->team->rail) : 0,
     };

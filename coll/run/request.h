@@ -16,6 +16,13 @@ struct shared_key {
     drail_key_t key;
 } __attribute__((aligned(CACHE_LINE)));
 
+/* What READY carries: RECV's key. Irregular: what is expected of the peer, and
+ * where, in elements. */
+struct window {
+    drail_key_t key;
+    uint64_t begin, elements;
+};
+
 /* Begin of the node memory of a request. */
 struct node_header {
     _Atomic uint32_t sleepers; /* ranks that sleep on one of the lines */
@@ -69,8 +76,8 @@ struct dcoll_request {
     struct shared_key *shared;  /* by rank on my node */
     bool uses_send, uses_recv;  /* the transport reads or writes them */
     struct target *targets;     /* by rank */
-    drail_key_t *keys;          /* by rank: RECV of those that said READY */
-    drail_key_t *my_key;        /* of RECV, what READY carries */
+    struct window *windows;     /* by rank: RECV of those that said READY */
+    struct window *mine;        /* what READY carries; placed: by rank */
 
     /* progress */
     bool active;

@@ -26,28 +26,55 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
     drail_xfer_t xfer = {0};
     if (op->tag == DCOLL_READY)
         xfer = (drail_xfer_t){
-            .local = q->my_key,
+            .local = q->mine + (q->algorithm->placed ? op->peer : 0),
             .local_mem = q->memory->mem,
             .remote = &q->targets[op->peer].memory,
             .remote_offset =
-                q->targets[op->peer].keys + team->rank * sizeof(drail_key_t),
-            .bytes = sizeof(drail_key_t),
+                q->targets[op->peer].keys + team->rank * sizeof(struct window),
+            .bytes = sizeof(struct window),
         };
     return put(q, op->peer, &xfer, on_rail(q, op->port), op->tag, NULL);
+}
+
+/* What the user has for the peer, to where that one's user wants it. */
+static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
+                      drail_xfer_t *xfer)
+{
+    const struct elements *e = &q->elements;
+    const struct window *w = &q->windows[op->peer];
+    size_t count = e->send_counts[op->peer];
+    if (w->elements != count)
+        return team_fail(q->team, DRAIL_EINVAL,
+                         "rank %u: send_counts[%u] is %zu, but rank %u expects "
+                         "%llu elements: nothing was written",
+                         q->team->rank, op->peer, count, op->peer,
+                         (unsigned long long)w->elements);
+    xfer->bytes = count * e->element;
+    if (!count)
+        return 0;
+    xfer->local = (void *)(e->send + elements_begin(e, op->peer));
+    xfer->local_mem = q->mem[DCOLL_SEND];
+    xfer->remote = &w->key;
+    xfer->remote_offset = w->begin * e->element;
+    return 0;
 }
 
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct target *target = &q->targets[op->peer];
     drail_xfer_t xfer = {.bytes = op->bytes};
-    if (op->bytes) {
+    if (op->sized && op->src.space == DCOLL_SEND) {
+        int rc = put_placed(q, op, &xfer);
+        if (rc)
+            return rc;
+    } else if (op->bytes) {
         xfer.local = address(q, op->src);
         if (op->sized)
             xfer.bytes = bundle_length(xfer.local, op->bytes);
         xfer.local_mem = q->mem[op->src.space];
         xfer.remote_offset = op->dst.offset;
         if (op->dst.space == DCOLL_RECV) {
-            xfer.remote = &q->keys[op->peer];
+            xfer.remote = &q->windows[op->peer].key;
         } else if (op->dst.space == DCOLL_TEMP) {
             xfer.remote = &target->memory;
             xfer.remote_offset += turn(q) * target->temp_stride;

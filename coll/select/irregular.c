@@ -4,9 +4,13 @@
 #include "coll/select/irregular.h"
 
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
-                                          const dcoll_args_t *args)
+                                          const dcoll_args_t *args,
+                                          bool expected)
 {
     if (!alltoallv_shm.refuses(shape, args))
         return &alltoallv_shm;
-    return args->traffic->max_rank ? &alltoallv_a1_n1 : NULL;
+    if (!args->traffic->max_rank)
+        return NULL;
+    return expected && args->traffic->labelled ? &alltoallv_direct
+                                               : &alltoallv_a1_n1;
 }

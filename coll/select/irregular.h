@@ -4,8 +4,11 @@
 
 #include "coll/schedule.h"
 
-/* The choice of auto for an all-to-all with counts; the same on all ranks. */
+/* The choice of auto for an all-to-all with counts; the same on all ranks.
+ * expected: each rank knows what is to come. NULL: it depends on the traffic,
+ * whose bounds are not known. */
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
-                                          const dcoll_args_t *args);
+                                          const dcoll_args_t *args,
+                                          bool expected);
 
 #endif

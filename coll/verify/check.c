@@ -92,8 +92,10 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
     if (v->error)
         return;
     check_target(site, op->dst);
-    check_range(site, site->rank, op->src, op->bytes);
-    check_range(site, op->peer, op->dst, op->bytes);
+    if (!op->sized || op->src.space != DCOLL_SEND) { /* else by the counts */
+        check_range(site, site->rank, op->src, op->bytes);
+        check_range(site, op->peer, op->dst, op->bytes);
+    }
     check_port(site, op);
     stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
 }
@@ -224,6 +226,8 @@ static void check_offer(const struct site *site, const dcoll_op_t *op)
         op->kind == DCOLL_EXPECT ? deal_of(site, op) : NULL;
     dcoll_place_t table = op->kind == DCOLL_OFFER ? op->dst : op->src;
     if (v->error)
+        return;
+    if (is_irregular(v) && op->kind == DCOLL_PICK && op->peer == site->rank)
         return;
     if (!is_irregular(v) || v->shape->nnodes > 1)
         WRONG(site, "it is for irregular collectives of one node");

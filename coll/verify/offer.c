@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular collectives through tables in the node's memory, as the executor
- * does it (coll/run/offer.c), cell by cell. The cell of an entry holds how many
- * elements there are, and where.
+ * Irregular collectives without bundles: from SEND to RECV at once, or through
+ * tables in the node's memory as coll/run/offer.c does it, cell by cell. The
+ * cell of an entry holds how many elements there are, and where.
  */
 #include "coll/build/offer.h"
 #include "verify.h"
@@ -34,6 +34,19 @@ static size_t begin_of(const struct verifier *v, unsigned rank, unsigned other,
     for (unsigned r = 0; r < other; r++)
         before += receives ? count_of(v, r, rank) : count_of(v, rank, r);
     return before * element_of(v);
+}
+
+bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
+                       const struct actor *actor)
+{
+    unsigned me = actor->rank;
+    struct region src = {v->players[me].user[DCOLL_SEND], 0, me, DCOLL_SEND};
+    struct region dst = {v->players[op->peer].user[DCOLL_RECV], 0, op->peer,
+                         DCOLL_RECV};
+    src = behind(v, src, begin_of(v, me, op->peer, false));
+    dst = behind(v, dst, begin_of(v, op->peer, me, true));
+    return verify_move(v, actor, &src, &dst,
+                       count_of(v, me, op->peer) * element_of(v));
 }
 
 static size_t entry_of(unsigned rank)

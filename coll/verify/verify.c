@@ -215,7 +215,10 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (put == NONE)
         return;
     to_complete(v, rank, put);
-    if (op->bytes) {
+    if (op->sized && op->src.space == DCOLL_SEND) {
+        if (!verify_put_placed(v, op, &actor))
+            return;
+    } else if (op->bytes) {
         struct region src = region_of(v, rank, p->start, op->src);
         struct region dst = region_of(v, op->peer, p->start, op->dst);
         size_t bytes = op->bytes;

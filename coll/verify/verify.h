@@ -292,6 +292,9 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
                     const struct actor *actor, const struct region *bundles,
                     const struct region *recv);
 
+/* A sized PUT from SEND. */
+bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
+                       const struct actor *actor);
 /* OFFER, EXPECT and PICK. */
 void verify_offer(struct verifier *v, const dcoll_op_t *op,
                   const struct actor *actor, const struct region *send,

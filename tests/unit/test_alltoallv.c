@@ -22,7 +22,7 @@ static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
     const dcoll_shape_t shape = {t->n, 1, node, ports};
     dcoll_traffic_t bounds = traffic_bounds(t, ELEMENT);
     dcoll_args_t args = {
-        .collective = DCOLL_ALLTOALLV, .depth = a->depth, .traffic = &bounds};
+        .collective = DCOLL_ALLTOALLV, .depth = a->depth ? a->depth : 2, .traffic = &bounds};
     dcoll_program_t program;
     char why[512];
     bounds.pulled = pulled;
@@ -30,7 +30,7 @@ static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
         return;
     assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
     program.counts = t->counts;
-    if (dcoll_verify(&program, a->depth + 1, why, sizeof why))
+    if (dcoll_verify(&program, args.depth + 1, why, sizeof why))
         fail_msg("%s, %u ranks, %s, %u ports: %s", a->name, t->n, t->name,
                  ports, why);
     dcoll_program_free(&program);
