@@ -191,7 +191,7 @@ static void run_blocking(struct scene *s, const char *name)
     free(expected);
 }
 
-static void run_persistent(struct scene *s, const char *name)
+static void run_persistent(struct scene *s, const char *name, unsigned starts)
 {
     dcoll_request_t *q;
     dcoll_alltoallv_t c = call_of(s, name);
@@ -201,7 +201,7 @@ static void run_persistent(struct scene *s, const char *name)
     if (dcoll_algorithm_find(DCOLL_ALLTOALLV, name)->placed)
         c.recv_counts = expected;
     good(s, dcoll_alltoallv_init(s->team, &c, &q), name);
-    for (unsigned start = 0; start < 3 * PATTERNS; start++) {
+    for (unsigned start = 0; start < starts; start++) {
         draw(s, start % PATTERNS, start);
         fill(s, start, false);
         column(s, expected);
@@ -310,6 +310,24 @@ static void run_elements(struct scene *s, const char *name)
     good(s, dcoll_free(q), name);
 }
 
+/* Any number of ranks: a few algorithms each, in turn; several starts of what
+ * comes from, and goes to, other ranks each time. */
+static void some_algorithms(struct rank *r)
+{
+    struct scene s;
+    unsigned index = r->size;
+    scene_open(&s, r, sizeof(struct element));
+    const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
+    const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
+    for (; *a; a++) {
+        if ((*a)->refuses(dcoll_team_shape(s.team), &args) || index++ % 4)
+            continue;
+        run_begun(&s, (*a)->name);
+        run_persistent(&s, (*a)->name, 3);
+    }
+    scene_close(&s);
+}
+
 static void every_algorithm(struct rank *r)
 {
     struct scene s;
@@ -318,10 +336,10 @@ static void every_algorithm(struct rank *r)
     const dcoll_args_t args = {.traffic = &(dcoll_traffic_t){1, 1, 1, true, 0}};
     const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
     for (; *a; a++) {
-        if ((*a)->refuses && (*a)->refuses(dcoll_team_shape(s.team), &args))
+        if ((*a)->refuses(dcoll_team_shape(s.team), &args))
             continue;
         run_blocking(&s, (*a)->name);
-        run_persistent(&s, (*a)->name);
+        run_persistent(&s, (*a)->name, 2 * PATTERNS);
         run_begun(&s, (*a)->name);
         if (!(*a)->placed)
             run_elements(&s, (*a)->name);
@@ -343,7 +361,7 @@ static void large_elements(struct rank *r)
         if (i == 0 && dcoll_team_shape(s.team)->nnodes > 1)
             continue;
         run_blocking(&s, names[i]);
-        run_persistent(&s, names[i]);
+        run_persistent(&s, names[i], PATTERNS);
         run_begun(&s, names[i]);
     }
     scene_close(&s);
@@ -496,10 +514,20 @@ static const struct test tests[] = {
     {"one rank", 1, every_algorithm, NULL, APART},
     {"two ranks", 2, every_algorithm, NULL, APART},
     {"three ranks", 3, every_algorithm, NULL, APART},
+    {"four ranks", 4, some_algorithms, NULL, APART},
     {"five ranks on nodes of two", 5, every_algorithm, NULL, APART | PPN(2)},
-    {"nine ranks", 9, every_algorithm, NULL, APART},
-    {"eleven ranks on nodes of four", 11, every_algorithm, NULL,
+    {"six ranks on nodes of four", 6, some_algorithms, NULL, APART | PPN(4)},
+    {"seven ranks", 7, some_algorithms, NULL, APART},
+    {"eight ranks on nodes of two", 8, some_algorithms, NULL, APART | PPN(2)},
+    {"nine ranks", 9, some_algorithms, NULL, APART},
+    {"ten ranks", 10, some_algorithms, NULL, APART},
+    {"eleven ranks on nodes of four", 11, some_algorithms, NULL,
      APART | PPN(4)},
+    {"twelve ranks", 12, some_algorithms, NULL, APART},
+    {"13 ranks on nodes of five", 13, some_algorithms, NULL, APART | PPN(5)},
+    {"14 ranks", 14, some_algorithms, NULL, APART},
+    {"15 ranks", 15, some_algorithms, NULL, APART},
+    {"16 ranks on nodes of four", 16, some_algorithms, NULL, APART | PPN(4)},
     {"large elements", 4, large_elements, NULL, APART},
     {"large elements on nodes of two", 4, large_elements, NULL, APART | PPN(2)},
     {"bad counts", 3, bad_counts, NULL, APART},
