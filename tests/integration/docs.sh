@@ -59,7 +59,7 @@ import re
 import sys
 source = sys.argv[1]
 with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
-    rows = set(re.findall(r"^\| (?:allgather|alltoall|barrier|bcast|gather|"
+    rows = set(re.findall(r"^\| (?:allgather|alltoallv?|barrier|bcast|gather|"
                           r"scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
 for path in glob.glob(f"{source}/coll/algorithms/*/*.c"):
