@@ -8,9 +8,13 @@
 
 #include "coll/schedule.h"
 
-/** Of the elements for one destination in a bucket: so many at most more than
- *  their share, a fan-th. */
-#define DEAL_EXCESS 2u
+/**
+ * Of the elements for one destination, a bucket gets its part of a turn of the
+ * counter (fan divides the period, or the first buckets have more of it), and
+ * less than so many more; than the first bucket's part less than …_FIRST.
+ */
+#define DEAL_EXCESS       2u
+#define DEAL_EXCESS_FIRST 1u
 
 /** COLLECT: the bucket of all elements for this destination. */
 static inline unsigned deal_bucket(const dcoll_deal_t *deal, unsigned dst)
