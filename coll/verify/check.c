@@ -85,6 +85,23 @@ static void check_port(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "port %u of %u", op->port, site->v->shape->ports);
 }
 
+/* Of an irregular collective: where something is in SEND or RECV, the counts
+ * tell. */
+static void check_user(const struct site *site, dcoll_place_t place)
+{
+    if ((place.space == DCOLL_SEND || place.space == DCOLL_RECV) &&
+        place.offset)
+        WRONG(site, "counts tell where in users' buffers, not an offset");
+}
+
+static void check_placed(const struct site *site, const dcoll_op_t *op)
+{
+    if (!is_irregular(site->v) || op->dst.space != DCOLL_RECV)
+        WRONG(site, "elements are put from SEND to RECV");
+    check_user(site, op->src);
+    check_user(site, op->dst);
+}
+
 static void check_put(const struct site *site, const dcoll_op_t *op)
 {
     struct verifier *v = site->v;
@@ -92,7 +109,9 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
     if (v->error)
         return;
     check_target(site, op->dst);
-    if (!op->sized || op->src.space != DCOLL_SEND) { /* else by the counts */
+    if (op->sized && op->src.space == DCOLL_SEND) {
+        check_placed(site, op);
+    } else {
         check_range(site, site->rank, op->src, op->bytes);
         check_range(site, op->peer, op->dst, op->bytes);
     }
@@ -175,6 +194,12 @@ static void check_signal(const struct site *site, const dcoll_op_t *op)
     check_payload(site, op->src, op->bytes);
 }
 
+static void check_bundles(const struct site *site, const dcoll_deal_t *deal)
+{
+    if (deal->stride < BUNDLE_HEAD || deal->stride % BUNDLE_HEAD)
+        WRONG(site, "a bundle can't have a room of %zu bytes", deal->stride);
+}
+
 static const dcoll_deal_t *deal_of(const struct site *site,
                                    const dcoll_op_t *op)
 {
@@ -184,6 +209,24 @@ static const dcoll_deal_t *deal_of(const struct site *site,
     WRONG(site, "its number %u is not that of any of %u dealings", op->deal,
           s->ndeals);
     return NULL;
+}
+
+/* It goes on where the dealing before has been. */
+static bool goes_on(const struct site *site, const dcoll_op_t *op)
+{
+    const dcoll_schedule_t *s = schedule_of(site->v, site->rank);
+    const dcoll_deal_t *a = &s->deals[op->deal], *b;
+    const dcoll_op_t *before = op;
+    while (before-- > s->ops)
+        if (before->kind == DCOLL_DISTRIBUTE || before->kind == DCOLL_COLLECT)
+            break;
+    if (before < s->ops || before->deal >= s->ndeals)
+        return false;
+    b = &s->deals[before->deal];
+    return op->kind == before->kind && op->phase == before->phase &&
+           op->dst.offset == before->dst.offset && a->fan == b->fan &&
+           a->stride == b->stride && a->period == b->period &&
+           a->divisor == b->divisor;
 }
 
 static void check_deal(const struct site *site, const dcoll_op_t *op)
@@ -203,6 +246,10 @@ static void check_deal(const struct site *site, const dcoll_op_t *op)
               deal->period);
     else if (op->kind == DCOLL_COLLECT && !deal->divisor)
         WRONG(site, "the divisor is 0");
+    else if (!deal->opens && !goes_on(site, op))
+        WRONG(site, "the buckets were not opened for such a dealing");
+    check_user(site, op->src);
+    check_bundles(site, deal);
     if (op->src.space == DCOLL_TEMP)
         check_range(site, site->rank, op->src, op->bytes);
     check_range(site, site->rank, op->dst, deal->fan * deal->stride);
@@ -215,7 +262,11 @@ static void check_deliver(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "bundles are in TEMP");
     else if (deal && op->dst.space != DCOLL_RECV)
         WRONG(site, "elements are delivered to RECV");
-    else if (deal)
+    if (!deal)
+        return;
+    check_user(site, op->dst);
+    check_bundles(site, deal);
+    if (!site->v->error)
         check_range(site, site->rank, op->src, deal->fan * deal->stride);
 }
 

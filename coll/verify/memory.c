@@ -33,13 +33,18 @@ static void conflict(struct verifier *v, const struct actor *actor,
                 place, before, done);
 }
 
-/* What the latest writer has brought is needed. */
-static void count_read(struct verifier *v, const struct access *write)
+static struct use *use_of(const struct verifier *v, const struct access *write)
 {
     bool put = write->who & IS_PUT;
     unsigned rank = put ? v->puts[write->who & ~IS_PUT].poster : write->who;
     unsigned ops = schedule_of(v, rank)->nops + USER_OPS;
-    v->players[rank].uses[write->what % ops].read++;
+    return &v->players[rank].uses[write->what % ops];
+}
+
+void verify_forget(struct verifier *v, const struct cell *cell)
+{
+    if (!cell->read.when)
+        use_of(v, &cell->write)->cells--;
 }
 
 bool verify_read(struct verifier *v, const struct actor *actor,
@@ -59,7 +64,7 @@ bool verify_read(struct verifier *v, const struct actor *actor,
         c->readers = v->nreaders++;
     }
     if (!c->read.when && c->write.when)
-        count_read(v, &c->write);
+        use_of(v, &c->write)->read++; /* what it has brought is needed */
     c->read = actor->access;
     return true;
 }

@@ -129,6 +129,7 @@ void verify_expect(struct verifier *v, const dcoll_op_t *op,
         if (r != actor->rank && !read_offer(v, actor, &table, r, &value))
             return;
     }
+    v->players[actor->rank].expects = true;
 }
 
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
@@ -144,6 +145,10 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
     uint64_t value;
     if (from == me) {
         src = behind(v, src, begin_of(v, me, me, false));
+    } else if (!v->players[me].expects) {
+        verify_fail_at(v, me, v->players[me].start, v->players[me].op,
+                       "there was no EXPECT, which tells where it is to go");
+        return;
     } else if (!read_offer(v, actor, table, from, &value)) {
         return;
     } else if (value & IS_PULLED) {

@@ -2,9 +2,10 @@
 /*
  * Nothing is moved in vain: what an operation brings is new where it goes, and
  * somebody reads it before it is overwritten. A message or a payload may bring
- * more than what is needed, as it goes in one piece; of what a rank copies,
- * every byte must be needed. (Elements of a bundle may happen to come to where
- * they were a phase before: its head tells that it is new.)
+ * more than what is needed, as it goes in one piece; of what a rank copies
+ * or deals to buckets, every byte must be needed. (Elements of a bundle may
+ * happen to come to where they were a phase before: its head tells that it is
+ * new.)
  */
 #include "verify.h"
 
@@ -15,9 +16,14 @@ static bool moves(const dcoll_op_t *op)
            op->kind == DCOLL_AWAIT;
 }
 
+static bool deals(const dcoll_op_t *op)
+{
+    return op->kind == DCOLL_DISTRIBUTE || op->kind == DCOLL_COLLECT;
+}
+
 static bool needed(const dcoll_op_t *op, uint32_t cells, uint32_t of)
 {
-    return op->kind == DCOLL_COPY ? cells == of : cells > 0;
+    return op->kind == DCOLL_COPY || deals(op) ? cells == of : cells > 0;
 }
 
 static size_t in_a_start(const struct verifier *v, uint32_t cells)
@@ -29,12 +35,13 @@ static void check_use(struct verifier *v, unsigned rank, unsigned index)
 {
     const dcoll_op_t *op = &schedule_of(v, rank)->ops[index];
     const struct use *use = &v->players[rank].uses[index];
-    if (!moves(op) || !use->cells)
+    if ((!moves(op) && !deals(op)) || !use->cells)
         return;
     if (!needed(op, use->read, use->cells))
         verify_fail_at(v, rank, 0, index, "superfluous: nobody reads %zu bytes",
                        in_a_start(v, use->cells - use->read));
-    else if (op->sized ? !use->fresh : !needed(op, use->fresh, use->cells))
+    else if (op->sized ? !use->fresh
+                       : moves(op) && !needed(op, use->fresh, use->cells))
         verify_fail_at(v, rank, 0, index,
                        "superfluous: %zu bytes are there already",
                        in_a_start(v, use->cells - use->fresh));

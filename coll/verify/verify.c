@@ -455,6 +455,7 @@ static bool play_rank(struct verifier *v, unsigned rank)
         if (!p->begun) {
             verify_user_fill(v, rank);
             p->behind = p->posted = 0;
+            p->expects = false;
             p->begun = true;
         } else if (p->op < s->nops) {
             if (!play_op(v, rank, &s->ops[p->op]))

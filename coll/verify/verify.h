@@ -132,6 +132,7 @@ struct player {
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
     bool pulled;        /* OFFER: something stays in SEND */
+    bool expects;       /* EXPECT: it has looked, in this start */
 };
 
 struct verifier {
@@ -277,6 +278,10 @@ bool verify_read(struct verifier *v, const struct actor *actor,
                  const struct region *region, size_t cell);
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
+
+/* The cell's writer is about to write it again: if nobody has read it, that one
+ * write was not for others. */
+void verify_forget(struct verifier *v, const struct cell *cell);
 
 /* Does the program have counts, and are they within its traffic? */
 void verify_counts(struct verifier *v);

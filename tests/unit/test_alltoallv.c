@@ -15,14 +15,23 @@
 
 enum { ELEMENT = 16 };
 
+#ifdef DRAIL_SANITIZE
+enum { SMALL = 7, DENSE = 19, RANKS = 40, STEP = 3 };
+#else
+enum { SMALL = 12, DENSE = 41, RANKS = 128, STEP = 1 };
+#endif
+
+/* Of so many nodes. */
 static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
-                   unsigned ports, size_t pulled)
+                   unsigned ports, unsigned ppn, size_t pulled)
 {
-    const unsigned node[] = {0, t->n};
-    const dcoll_shape_t shape = {t->n, 1, node, ports};
+    unsigned node[RANKS + 1];
+    const dcoll_shape_t shape = {t->n, dcoll_shape_nodes(t->n, ppn, node), node,
+                                 ports};
     dcoll_traffic_t bounds = traffic_bounds(t, ELEMENT);
-    dcoll_args_t args = {
-        .collective = DCOLL_ALLTOALLV, .depth = a->depth ? a->depth : 2, .traffic = &bounds};
+    dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
+                         .depth = a->depth ? a->depth : 2,
+                         .traffic = &bounds};
     dcoll_program_t program;
     char why[512];
     bounds.pulled = pulled;
@@ -31,43 +40,73 @@ static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
     assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
     program.counts = t->counts;
     if (dcoll_verify(&program, args.depth + 1, why, sizeof why))
-        fail_msg("%s, %u ranks, %s, %u ports: %s", a->name, t->n, t->name,
-                 ports, why);
+        fail_msg("%s, %u ranks, %u a node, %s, %u ports: %s", a->name, t->n,
+                 ppn, t->name, ports, why);
     dcoll_program_free(&program);
 }
 
-static void verify_all(unsigned n, unsigned ports)
+static void verify_all(unsigned n, unsigned ports, unsigned pattern,
+                       unsigned ppn)
 {
-    for (unsigned pattern = 0; pattern < TRAFFIC_PATTERNS; pattern++) {
-        struct traffic t = traffic_make(n, pattern, 3 + n % 5, n);
-        for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
-             *a; a++)
-            verify(*a, &t, ports, (2 + n % 3) * ELEMENT);
-        traffic_free(&t);
-    }
+    struct traffic t = traffic_make(n, pattern, 3 + n % 5, n);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
+         a++)
+        verify(*a, &t, ports, ppn, (2 + n % 3) * ELEMENT);
+    traffic_free(&t);
 }
 
 static void test_small(void **state)
 {
     (void)state;
-    for (unsigned n = 1; n <= 14; n++)
+    for (unsigned n = 1; n <= SMALL; n++)
         for (unsigned ports = 1; ports <= 3; ports++)
-            verify_all(n, ports);
+            for (unsigned p = 0; p < TRAFFIC_PATTERNS; p++)
+                verify_all(n, ports, p, p % 2 ? n : 1 + n / 3);
 }
 
-static void test_large(void **state)
+/* Patterns in turn, where these are dense. */
+static void test_dense(void **state)
+{
+    static const unsigned ranks[] = {16, 19, 29, 31, 36, 41};
+    (void)state;
+    for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        for (unsigned p = i % 3; ranks[i] <= DENSE && p < TRAFFIC_PATTERNS;
+             p += 3)
+            verify_all(ranks[i], 1 + i % 2, p, ranks[i]);
+}
+
+/* Those with few messages for each number of ranks, in one form or other; what
+ * has a message for each pair, where there are not too many. */
+static bool in_turn(const char *name, unsigned n)
+{
+    static const char *const forms[] = {"a4",   "a4-n1",   "a4-n2",
+                                        "mesh", "mesh-n1", "mesh-n2"};
+    static const char *const all[] = {"a1",    "a2-n1", "direct",
+                                      "a1-n2", "a2",    "shm-alltoallv"};
+    bool pairs = n <= RANKS / 3 || n % 16 == 0;
+    return !strcmp(name, forms[n % 3]) || !strcmp(name, forms[3 + n / 3 % 3]) ||
+           (pairs && !strcmp(name, all[n % 6])) || !strncmp(name, "a3", 2);
+}
+
+static void test_all(void **state)
 {
     (void)state;
-    static const unsigned ranks[] = {16, 19, 29, 31, 36, 41};
-    for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        verify_all(ranks[i], 1 + i % 2);
+    for (unsigned n = 1; n <= RANKS; n += STEP) {
+        struct traffic t = traffic_make(n, TRAFFIC_SPARSE, 1, n);
+        for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
+             *a; a++)
+            if (in_turn((*a)->name, n))
+                verify(*a, &t, 1 + n % 3, n, ELEMENT);
+        traffic_free(&t);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ static const char *const names[TRAFFIC_PATTERNS] = {
     [TRAFFIC_SPIKE] = "spike",   [TRAFFIC_TRANSPOSE] = "transpose",
     [TRAFFIC_TO_ONE] = "to one", [TRAFFIC_FROM_ONE] = "from one",
     [TRAFFIC_RANDOM] = "random", [TRAFFIC_SPARSE] = "sparse",
+    [TRAFFIC_COLUMN] = "column", [TRAFFIC_CATCH] = "catch",
 };
 
 static unsigned next(unsigned *seed)
@@ -22,6 +23,14 @@ static unsigned transposed(unsigned n, unsigned rank)
     struct mesh m = mesh_of(n);
     unsigned other = mesh_column(&m, rank) * m.columns + mesh_row(&m, rank);
     return other < n ? other : rank;
+}
+
+/* Counters begin with the destination's column. */
+static unsigned catch (unsigned n, unsigned to, uint64_t bucket)
+{
+    struct mesh m = mesh_of(n);
+    unsigned wanted = (unsigned)(bucket % m.columns);
+    return 1 + (wanted + m.columns - mesh_column(&m, to)) % m.columns;
 }
 
 static uint64_t count(enum traffic_pattern pattern, unsigned n, unsigned from,
@@ -43,6 +52,10 @@ static uint64_t count(enum traffic_pattern pattern, unsigned n, unsigned from,
         return next(seed) % (most + 1);
     case TRAFFIC_SPARSE:
         return next(seed) % 7 ? 0 : next(seed) % (most + 1);
+    case TRAFFIC_COLUMN:
+        return to % mesh_of(n).columns == most % mesh_of(n).columns ? most : 0;
+    case TRAFFIC_CATCH:
+        return catch (n, to, most);
     default:
         return 0;
     }

@@ -14,6 +14,9 @@ enum traffic_pattern {
     TRAFFIC_FROM_ONE,
     TRAFFIC_RANDOM, /**< 0 … most */
     TRAFFIC_SPARSE, /**< mostly nothing */
+    TRAFFIC_COLUMN, /**< to the ranks of one column of the array */
+    TRAFFIC_CATCH,  /**< so many that the last one for each destination goes
+                         to the same bucket when they are distributed */
     TRAFFIC_PATTERNS
 };
 
