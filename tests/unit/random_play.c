@@ -217,6 +217,8 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         return true;
     case DCOLL_AWAIT:
         return start < op->lag || await(p, r, op);
+    default:
+        abort(); /* of irregular collectives, which it does not play */
     }
     return true;
 }
