@@ -219,6 +219,24 @@ int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
 const dcoll_algorithm_t *
 dcoll_request_algorithm(const dcoll_request_t *request);
 
+/** Where the time of this rank's irregular all-to-alls has gone: the local
+ *  work, as in figs. 20 and 22 of seed 003. What is left of the time that
+ *  calls took is communication, and waiting for others. Nanoseconds, since
+ *  dcoll_times_begin(). */
+typedef struct dcoll_times {
+    uint64_t distribute_ns; /**< DISTRIBUTE, and OFFER within a node */
+    uint64_t collect_ns;    /**< COLLECT: elements into buckets by where they
+                                 go */
+    uint64_t deliver_ns;    /**< DELIVER: to their places in recv */
+    const dcoll_algorithm_t *algorithm; /**< of the latest start, NULL: none */
+} dcoll_times_t;
+
+/** From now on the team takes its times; that costs two looks at the clock for
+ *  each such operation. */
+void dcoll_times_begin(dcoll_team_t *team);
+/** ... no more. @p times (may be NULL): what it has taken. */
+void dcoll_times_end(dcoll_team_t *team, dcoll_times_t *times);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -19,6 +19,32 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         p->copy(p, dst, src, bytes);
 }
 
+/* Where dcoll_times_t counts what the operation takes. */
+static uint64_t *time_of(dcoll_times_t *times, dcoll_kind_t kind)
+{
+    return kind == DCOLL_COLLECT   ? &times->collect_ns
+           : kind == DCOLL_DELIVER ? &times->deliver_ns
+                                   : &times->distribute_ns;
+}
+
+static int perform_local(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    return op->kind == DCOLL_DELIVER ? deliver_elements(q, op)
+           : op->kind == DCOLL_OFFER ? offer_elements(q, op)
+                                     : deal_elements(q, op);
+}
+
+static int perform_timed(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    dcoll_team_t *team = q->team;
+    if (!team->timed)
+        return perform_local(q, op);
+    uint64_t start = platform_now(team->platform);
+    int rc = perform_local(q, op);
+    *time_of(&team->times, op->kind) += platform_now(team->platform) - start;
+    return rc;
+}
+
 static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
 {
     switch (op->kind) {
@@ -42,11 +68,9 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
         return flag_await(q, op);
     case DCOLL_DISTRIBUTE:
     case DCOLL_COLLECT:
-        return deal_elements(q, op);
     case DCOLL_DELIVER:
-        return deliver_elements(q, op);
     case DCOLL_OFFER:
-        return offer_elements(q, op);
+        return perform_timed(q, op);
     case DCOLL_EXPECT:
         return offer_expect(q, op);
     case DCOLL_PICK:
@@ -61,6 +85,7 @@ int request_begin(dcoll_request_t *q)
     q->transfers = q->completed = 0;
     q->waiting_ns = 0;
     q->active = true;
+    q->team->times.algorithm = q->algorithm;
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
     return q->ncreditors ? notes_take_credits(q) : 0;
 }

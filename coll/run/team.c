@@ -49,3 +49,16 @@ const char *dcoll_last_error(const dcoll_team_t *team)
 {
     return team->error.text;
 }
+
+void dcoll_times_begin(dcoll_team_t *team)
+{
+    team->times = (dcoll_times_t){0};
+    team->timed = true;
+}
+
+void dcoll_times_end(dcoll_team_t *team, dcoll_times_t *times)
+{
+    team->timed = false;
+    if (times)
+        *times = team->times;
+}

@@ -80,6 +80,8 @@ struct dcoll_team {
     LIST_HEAD(, leftover) leftovers;
     uint64_t moves; /* operations performed */
     struct pool pool;
+    bool timed; /* times are taken */
+    dcoll_times_t times;
     unsigned next_id;
     int broken; /* error after which nothing works any more */
     drail_error_t error;
