@@ -7,10 +7,11 @@
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
-    &test_bw,     &test_bibw,    &test_lat,       &test_breakdown,
-    &test_limits, &test_gather,  &test_allgather, &test_alltoall,
-    &test_bcast,  &test_scatter, &test_barrier,   &test_verify,
-    &test_tune,   &test_check,   &test_degrade,   &test_diff};
+    &test_bw,        &test_bibw,   &test_lat,       &test_breakdown,
+    &test_limits,    &test_gather, &test_allgather, &test_alltoall,
+    &test_alltoallv, &test_bcast,  &test_scatter,   &test_barrier,
+    &test_verify,    &test_tune,   &test_check,     &test_degrade,
+    &test_diff};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

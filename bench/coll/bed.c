@@ -4,21 +4,12 @@
 
 #include "bed.h"
 
-static size_t longest(const options_t *opts)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < opts->nsizes; i++)
-        if (opts->sizes[i] > bytes)
-            bytes = opts->sizes[i];
-    return bytes;
-}
-
 /* Every page is touched before anything is timed. */
-static int allocate(coll_bed_t *bed, unsigned blocks, size_t bytes,
-                    unsigned access, uint8_t **buffer, drail_mem_t **mem)
+static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
+                    uint8_t **buffer, drail_mem_t **mem)
 {
     void *memory;
-    size_t size = blocks * bytes > COLL_BED_MIN ? blocks * bytes : COLL_BED_MIN;
+    size_t size = bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN;
     size += 2 * COLL_GUARD;
     int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
     if (!rc)
@@ -31,16 +22,15 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
 {
     drail_config_t cfg;
     unsigned rank = drail_job_rank(job);
-    size_t bytes = longest(plan->opts);
     *bed = (coll_bed_t){.rank = rank};
     session_config(&cfg, plan->opts, pinning);
     int rc = drail_open(job, &cfg, &bed->rail, err);
     if (rc)
         return rc;
-    rc = allocate(bed, coll_send_blocks(plan, rank), bytes, DRAIL_ACCESS_LOCAL,
+    rc = allocate(bed, coll_send_bytes(plan, rank), DRAIL_ACCESS_LOCAL,
                   &bed->send, &bed->send_mem);
     if (!rc)
-        rc = allocate(bed, coll_recv_blocks(plan, rank), bytes,
+        rc = allocate(bed, coll_recv_bytes(plan, rank),
                       DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem);
     if (rc) {
         err->code = rc;

@@ -12,20 +12,21 @@
 #include "bench/clock.h"
 #include "bench/stats/stopping.h"
 #include "measure.h"
-#include "model.h"
-#include "validate.h"
 
 #define REPEAT_NS          1e7 /* time that a repetition should take */
 #define MAX_ITERATIONS     100000
 #define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
+#define PASSES             5  /* of account() */
 #define TRIES              5  /* of a repetition that starts late */
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)
 
-static coll_bed_t *bed_of(coll_run_t *run, unsigned setup)
+static int switch_to(coll_run_t *run, unsigned setup)
 {
-    return &run->bed[run->plan->setups[setup].zero_copy];
+    int rc = coll_bed_switch(coll_bed_of(run, setup),
+                             &run->plan->setups[setup].rail);
+    return rc || !run->work->arrange ? rc : run->work->arrange(run, setup);
 }
 
 /* ------------------------------------------------------------- the start ---
@@ -65,7 +66,7 @@ static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
 {
     if (run->result->start == START_TIME)
         return wait_for_time(run, tolerance, begin, late);
-    int rc = dcoll_barrier(bed_of(run, setup)->team);
+    int rc = dcoll_barrier(coll_bed_of(run, setup)->team);
     *begin = clock_ns();
     *late = false;
     return rc;
@@ -81,7 +82,7 @@ static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
     bool late = false;
     int rc = start_together(run, setup, tolerance, &begin, &late);
     for (uint64_t i = 0; !rc && i < iterations; i++)
-        rc = coll_perform(run, setup);
+        rc = run->work->perform(run, setup);
     uint64_t ns = clock_ns() - begin;
     return rc ? rc
               : coll_exchange(
@@ -120,10 +121,9 @@ static int calibrate(coll_run_t *run, unsigned setup)
         return 0;
     if (!warmup)
         warmup = DEFAULT_ITERATIONS;
-    int rc =
-        coll_bed_switch(bed_of(run, setup), &run->plan->setups[setup].rail);
+    int rc = switch_to(run, setup);
     if (!rc) /* connections, first touch */
-        rc = coll_perform(run, setup);
+        rc = run->work->perform(run, setup);
     for (unsigned i = 0; !rc && i < 2; i++) {
         rc = timed(run, setup, warmup, UINT64_MAX / 2, cards);
         uint64_t slowest = rc ? 0 : summarize(run, cards, warmup).max_ns;
@@ -164,12 +164,11 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     unsigned setup = cell->setup;
     uint64_t iterations = run->iterations[setup];
     show_progress(run, cell);
-    int rc =
-        coll_bed_switch(bed_of(run, setup), &run->plan->setups[setup].rail);
+    int rc = switch_to(run, setup);
     bool late = true;
     for (unsigned tries = 0; !rc && late && tries < TRIES; tries++) {
         /* to get used to this setup after the one before */
-        rc = coll_perform(run, setup);
+        rc = run->work->perform(run, setup);
         if (!rc)
             rc = timed(run, setup, iterations, tolerance_ns(*expected), cards);
         late = !rc && any_late(run, cards);
@@ -234,20 +233,68 @@ static int prepare_size(coll_run_t *run, coll_cell_t *cells)
 {
     int rc = 0;
     for (unsigned s = 0; !rc && s < run->plan->count; s++) {
-        const coll_setup_t *setup = &run->plan->setups[s];
-        coll_bed_t *bed = bed_of(run, s);
-        dcoll_call_t call =
-            coll_bed_call(bed, run->plan, setup, cells[s].bytes);
         run->cell = &cells[s];
         /* auto selects by the engine */
-        rc = coll_bed_switch(bed, &setup->rail);
+        rc = coll_bed_switch(coll_bed_of(run, s), &run->plan->setups[s].rail);
         if (!rc)
-            rc = dcoll_init(bed->team, &call, &run->requests[s]);
-        if (!rc && run->rank == 0)
-            cells[s].algorithm = dcoll_request_algorithm(run->requests[s]);
+            rc = run->work->prepare(run, &cells[s]);
         if (!rc)
             rc = calibrate(run, s);
     }
+    return rc;
+}
+
+/* A pass that is no repetition, as looking at the clock takes time. Also tells
+ * what auto has taken. */
+static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
+{
+    coll_card_t cards[COLL_RANKS_MAX], all[COLL_RANKS_MAX], mine = {0};
+    dcoll_team_t *team = coll_bed_of(run, cell->setup)->team;
+    uint64_t iterations = run->iterations[cell->setup];
+    run->cell = cell;
+    int rc = switch_to(run, cell->setup);
+    if (!rc)
+        rc = run->work->perform(run, cell->setup);
+    dcoll_times_begin(team);
+    if (!rc)
+        rc = timed(run, cell->setup, iterations, UINT64_MAX / 2, cards);
+    dcoll_times_end(team, &mine.times);
+    if (!rc)
+        rc = coll_exchange(run, mine, all);
+    if (rc || run->rank)
+        return rc;
+    double scale = 1e-3 / (double)iterations / run->ranks;
+    for (unsigned r = 0; r < run->ranks; r++) {
+        parts->all_us += (double)cards[r].ns * scale;
+        parts->distribute_us += (double)all[r].times.distribute_ns * scale;
+        parts->collect_us += (double)all[r].times.collect_ns * scale;
+        parts->deliver_us += (double)all[r].times.deliver_ns * scale;
+    }
+    cell->algorithm = mine.times.algorithm;
+    return 0;
+}
+
+static int by_all(const void *a, const void *b)
+{
+    const coll_parts_t *x = a, *y = b;
+    return (x->all_us > y->all_us) - (x->all_us < y->all_us);
+}
+
+/* Where the time goes: of several passes the middle one, so that its parts
+ * belong together. */
+static int account_size(coll_run_t *run, coll_cell_t *cells)
+{
+    unsigned count = run->plan->count;
+    coll_parts_t *parts = calloc((size_t)count * PASSES, sizeof *parts);
+    int rc = parts ? 0 : DRAIL_ENOMEM;
+    for (unsigned i = 0; !rc && i < count * PASSES; i++)
+        rc = account(run, &cells[i % count],
+                     &parts[i % count * PASSES + i / count]);
+    for (unsigned s = 0; !rc && run->rank == 0 && s < count; s++) {
+        qsort(&parts[s * PASSES], PASSES, sizeof *parts, by_all);
+        cells[s].parts = parts[s * PASSES + PASSES / 2];
+    }
+    free(parts);
     return rc;
 }
 
@@ -257,9 +304,9 @@ static int validate_size(coll_run_t *run, coll_cell_t *cells)
     for (unsigned s = 0; !rc && s < run->plan->count; s++) {
         bool valid = true;
         run->cell = &cells[s];
-        rc = coll_bed_switch(bed_of(run, s), &run->plan->setups[s].rail);
+        rc = switch_to(run, s);
         if (!rc)
-            rc = coll_validate(run, &cells[s], &valid);
+            rc = run->work->validate(run, &cells[s], &valid);
         if (!rc && run->rank == 0)
             cells[s].validity = valid ? VALID : INVALID;
     }
@@ -272,8 +319,8 @@ static int release_size(coll_run_t *run)
     int rc = drail_job_barrier(run->job, -1);
     for (unsigned s = 0; s < run->plan->count; s++) {
         if (!rc)
-            rc = dcoll_free(run->requests[s]);
-        run->requests[s] = NULL;
+            rc = run->work->release(run, s);
+        run->calls[s] = NULL;
     }
     return rc;
 }
@@ -289,17 +336,17 @@ static int measure_size(coll_run_t *run, unsigned index)
     int rc = prepare_size(run, cells);
     if (!rc)
         rc = repeat_size(run, cells, until);
+    if (!rc && run->work->timed)
+        rc = account_size(run, cells);
     if (!rc && run->opts->validate)
         rc = validate_size(run, cells);
     return rc ? rc : release_size(run);
 }
 
-static void predict(coll_result_t *r)
+static void predict(const coll_work_t *work, coll_result_t *r)
 {
     for (unsigned i = 0; i < r->ncells; i++)
-        r->cells[i].model_us =
-            coll_model_predict(&r->model, r->cells[i].algorithm,
-                               &r->plan->shape, &r->cells[i].args);
+        r->cells[i].model_us = work->predict(r, &r->cells[i]);
 }
 
 int coll_measure(coll_run_t *run)
@@ -312,7 +359,7 @@ int coll_measure(coll_run_t *run)
         rc = measure_size(run, i);
     if (run->rank == 0) {
         progress_clear(&run->progress);
-        predict(run->result);
+        predict(run->work, run->result);
         run->result->seconds = (double)(clock_ns() - run->start_ns) / 1e9;
         run->result->partial = rc != 0;
     }

@@ -38,8 +38,8 @@ void coll_plan_add(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                    zero_copy_t zero_copy, const setup_t *rail)
 {
     if (plan->count < COLL_SETUPS_MAX)
-        plan->setups[plan->count++] =
-            (coll_setup_t){algorithm, zero_copy, *rail};
+        plan->setups[plan->count++] = (coll_setup_t){
+            .algorithm = algorithm, .zero_copy = zero_copy, .rail = *rail};
 }
 
 size_t coll_zero_copy_bytes(zero_copy_t zero_copy)
@@ -67,6 +67,10 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .paced = plan->opts->paced,
         .depth = cfg.depth,
     };
+    if (plan->collective == DCOLL_ALLTOALLV) {
+        args->traffic = &plan->traffic[setup->unlabelled];
+        return setup->algorithm;
+    }
     return setup->algorithm
                ? setup->algorithm
                : dcoll_table_select(&plan->table, setup->rail.engine,
@@ -80,10 +84,16 @@ const char *coll_setup_algorithm(const coll_setup_t *setup)
     return setup->algorithm ? setup->algorithm->name : "auto";
 }
 
+const char *coll_setup_interface(const coll_setup_t *setup)
+{
+    return setup->unlabelled ? "elements" : "counts";
+}
+
 void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
                       char *text, size_t size)
 {
     static const char *const copies[] = {"", " zero-copy", " copies"};
+    const struct alltoallv_options *o = &plan->opts->alltoallv;
     bool rails = false, zero_copy = false;
     for (unsigned i = 0; i < plan->count; i++) {
         const coll_setup_t *other = &plan->setups[i];
@@ -95,6 +105,12 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
     size_t used =
         (size_t)snprintf(text, size, "%s%s", coll_setup_algorithm(setup),
                          zero_copy ? copies[setup->zero_copy] : "");
+    if (o->npatterns > 1)
+        used += (size_t)snprintf(text + used, size - used, " %.48s",
+                                 o->patterns[setup->pattern]);
+    if (o->ninterfaces > 1)
+        used += (size_t)snprintf(text + used, size - used, " %s",
+                                 coll_setup_interface(setup));
     if (rails && used + 1 < size) {
         text[used++] = ' ';
         setup_label(&setup->rail, plan->opts, text + used, size - used);
@@ -141,6 +157,27 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
     }
 }
 
+static size_t longest(const options_t *opts)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < opts->nsizes; i++)
+        if (opts->sizes[i] > bytes)
+            bytes = opts->sizes[i];
+    return bytes;
+}
+
+size_t coll_send_bytes(const coll_plan_t *plan, unsigned rank)
+{
+    return plan->buffer ? plan->buffer
+                        : coll_send_blocks(plan, rank) * longest(plan->opts);
+}
+
+size_t coll_recv_bytes(const coll_plan_t *plan, unsigned rank)
+{
+    return plan->buffer ? plan->buffer
+                        : coll_recv_blocks(plan, rank) * longest(plan->opts);
+}
+
 /* ------------------------------------------------------- the options --- */
 
 const char *coll_plan_refusal(const coll_plan_t *plan,
@@ -148,14 +185,36 @@ const char *coll_plan_refusal(const coll_plan_t *plan,
                               zero_copy_t zero_copy)
 {
     const options_t *opts = plan->opts;
+    const struct alltoallv_options *o = &opts->alltoallv;
     coll_setup_t setup = {.algorithm = algorithm, .zero_copy = zero_copy};
     const char *why = NULL;
+    for (unsigned i = 0; i < o->ninterfaces; i++)
+        setup.unlabelled |= o->unlabelled[i];
     for (unsigned i = 0; algorithm->refuses && !why && i < opts->nsizes; i++) {
         dcoll_args_t args;
         coll_plan_args(plan, &setup, opts->sizes[i], &args);
         why = algorithm->refuses(&plan->shape, &args);
     }
     return why;
+}
+
+/* With counts, once for each pattern and interface. */
+static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
+                       const setup_t *rail)
+{
+    const struct alltoallv_options *o = &plan->opts->alltoallv;
+    if (plan->collective != DCOLL_ALLTOALLV) {
+        coll_plan_add(plan, algorithm, plan->opts->zero_copy, rail);
+        return;
+    }
+    for (unsigned p = 0; p < o->npatterns; p++)
+        for (unsigned i = 0; i < o->ninterfaces; i++)
+            if (plan->count < COLL_SETUPS_MAX)
+                plan->setups[plan->count++] =
+                    (coll_setup_t){.algorithm = algorithm,
+                                   .rail = *rail,
+                                   .pattern = p,
+                                   .unlabelled = o->unlabelled[i]};
 }
 
 /* Once for each way over the rails; engine single takes the first rail. */
@@ -169,13 +228,19 @@ static void add_algorithm(coll_plan_t *plan, const dcoll_algorithm_t *algorithm)
     for (unsigned i = 0; i < rails.count; i++)
         if (rails.setups[i].engine != DRAIL_ENGINE_SINGLE ||
             rails.setups[i].rail == 0)
-            coll_plan_add(plan, algorithm, plan->opts->zero_copy,
-                          &rails.setups[i]);
+            add_setups(plan, algorithm, &rails.setups[i]);
+}
+
+static const dcoll_algorithm_t *const *algorithms_of(dcoll_collective_t what)
+{
+    return what == DCOLL_ALLTOALLV ? dcoll_algorithms_irregular()
+                                   : dcoll_algorithms();
 }
 
 static void add_all(coll_plan_t *plan, notes_t *notes)
 {
-    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+    for (const dcoll_algorithm_t *const *a = algorithms_of(plan->collective);
+         *a; a++) {
         if ((*a)->collective != plan->collective)
             continue;
         const char *why = coll_plan_refusal(plan, *a, plan->opts->zero_copy);
@@ -190,7 +255,7 @@ static void list_algorithms(dcoll_collective_t collective, char *text,
                             size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "auto, all");
-    for (const dcoll_algorithm_t *const *a = dcoll_algorithms();
+    for (const dcoll_algorithm_t *const *a = algorithms_of(collective);
          *a && used < size; a++)
         if ((*a)->collective == collective)
             used +=
@@ -278,6 +343,8 @@ static int check_memory(const coll_plan_t *plan, const option_table_t *table)
     double have =
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double blocks = 0;
+    if (plan->buffer)
+        return 0; /* who has set it has checked it */
     for (unsigned r = 0; r < plan->shape.nranks; r++)
         blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
     for (unsigned i = 0; i < opts->nsizes; i++) {
@@ -349,7 +416,7 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
                    const option_table_t *table, dcoll_collective_t collective,
                    notes_t *notes)
 {
-    *plan = (coll_plan_t){.collective = collective};
+    plan->collective = collective;
     coll_plan_shape(plan, opts);
     load_table(plan, table);
     if (check_options(plan, table))

@@ -6,16 +6,19 @@
 
 #include "coll/dcoll.h"
 #include "coll/select/table.h"
+#include "bench/counts/counts.h"
 #include "bench/report/notes.h"
 #include "bench/options/plan.h"
 
-#define COLL_SETUPS_MAX 128
+#define COLL_SETUPS_MAX 256
 #define COLL_RANKS_MAX  1024
 
 typedef struct coll_setup {
     const dcoll_algorithm_t *algorithm; /**< NULL: auto */
     zero_copy_t zero_copy;
     setup_t rail;
+    unsigned pattern; /**< with counts: of opts->alltoallv.patterns */
+    bool unlabelled;  /**< ... of elements that say where they go */
 } coll_setup_t;
 
 typedef struct coll_plan {
@@ -27,9 +30,14 @@ typedef struct coll_plan {
     unsigned count;
     const char *table_path; /**< NULL: auto selects by the built-in table */
     dcoll_table_t table;
+    const counts_t *patterns;   /**< with counts: of each of the options' */
+    dcoll_traffic_t traffic[2]; /**< ... the bounds of all of it, of
+                                     calls with labels and without */
+    size_t buffer; /**< ... and the bytes that a rank sends, or receives */
 } coll_plan_t;
 
-/** Checks the options and makes the plan. @p notes gets what `all` leaves out.
+/** Checks the options and makes the plan, of which, with counts, the patterns'
+ *  bounds are there already. @p notes gets what `all` leaves out.
  *  A table that can't be used is told on stderr and left out.
  *  @return 0, or -1 when one line went to stderr. coll_plan_free in either
  *  case. */
@@ -53,7 +61,8 @@ const char *coll_plan_refusal(const coll_plan_t *plan,
                               const dcoll_algorithm_t *algorithm,
                               zero_copy_t zero_copy);
 
-/** The arguments of a setup, and the algorithm that serves it. */
+/** The arguments of a setup, and the algorithm that serves it; NULL: with
+ *  counts, only a call tells what auto takes. */
 const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
                                         const coll_setup_t *setup, size_t bytes,
                                         dcoll_args_t *args);
@@ -63,6 +72,8 @@ size_t coll_zero_copy_bytes(zero_copy_t zero_copy);
 
 /** "auto", or the name of the algorithm. */
 const char *coll_setup_algorithm(const coll_setup_t *setup);
+/** With counts: "counts" or "elements". */
+const char *coll_setup_interface(const coll_setup_t *setup);
 /** Short name for people, e.g. "bruck nonthreaded zero-copy": only what
  *  differs between the setups of the plan. */
 void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
@@ -73,5 +84,8 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
 unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank);
 unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank);
 uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes);
+/** Bytes of a rank's buffers for the longest of the sizes. */
+size_t coll_send_bytes(const coll_plan_t *plan, unsigned rank);
+size_t coll_recv_bytes(const coll_plan_t *plan, unsigned rank);
 
 #endif

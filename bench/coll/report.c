@@ -22,6 +22,22 @@ static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
     return setup_one_rail(&setup_of(r, cell)->rail) ? 1 : r->plan->shape.ports;
 }
 
+static bool has_counts(const coll_result_t *r)
+{
+    return r->plan->collective == DCOLL_ALLTOALLV;
+}
+
+/* What serves the cell; "": auto, and a run that ended too early to tell. */
+static const char *served_by(const coll_cell_t *cell)
+{
+    return cell->algorithm ? cell->algorithm->name : "";
+}
+
+static double communicate_us(const coll_parts_t *p)
+{
+    return p->all_us - p->distribute_us - p->collect_us - p->deliver_us;
+}
+
 /* --------------------------------------------------------------- table --- */
 
 static int label_width(const coll_result_t *r)
@@ -69,9 +85,10 @@ static void table_row(FILE *file, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
     char text[LABEL_MAX];
-    coll_figures_t f = coll_figures(r, cell);
+    coll_figures_t f = coll_figures(cell);
     coll_setup_label(r->plan, setup_of(r, cell), text, sizeof text);
-    fprintf(file, "%10llu  %-*s", (unsigned long long)cell->bytes,
+    fprintf(file, "%10llu  %-*s",
+            (unsigned long long)(has_counts(r) ? cell->elements : cell->bytes),
             label_width(r), text);
     report_number(file, 9, f.us.median);
     report_number(file, 9, f.us.lo);
@@ -80,10 +97,17 @@ static void table_row(FILE *file, const coll_result_t *r,
     report_number(file, 9, f.avg_us.median);
     report_number(file, 9, cell->model_us);
     report_number(file, 9, f.MBps.median);
+    if (has_counts(r)) {
+        report_number(file, 9, (double)cell->total);
+        report_number(file, 9, cell->parts.distribute_us);
+        report_number(file, 9, communicate_us(&cell->parts));
+        report_number(file, 9, cell->parts.collect_us);
+        report_number(file, 9, cell->parts.deliver_us);
+    }
     fprintf(file, " %4u %5u%c", f.us.n, cell->invalid,
             cell->kept_late ? '!' : ' ');
     if (!setup_of(r, cell)->algorithm)
-        fprintf(file, " %s%s", cell->algorithm->name,
+        fprintf(file, " %s%s", served_by(cell),
                 cell->args.zero_copy ? ", zero copy" : "");
     fputs(cell->validity == VALID     ? "  valid\n"
           : cell->validity == INVALID ? "  INVALID\n"
@@ -94,9 +118,13 @@ static void table_row(FILE *file, const coll_result_t *r,
 static void table(FILE *file, const coll_result_t *r)
 {
     table_head(file, r);
-    fprintf(file, "%10s  %-*s %9s %9s %9s %9s %9s %9s %9s %4s %5s\n", "bytes",
-            label_width(r), "algorithm", "us", "[lo", "hi]", "p99", "avg",
-            "model", "MB/s", "n", "late");
+    fprintf(file, "%10s  %-*s %9s %9s %9s %9s %9s %9s %9s",
+            has_counts(r) ? "elements" : "bytes", label_width(r), "algorithm",
+            "us", "[lo", "hi]", "p99", "avg", "model", "MB/s");
+    if (has_counts(r))
+        fprintf(file, " %9s %9s %9s %9s %9s", "bytes", "distrib", "commun",
+                "collect", "deliver");
+    fprintf(file, " %4s %5s\n", "n", "late");
     for (unsigned i = 0; i < r->ncells; i++) {
         if (!r->cells[i].count)
             continue;
@@ -116,7 +144,12 @@ static const char header[] =
     "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
     "invalid,model_us,chosen,zero_copy,groups,root,in_place,paced,start,"
-    "valid,partial,kept_late\n";
+    "valid,partial,kept_late";
+
+/* of calls with counts */
+static const char header_counts[] =
+    ",pattern,interface,element,elements,total_bytes,longest_bytes,most_bytes,"
+    "distribute_us,communicate_us,collect_us,deliver_us";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -124,12 +157,29 @@ static void csv_numbers(FILE *file, const double *values, unsigned count)
         report_csv_number(file, values[i]);
 }
 
+static void csv_counts(FILE *file, const coll_result_t *r,
+                       const coll_cell_t *cell)
+{
+    const struct alltoallv_options *o = &r->opts->alltoallv;
+    const coll_setup_t *setup = setup_of(r, cell);
+    const coll_parts_t *p = &cell->parts;
+    fprintf(file, ",%s,%s,%llu,%llu,%llu,%llu,%llu",
+            o->patterns[setup->pattern], coll_setup_interface(setup),
+            (unsigned long long)o->element, (unsigned long long)cell->elements,
+            (unsigned long long)cell->total, (unsigned long long)cell->longest,
+            (unsigned long long)cell->most);
+    csv_numbers(file,
+                (double[]){p->distribute_us, communicate_us(p), p->collect_us,
+                           p->deliver_us},
+                4);
+}
+
 static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
 {
     static const char *const validity[] = {"", "yes", "no"};
     const options_t *opts = r->opts;
     const coll_setup_t *setup = setup_of(r, cell);
-    coll_figures_t f = coll_figures(r, cell);
+    coll_figures_t f = coll_figures(cell);
     char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
 
     setup_rails(&setup->rail, opts, rails, sizeof rails);
@@ -155,23 +205,37 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);
-    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u\n", cell->algorithm->name,
+    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u", served_by(cell),
             cell->args.zero_copy ? "yes" : "no", cell->args.groups,
             cell->args.root, cell->args.in_place ? "yes" : "no",
             cell->args.paced ? "yes" : "no", start_names[r->start],
             validity[cell->validity], r->partial ? "yes" : "no",
             cell->kept_late);
+    if (has_counts(r))
+        csv_counts(file, r, cell);
+    fputc('\n', file);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
 {
-    fputs(header, file);
+    fprintf(file, "%s%s\n", header, has_counts(r) ? header_counts : "");
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].count)
             csv_row(file, r, &r->cells[i]);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
+
+static void json_counts_options(json_t *j, const struct alltoallv_options *o)
+{
+    json_uint(j, "element", o->element);
+    json_uint(j, "rest", o->rest);
+    json_double(j, "exponent", o->exponent);
+    json_uint(j, "draw", o->seed);
+    json_bool(j, "persistent", o->persistent);
+    json_bool(j, "bounded", o->bounded);
+    json_double(j, "contention", o->contention);
+}
 
 static void json_options(json_t *j, const coll_result_t *r)
 {
@@ -183,6 +247,8 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_bool(j, "in_place", o->in_place);
     json_bool(j, "paced", o->paced);
     json_string(j, "start", start_names[r->start]);
+    if (has_counts(r))
+        json_counts_options(j, &o->alltoallv);
     report_json_repetition(j, o);
     json_bool(j, "validate", o->validate);
     json_bool(j, "pin", !o->no_pin);
@@ -206,6 +272,11 @@ static void json_configurations(json_t *j, const coll_result_t *r)
         coll_setup_label(r->plan, setup, text, sizeof text);
         json_string(j, "label", text);
         json_string(j, "algorithm", coll_setup_algorithm(setup));
+        if (has_counts(r)) {
+            json_string(j, "pattern",
+                        r->opts->alltoallv.patterns[setup->pattern]);
+            json_string(j, "interface", coll_setup_interface(setup));
+        }
         json_string(j, "engine", drail_engine_name(setup->rail.engine));
         if (setup->rail.engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->rail.team));
@@ -220,10 +291,8 @@ static void json_configurations(json_t *j, const coll_result_t *r)
     json_end_array(j);
 }
 
-static void json_repeats(json_t *j, const coll_result_t *r,
-                         const coll_cell_t *cell)
+static void json_repeats(json_t *j, const coll_cell_t *cell)
 {
-    uint64_t received = coll_received(r->plan, cell->bytes);
     json_array(j, "repeats");
     for (unsigned i = 0; i < cell->count; i++) {
         const coll_repeat_t *repeat = &cell->repeats[i];
@@ -231,24 +300,40 @@ static void json_repeats(json_t *j, const coll_result_t *r,
         json_uint(j, "iterations", repeat->iterations);
         json_uint(j, "ns", repeat->max_ns);
         json_uint(j, "ns_avg", repeat->avg_ns);
-        json_uint(j, "bytes", repeat->iterations * received);
+        json_uint(j, "bytes", repeat->iterations * cell->received);
         json_end_object(j);
     }
     json_end_array(j);
 }
 
+static void json_counts(json_t *j, const coll_cell_t *cell)
+{
+    json_uint(j, "elements", cell->elements);
+    json_uint(j, "total_bytes", cell->total);
+    json_uint(j, "longest_bytes", cell->longest);
+    json_uint(j, "most_bytes", cell->most);
+    json_row_object(j, "parts");
+    json_double(j, "distribute_us", cell->parts.distribute_us);
+    json_double(j, "communicate_us", communicate_us(&cell->parts));
+    json_double(j, "collect_us", cell->parts.collect_us);
+    json_double(j, "deliver_us", cell->parts.deliver_us);
+    json_end_object(j);
+}
+
 static void json_cell(json_t *j, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
-    coll_figures_t f = coll_figures(r, cell);
+    coll_figures_t f = coll_figures(cell);
     json_object(j, NULL);
     json_uint(j, "bytes", cell->bytes);
     json_uint(j, "configuration", cell->setup);
-    json_string(j, "chosen", cell->algorithm->name);
+    json_string(j, "chosen", served_by(cell));
     json_bool(j, "zero_copy", cell->args.zero_copy);
     json_uint(j, "invalid", cell->invalid);
     json_uint(j, "kept_late", cell->kept_late);
     json_double(j, "model_us", cell->model_us);
+    if (has_counts(r))
+        json_counts(j, cell);
     json_object(j, "collective");
     json_uint(j, "messages_per_iteration", 1);
     report_json_summary(j, "latency_us", &f.us);
@@ -257,7 +342,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);
-    json_repeats(j, r, cell);
+    json_repeats(j, cell);
     json_end_object(j);
     report_json_validity(j, cell->validity);
     json_end_object(j);

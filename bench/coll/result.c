@@ -26,6 +26,7 @@ coll_result_t *coll_result_create(const bench_test_t *test,
         coll_cell_t *cell = &r->cells[i];
         cell->bytes = plan->opts->sizes[i / plan->count];
         cell->setup = i % plan->count;
+        cell->received = coll_received(plan, cell->bytes);
         cell->model_us = NAN;
         cell->algorithm = coll_plan_args(plan, &plan->setups[cell->setup],
                                          cell->bytes, &cell->args);
@@ -53,10 +54,10 @@ summary_t coll_latency(const coll_cell_t *cell)
     return stats_summary(values, cell->count);
 }
 
-coll_figures_t coll_figures(const coll_result_t *r, const coll_cell_t *cell)
+coll_figures_t coll_figures(const coll_cell_t *cell)
 {
     double us[COLL_REPEATS_MAX], avg[COLL_REPEATS_MAX], rate[COLL_REPEATS_MAX];
-    double received = (double)coll_received(r->plan, cell->bytes);
+    double received = (double)cell->received;
     unsigned n = cell->count;
     for (unsigned i = 0; i < n; i++) {
         const coll_repeat_t *repeat = &cell->repeats[i];

@@ -20,11 +20,25 @@ typedef struct coll_repeat {
     uint64_t max_ns, avg_ns; /**< over the ranks, of all iterations */
 } coll_repeat_t;
 
+/** Where the time goes, as the library tells it: mean over the ranks, of one
+ *  call; what is left is communication, and waiting. */
+typedef struct coll_parts {
+    double all_us, distribute_us, collect_us, deliver_us;
+} coll_parts_t;
+
 /** One block size in one setup. */
 typedef struct coll_cell {
-    uint64_t bytes;
+    uint64_t bytes;     /**< with counts: of so many elements */
+    uint64_t received;  /**< bytes, by a rank from others; of several that
+                             receive differently, the mean */
+    uint64_t elements;  /**< with counts: M_max of the seed */
+    uint64_t total;     /**< ... bytes that all send, to themselves, too */
+    uint64_t longest;   /**< ... bytes of the longest message */
+    uint64_t most;      /**< ... that one rank sends, or receives: L_max */
+    coll_parts_t parts; /**< ... */
     unsigned setup;
-    const dcoll_algorithm_t *algorithm; /**< that serves it */
+    const dcoll_algorithm_t *algorithm; /**< that serves it; NULL: with counts,
+                                             of auto, not known yet */
     dcoll_args_t args;
     double model_us; /**< prediction of the cost model, NaN: none */
     unsigned count;
@@ -66,8 +80,7 @@ typedef struct coll_figures {
     uint64_t iterations;
 } coll_figures_t;
 
-coll_figures_t coll_figures(const coll_result_t *result,
-                            const coll_cell_t *cell);
+coll_figures_t coll_figures(const coll_cell_t *cell);
 /** Of the slowest rank, in microseconds. */
 summary_t coll_latency(const coll_cell_t *cell);
 

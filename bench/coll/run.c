@@ -12,6 +12,7 @@
 /* What the ranks inherit from the process that forks them. */
 typedef struct context {
     coll_result_t *result;
+    const coll_work_t *work;
     outcome_t *outcome;
 } context_t;
 
@@ -135,6 +136,7 @@ static int rank_main(drail_job_t *job, void *arg)
         .rank = drail_job_rank(job),
         .ranks = drail_job_size(job),
         .result = r,
+        .work = context->work,
         .plan = r->plan,
         .opts = r->opts,
         .pinning = session_pinning(r->opts, drail_job_rank(job)),
@@ -202,9 +204,9 @@ static void note_late(coll_result_t *r)
             kept);
 }
 
-int coll_run(coll_result_t *r)
+int coll_run(coll_result_t *r, const coll_work_t *work)
 {
-    context_t context = {r, outcome_create((unsigned)r->opts->ranks)};
+    context_t context = {r, work, outcome_create((unsigned)r->opts->ranks)};
     if (!context.outcome) {
         fprintf(stderr, "%s: out of memory\n", r->test->table.command);
         return 1;
@@ -217,6 +219,8 @@ int coll_run(coll_result_t *r)
         return 2;
     }
     choose_start(r);
+    for (unsigned i = 0; work->describe && i < r->ncells; i++)
+        work->describe(r->plan, &r->cells[i]);
     if (r->opts->validate)
         r->seed = content_seed();
     int status = launch_job(r->test->table.command, r->opts, context.outcome,

@@ -26,7 +26,7 @@ int coll_item_run(coll_item_t *item, const bench_test_t *test)
 {
     item->result = coll_result_create(test, &item->plan);
     if (item->result)
-        return coll_run(item->result);
+        return coll_run(item->result, &coll_blocks);
     fprintf(stderr, "%s: out of memory\n", test->table.command);
     return 1;
 }

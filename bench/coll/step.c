@@ -8,9 +8,7 @@ int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards)
     return drail_job_allgather(run->job, &mine, sizeof mine, cards, -1);
 }
 
-int coll_perform(coll_run_t *run, unsigned setup)
+coll_bed_t *coll_bed_of(coll_run_t *run, unsigned setup)
 {
-    dcoll_request_t *request = run->requests[setup];
-    int rc = dcoll_start(request);
-    return rc ? rc : dcoll_wait(request, -1);
+    return &run->bed[run->plan->setups[setup].zero_copy];
 }

@@ -10,17 +10,44 @@
 /** The ways that setups treat long blocks: one bed for each. */
 #define COLL_BEDS 3
 
+struct coll_run;
+
+/** What is measured: calls with equal blocks, or with counts. Functions return
+ *  0 or an error. */
+typedef struct coll_work {
+    /** Before there are ranks: what is known of a cell. May be NULL. */
+    void (*describe)(const coll_plan_t *plan, coll_cell_t *cell);
+    /** Before a size, once for each setup: fills in run->calls. */
+    int (*prepare)(struct coll_run *run, coll_cell_t *cell);
+    /** Before one setup follows another. May be NULL. */
+    int (*arrange)(struct coll_run *run, unsigned setup);
+    /** One call, until it is complete. */
+    int (*perform)(struct coll_run *run, unsigned setup);
+    /** Several, with fresh contents on ranks that are not in step; every byte
+     *  is checked. @p valid: on all ranks. */
+    int (*validate)(struct coll_run *run, const coll_cell_t *cell, bool *valid);
+    /** After a size; no rank is under way. */
+    int (*release)(struct coll_run *run, unsigned setup);
+    /** Microseconds, NaN: no prediction. */
+    double (*predict)(const coll_result_t *result, const coll_cell_t *cell);
+    bool timed; /**< the library's times are wanted, too */
+} coll_work_t;
+
+/** Calls with equal blocks. */
+extern const coll_work_t coll_blocks;
+
 /** What a rank knows. All ranks go through the same steps. */
 typedef struct coll_run {
     drail_job_t *job;
     unsigned rank, ranks;
     coll_result_t *result; /**< written by rank 0 only */
+    const coll_work_t *work;
     const coll_plan_t *plan;
     const options_t *opts;
     coll_bed_t bed[COLL_BEDS]; /**< by zero_copy_t; those in use are open */
     pinning_t pinning;
-    dcoll_request_t *requests[COLL_SETUPS_MAX]; /**< of the present size */
-    uint64_t iterations[COLL_SETUPS_MAX];       /**< per repetition */
+    void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
+    uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
     uint64_t lead_ns; /**< how far ahead a common start is chosen */
     uint64_t start_ns, end_ns;
     progress_t progress;
@@ -34,12 +61,13 @@ typedef struct coll_card {
     bool late;   /**< came too late to a common start */
     bool defect; /**< has found wrong data */
     bool enough; /**< rank 0: no more repetitions of this size */
+    dcoll_times_t times;
 } coll_card_t;
 
 /** Out of band. @p cards: one for each rank. */
 int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards);
 
-/** One start of the present size's request, until it is complete. */
-int coll_perform(coll_run_t *run, unsigned setup);
+/** The bed of a setup. */
+coll_bed_t *coll_bed_of(coll_run_t *run, unsigned setup);
 
 #endif

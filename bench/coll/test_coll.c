@@ -54,23 +54,23 @@ static int report(coll_result_t *r, outputs_t *outputs, int status)
     return 1;
 }
 
-static int run(const bench_test_t *test, const options_t *opts)
+int coll_test(const bench_test_t *test, const options_t *opts,
+              coll_plan_t *plan, const coll_work_t *work)
 {
-    coll_plan_t plan;
     notes_t notes = {0};
     outputs_t outputs = {0};
     coll_result_t *result = NULL;
     int status = 2;
-    if (coll_plan_make(&plan, opts, &test->table, test->collective, &notes) ||
+    if (coll_plan_make(plan, opts, &test->table, test->collective, &notes) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
-    result = coll_result_create(test, &plan);
+    result = coll_result_create(test, plan);
     status = 1;
     if (!result) {
         fprintf(stderr, "%s: out of memory\n", test->table.command);
         goto out;
     }
-    status = coll_run(result);
+    status = coll_run(result, work);
     for (unsigned i = 0; i < notes.count; i++)
         notes_add(&result->notes, "%s", notes.text[i]);
     if (status != 2) {
@@ -80,8 +80,14 @@ static int run(const bench_test_t *test, const options_t *opts)
 out:
     coll_result_destroy(result);
     outputs_discard(&outputs);
-    coll_plan_free(&plan);
+    coll_plan_free(plan);
     return status;
+}
+
+static int run(const bench_test_t *test, const options_t *opts)
+{
+    coll_plan_t plan = {0};
+    return coll_test(test, opts, &plan, &coll_blocks);
 }
 
 #define COLLECTIVE_TEST(test, what, summary_text, default_sizes)               \
@@ -89,8 +95,8 @@ out:
         .table = {.command = "railbench " #test,                               \
                   .summary = summary_text,                                     \
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
-                            OPTIONS_ALGORITHM | OPTIONS_TEAM |                 \
-                            OPTIONS_SELECT | OPTIONS_STATS},                   \
+                            OPTIONS_ALGORITHM | OPTIONS_BLOCKS |               \
+                            OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS},    \
         .name = #test,                                                         \
         .sizes = default_sizes,                                                \
         .run = run,                                                            \

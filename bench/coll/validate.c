@@ -130,7 +130,7 @@ static int check_start(check_t *c, unsigned start, bool *valid)
     fill_send(c);
     prepare(c);
     skew(c, start);
-    int rc = coll_perform(c->run, c->cell->setup);
+    int rc = c->run->work->perform(c->run, c->cell->setup);
     if (!rc && *valid)
         *valid = check_recv(c, start);
     return rc;

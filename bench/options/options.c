@@ -58,7 +58,7 @@ static int parse_real(const char *text, double min, double max, double *value)
     return 0;
 }
 
-static int parse_number(const option_row_t *row, const char *text, void *field,
+int option_parse_number(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size)
 {
     snprintf(allowed, size, "a number from %g to %g", row->min, row->max);
@@ -76,7 +76,7 @@ static int parse_percent(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
-static int parse_flag(const option_row_t *row, const char *text, void *field,
+int option_parse_flag(const option_row_t *row, const char *text, void *field,
                       char *allowed, size_t size)
 {
     (void)row, (void)text, (void)allowed, (void)size;
@@ -170,9 +170,7 @@ static int parse_start(const option_row_t *row, const char *text, void *field,
 
 /* --------------------------------------------------------------- lists --- */
 
-/* Takes the next element of a comma-separated list; false at its end. An
- * element that doesn't fit is cut, and so is unknown to the caller. */
-static bool next_element(const char **text, char *element, size_t size)
+bool option_next(const char **text, char *element, size_t size)
 {
     if (!*text)
         return false;
@@ -189,7 +187,7 @@ static int parse_names(const char *text, int (*parse)(const char *, int *),
 {
     char name[DRAIL_NAME_MAX];
     unsigned n = 0;
-    while (next_element(&text, name, sizeof name)) {
+    while (option_next(&text, name, sizeof name)) {
         int value;
         if (n == max || parse(name, &value))
             return -1;
@@ -353,7 +351,7 @@ static int parse_algorithms(const option_row_t *row, const char *text,
     snprintf(allowed, size, "a list of at most %d names, each once",
              ALGORITHMS_MAX);
     opts->nalgorithms = 0;
-    while (next_element(&text, name, sizeof name)) {
+    while (option_next(&text, name, sizeof name)) {
         if (!*name || opts->nalgorithms == ALGORITHMS_MAX)
             return -1;
         for (unsigned i = 0; i < opts->nalgorithms; i++)
@@ -373,7 +371,7 @@ static int parse_weights(const option_row_t *row, const char *text, void *field,
     snprintf(allowed, size,
              "one number from 0 to %g per rail, not all of them 0", row->max);
     opts->nweights = 0;
-    while (next_element(&text, element, sizeof element)) {
+    while (option_next(&text, element, sizeof element)) {
         if (opts->nweights == DRAIL_MAX_RAILS ||
             parse_real(element, 0, row->max, &opts->weights[opts->nweights]))
             return -1;
@@ -420,7 +418,7 @@ static int parse_shapes(const option_row_t *row, const char *text, void *field,
              "a list of at most %d RANKS or RANKS:PPN, numbers from 1 to 1024",
              SHAPES_MAX);
     opts->nshapes = 0;
-    while (next_element(&text, element, sizeof element))
+    while (option_next(&text, element, sizeof element))
         if (opts->nshapes == SHAPES_MAX ||
             parse_shape(element, &opts->shapes[opts->nshapes++]))
             return -1;
@@ -435,7 +433,7 @@ static int parse_saves(const option_row_t *row, const char *text, void *field,
     char path[4096];
     snprintf(allowed, size, "names of at most %d files", SAVES_MAX);
     options_free(opts);
-    while (next_element(&text, path, sizeof path)) {
+    while (option_next(&text, path, sizeof path)) {
         if (!*path || opts->nsaves == SAVES_MAX)
             return -1;
         opts->saves[opts->nsaves] = strdup(path);
@@ -468,7 +466,7 @@ static int parse_rails(const option_row_t *row, const char *text, void *field,
     options_t *opts = field;
     char name[DRAIL_NAME_MAX];
     unsigned n = 0;
-    while (next_element(&text, name, sizeof name)) {
+    while (option_next(&text, name, sizeof name)) {
         if (n == DRAIL_MAX_RAILS) {
             snprintf(allowed, size, "at most %d rails", DRAIL_MAX_RAILS);
             return -1;
@@ -529,10 +527,10 @@ static const option_row_t rail_rows[] = {
      "iterations dropped before each size and configuration (default 10, of "
      "long ones fewer)",
      option_parse_count, AT(warmup), 0, 1e9},
-    {"--validate", NULL, "check every byte in a separate pass", parse_flag,
-     AT(validate), 0, 0},
+    {"--validate", NULL, "check every byte in a separate pass",
+     option_parse_flag, AT(validate), 0, 0},
     {"--no-pin", NULL, "leave threads where the scheduler puts them",
-     parse_flag, AT(no_pin), 0, 0},
+     option_parse_flag, AT(no_pin), 0, 0},
 };
 
 static const option_row_t pair_rows[] = {
@@ -545,15 +543,15 @@ static const option_row_t pair_rows[] = {
      "last of them), or auto (default auto)",
      parse_notify_bys, WHOLE, 0, 0},
     {"--explain", NULL, "say on stderr which rails carry what, and why",
-     parse_flag, AT(explain), 0, 0},
-    {"--per-rail", NULL, "table: also bytes and time of each rail", parse_flag,
-     AT(per_rail), 0, 0},
+     option_parse_flag, AT(explain), 0, 0},
+    {"--per-rail", NULL, "table: also bytes and time of each rail",
+     option_parse_flag, AT(per_rail), 0, 0},
 };
 
 static const option_row_t stats_rows[] = {
     {"--rail-stats", NULL,
      "table: what each rail has carried (always, if one has failed)",
-     parse_flag, AT(rail_stats), 0, 0},
+     option_parse_flag, AT(rail_stats), 0, 0},
 };
 
 static const option_row_t ranks_rows[] = {
@@ -569,10 +567,10 @@ static const option_row_t launch_rows[] = {
      parse_address, AT(rendezvous), 0, 0},
     {"--rank", "R", "... of which this one is", option_parse_count, AT(rank), 0,
      1023},
-    {"--connect-time", "S", "... within S seconds (default 30)", parse_number,
-     AT(connect_time), 0.1, 3600},
+    {"--connect-time", "S", "... within S seconds (default 30)",
+     option_parse_number, AT(connect_time), 0.1, 3600},
     {"--fork", NULL, "fork the ranks, even if a launcher has started this",
-     parse_flag, AT(fork), 0, 0},
+     option_parse_flag, AT(fork), 0, 0},
 };
 
 static const option_row_t size_rows[] = {
@@ -600,15 +598,18 @@ static const option_row_t shape_rows[] = {
 static const option_row_t algorithm_rows[] = {
     {"--algorithm", "A,...", "names, all, or auto (default auto)",
      parse_algorithms, WHOLE, 0, 0},
+};
+
+static const option_row_t block_rows[] = {
     {"--groups", "G", "groups per node of mc-groups (default: its own)",
      option_parse_count, AT(groups), 1, 1024},
     {"--root", "R", "root of gather, bcast and scatter (default 0)",
      option_parse_count, AT(root), 0, 1023},
     {"--in-place", NULL, "a rank's own block is in its place already",
-     parse_flag, AT(in_place), 0, 0},
+     option_parse_flag, AT(in_place), 0, 0},
     {"--paced", NULL,
      "a step's messages are complete before the next ones are posted",
-     parse_flag, AT(paced), 0, 0},
+     option_parse_flag, AT(paced), 0, 0},
     {"--zero-copy", "Z",
      "auto, on or off: put from and to the final memory (default auto)",
      parse_zero_copy, AT(zero_copy), 0, 0},
@@ -635,7 +636,7 @@ static const option_row_t repeat_rows[] = {
      parse_percent, AT(precision), 0.01, 100},
     {"--time-budget", "S",
      "... or S seconds are spent, but for at least 6 repeats (default 60)",
-     parse_number, AT(time_budget), 0.1, 86400},
+     option_parse_number, AT(time_budget), 0.1, 86400},
 };
 
 static const option_row_t output_rows[] = {
@@ -669,13 +670,15 @@ visit_rows(const option_table_t *table,
         {shape_rows, COUNT(shape_rows), table->groups & OPTIONS_SHAPE},
         {algorithm_rows, COUNT(algorithm_rows),
          table->groups & OPTIONS_ALGORITHM},
+        {block_rows, COUNT(block_rows), table->groups & OPTIONS_BLOCKS},
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
         {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
         {stats_rows, COUNT(stats_rows), table->groups & OPTIONS_STATS},
         {size_rows, COUNT(size_rows),
-         table->groups & (OPTIONS_REPEATS | OPTIONS_SHAPE | OPTIONS_SIZES)},
+         table->groups & (OPTIONS_REPEATS | OPTIONS_SHAPE | OPTIONS_SIZES) &&
+             !(table->groups & OPTIONS_ELEMENTS)},
         {repeat_rows, COUNT(repeat_rows), table->groups & OPTIONS_REPEATS},
         {table->rows, table->nrows, true},
         {output_rows, COUNT(output_rows), true},

@@ -20,6 +20,9 @@ typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
 #define OPERANDS_MAX 2
 /** Most shapes of --shapes. */
 #define SHAPES_MAX 16
+/** Most names of --pattern, and bytes of one. */
+#define PATTERNS_MAX     8
+#define PATTERN_NAME_MAX 256
 /** Most names of --algorithm. */
 #define ALGORITHMS_MAX 32
 
@@ -103,6 +106,21 @@ typedef struct options {
         const char *events;   /**< NULL: the usual ones */
         const char *on_event; /**< command, NULL: cables */
     } degrade;
+    struct alltoallv_options {
+        char patterns[PATTERNS_MAX][PATTERN_NAME_MAX];
+        unsigned npatterns; /**< 0: all but files */
+        uint64_t element;   /**< bytes */
+        uint64_t rest;      /**< elements: "a small number" of seed 003 */
+        double exponent;    /**< of zipf */
+        uint64_t seed;      /**< of what is drawn */
+        bool unlabelled[2]; /**< interfaces: elements, or counts */
+        unsigned ninterfaces;
+        bool persistent;
+        bool bounded; /**< blocking calls state their bounds */
+        /* of the model, microseconds (a byte), < 0: measured */
+        double ts, tm, tc, td;
+        double contention; /**< its factor f_nc */
+    } alltoallv;
     format_t format;
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
@@ -132,6 +150,13 @@ typedef struct option_row {
 
 int option_parse_count(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size);
+int option_parse_number(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size);
+int option_parse_flag(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size);
+/** Takes the next element of a comma-separated list; false at its end. An
+ *  element that doesn't fit is cut, and so is unknown to the caller. */
+bool option_next(const char **text, char *element, size_t size);
 
 /** Fills in the defaults. @p sizes as for --sizes. */
 void options_init(options_t *opts, const char *sizes);
@@ -142,17 +167,19 @@ void options_one_engine(options_t *opts);
 
 /** Groups of common options. */
 typedef enum option_groups {
-    OPTIONS_RAILS = 1,      /**< rails, ranks, and how messages use them */
-    OPTIONS_REPEATS = 2,    /**< sizes, and how often each is measured */
-    OPTIONS_SHAPE = 4,      /**< ranks, nodes, ports, sizes: of schedules */
-    OPTIONS_COLLECTIVE = 8, /**< --collective */
-    OPTIONS_ALGORITHM = 16, /**< algorithms and what they take */
-    OPTIONS_TEAM = 32,      /**< how collectives start */
-    OPTIONS_PAIR = 64,      /**< what to tell of single rails */
-    OPTIONS_SHAPES = 128,   /**< several shapes */
-    OPTIONS_SELECT = 256,   /**< by what auto selects */
-    OPTIONS_SIZES = 512,    /**< sizes alone */
-    OPTIONS_STATS = 1024,   /**< what to tell of the rails in the end */
+    OPTIONS_RAILS = 1,       /**< rails, ranks, and how messages use them */
+    OPTIONS_REPEATS = 2,     /**< sizes, and how often each is measured */
+    OPTIONS_SHAPE = 4,       /**< ranks, nodes, ports, sizes: of schedules */
+    OPTIONS_COLLECTIVE = 8,  /**< --collective */
+    OPTIONS_ALGORITHM = 16,  /**< algorithms and what they take */
+    OPTIONS_TEAM = 32,       /**< how collectives start */
+    OPTIONS_PAIR = 64,       /**< what to tell of single rails */
+    OPTIONS_SHAPES = 128,    /**< several shapes */
+    OPTIONS_SELECT = 256,    /**< by what auto selects */
+    OPTIONS_SIZES = 512,     /**< sizes alone */
+    OPTIONS_STATS = 1024,    /**< what to tell of the rails in the end */
+    OPTIONS_BLOCKS = 2048,   /**< what algorithms for equal blocks take */
+    OPTIONS_ELEMENTS = 4096, /**< no sizes: the test has its own */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

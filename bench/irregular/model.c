@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "irregular.h"
+
+/* What an algorithm costs a rank by table 3. */
+typedef struct burden {
+    double startups, traffic;
+} burden_t;
+
+static burden_t burden_of(const char *name, double ranks, double most)
+{
+    double root = ceil(sqrt(ranks));
+    if (!strncmp(name, "a1", 2))
+        return (burden_t){ranks, most};
+    if (!strncmp(name, "a2", 2))
+        return (burden_t){2 * ranks, 2 * most};
+    if (!strncmp(name, "a3", 2) || !strncmp(name, "mesh", 4))
+        return (burden_t){2 * root, 2 * most};
+    if (!strncmp(name, "a4", 2)) /* theorem 2 */
+        return (burden_t){4 * root + 2, 4 * (root + 1) * root * most / ranks};
+    return (burden_t){NAN, NAN};
+}
+
+static double either(double given, double measured)
+{
+    return given < 0 ? measured : given;
+}
+
+double irregular_predict(const coll_result_t *r, const coll_cell_t *cell)
+{
+    const struct alltoallv_options *o = &r->opts->alltoallv;
+    if (!cell->algorithm)
+        return NAN;
+    burden_t b = burden_of(cell->algorithm->name, r->plan->shape.nranks,
+                           (double)cell->most);
+    double ts = b.startups * either(o->ts, r->model.ts);
+    double tm = b.traffic * either(o->tm, r->model.copy);
+    double tc = b.traffic * either(o->tc, 0); /* RDMA: there is no such copy */
+    double td = b.traffic * either(o->td, r->model.tau) * o->contention;
+    return strstr(cell->algorithm->name, "-n") ? tm + fmax(ts, fmax(tc, td))
+                                               : ts + tc + tm + td;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The test, from the checked options to the report: its form is that of figs.
+ * 15 to 23 of seed 003. */
+#include <stdio.h>
+#include <string.h>
+
+#include "irregular.h"
+#include "bench/coll/run.h"
+
+#define AT(member) offsetof(options_t, alltoallv.member)
+#define WHOLE      0
+
+static const char *const interfaces[] = {"counts", "elements"};
+
+static bool is_pattern(const char *name)
+{
+    if (!strncmp(name, "file:", 5))
+        return name[5] && strlen(name) < PATTERN_NAME_MAX - 1;
+    for (unsigned i = 0; i < COUNTS_FILE; i++)
+        if (!strcmp(name, counts_names[i]))
+            return true;
+    return false;
+}
+
+static int parse_patterns(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    (void)row;
+    struct alltoallv_options *o = &((options_t *)field)->alltoallv;
+    char name[PATTERN_NAME_MAX];
+    snprintf(allowed, size,
+             "a list of at most %d of spike, transpose, uniform, zipf, "
+             "alltoone, file:PATH, each once",
+             PATTERNS_MAX);
+    o->npatterns = 0;
+    while (option_next(&text, name, sizeof name)) {
+        if (!is_pattern(name) || o->npatterns == PATTERNS_MAX)
+            return -1;
+        for (unsigned i = 0; i < o->npatterns; i++)
+            if (!strcmp(o->patterns[i], name))
+                return -1;
+        memcpy(o->patterns[o->npatterns++], name, sizeof name);
+    }
+    return 0;
+}
+
+static int parse_interfaces(const option_row_t *row, const char *text,
+                            void *field, char *allowed, size_t size)
+{
+    (void)row;
+    struct alltoallv_options *o = &((options_t *)field)->alltoallv;
+    char name[16];
+    snprintf(allowed, size, "a list of counts, elements, each once");
+    o->ninterfaces = 0;
+    while (option_next(&text, name, sizeof name)) {
+        bool unlabelled = !strcmp(name, interfaces[1]);
+        if ((!unlabelled && strcmp(name, interfaces[0])) ||
+            o->ninterfaces == 2 ||
+            (o->ninterfaces && o->unlabelled[0] == unlabelled))
+            return -1;
+        o->unlabelled[o->ninterfaces++] = unlabelled;
+    }
+    return 0;
+}
+
+static int parse_elements(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    snprintf(allowed, size,
+             "LO:HI or a list of at most %d numbers from 0 to 1G (K, M, G: "
+             "powers of 1024)",
+             SIZES_MAX);
+    return sizes_parse(text, opts->sizes, &opts->nsizes);
+}
+
+static const option_row_t rows[] = {
+    {"--pattern", "P,...",
+     "spike, transpose, uniform, zipf, alltoone, file:PATH (default: all but "
+     "files)",
+     parse_patterns, WHOLE, 0, 0},
+    {"--elements", "LO:HI|a,b",
+     "the most from one rank to another; of a file, what its counts are "
+     "multiplied with (default 1 to 4K, of files 1)",
+     parse_elements, WHOLE, 0, 0},
+    {"--element", "BYTES", "of an element (default 48)", option_parse_count,
+     AT(element), 1, 1 << 20},
+    {"--rest", "N", "spike, transpose: elements for the rest (default 1)",
+     option_parse_count, AT(rest), 0, UINT32_MAX},
+    {"--exponent", "S", "of zipf (default 1)", option_parse_number,
+     AT(exponent), 0, 16},
+    {"--draw", "N", "which spike and uniform of all (default 1)",
+     option_parse_count, AT(seed), 0, UINT32_MAX},
+    {"--interface", "I,...",
+     "counts; elements, which say where they go (default counts)",
+     parse_interfaces, WHOLE, 0, 0},
+    {"--persistent", NULL, "prepare each call once, and start it",
+     option_parse_flag, AT(persistent), 0, 0},
+    {"--bounded", NULL, "calls tell their bounds, so ranks need not agree",
+     option_parse_flag, AT(bounded), 0, 0},
+    {"--ts", "US", "model: of a start-up (default: measured)",
+     option_parse_number, AT(ts), 0, 1e9},
+    {"--tm", "US", "... of composing a byte", option_parse_number, AT(tm), 0,
+     1e9},
+    {"--tc", "US", "... of copying a byte to the interface (default 0)",
+     option_parse_number, AT(tc), 0, 1e9},
+    {"--td", "US", "... of moving a byte", option_parse_number, AT(td), 0, 1e9},
+    {"--contention", "F", "... factor of node contention (default 1)",
+     option_parse_number, AT(contention), 0, 1e6},
+};
+
+static void defaults(options_t *opts)
+{
+    opts->nsizes = 0;
+    opts->alltoallv = (struct alltoallv_options){.element = 48,
+                                                 .rest = 1,
+                                                 .exponent = 1,
+                                                 .seed = 1,
+                                                 .ninterfaces = 1,
+                                                 .ts = -1,
+                                                 .tm = -1,
+                                                 .tc = -1,
+                                                 .td = -1,
+                                                 .contention = 1};
+}
+
+static int run(const bench_test_t *test, const options_t *given)
+{
+    options_t opts = *given;
+    coll_plan_t plan = {0};
+    counts_t patterns[PATTERNS_MAX] = {0};
+    int status = 2;
+    if (!irregular_plan(&plan, patterns, &opts, &test->table))
+        status = coll_test(test, &opts, &plan, &irregular_work);
+    irregular_patterns_free(patterns);
+    return status;
+}
+
+const bench_test_t test_alltoallv = {
+    .table = {.command = "railbench alltoallv",
+              .summary = "Time of an all-to-all of irregular size, and where "
+                         "it goes.",
+              .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
+                        OPTIONS_ALGORITHM | OPTIONS_TEAM | OPTIONS_STATS |
+                        OPTIONS_ELEMENTS,
+              .rows = rows,
+              .nrows = sizeof rows / sizeof *rows},
+    .name = "alltoallv",
+    .sizes = "1",
+    .defaults = defaults,
+    .run = run,
+    .collective = DCOLL_ALLTOALLV,
+};
