@@ -4,7 +4,10 @@
  * railbench when ranks share cores. A repetition is a barrier, then so many
  * collectives back to back that they take about REPEAT_S; its figures are the
  * maximum and the mean over the ranks of each one's time. Each argument is one
- * run, WHAT:BYTES:REPETITIONS with WHAT one of gather, allgather, alltoall.
+ * run, WHAT:BYTES:REPETITIONS with WHAT one of gather, allgather, alltoall; or
+ * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M of
+ * them at most from one rank to another (railbench alltoallv), whose data are
+ * checked before.
  * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
  */
 #include <mpi.h>
@@ -14,38 +17,55 @@
 #include <string.h>
 
 #include "run.h"
+#include "vector.h"
 
 #define BYTES_MAX       (UINT64_C(64) << 20)
 #define REPETITIONS_MAX 1000
 #define REPEAT_S        0.01
 #define ITERATIONS_MAX  100000
 
-typedef enum { GATHER, ALLGATHER, ALLTOALL, COLLECTIVES } what_t;
+typedef enum { GATHER, ALLGATHER, ALLTOALL, ALLTOALLV, COLLECTIVES } what_t;
 
 static const char *const names[COLLECTIVES] = {"gather", "allgather",
-                                               "alltoall"};
+                                               "alltoall", "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
-    uint64_t bytes, repetitions;
+    uint64_t bytes, repetitions; /* alltoallv: elements */
+    vector_run_t vector;
+    const char *name; /* of what, as it was given */
 } coll_run_t;
 
 typedef struct world {
     int rank, ranks;
     char *send, *recv;
+    vector_t vector; /* of the present run, if it is one */
 } world_t;
+
+/* What is behind the colon. */
+static int parse_numbers(const char *text, coll_run_t *run)
+{
+    text = run_parse_number(text, BYTES_MAX, ':', &run->bytes);
+    return !text ||
+           !run_parse_number(text, REPETITIONS_MAX, '\0', &run->repetitions);
+}
 
 static int parse(const char *text, coll_run_t *run)
 {
+    size_t begin = strlen(names[ALLTOALLV]);
+    run->name = text;
+    if (!strncmp(text, names[ALLTOALLV], begin) && text[begin] == '-') {
+        run->what = ALLTOALLV;
+        text = vector_parse(text + begin + 1, ':', &run->vector);
+        return !text || parse_numbers(text, run);
+    }
     const char *colon = strchr(text, ':');
     size_t length = colon ? (size_t)(colon - text) : 0;
-    for (unsigned i = 0; i < COLLECTIVES; i++) {
+    for (unsigned i = 0; i < ALLTOALLV; i++) {
         if (strlen(names[i]) != length || strncmp(text, names[i], length))
             continue;
         run->what = (what_t)i;
-        text = run_parse_number(colon + 1, BYTES_MAX, ':', &run->bytes);
-        return !text || !run_parse_number(text, REPETITIONS_MAX, '\0',
-                                          &run->repetitions);
+        return parse_numbers(colon + 1, run);
     }
     return -1;
 }
@@ -61,6 +81,9 @@ static void perform(const world_t *world, const coll_run_t *run)
     case ALLGATHER:
         MPI_Allgather(world->send, bytes, MPI_CHAR, world->recv, bytes,
                       MPI_CHAR, MPI_COMM_WORLD);
+        break;
+    case ALLTOALLV:
+        vector_perform(&world->vector);
         break;
     default:
         MPI_Alltoall(world->send, bytes, MPI_CHAR, world->recv, bytes, MPI_CHAR,
@@ -106,6 +129,20 @@ static uint64_t calibrate(const world_t *world, const coll_run_t *run)
                                      : (uint64_t)wanted;
 }
 
+static void prepare(world_t *world, const coll_run_t *run)
+{
+    if (run->what != ALLTOALLV)
+        return;
+    if (vector_open(&world->vector, &run->vector, run->bytes)) {
+        fprintf(stderr, "mpi_coll: out of memory, or too many elements\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (vector_check(&world->vector)) {
+        fprintf(stderr, "mpi_coll: %s: wrong data\n", run->name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
 static void measure(const world_t *world, const coll_run_t *run)
 {
     uint64_t iterations = calibrate(world, run);
@@ -115,9 +152,9 @@ static void measure(const world_t *world, const coll_run_t *run)
         MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         if (world->rank == 0)
-            printf("%s,%zu,%zu,%.6g,%.6g\n", names[run->what],
-                   (size_t)run->bytes, (size_t)iterations, slowest * scale,
-                   sum * scale / world->ranks);
+            printf("%.*s,%zu,%zu,%.6g,%.6g\n", (int)strcspn(run->name, ":"),
+                   run->name, (size_t)run->bytes, (size_t)iterations,
+                   slowest * scale, sum * scale / world->ranks);
     }
 }
 
@@ -163,11 +200,12 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
                     "gather|allgather|alltoall:BYTES:REPETITIONS, bytes from 1 "
-                    "to 64 MiB, repetitions from 1 to %d\n",
+                    "to 64 MiB, repetitions from 1 to %d, or "
+                    "alltoallv-PATTERN-ELEMENT:M:REPETITIONS\n",
                     args[i], REPETITIONS_MAX);
             exit(2);
         }
-        if (runs[i].bytes > *longest)
+        if (runs[i].what != ALLTOALLV && runs[i].bytes > *longest)
             *longest = runs[i].bytes;
     }
     if (!runs || !nargs) {
@@ -188,15 +226,19 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     pin(world.rank);
-    world.send = run_buffer(longest * (size_t)world.ranks);
-    world.recv = run_buffer(longest * (size_t)world.ranks);
+    world.send = run_buffer(longest * (size_t)world.ranks + 1);
+    world.recv = run_buffer(longest * (size_t)world.ranks + 1);
     if (!world.send || !world.recv) {
         fprintf(stderr, "mpi_coll: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     print_header(&world);
-    for (int i = 0; i < argc - 1; i++)
+    for (int i = 0; i < argc - 1; i++) {
+        prepare(&world, &runs[i]);
         measure(&world, &runs[i]);
+        if (runs[i].what == ALLTOALLV)
+            vector_close(&world.vector);
+    }
     MPI_Finalize();
     free(world.send);
     free(world.recv);

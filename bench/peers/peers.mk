@@ -7,7 +7,7 @@ MPICC_MPICH   ?= mpicc.mpich
 
 PEERS        := $(BIN)/peers
 PEER_SOURCES := bench/peers/run.c bench/peers/run.h
-PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE
+PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE -I.
 have          = $(shell command -v $(1) 2>/dev/null)
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
@@ -27,13 +27,16 @@ compare: all peers
 	scripts/compare-p2p
 	scripts/compare-coll
 
+$(PEERS)/mpi_coll.openmpi $(PEERS)/mpi_coll.mpich: bench/peers/vector.c \
+  bench/peers/vector.h bench/counts/counts.c bench/counts/counts.h
+
 $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
-	$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
+	$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
 
 $(PEERS)/%.mpich: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
-	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -o $@
+	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
