@@ -41,11 +41,15 @@ static int read_rows(counts_t *c, FILE *file, char *why, size_t size)
     char *text = NULL;
     size_t room = 0;
     unsigned row = 0, line = 0;
+    ssize_t length;
     int n = 0;
-    while (n >= 0 && getline(&text, &room, file) > 0) {
+    while (n >= 0 && (length = getline(&text, &room, file)) > 0) {
         line++;
+        bool whole = strlen(text) == (size_t)length;
         text[strcspn(text, "#")] = '\0';
-        n = read_line(c, text, row, line, why, size);
+        n = whole ? read_line(c, text, row, line, why, size) : -1;
+        if (!whole)
+            snprintf(why, size, "line %u is not text", line);
         if (n > 0 && (unsigned)n < c->ranks) {
             snprintf(why, size, "line %u ends after column %d", line, n);
             n = -1;
