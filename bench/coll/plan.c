@@ -180,25 +180,39 @@ size_t coll_recv_bytes(const coll_plan_t *plan, unsigned rank)
 
 /* ------------------------------------------------------- the options --- */
 
-const char *coll_plan_refusal(const coll_plan_t *plan,
-                              const dcoll_algorithm_t *algorithm,
-                              zero_copy_t zero_copy)
+static const char *refusal_of(const coll_plan_t *plan,
+                              const coll_setup_t *setup)
 {
-    const options_t *opts = plan->opts;
-    const struct alltoallv_options *o = &opts->alltoallv;
-    coll_setup_t setup = {.algorithm = algorithm, .zero_copy = zero_copy};
+    const dcoll_algorithm_t *algorithm = setup->algorithm;
     const char *why = NULL;
-    for (unsigned i = 0; i < o->ninterfaces; i++)
-        setup.unlabelled |= o->unlabelled[i];
-    for (unsigned i = 0; algorithm->refuses && !why && i < opts->nsizes; i++) {
+    for (unsigned i = 0; algorithm->refuses && !why && i < plan->opts->nsizes;
+         i++) {
         dcoll_args_t args;
-        coll_plan_args(plan, &setup, opts->sizes[i], &args);
+        coll_plan_args(plan, setup, plan->opts->sizes[i], &args);
         why = algorithm->refuses(&plan->shape, &args);
     }
     return why;
 }
 
-/* With counts, once for each pattern and interface. */
+const char *coll_plan_refusal(const coll_plan_t *plan,
+                              const dcoll_algorithm_t *algorithm,
+                              zero_copy_t zero_copy)
+{
+    const struct alltoallv_options *o = &plan->opts->alltoallv;
+    coll_setup_t setup = {.algorithm = algorithm, .zero_copy = zero_copy};
+    const char *why = NULL;
+    if (plan->collective != DCOLL_ALLTOALLV)
+        return refusal_of(plan, &setup);
+    for (unsigned i = 0; i < o->ninterfaces; i++) {
+        setup.unlabelled = o->unlabelled[i];
+        why = refusal_of(plan, &setup);
+        if (!why) /* serves this interface, at least */
+            break;
+    }
+    return why;
+}
+
+/* With counts, once for each pattern and interface that it serves. */
 static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                        const setup_t *rail)
 {
@@ -207,14 +221,16 @@ static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
         coll_plan_add(plan, algorithm, plan->opts->zero_copy, rail);
         return;
     }
-    for (unsigned p = 0; p < o->npatterns; p++)
-        for (unsigned i = 0; i < o->ninterfaces; i++)
-            if (plan->count < COLL_SETUPS_MAX)
-                plan->setups[plan->count++] =
-                    (coll_setup_t){.algorithm = algorithm,
-                                   .rail = *rail,
-                                   .pattern = p,
-                                   .unlabelled = o->unlabelled[i]};
+    for (unsigned n = 0; n < o->npatterns * o->ninterfaces; n++) {
+        const coll_setup_t setup = {.algorithm = algorithm,
+                                    .rail = *rail,
+                                    .pattern = n / o->ninterfaces,
+                                    .unlabelled =
+                                        o->unlabelled[n % o->ninterfaces]};
+        if (plan->count < COLL_SETUPS_MAX &&
+            (!algorithm || !refusal_of(plan, &setup)))
+            plan->setups[plan->count++] = setup;
+    }
 }
 
 /* Once for each way over the rails; engine single takes the first rail. */
@@ -426,6 +442,11 @@ int coll_plan_make(coll_plan_t *plan, const options_t *opts,
             return -1;
     if (!opts->nalgorithms)
         add_algorithm(plan, NULL);
+    if (plan->count == COLL_SETUPS_MAX)
+        notes_add(notes,
+                  "left out: what is beyond the first %d of what would "
+                  "be compared",
+                  COLL_SETUPS_MAX);
     if (plan->count)
         return 0;
     option_wrong(table, "--algorithm", "all",
