@@ -273,9 +273,12 @@ static void json_configurations(json_t *j, const coll_result_t *r)
         json_string(j, "label", text);
         json_string(j, "algorithm", coll_setup_algorithm(setup));
         if (has_counts(r)) {
-            json_string(j, "pattern",
-                        r->opts->alltoallv.patterns[setup->pattern]);
-            json_string(j, "interface", coll_setup_interface(setup));
+            const char *pattern = r->opts->alltoallv.patterns[setup->pattern];
+            const char *interface = coll_setup_interface(setup);
+            json_string(j, "pattern", pattern);
+            json_string(j, "interface", interface);
+            snprintf(text, sizeof text, "%s+%s", pattern, interface);
+            json_string(j, "variant", text); /* tells points apart */
         }
         json_string(j, "engine", drail_engine_name(setup->rail.engine));
         if (setup->rail.engine == DRAIL_ENGINE_THREADED)

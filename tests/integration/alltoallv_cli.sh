@@ -118,6 +118,21 @@ assert totals["spike", "40"] == totals["transpose", "40"] == 4 * 40 + 12
 assert totals["alltoone", "40"] == 4 * 40
 assert totals["zipf", "40"] == 4 * (40 + 20 + 13 + 10)'
 
+# Each point finds its like.
+same()
+{
+    timeout 60 "$bench" diff "$work/all.json" "$work/all.json" --format csv \
+        --output "$work/diff.csv" && python3 - "$work" <<'PY'
+import csv, sys
+rows, of = (list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv", newline="")))
+            for name in ("diff", "all"))
+assert len(rows) == len(of), (len(rows), len(of))
+for row in rows:
+    assert float(row["ratio"]) == 1, row
+PY
+}
+check 'as diff reads it' same
+
 file '# from each rank to each other\n0 1 2\n3,0,5\n\n6 0 0\n'
 check 'counts of a file, as they are' \
     run file --ranks 3 --pattern "file:$work/counts" --validate
