@@ -33,7 +33,10 @@ static struct wish wish_counted(const dcoll_alltoallv_t *c)
                      .recv_displs = c->recv_displs,
                      .room = c->room,
                      .found = c->found},
-        .traffic = {c->element, c->max_pair, c->max_rank, true},
+        .traffic = {.element = c->element,
+                    .max_pair = c->max_pair,
+                    .max_rank = c->max_rank,
+                    .labelled = true},
         .algorithm = c->algorithm,
     };
 }
@@ -48,7 +51,10 @@ static struct wish wish_unlabelled(const dcoll_elements_t *c)
                      .destination = c->destination,
                      .room = c->room,
                      .received = c->received},
-        .traffic = {c->element, c->max_pair, c->max_rank, false},
+        .traffic = {.element = c->element,
+                    .max_pair = c->max_pair,
+                    .max_rank = c->max_rank,
+                    .labelled = false},
         .algorithm = c->algorithm,
     };
 }
