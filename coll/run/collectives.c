@@ -5,7 +5,7 @@
 #include "coll/run/collectives.h"
 #include "coll/run/create.h"
 #include "coll/run/executor.h"
-#include "coll/run/irregular.h"
+#include "coll/run/bounds.h"
 #include "coll/run/kept.h"
 #include "coll/run/wait.h"
 
@@ -37,7 +37,7 @@ static int start(dcoll_request_t *q)
     ledger_enter(q->team->ledger, &q->call);
     q->dealing.verdict = 0;
     if (q->args.traffic)
-        irregular_start(q);
+        bounds_start(q);
     return ledger_settle(q->team, request_begin(q));
 }
 
@@ -164,7 +164,7 @@ int dcoll_start(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
                          dcoll_collective_name(q->args.collective));
-    int rc = q->args.traffic ? irregular_renew(q) : 0;
+    int rc = q->args.traffic ? bounds_renew(q) : 0;
     return rc ? rc : start(q);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/run/irregular.h"
+#include "coll/run/bounds.h"
 #include "coll/run/request.h"
 
 static int fail_count(dcoll_team_t *team, const char *name, unsigned index,

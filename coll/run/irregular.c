@@ -6,7 +6,7 @@
 #include "coll/run/buffers.h"
 #include "coll/run/collectives.h"
 #include "coll/run/create.h"
-#include "coll/run/irregular.h"
+#include "coll/run/bounds.h"
 #include "coll/select/irregular.h"
 
 /* Less is copied twice in less time than it takes to read it where it is. */
@@ -172,51 +172,6 @@ static int agree(dcoll_team_t *team, struct wish *w)
     return rc;
 }
 
-/* --------------------------------------------------------------- bounds */
-
-static int check_bounds(dcoll_team_t *team, const struct elements *e,
-                        const dcoll_traffic_t *t)
-{
-    struct demand d;
-    int rc = elements_check(team, e, t->labelled, &d, NULL);
-    if (rc)
-        return rc;
-    for (unsigned i = 0; t->labelled && i < team->shape.nranks; i++)
-        if (e->send_counts[i] > t->max_pair)
-            return team_fail(team, DRAIL_EINVAL,
-                             "rank %u: send_counts[%u] is %zu: the bound "
-                             "max_pair is %llu",
-                             team->rank, i, e->send_counts[i],
-                             (unsigned long long)t->max_pair);
-    if (d.pair > t->max_pair)
-        return team_fail(team, DRAIL_EINVAL,
-                         "rank %u: %llu elements from or for one rank: the "
-                         "bound max_pair is %llu",
-                         team->rank, (unsigned long long)d.pair,
-                         (unsigned long long)t->max_pair);
-    if (d.sent > t->max_rank || d.received > t->max_rank)
-        return team_fail(team, DRAIL_EINVAL,
-                         "rank %u: %llu elements to %s: the bound max_rank is "
-                         "%llu",
-                         team->rank,
-                         (unsigned long long)greater(d.sent, d.received),
-                         d.sent > t->max_rank ? "send" : "receive",
-                         (unsigned long long)t->max_rank);
-    return 0;
-}
-
-/* Peers may reach other parts of SEND and RECV than at the start before. */
-int irregular_renew(dcoll_request_t *q)
-{
-    int rc = check_bounds(q->team, &q->elements, &q->traffic);
-    if (rc || (!q->schedule.shared && !q->algorithm->placed))
-        return rc;
-    rc = request_unbind(q);
-    if (!rc)
-        rc = request_bind(q, q->elements.send, q->elements.recv);
-    return ledger_settle(q->team, rc);
-}
-
 /* ---------------------------------------------------------------- choice */
 
 static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
@@ -277,7 +232,7 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
                          may_agree ? "allowed are both or none"
                                    : "a persistent request needs both");
     rc = !t->max_pair ? agree(team, w)
-         : may_agree  ? check_bounds(team, &w->elements, t)
+         : may_agree  ? bounds_check(team, &w->elements, t)
                       : 0;
     return rc ? rc : choose(team, w, args, algorithm);
 }
@@ -291,26 +246,6 @@ static int bind(dcoll_request_t *q, const struct wish *w)
                q->team->shape.nranks * sizeof *w->column);
     return ledger_settle(q->team,
                          request_bind(q, w->elements.send, w->elements.recv));
-}
-
-void irregular_start(dcoll_request_t *q)
-{
-    const struct elements *e = &q->elements;
-    uint64_t *came = q->dealing.came;
-    unsigned n = q->team->shape.nranks;
-    if (!q->algorithm->placed)
-        return;
-    for (unsigned i = 0; i < n; i++) {
-        came[i] = e->recv_counts ? e->recv_counts[i] : came[i];
-        if (q->mine)
-            q->mine[i].elements = came[i];
-    }
-    elements_place(q);
-    for (unsigned i = 0; q->mine && i < n; i++) {
-        q->mine[i].begin = came[i];
-        if (q->mem[DCOLL_RECV])
-            drail_mem_key(q->mem[DCOLL_RECV], &q->mine[i].key);
-    }
 }
 
 /* ----------------------------------------------------------------- calls */

@@ -154,43 +154,6 @@ static struct flag *flag_of(const struct verifier *v, unsigned rank,
                 .flags[(size_t)start * schedule_of(v, rank)->flags + flag];
 }
 
-static struct actor actor_of(const struct verifier *v, unsigned rank)
-{
-    const struct player *p = &v->players[rank];
-    return (struct actor){
-        rank,
-        {rank, p->clock[rank], what_of(v, rank, p->start, p->op)},
-        &p->uses[p->op]};
-}
-
-/* The index of a new put, and who accesses memory for it; or NONE. */
-static uint32_t start_put(struct verifier *v, unsigned rank, unsigned target,
-                          struct actor *actor)
-{
-    uint32_t put = v->nputs;
-    *actor = actor_of(v, rank);
-    if (!verify_room(v, (void **)&v->puts, put, &v->puts_capacity,
-                     sizeof *v->puts))
-        return NONE;
-    v->puts[v->nputs++] = (struct put){.poster = rank,
-                                       .completed = NONE,
-                                       .target = target,
-                                       .seen = NONE,
-                                       .what = actor->access.what,
-                                       .next = NONE};
-    actor->access.who = IS_PUT | put;
-    return put;
-}
-
-/* COMPLETE waits for it. */
-static void to_complete(struct verifier *v, unsigned rank, uint32_t put)
-{
-    struct player *p = &v->players[rank];
-    v->puts[put].next = p->puts;
-    v->puts[put].number = ++p->posted;
-    p->puts = put;
-}
-
 /* The key is looked at when the put is posted. */
 static bool use_key(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
@@ -200,7 +163,7 @@ static bool use_key(struct verifier *v, unsigned rank, const dcoll_op_t *op)
                        "put into RECV without READY of this start");
         return false;
     }
-    struct actor actor = actor_of(v, rank);
+    struct actor actor = verify_actor(v, rank);
     struct region key = key_of(v, rank, op->peer);
     return verify_read(v, &actor, &key, 0);
 }
@@ -211,10 +174,10 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct actor actor;
     if (op->dst.space == DCOLL_RECV && !use_key(v, rank, op))
         return;
-    uint32_t put = start_put(v, rank, op->peer, &actor);
+    uint32_t put = verify_start_put(v, rank, op->peer, &actor);
     if (put == NONE)
         return;
-    to_complete(v, rank, put);
+    verify_to_complete(v, rank, put);
     if (op->sized && op->src.space == DCOLL_SEND) {
         if (!verify_put_placed(v, op, &actor))
             return;
@@ -236,7 +199,7 @@ static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct actor actor;
     uint32_t put = NONE;
     if (op->tag == DCOLL_READY) {
-        put = start_put(v, rank, op->peer, &actor);
+        put = verify_start_put(v, rank, op->peer, &actor);
         if (put == NONE)
             return;
         struct region src = key_of(v, rank, rank);
@@ -246,14 +209,6 @@ static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
             return;
     }
     verify_send(v, rank, op, put);
-}
-
-bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor)
-{
-    uint32_t get = start_put(v, rank, rank, actor);
-    if (get != NONE)
-        to_complete(v, rank, get);
-    return get != NONE;
 }
 
 static void play_get(struct verifier *v, unsigned rank, const dcoll_op_t *op)
@@ -278,29 +233,6 @@ static void play_message(struct verifier *v, unsigned rank,
         play_notify(v, rank, op);
 }
 
-static void complete(struct put *put, unsigned rank, uint32_t clock)
-{
-    put->completed = clock;
-    if (put->target == rank)
-        put->seen = clock;
-}
-
-/* The latest are first in the list: those that go on are before the others. */
-static void play_complete(struct verifier *v, unsigned rank,
-                          const dcoll_op_t *op)
-{
-    struct player *p = &v->players[rank];
-    uint32_t *at = &p->puts;
-    while (op->puts && *at != NONE && v->puts[*at].number > op->puts)
-        at = &v->puts[*at].next;
-    for (uint32_t i = *at; i != NONE; i = v->puts[i].next) {
-        complete(&v->puts[i], rank, p->clock[rank]);
-        if (v->puts[i].target == rank)
-            verify_hear(p, op_of(v, rank, v->puts[i].what)->step + 1u);
-    }
-    *at = NONE;
-}
-
 static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
@@ -316,7 +248,7 @@ static bool play_wait(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
-    struct actor actor = actor_of(v, rank);
+    struct actor actor = verify_actor(v, rank);
     struct region src = region_of(v, rank, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
     size_t bytes = op->bytes, cells = op->bytes / v->grain;
@@ -334,7 +266,7 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
-    struct actor actor = actor_of(v, rank);
+    struct actor actor = verify_actor(v, rank);
     struct region src = region_of(v, rank, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
     if (op->kind == DCOLL_DELIVER)
@@ -346,7 +278,7 @@ static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 static void play_offer(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
-    struct actor actor = actor_of(v, rank);
+    struct actor actor = verify_actor(v, rank);
     struct region src = region_of(v, rank, start, op->src);
     struct region dst = region_of(v, rank, start, op->dst);
     if (op->kind == DCOLL_OFFER)
@@ -361,7 +293,7 @@ static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
     struct flag *flag = flag_of(v, rank, p->start, op->flag);
-    struct actor actor = actor_of(v, rank);
+    struct actor actor = verify_actor(v, rank);
     if (flag->release.own) {
         verify_fail_at(v, rank, p->start, p->op,
                        "the flag is signalled twice in a start");
@@ -398,7 +330,7 @@ static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_fail_at(v, rank, p->start, p->op,
                        "the payload has only %zu bytes", flag->bytes);
     else if (op->bytes) {
-        struct actor actor = actor_of(v, rank);
+        struct actor actor = verify_actor(v, rank);
         struct region line = line_of(v, op->peer, p->start, op->flag);
         struct region dst = region_of(v, rank, p->start, op->dst);
         verify_move(v, &actor, &line, &dst, op->bytes);
@@ -419,7 +351,7 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     case DCOLL_WAIT:
         return play_wait(v, rank, op);
     case DCOLL_COMPLETE:
-        play_complete(v, rank, op);
+        verify_complete(v, rank, op);
         return true;
     case DCOLL_COPY:
         play_copy(v, rank, op);

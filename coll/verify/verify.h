@@ -11,6 +11,7 @@
  *   check.c   what can be seen without playing: ranges, counts
  *   ports.c   the k-port model: steps
  *   clock.c   vector clocks, notifications, flags
+ *   puts.c    puts and gets under way
  *   memory.c  contents, and who accessed them (races)
  *   bundle.c  irregular collectives: dealing and delivering elements
  *   offer.c   irregular collectives: tables in a node's memory
@@ -309,8 +310,16 @@ void verify_expect(struct verifier *v, const dcoll_op_t *op,
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
                  const struct actor *actor, const struct region *table,
                  const struct region *recv);
-/* A get by the rank: who accesses memory for it. */
+/* Of the operation that the rank is at. */
+struct actor verify_actor(const struct verifier *v, unsigned rank);
+/* The index of a new put, and who accesses memory for it; or NONE. */
+uint32_t verify_start_put(struct verifier *v, unsigned rank, unsigned target,
+                          struct actor *actor);
+/* COMPLETE waits for it. */
+void verify_to_complete(struct verifier *v, unsigned rank, uint32_t put);
+/* Both for a get by the rank. */
 bool verify_start_get(struct verifier *v, unsigned rank, struct actor *actor);
+void verify_complete(struct verifier *v, unsigned rank, const dcoll_op_t *op);
 
 /* Buffers of a root that is in place are the same memory. */
 void verify_user_alias(struct verifier *v);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls with counts. */
-#ifndef DCOLL_IRREGULAR_H
-#define DCOLL_IRREGULAR_H
+/* Counts of an irregular collective, and their bounds. */
+#ifndef DCOLL_BOUNDS_H
+#define DCOLL_BOUNDS_H
 
 #include "coll/run/elements.h"
-#include "coll/run/team.h"
+#include "coll/run/request.h"
 
 /* What one rank's call asks for. */
 struct demand {
@@ -17,10 +17,13 @@ struct demand {
 int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                    struct demand *demand, uint64_t *row);
 
+/* Is it right, and within these bounds? */
+int bounds_check(dcoll_team_t *team, const struct elements *e,
+                 const dcoll_traffic_t *t);
 /* Before another start: are the counts right, and within the request's bounds?
  * 0, or an error of this call. */
-int irregular_renew(dcoll_request_t *q);
+int bounds_renew(dcoll_request_t *q);
 /* At a start: what READY is to tell. */
-void irregular_start(dcoll_request_t *q);
+void bounds_start(dcoll_request_t *q);
 
 #endif
