@@ -3,6 +3,13 @@
 # Debian's genuine dtest programs over the provider `shm`, or, a part of them,
 # the rail IA=name. (dtestsrq is left out: it ends only after an asynchronous
 # event that verbs alone have.)
+
+# They meet over one TCP port, as do others that run at the same time: where it
+# may, this has a network of its own.
+if [ -z "${OWN_NETWORK:-}" ] && unshare --net ip link set lo up 2>/dev/null; then
+    OWN_NETWORK=1 exec unshare --net sh -c 'ip link set lo up; exec bash "$0"' "$0"
+fi
+
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
