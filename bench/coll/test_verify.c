@@ -355,7 +355,8 @@ const bench_test_t test_verify = {
     .table = {.command = "railbench verify",
               .summary = "Proves schedules correct for any shape, and shows "
                          "what they need and cost. Nothing is sent.",
-              .groups = OPTIONS_SHAPE | OPTIONS_COLLECTIVE | OPTIONS_ALGORITHM,
+              .groups = OPTIONS_SHAPE | OPTIONS_COLLECTIVE | OPTIONS_ALGORITHM |
+                        OPTIONS_BLOCKS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "verify",
