@@ -323,11 +323,14 @@ static void on_deadline(struct ofi_conn *c)
         ofi_conn_ended(c);
 }
 
-/* A dead way is found by the peer's system not answering. */
+/* A dead way is found by the peer's system not answering. Who looks late was
+ * stopped himself: what he has not heard meanwhile is no silence. */
 static void look_silence(struct ofi_conn *c, uint64_t now)
 {
     uint64_t limit = (uint64_t)c->oia->params.silence_ms * MS;
     uint64_t every = limit / 4;
+    if (c->look && now > c->look + every)
+        c->answered += now - c->look;
     if (!ofi_socket_owed(c->fd, (unsigned)(every / MS)))
         c->answered = now;
     if (now - c->answered > limit)
