@@ -289,6 +289,8 @@ void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag);
 
 /* ---------------------------------------------------------- algorithms --- */
 
+struct stages; /* coll/build/stages.h */
+
 typedef struct dcoll_algorithm {
     const char *name; /**< as --algorithm takes it */
     dcoll_collective_t collective;
@@ -302,10 +304,18 @@ typedef struct dcoll_algorithm {
      *  NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
                            const dcoll_args_t *args);
-    /** Adds the operations of @p rank to an empty schedule. */
+    /** Adds the operations of @p rank to an empty schedule. NULL: it is in
+     *  stages. */
     void (*generate)(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *out);
+    const struct stages *stages; /**< irregular: what deals and exchanges */
+    unsigned form;               /**< of stages: enum stages_form */
 } dcoll_algorithm_t;
+
+/** Adds the operations of @p rank to an empty schedule. */
+void dcoll_generate(const dcoll_algorithm_t *algorithm,
+                    const dcoll_shape_t *shape, const dcoll_args_t *args,
+                    unsigned rank, dcoll_schedule_t *out);
 
 /** All algorithms of collectives with equal blocks, ended by NULL. */
 const dcoll_algorithm_t *const *dcoll_algorithms(void);

@@ -4,6 +4,18 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
+#include "stages.h"
+
+void dcoll_generate(const dcoll_algorithm_t *algorithm,
+                    const dcoll_shape_t *shape, const dcoll_args_t *args,
+                    unsigned rank, dcoll_schedule_t *out)
+{
+    if (algorithm->stages)
+        stages_generate(algorithm->stages, (enum stages_form)algorithm->form,
+                        shape, args, rank, out);
+    else
+        algorithm->generate(shape, args, rank, out);
+}
 
 int dcoll_program_make(const dcoll_algorithm_t *algorithm,
                        const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -19,7 +31,7 @@ int dcoll_program_make(const dcoll_algorithm_t *algorithm,
     if (!out->rank)
         return DRAIL_ENOMEM;
     for (unsigned r = 0; !rc && r < shape->nranks; r++) {
-        algorithm->generate(shape, &told, r, &out->rank[r]);
+        dcoll_generate(algorithm, shape, &told, r, &out->rank[r]);
         rc = out->rank[r].error;
     }
     if (rc)

@@ -153,7 +153,8 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
 {
     dcoll_team_t *team = q->team;
     unsigned n = team->shape.nranks;
-    q->algorithm->generate(&team->shape, &q->args, team->rank, &q->schedule);
+    dcoll_generate(q->algorithm, &team->shape, &q->args, team->rank,
+                   &q->schedule);
     if (q->schedule.error)
         return team_fail(team, q->schedule.error, "no memory for a schedule");
     *needs = find_needs(q);

@@ -6,12 +6,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/stages.h"
 
-static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                     unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a1, STAGES_B, shape, args, rank, s);
-}
-
 const dcoll_algorithm_t alltoallv_a1 = {
     .name = "a1",
     .collective = DCOLL_ALLTOALLV,
@@ -19,14 +13,9 @@ const dcoll_algorithm_t alltoallv_a1 = {
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate,
+    .stages = &stages_a1,
+    .form = STAGES_B,
 };
-
-static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a1, STAGES_N1, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a1_n1 = {
     .name = "a1-n1",
@@ -35,14 +24,9 @@ const dcoll_algorithm_t alltoallv_a1_n1 = {
     .memory = "TEMP: N messages to send, N received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate_n1,
+    .stages = &stages_a1,
+    .form = STAGES_N1,
 };
-
-static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a1, STAGES_N2, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a1_n2 = {
     .name = "a1-n2",
@@ -51,5 +35,6 @@ const dcoll_algorithm_t alltoallv_a1_n2 = {
     .memory = "TEMP: N messages to send, N received; twice, and for each stage",
     .depth = 2,
     .refuses = stages_refuse,
-    .generate = generate_n2,
+    .stages = &stages_a1,
+    .form = STAGES_N2,
 };

@@ -7,12 +7,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/stages.h"
 
-static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                     unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_B, shape, args, rank, s);
-}
-
 const dcoll_algorithm_t alltoallv_a3 = {
     .name = "a3",
     .collective = DCOLL_ALLTOALLV,
@@ -20,14 +14,9 @@ const dcoll_algorithm_t alltoallv_a3 = {
     .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse_unsquare,
-    .generate = generate,
+    .stages = &stages_a3,
+    .form = STAGES_B,
 };
-
-static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_N1, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a3_n1 = {
     .name = "a3-n1",
@@ -37,14 +26,9 @@ const dcoll_algorithm_t alltoallv_a3_n1 = {
     .memory = "TEMP: sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse_unsquare,
-    .generate = generate_n1,
+    .stages = &stages_a3,
+    .form = STAGES_N1,
 };
-
-static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_N2, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a3_n2 = {
     .name = "a3-n2",
@@ -55,5 +39,6 @@ const dcoll_algorithm_t alltoallv_a3_n2 = {
               "for each stage",
     .depth = 2,
     .refuses = stages_refuse_unsquare,
-    .generate = generate_n2,
+    .stages = &stages_a3,
+    .form = STAGES_N2,
 };

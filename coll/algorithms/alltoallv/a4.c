@@ -6,12 +6,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/stages.h"
 
-static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                     unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a4, STAGES_B, shape, args, rank, s);
-}
-
 const dcoll_algorithm_t alltoallv_a4 = {
     .name = "a4",
     .collective = DCOLL_ALLTOALLV,
@@ -20,14 +14,9 @@ const dcoll_algorithm_t alltoallv_a4 = {
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate,
+    .stages = &stages_a4,
+    .form = STAGES_B,
 };
-
-static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a4, STAGES_N1, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a4_n1 = {
     .name = "a4-n1",
@@ -37,14 +26,9 @@ const dcoll_algorithm_t alltoallv_a4_n1 = {
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate_n1,
+    .stages = &stages_a4,
+    .form = STAGES_N1,
 };
-
-static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a4, STAGES_N2, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_a4_n2 = {
     .name = "a4-n2",
@@ -55,5 +39,6 @@ const dcoll_algorithm_t alltoallv_a4_n2 = {
               "and for each stage",
     .depth = 2,
     .refuses = stages_refuse,
-    .generate = generate_n2,
+    .stages = &stages_a4,
+    .form = STAGES_N2,
 };

@@ -6,12 +6,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/stages.h"
 
-static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                     unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_B, shape, args, rank, s);
-}
-
 const dcoll_algorithm_t alltoallv_mesh = {
     .name = "mesh",
     .collective = DCOLL_ALLTOALLV,
@@ -19,14 +13,9 @@ const dcoll_algorithm_t alltoallv_mesh = {
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate,
+    .stages = &stages_a3,
+    .form = STAGES_B,
 };
-
-static void generate_n1(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_N1, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_mesh_n1 = {
     .name = "mesh-n1",
@@ -36,14 +25,9 @@ const dcoll_algorithm_t alltoallv_mesh_n1 = {
     .memory = "TEMP: about sqrt(N) messages to send, sqrt(N) received",
     .depth = 1,
     .refuses = stages_refuse,
-    .generate = generate_n1,
+    .stages = &stages_a3,
+    .form = STAGES_N1,
 };
-
-static void generate_n2(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
-{
-    stages_generate(&stages_a3, STAGES_N2, shape, args, rank, s);
-}
 
 const dcoll_algorithm_t alltoallv_mesh_n2 = {
     .name = "mesh-n2",
@@ -54,5 +38,6 @@ const dcoll_algorithm_t alltoallv_mesh_n2 = {
               "and for each stage",
     .depth = 2,
     .refuses = stages_refuse,
-    .generate = generate_n2,
+    .stages = &stages_a3,
+    .form = STAGES_N2,
 };
