@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for the provider's dat_ep_connect: the test that includes this may
- * change what a rank says when it connects. */
+ * change what a rank says when it connects, and where it goes. */
 #ifndef TESTS_HELLO_SAID_H
 #define TESTS_HELLO_SAID_H
 
 #include "dapl_rail/links/hello.h"
 #include "standin.h"
 
-static void change_hello(DAT_EP_HANDLE ep, struct hello *hello);
+/* False: the request is lost, which its sender is not told. */
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual);
 
 __attribute__((visibility("default"))) DAT_RETURN
 dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
@@ -19,7 +21,8 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
     *(void **)&real = real_call("dat_ep_connect");
     check((size_t)bytes == sizeof hello);
     memcpy(&hello, data, sizeof hello);
-    change_hello(ep, &hello);
+    if (!change_hello(ep, &hello, &qual))
+        return DAT_SUCCESS;
     return real(ep, address, qual, us, bytes, &hello, qos, flags);
 }
 

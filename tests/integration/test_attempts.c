@@ -12,13 +12,16 @@ static const uint16_t numbers[] = {30000, 60000, 65535, 0, 1};
 
 static DAT_EP_HANDLE eps[EPS];
 
-static void change_hello(DAT_EP_HANDLE ep, struct hello *hello)
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual)
 {
+    (void)qual;
     if (hello->knock) /* is no attempt */
-        return;
+        return true;
     check(hello->attempt >= 1 && hello->attempt <= ATTEMPTS);
     hello->attempt = numbers[hello->attempt - 1];
     eps[hello->ep] = ep;
+    return true;
 }
 
 static void end_connection(struct rank *r)

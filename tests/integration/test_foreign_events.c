@@ -66,11 +66,14 @@ dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
     return real(cr, bytes, data);
 }
 
-static void change_hello(DAT_EP_HANDLE ep, struct hello *hello)
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual)
 {
     (void)ep;
+    (void)qual;
     if (foreign)
         hello->ep = 1;
+    return true;
 }
 
 static void talk(struct rank *r, unsigned peer)

@@ -5,8 +5,8 @@
  * stands still but while the next try is awaited.
  */
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/links/hello.h"
 #include "failover.h"
+#include "hello_said.h"
 #include "machine.h"
 #include "taken.h"
 
@@ -29,18 +29,13 @@ static void taken(const DAT_EVENT *event)
 }
 
 /* The first ones go where nobody listens. */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
-               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual)
 {
-    __typeof__(&dat_ep_connect) real;
-    struct hello hello;
-    *(void **)&real = real_call("dat_ep_connect");
-    memcpy(&hello, data, sizeof hello);
-    if (hello.again && asked++ < REJECTIONS)
-        qual = 1;
-    return real(ep, address, qual, us, bytes, data, qos, flags);
+    (void)ep;
+    if (hello->again && asked++ < REJECTIONS)
+        *qual = 1;
+    return true;
 }
 
 /* How much later, in milliseconds, is it tried again? Where another thing is to

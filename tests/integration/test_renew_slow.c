@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a lost link, an attempt to connect again is over, but its EP does not come
  * back: others that are lost meanwhile go on. */
-#include "dapl_rail/links/hello.h"
 #include "failover.h"
+#include "hello_said.h"
 #include "hold.h"
 
 static unsigned rejected;
@@ -17,17 +17,13 @@ static void taken(DAT_EVENT *event)
 }
 
 /* The first one again goes where nobody listens. */
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-               DAT_TIMEOUT us, DAT_COUNT bytes, const DAT_PVOID data,
-               DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual)
 {
-    __typeof__(&dat_ep_connect) real;
-    struct hello hello;
-    *(void **)&real = real_call("dat_ep_connect");
-    memcpy(&hello, data, sizeof hello);
-    return real(ep, address, hello.again && !rejected ? 1 : qual, us, bytes,
-                data, qos, flags);
+    (void)ep;
+    if (hello->again && !rejected)
+        *qual = 1;
+    return true;
 }
 
 static void another_breaks(struct rank *r)
