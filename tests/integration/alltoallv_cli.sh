@@ -8,20 +8,10 @@
 bench=$BUILD/bin/railbench
 quick=(--iterations 1 --repeat 1 --warmup 1)
 
-# refused NAME 'REGEX…' OPTIONS…: exit status 2, and one line on stderr which
-# every regex matches
-refused()
+# refuses NAME 'REGEX…' OPTIONS…: railbench alltoallv does
+refuses()
 {
-    local name=$1 wanted=$2 regex good=1
-    shift 2
-    timeout -k 1 30 "$bench" alltoallv "$@" >"$work/out" 2>"$work/err"
-    [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
-        good=0
-    for regex in $wanted; do
-        grep -Eq -- "$regex" "$work/err" || good=0
-    done
-    check "refused: $name" [ $good -eq 1 ]
-    [ $good -eq 1 ] || cat "$work/err"
+    refused "$1" "$2" "$bench" alltoallv "${@:3}"
 }
 
 # run NAME OPTIONS…: into NAME.csv and NAME.json
@@ -50,16 +40,16 @@ $2" "$work/$1"
 
 # --- bad input ----------------------------------------------------------------
 
-refused 'unknown pattern' '--pattern nonsense spike zipf' --pattern nonsense
-refused 'pattern twice' '--pattern once' --pattern zipf,zipf
-refused 'unknown interface' '--interface other counts' --interface other
-refused 'elements of nothing' '--element 1048576' --element 0
-refused 'no room for a destination' '--element 3 4' \
+refuses 'unknown pattern' '--pattern nonsense spike zipf' --pattern nonsense
+refuses 'pattern twice' '--pattern once' --pattern zipf,zipf
+refuses 'unknown interface' '--interface other counts' --interface other
+refuses 'elements of nothing' '--element 1048576' --element 0
+refuses 'no room for a destination' '--element 3 4' \
     --element 3 --interface elements
-refused 'more than the memory' '--elements 1073741824 GB' --elements 1G
-refused 'a3 of no square' '--algorithm a3 square' --ranks 5 --algorithm a3
-refused 'sizes in bytes' '--sizes' --sizes 8
-refused 'a root' '--root' --root 0
+refuses 'more than the memory' '--elements 1073741824 GB' --elements 1G
+refuses 'a3 of no square' '--algorithm a3 square' --ranks 5 --algorithm a3
+refuses 'sizes in bytes' '--sizes' --sizes 8
+refuses 'a root' '--root' --root 0
 
 # file TEXT: a file of counts
 file()
@@ -68,19 +58,19 @@ file()
     printf "$1" >"$work/counts"
 }
 file '0 1\n2 -3\n'
-refused 'negative count' "line.2,.column.2.is.'-3'" \
+refuses 'negative count' "line.2,.column.2.is.'-3'" \
     --pattern "file:$work/counts"
 file '0 1\n4294967296 3\n'
-refused 'count too large' 'line.2,.column.1' --pattern "file:$work/counts"
+refuses 'count too large' 'line.2,.column.1' --pattern "file:$work/counts"
 file '0 1\n2\n'
-refused 'short line' 'line.2.ends.after.column.1' --pattern "file:$work/counts"
+refuses 'short line' 'line.2.ends.after.column.1' --pattern "file:$work/counts"
 file '0 1 2\n3 4 5\n'
-refused 'long line' 'line.1,.column.3' --pattern "file:$work/counts"
+refuses 'long line' 'line.1,.column.3' --pattern "file:$work/counts"
 file '0 1\n'
-refused 'line that is missing' 'after.line.1' --pattern "file:$work/counts"
-refused 'no file' 'No.such.file' --pattern "file:$work/none"
+refuses 'line that is missing' 'after.line.1' --pattern "file:$work/counts"
+refuses 'no file' 'No.such.file' --pattern "file:$work/none"
 file '0 4000000000\n0 0\n'
-refused 'multiplied too far' '--elements 2' \
+refuses 'multiplied too far' '--elements 2' \
     --pattern "file:$work/counts" --elements 2
 
 # --- data, and what scripts depend on -----------------------------------------

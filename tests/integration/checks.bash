@@ -33,6 +33,22 @@ check()
     fi
 }
 
+# refused NAME 'REGEX…' COMMAND…: exit status 2, nothing on stdout, and one
+# line on stderr which every regex matches
+refused()
+{
+    local name=$1 wanted=$2 regex good=1
+    shift 2
+    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
+        good=0
+    for regex in $wanted; do
+        grep -Eq -- "$regex" "$work/err" || good=0
+    done
+    check "refused: $name" [ $good -eq 1 ]
+    [ $good -eq 1 ] || cat "$work/err"
+}
+
 # soon COMMAND…: it succeeds within 30 s
 soon()
 {

@@ -8,22 +8,6 @@
 bench=$BUILD/bin/railbench
 quick=(--iterations 2 --repeat 1 --warmup 1)
 
-# refused NAME 'REGEX…' COMMAND…: exit status 2, and one line on stderr which
-# every regex matches
-refused()
-{
-    local name=$1 wanted=$2 regex good=1
-    shift 2
-    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
-    [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
-        good=0
-    for regex in $wanted; do
-        grep -Eq -- "$regex" "$work/err" || good=0
-    done
-    check "refused: $name" [ $good -eq 1 ]
-    [ $good -eq 1 ] || cat "$work/err"
-}
-
 # --- bad input ----------------------------------------------------------------
 
 refused 'unknown algorithm' '--algorithm nonsense auto all bruck' \
