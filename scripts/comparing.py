@@ -9,6 +9,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from math import comb
 
@@ -61,6 +62,23 @@ def run(command):
     try:
         return result_of(process, command)
     finally:
+        stop(process)
+
+
+def run_until(command, complete):
+    """What the program has said when complete(text) holds, or at its end;
+    for one that may not end."""
+    process, text = start(command), ""
+    watch = threading.Timer(LIMIT_S, os.killpg, [process.pid, signal.SIGKILL])
+    watch.start()
+    try:
+        for line in process.stdout:
+            text += line
+            if complete(text):
+                return text
+        return text + result_of(process, command)
+    finally:
+        watch.cancel()
         stop(process)
 
 
@@ -123,11 +141,19 @@ def median_interval(values):
 
 
 def progress(text):
+    """What is being done, where somebody may look at it; "" takes it away."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------- results ---
+
+def replace(path, text):
+    """Writes a file of which the old one is left until the new one is whole."""
+    with open(path + ".new", "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
 
 def size_name(size):
     for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/compare-hosts: bad input, and what is left of a run that ends early.
+# Stands in for the testbed's commands and what they start.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+compare=$SOURCE/scripts/compare-hosts
+export BUILD=$work/build TESTBED_HOSTS='n1 n2'
+mkdir -p "$work/bin" "$BUILD/bin/peers"
+PATH=$work/bin:$PATH
+
+for bad in '--repeat 0' '--time 0' '--time x' '--parts nonsense' \
+    '--peers ucx,nonsense' '--nonsense'; do
+    # shellcheck disable=SC2086
+    refused "$bad" "${bad% *}" "$compare" $bad
+done
+
+# ---------------------------------------------------------- what it starts --
+
+cat >"$work/bin/testbed" <<'END'
+#!/bin/sh
+END
+# on HOST COMMAND…: says what the command would; from the $HOLD-th bandwidth on
+# there is no end
+cat >"$work/bin/on" <<END
+#!/bin/bash
+echo "\$*" >>"$work/ran"
+case \$* in
+*mpi_coll*)
+    printf '# MPICH Version: 9\nwhat,bytes,iterations,latency_us\n'
+    for size in 4 64 1024 16384 131072 1048576; do
+        printf 'allgather,%d,5,10\n' \$size \$size \$size
+    done
+    exec sleep 300
+    ;;
+*allgather*)
+    printf '{"version": "v", "revision": "r", "results": ['
+    printf '{"bytes": %d, "collective": {"latency_us": {"median": 7}}},' \
+        4 64 1024 16384 131072 1048576 | sed 's/,\$//'
+    echo '], "machine": {"cpu": "c", "kernel": "k"}}'
+    ;;
+*railbench*'--rank 0')
+    case \$* in
+    *' bw '*)
+        [ "\$(grep -c 'bench bw .*--rank 0' "$work/ran")" -lt "\${HOLD:-999}" ] ||
+            { touch "$work/held"; exec sleep 300; } ;;
+    esac
+    echo '{"version": "v", "revision": "r", "results": [{"bytes": 8,
+        "batch": {"latency_us": {"median": 5}},
+        "pingpong": {"latency_us": {"median": 5}}}],
+        "machine": {"cpu": "c", "kernel": "k"}}'
+    ;;
+esac
+END
+for name in "$work/bin/mpiexec.mpich" "$BUILD/bin/railbench" \
+    "$BUILD/bin/peers/mpi_coll.mpich"; do
+    echo '#!/bin/sh' >"$name"
+done
+chmod 755 "$work"/bin/* "$BUILD"/bin/railbench "$BUILD"/bin/peers/*
+
+# starts ARGUMENTS…: in the background, with a folder of its own
+starts()
+{
+    rm -rf "$work/held" "$work/ran" "$work/result"
+    timeout -k 1 100 "$compare" --parts one --peers mpich "$@" "$work/result" \
+        >"$work/out" 2>"$work/err" &
+    pid=$!
+}
+# ends STATUS ARGUMENTS…
+ends()
+{
+    local wanted=$1 status
+    shift
+    starts "$@"
+    wait $pid
+    status=$?
+    [ $status -eq "$wanted" ] && return 0
+    echo "exit status $status instead of $wanted"
+    cat "$work/err"
+    return 1
+}
+# has N: the results hold so many rounds, and nothing else lies there
+has()
+{
+    local rounds
+    rounds=$(grep -c '^one,65536,dapl_rail,' "$work/result/hosts-samples.csv")
+    [ "$rounds" -eq "$1" ] &&
+        grep -q "all programs in turn: $1\\." "$work/result/hosts.txt" &&
+        [ "$(find "$work/result" -type f | wc -l)" -eq 2 ]
+}
+# ended_by SIGNAL: while it measures
+ended_by()
+{
+    soon test -e "$work/held" && kill -"$1" $pid
+    wait $pid
+    [ $? -eq 1 ] && grep -q "complete rounds: $2\$" "$work/err"
+}
+
+check 'three rounds' ends 0 --repeat 3
+check '… are there' has 3
+check 'no time but for one' ends 0 --time 0.001
+check '… which is there' has 1
+check 'a peer that does not end' ends 0 --repeat 1 --parts one,allgather
+check '… has said all' grep -q '^allgather,1048576,MPICH,1,10$' \
+    "$work/result/hosts-samples.csv"
+check 'time for all' ends 0 --time 60 --repeat 2
+check '… which are there' has 2
+
+for signal in TERM INT; do
+    HOLD=8 starts --repeat 4 # three a round
+    check "$signal in round 3" ended_by $signal 2
+    check '… leaves two' has 2
+done
+HOLD=2 starts
+check 'TERM in round 1' ended_by TERM 0
+check '… leaves nothing' test ! -e "$work/result"
