@@ -13,7 +13,8 @@ struct offer_head {
 
 struct offer {
     uint64_t elements;
-    uint64_t at; /**< bytes from the head on, or with OFFER_PULL in SEND */
+    uint64_t at; /**< bytes from the head on; with OFFER_PULL where it is in the
+                      rank's memory or, if that can't be read, in SEND */
 };
 
 #define OFFER_PULL ((uint64_t)1 << 63)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "coll/run/members.h"
+#include "coll/run/reach.h"
 
 /* Each rank has read a file of its own, and judged by its own machine. All see
  * the same difference. */
@@ -29,6 +30,7 @@ static int exchange_members(dcoll_team_t *team)
      * than a microsecond to prepare a request. */
     struct member mine = {
         .pid = getpid(),
+        .self = (uintptr_t)team,
         .first_id =
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
@@ -103,9 +105,23 @@ static int exchange_cores(dcoll_team_t *team, struct cores *all)
     return rc;
 }
 
+/* Who may not read is told nothing that he would have to. */
+static int exchange_reach(dcoll_team_t *team, bool *all)
+{
+    bool mine = reach_permitted(team);
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
+                                 team->timeout_ms);
+    team->readable = !rc;
+    for (unsigned r = team->first; r < team->first + team->locals; r++)
+        team->readable = team->readable && all[r];
+    return rc;
+}
+
 int members_exchange(dcoll_team_t *team, union members_room *room)
 {
     int rc = exchange_members(team);
     rc = exchange_ledgers(team, rc, &room->ledger);
-    return rc ? rc : exchange_cores(team, &room->cores);
+    if (!rc)
+        rc = exchange_cores(team, &room->cores);
+    return rc ? rc : exchange_reach(team, &room->readable);
 }

@@ -10,6 +10,7 @@
 union members_room {
     drail_key_t ledger;
     struct cores cores;
+    bool readable;
 };
 
 /* Collective: cards, ledgers and cores of all ranks, by which the team's tables

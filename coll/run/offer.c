@@ -4,6 +4,7 @@
 
 #include "coll/build/offer.h"
 #include "coll/run/offer.h"
+#include "coll/run/reach.h"
 #include "coll/run/transfers.h"
 
 static struct offer *entries(unsigned char *table)
@@ -75,7 +76,7 @@ size_t offer_extent(const dcoll_request_t *q)
 {
     size_t end = 0;
     const dcoll_op_t *op = offering(q);
-    if (op && q->traffic.labelled && !q->dealing.refused)
+    if (op && q->traffic.labelled && !q->dealing.refused && !q->team->readable)
         each_part((dcoll_request_t *)q, op->bytes, see_end, &end);
     return end;
 }
@@ -84,11 +85,13 @@ static void write_part(dcoll_request_t *q, unsigned to, size_t at, size_t bytes,
                        bool pulled, size_t used, void *arg)
 {
     unsigned char *table = arg;
+    const unsigned char *send = q->elements.send;
+    uint64_t begin = q->team->readable ? (uintptr_t)send + at : at;
     entries(table)[to] = (struct offer){q->elements.send_counts[to],
-                                        pulled ? OFFER_PULL | at : used};
+                                        pulled ? OFFER_PULL | begin : used};
     q->dealing.pulled |= pulled;
     if (!pulled && bytes)
-        memcpy(table + used, q->elements.send + at, bytes);
+        memcpy(table + used, send + at, bytes);
 }
 
 /* Without counts: all elements go to NODE, in the order of destinations. */
@@ -182,8 +185,9 @@ int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* -------------------------------------------------------------- picking --- */
 
-/* The node's ranks trust each other as far as they can write into the same
- * memory: what an entry says is looked at once. */
+/* Where the kernel does not let ranks read each other's memory: over a rail,
+ * which may map it. The node's ranks trust each other as far as they can write
+ * into the same memory: what an entry says is looked at once. */
 static int get(dcoll_request_t *q, const dcoll_op_t *op, uint64_t from,
                unsigned char *to, size_t bytes)
 {
@@ -217,7 +221,9 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
     }
     uint64_t at = entries(table)[me].at;
     if (at & OFFER_PULL)
-        return get(q, op, at & ~OFFER_PULL, to, bytes);
+        return q->team->readable
+                   ? reach_read(q->team, op->peer, at & ~OFFER_PULL, to, bytes)
+                   : get(q, op, at & ~OFFER_PULL, to, bytes);
     q->team->platform->copy(q->team->platform, to, table + at, bytes);
     return 0;
 }

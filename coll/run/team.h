@@ -24,6 +24,7 @@
 struct member {
     struct segment_card segment;
     pid_t pid;
+    uint64_t self; /* an address of its own memory */
     drail_key_t ledger;
     uint32_t first_id; /* rank 0's counts: of the team's first request */
     size_t keep_bytes; /* the smallest counts */
@@ -66,6 +67,7 @@ struct dcoll_team {
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
     bool crowded;                       /* see cores_crowded() */
+    bool readable; /* all ranks of my node may read each other's memory */
     int timeout_ms;
     bool *connected; /* by rank */
     uint32_t *met;   /* by rank: the last request, + 1, that it has come for */

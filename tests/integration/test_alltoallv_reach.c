@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Large parts of an irregular all-to-all within a node: they are read where
+ * they are, and nothing is registered for it; over a rail where the kernel does
+ * not let one of the ranks read. This program stands in for the kernel.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "coll/dcoll.h"
+
+#include "standin.h"
+
+enum { RANKS = 3, PART = 70001 };
+
+static bool forbidden;
+static unsigned reads, registrations;
+
+#pragma GCC visibility push(default)
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
+                         unsigned long n_here, const struct iovec *there,
+                         unsigned long n_there, unsigned long flags)
+{
+    reads++;
+    if (!forbidden)
+        return syscall(SYS_process_vm_readv, pid, here, n_here, there, n_there,
+                       flags);
+    errno = EPERM;
+    return -1;
+}
+
+int drail_mem_register(drail_t *rail, void *address, size_t bytes,
+                       unsigned access, drail_mem_t **mem)
+{
+    __typeof__(&drail_mem_register) real;
+    *(void **)&real = real_call("drail_mem_register");
+    registrations++;
+    return real(rail, address, bytes, access, mem);
+}
+#pragma GCC visibility pop
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    unsigned char *send, *recv;
+    size_t counts[RANKS];
+};
+
+static unsigned char content(unsigned from, unsigned to, size_t i)
+{
+    return (unsigned char)(from * 31 + to * 7 + i % 251);
+}
+
+/* The memory stays the caller's. */
+static void scene_open(struct scene *s, struct rank *r, unsigned char *send,
+                       unsigned char *recv)
+{
+    *s = (struct scene){.r = r, .send = send, .recv = recv};
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &s->team, NULL));
+    for (unsigned to = 0; to < RANKS; to++) {
+        s->counts[to] = PART;
+        for (size_t i = 0; i < PART; i++)
+            send[to * PART + i] = content(r->rank, to, i);
+    }
+}
+
+static void exchange(struct scene *s)
+{
+    const dcoll_alltoallv_t call = {.send = s->send,
+                                    .send_counts = s->counts,
+                                    .recv = s->recv,
+                                    .recv_counts = s->counts,
+                                    .element = 1};
+    memset(s->recv, 0, (size_t)RANKS * PART);
+    expect(s->r, 0, dcoll_alltoallv(s->team, &call));
+    for (unsigned from = 0; from < RANKS; from++)
+        for (size_t i = 0; i < PART; i++)
+            check(s->recv[from * PART + i] == content(from, s->r->rank, i));
+}
+
+static void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+}
+
+static void plain(struct rank *r)
+{
+    struct scene s;
+    unsigned char *buffers = malloc(2 * RANKS * PART);
+    check(buffers != NULL);
+    scene_open(&s, r, buffers, buffers + RANKS * PART);
+    exchange(&s); /* makes what is kept */
+    registrations = reads = 0;
+    exchange(&s);
+    check(registrations == 0);
+    check(reads == RANKS - 1);
+    scene_close(&s);
+    free(buffers);
+}
+
+/* Then all must know. */
+static void one_may_not(struct rank *r)
+{
+    struct scene s;
+    drail_mem_t *mem;
+    void *buffers;
+    expect(r, 0,
+           drail_mem_alloc(r->t, 2 * RANKS * PART, DRAIL_ACCESS_ALL, &buffers,
+                           &mem));
+    forbidden = r->rank == 1;
+    scene_open(&s, r, buffers, (unsigned char *)buffers + RANKS * PART);
+    exchange(&s); /* connects: the provider has its own look */
+    reads = 0;
+    exchange(&s);
+    check(reads == 0);
+    scene_close(&s);
+    expect(r, 0, drail_mem_release(mem));
+}
+
+static const struct test tests[] = {
+    {"the kernel copies", RANKS, plain, NULL, APART},
+    {"one rank may not read", RANKS, one_may_not, NULL, APART},
+};
+
+RUN_TESTS(tests)
