@@ -121,7 +121,9 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * Elements of one size, of which each rank has any number for each other, known
  * at run time only (seed 003; MPI_Alltoallv). Counts, and displacements in
  * elements, are arrays with an entry for each rank. Ranks make the call with
- * the same element size, bounds and algorithm; counts are each rank's own.
+ * the same element size, bounds and algorithm; counts are each rank's own. send
+ * and recv must not overlap, and there is no DCOLL_IN_PLACE; where there are no
+ * elements, both may be NULL, and displacements anything.
  *
  * Bounds: with both set, equal on all ranks, a call begins at once, and counts
  * beyond them are an error of this rank alone. With 0, blocking and
@@ -141,7 +143,8 @@ typedef struct dcoll_alltoallv {
     const size_t *recv_counts; /**< what is to come; NULL: it finds that out */
     const size_t *recv_displs; /**< with recv_counts; must not overlap; NULL:
                                     one after another */
-    size_t room;    /**< without recv_counts: elements that recv takes */
+    size_t room;    /**< without recv_counts: elements that recv takes, at
+                         most PTRDIFF_MAX bytes of them */
     size_t *found;  /**< the elements that have come from each; may be NULL */
     size_t element; /**< bytes, 1 … UINT32_MAX */
     size_t max_pair, max_rank; /**< bounds: elements from one rank to another,

@@ -84,12 +84,8 @@ static int check_places(dcoll_team_t *team, const char *name,
 static int check_labelled(dcoll_team_t *team, const struct elements *e,
                           struct demand *demand, uint64_t *row)
 {
-    int rc;
-    if (!e->send_counts)
-        return team_fail(team, DRAIL_EINVAL, "rank %u: send_counts is NULL",
-                         team->rank);
-    rc = add_up(team, "send_counts", e->send_counts, e->element, &demand->sent,
-                &demand->pair);
+    int rc = add_up(team, "send_counts", e->send_counts, e->element,
+                    &demand->sent, &demand->pair);
     if (!rc && demand->sent && !e->send)
         rc = team_fail(team, DRAIL_EINVAL, "rank %u: send is NULL", team->rank);
     if (!rc && e->send_displs)
@@ -125,13 +121,16 @@ static int count_elements(dcoll_team_t *team, const struct elements *e,
         row[dst]++;
     }
     for (unsigned i = 0; i < n; i++)
-        demand->pair = row[i] > demand->pair ? row[i] : demand->pair;
+        if (row[i] > demand->pair) {
+            demand->pair = row[i];
+            demand->pair_to = i;
+        }
     if (demand->pair > UINT32_MAX)
         return team_fail(team, DRAIL_EINVAL,
-                         "rank %u: %llu elements for one rank: allowed are "
+                         "rank %u: %llu elements for rank %u: allowed are "
                          "0…%u",
                          team->rank, (unsigned long long)demand->pair,
-                         UINT32_MAX);
+                         demand->pair_to, UINT32_MAX);
     return 0;
 }
 
@@ -139,12 +138,6 @@ static int check_unlabelled(dcoll_team_t *team, const struct elements *e,
                             struct demand *demand, uint64_t *row)
 {
     size_t count = elements_count(e);
-    if (e->element < sizeof(uint32_t) ||
-        e->destination > e->element - sizeof(uint32_t))
-        return team_fail(team, DRAIL_EINVAL,
-                         "rank %u: a destination at offset %zu of an element "
-                         "of %zu bytes: it has 4 bytes",
-                         team->rank, e->destination, e->element);
     if (count > PTRDIFF_MAX / e->element)
         return team_fail(team, DRAIL_EINVAL,
                          "rank %u: %zd elements of %zu bytes are too many",
@@ -165,15 +158,61 @@ int elements_check(dcoll_team_t *team, const struct elements *e, bool labelled,
                    struct demand *demand, uint64_t *row)
 {
     *demand = (struct demand){0};
+    int rc = elements_check_form(team, e, labelled);
+    if (rc)
+        return rc;
+    return labelled ? check_labelled(team, e, demand, row)
+                    : check_unlabelled(team, e, demand, row);
+}
+
+/* ----------------------------------------------------------------- form --- */
+
+static int check_form_labelled(dcoll_team_t *team, const struct elements *e)
+{
+    if (!e->send_counts)
+        return team_fail(team, DRAIL_EINVAL, "rank %u: send_counts is NULL",
+                         team->rank);
+    if (e->recv_displs && !e->recv_counts)
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: recv_displs without recv_counts",
+                         team->rank);
+    return 0;
+}
+
+static int check_form_unlabelled(dcoll_team_t *team, const struct elements *e)
+{
+    if (e->element < sizeof(uint32_t) ||
+        e->destination > e->element - sizeof(uint32_t))
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: a destination at offset %zu of an element "
+                         "of %zu bytes: it has 4 bytes",
+                         team->rank, e->destination, e->element);
+    return 0;
+}
+
+int elements_check_form(dcoll_team_t *team, const struct elements *e,
+                        bool labelled)
+{
+    const unsigned char *in_place = DCOLL_IN_PLACE;
     if (!e->element || e->element > UINT32_MAX)
         return team_fail(team, DRAIL_EINVAL,
                          "rank %u: elements of %zd bytes: allowed are 1…%u",
                          team->rank, (ssize_t)e->element, UINT32_MAX);
-    if (!e->recv && e->room && !e->recv_counts)
+    if (e->send == in_place || e->recv == in_place)
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: DCOLL_IN_PLACE is wrong here: an irregular "
+                         "all-to-all has two buffers",
+                         team->rank);
+    if (!e->recv_counts && e->room > PTRDIFF_MAX / e->element)
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: room for %zu elements: that is beyond %td "
+                         "bytes",
+                         team->rank, e->room, PTRDIFF_MAX);
+    if (!e->recv_counts && e->room && !e->recv)
         return team_fail(team, DRAIL_EINVAL, "rank %u: recv is NULL",
                          team->rank);
-    return labelled ? check_labelled(team, e, demand, row)
-                    : check_unlabelled(team, e, demand, row);
+    return labelled ? check_form_labelled(team, e)
+                    : check_form_unlabelled(team, e);
 }
 
 /* -------------------------------------------------------------- extents --- */

@@ -209,13 +209,36 @@ static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
     return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
 }
 
+static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,
+                       bool may_agree)
+{
+    if (!t->max_pair == !t->max_rank && (may_agree || t->max_pair))
+        return 0;
+    return team_fail(
+        team, DRAIL_EINVAL, "alltoallv: max_pair is %llu, max_rank %llu: %s",
+        (unsigned long long)t->max_pair, (unsigned long long)t->max_rank,
+        may_agree ? "allowed are both or none"
+                  : "a persistent request needs both");
+}
+
+/* With bounds. Of a persistent request, counts are looked at when it starts. */
+static int check_bounded(dcoll_team_t *team, const struct wish *w,
+                         bool with_counts)
+{
+    const dcoll_traffic_t *t = &w->traffic;
+    int rc = elements_check_form(team, &w->elements, t->labelled);
+    if (!rc)
+        rc = bounds_possible(team, t);
+    return rc || !with_counts ? rc : bounds_check(team, &w->elements, t);
+}
+
 /* What is to be done, and how; the wish must stay as long as args. */
 static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
                    dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
     const dcoll_traffic_t *t = &w->traffic;
     struct demand d;
-    int rc = team->broken;
+    int rc = team->broken ? team->broken : check_given(team, t, may_agree);
     if (rc)
         return rc;
     w->traffic.pulled = PULLED_BYTES;
@@ -224,16 +247,7 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
         w->traffic.element = 1; /* one request serves elements of any size */
         return choose(team, w, args, algorithm);
     }
-    if (!t->max_pair != !t->max_rank || (!may_agree && !t->max_pair))
-        return team_fail(team, DRAIL_EINVAL,
-                         "alltoallv: max_pair is %llu, max_rank %llu: %s",
-                         (unsigned long long)t->max_pair,
-                         (unsigned long long)t->max_rank,
-                         may_agree ? "allowed are both or none"
-                                   : "a persistent request needs both");
-    rc = !t->max_pair ? agree(team, w)
-         : may_agree  ? bounds_check(team, &w->elements, t)
-                      : 0;
+    rc = t->max_pair ? check_bounded(team, w, may_agree) : agree(team, w);
     return rc ? rc : choose(team, w, args, algorithm);
 }
 

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Irregular all-to-alls with something wrong in the call: who can see it is
+ * told, with rank and index; nothing is written.
+ */
+#include "coll/dcoll.h"
+#include "ranks.h"
+
+enum { RANKS = 3, EACH = 2, ROOM = 16 };
+
+struct element {
+    uint32_t to, from;
+};
+
+struct scene {
+    struct rank *r;
+    dcoll_team_t *team;
+    size_t send_counts[RANKS], recv_counts[RANKS], displs[RANKS];
+    struct element send[ROOM], recv[ROOM];
+};
+
+static void scene_open(struct scene *s, struct rank *r)
+{
+    drail_error_t err = {0};
+    *s = (struct scene){.r = r};
+    check(dcoll_team_create(r->job, r->t, NULL, &s->team, &err) == 0);
+    for (unsigned i = 0; i < RANKS; i++) {
+        s->send_counts[i] = s->recv_counts[i] = EACH;
+        s->displs[i] = (size_t)i * EACH;
+    }
+    for (unsigned i = 0; i < ROOM; i++)
+        s->send[i] = (struct element){i / EACH % RANKS, r->rank};
+    memset(s->recv, 0xa5, sizeof s->recv);
+}
+
+static void scene_close(struct scene *s)
+{
+    barrier(s->r);
+    dcoll_team_free(s->team);
+}
+
+/* EACH elements from each rank to each. */
+static dcoll_alltoallv_t counted(struct scene *s, const char *algorithm)
+{
+    return (dcoll_alltoallv_t){.send = s->send,
+                               .send_counts = s->send_counts,
+                               .recv = s->recv,
+                               .recv_counts = s->recv_counts,
+                               .element = sizeof(struct element),
+                               .algorithm = algorithm};
+}
+
+static dcoll_elements_t uncounted(struct scene *s, const char *algorithm)
+{
+    return (dcoll_elements_t){.send = s->send,
+                              .count = (size_t)RANKS * EACH,
+                              .recv = s->recv,
+                              .room = ROOM,
+                              .element = sizeof(struct element),
+                              .algorithm = algorithm};
+}
+
+static void fails(const struct scene *s, int rc, const char *text)
+{
+    if (rc == DRAIL_EINVAL && strstr(dcoll_last_error(s->team), text))
+        return;
+    printf("# rank %u: %d (%s): \"%s\" has no \"%s\"\n", s->r->rank, rc,
+           drail_strerror(rc), dcoll_last_error(s->team), text);
+    fflush(stdout);
+    _exit(1);
+}
+
+/* No more than a first error: the team goes on. */
+static void works(struct scene *s, const char *algorithm)
+{
+    dcoll_alltoallv_t c = counted(s, algorithm);
+    for (unsigned i = 0; i < RANKS; i++)
+        s->send_counts[i] = s->recv_counts[i] = EACH;
+    int rc = dcoll_alltoallv(s->team, &c);
+    if (rc)
+        printf("# rank %u: %s\n", s->r->rank, dcoll_last_error(s->team));
+    check(rc == 0);
+    for (unsigned i = 0; i < RANKS * EACH; i++)
+        check(s->recv[i].from == i / EACH && s->recv[i].to == s->r->rank);
+    memset(s->recv, 0xa5, sizeof s->recv);
+}
+
+static bool untouched(const struct scene *s)
+{
+    const unsigned char *at = (const unsigned char *)s->recv;
+    for (size_t i = 0; i < sizeof s->recv; i++)
+        if (at[i] != 0xa5)
+            return false;
+    return true;
+}
+
+/* ------------------------------------------------------------ one's own --- */
+
+/* What a rank has for itself comes over no rail that would look at it. */
+static void own_part(struct rank *r)
+{
+    struct scene s;
+    char text[64];
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "direct");
+    c.max_pair = c.max_rank = ROOM;
+    s.send_counts[r->rank] = 2 * EACH;
+    snprintf(text, sizeof text, "rank %u: recv_counts[%u] is 2, but", r->rank,
+             r->rank);
+    fails(&s, dcoll_alltoallv(s.team, &c), text);
+    check(untouched(&s));
+    works(&s, "direct");
+    scene_close(&s);
+}
+
+/* ------------------------------------------------------------- arguments ---
+ */
+
+/* A sum that wraps would make little memory for many elements. */
+static void bounds_that_wrap(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q;
+    scene_open(&s, r);
+    const size_t most = SIZE_MAX / sizeof(struct element) + 1;
+    dcoll_elements_t e = uncounted(&s, NULL);
+    e.max_pair = e.max_rank = most;
+    fails(&s, dcoll_alltoall_elements(s.team, &e), "max_rank is 2305843");
+    fails(&s, dcoll_elements_init(s.team, &e, NULL, &q), "max_rank is 2305843");
+    dcoll_alltoallv_t c = counted(&s, "direct");
+    c.max_pair = most;
+    c.max_rank = ROOM;
+    fails(&s, dcoll_alltoallv(s.team, &c), "max_pair is 2305843");
+    c.max_pair = ROOM;
+    c.max_rank = 0;
+    fails(&s, dcoll_alltoallv(s.team, &c), "both or none");
+    c.algorithm = NULL;
+    fails(&s, dcoll_alltoallv(s.team, &c), "both or none");
+    check(untouched(&s));
+    works(&s, NULL);
+    scene_close(&s);
+}
+
+/* What a call cannot mean, of one that is bounded, and of one that is not: of
+ * that everybody is told. */
+static void wrong(struct scene *s, const dcoll_alltoallv_t *call,
+                  const char *text)
+{
+    dcoll_alltoallv_t c = *call;
+    dcoll_request_t *q;
+    fails(s, dcoll_alltoallv(s->team, &c), text);
+    c.max_pair = c.max_rank = ROOM;
+    fails(s, dcoll_alltoallv(s->team, &c), text);
+    fails(s, dcoll_alltoallv_init(s->team, &c, &q), text);
+    check(untouched(s));
+}
+
+static void arguments(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    const dcoll_alltoallv_t right = counted(&s, NULL);
+    dcoll_alltoallv_t c = right;
+    c.send = DCOLL_IN_PLACE;
+    wrong(&s, &c, "DCOLL_IN_PLACE");
+    c = right;
+    c.recv = DCOLL_IN_PLACE;
+    wrong(&s, &c, "DCOLL_IN_PLACE");
+    c = right;
+    c.element = 0;
+    wrong(&s, &c, "elements of 0 bytes");
+    c = right;
+    c.send_counts = NULL;
+    wrong(&s, &c, "send_counts is NULL");
+    c = right;
+    c.recv_counts = NULL;
+    c.room = ROOM;
+    c.recv_displs = s.displs;
+    wrong(&s, &c, "recv_displs without recv_counts");
+    c.recv_displs = NULL;
+    c.room = SIZE_MAX / 2;
+    wrong(&s, &c, "room");
+    works(&s, NULL);
+    scene_close(&s);
+}
+
+/* Which of them is too many. */
+static void beyond_bounds(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q;
+    size_t count = RANKS * EACH;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    c.max_pair = EACH;
+    c.max_rank = ROOM;
+    check(dcoll_alltoallv_init(s.team, &c, &q) == 0);
+    s.send_counts[2] = EACH + 1;
+    fails(&s, dcoll_start(q), "send_counts[2] is 3: the bound max_pair is 2");
+    s.send_counts[2] = EACH;
+    s.recv_counts[1] = EACH + 1;
+    fails(&s, dcoll_start(q), "recv_counts[1] is 3: the bound max_pair is 2");
+    check(dcoll_free(q) == 0);
+
+    dcoll_elements_t e = uncounted(&s, "a4");
+    e.max_pair = EACH;
+    e.max_rank = ROOM;
+    check(dcoll_elements_init(s.team, &e, &count, &q) == 0);
+    s.send[0].to = 1;
+    fails(&s, dcoll_start(q), "3 elements for rank 1: the bound max_pair is 2");
+    s.send[0].to = 0;
+    check(dcoll_start(q) == 0);
+    check(dcoll_wait(q, -1) == 0);
+    check(dcoll_free(q) == 0);
+    scene_close(&s);
+}
+
+/* ------------------------------------------------------ nothing to say --- */
+
+/* Where nothing is, it may be anywhere. */
+static void empty_parts(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    const size_t nowhere[RANKS] = {SIZE_MAX, SIZE_MAX / 3, 1234567};
+    for (unsigned i = 0; i < RANKS; i++)
+        s.send_counts[i] = s.recv_counts[i] = 0;
+    const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
+    for (; *a; a++) {
+        dcoll_alltoallv_t c = counted(&s, (*a)->name);
+        c.max_pair = c.max_rank = ROOM;
+        if ((*a)->refuses(
+                dcoll_team_shape(s.team),
+                &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
+            continue;
+        c.send_displs = c.recv_displs = nowhere;
+        for (unsigned null = 0; null < 2; null++) {
+            c.send = null ? NULL : s.send;
+            c.recv = null ? NULL : s.recv;
+            int rc = dcoll_alltoallv(s.team, &c);
+            if (rc)
+                printf("# %s: %s\n", (*a)->name, dcoll_last_error(s.team));
+            check(rc == 0);
+        }
+    }
+    check(untouched(&s));
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"one's own part", RANKS, own_part, NULL, APART},
+    {"bounds that wrap", RANKS, bounds_that_wrap, NULL, APART},
+    {"arguments", RANKS, arguments, NULL, APART},
+    {"arguments, on nodes of two", RANKS, arguments, NULL, APART | PPN(2)},
+    {"beyond a request's bounds", RANKS, beyond_bounds, NULL, APART},
+    {"empty parts", RANKS, empty_parts, NULL, APART},
+    {"empty parts, on nodes of two", RANKS, empty_parts, NULL, APART | PPN(2)},
+};
+
+RUN_TESTS(tests)
