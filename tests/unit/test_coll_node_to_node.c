@@ -24,6 +24,7 @@ static const dcoll_algorithm_t *const smp[] = {
     &allgather_smp_gather_bcast_tree,
     &allgather_smp_direct,
     &allgather_smp_bruck,
+    &alltoall_smp_direct,
 };
 
 typedef void look(const dcoll_algorithm_t *algorithm,
@@ -37,13 +38,14 @@ static void look_at_all(look *at, bool zero_copy)
         for (unsigned way = 0; way < 8; way++) {
             const dcoll_collective_t what = smp[a]->collective;
             dcoll_program_t program;
-            const dcoll_args_t args = {.collective = what,
-                                       .bytes = way & 1 ? 8 : 100,
-                                       .root = 5,
-                                       .in_place =
-                                           way & 2 && what == DCOLL_ALLGATHER,
-                                       .zero_copy = zero_copy,
-                                       .depth = way & 4 ? 1 : 2};
+            const dcoll_args_t args = {
+                .collective = what,
+                .bytes = way & 1 ? 8 : 100,
+                .root = 5,
+                .in_place = way & 2 &&
+                            (what == DCOLL_ALLGATHER || what == DCOLL_ALLTOALL),
+                .zero_copy = zero_copy,
+                .depth = way & 4 ? 1 : 2};
             assert_int_equal(
                 dcoll_program_make(smp[a], &shape, &args, &program), 0);
             at(smp[a], &program);

@@ -19,12 +19,12 @@ static const dcoll_algorithm_t *const posting[] = {
     &alltoall_direct,  &alltoall_pull,      &alltoall_exchange,
     &bcast_binomial,   &bcast_direct,       &bcast_smp,
     &scatter_binomial, &scatter_direct,     &allgather_smp_gather_bcast,
-    &allgather_bruck,  &allgather_exchange,
+    &allgather_bruck,  &allgather_exchange, &alltoall_smp_direct,
 };
 
 static const dcoll_algorithm_t *const exchanging[] = {
     &allgather_direct, &alltoall_direct, &alltoall_exchange,
-    &allgather_smp_direct};
+    &allgather_smp_direct, &alltoall_smp_direct};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

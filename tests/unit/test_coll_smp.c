@@ -29,6 +29,7 @@ static const dcoll_algorithm_t *const many_nodes[] = {
     &allgather_smp_gather_bcast_tree,
     &allgather_smp_direct,
     &allgather_smp_bruck,
+    &alltoall_smp_direct,
     &allgather_mc_single,
     &allgather_mc_single_ring,
     &allgather_mc_gather,
@@ -243,6 +244,22 @@ static void test_puts_of_masters(void **state)
     }
 }
 
+/* One message between two nodes, which the ranks of each share. */
+static void test_messages_of_all(void **state)
+{
+    (void)state;
+    dcoll_args_t args = {.bytes = 100, .depth = 2};
+    for (unsigned ppn = 1; ppn <= 9; ppn++)
+        for (unsigned ports = 1; ports <= 4; ports++) {
+            struct shape s;
+            fill(&s, 9 * ppn, ppn, 0, ports);
+            for (unsigned r = 0; r < 9 * ppn; r++)
+                assert_int_equal(
+                    count(&alltoall_smp_direct, &s, args, r, DCOLL_PUT),
+                    8 / ppn + (r % ppn < 8 % ppn));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_refused_on_two_nodes),
         cmocka_unit_test(test_small_blocks_travel_in_lines),
         cmocka_unit_test(test_puts_of_masters),
+        cmocka_unit_test(test_messages_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
