@@ -46,6 +46,7 @@
     USE(allgather_smp_direct)                                                  \
     USE(allgather_smp_bruck)                                                   \
     USE(alltoall_smp_direct)                                                   \
+    USE(alltoall_smp_bruck)                                                    \
     /* multi-connection (seed 002, section 5) */                               \
     USE(allgather_mc_single)                                                   \
     USE(allgather_mc_single_ring)                                              \
@@ -58,12 +59,13 @@
 #define DCOLL_IRREGULAR_LIST(USE)                                              \
     USE(alltoallv_shm)                                                         \
     USE(alltoallv_direct)                                                      \
-    USE(alltoallv_a1) USE(alltoallv_a1_n1) USE(alltoallv_a1_n2)                \
-        USE(alltoallv_a2) USE(alltoallv_a2_n1) USE(alltoallv_a2_n2)            \
-            USE(alltoallv_a3) USE(alltoallv_a3_n1) USE(alltoallv_a3_n2)        \
-                USE(alltoallv_mesh) USE(alltoallv_mesh_n1)                     \
-                    USE(alltoallv_mesh_n2) USE(alltoallv_a4)                   \
-                        USE(alltoallv_a4_n1) USE(alltoallv_a4_n2)
+    USE(alltoallv_a1)                                                          \
+    USE(alltoallv_a1_n1) USE(alltoallv_a1_n2) USE(alltoallv_a2)                \
+        USE(alltoallv_a2_n1) USE(alltoallv_a2_n2) USE(alltoallv_a3)            \
+            USE(alltoallv_a3_n1) USE(alltoallv_a3_n2) USE(alltoallv_mesh)      \
+                USE(alltoallv_mesh_n1) USE(alltoallv_mesh_n2)                  \
+                    USE(alltoallv_a4) USE(alltoallv_a4_n1)                     \
+                        USE(alltoallv_a4_n2)
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)

@@ -25,6 +25,7 @@ static const dcoll_algorithm_t *const smp[] = {
     &allgather_smp_direct,
     &allgather_smp_bruck,
     &alltoall_smp_direct,
+    &alltoall_smp_bruck,
 };
 
 typedef void look(const dcoll_algorithm_t *algorithm,

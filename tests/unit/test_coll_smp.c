@@ -30,6 +30,7 @@ static const dcoll_algorithm_t *const many_nodes[] = {
     &allgather_smp_direct,
     &allgather_smp_bruck,
     &alltoall_smp_direct,
+    &alltoall_smp_bruck,
     &allgather_mc_single,
     &allgather_mc_single_ring,
     &allgather_mc_gather,
