@@ -4,6 +4,7 @@
 #include "coll/run/call.h"
 
 #define IN_PLACE_BIT 0x40000000u
+#define LABELLED_BIT 0x20000000u
 
 static unsigned count(const dcoll_algorithm_t *const *list)
 {
@@ -36,33 +37,39 @@ static unsigned algorithm_index(const dcoll_algorithm_t *algorithm)
 struct call call_of(const dcoll_args_t *args,
                     const dcoll_algorithm_t *algorithm, bool prepares)
 {
+    const dcoll_traffic_t *t = args->traffic;
     return (struct call){
         .what = 1 + algorithm_index(algorithm) +
                 (args->in_place ? IN_PLACE_BIT : 0) +
+                (t && t->labelled ? LABELLED_BIT : 0) +
                 (prepares ? CALL_PREPARES : 0),
-        .root = args->traffic ? (uint32_t)args->traffic->element : args->root,
-        .bytes = args->traffic ? args->traffic->max_rank : args->bytes,
+        .root = t ? (uint32_t)t->element : args->root,
+        .bytes = t ? t->max_rank : args->bytes,
+        .pair = t ? t->max_pair : 0,
     };
 }
 
 bool call_same(const struct call *a, const struct call *b)
 {
-    return a->what == b->what && a->root == b->root && a->bytes == b->bytes;
+    return a->what == b->what && a->root == b->root && a->bytes == b->bytes &&
+           a->pair == b->pair;
 }
 
 void call_text(const struct call *call, char *text, size_t size)
 {
-    unsigned index = (call->what & ~(CALL_PREPARES | IN_PLACE_BIT)) - 1;
-    const dcoll_algorithm_t *a = algorithm_at(index);
+    const unsigned bits = CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT;
+    const dcoll_algorithm_t *a = algorithm_at((call->what & ~bits) - 1);
     const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
     if (!a)
         snprintf(text, size, "nothing known");
     else if (a->collective == DCOLL_ALLTOALLV)
         snprintf(text, size,
-                 "%salltoallv of at most %llu elements of %u bytes a rank, "
-                 "algorithm %s",
-                 prepares, (unsigned long long)call->bytes, call->root,
-                 a->name);
+                 "%s%s of at most %llu elements of %u bytes a rank, %llu a "
+                 "pair, algorithm %s",
+                 prepares,
+                 call->what & LABELLED_BIT ? "alltoallv" : "alltoall_elements",
+                 (unsigned long long)call->bytes, call->root,
+                 (unsigned long long)call->pair, a->name);
     else
         snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
                  prepares, dcoll_collective_name(a->collective),

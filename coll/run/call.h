@@ -8,9 +8,11 @@
 #define CALL_PREPARES 0x80000000u /* in what: a preparation, not a start */
 
 struct call {
-    uint32_t what; /* collective, algorithm, in place, prepares: 0 none */
-    uint32_t root;
-    uint64_t bytes;
+    uint32_t what;  /* collective, algorithm, in place, labelled, prepares: 0
+                       none */
+    uint32_t root;  /* irregular: bytes of an element */
+    uint64_t bytes; /* irregular: max_rank, … */
+    uint64_t pair;  /* … and max_pair */
 };
 
 struct call call_of(const dcoll_args_t *args,

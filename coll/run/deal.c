@@ -118,6 +118,15 @@ static void open_buckets(const struct dealer *x)
     }
 }
 
+static int fail_room(const dcoll_request_t *q, uint32_t dst)
+{
+    return team_fail(q->team, DRAIL_EINVAL,
+                     "%s: no room for what is for rank %u: a rank sends, or "
+                     "receives, more than the bound max_rank, which is %llu",
+                     q->algorithm->name, dst,
+                     (unsigned long long)q->traffic.max_rank);
+}
+
 /* The first `count` elements of the parcel. */
 static int append(const struct dealer *x, unsigned bucket,
                   const struct parcel *parcel, uint32_t count)
@@ -128,7 +137,7 @@ static int append(const struct dealer *x, unsigned bucket,
     size_t label = t->labelled ? BUNDLE_RUN : 0;
     size_t bytes = label + count * t->element;
     if (bytes > x->deal->stride - head->bytes)
-        return fail_malformed(x->q);
+        return fail_room(x->q, parcel->run.dst);
     if (label) {
         struct bundle_run run = parcel->run;
         run.count = count;

@@ -254,6 +254,13 @@ int elements_judge(const dcoll_request_t *q)
                              (unsigned long long)came);
         total += came;
     }
+    uint64_t bound = q->traffic.max_rank;
+    if (bound && total > bound)
+        return team_fail(q->team, DRAIL_EINVAL,
+                         "rank %u: %llu elements have come: the bound max_rank "
+                         "is %llu: nothing was written",
+                         q->team->rank, (unsigned long long)total,
+                         (unsigned long long)bound);
     if (e->recv_counts || total <= e->room)
         return 0;
     return team_fail(q->team, DRAIL_EINVAL,

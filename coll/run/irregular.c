@@ -81,12 +81,17 @@ static uint64_t power_of_two(uint64_t value)
     return power;
 }
 
+/* In place of counts, of which a rank has none that are right. */
+#define REFUSED UINT64_MAX
+
 /* What is to come, as the senders say: does the user expect it? */
 static int check_column(dcoll_team_t *team, const struct elements *e,
                         const uint64_t *column, struct demand *demand)
 {
     demand->received = 0;
     for (unsigned i = 0; i < team->shape.nranks; i++) {
+        if (column[i] == REFUSED)
+            continue;
         if (e->recv_counts && e->recv_counts[i] != column[i])
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u: recv_counts[%u] is %zu, but rank %u has "
@@ -138,8 +143,8 @@ static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
     uint64_t *column = w->column;
     struct demand d;
     int mine = elements_check(team, &w->elements, w->traffic.labelled, &d, row);
-    if (mine)
-        memset(row, 0, n * sizeof *row);
+    for (unsigned i = 0; mine && i < n; i++)
+        row[i] = REFUSED;
     int rc = dcoll_alltoall(team, row, column, sizeof *row);
     if (rc)
         return rc;

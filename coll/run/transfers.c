@@ -46,7 +46,7 @@ static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
     if (w->elements != count)
         return team_fail(q->team, DRAIL_EINVAL,
                          "rank %u: send_counts[%u] is %zu, but rank %u expects "
-                         "%llu elements: nothing was written",
+                         "%llu elements: none were sent",
                          q->team->rank, op->peer, count, op->peer,
                          (unsigned long long)w->elements);
     xfer->bytes = count * e->element;

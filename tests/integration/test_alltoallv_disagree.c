@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Irregular all-to-alls of which ranks say different things. */
+#include "alltoallv_scene.h"
+
+/* ------------------------------------------------------------ other calls ---
+ */
+
+/* Where its parts lie depends on the bound for a pair, too. */
+static void other_pair(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    c.max_rank = ROOM;
+    c.max_pair = r->rank == 1 ? EACH + 1 : EACH;
+    fails(&s, dcoll_alltoallv(s.team, &c), "3 a pair");
+    check(untouched(&s));
+    scene_close(&s);
+}
+
+/* Both have been prepared. */
+static void other_pair_again(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    c.max_rank = ROOM;
+    for (unsigned more = 0; more < 2; more++) {
+        c.max_pair = EACH + more;
+        check(dcoll_alltoallv(s.team, &c) == 0);
+    }
+    memset(s.recv, 0xa5, sizeof s.recv);
+    c.max_pair = r->rank == 1 ? EACH + 1 : EACH;
+    fails(&s, dcoll_alltoallv(s.team, &c), "3 a pair");
+    check(untouched(&s));
+    scene_close(&s);
+}
+
+/* With labels, and without. */
+static void other_interface(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    dcoll_elements_t e = uncounted(&s, "a4");
+    c.max_pair = c.max_rank = e.max_pair = e.max_rank = ROOM;
+    fails(&s,
+          r->rank == 1 ? dcoll_alltoall_elements(s.team, &e)
+                       : dcoll_alltoallv(s.team, &c),
+          "alltoall_elements");
+    check(untouched(&s));
+    scene_close(&s);
+}
+
+/* ----------------------------------------------------------- other counts ---
+ */
+
+/* Who is to get more than the bound for a rank learns that when it has come;
+ * the others do not, and the team goes on. */
+static void more_than_bound(struct rank *r)
+{
+    static const char *const names[] = {"a1", "a2-n1", "shm-alltoallv"};
+    struct scene s;
+    scene_open(&s, r);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        dcoll_alltoallv_t c = counted(&s, names[i]);
+        c.max_pair = c.max_rank = RANKS * EACH - 1;
+        c.recv_counts = NULL;
+        c.room = ROOM;
+        for (unsigned to = 0; to < RANKS; to++)
+            s.send_counts[to] = to ? 1 : EACH;
+        int rc = dcoll_alltoallv(s.team, &c);
+        if (r->rank == 0)
+            fails(&s, rc,
+                  "rank 0: 6 elements have come: the bound max_rank is 5");
+        else
+            check(rc == 0);
+        check(r->rank || untouched(&s));
+        works(&s, names[i]);
+    }
+    scene_close(&s);
+}
+
+/* On its way it may have no room: then that is said. */
+static void no_room_on_the_way(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "mesh");
+    c.max_pair = c.max_rank = EACH;
+    c.recv_counts = NULL;
+    c.room = ROOM;
+    for (unsigned to = 0; to < RANKS; to++)
+        s.send_counts[to] = to ? 0 : EACH;
+    fails(&s, dcoll_alltoallv(s.team, &c), "max_rank");
+    scene_close(&s);
+}
+
+/* One rank's error is said to be that one's, and no other rank's counts are
+ * wrong because of it. */
+static void whose_error(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    s.send_counts[2] = r->rank == 1 ? (size_t)-3 : EACH;
+    fails(&s, dcoll_alltoallv(s.team, &c),
+          r->rank == 1 ? "rank 1: send_counts[2] is -3" : "alltoallv: rank 1");
+    check(untouched(&s));
+    works(&s, "a4");
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"another bound for a pair", RANKS, other_pair, NULL, APART},
+    {"... of calls that are known", RANKS, other_pair_again, NULL, APART},
+    {"another interface", RANKS, other_interface, NULL, APART},
+    {"... of three nodes", RANKS, other_interface, NULL, APART | PPN(1)},
+    {"more than a rank's bound", RANKS, more_than_bound, NULL, APART},
+    {"no room on the way", RANKS, no_room_on_the_way, NULL, APART},
+    {"whose error it is", RANKS, whose_error, NULL, APART},
+};
+
+RUN_TESTS(tests)
