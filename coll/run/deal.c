@@ -191,15 +191,16 @@ static int deal_counted(const struct dealer *x)
 {
     const struct elements *e = &x->q->elements;
     unsigned n = x->q->team->shape.nranks, me = x->q->team->rank;
-    const unsigned char *next = e->send;
+    size_t next = 0;
     int rc = 0;
     for (unsigned j = 0; !rc && j < n; j++) {
-        const unsigned char *from =
-            e->send_displs ? e->send + e->send_displs[j] * e->element : next;
-        next = from + e->send_counts[j] * e->element;
-        struct parcel parcel = {{j, me, 0, (uint32_t)e->send_counts[j]}, from};
-        if (parcel.run.count)
-            rc = deal_parcel(x, &parcel);
+        uint32_t count = (uint32_t)e->send_counts[j];
+        if (!count)
+            continue; /* its place may be anywhere */
+        size_t at = e->send_displs ? e->send_displs[j] : next;
+        next = at + count;
+        rc = deal_parcel(
+            x, &(struct parcel){{j, me, 0, count}, e->send + at * e->element});
     }
     return rc;
 }

@@ -211,9 +211,9 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
     if (q->dealing.verdict)
         return 0;
     size_t bytes = offered(q, op->peer, table) * e->element;
-    unsigned char *to = e->recv + q->dealing.came[op->peer] * e->element;
     if (!bytes)
-        return 0;
+        return 0; /* its place may be anywhere */
+    unsigned char *to = e->recv + q->dealing.came[op->peer] * e->element;
     if (op->peer == me && q->traffic.labelled) {
         q->team->platform->copy(q->team->platform, to,
                                 e->send + elements_begin(e, me), bytes);
