@@ -205,7 +205,8 @@ int dcoll_free(dcoll_request_t *request);
  *  it; then it belongs to the team, which keeps it for later calls with the
  *  same arguments as long as it has room (dcoll_config_t.keep_bytes). Of equal
  *  calls, four may be under way: the next one completes the first and gets its
- *  handle, which then stands for the later call; both are still to be ended. */
+ *  handle, which then stands for the later call; both are still to be ended,
+ *  and are told of an error of either. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 

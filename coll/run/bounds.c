@@ -80,11 +80,12 @@ int bounds_check(dcoll_team_t *team, const struct elements *e,
     return 0;
 }
 
-/* Peers may reach other parts of SEND and RECV than at the start before. */
+/* Peers may reach other parts of SEND and RECV than at the start before; where
+ * they reach none, nothing is registered. */
 int bounds_renew(dcoll_request_t *q)
 {
     int rc = bounds_check(q->team, &q->elements, &q->traffic);
-    if (rc || (!q->schedule.shared && !q->algorithm->placed))
+    if (rc)
         return rc;
     rc = request_unbind(q);
     if (!rc)

@@ -34,18 +34,24 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 
 static int start(dcoll_request_t *q)
 {
+    struct dealing *d = &q->dealing;
     ledger_enter(q->team->ledger, &q->call);
-    q->dealing.verdict = 0;
+    if (q->handles && !d->owed)
+        d->owed = d->verdict;
+    d->verdict = 0;
     if (q->args.traffic)
         bounds_start(q);
     return ledger_settle(q->team, request_begin(q));
 }
 
-/* A wait or test has seen its end. */
+/* A wait or test has seen its end. All handles are told of an error. */
 static int ended(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
-    int verdict = q->dealing.verdict;
+    struct dealing *d = &q->dealing;
+    int verdict = d->owed ? d->owed : d->verdict;
+    if (q->handles <= 1)
+        d->owed = 0;
     int rc = q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
     return rc ? rc : verdict;
 }

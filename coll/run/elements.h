@@ -35,6 +35,8 @@ struct dealing {
     uint32_t *bucket;  /* by counter, or by destination: where it is dealt to */
     uint64_t *came;    /* by source */
     int verdict;       /* of this start: what does not fit is not delivered */
+    int owed;          /* the verdict of an earlier start, which the caller has
+                          not asked for yet */
     int refused;       /* OFFER: the call's own error, which all are told */
     bool pulled;       /* OFFER: peers read something from SEND */
 };

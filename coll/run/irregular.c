@@ -312,12 +312,9 @@ static int init(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
         rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
     if (rc)
         return rc;
-    rc = bind(q, &w);
-    if (rc)
-        request_destroy(q);
-    else
-        *out = q;
-    return rc;
+    q->elements = w.elements; /* which are read, and bound, at each start */
+    *out = q;
+    return 0;
 }
 
 static int check_call(dcoll_team_t *team, const void *call)
