@@ -56,9 +56,14 @@ static int read_rows(counts_t *c, FILE *file, char *why, size_t size)
         }
         row += n > 0;
     }
+    int error = errno;
     free(text);
     if (n < 0)
         return -1;
+    if (!feof(file)) {
+        snprintf(why, size, "%s", strerror(error));
+        return -1;
+    }
     if (row < c->ranks)
         snprintf(why, size, "the file ends after line %u, with %u of them",
                  line, row);

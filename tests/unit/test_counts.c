@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bench/counts: the patterns of irregular all-to-all, and files of counts. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,13 +139,23 @@ static void test_file(void **state)
     }
 }
 
+/* Opened, but there is nothing to read. */
+static void test_directory(void **state)
+{
+    char why[128] = "";
+    counts_t c = {COUNTS_FILE, .ranks = 2};
+    (void)state;
+    assert_int_equal(counts_read(&c, "/tmp", why, sizeof why), -1);
+    assert_string_equal(why, strerror(EISDIR));
+    free(c.file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spike),
-        cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_others),
-        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_spike),     cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_others),    cmocka_unit_test(test_file),
+        cmocka_unit_test(test_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
