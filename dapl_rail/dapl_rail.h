@@ -240,7 +240,8 @@ typedef struct drail_config {
                                           them, a shorter one takes one in
                                           turn; two-sided messages and atomics
                                           keep to the first */
-    size_t eager_bytes;              /**< longer sends use rendezvous */
+    size_t eager_bytes;              /**< longer sends use rendezvous, longer
+                                          puts RDMA; see DRAIL_EAGER */
     unsigned depth;         /**< receives posted, and messages that a peer
                                  may have under way, per EP; less
                                  (see drail_config_of) where there are more
@@ -645,6 +646,12 @@ typedef enum drail_flags {
                               DRAIL_EAGAIN, and nothing is started, if the peer
                               has no credit left or a queue of DTOs has no
                               room */
+    DRAIL_EAGER = 8,     /**< with DRAIL_NOTIFY: where data move only while
+                              the target polls (is_polled), up to eager_bytes
+                              may travel with the notification. They are there
+                              when it is delivered, not before; the put is
+                              complete at once, its source free, and a fence
+                              does not wait for it */
 } drail_flags_t;
 /** Flag of drail_put and drail_get: a message too short to be striped goes over
  *  this rail, if it reaches the peer. Engine single takes its own all the

@@ -147,8 +147,8 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (!peer)
         return rc;
     if (!xfer || flags / DRAIL_ON_RAIL(0) > t->nrails ||
-        flags % DRAIL_ON_RAIL(0) &
-            ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS | DRAIL_NOWAIT))
+        flags % DRAIL_ON_RAIL(0) & ~(unsigned)(DRAIL_NOTIFY | DRAIL_ALL_RAILS |
+                                               DRAIL_NOWAIT | DRAIL_EAGER))
         return fail(t, DRAIL_EINVAL, "drail_put: flags 0x%x", flags);
     rc = xfer_check(t, xfer);
     if (rc)

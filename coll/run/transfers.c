@@ -3,14 +3,15 @@
 #include "coll/run/notes.h"
 #include "coll/run/transfers.h"
 
-/* Without credit of the peer nothing is started: who waits for it takes what
+/* Who waits for the notification alone looks at the data.
+ * Without credit of the peer nothing is started: who waits for it takes what
  * comes meanwhile, as the peer may himself be waiting for credit. */
 static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
                unsigned flags, dcoll_tag_t tag, drail_req_t *req)
 {
-    int rc =
-        drail_put(q->team->rail, peer, xfer,
-                  flags | DRAIL_NOTIFY | DRAIL_NOWAIT, note_id(q, tag), req);
+    int rc = drail_put(q->team->rail, peer, xfer,
+                       flags | DRAIL_NOTIFY | DRAIL_NOWAIT | DRAIL_EAGER,
+                       note_id(q, tag), req);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 

@@ -40,10 +40,12 @@ void link_unreserve(struct link *link)
     link->reserved--;
 }
 
+/* What is sent for a put counts as the put's. */
 static int post_message(struct link *link, struct wire *wire,
-                        const void *payload, size_t bytes,
-                        const struct completion *done)
+                        const struct wire_put *put, const void *payload,
+                        size_t bytes, const struct completion *done)
 {
+    size_t head = sizeof *wire;
     if (!link_room(link))
         return DRAIL_EAGAIN; /* before the bytes are copied */
     unsigned depth = link->rail->owner->cfg.depth;
@@ -51,12 +53,16 @@ static int post_message(struct link *link, struct wire *wire,
         link->buffers + (link->nslots + link->next) * link->slot_bytes;
     wire->credits = (uint16_t)link->owed;
     memcpy(slot, wire, sizeof *wire);
+    if (put) {
+        memcpy(slot + head, put, sizeof *put);
+        head += sizeof *put;
+    }
     if (bytes)
-        job_copy(link->rail->owner->job, slot + sizeof *wire, payload, bytes);
+        job_copy(link->rail->owner->job, slot + head, payload, bytes);
     struct dto d = {
         .verb = VERB_SEND,
         .local = {.virtual_address = (uintptr_t)slot,
-                  .segment_length = (DAT_SEG_LENGTH)(sizeof *wire + bytes),
+                  .segment_length = (DAT_SEG_LENGTH)(head + bytes),
                   .lmr_context = link->lmr_context},
     };
     int rc = link_post(link, &d, done);
@@ -65,14 +71,23 @@ static int post_message(struct link *link, struct wire *wire,
     link->next = link->next + 1 < depth ? link->next + 1 : 0;
     link->owed = 0;
     link->rail->stats.sends++;
-    link->rail->stats.send_bytes += bytes;
+    link->rail->stats.send_bytes += put ? 0 : bytes;
     return 0;
 }
 
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done)
 {
-    int rc = post_message(link, wire, payload, bytes, done);
+    int rc = post_message(link, wire, NULL, payload, bytes, done);
+    if (!rc)
+        link->reserved--;
+    return rc;
+}
+
+int link_send_put(struct link *link, struct wire *wire,
+                  const struct wire_put *put, const void *payload, size_t bytes)
+{
+    int rc = post_message(link, wire, put, payload, bytes, NULL);
     if (!rc)
         link->reserved--;
     return rc;
@@ -107,11 +122,11 @@ void link_pay(struct link *link)
     for (unsigned i = 0; i < REPLIES; i++) {
         struct reply *reply = &link->replies[i];
         if (reply->due && has_room(link))
-            reply->due = post_message(link, &reply->wire, reply->data,
+            reply->due = post_message(link, &reply->wire, NULL, reply->data,
                                       reply->bytes, NULL) != 0;
     }
     if (link->owed >= link->rail->owner->cfg.depth / 2 && has_room(link))
-        post_message(link, &wire, NULL, 0, NULL);
+        post_message(link, &wire, NULL, NULL, 0, NULL);
 }
 
 void link_owe(struct link *link)
@@ -153,7 +168,7 @@ bool link_settled(struct link *link)
     /* the last DTOs are suppressed: one with an event tells of them */
     if (link->signalled != link->posted && has_room(link)) {
         struct wire wire = {.type = WIRE_CREDIT};
-        post_message(link, &wire, NULL, 0, &(struct completion){0});
+        post_message(link, &wire, NULL, NULL, 0, &(struct completion){0});
     }
     return false;
 }

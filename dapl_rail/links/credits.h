@@ -6,6 +6,7 @@
 #include "dapl_rail/links/link.h"
 
 struct dto;
+struct wire_put;
 
 /* A credit and a send slot for one message: 0, DRAIL_EAGAIN when there is
  * none now, or an error. */
@@ -16,6 +17,10 @@ void link_unreserve(struct link *link);
  * room in the queue, and it is still reserved. */
 int link_send(struct link *link, struct wire *wire, const void *payload,
               size_t bytes, const struct completion *done);
+/* The same with a put, which goes before the payload. */
+int link_send_put(struct link *link, struct wire *wire,
+                  const struct wire_put *put, const void *payload,
+                  size_t bytes);
 /* Posts an RDMA write that is at the same time the message which
  * link_reserve() was for: so many bits of it. DRAIL_EAGAIN as above. */
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,

@@ -29,7 +29,8 @@ size_t slot_bytes(const drail_t *t)
     size_t payload = t->cfg.eager_bytes;
     if (payload < sizeof(drail_key_t))
         payload = sizeof(drail_key_t);
-    return (sizeof(struct wire) + payload + 63) & ~(size_t)63;
+    return (sizeof(struct wire) + sizeof(struct wire_put) + payload + 63) &
+           ~(size_t)63;
 }
 
 static int slot_post(struct slot *slot)

@@ -14,6 +14,7 @@ enum wire_type {
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
     WIRE_CREDIT, /* nothing but credits */
+    WIRE_PUT,    /* a notification, with its put: struct wire_put, the data */
     WIRE_TYPES,
     /* of no link, or for another one than that which brings them; carrier.h */
     WIRE_IMMED,  /* its RDMA write with this immediate data in id has come */
@@ -43,6 +44,13 @@ struct wire {
 #define IMMED_CREDIT_BITS 4
 #define IMMED_CREDITS     ((1u << IMMED_CREDIT_BITS) - 1)
 #define IMMED_NOTE_BITS   (32 - IMMED_CREDIT_BITS)
+
+/* The bytes that follow are for there. */
+struct wire_put {
+    uint64_t address;
+    uint32_t rmr_context; /* of the rail of the link that it is sent on */
+    uint32_t unused;
+};
 
 struct wire_atomic {
     uint16_t op;

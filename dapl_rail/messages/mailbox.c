@@ -8,6 +8,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/messages/remote_atomic.h"
@@ -49,6 +50,7 @@ const struct link_handlers mailbox_handlers = {
     .arrived =
         {
             [WIRE_NOTIFY] = note_arrived,
+            [WIRE_PUT] = eager_put_arrived,
             [WIRE_EAGER] = message_arrived,
             [WIRE_RENDEZVOUS] = message_arrived,
             [WIRE_WITHDRAWN] = message_withdrawn,

@@ -32,14 +32,19 @@ int note_owed(drail_t *t, void *arg, uint32_t *owed)
     return atomic_load_explicit(&w->peer->error, memory_order_relaxed);
 }
 
+struct wire note_wire(const struct note *note, enum wire_type type)
+{
+    return (struct wire){.type = (uint8_t)type,
+                         .parts = (uint8_t)__builtin_popcount(note->eps),
+                         .id = note->id,
+                         .seq = note->seq,
+                         .rails = (uint16_t)note->rails};
+}
+
 int note_send(struct link *link, const struct note *note,
               const struct completion *done)
 {
-    struct wire wire = {.type = WIRE_NOTIFY,
-                        .parts = (uint8_t)__builtin_popcount(note->eps),
-                        .id = note->id,
-                        .seq = note->seq,
-                        .rails = note->rails};
+    struct wire wire = note_wire(note, WIRE_NOTIFY);
     return link_send(link, &wire, NULL, 0, done);
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/links/wire.h"
 
 struct completion;
 struct link;
@@ -22,6 +23,8 @@ struct note_wait {
     uint32_t rails; /* expected as long as no part has come */
 };
 int note_owed(drail_t *t, void *arg, uint32_t *owed);
+/* The header of its message. */
+struct wire note_wire(const struct note *note, enum wire_type type);
 /* Sends the rail's part of a notification; a credit has been reserved.
  * DRAIL_EAGAIN: no room. */
 int note_send(struct link *link, const struct note *note,

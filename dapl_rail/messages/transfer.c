@@ -13,6 +13,7 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/rdma.h"
 #include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
 #include "dapl_rail/stripe/timing.h"
@@ -54,7 +55,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->reach = peer_reach(peer);
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
-    x->threads = false;
+    x->threads = x->eager = false;
     x->req = NULL;
     x->message = NULL;
     for (unsigned r = 0; r < peer->owner->nrails; r++) {
@@ -71,6 +72,16 @@ static bool under_way(const struct peer *peer)
         if (link->retired < link->fence_at)
             return true;
     return false;
+}
+
+/* Where the target's processor moves the data anyway, one message is less to do
+ * than a write and a notification, and need not be acknowledged by itself. */
+static bool may_be_eager(const drail_t *t, const struct transfer *x)
+{
+    uint32_t others = x->data & (x->data - 1), eps = x->note.eps;
+    return x->data && !others && !(eps & (eps - 1)) && !x->message &&
+           x->xfer->bytes <= t->cfg.eager_bytes &&
+           t->rails[__builtin_ctz(x->data)].info.is_polled;
 }
 
 void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
@@ -91,12 +102,14 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
     x->threads = way.threads;
-    if (!way.timed)
-        return;
-    if (!under_way(x->peer))
+    if (way.timed && !under_way(x->peer))
         t->timing->gap = false;
-    x->message = timing_start(t, &way, x->xfer->bytes, x->data,
-                              (unsigned)__builtin_popcount(x->note.eps), start);
+    if (way.timed)
+        x->message =
+            timing_start(t, &way, x->xfer->bytes, x->data,
+                         (unsigned)__builtin_popcount(x->note.eps), start);
+    x->eager =
+        flags & DRAIL_EAGER && flags & DRAIL_NOTIFY && may_be_eager(t, x);
 }
 
 static void account(struct rail *rail, enum verb verb, size_t bytes)
@@ -132,6 +145,14 @@ static int post_data(struct link *link, struct transfer *x,
     return rc;
 }
 
+static int post_eager(struct link *link, struct transfer *x)
+{
+    int rc = eager_put_send(link, &x->note, x->xfer);
+    if (!rc)
+        account(link->rail, VERB_WRITE, x->xfer->bytes);
+    return rc;
+}
+
 /* Data with a notification, which comes with them or after them. */
 static int post_notified(struct link *link, struct transfer *x,
                          const struct completion *done)
@@ -163,6 +184,8 @@ static int transfer_ep(struct link *link, struct transfer *x)
         is_awaited(link->rail->owner, x) ? &all : NULL;
     if (!(x->data & bit))
         return note_send(link, &x->note, done);
+    if (x->eager)
+        return post_eager(link, x);
     all.bytes = part->chunk.bytes;
     all.message = x->message;
     all.start_ns = x->message ? part->start_ns : 0;
@@ -254,9 +277,9 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 
 static void transfer_request(struct transfer *x, struct req *req)
 {
-    x->req = req;
+    x->req = x->eager ? NULL : req;
     if (req)
-        req_start(req, x->peer, x->data | x->note.rails,
+        req_start(req, x->peer, x->eager ? 0 : x->data | x->note.rails,
                   (unsigned)__builtin_popcount(x->note.eps));
 }
 

@@ -24,6 +24,7 @@ struct transfer {
     uint32_t reach;   /* rails that it may take */
     uint32_t data;    /* rails with a chunk */
     bool threads;     /* as in struct work */
+    bool eager;       /* it travels with its notification */
     struct note note; /* rails 0: none */
     struct req *req;
     struct message *message; /* NULL: not timed */

@@ -75,6 +75,11 @@ static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
         wire->bytes = BYTES;
         memcpy(body, &key[MAD], sizeof key[MAD]);
         return sizeof *wire + sizeof key[MAD];
+    case WIRE_PUT:
+        *(struct wire_put *)body = (struct wire_put){
+            .rmr_context = key[ME].rmr_context[0], .address = key[ME].address};
+        return sizeof *wire + sizeof(struct wire_put) +
+               input_byte(in) % (EAGER + 1);
     case WIRE_ATOMIC:
     case WIRE_ATOMIC_REPLY:
         *(struct wire_atomic *)body =

@@ -139,7 +139,9 @@ static inline void script_run(struct rank *r, const struct script *s,
     static const size_t sizes[] = {8, STRIPED, 3000, 2 * STRIPED + 7};
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint32_t id = turn * 16 + 2 * i;
-        puts_cross(r, s, sizes[i], i % 2 ? DRAIL_ALL_RAILS : 0, id);
+        puts_cross(r, s, sizes[i],
+                   (i % 2 ? DRAIL_ALL_RAILS : 0) | (turn % 2 ? DRAIL_EAGER : 0),
+                   id);
         messages(r, s, i % 2 ? STRIPED : 1000, id); /* announced, or eager */
         get_back(r, s, sizes[i], id);
         both_have_read(r, id + 1);

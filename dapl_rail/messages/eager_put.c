@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One message instead of an RDMA write, what notifies of it and what tells that
+ * it is there: its bytes are copied into a send slot, where they stay until the
+ * peer has them, and there out of the receive.
+ */
+#include "dapl_rail/messages/eager_put.h"
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/wire.h"
+#include "dapl_rail/memory/region.h"
+#include "dapl_rail/messages/note.h"
+#include "dapl_rail/rails/rail.h"
+
+int eager_put_send(struct link *link, const struct note *note,
+                   const drail_xfer_t *xfer)
+{
+    struct wire wire = note_wire(note, WIRE_PUT);
+    const struct wire_put put = {
+        .address = xfer->remote->address + xfer->remote_offset,
+        .rmr_context = xfer->remote->rmr_context[link->rail->index],
+    };
+    return link_send_put(link, &wire, &put, xfer->local, xfer->bytes);
+}
+
+/* A peer may write what it might by RDMA. */
+const char *eager_put_arrived(struct slot *slot)
+{
+    const struct rail *rail = slot->link->rail;
+    const struct wire_put *put =
+        (const struct wire_put *)(slot->data + sizeof(struct wire));
+    size_t head = sizeof(struct wire) + sizeof *put;
+    if (slot->bytes < head)
+        return "length of a put";
+    size_t bytes = slot->bytes - head;
+    if (!key_grants(rail->owner, rail->index, put->rmr_context, put->address,
+                    bytes, DRAIL_ACCESS_REMOTE_WRITE))
+        return "key of a put";
+    job_copy(rail->owner->job, (void *)(uintptr_t)put->address, put + 1, bytes);
+    return note_arrived(slot);
+}
