@@ -15,7 +15,8 @@ int dealing_open(struct dealing *d, unsigned nranks)
     d->counter = calloc(nranks, sizeof *d->counter);
     d->bucket = calloc(nranks, sizeof *d->bucket);
     d->came = calloc(nranks, sizeof *d->came);
-    return d->counter && d->bucket && d->came ? 0 : DRAIL_ENOMEM;
+    d->offers = calloc(nranks, sizeof *d->offers);
+    return d->counter && d->bucket && d->came && d->offers ? 0 : DRAIL_ENOMEM;
 }
 
 void dealing_close(struct dealing *d)
@@ -23,6 +24,7 @@ void dealing_close(struct dealing *d)
     free(d->counter);
     free(d->bucket);
     free(d->came);
+    free(d->offers);
 }
 
 size_t bundle_length(const unsigned char *bundle, size_t room)

@@ -252,7 +252,7 @@ int elements_judge(const dcoll_request_t *q)
                              "sent %llu elements: nothing was written",
                              q->team->rank, i, e->recv_counts[i], i,
                              (unsigned long long)came);
-        total += came;
+        total = came > UINT64_MAX - total ? UINT64_MAX : total + came;
     }
     uint64_t bound = q->traffic.max_rank;
     if (bound && total > bound)

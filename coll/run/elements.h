@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "coll/build/offer.h"
 #include "coll/schedule.h"
 
 struct dcoll_request;
@@ -34,11 +35,12 @@ struct dealing {
     uint32_t *counter; /* by destination: of DISTRIBUTE, less than the period */
     uint32_t *bucket;  /* by counter, or by destination: where it is dealt to */
     uint64_t *came;    /* by source */
-    int verdict;       /* of this start: what does not fit is not delivered */
-    int owed;          /* the verdict of an earlier start, which the caller has
-                          not asked for yet */
-    int refused;       /* OFFER: the call's own error, which all are told */
-    bool pulled;       /* OFFER: peers read something from SEND */
+    struct offer *offers; /* by source: EXPECT, what it has for this rank */
+    int verdict; /* of this start: what does not fit is not delivered */
+    int owed;    /* the verdict of an earlier start, which the caller has
+                    not asked for yet */
+    int refused; /* OFFER: the call's own error, which all are told */
+    bool pulled; /* OFFER: peers read something from SEND */
 };
 
 /* Not labelled: elements in send, and whom one of them is for. */

@@ -135,50 +135,69 @@ int offer_elements(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* ----------------------------------------------------------- expecting --- */
 
-/* What a rank has for this one. Its own part is in no table if there are
- * counts. */
-static uint64_t offered(const dcoll_request_t *q, unsigned from,
-                        unsigned char *table)
+/* Has the rank something to offer, of the same elements? */
+static int check_head(const dcoll_request_t *q, unsigned from,
+                      const struct offer_head *head)
 {
-    unsigned me = q->team->rank;
-    return from == me && q->traffic.labelled ? q->elements.send_counts[me]
-                                             : entries(table)[me].elements;
+    if (head->error)
+        return team_fail(q->team, (int)head->error, "alltoallv: rank %u: %s",
+                         from, drail_strerror((int)head->error));
+    if (head->element != q->elements.element)
+        return team_fail(q->team, DRAIL_EINVAL,
+                         "alltoallv: elements of rank %u have %zu bytes, "
+                         "those of rank %u %llu",
+                         q->team->rank, q->elements.element, from,
+                         (unsigned long long)head->element);
+    return 0;
 }
 
-/* Has each rank something to offer, of the same elements? */
-static int check_heads(const dcoll_request_t *q, unsigned char *tables,
-                       size_t stride)
+/* Are these elements within a table of so much room? What stays in SEND is
+ * looked at by the transport. */
+static bool is_within(const dcoll_request_t *q, const struct offer *offer,
+                      size_t room)
 {
-    for (unsigned r = 0; r < q->team->shape.nranks; r++) {
-        const struct offer_head *head =
-            (const struct offer_head *)(tables + r * stride);
-        if (head->error)
-            return team_fail(q->team, (int)head->error,
-                             "alltoallv: rank %u: %s", r,
-                             drail_strerror((int)head->error));
-        if (head->element != q->elements.element)
-            return team_fail(q->team, DRAIL_EINVAL,
-                             "alltoallv: elements of rank %u have %zu bytes, "
-                             "those of rank %u %llu",
-                             q->team->rank, q->elements.element, r,
-                             (unsigned long long)head->element);
-    }
-    return 0;
+    size_t element = q->elements.element;
+    if (offer->elements > PTRDIFF_MAX / element)
+        return false;
+    return offer->at & OFFER_PULL ||
+           (offer->at <= room && offer->elements * element <= room - offer->at);
+}
+
+/* What a rank's table has for this one. Whoever may write there may do so at
+ * any time: it is read once. Its own part is in no table if there are counts.
+ */
+static int expect_from(dcoll_request_t *q, unsigned from, unsigned char *table,
+                       size_t room)
+{
+    unsigned me = q->team->rank;
+    struct offer *offer = &q->dealing.offers[from];
+    int rc = check_head(q, from, (const struct offer_head *)table);
+    if (rc)
+        return rc;
+    if (from == me && q->traffic.labelled)
+        *offer = (struct offer){q->elements.send_counts[me], 0};
+    else
+        memcpy(offer, &entries(table)[me], sizeof *offer);
+    q->dealing.came[from] = offer->elements;
+    return is_within(q, offer, from == me ? SIZE_MAX : room)
+               ? 0
+               : team_fail(q->team, DRAIL_EINVAL,
+                           "alltoallv: rank %u offers rank %u %llu elements, "
+                           "which are not in its table",
+                           from, me, (unsigned long long)offer->elements);
 }
 
 int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const dcoll_deal_t *deal = &q->schedule.deals[op->deal];
     unsigned char *tables = address(q, op->src);
-    q->dealing.verdict = q->dealing.refused
-                             ? q->dealing.refused
-                             : check_heads(q, tables, deal->stride);
-    if (q->dealing.verdict)
-        return 0;
-    for (unsigned r = 0; r < q->team->shape.nranks; r++)
-        q->dealing.came[r] = offered(q, r, tables + r * deal->stride);
-    q->dealing.verdict = elements_judge(q);
-    if (!q->dealing.verdict)
+    int *verdict = &q->dealing.verdict;
+    *verdict = q->dealing.refused;
+    for (unsigned r = 0; !*verdict && r < q->team->shape.nranks; r++)
+        *verdict = expect_from(q, r, tables + r * deal->stride, deal->stride);
+    if (!*verdict)
+        *verdict = elements_judge(q);
+    if (!*verdict)
         elements_place(q);
     return 0;
 }
@@ -186,8 +205,7 @@ int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 /* -------------------------------------------------------------- picking --- */
 
 /* Where the kernel does not let ranks read each other's memory: over a rail,
- * which may map it. The node's ranks trust each other as far as they can write
- * into the same memory: what an entry says is looked at once. */
+ * which may map it. */
 static int get(dcoll_request_t *q, const dcoll_op_t *op, uint64_t from,
                unsigned char *to, size_t bytes)
 {
@@ -205,25 +223,24 @@ static int get(dcoll_request_t *q, const dcoll_op_t *op, uint64_t from,
 
 int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    unsigned me = q->team->rank;
-    unsigned char *table = address(q, op->src);
+    const struct drail_platform *p = q->team->platform;
     const struct elements *e = &q->elements;
+    const struct offer *offer = &q->dealing.offers[op->peer];
+    bool own = op->peer == q->team->rank && q->traffic.labelled;
     if (q->dealing.verdict)
         return 0;
-    size_t bytes = offered(q, op->peer, table) * e->element;
+    size_t count = own ? e->send_counts[op->peer] : offer->elements;
+    size_t bytes = count * e->element;
     if (!bytes)
         return 0; /* its place may be anywhere */
     unsigned char *to = e->recv + q->dealing.came[op->peer] * e->element;
-    if (op->peer == me && q->traffic.labelled) {
-        q->team->platform->copy(q->team->platform, to,
-                                e->send + elements_begin(e, me), bytes);
-        return 0;
-    }
-    uint64_t at = entries(table)[me].at;
-    if (at & OFFER_PULL)
-        return q->team->readable
-                   ? reach_read(q->team, op->peer, at & ~OFFER_PULL, to, bytes)
-                   : get(q, op, at & ~OFFER_PULL, to, bytes);
-    q->team->platform->copy(q->team->platform, to, table + at, bytes);
+    uint64_t at = offer->at & ~OFFER_PULL;
+    if (own)
+        p->copy(p, to, e->send + elements_begin(e, op->peer), bytes);
+    else if (offer->at == at)
+        p->copy(p, to, address(q, op->src) + at, bytes);
+    else
+        return q->team->readable ? reach_read(q->team, op->peer, at, to, bytes)
+                                 : get(q, op, at, to, bytes);
     return 0;
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables of offers that others can write: whatever a peer's table says, now or
+ * after it has been looked at, nothing outside of it is read and nothing
+ * outside of recv is written. The peer is played here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/offer.h"
+#include "coll/run/offer.h"
+
+enum { RANKS = 2, ELEMENT = 4, ROOM = 8, GUARD = 64, SECRET = 0x5e };
+
+static const size_t send_counts[RANKS] = {1, 2};
+static const unsigned node[] = {0, RANKS};
+static const unsigned char sent[3 * ELEMENT] = "aaaabbbbbbbb";
+
+/* Rank 0, what it receives with guards on both sides, and the peer's table. */
+struct scene {
+    dcoll_team_t team;
+    struct drail_platform platform;
+    dcoll_request_t q;
+    unsigned char recv[GUARD + ROOM * ELEMENT + GUARD];
+    unsigned char *memory; /* NODE, and behind it what is not to be read */
+    unsigned char *table;
+};
+
+static void copy(const struct drail_platform *p, void *dst, const void *src,
+                 size_t bytes)
+{
+    (void)p;
+    memcpy(dst, src, bytes);
+}
+
+static const dcoll_op_t *operation(const struct scene *s, dcoll_kind_t kind,
+                                   unsigned peer)
+{
+    const dcoll_op_t *op = s->q.schedule.ops;
+    while (op->kind != kind || (kind == DCOLL_PICK && op->peer != peer))
+        op++;
+    return op;
+}
+
+static void scene_open(struct scene *s)
+{
+    *s = (struct scene){.team.shape = {RANKS, 1, node, 1},
+                        .team.locals = RANKS,
+                        .team.platform = &s->platform};
+    dcoll_request_t *q = &s->q;
+    s->platform.copy = copy;
+    q->team = &s->team;
+    q->algorithm = &alltoallv_shm;
+    q->traffic = (dcoll_traffic_t){
+        .element = ELEMENT, .labelled = true, .pulled = SIZE_MAX};
+    q->args = (dcoll_args_t){
+        .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &q->traffic};
+    dcoll_generate(q->algorithm, &s->team.shape, &q->args, 0, &q->schedule);
+    assert_int_equal(q->schedule.error, 0);
+    assert_int_equal(dealing_open(&q->dealing, RANKS), 0);
+    s->memory = malloc(q->schedule.node_bytes + GUARD);
+    assert_non_null(s->memory);
+    memset(s->memory, SECRET, q->schedule.node_bytes + GUARD);
+    memset(s->recv, 0xa5, sizeof s->recv);
+    q->elements = (struct elements){.send = sent,
+                                    .recv = s->recv + GUARD,
+                                    .element = ELEMENT,
+                                    .send_counts = send_counts,
+                                    .room = ROOM};
+    q->base[DCOLL_NODE] = s->memory;
+    s->table = s->memory + operation(s, DCOLL_PICK, 1)->src.offset;
+}
+
+static void scene_close(struct scene *s)
+{
+    dealing_close(&s->q.dealing);
+    dcoll_schedule_free(&s->q.schedule);
+    free(s->memory);
+}
+
+static struct offer *peers_offer(const struct scene *s)
+{
+    return (struct offer *)(s->table + sizeof(struct offer_head));
+}
+
+/* The peer has so much for rank 0, there. */
+static void play_peer(struct scene *s, uint64_t elements, uint64_t at)
+{
+    *(struct offer_head *)s->table = (struct offer_head){0, ELEMENT};
+    *peers_offer(s) = (struct offer){elements, at};
+}
+
+static void look(struct scene *s)
+{
+    const dcoll_op_t *offer = operation(s, DCOLL_OFFER, 0);
+    assert_int_equal(offer_elements(&s->q, offer), 0);
+    assert_int_equal(offer_expect(&s->q, operation(s, DCOLL_EXPECT, 0)), 0);
+}
+
+static void take(struct scene *s)
+{
+    for (unsigned peer = 0; peer < RANKS; peer++)
+        assert_int_equal(offer_pick(&s->q, operation(s, DCOLL_PICK, peer)), 0);
+}
+
+static bool all(const unsigned char *bytes, size_t count, unsigned char value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != value)
+            return false;
+    return true;
+}
+
+static void check_guards(const struct scene *s)
+{
+    assert_true(all(s->recv, GUARD, 0xa5));
+    assert_true(all(s->recv + sizeof s->recv - GUARD, GUARD, 0xa5));
+}
+
+static size_t table_room(const struct scene *s)
+{
+    return s->q.schedule.node_bytes / RANKS;
+}
+
+/* A right one, to see that the others are refused for what they say. */
+static void test_right(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s);
+    size_t at = table_room(&s) - 2 * ELEMENT; /* up to the end */
+    play_peer(&s, 2, at);
+    memcpy(s.table + at, "ccccdddd", 2 * ELEMENT);
+    look(&s);
+    take(&s);
+    assert_int_equal(s.q.dealing.verdict, 0);
+    assert_memory_equal(s.recv + GUARD, "aaaaccccdddd", 3 * ELEMENT);
+    check_guards(&s);
+    scene_close(&s);
+}
+
+#define LAST_ELEMENT UINT64_MAX /* where only one has room */
+
+/* Refused: the error names the peer, and nothing is written. */
+static void refuses(uint64_t elements, uint64_t at)
+{
+    struct scene s;
+    scene_open(&s);
+    play_peer(&s, elements, at == LAST_ELEMENT ? table_room(&s) - ELEMENT : at);
+    look(&s);
+    take(&s);
+    assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+    assert_non_null(strstr(s.team.error.text, "rank"));
+    assert_true(all(s.recv, sizeof s.recv, 0xa5));
+    scene_close(&s);
+}
+
+static void test_beyond_the_table(void **state)
+{
+    (void)state;
+    refuses(2, LAST_ELEMENT);
+    refuses(2, (uint64_t)1 << 62);
+    refuses(2, UINT64_MAX >> 1);
+}
+
+/* Sums and products that wrap around fit everywhere. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    refuses(ROOM, 64);
+    refuses(UINT64_MAX, 64);
+    refuses(UINT64_MAX / ELEMENT + 1, 64);
+    refuses((uint64_t)1 << 63, 64);
+}
+
+/* What it has been told is what it takes, not what is said later. */
+static void test_changed_afterwards(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s);
+    play_peer(&s, 2, 64);
+    look(&s);
+    *peers_offer(&s) = (struct offer){ROOM + GUARD / ELEMENT, 64};
+    take(&s);
+    check_guards(&s);
+    assert_true(all(s.recv + GUARD + 3 * ELEMENT, (ROOM - 3) * ELEMENT, 0xa5));
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_beyond_the_table),
+        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_changed_afterwards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
