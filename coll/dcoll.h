@@ -231,7 +231,7 @@ dcoll_request_algorithm(const dcoll_request_t *request);
  *  calls took is communication, and waiting for others. Nanoseconds, since
  *  dcoll_times_begin(). */
 typedef struct dcoll_times {
-    uint64_t distribute_ns; /**< DISTRIBUTE, and OFFER within a node */
+    uint64_t distribute_ns; /**< DISTRIBUTE, and OFFER and PACK on a node */
     uint64_t collect_ns;    /**< COLLECT: elements into buckets by where they
                                  go */
     uint64_t deliver_ns;    /**< DELIVER: to their places in recv */

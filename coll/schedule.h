@@ -179,13 +179,19 @@ typedef enum dcoll_kind {
     DCOLL_DELIVER,    /**< the elements of all bundles of deals[deal], from src
                            on, to RECV: those of a sender follow each other */
 
-    /* Irregular, among the ranks of a node, through tables in NODE (offer.h) */
+    /* Irregular, through tables in NODE (offer.h) */
     DCOLL_OFFER,  /**< my table, and elements, to dst, in `bytes` of room. What
-                       has no room there is read from my SEND */
-    DCOLL_EXPECT, /**< looks at the tables of all, deals[deal] of them from src
-                       on: what is for me, and where it is to go */
-    DCOLL_PICK,   /**< what peer's table, src, offers me to RECV; from its SEND
-                       as a GET. Of myself from my own */
+                       is for my node and has no room is read from my SEND */
+    DCOLL_PACK,   /**< what the tables of my node, deals[deal] of them from src
+                       on, offer the ranks of peer's node, to the bundle dst in
+                       TEMP, with `bytes` of room */
+    DCOLL_EXPECT, /**< what is for me. Peer on another node: in the bundle src,
+                       which has come from there. Else in the tables of my node,
+                       deals[deal] of them from src on, at last: now it is known
+                       where everything is to go */
+    DCOLL_PICK,   /**< what peer offers me to RECV: in its table, or the bundle
+                       of its node, src, of `bytes` of room; from its SEND as a
+                       GET. Of myself from my own */
 } dcoll_kind_t;
 
 /** Buckets, or bundles, and how elements are dealt to them. */
@@ -215,7 +221,8 @@ typedef struct dcoll_op {
     uint16_t step;   /**< communication step of the k-port model, from 0: a
                           message needs none of the same step, nor of later
                           ones, to have come before */
-    unsigned peer;   /**< rank: PUT, GET, NOTIFY, WAIT, AWAIT */
+    unsigned peer;   /**< rank: PUT, GET, NOTIFY, WAIT, AWAIT, PACK, EXPECT,
+                          PICK */
     unsigned port;   /**< PUT, GET, NOTIFY: 0 … k-1, at both ends */
     unsigned flag;   /**< SIGNAL, AWAIT */
     unsigned lag;    /**< WAIT, AWAIT */
@@ -225,7 +232,7 @@ typedef struct dcoll_op {
     size_t bytes; /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
     bool offered; /**< AWAIT: passes if all of my elements are in NODE */
-    unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, EXPECT */
+    unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, PACK, EXPECT */
 } dcoll_op_t;
 
 /** One rank's part of a collective. */
@@ -281,9 +288,17 @@ void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
 /** The last operation, a PUT or COPY, is of a bundle. */
 void dcoll_add_sized(dcoll_schedule_t *s);
 void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room);
-void dcoll_add_expect(dcoll_schedule_t *s, dcoll_place_t src,
+/** For the ranks of @p peer's node. */
+void dcoll_add_pack(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
+                    const dcoll_deal_t *tables, dcoll_place_t dst, size_t room);
+/** @p me: the rank itself. */
+void dcoll_add_expect(dcoll_schedule_t *s, unsigned me, dcoll_place_t src,
                       const dcoll_deal_t *tables);
-void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src);
+/** A bundle of @p peer's node, which is another. */
+void dcoll_add_expect_bundle(dcoll_schedule_t *s, unsigned peer,
+                             dcoll_place_t src, size_t room);
+void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
+                    size_t room);
 /** AWAIT that is for those only who have offered something from SEND. */
 void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag);
 

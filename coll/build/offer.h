@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank offers those of its node in NODE: a head, a table with an entry
- * for each rank of the node, and elements. */
+/*
+ * What a rank offers in NODE: a head, a table with an entry for each rank, and
+ * elements. On its way to another node, in a bundle (bundle.h): the heads of
+ * all ranks of the node, each with the entries of the other node's ranks; then
+ * the elements.
+ */
 #ifndef DCOLL_OFFER_H
 #define DCOLL_OFFER_H
 
-#include <stdint.h>
+#include "bundle.h"
 
 struct offer_head {
     int64_t error;    /**< why it has nothing for anybody; 0: it has */
@@ -13,10 +17,30 @@ struct offer_head {
 
 struct offer {
     uint64_t elements;
-    uint64_t at; /**< bytes from the head on; with OFFER_PULL where it is in the
-                      rank's memory or, if that can't be read, in SEND */
+    uint64_t at; /**< bytes from the head, or the bundle's, on; with OFFER_PULL
+                      where it is in the rank's memory or, if that can't be
+                      read, in SEND */
 };
 
 #define OFFER_PULL ((uint64_t)1 << 63)
+
+/** Bytes of a head with so many entries. */
+static inline size_t offer_table(unsigned entries)
+{
+    return sizeof(struct offer_head) + entries * sizeof(struct offer);
+}
+
+/** Where a sender's head is in a bundle, and its entry for a receiver: both by
+ *  their numbers on their nodes. The elements are behind all heads. */
+static inline size_t offer_section(unsigned sender, unsigned receivers)
+{
+    return BUNDLE_HEAD + sender * offer_table(receivers);
+}
+
+static inline size_t offer_entry(unsigned sender, unsigned receivers,
+                                 unsigned receiver)
+{
+    return offer_section(sender, receivers) + offer_table(receiver);
+}
 
 #endif

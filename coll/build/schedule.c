@@ -43,6 +43,7 @@ const char *dcoll_kind_name(dcoll_kind_t kind)
         [DCOLL_COLLECT] = "COLLECT",
         [DCOLL_DELIVER] = "DELIVER",
         [DCOLL_OFFER] = "OFFER",
+        [DCOLL_PACK] = "PACK",
         [DCOLL_EXPECT] = "EXPECT",
         [DCOLL_PICK] = "PICK",
     };
@@ -240,20 +241,43 @@ void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room)
     add(s, (dcoll_op_t){.kind = DCOLL_OFFER, .dst = dst, .bytes = room});
 }
 
-void dcoll_add_expect(dcoll_schedule_t *s, dcoll_place_t src,
+void dcoll_add_pack(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
+                    const dcoll_deal_t *tables, dcoll_place_t dst, size_t room)
+{
+    if (keep_deal(s, tables))
+        add(s, (dcoll_op_t){.kind = DCOLL_PACK,
+                            .peer = peer,
+                            .src = src,
+                            .dst = dst,
+                            .bytes = room,
+                            .deal = s->ndeals - 1});
+}
+
+void dcoll_add_expect(dcoll_schedule_t *s, unsigned me, dcoll_place_t src,
                       const dcoll_deal_t *tables)
 {
     if (keep_deal(s, tables))
-        add(s, (dcoll_op_t){
-                   .kind = DCOLL_EXPECT, .src = src, .deal = s->ndeals - 1});
+        add(s, (dcoll_op_t){.kind = DCOLL_EXPECT,
+                            .peer = me,
+                            .src = src,
+                            .deal = s->ndeals - 1});
 }
 
-void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src)
+void dcoll_add_expect_bundle(dcoll_schedule_t *s, unsigned peer,
+                             dcoll_place_t src, size_t room)
+{
+    add(s, (dcoll_op_t){
+               .kind = DCOLL_EXPECT, .peer = peer, .src = src, .bytes = room});
+}
+
+void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
+                    size_t room)
 {
     add(s, (dcoll_op_t){.kind = DCOLL_PICK,
                         .peer = peer,
                         .src = src,
-                        .dst = dcoll_at(DCOLL_RECV, 0)});
+                        .dst = dcoll_at(DCOLL_RECV, 0),
+                        .bytes = room});
 }
 
 void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag)

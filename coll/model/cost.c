@@ -272,6 +272,7 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:
     case DCOLL_OFFER:
+    case DCOLL_PACK:
     case DCOLL_EXPECT:
     case DCOLL_PICK:
         break; /* dcoll_cost() has refused them */

@@ -86,7 +86,8 @@ static int connect_peers(dcoll_request_t *q)
         const dcoll_op_t *op = &q->schedule.ops[i];
         if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
             op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT ||
-            (op->kind == DCOLL_PICK && op->peer != q->team->rank))
+            (op->kind == DCOLL_PICK && op->peer != q->team->rank &&
+             op->peer - q->team->first < q->team->locals))
             rc = team_connect(q->team, op->peer);
     }
     return rc;

@@ -31,6 +31,7 @@ static int perform_local(dcoll_request_t *q, const dcoll_op_t *op)
 {
     return op->kind == DCOLL_DELIVER ? deliver_elements(q, op)
            : op->kind == DCOLL_OFFER ? offer_elements(q, op)
+           : op->kind == DCOLL_PACK  ? offer_pack(q, op)
                                      : deal_elements(q, op);
 }
 
@@ -70,6 +71,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:
     case DCOLL_OFFER:
+    case DCOLL_PACK:
         return perform_timed(q, op);
     case DCOLL_EXPECT:
         return offer_expect(q, op);

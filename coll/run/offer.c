@@ -12,19 +12,19 @@ static struct offer *entries(unsigned char *table)
     return (struct offer *)(table + sizeof(struct offer_head));
 }
 
-static size_t table_bytes(const dcoll_request_t *q)
+static bool on_my_node(const dcoll_team_t *team, unsigned rank)
 {
-    return sizeof(struct offer_head) +
-           q->team->shape.nranks * sizeof(struct offer);
+    return rank - team->first < team->locals;
 }
 
 /* ------------------------------------------------------------ offering --- */
 
 /* Is what is for that rank to be read from SEND? used: bytes of the room. */
-static bool is_pulled(const dcoll_request_t *q, size_t bytes, size_t used,
-                      size_t room)
+static bool is_pulled(const dcoll_request_t *q, unsigned to, size_t bytes,
+                      size_t used, size_t room)
 {
-    return bytes && (bytes >= q->traffic.pulled || bytes > room - used);
+    return bytes && on_my_node(q->team, to) &&
+           (bytes >= q->traffic.pulled || bytes > room - used);
 }
 
 static size_t begin_of(const struct elements *e, unsigned to, size_t next)
@@ -40,14 +40,14 @@ static void each_part(dcoll_request_t *q, size_t room, see_part *see, void *arg)
 {
     const struct elements *e = &q->elements;
     unsigned n = q->team->shape.nranks, me = q->team->rank;
-    size_t next = 0, used = table_bytes(q);
+    size_t next = 0, used = offer_table(n);
     for (unsigned to = 0; to < n; to++) {
         size_t at = begin_of(e, to, next);
         size_t bytes = e->send_counts[to] * e->element;
         next = at + bytes;
         if (to == me)
             continue;
-        bool pulled = is_pulled(q, bytes, used, room);
+        bool pulled = is_pulled(q, to, bytes, used, room);
         see(q, to, at, bytes, pulled, used, arg);
         used += pulled ? 0 : bytes;
     }
@@ -100,7 +100,7 @@ static void write_unlabelled(dcoll_request_t *q, unsigned char *table)
     const struct elements *e = &q->elements;
     struct offer *entry = entries(table);
     unsigned n = q->team->shape.nranks;
-    size_t count = elements_count(e), at = table_bytes(q);
+    size_t count = elements_count(e), at = offer_table(n);
     memset(entry, 0, n * sizeof *entry);
     for (size_t i = 0; i < count; i++)
         entry[elements_destination(e, e->send + i * e->element)].elements++;
@@ -151,53 +151,95 @@ static int check_head(const dcoll_request_t *q, unsigned from,
     return 0;
 }
 
-/* Are these elements within a table of so much room? What stays in SEND is
- * looked at by the transport. */
-static bool is_within(const dcoll_request_t *q, const struct offer *offer,
-                      size_t room)
+bool offer_is_within(const dcoll_request_t *q, unsigned other,
+                     const struct offer *offer, size_t room)
 {
     size_t element = q->elements.element;
     if (offer->elements > PTRDIFF_MAX / element)
         return false;
-    return offer->at & OFFER_PULL ||
-           (offer->at <= room && offer->elements * element <= room - offer->at);
+    if (offer->at & OFFER_PULL) /* the transport looks at its place */
+        return on_my_node(q->team, other);
+    return offer->at <= room && offer->elements * element <= room - offer->at;
 }
 
-/* What a rank's table has for this one. Whoever may write there may do so at
- * any time: it is read once. Its own part is in no table if there are counts.
- */
-static int expect_from(dcoll_request_t *q, unsigned from, unsigned char *table,
+/* What a rank's table, or a bundle, has for this one: a head, an entry, and
+ * elements in so much room. Whoever may write there may do so at any time: it
+ * is read once. */
+static int expect_from(dcoll_request_t *q, unsigned from,
+                       const unsigned char *head, const unsigned char *entry,
                        size_t room)
 {
-    unsigned me = q->team->rank;
     struct offer *offer = &q->dealing.offers[from];
-    int rc = check_head(q, from, (const struct offer_head *)table);
+    struct offer_head read;
+    memcpy(&read, head, sizeof read);
+    int rc = check_head(q, from, &read);
     if (rc)
         return rc;
-    if (from == me && q->traffic.labelled)
-        *offer = (struct offer){q->elements.send_counts[me], 0};
-    else
-        memcpy(offer, &entries(table)[me], sizeof *offer);
+    memcpy(offer, entry, sizeof *offer);
     q->dealing.came[from] = offer->elements;
-    return is_within(q, offer, from == me ? SIZE_MAX : room)
+    return offer_is_within(q, from, offer, room)
                ? 0
                : team_fail(q->team, DRAIL_EINVAL,
                            "alltoallv: rank %u offers rank %u %llu elements, "
                            "which are not in its table",
-                           from, me, (unsigned long long)offer->elements);
+                           from, q->team->rank,
+                           (unsigned long long)offer->elements);
 }
 
-int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
+/* Its own part is in no table if there are counts. */
+static int expect_own(dcoll_request_t *q, const unsigned char *table,
+                      size_t room)
+{
+    unsigned me = q->team->rank;
+    if (!q->traffic.labelled)
+        return expect_from(q, me, table, table + offer_table(me), room);
+    q->dealing.came[me] = q->elements.send_counts[me];
+    return 0;
+}
+
+static int expect_node(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const dcoll_deal_t *deal = &q->schedule.deals[op->deal];
-    unsigned char *tables = address(q, op->src);
+    const unsigned char *table = address(q, op->src);
+    unsigned first = q->team->first, me = q->team->rank;
+    int rc = q->dealing.refused;
+    for (unsigned i = 0; !rc && i < deal->fan; i++, table += deal->stride)
+        rc = first + i == me
+                 ? expect_own(q, table, deal->stride)
+                 : expect_from(q, first + i, table, table + offer_table(me),
+                               deal->stride);
+    return rc ? rc : elements_judge(q);
+}
+
+static int expect_bundle(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    const dcoll_team_t *team = q->team;
+    const dcoll_shape_t *shape = &team->shape;
+    unsigned senders = dcoll_shape_locals(shape, op->peer);
+    unsigned first = shape->node_begin[dcoll_shape_node(shape, op->peer)];
+    unsigned me = team->rank - team->first;
+    const unsigned char *bundle = address(q, op->src);
+    size_t bytes = bundle_length(bundle, op->bytes);
+    int rc = 0;
+    if (bytes < offer_section(senders, team->locals))
+        return team_fail(q->team, DRAIL_EINVAL,
+                         "%s: a malformed bundle has come from the node of "
+                         "rank %u",
+                         q->algorithm->name, first);
+    for (unsigned i = 0; !rc && i < senders; i++)
+        rc = expect_from(q, first + i, bundle + offer_section(i, team->locals),
+                         bundle + offer_entry(i, team->locals, me), bytes);
+    return rc;
+}
+
+/* That of the own node comes last. */
+int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
+{
     int *verdict = &q->dealing.verdict;
-    *verdict = q->dealing.refused;
-    for (unsigned r = 0; !*verdict && r < q->team->shape.nranks; r++)
-        *verdict = expect_from(q, r, tables + r * deal->stride, deal->stride);
+    bool last = on_my_node(q->team, op->peer);
     if (!*verdict)
-        *verdict = elements_judge(q);
-    if (!*verdict)
+        *verdict = last ? expect_node(q, op) : expect_bundle(q, op);
+    if (!*verdict && last)
         elements_place(q);
     return 0;
 }

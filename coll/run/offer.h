@@ -9,8 +9,14 @@
  * all of it goes to NODE. */
 size_t offer_extent(const dcoll_request_t *q);
 
+/* Are the elements that another rank has, or is to have, in so much room of
+ * NODE; or, on this node, in SEND? */
+bool offer_is_within(const dcoll_request_t *q, unsigned other,
+                     const struct offer *offer, size_t room);
+
 /* Operations: 0, DRAIL_EAGAIN, or an error. */
 int offer_elements(dcoll_request_t *q, const dcoll_op_t *op);
+int offer_pack(dcoll_request_t *q, const dcoll_op_t *op);
 int offer_expect(dcoll_request_t *q, const dcoll_op_t *op);
 int offer_pick(dcoll_request_t *q, const dcoll_op_t *op);
 

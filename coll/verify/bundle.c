@@ -94,8 +94,14 @@ bool verify_bundle(struct verifier *v, const struct actor *actor,
     return read_head(v, actor, bundle, phase_of(v, actor), room, bytes);
 }
 
-static bool write_head(struct verifier *v, const struct actor *actor,
-                       const struct region *bundle, size_t bytes)
+bool verify_arrived(struct verifier *v, const struct actor *actor,
+                    const struct region *bundle, size_t room, size_t *bytes)
+{
+    return read_head(v, actor, bundle, phase_of(v, actor) - 1, room, bytes);
+}
+
+bool verify_head(struct verifier *v, const struct actor *actor,
+                 const struct region *bundle, size_t bytes)
 {
     return verify_write(v, actor, bundle, 0,
                         head_value(v, actor, phase_of(v, actor), bytes));
@@ -143,7 +149,7 @@ static bool append(struct verifier *v, const dcoll_deal_t *deal,
     v->runs[v->nruns] = piece->run;
     return verify_write(v, actor, &run, 0, IS_RUN | v->nruns++) &&
            verify_move(v, actor, &piece->elements, &dst, payload) &&
-           write_head(v, actor, bucket, have + BUNDLE_RUN + payload);
+           verify_head(v, actor, bucket, have + BUNDLE_RUN + payload);
 }
 
 static uint64_t share_of(struct verifier *v, const dcoll_op_t *op,
@@ -185,7 +191,7 @@ static bool open_buckets(struct verifier *v, const dcoll_deal_t *deal,
         v->players[actor->rank].counter[j] = deal_begin(deal, j);
     for (unsigned b = 0; b < deal->fan; b++) {
         struct region bucket = behind(v, *buckets, b * deal->stride);
-        if (!write_head(v, actor, &bucket, BUNDLE_HEAD))
+        if (!verify_head(v, actor, &bucket, BUNDLE_HEAD))
             return false;
     }
     return true;
@@ -240,8 +246,7 @@ void verify_deal(struct verifier *v, const dcoll_op_t *op,
         deal_send(v, op, actor, src, buckets);
         return;
     }
-    /* what the phase before has brought */
-    if (!read_head(v, actor, src, phase_of(v, actor) - 1, op->bytes, &bytes))
+    if (!verify_arrived(v, actor, src, op->bytes, &bytes))
         return;
     while (next_run(v, actor, src, bytes, &at, &piece))
         if (!deal_run(v, op, actor, &piece, buckets))

@@ -270,28 +270,79 @@ static void check_deliver(const struct site *site, const dcoll_op_t *op)
         check_range(site, site->rank, op->src, deal->fan * deal->stride);
 }
 
+static bool same_node(const struct site *site, unsigned peer)
+{
+    const dcoll_shape_t *shape = site->v->shape;
+    return dcoll_shape_node(shape, peer) == dcoll_shape_node(shape, site->rank);
+}
+
+static void check_table(const struct site *site, const dcoll_op_t *op)
+{
+    if (op->dst.space != DCOLL_NODE)
+        WRONG(site, "tables are in NODE");
+    check_range(site, site->rank, op->dst, op->bytes);
+}
+
+/* All tables of the node. */
+static void check_tables(const struct site *site, const dcoll_op_t *op)
+{
+    const dcoll_deal_t *deal = deal_of(site, op);
+    unsigned locals = dcoll_shape_locals(site->v->shape, site->rank);
+    if (deal && deal->fan != locals)
+        WRONG(site, "%u tables of %u", deal->fan, locals);
+    else if (op->src.space != DCOLL_NODE)
+        WRONG(site, "tables are in NODE");
+    if (deal)
+        check_range(site, site->rank, op->src, deal->fan * deal->stride);
+}
+
+static void check_pack(const struct site *site, const dcoll_op_t *op)
+{
+    check_tables(site, op);
+    if (same_node(site, op->peer))
+        WRONG(site, "the peer is on this node");
+    else if (op->dst.space != DCOLL_TEMP)
+        WRONG(site, "bundles are packed in TEMP");
+    check_range(site, site->rank, op->dst, op->bytes);
+}
+
+static void check_expect(const struct site *site, const dcoll_op_t *op)
+{
+    if (same_node(site, op->peer)) {
+        check_tables(site, op);
+        return;
+    }
+    if (op->src.space != DCOLL_NODE)
+        WRONG(site, "what comes is in NODE");
+    check_range(site, site->rank, op->src, op->bytes);
+}
+
+static void check_pick(const struct site *site, const dcoll_op_t *op)
+{
+    if (op->peer == site->rank)
+        return;
+    if (op->src.space != DCOLL_NODE)
+        WRONG(site, "tables are in NODE");
+    else if (same_node(site, op->peer) &&
+             !schedule_of(site->v, op->peer)->shared)
+        WRONG(site, "the peer's schedule is not shared");
+    check_range(site, site->rank, op->src, op->bytes);
+}
+
 static void check_offer(const struct site *site, const dcoll_op_t *op)
 {
-    struct verifier *v = site->v;
-    const dcoll_deal_t *deal =
-        op->kind == DCOLL_EXPECT ? deal_of(site, op) : NULL;
-    dcoll_place_t table = op->kind == DCOLL_OFFER ? op->dst : op->src;
-    if (v->error)
-        return;
-    if (is_irregular(v) && op->kind == DCOLL_PICK && op->peer == site->rank)
-        return;
-    if (!is_irregular(v) || v->shape->nnodes > 1)
-        WRONG(site, "it is for irregular collectives of one node");
-    else if (table.space != DCOLL_NODE)
-        WRONG(site, "tables are in NODE");
-    else if (op->kind == DCOLL_PICK && op->peer >= v->nranks)
-        WRONG(site, "there are only %u ranks", v->nranks);
-    else if (deal && deal->fan != v->nranks)
-        WRONG(site, "%u tables of %u", deal->fan, v->nranks);
-    else if (op->kind == DCOLL_PICK && !schedule_of(v, op->peer)->shared)
-        WRONG(site, "the peer's schedule is not shared");
-    check_range(site, site->rank, table,
-                deal ? deal->fan * deal->stride : op->bytes);
+    if (!is_irregular(site->v))
+        WRONG(site, "the collective is not irregular");
+    else if (op->peer >= site->v->nranks)
+        WRONG(site, "there are only %u ranks", site->v->nranks);
+    else if (op->kind == DCOLL_OFFER)
+        check_table(site, op);
+    else if (op->kind == DCOLL_PACK)
+        check_pack(site, op);
+    else if (op->kind == DCOLL_EXPECT)
+        check_expect(site, op);
+    else
+        check_pick(site, op);
 }
 
 static void check_op(const struct site *site, const dcoll_op_t *op)
@@ -332,6 +383,7 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         check_deliver(site, op);
         break;
     case DCOLL_OFFER:
+    case DCOLL_PACK:
     case DCOLL_EXPECT:
     case DCOLL_PICK:
         check_offer(site, op);

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Irregular collectives without bundles: from SEND to RECV at once, or through
- * tables in the node's memory as coll/run/offer.c does it, cell by cell. The
- * cell of an entry holds how many elements there are, and where.
+ * Irregular collectives without dealing: from SEND to RECV at once, or through
+ * tables in the node's memory as coll/run/offer.c and pack.c do it, cell by
+ * cell. The cell of an entry holds how many elements there are, and where.
  */
 #include "coll/build/offer.h"
 #include "verify.h"
 
 #define IS_OFFER   ((uint64_t)1 << 60)
-#define IS_PULLED  ((uint64_t)1 << 51)
-#define AT_BITS    24
-#define COUNT_BITS 20
+#define IS_PULLED  ((uint64_t)1 << 59)
+#define START_AT   52
+#define FROM_AT    45
+#define TO_AT      38
+#define RANK_BITS  7
+#define COUNT_AT   22
+#define PLACE_BITS 22
 #define BITS(n)    (((uint64_t)1 << (n)) - 1)
 
 static size_t element_of(const struct verifier *v)
 {
     return v->program->args.traffic->element;
+}
+
+static bool same_node(const struct verifier *v, unsigned a, unsigned b)
+{
+    return dcoll_shape_node(v->shape, a) == dcoll_shape_node(v->shape, b);
 }
 
 static struct region behind(const struct verifier *v, struct region r,
@@ -49,16 +58,14 @@ bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
                        count_of(v, me, op->peer) * element_of(v));
 }
 
-static size_t entry_of(unsigned rank)
+/* Of the actor's start: what a rank has for another, and where. */
+static uint64_t offer_value(const struct verifier *v, const struct actor *actor,
+                            unsigned from, unsigned to, size_t at)
 {
-    return sizeof(struct offer_head) + rank * sizeof(struct offer);
-}
-
-static uint64_t offer_value(const struct verifier *v, unsigned rank,
-                            uint64_t elements, size_t at)
-{
-    uint64_t start = v->players[rank].start;
-    return IS_OFFER | start << 52 | elements << AT_BITS | at / v->grain;
+    uint64_t start = v->players[actor->rank].start;
+    return IS_OFFER | start << START_AT | (from & BITS(RANK_BITS)) << FROM_AT |
+           (to & BITS(RANK_BITS)) << TO_AT | count_of(v, from, to) << COUNT_AT |
+           at / v->grain;
 }
 
 /* To the entry of that rank, and its elements to *at, if they are to go there
@@ -68,17 +75,22 @@ static bool offer_to(struct verifier *v, const dcoll_op_t *op,
                      const struct region *send, const struct region *table,
                      size_t *at)
 {
-    uint64_t count = count_of(v, actor->rank, to);
-    size_t bytes = count * element_of(v);
+    size_t bytes = count_of(v, actor->rank, to) * element_of(v);
     size_t begin = begin_of(v, actor->rank, to, false);
-    bool pulled = bytes && (bytes >= v->program->args.traffic->pulled ||
-                            bytes > op->bytes - *at);
-    struct region entry = behind(v, *table, entry_of(to));
+    bool pulled =
+        bytes && same_node(v, actor->rank, to) &&
+        (bytes >= v->program->args.traffic->pulled || bytes > op->bytes - *at);
+    struct region entry = behind(v, *table, offer_table(to));
     struct region src = behind(v, *send, begin), dst = behind(v, *table, *at);
-    uint64_t value = pulled
-                         ? IS_PULLED | offer_value(v, actor->rank, count, begin)
-                         : offer_value(v, actor->rank, count, *at);
-    if (!verify_write(v, actor, &entry, 0, value))
+    uint64_t value =
+        offer_value(v, actor, actor->rank, to, pulled ? begin : *at);
+    if (!pulled && bytes > op->bytes - *at) {
+        verify_fail_at(v, actor->rank, v->players[actor->rank].start,
+                       v->players[actor->rank].op,
+                       "there is no room for what is for rank %u", to);
+        return false;
+    }
+    if (!verify_write(v, actor, &entry, 0, value | (pulled ? IS_PULLED : 0)))
         return false;
     v->players[actor->rank].pulled |= pulled;
     if (pulled)
@@ -91,27 +103,27 @@ void verify_offer(struct verifier *v, const dcoll_op_t *op,
                   const struct actor *actor, const struct region *send,
                   const struct region *table)
 {
-    size_t at = entry_of(v->nranks);
+    size_t at = offer_table(v->nranks);
     v->players[actor->rank].pulled = false;
-    if (!verify_write(v, actor, table, 0, offer_value(v, actor->rank, 0, 0)))
+    uint64_t start = v->players[actor->rank].start;
+    if (!verify_write(v, actor, table, 0, IS_OFFER | start << START_AT))
         return;
     for (unsigned to = 0; to < v->nranks; to++)
         if (to != actor->rank && !offer_to(v, op, actor, to, send, table, &at))
             return;
 }
 
-/* False: there is no entry of this start. */
+/* What it says of what rank `from` has for rank `to`. False: it is not of this
+ * start. */
 static bool read_offer(struct verifier *v, const struct actor *actor,
-                       const struct region *table, unsigned from,
+                       const struct region *entry, unsigned from, unsigned to,
                        uint64_t *value)
 {
-    struct region entry = behind(v, *table, entry_of(actor->rank));
-    uint64_t count = count_of(v, from, actor->rank);
-    if (!verify_read(v, actor, &entry, 0))
+    if (!verify_read(v, actor, entry, 0))
         return false;
-    *value = entry.cells->value;
-    if ((*value & ~IS_PULLED) >> AT_BITS ==
-        offer_value(v, actor->rank, count, 0) >> AT_BITS)
+    *value = entry->cells->value;
+    if ((*value & ~IS_PULLED) >> PLACE_BITS ==
+        offer_value(v, actor, from, to, 0) >> PLACE_BITS)
         return true;
     verify_fail_at(v, actor->rank, v->players[actor->rank].start,
                    v->players[actor->rank].op,
@@ -119,17 +131,136 @@ static bool read_offer(struct verifier *v, const struct actor *actor,
     return false;
 }
 
-void verify_expect(struct verifier *v, const dcoll_op_t *op,
-                   const struct actor *actor, const struct region *tables)
+static size_t place_of(const struct verifier *v, uint64_t value)
+{
+    return (value & BITS(PLACE_BITS)) * v->grain;
+}
+
+/* ----------------------------------------------------------- bundles --- */
+
+/* From one node to another. */
+struct crossing {
+    unsigned first, senders, to, receivers;
+};
+
+static struct crossing crossing_of(const struct verifier *v, unsigned from,
+                                   unsigned to)
+{
+    const unsigned *begin = v->shape->node_begin;
+    return (struct crossing){begin[dcoll_shape_node(v->shape, from)],
+                             dcoll_shape_locals(v->shape, from),
+                             begin[dcoll_shape_node(v->shape, to)],
+                             dcoll_shape_locals(v->shape, to)};
+}
+
+/* Elements to *at of the bundle. */
+static bool pack_part(struct verifier *v, const dcoll_op_t *op,
+                      const struct actor *actor, const struct region *table,
+                      const struct region *bundle, const struct crossing *x,
+                      unsigned from, unsigned to, size_t *at)
+{
+    struct region theirs = behind(v, *table, offer_table(to));
+    struct region entry = behind(
+        v, *bundle, offer_entry(from - x->first, x->receivers, to - x->to));
+    size_t bytes = count_of(v, from, to) * element_of(v);
+    uint64_t value;
+    if (!read_offer(v, actor, &theirs, from, to, &value))
+        return false;
+    if (bytes > op->bytes - *at) {
+        verify_fail_at(v, actor->rank, v->players[actor->rank].start,
+                       v->players[actor->rank].op,
+                       "there is no room for so much in a bundle");
+        return false;
+    }
+    struct region src = behind(v, *table, place_of(v, value));
+    struct region dst = behind(v, *bundle, *at);
+    value = offer_value(v, actor, from, to, *at);
+    *at += bytes;
+    return verify_write(v, actor, &entry, 0, value) &&
+           verify_move(v, actor, &src, &dst, bytes);
+}
+
+void verify_pack(struct verifier *v, const dcoll_op_t *op,
+                 const struct actor *actor, const struct region *tables,
+                 const struct region *bundle)
 {
     const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    const struct crossing x = crossing_of(v, actor->rank, op->peer);
+    size_t at = offer_section(x.senders, x.receivers);
+    for (unsigned i = 0; i < x.senders; i++) {
+        struct region table = behind(v, *tables, i * deal->stride);
+        struct region head = behind(v, *bundle, offer_section(i, x.receivers));
+        if (!verify_move(v, actor, &table, &head, sizeof(struct offer_head)))
+            return;
+        for (unsigned r = 0; r < x.receivers; r++)
+            if (!pack_part(v, op, actor, &table, bundle, &x, x.first + i,
+                           x.to + r, &at))
+                return;
+    }
+    verify_head(v, actor, bundle, at);
+}
+
+/* -------------------------------------------- expecting and picking --- */
+
+/* Where a table, or a bundle, says what is for the actor. */
+static struct region entry_for(const struct verifier *v, unsigned me,
+                               unsigned from, const struct region *src)
+{
+    const struct crossing x = crossing_of(v, from, me);
+    return behind(v, *src,
+                  same_node(v, from, me)
+                      ? offer_table(me)
+                      : offer_entry(from - x.first, x.receivers, me - x.to));
+}
+
+static void expect_bundle(struct verifier *v, const dcoll_op_t *op,
+                          const struct actor *actor,
+                          const struct region *bundle)
+{
+    const struct crossing x = crossing_of(v, op->peer, actor->rank);
+    size_t bytes;
     uint64_t value;
-    for (unsigned r = 0; r < v->nranks; r++) {
-        struct region table = behind(v, *tables, r * deal->stride);
-        if (r != actor->rank && !read_offer(v, actor, &table, r, &value))
+    if (!verify_arrived(v, actor, bundle, op->bytes, &bytes))
+        return;
+    for (unsigned i = 0; i < x.senders; i++) {
+        unsigned from = x.first + i;
+        struct region head = behind(v, *bundle, offer_section(i, x.receivers));
+        struct region entry = entry_for(v, actor->rank, from, bundle);
+        if (!verify_read(v, actor, &head, 0) ||
+            !read_offer(v, actor, &entry, from, actor->rank, &value))
             return;
     }
-    v->players[actor->rank].expects = true;
+    v->players[actor->rank].expected++;
+}
+
+static void expect_node(struct verifier *v, const dcoll_op_t *op,
+                        const struct actor *actor, const struct region *tables)
+{
+    const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    const struct crossing x = crossing_of(v, op->peer, actor->rank);
+    struct player *p = &v->players[actor->rank];
+    uint64_t value;
+    for (unsigned i = 0; i < x.senders; i++) {
+        struct region table = behind(v, *tables, i * deal->stride);
+        struct region entry = entry_for(v, actor->rank, x.first + i, &table);
+        if (x.first + i != actor->rank &&
+            (!verify_read(v, actor, &table, 0) ||
+             !read_offer(v, actor, &entry, x.first + i, actor->rank, &value)))
+            return;
+    }
+    if (++p->expected != v->shape->nnodes)
+        verify_fail_at(v, actor->rank, p->start, p->op,
+                       "it has looked at what comes from %u of %u nodes",
+                       p->expected, v->shape->nnodes);
+}
+
+void verify_expect(struct verifier *v, const dcoll_op_t *op,
+                   const struct actor *actor, const struct region *src)
+{
+    if (same_node(v, op->peer, actor->rank))
+        expect_node(v, op, actor, src);
+    else
+        expect_bundle(v, op, actor, src);
 }
 
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
@@ -141,22 +272,23 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
     struct region dst = behind(v, *recv, begin_of(v, me, from, true));
     struct region src = {v->players[from].user[DCOLL_SEND], 0, from,
                          DCOLL_SEND};
+    struct region entry = entry_for(v, me, from, table);
     struct actor taker = *actor;
     uint64_t value;
     if (from == me) {
         src = behind(v, src, begin_of(v, me, me, false));
-    } else if (!v->players[me].expects) {
+    } else if (v->players[me].expected != v->shape->nnodes) {
         verify_fail_at(v, me, v->players[me].start, v->players[me].op,
                        "there was no EXPECT, which tells where it is to go");
         return;
-    } else if (!read_offer(v, actor, table, from, &value)) {
+    } else if (!read_offer(v, actor, &entry, from, me, &value)) {
         return;
     } else if (value & IS_PULLED) {
-        src = behind(v, src, (value & BITS(AT_BITS)) * v->grain);
+        src = behind(v, src, place_of(v, value));
         if (!verify_start_get(v, me, &taker))
             return;
     } else {
-        src = behind(v, *table, (value & BITS(AT_BITS)) * v->grain);
+        src = behind(v, *table, place_of(v, value));
     }
     verify_move(v, &taker, &src, &dst, bytes);
 }

@@ -47,8 +47,12 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
         snprintf(text, size, "OFFER to %s+%zu", dcoll_space_name(op->dst.space),
                  op->dst.offset);
         break;
+    case DCOLL_PACK:
+        snprintf(text, size, "PACK to %s+%zu for the node of rank %u",
+                 dcoll_space_name(op->dst.space), op->dst.offset, op->peer);
+        break;
     case DCOLL_EXPECT:
-        snprintf(text, size, "EXPECT");
+        snprintf(text, size, "EXPECT from the node of rank %u", op->peer);
         break;
     case DCOLL_PICK:
         snprintf(text, size, "PICK from rank %u", op->peer);

@@ -18,7 +18,8 @@ static bool moves(const dcoll_op_t *op)
 
 static bool deals(const dcoll_op_t *op)
 {
-    return op->kind == DCOLL_DISTRIBUTE || op->kind == DCOLL_COLLECT;
+    return op->kind == DCOLL_DISTRIBUTE || op->kind == DCOLL_COLLECT ||
+           op->kind == DCOLL_PACK;
 }
 
 static bool needed(const dcoll_op_t *op, uint32_t cells, uint32_t of)

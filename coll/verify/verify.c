@@ -283,6 +283,8 @@ static void play_offer(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct region dst = region_of(v, rank, start, op->dst);
     if (op->kind == DCOLL_OFFER)
         verify_offer(v, op, &actor, &src, &dst);
+    else if (op->kind == DCOLL_PACK)
+        verify_pack(v, op, &actor, &src, &dst);
     else if (op->kind == DCOLL_EXPECT)
         verify_expect(v, op, &actor, &src);
     else
@@ -367,6 +369,7 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         play_deal(v, rank, op);
         return true;
     case DCOLL_OFFER:
+    case DCOLL_PACK:
     case DCOLL_EXPECT:
     case DCOLL_PICK:
         play_offer(v, rank, op);
@@ -387,7 +390,7 @@ static bool play_rank(struct verifier *v, unsigned rank)
         if (!p->begun) {
             verify_user_fill(v, rank);
             p->behind = p->posted = 0;
-            p->expects = false;
+            p->expected = 0;
             p->begun = true;
         } else if (p->op < s->nops) {
             if (!play_op(v, rank, &s->ops[p->op]))

@@ -133,7 +133,7 @@ struct player {
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
     bool pulled;        /* OFFER: something stays in SEND */
-    bool expects;       /* EXPECT: it has looked, in this start */
+    unsigned expected;  /* EXPECT: nodes that it has looked at, in this start */
 };
 
 struct verifier {
@@ -289,6 +289,12 @@ void verify_counts(struct verifier *v);
 /* Of a sized operation. False: v->error is set, there is no such bundle. */
 bool verify_bundle(struct verifier *v, const struct actor *actor,
                    const struct region *bundle, size_t room, size_t *bytes);
+/* Of one that the phase before has brought. */
+bool verify_arrived(struct verifier *v, const struct actor *actor,
+                    const struct region *bundle, size_t room, size_t *bytes);
+/* A bundle of the present phase has so many bytes. */
+bool verify_head(struct verifier *v, const struct actor *actor,
+                 const struct region *bundle, size_t bytes);
 /* DISTRIBUTE and COLLECT from, or DELIVER to, `user`, which is SEND, or RECV.
  * src NULL: what the user has given. */
 void verify_deal(struct verifier *v, const dcoll_op_t *op,
@@ -301,12 +307,16 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
 /* A sized PUT from SEND. */
 bool verify_put_placed(struct verifier *v, const dcoll_op_t *op,
                        const struct actor *actor);
-/* OFFER, EXPECT and PICK. */
+/* OFFER, PACK, EXPECT and PICK. */
 void verify_offer(struct verifier *v, const dcoll_op_t *op,
                   const struct actor *actor, const struct region *send,
                   const struct region *table);
+void verify_pack(struct verifier *v, const dcoll_op_t *op,
+                 const struct actor *actor, const struct region *tables,
+                 const struct region *bundle);
+/* src: the tables, or a bundle. */
 void verify_expect(struct verifier *v, const dcoll_op_t *op,
-                   const struct actor *actor, const struct region *tables);
+                   const struct actor *actor, const struct region *src);
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
                  const struct actor *actor, const struct region *table,
                  const struct region *recv);

@@ -11,9 +11,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "traffic.h"
-
-enum { ELEMENT = 16 };
+#include "irregular_verify.h"
 
 #ifdef DRAIL_SANITIZE
 enum { SMALL = 7, DENSE = 19, RANKS = 40, STEP = 3 };
@@ -21,28 +19,14 @@ enum { SMALL = 7, DENSE = 19, RANKS = 40, STEP = 3 };
 enum { SMALL = 12, DENSE = 41, RANKS = 128, STEP = 1 };
 #endif
 
-/* Of so many nodes. */
+/* Of nodes of so many ranks. */
 static void verify(const dcoll_algorithm_t *a, const struct traffic *t,
                    unsigned ports, unsigned ppn, size_t pulled)
 {
     unsigned node[RANKS + 1];
     const dcoll_shape_t shape = {t->n, dcoll_shape_nodes(t->n, ppn, node), node,
                                  ports};
-    dcoll_traffic_t bounds = traffic_bounds(t, ELEMENT);
-    dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
-                         .depth = a->depth ? a->depth : 2,
-                         .traffic = &bounds};
-    dcoll_program_t program;
-    char why[512];
-    bounds.pulled = pulled;
-    if (a->refuses && a->refuses(&shape, &args))
-        return;
-    assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
-    program.counts = t->counts;
-    if (dcoll_verify(&program, args.depth + 1, why, sizeof why))
-        fail_msg("%s, %u ranks, %u a node, %s, %u ports: %s", a->name, t->n,
-                 ppn, t->name, ports, why);
-    dcoll_program_free(&program);
+    irregular_verify(a, &shape, t, pulled);
 }
 
 static void verify_all(unsigned n, unsigned ports, unsigned pattern,
@@ -51,7 +35,7 @@ static void verify_all(unsigned n, unsigned ports, unsigned pattern,
     struct traffic t = traffic_make(n, pattern, 3 + n % 5, n);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++)
-        verify(*a, &t, ports, ppn, (2 + n % 3) * ELEMENT);
+        verify(*a, &t, ports, ppn, (2 + n % 3) * IRREGULAR_ELEMENT);
     traffic_free(&t);
 }
 
@@ -96,7 +80,7 @@ static void test_all(void **state)
         for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
              *a; a++)
             if (in_turn((*a)->name, n))
-                verify(*a, &t, 1 + n % 3, n, ELEMENT);
+                verify(*a, &t, 1 + n % 3, n, IRREGULAR_ELEMENT);
         traffic_free(&t);
     }
 }

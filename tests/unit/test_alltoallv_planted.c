@@ -20,7 +20,11 @@
 #include "sizes_play.h"
 #include "traffic.h"
 
-enum { ELEMENT = 16 };
+#ifdef DRAIL_SANITIZE
+enum { ELEMENT = 16, MOST = 6, NODES_STEP = 2 };
+#else
+enum { ELEMENT = 16, MOST = 11, NODES_STEP = 1 };
+#endif
 
 /* A schedule under test. */
 struct subject {
@@ -107,7 +111,8 @@ static void move(dcoll_schedule_t *s, unsigned from, unsigned to)
 
 static bool deals(const dcoll_op_t *o)
 {
-    return o->kind == DCOLL_DISTRIBUTE || o->kind == DCOLL_COLLECT;
+    return o->kind == DCOLL_DISTRIBUTE || o->kind == DCOLL_COLLECT ||
+           o->kind == DCOLL_PACK;
 }
 
 static bool sends(const dcoll_op_t *o)
@@ -207,6 +212,27 @@ static void leave_out(struct subject *x, unsigned rank, unsigned index)
 
 /* ----------------------------------------------------------- wrong places */
 
+/* Tables of the node: its own is in none that a rank looks at. */
+static bool looks_at_tables(const dcoll_op_t *o, unsigned rank)
+{
+    return o->kind == DCOLL_EXPECT && o->peer == rank;
+}
+
+static bool is_alone(const struct subject *x, unsigned rank)
+{
+    return dcoll_shape_locals(x->program->shape, rank) == 1;
+}
+
+/* Where the tables begin is where the only one is that it looks at. */
+static bool looks_at_first(const struct subject *x, const dcoll_op_t *o,
+                           unsigned rank)
+{
+    return looks_at_tables(o, rank) &&
+           dcoll_shape_locals(x->program->shape, rank) == 2 &&
+           dcoll_shape_node(x->program->shape, rank - 1) ==
+               dcoll_shape_node(x->program->shape, rank);
+}
+
 static void misplace(struct subject *x, unsigned rank, unsigned index)
 {
     dcoll_op_t *o = &x->program->rank[rank].ops[index];
@@ -215,7 +241,7 @@ static void misplace(struct subject *x, unsigned rank, unsigned index)
     size_t room = deals(o) || o->kind == DCOLL_DELIVER
                       ? x->program->rank[rank].deals[o->deal].stride
                       : o->bytes;
-    room = room ? room : ELEMENT;
+    room = room && o->kind != DCOLL_PICK ? room : ELEMENT;
     if (!moves && !deals(o) && o->kind != DCOLL_DELIVER &&
         o->kind != DCOLL_OFFER && o->kind != DCOLL_EXPECT &&
         o->kind != DCOLL_PICK)
@@ -224,7 +250,8 @@ static void misplace(struct subject *x, unsigned rank, unsigned index)
         return; /* what it has for itself is in no table */
     if (o->kind != DCOLL_OFFER) {
         o->src.offset += room;
-        judge(x, rank, index, "source shifted", false);
+        judge(x, rank, index, "source shifted",
+              looks_at_tables(o, rank) && is_alone(x, rank));
         *o = before;
     }
     if (o->kind != DCOLL_EXPECT && o->kind != DCOLL_PICK) {
@@ -236,6 +263,13 @@ static void misplace(struct subject *x, unsigned rank, unsigned index)
 
 /* ----------------------------------------------------------- wrong order */
 
+static bool reads_bundle(const dcoll_op_t *o, const dcoll_op_t *put)
+{
+    return o->kind == DCOLL_DELIVER ||
+           ((deals(o) || o->kind == DCOLL_EXPECT) &&
+            o->src.space == put->dst.space && o->src.offset == put->dst.offset);
+}
+
 /* A bundle is read before it has come. */
 static void read_early(struct subject *x, unsigned rank, unsigned index)
 {
@@ -245,9 +279,7 @@ static void read_early(struct subject *x, unsigned rank, unsigned index)
         return;
     dcoll_schedule_t *peer = &x->program->rank[put->peer];
     unsigned wait = wait_for(x->program, rank, index), i = wait + 1;
-    while (
-        i < peer->nops && peer->ops[i].kind != DCOLL_DELIVER &&
-        !(deals(&peer->ops[i]) && peer->ops[i].src.offset == put->dst.offset))
+    while (i < peer->nops && !reads_bundle(&peer->ops[i], put))
         i++;
     assert_true(i < peer->nops);
     struct saved saved = save(peer);
@@ -326,8 +358,9 @@ static void deal_wrongly(struct subject *x, unsigned rank, unsigned index)
 {
     dcoll_schedule_t *s = &x->program->rank[rank];
     const dcoll_op_t *o = &s->ops[index];
-    if (!deals(o) && o->kind != DCOLL_DELIVER && o->kind != DCOLL_EXPECT)
-        return;
+    if (!deals(o) && o->kind != DCOLL_DELIVER &&
+        (o->kind != DCOLL_EXPECT || o->bytes))
+        return; /* of a bundle it needs none */
     dcoll_deal_t *deal = &s->deals[o->deal];
     const dcoll_deal_t before = *deal;
     deal->fan--;
@@ -337,9 +370,10 @@ static void deal_wrongly(struct subject *x, unsigned rank, unsigned index)
     judge(x, rank, index, "one bucket more", false);
     *deal = before;
     deal->stride += ELEMENT;
-    judge(x, rank, index, "wider buckets", before.fan == 1);
+    judge(x, rank, index, "wider buckets",
+          before.fan == 1 || looks_at_first(x, o, rank));
     *deal = before;
-    if (!deals(o))
+    if (!deals(o) || o->kind == DCOLL_PACK)
         return;
     deal->opens = !deal->opens;
     judge(x, rank, index, "opens", false);
@@ -402,10 +436,11 @@ static bool same_on_all_ranks(const dcoll_algorithm_t *a)
 }
 
 /* Some ranks: the first, in each kind of row and column. */
-static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned *missed)
+static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned ppn,
+                  unsigned *missed)
 {
-    const unsigned node[] = {0, n};
-    const dcoll_shape_t shape = {n, 1, node, 1};
+    unsigned node[MOST + 1];
+    const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, ppn, node), node, 1};
     struct traffic t = traffic_make(n, TRAFFIC_EQUAL, n, n);
     dcoll_traffic_t bounds = traffic_bounds(&t, ELEMENT);
     const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
@@ -440,7 +475,18 @@ static void test_planted(void **state)
     for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
              *a; a++)
-            sweep(*a, ranks[i], &missed);
+            sweep(*a, ranks[i], ranks[i], &missed);
+    assert_int_equal(missed, 0);
+}
+
+/* Of what differs between several nodes and one; the last one is smaller. */
+static void test_nodes(void **state)
+{
+    unsigned missed = 0;
+    (void)state;
+    for (unsigned n = 4; n <= MOST; n += NODES_STEP)
+        for (unsigned ppn = 1; ppn <= 3; ppn++)
+            sweep(&alltoallv_smp, n, ppn, &missed);
     assert_int_equal(missed, 0);
 }
 
@@ -501,6 +547,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

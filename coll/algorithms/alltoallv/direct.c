@@ -28,7 +28,7 @@ static void put(const struct direct *x, unsigned target, unsigned port)
 
 static void keep_own(const struct direct *x)
 {
-    dcoll_add_pick(x->s, x->rank, dcoll_at(DCOLL_SEND, 0));
+    dcoll_add_pick(x->s, x->rank, dcoll_at(DCOLL_SEND, 0), 0);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
