@@ -224,6 +224,29 @@ static void test_builtin(void **state)
                 }
 }
 
+/* Short blocks of an all-to-all between nodes of several ranks: at most one
+ * message from each to each other one. */
+static void test_messages_between_nodes(void **state)
+{
+    static const unsigned first[] = {0, 2, 4, 6, 8};
+    const dcoll_shape_t shape = {8, 4, first, 2};
+    (void)state;
+    for (size_t bytes = 4; bytes <= 16384; bytes *= 4) {
+        dcoll_args_t args = {
+            .collective = DCOLL_ALLTOALL, .bytes = bytes, .depth = 2};
+        dcoll_program_t program;
+        unsigned puts = 0;
+        const dcoll_algorithm_t *a =
+            dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+        assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
+        for (unsigned r = 0; r < 8; r++)
+            for (unsigned i = 0; i < program.rank[r].nops; i++)
+                puts += program.rank[r].ops[i].kind == DCOLL_PUT;
+        assert_in_range(puts, 8, 4 * 3);
+        dcoll_program_free(&program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_messages_between_nodes),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
