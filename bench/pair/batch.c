@@ -5,6 +5,7 @@
  * to notify, a receive of the acknowledgement.
  */
 #include "loop.h"
+#include "window.h"
 
 /* Rank 0 of figs. 2, 4, 5 (server) and rank 1 (client). */
 static int bw_step(loop_run_t *run, uint64_t i, void *arg)
@@ -46,12 +47,14 @@ static int run_batches(loop_run_t *run,
 
 static int bw_run(loop_run_t *run)
 {
-    return run_batches(run, bw_step);
+    return run->session->opts->window ? window_run(run, 1)
+                                      : run_batches(run, bw_step);
 }
 
 static int bibw_run(loop_run_t *run)
 {
-    return run_batches(run, bibw_step);
+    return run->session->opts->window ? window_run(run, 2)
+                                      : run_batches(run, bibw_step);
 }
 
 const loop_t loop_bw = {"batch", true, 1, bw_run};

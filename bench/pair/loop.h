@@ -15,7 +15,8 @@ typedef struct loop_run {
     uint64_t warmup;        /**< iterations that are not measured */
     uint64_t iterations;    /**< at least 1 */
     bool checked;           /**< contents will be checked: write only them */
-    drail_batch_t *account; /**< if not NULL: fill in its per_rail */
+    drail_batch_t *account; /**< if not NULL: fill in its per_rail; not
+                                 with a window */
 
     hist_t *samples; /**< rank 0, may be NULL: time of each iteration */
     uint64_t ns;     /**< sum of the times of all iterations */

@@ -163,13 +163,17 @@ static void explain(const measure_t *m, const cell_t *cell)
     fprintf(stderr, "explain: %s\n", text);
 }
 
-/* A few more batches, with the clock read per rail, outside the measurement. */
+/* A few more batches, with the clock read per rail, outside the measurement; of
+ * a window no rail has a time of its own. */
 static int account(measure_t *m, cell_t *cell)
 {
     loop_run_t run = new_run(m, cell);
     drail_batch_t batch;
     uint64_t peer_cpu;
-    run.account = &batch;
+    bool times = !m->opts->window;
+    if (!times && !m->opts->explain)
+        return 0;
+    run.account = times ? &batch : NULL;
     run.warmup = warmup(&cell->series[0]);
     run.iterations = cell->series[0].iterations < ACCOUNT_ITERATIONS
                          ? cell->series[0].iterations
@@ -179,6 +183,8 @@ static int account(measure_t *m, cell_t *cell)
         return rc;
     if (m->opts->explain)
         explain(m, cell);
+    if (!times)
+        return 0;
     cell->accounted = run.iterations;
     for (unsigned r = 0; r < m->opts->nrails; r++)
         cell->per_rail[r] = batch.per_rail[r];

@@ -14,9 +14,13 @@
 #include "bench/report/report.h"
 #include "bench/test.h"
 
-const option_row_t pair_options[PAIR_OPTION_ROWS] = {
+const option_row_t pair_options[STREAM_OPTION_ROWS] = {
     {"--batch", "N", "RDMA writes per batch and rail (default 20)",
      option_parse_count, offsetof(options_t, batch), 1, 10000},
+    {"--window", "N",
+     "messages under way: the next is posted when the oldest is complete "
+     "(default: a batch, then its answer)",
+     option_parse_count, offsetof(options_t, window), 1, 10000},
 };
 
 /* What the ranks inherit from the process that forks them. */

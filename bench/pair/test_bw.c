@@ -8,7 +8,7 @@ const bench_test_t test_bw = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = pair_options,
-              .nrows = PAIR_OPTION_ROWS},
+              .nrows = STREAM_OPTION_ROWS},
     .name = "bw",
     .sizes = "0:2M",
     .run = pair_run,
@@ -24,7 +24,7 @@ const bench_test_t test_bibw = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = pair_options,
-              .nrows = PAIR_OPTION_ROWS},
+              .nrows = STREAM_OPTION_ROWS},
     .name = "bibw",
     .sizes = "0:2M",
     .run = pair_run,

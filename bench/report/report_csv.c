@@ -14,7 +14,7 @@ static const char header[] =
     "pingpong_us_p99,pingpong_us_lo,pingpong_us_hi,pingpong_us_p50,"
     "pingpong_us_p999,pingpong_us_max,valid,partial,post_us,post_us_lo,"
     "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
-    "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align\n";
+    "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window\n";
 
 void report_csv_number(FILE *file, double value)
 {
@@ -87,10 +87,13 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     report_csv_number(file,
                       cell->limit.kind == LIMIT_NONE ? NAN : cell->limit.value);
     report_csv_number(file, f.limit_pct);
-    fprintf(file, ",%s,%s,%llu,%llu\n",
+    fprintf(file, ",%s,%s,%llu,%llu,",
             setup_waits(setup) ? drail_waiting_name(setup->waiting) : "",
             drail_notify_by_name(setup->notify_by),
             (unsigned long long)opts->eps, (unsigned long long)opts->align);
+    if (opts->window)
+        fprintf(file, "%llu", (unsigned long long)opts->window);
+    fputc('\n', file);
 }
 
 void report_csv(FILE *file, const result_t *r)

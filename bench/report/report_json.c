@@ -88,6 +88,8 @@ static void options(json_t *j, const result_t *r)
     const options_t *o = r->opts;
     report_json_options_begin(j, o);
     json_uint(j, "batch", o->batch);
+    if (o->window)
+        json_uint(j, "window", o->window);
     report_json_repetition(j, o);
     json_uint(j, "stripe_threshold", r->threshold);
     json_uint(j, "stripe_align", o->align);

@@ -75,6 +75,8 @@ static void head(FILE *file, const result_t *r)
     fprintf(file, "# rails:");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
+    if (r->opts->window)
+        fprintf(file, "; window %llu", (unsigned long long)r->opts->window);
     fprintf(file,
             "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
             (unsigned long long)r->opts->batch,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bandwidth with a window, as the test programs of verbs and UCX measure it:
+ * so many messages are under way, and the next is posted when the oldest is
+ * complete; the target's answer is waited for at the end only.
+ */
+#ifndef BENCH_WINDOW_H
+#define BENCH_WINDOW_H
+
+#include "loop.h"
+
+/** One rank's part of a loop; an iteration posts opts->batch messages, of
+ *  which opts->window are under way. @p directions: 2: both ranks post. */
+int window_run(loop_run_t *run, unsigned directions);
+
+#endif
