@@ -240,8 +240,7 @@ typedef struct drail_config {
                                           them, a shorter one takes one in
                                           turn; two-sided messages and atomics
                                           keep to the first */
-    size_t eager_bytes;              /**< longer sends use rendezvous, longer
-                                          puts RDMA; see DRAIL_EAGER */
+    size_t eager_bytes;              /**< longer sends use rendezvous */
     unsigned depth;         /**< receives posted, and messages that a peer
                                  may have under way, per EP; less
                                  (see drail_config_of) where there are more
@@ -647,15 +646,15 @@ typedef enum drail_flags {
                               has no credit left or a queue of DTOs has no
                               room */
     DRAIL_EAGER = 8,     /**< with DRAIL_NOTIFY: where data move only while
-                              the target polls (is_polled), up to eager_bytes
-                              may travel with the notification. They are there
-                              when it is delivered, not before; the put is
-                              complete at once, its source free, and a fence
-                              does not wait for it */
+                              the target polls (is_polled), up to 16 KB may
+                              travel with the notification, uncut. They are
+                              there when it is delivered, not before; the put
+                              is complete at once, its source free, and a
+                              fence does not wait for it */
 } drail_flags_t;
 /** Flag of drail_put and drail_get: a message too short to be striped goes over
- *  this rail, if it reaches the peer. Engine single takes its own all the
- *  same. */
+ *  this rail; where that does not reach the peer, over those that do, in turn.
+ *  Engine single takes its own all the same. */
 #define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**

@@ -166,13 +166,12 @@ static int depth_lower(drail_t *t, unsigned depth, drail_error_t *err)
 static int rails_open(drail_t *t, drail_error_t *err)
 {
     int rc = 0;
+    for (unsigned r = 0; !rc && r < t->nrails; r++)
+        rc = rail_open(&t->rails[r], t->names[r], t->tuning.extensions, err);
     for (unsigned r = 0; !rc && r < t->nrails; r++) {
-        struct rail *rail = &t->rails[r];
-        rc = rail_open(rail, t->names[r], t->tuning.extensions, err);
+        rc = limits_check(t, &t->rails[r], err);
         if (!rc)
-            rc = limits_check(t, rail, err);
-        if (!rc)
-            rc = depth_lower(t, depth_that_fits(t, rail), err);
+            rc = depth_lower(t, depth_that_fits(t, &t->rails[r]), err);
     }
     if (!rc)
         rc = notify_by_check(t, t->cfg.notify_by, err);

@@ -3,11 +3,14 @@
 #ifndef DRAIL_BASE_LIMITS_H
 #define DRAIL_BASE_LIMITS_H
 
-#define CACHE_LINE    64
-#define RAIL_BIT(r)   (1u << (r))
-#define EP_BIT(e)     (1u << (e)) /* of a rail's EPs to a peer */
-#define MAX_RANKS     1024u
-#define MS            1000000ull /* nanoseconds in a millisecond */
-#define SILENCE_LOOKS 8u         /* within the time of tuning.silence_ms */
+#define CACHE_LINE  64
+#define RAIL_BIT(r) (1u << (r))
+#define EP_BIT(e)   (1u << (e)) /* of a rail's EPs to a peer */
+#define MAX_RANKS   1024u
+#define MS          1000000ull /* nanoseconds in a millisecond */
+/* Copied twice, so many bytes take less than the packets and acknowledgements
+ * of an RDMA write over a rail that is polled. */
+#define EAGER_PUT_BYTES 16384u
+#define SILENCE_LOOKS   8u /* within the time of tuning.silence_ms */
 
 #endif

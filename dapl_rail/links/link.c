@@ -26,11 +26,14 @@
 
 size_t slot_bytes(const drail_t *t)
 {
+    const size_t put = sizeof(struct wire_put) + EAGER_PUT_BYTES;
     size_t payload = t->cfg.eager_bytes;
     if (payload < sizeof(drail_key_t))
         payload = sizeof(drail_key_t);
-    return (sizeof(struct wire) + sizeof(struct wire_put) + payload + 63) &
-           ~(size_t)63;
+    for (unsigned r = 0; r < t->nrails; r++) /* any may carry it */
+        if (t->rails[r].info.is_polled && payload < put)
+            payload = put;
+    return (sizeof(struct wire) + payload + 63) & ~(size_t)63;
 }
 
 static int slot_post(struct slot *slot)

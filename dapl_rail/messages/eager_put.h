@@ -9,7 +9,7 @@ struct link;
 struct note;
 struct slot;
 
-/* Sends it, up to eager_bytes, and so the link's part of the notification, for
+/* Sends it, up to EAGER_PUT_BYTES, and so the link's part of the notification, for
  * which a credit has been reserved. DRAIL_EAGAIN: no room. */
 int eager_put_send(struct link *link, const struct note *note,
                    const drail_xfer_t *xfer);

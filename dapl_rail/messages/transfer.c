@@ -74,42 +74,75 @@ static bool under_way(const struct peer *peer)
     return false;
 }
 
+/* The one that the caller names, or in turn those that reach the peer. */
+static unsigned reaching(drail_t *t, uint32_t reach, unsigned rail)
+{
+    if (reach & RAIL_BIT(rail))
+        return rail;
+    for (unsigned n = t->turn++ % (unsigned)__builtin_popcount(reach); n; n--)
+        reach &= reach - 1;
+    return (unsigned)__builtin_ctz(reach);
+}
+
+/* A rail of the caller's choice, from 1 on; 0: he has none. */
+static unsigned choice_of(const drail_t *t, unsigned flags)
+{
+    return t->cfg.engine == DRAIL_ENGINE_SINGLE ? 0 : flags / DRAIL_ON_RAIL(0);
+}
+
+static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
+{
+    unsigned rail = choice_of(t, flags);
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    struct way way = way_of(t, x->reach, false, 0);
+    if (rail)
+        return reaching(t, x->reach, rail - 1);
+    cut(t, 0, &way, chunks);
+    return chunks[0].rail;
+}
+
 /* Where the target's processor moves the data anyway, one message is less to do
  * than a write and a notification, and need not be acknowledged by itself. */
-static bool may_be_eager(const drail_t *t, const struct transfer *x)
+static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
 {
-    uint32_t others = x->data & (x->data - 1), eps = x->note.eps;
-    return x->data && !others && !(eps & (eps - 1)) && !x->message &&
-           x->xfer->bytes <= t->cfg.eager_bytes &&
-           t->rails[__builtin_ctz(x->data)].info.is_polled;
+    const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
+    size_t bytes = x->xfer->bytes;
+    if ((flags & needed) != needed || !bytes || bytes > EAGER_PUT_BYTES)
+        return false;
+    unsigned rail = whole_rail(t, x, flags);
+    if (!t->rails[rail].info.is_polled)
+        return false;
+    x->parts[rail].chunk = (drail_chunk_t){.rail = rail, .bytes = bytes};
+    x->data = RAIL_BIT(rail);
+    x->note.eps = EP_BIT(x->peer->turn++ % t->cfg.eps);
+    x->eager = true;
+    return true;
 }
 
 void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    if (cut_eager(t, x, flags))
+        return;
     struct way way =
         way_next(t, x->reach, x->verb == VERB_READ, x->xfer->bytes, 1);
     uint64_t start = way.timed ? job_now(t->job) : 0;
     int n = cut(t, x->xfer->bytes, &way, chunks);
-    unsigned rail = flags / DRAIL_ON_RAIL(0);
-    if (rail && x->reach & RAIL_BIT(rail - 1) && n == 1 &&
-        x->xfer->bytes < t->cfg.stripe_threshold &&
-        t->cfg.engine != DRAIL_ENGINE_SINGLE)
-        chunks[0].rail = rail - 1;
+    unsigned rail = choice_of(t, flags);
+    if (rail && n == 1 && x->xfer->bytes < t->cfg.stripe_threshold)
+        chunks[0].rail = reaching(t, x->reach, rail - 1);
     for (int i = 0; i < n; i++) {
         x->parts[chunks[i].rail].chunk = chunks[i];
         x->data |= RAIL_BIT(chunks[i].rail);
     }
     x->note.eps = spread_over(t, x->xfer->bytes, chunks, n, &x->peer->turn);
     x->threads = way.threads;
-    if (way.timed && !under_way(x->peer))
+    if (!way.timed)
+        return;
+    if (!under_way(x->peer))
         t->timing->gap = false;
-    if (way.timed)
-        x->message =
-            timing_start(t, &way, x->xfer->bytes, x->data,
-                         (unsigned)__builtin_popcount(x->note.eps), start);
-    x->eager =
-        flags & DRAIL_EAGER && flags & DRAIL_NOTIFY && may_be_eager(t, x);
+    x->message = timing_start(t, &way, x->xfer->bytes, x->data,
+                              (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
 static void account(struct rail *rail, enum verb verb, size_t bytes)
