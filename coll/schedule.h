@@ -67,6 +67,8 @@ unsigned dcoll_shape_nodes(unsigned nranks, unsigned ppn, unsigned *node_begin);
 unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
 /** Ranks on the node of @p rank. */
 unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
+/** Ranks per node: of the node that has most. */
+unsigned dcoll_shape_ppn(const dcoll_shape_t *shape);
 
 /**
  * What an irregular all-to-all may have to bring, the same on all ranks: its

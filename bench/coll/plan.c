@@ -378,20 +378,10 @@ static int check_memory(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
-static unsigned largest_node(const dcoll_shape_t *shape)
-{
-    unsigned largest = 0;
-    for (unsigned n = 0; n < shape->nnodes; n++) {
-        unsigned ranks = shape->node_begin[n + 1] - shape->node_begin[n];
-        largest = ranks > largest ? ranks : largest;
-    }
-    return largest;
-}
-
 static int check_options(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
-    unsigned largest = largest_node(&plan->shape);
+    unsigned largest = dcoll_shape_ppn(&plan->shape);
     if (opts->root >= opts->ranks)
         return wrong_number(table, "--root", opts->root, 0, opts->ranks - 1);
     if (opts->groups > largest)

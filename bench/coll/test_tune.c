@@ -61,7 +61,7 @@ static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
     rows[table->count++] = (dcoll_table_row_t){
         .collective = plan->collective,
         .ranks = plan->shape.nranks,
-        .ppn = dcoll_shape_locals(&plan->shape, 0),
+        .ppn = dcoll_shape_ppn(&plan->shape),
         .ports = plan->shape.ports,
         .engine = engine,
         .bytes = best->bytes,

@@ -17,11 +17,6 @@ static const char *reason(const verify_row_t *row)
     return row->refusal ? row->refusal : row->why;
 }
 
-static uint64_t ranks_per_node(const verify_result_t *r)
-{
-    return dcoll_shape_locals(&r->shape, 0);
-}
-
 /* --------------------------------------------------------------- table --- */
 
 static void table(FILE *file, const verify_result_t *r)
@@ -85,7 +80,7 @@ static void csv(FILE *file, const verify_result_t *r)
         fprintf(file, "verify,%s,%s,%u,%llu,%u,%u,%zu,%s,%s,%u,%u",
                 dcoll_collective_name(row->algorithm->collective),
                 row->algorithm->name, r->shape.nranks,
-                (unsigned long long)ranks_per_node(r), r->shape.nnodes,
+                (unsigned long long)dcoll_shape_ppn(&r->shape), r->shape.nnodes,
                 r->shape.ports, row->args.bytes,
                 row->args.zero_copy ? "yes" : "no",
                 row->args.in_place ? "yes" : "no", row->args.root,

@@ -95,6 +95,16 @@ unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank)
     return shape->node_begin[node + 1] - shape->node_begin[node];
 }
 
+unsigned dcoll_shape_ppn(const dcoll_shape_t *shape)
+{
+    unsigned most = 0;
+    for (unsigned n = 0; n < shape->nnodes; n++) {
+        unsigned ranks = shape->node_begin[n + 1] - shape->node_begin[n];
+        most = ranks > most ? ranks : most;
+    }
+    return most;
+}
+
 void dcoll_schedule_free(dcoll_schedule_t *schedule)
 {
     free(schedule->ops);

@@ -90,7 +90,7 @@ static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
     enum nodes nodes = shape->nnodes > 1 ? SEVERAL : ONE;
     return rule->algorithm->collective == args->collective &&
            args->bytes < rule->below &&
-           dcoll_shape_locals(shape, 0) >= rule->locals &&
+           dcoll_shape_ppn(shape) >= rule->locals &&
            (rule->nodes == ANY || rule->nodes == nodes);
 }
 
@@ -113,7 +113,7 @@ static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,
 static bool same_shape(const dcoll_table_row_t *row, const dcoll_shape_t *shape)
 {
     return row->ranks == shape->nranks && row->ports == shape->ports &&
-           row->ppn == dcoll_shape_locals(shape, 0);
+           row->ppn == dcoll_shape_ppn(shape);
 }
 
 void dcoll_table_keep(dcoll_table_t *table, const dcoll_shape_t *shape)

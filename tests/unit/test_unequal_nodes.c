@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks per node, where nodes differ: as many as the largest has, whichever
+ * node is the first. Tables say it of rows, and `auto` selects by it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "coll/select/table.h"
+#include "dapl_rail/dapl_rail.h"
+
+static const unsigned small_first[] = {0, 1, 4};
+static const unsigned large_first[] = {0, 3, 4};
+static const dcoll_shape_t shapes[] = {{4, 2, small_first, 2},
+                                       {4, 2, large_first, 2}};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+static void test_most_of_a_node(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SHAPES; i++)
+        assert_int_equal(dcoll_shape_ppn(&shapes[i]), 3);
+}
+
+/* Of 4 nodes with 1 rank each, and of 2 with at most 3. */
+static void test_row_of_a_table(void **state)
+{
+    (void)state;
+    dcoll_table_row_t rows[] = {{.ppn = 1}, {.ppn = 3}};
+    const char *const names[] = {"ring", "doubling"};
+    const dcoll_table_t table = {rows, 2};
+    for (unsigned i = 0; i < 2; i++) {
+        rows[i].collective = DCOLL_ALLGATHER;
+        rows[i].ranks = 4;
+        rows[i].ports = 2;
+        rows[i].bytes = 64;
+        rows[i].algorithm = dcoll_algorithm_find(DCOLL_ALLGATHER, names[i]);
+        assert_non_null(rows[i].algorithm);
+    }
+    for (unsigned i = 0; i < SHAPES; i++) {
+        dcoll_args_t args = {.collective = DCOLL_ALLGATHER, .bytes = 64};
+        assert_ptr_equal(
+            dcoll_table_select(&table, rows[0].engine, &shapes[i], &args),
+            rows[1].algorithm);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_most_of_a_node),
+        cmocka_unit_test(test_row_of_a_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
