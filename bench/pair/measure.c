@@ -79,6 +79,7 @@ static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
     rc = shorten(m, cell, loop, &run);
     if (!rc)
         rc = command_run(&m->table, cell->setup, loop, &run, &peer_cpu);
+    series->warmup = series->iterations ? run.iterations : run.warmup;
     series->batch_ns = run.ns / run.iterations;
     if (rc || series->iterations)
         return rc;

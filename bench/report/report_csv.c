@@ -14,7 +14,8 @@ static const char header[] =
     "pingpong_us_p99,pingpong_us_lo,pingpong_us_hi,pingpong_us_p50,"
     "pingpong_us_p999,pingpong_us_max,valid,partial,post_us,post_us_lo,"
     "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
-    "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window\n";
+    "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window,"
+    "warmup\n";
 
 void report_csv_number(FILE *file, double value)
 {
@@ -93,7 +94,7 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
             (unsigned long long)opts->eps, (unsigned long long)opts->align);
     if (opts->window)
         fprintf(file, "%llu", (unsigned long long)opts->window);
-    fputc('\n', file);
+    fprintf(file, ",%llu\n", (unsigned long long)cell->series[0].warmup);
 }
 
 void report_csv(FILE *file, const result_t *r)

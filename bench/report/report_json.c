@@ -236,6 +236,7 @@ static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
     json_object(j, loop->name);
     json_uint(j, "messages_per_iteration", loop_messages(loop, r->opts->batch));
     json_uint(j, "iterations", cell->series[l].iterations);
+    json_uint(j, "warmup", cell->series[l].warmup);
     report_json_summary(j, "latency_us", &latency->us);
     json_row_object(j, "percentiles_us");
     json_double(j, "p50", latency->p50);

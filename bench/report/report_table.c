@@ -69,6 +69,16 @@ static void unusual(FILE *file, const options_t *o)
                                 : "several");
 }
 
+/* Of long batches, there may be fewer. */
+static void warmup(FILE *file, const result_t *r)
+{
+    uint64_t least, most;
+    result_warmup(r, &least, &most);
+    fprintf(file, ", warm-up %llu", (unsigned long long)least);
+    if (most > least)
+        fprintf(file, " to %llu", (unsigned long long)most);
+}
+
 static void head(FILE *file, const result_t *r)
 {
     report_title(file, r->test->name, &r->machine);
@@ -77,10 +87,9 @@ static void head(FILE *file, const result_t *r)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
     if (r->opts->window)
         fprintf(file, "; window %llu", (unsigned long long)r->opts->window);
-    fprintf(file,
-            "; batch %llu, warm-up %llu, stripe threshold %zu bytes, %s\n",
-            (unsigned long long)r->opts->batch,
-            (unsigned long long)options_warmup(r->opts), r->threshold,
+    fprintf(file, "; batch %llu", (unsigned long long)r->opts->batch);
+    warmup(file, r);
+    fprintf(file, ", stripe threshold %zu bytes, %s\n", r->threshold,
             r->opts->no_pin ? "not pinned" : "pinned");
     unusual(file, r->opts);
     report_notes(file, &r->notes);

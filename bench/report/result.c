@@ -54,6 +54,22 @@ bool cell_measured(const result_t *r, const cell_t *cell)
     return true;
 }
 
+void result_warmup(const result_t *r, uint64_t *least, uint64_t *most)
+{
+    *least = UINT64_MAX;
+    *most = 0;
+    for (unsigned i = 0; i < r->ncells * r->test->nloops; i++) {
+        const cell_t *cell = &r->cells[i / r->test->nloops];
+        uint64_t ran = cell->series[i % r->test->nloops].warmup;
+        if (!cell_measured(r, cell))
+            continue;
+        *least = ran < *least ? ran : *least;
+        *most = ran > *most ? ran : *most;
+    }
+    if (*least > *most) /* nothing was measured */
+        *least = *most = options_warmup(r->opts);
+}
+
 summary_t series_latency(const result_t *r, const series_t *series,
                          const loop_t *loop)
 {

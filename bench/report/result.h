@@ -24,6 +24,7 @@ typedef struct repeat {
 /** All repeats of one loop in one cell. */
 typedef struct series {
     uint64_t iterations; /**< per repeat */
+    uint64_t warmup;     /**< iterations that were dropped before */
     uint64_t batch_ns;   /**< that an iteration takes, 0: not known */
     repeat_t *repeats;
     unsigned count;
@@ -99,6 +100,8 @@ typedef struct figures {
     summary_t batch, post, wait, other;
 } figures_t;
 
+/** Least and most warm-up of the cells that were measured. */
+void result_warmup(const result_t *result, uint64_t *least, uint64_t *most);
 /** A cell that has at least one repeat of each loop. */
 bool cell_measured(const result_t *result, const cell_t *cell);
 figures_t result_figures(const result_t *result, const cell_t *cell);
