@@ -7,6 +7,8 @@
  */
 #include "dapl_rail/links/queue.h"
 
+#include <stdio.h>
+
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/journal.h"
@@ -158,6 +160,7 @@ static int post_failed(struct link *link, const struct dto *d,
     /* the EP has lost its connection, of which no event has come yet */
     link->state = LINK_LOST;
     link->broken = true;
+    snprintf(link->why, sizeof link->why, "%.199s", link->rail->error.text);
     link->lost.tried = link->posted;
     return post_later(link, d, done);
 }
