@@ -76,6 +76,16 @@ static int check_error(dcoll_team_t *team, unsigned peer,
                  : 0;
 }
 
+int ledger_gave_up(dcoll_team_t *team)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && team->ledger && i < team->locals; i++)
+        if (team->first + i != team->rank)
+            rc = check_error(team, team->first + i,
+                             ledger_of(team, team->first + i));
+    return rc;
+}
+
 static int check_alive(dcoll_team_t *team, unsigned peer)
 {
     return dead(team, peer)

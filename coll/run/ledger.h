@@ -46,6 +46,9 @@ static inline int ledger_settle(dcoll_team_t *team, int code)
  * ledger is on its way, or there is no room to ask for it; then it may also
  * find such errors of another peer. */
 int ledger_check(dcoll_team_t *team, unsigned peer);
+/* Has a rank of my node given up, so that this is why something broke? Then the
+ * team's error says so: that rank's; else 0. */
+int ledger_gave_up(dcoll_team_t *team);
 /* Nothing comes any more. */
 void ledger_look_no_more(dcoll_team_t *team);
 /* Has the peer, who is on my node, made as many calls as this rank? */

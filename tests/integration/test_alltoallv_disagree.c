@@ -96,6 +96,21 @@ static void no_room_on_the_way(struct rank *r)
     scene_close(&s);
 }
 
+/* Rank 1 expects more of rank 0 than that has: it sees it before it writes. */
+static void placed_otherwise(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "direct");
+    c.max_pair = c.max_rank = ROOM;
+    s.recv_counts[0] += r->rank == 1;
+    int rc = dcoll_alltoallv(s.team, &c);
+    /* rank 2 may have all that is for it */
+    if (r->rank < 2 || rc)
+        fails(&s, rc, "rank 0: send_counts[1] is 2, but rank 1 expects 3");
+    scene_close(&s);
+}
+
 /* One rank's error is said to be that one's, and no other rank's counts are
  * wrong because of it. */
 static void whose_error(struct rank *r)
@@ -118,6 +133,7 @@ static const struct test tests[] = {
     {"... of three nodes", RANKS, other_interface, NULL, APART | PPN(1)},
     {"more than a rank's bound", RANKS, more_than_bound, NULL, APART},
     {"no room on the way", RANKS, no_room_on_the_way, NULL, APART},
+    {"other counts than are expected", RANKS, placed_otherwise, NULL, APART},
     {"whose error it is", RANKS, whose_error, NULL, APART},
 };
 
