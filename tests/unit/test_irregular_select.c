@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What auto takes for an all-to-all with counts, by shape and bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "coll/algorithms/algorithms.h"
+#include "coll/select/irregular.h"
+
+static const unsigned one[] = {0, 8}, four[] = {0, 2, 4, 6, 8},
+                      each[] = {0, 1, 2, 3};
+
+static const dcoll_algorithm_t *chosen(const unsigned *node, unsigned nodes,
+                                       uint64_t max_rank, bool expected)
+{
+    const dcoll_shape_t shape = {node[nodes], nodes, node, 1};
+    const dcoll_traffic_t traffic = {.element = 48,
+                                     .max_pair = max_rank,
+                                     .max_rank = max_rank,
+                                     .labelled = true};
+    const dcoll_args_t args = {
+        .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &traffic};
+    return irregular_select(&shape, &args, expected);
+}
+
+static void test_one_node(void **state)
+{
+    (void)state;
+    assert_ptr_equal(chosen(one, 1, 0, false), &alltoallv_shm);
+    assert_ptr_equal(chosen(one, 1, 1 << 20, true), &alltoallv_shm);
+}
+
+/* Between nodes it depends on what there is. */
+static void test_nodes(void **state)
+{
+    (void)state;
+    assert_null(chosen(four, 4, 0, true));
+    for (unsigned expected = 0; expected < 2; expected++) {
+        assert_ptr_equal(chosen(four, 4, 1, expected), &alltoallv_smp);
+        assert_ptr_equal(chosen(each, 3, 1, expected), &alltoallv_smp);
+        assert_ptr_equal(chosen(four, 4, 8 << 10, expected), &alltoallv_smp);
+    }
+}
+
+/* Long parts go straight to their places, if these are known. */
+static void test_long_parts(void **state)
+{
+    (void)state;
+    assert_ptr_equal(chosen(four, 4, 64 << 10, true), &alltoallv_direct);
+    assert_ptr_equal(chosen(four, 4, 64 << 10, false), &alltoallv_a1_n1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_long_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
