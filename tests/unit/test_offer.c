@@ -20,10 +20,11 @@
 enum { RANKS = 2, ELEMENT = 4, ROOM = 8, GUARD = 64, SECRET = 0x5e };
 
 static const size_t send_counts[RANKS] = {1, 2};
-static const unsigned node[] = {0, RANKS};
+static const unsigned node[] = {0, RANKS}, nodes[] = {0, 1, RANKS};
 static const unsigned char sent[3 * ELEMENT] = "aaaabbbbbbbb";
 
-/* Rank 0, what it receives with guards on both sides, and the peer's table. */
+/* Rank 0, what it receives with guards on both sides, and the peer's table, or
+ * the bundle that has come from its node. */
 struct scene {
     dcoll_team_t team;
     struct drail_platform platform;
@@ -31,6 +32,7 @@ struct scene {
     unsigned char recv[GUARD + ROOM * ELEMENT + GUARD];
     unsigned char *memory; /* NODE, and behind it what is not to be read */
     unsigned char *table;
+    size_t room; /* of either */
 };
 
 static void copy(const struct drail_platform *p, void *dst, const void *src,
@@ -49,17 +51,22 @@ static const dcoll_op_t *operation(const struct scene *s, dcoll_kind_t kind,
     return op;
 }
 
-static void scene_open(struct scene *s)
+static void scene_open_for(struct scene *s, const dcoll_algorithm_t *a,
+                           unsigned nnodes)
 {
-    *s = (struct scene){.team.shape = {RANKS, 1, node, 1},
-                        .team.locals = RANKS,
-                        .team.platform = &s->platform};
+    *s = (struct scene){
+        .team.shape = {RANKS, nnodes, nnodes == 1 ? node : nodes, 1},
+        .team.locals = RANKS / nnodes,
+        .team.platform = &s->platform};
     dcoll_request_t *q = &s->q;
     s->platform.copy = copy;
     q->team = &s->team;
-    q->algorithm = &alltoallv_shm;
-    q->traffic = (dcoll_traffic_t){
-        .element = ELEMENT, .labelled = true, .pulled = SIZE_MAX};
+    q->algorithm = a;
+    q->traffic = (dcoll_traffic_t){.element = ELEMENT,
+                                   .max_pair = ROOM,
+                                   .max_rank = ROOM,
+                                   .labelled = true,
+                                   .pulled = SIZE_MAX};
     q->args = (dcoll_args_t){
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &q->traffic};
     dcoll_generate(q->algorithm, &s->team.shape, &q->args, 0, &q->schedule);
@@ -76,6 +83,12 @@ static void scene_open(struct scene *s)
                                     .room = ROOM};
     q->base[DCOLL_NODE] = s->memory;
     s->table = s->memory + operation(s, DCOLL_PICK, 1)->src.offset;
+    s->room = operation(s, DCOLL_PICK, 1)->bytes;
+}
+
+static void scene_open(struct scene *s)
+{
+    scene_open_for(s, &alltoallv_shm, 1);
 }
 
 static void scene_close(struct scene *s)
@@ -124,18 +137,13 @@ static void check_guards(const struct scene *s)
     assert_true(all(s->recv + sizeof s->recv - GUARD, GUARD, 0xa5));
 }
 
-static size_t table_room(const struct scene *s)
-{
-    return s->q.schedule.node_bytes / RANKS;
-}
-
 /* A right one, to see that the others are refused for what they say. */
 static void test_right(void **state)
 {
     struct scene s;
     (void)state;
     scene_open(&s);
-    size_t at = table_room(&s) - 2 * ELEMENT; /* up to the end */
+    size_t at = s.room - 2 * ELEMENT; /* up to the end */
     play_peer(&s, 2, at);
     memcpy(s.table + at, "ccccdddd", 2 * ELEMENT);
     look(&s);
@@ -153,7 +161,7 @@ static void refuses(uint64_t elements, uint64_t at)
 {
     struct scene s;
     scene_open(&s);
-    play_peer(&s, elements, at == LAST_ELEMENT ? table_room(&s) - ELEMENT : at);
+    play_peer(&s, elements, at == LAST_ELEMENT ? s.room - ELEMENT : at);
     look(&s);
     take(&s);
     assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
@@ -195,6 +203,106 @@ static void test_changed_afterwards(void **state)
     scene_close(&s);
 }
 
+/* -------------------------------------------- from the other rank's node ---
+ */
+
+static void play_bundle(struct scene *s, uint64_t bytes, uint64_t elements,
+                        uint64_t at)
+{
+    const struct offer_head head = {0, ELEMENT};
+    const struct offer offer = {elements, at};
+    *(struct bundle_head *)s->table = (struct bundle_head){bytes, elements};
+    memcpy(s->table + offer_section(0, 1), &head, sizeof head);
+    memcpy(s->table + offer_entry(0, 1, 0), &offer, sizeof offer);
+}
+
+static void look_at_all(struct scene *s)
+{
+    const dcoll_schedule_t *schedule = &s->q.schedule;
+    for (unsigned i = 0; i < schedule->nops; i++)
+        if (schedule->ops[i].kind == DCOLL_EXPECT)
+            assert_int_equal(offer_expect(&s->q, &schedule->ops[i]), 0);
+}
+
+static void test_bundle(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open_for(&s, &alltoallv_smp, 2);
+    size_t at = s.room - 2 * ELEMENT;
+    play_bundle(&s, s.room, 2, at);
+    memcpy(s.table + at, "ccccdddd", 2 * ELEMENT);
+    *(struct offer_head *)s.memory = (struct offer_head){0, ELEMENT};
+    look_at_all(&s);
+    take(&s);
+    assert_int_equal(s.q.dealing.verdict, 0);
+    assert_memory_equal(s.recv + GUARD, "aaaaccccdddd", 3 * ELEMENT);
+    check_guards(&s);
+    scene_close(&s);
+}
+
+static void refuses_bundle(int64_t bytes, uint64_t elements, int64_t at)
+{
+    struct scene s;
+    scene_open_for(&s, &alltoallv_smp, 2);
+    uint64_t end = s.room;
+    play_bundle(&s, end + (uint64_t)bytes, elements, end + (uint64_t)at);
+    look_at_all(&s);
+    take(&s);
+    assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+    assert_true(all(s.recv, sizeof s.recv, 0xa5));
+    scene_close(&s);
+}
+
+/* Elements beyond the bundle, or what it says of its own length; and what only
+ * ranks of this node may have where they are. */
+static void test_malformed_bundle(void **state)
+{
+    (void)state;
+    refuses_bundle(0, 2, -ELEMENT);
+    refuses_bundle(-ELEMENT, 2, -2 * ELEMENT);
+    refuses_bundle(ELEMENT, 1, -2 * ELEMENT);
+    refuses_bundle(0, UINT64_MAX / ELEMENT + 1, -ELEMENT);
+    refuses_bundle(0, 1, INT64_MIN);
+}
+
+/* Too short for its heads. */
+static void test_short_bundle(void **state)
+{
+    struct scene s;
+    (void)state;
+    for (uint64_t bytes = 0; bytes < offer_section(1, 1); bytes += 8) {
+        scene_open_for(&s, &alltoallv_smp, 2);
+        play_bundle(&s, bytes, 0, 0);
+        look_at_all(&s);
+        assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+        scene_close(&s);
+    }
+}
+
+/* What this node's tables have for another: here, more than there is room. */
+static void test_pack(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open_for(&s, &alltoallv_smp, 2);
+    unsigned char *bundle = calloc(1, s.q.schedule.temp_bytes + GUARD);
+    const dcoll_op_t *pack = operation(&s, DCOLL_PACK, 1);
+    struct offer *mine = (struct offer *)(s.memory + sizeof(struct offer_head));
+    assert_non_null(bundle);
+    s.q.base[DCOLL_TEMP] = bundle;
+    assert_int_equal(offer_elements(&s.q, operation(&s, DCOLL_OFFER, 0)), 0);
+    assert_int_equal(offer_pack(&s.q, pack), 0);
+    assert_memory_equal(bundle + offer_section(1, 1), "bbbbbbbb", 2 * ELEMENT);
+    mine[1].elements = ROOM + GUARD;
+    assert_int_equal(offer_pack(&s.q, pack), DRAIL_EINVAL);
+    mine[1] = (struct offer){1, UINT64_MAX};
+    assert_int_equal(offer_pack(&s.q, pack), DRAIL_EINVAL);
+    assert_true(all(bundle + s.q.schedule.temp_bytes, GUARD, 0));
+    free(bundle);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +310,10 @@ int main(void)
         cmocka_unit_test(test_beyond_the_table),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_changed_afterwards),
+        cmocka_unit_test(test_bundle),
+        cmocka_unit_test(test_malformed_bundle),
+        cmocka_unit_test(test_short_bundle),
+        cmocka_unit_test(test_pack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
