@@ -377,7 +377,8 @@ void dcoll_program_free(dcoll_program_t *program);
  * notification is left over, that offsets are within the memory that the
  * schedule asks for, that steps are those of the k-port model, and that
  * nothing is moved in vain. Irregular: for the program's counts (elements of a
- * multiple of 16 bytes, labelled), and that no bundle exceeds its room.
+ * multiple of 16 bytes, labelled), and that no bundle exceeds its room; that
+ * rooms are not accessed unordered, for any counts within the traffic.
  * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
  * DRAIL_ENOMEM.
  */

@@ -191,7 +191,8 @@ static bool open_buckets(struct verifier *v, const dcoll_deal_t *deal,
         v->players[actor->rank].counter[j] = deal_begin(deal, j);
     for (unsigned b = 0; b < deal->fan; b++) {
         struct region bucket = behind(v, *buckets, b * deal->stride);
-        if (!verify_head(v, actor, &bucket, BUNDLE_HEAD))
+        if (!verify_head(v, actor, &bucket, BUNDLE_HEAD) ||
+            !verify_may_write(v, actor, &bucket, BUNDLE_HEAD, deal->stride))
             return false;
     }
     return true;
@@ -246,7 +247,8 @@ void verify_deal(struct verifier *v, const dcoll_op_t *op,
         deal_send(v, op, actor, src, buckets);
         return;
     }
-    if (!verify_arrived(v, actor, src, op->bytes, &bytes))
+    if (!verify_arrived(v, actor, src, op->bytes, &bytes) ||
+        !verify_may_read(v, actor, src, bytes, op->bytes))
         return;
     while (next_run(v, actor, src, bytes, &at, &piece))
         if (!deal_run(v, op, actor, &piece, buckets))
@@ -287,7 +289,8 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
         struct region bundle = behind(v, *bundles, i * deal->stride);
         struct piece piece;
         size_t bytes, at = BUNDLE_HEAD;
-        if (!verify_bundle(v, actor, &bundle, deal->stride, &bytes))
+        if (!verify_bundle(v, actor, &bundle, deal->stride, &bytes) ||
+            !verify_may_read(v, actor, &bundle, bytes, deal->stride))
             return;
         while (next_run(v, actor, &bundle, bytes, &at, &piece))
             if (!deliver_run(v, actor, &piece, recv))

@@ -47,8 +47,9 @@ void verify_forget(struct verifier *v, const struct cell *cell)
         use_of(v, &cell->write)->cells--;
 }
 
-bool verify_read(struct verifier *v, const struct actor *actor,
-                 const struct region *region, size_t cell)
+/* Is it ordered with what wrote the cell? Then it counts among its readers. */
+static bool reads(struct verifier *v, const struct actor *actor,
+                  const struct region *region, size_t cell)
 {
     struct cell *c = &region->cells[cell];
     const uint32_t *clock = v->players[actor->rank].clock;
@@ -63,16 +64,26 @@ bool verify_read(struct verifier *v, const struct actor *actor,
         v->readers[v->nreaders] = (struct reader){c->read, c->readers};
         c->readers = v->nreaders++;
     }
+    return true;
+}
+
+bool verify_read(struct verifier *v, const struct actor *actor,
+                 const struct region *region, size_t cell)
+{
+    struct cell *c = &region->cells[cell];
+    if (!reads(v, actor, region, cell))
+        return false;
     if (!c->read.when && c->write.when)
         use_of(v, &c->write)->read++; /* what it has brought is needed */
     c->read = actor->access;
     return true;
 }
 
-bool verify_write(struct verifier *v, const struct actor *actor,
-                  const struct region *region, size_t cell, uint64_t value)
+/* Is it ordered with all that wrote or read the cell? */
+static bool writes(struct verifier *v, const struct actor *actor,
+                   const struct region *region, size_t cell)
 {
-    struct cell *c = &region->cells[cell];
+    const struct cell *c = &region->cells[cell];
     const uint32_t *clock = v->players[actor->rank].clock;
     const struct access *reader = &c->read;
     if (!known(v, clock, &c->write, false)) {
@@ -88,10 +99,52 @@ bool verify_write(struct verifier *v, const struct actor *actor,
             break;
         reader = &v->readers[i].access;
     }
+    return true;
+}
+
+bool verify_write(struct verifier *v, const struct actor *actor,
+                  const struct region *region, size_t cell, uint64_t value)
+{
+    struct cell *c = &region->cells[cell];
+    if (!writes(v, actor, region, cell))
+        return false;
     actor->use->cells++;
     actor->use->fresh += c->value != value;
     *c = (struct cell){value, actor->access, {0}, NONE};
     return true;
+}
+
+/* What other counts would leave there. */
+#define ANYTHING ((uint64_t)1 << 63)
+
+bool verify_may_read(struct verifier *v, const struct actor *actor,
+                     const struct region *region, size_t from, size_t end)
+{
+    for (size_t i = from / v->grain; i < end / v->grain; i++) {
+        if (!reads(v, actor, region, i))
+            return false;
+        region->cells[i].read = actor->access;
+    }
+    return true;
+}
+
+bool verify_may_write(struct verifier *v, const struct actor *actor,
+                      const struct region *region, size_t from, size_t end)
+{
+    for (size_t i = from / v->grain; i < end / v->grain; i++) {
+        if (!writes(v, actor, region, i))
+            return false;
+        region->cells[i] = (struct cell){ANYTHING, actor->access, {0}, NONE};
+    }
+    return true;
+}
+
+bool verify_may_move(struct verifier *v, const struct actor *actor,
+                     const struct region *src, const struct region *dst,
+                     size_t from, size_t end)
+{
+    return verify_may_read(v, actor, src, from, end) &&
+           verify_may_write(v, actor, dst, from, end);
 }
 
 bool verify_move(struct verifier *v, const struct actor *actor,

@@ -68,6 +68,14 @@ static uint64_t offer_value(const struct verifier *v, const struct actor *actor,
            at / v->grain;
 }
 
+/* How far elements can reach in a table of so much room, with any counts. */
+static size_t reach_of(const struct verifier *v, size_t room)
+{
+    size_t most = offer_table(v->nranks) +
+                  v->program->args.traffic->max_rank * element_of(v);
+    return most < room ? most : room;
+}
+
 /* To the entry of that rank, and its elements to *at, if they are to go there
  * and fit. */
 static bool offer_to(struct verifier *v, const dcoll_op_t *op,
@@ -111,6 +119,7 @@ void verify_offer(struct verifier *v, const dcoll_op_t *op,
     for (unsigned to = 0; to < v->nranks; to++)
         if (to != actor->rank && !offer_to(v, op, actor, to, send, table, &at))
             return;
+    verify_may_write(v, actor, table, at, reach_of(v, op->bytes));
 }
 
 /* What it says of what rank `from` has for rank `to`. False: it is not of this
@@ -190,14 +199,17 @@ void verify_pack(struct verifier *v, const dcoll_op_t *op,
     for (unsigned i = 0; i < x.senders; i++) {
         struct region table = behind(v, *tables, i * deal->stride);
         struct region head = behind(v, *bundle, offer_section(i, x.receivers));
-        if (!verify_move(v, actor, &table, &head, sizeof(struct offer_head)))
+        if (!verify_move(v, actor, &table, &head, sizeof(struct offer_head)) ||
+            !verify_may_read(v, actor, &table, offer_table(v->nranks),
+                             reach_of(v, deal->stride)))
             return;
         for (unsigned r = 0; r < x.receivers; r++)
             if (!pack_part(v, op, actor, &table, bundle, &x, x.first + i,
                            x.to + r, &at))
                 return;
     }
-    verify_head(v, actor, bundle, at);
+    if (verify_may_write(v, actor, bundle, at, op->bytes))
+        verify_head(v, actor, bundle, at);
 }
 
 /* -------------------------------------------- expecting and picking --- */
@@ -289,6 +301,10 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
             return;
     } else {
         src = behind(v, *table, place_of(v, value));
+        /* who writes there, writes all of it: to look at its end will do */
+        size_t end =
+            same_node(v, from, me) ? reach_of(v, op->bytes) : op->bytes;
+        verify_may_read(v, actor, table, end - v->grain, end);
     }
     verify_move(v, &taker, &src, &dst, bytes);
 }

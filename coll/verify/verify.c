@@ -187,7 +187,8 @@ static void play_put(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         size_t bytes = op->bytes;
         if (op->sized && !verify_bundle(v, &actor, &src, op->bytes, &bytes))
             return;
-        if (!verify_move(v, &actor, &src, &dst, bytes))
+        if (!verify_move(v, &actor, &src, &dst, bytes) ||
+            !verify_may_move(v, &actor, &src, &dst, bytes, op->bytes))
             return;
     }
     verify_send(v, rank, op, put);
@@ -259,8 +260,8 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
         verify_fail_at(v, rank, start, v->players[rank].op,
                        "source and target overlap");
-    else
-        verify_move(v, &actor, &src, &dst, bytes);
+    else if (verify_move(v, &actor, &src, &dst, bytes))
+        verify_may_move(v, &actor, &src, &dst, bytes, op->bytes);
 }
 
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)

@@ -280,6 +280,18 @@ bool verify_read(struct verifier *v, const struct actor *actor,
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
 
+/* Irregular: with other counts, within the traffic, the operation would access
+ * bytes from … end - 1 of a room, too. So a race that these counts do not show
+ * is one all the same. What is there afterwards is nothing that anybody may
+ * need; nor does it count as needed. */
+bool verify_may_read(struct verifier *v, const struct actor *actor,
+                     const struct region *region, size_t from, size_t end);
+bool verify_may_write(struct verifier *v, const struct actor *actor,
+                      const struct region *region, size_t from, size_t end);
+bool verify_may_move(struct verifier *v, const struct actor *actor,
+                     const struct region *src, const struct region *dst,
+                     size_t from, size_t end);
+
 /* The cell's writer is about to write it again: if nobody has read it, that one
  * write was not for others. */
 void verify_forget(struct verifier *v, const struct cell *cell);

@@ -68,7 +68,9 @@ static bool in_turn(const char *name, unsigned n)
     static const char *const all[] = {"a1",    "a2-n1", "direct",
                                       "a1-n2", "a2",    "shm-alltoallv"};
     bool pairs = n <= RANKS / 3 || n % 16 == 0;
-    return !strcmp(name, forms[n % 3]) || !strcmp(name, forms[3 + n / 3 % 3]) ||
+    bool dear = n > RANKS / 2 && n % 8; /* -n2 has most memory to look at */
+    return !strcmp(name, forms[dear ? n % 2 : n % 3]) ||
+           !strcmp(name, forms[3 + n / 3 % 3]) ||
            (pairs && !strcmp(name, all[n % 6])) || !strncmp(name, "a3", 2);
 }
 

@@ -182,23 +182,12 @@ static bool of_pulling(const dcoll_op_t *o)
     return o->offered || (o->kind == DCOLL_SIGNAL && o->flag == NODE_DONE);
 }
 
-/*
- * Of 5 ranks -n1 sends one message a stage from behind its own bucket, and what
- * it deals next does not reach so far: no fault there.
- */
-static bool out_of_reach(const struct subject *x, const dcoll_op_t *o)
-{
-    return o->kind == DCOLL_COMPLETE && o->phase % 2 == 1 &&
-           x->program->shape->nranks == 5 &&
-           !strcmp(x->algorithm->name, "a4-n1");
-}
-
 static void leave_out(struct subject *x, unsigned rank, unsigned index)
 {
     dcoll_schedule_t *s = &x->program->rank[rank];
     const dcoll_op_t out = s->ops[index];
-    bool harmless = may_be_left_out(s, index) || out_of_reach(x, &out) ||
-                    (of_pulling(&out) && !x->pulled);
+    bool harmless =
+        may_be_left_out(s, index) || (of_pulling(&out) && !x->pulled);
     unsigned match = sends(&out) ? wait_for(x->program, rank, index) : s->nops;
     dcoll_schedule_t *peer = &x->program->rank[sends(&out) ? out.peer : rank];
     struct saved mine = save(s), theirs = save(peer);
