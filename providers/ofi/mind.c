@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ofi.h"
@@ -17,6 +18,7 @@
 #define AWAY_MAX_NS 4000000u
 #define EVENTS      32
 #define POLL_NS     10000 /* at most, of a consumer that does nothing else */
+#define SELDOM_NS   200000
 #define JUDGE_NS    200000
 #define IN_VAIN     1000 /* set-up needs some */
 #define SLICE_NS    100000u
@@ -77,24 +79,36 @@ static bool serve(struct ofi_ia *oia)
 }
 
 struct minding {
-    uint64_t polls, when; /* at the last look that judged, … */
-    bool polled;          /* … which said so */
-    uint64_t away_ns;     /* until the next */
-    unsigned in_vain;     /* the EQ was said to have something */
+    uint64_t polls, when, used; /* at the last look that judged, … */
+    bool polled;                /* … which said so */
+    uint64_t away_ns;           /* until the next */
+    unsigned in_vain;           /* the EQ was said to have something */
 };
 
-/* Do consumers poll all the time? One that looks at memory instead, where the
- * peer writes, needs the thread as much as one that computes; so does one that
- * sleeps. What came just after the last look says nothing: a consumer that
- * polls between messages has no time for many. */
+/* Of all its threads. */
+static uint64_t process_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Do consumers poll all the time that they have a core? One that looks at
+ * memory instead, where the peer writes, needs the thread as much as one that
+ * computes; so does one that sleeps, or gets a core too seldom. What came just
+ * after the last look says nothing: a consumer that polls between messages has
+ * no time for many. */
 static bool is_polled(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
     uint64_t now = ofi_now_ns();
     if (now - m->when >= JUDGE_NS) {
-        m->polled = polls - m->polls > (now - m->when) / POLL_NS;
+        uint64_t used = process_ns(), n = polls - m->polls;
+        m->polled =
+            n > (used - m->used) / POLL_NS && n > (now - m->when) / SELDOM_NS;
         m->polls = polls;
         m->when = now;
+        m->used = used;
     }
     return m->polled && !atomic_load(&oia->ia->bells);
 }

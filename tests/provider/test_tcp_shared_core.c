@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A consumer that shares its core polls seldom, but all the time that it has
+ * the core: the IA's thread leaves what comes to him, rather than wake up for
+ * each message, which would take even more of the core.
+ */
+#include "tcp.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#define MESSAGES 20
+#define FEW      5  /* wake-ups, for so many */
+#define WANTED   10 /* rounds with so few, … */
+#define ROUNDS   60 /* … of so many: others disturb some */
+#define POLLS    8
+#define NAP_NS   200000 /* of others on the core */
+
+static const peer_options_t in_a_process = {PEER_PROCESS, MEMORY_MALLOC, 64,
+                                            DAT_MEM_PRIV_ALL_FLAG};
+
+static atomic_uint woken, received;
+static atomic_bool stop;
+
+/* libfabric does not sleep. */
+__attribute__((visibility("default"))) int
+epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
+{
+    __typeof__(&epoll_wait) real;
+    *(void **)&real = dlsym(RTLD_NEXT, "epoll_wait");
+    int n = real(fd, events, max, timeout);
+    woken += timeout && n > 0;
+    return n;
+}
+
+static void *consume(void *arg)
+{
+    const end_t *me = arg;
+    const struct timespec nap = {0, NAP_NS};
+    DAT_EVENT event;
+    while (!stop) {
+        for (unsigned i = 0; i < POLLS; i++)
+            received += dat_evd_dequeue(me->recv, &event) == DAT_SUCCESS;
+        nanosleep(&nap, NULL);
+    }
+    return NULL;
+}
+
+static unsigned wakes_of_a_round(peer_t *peer, end_t *me)
+{
+    DAT_LMR_TRIPLET here = local(&me->mem, 0, 8);
+    unsigned before = woken;
+    received = 0;
+    for (unsigned i = 0; i < MESSAGES; i++)
+        DAT_OK(dat_ep_post_recv(me->ep, 1, &here, cookie(i), 0));
+    for (unsigned i = 0; i < MESSAGES; i++)
+        peer_post_send(peer, 0, 8, i, DAT_COMPLETION_SUPPRESS_FLAG);
+    for (unsigned ms = 0; received < MESSAGES; ms++) {
+        assert_true(ms < WAIT_MS);
+        poll_pause();
+    }
+    return woken - before;
+}
+
+static void left_to_the_consumer(void **state)
+{
+    (void)state;
+    peer_t peer;
+    end_t me;
+    pthread_t consumer;
+    unsigned few = 0;
+    peer_start(&peer, &in_a_process);
+    end_open_memory(&me, MEMORY_MALLOC, 64, DAT_MEM_PRIV_ALL_FLAG);
+    peer_connect(&peer, &me);
+    assert_int_equal(pthread_create(&consumer, NULL, consume, &me), 0);
+    for (unsigned rounds = 0; few < WANTED; rounds++) {
+        assert_true(rounds < ROUNDS);
+        few += wakes_of_a_round(&peer, &me) <= FEW;
+    }
+    stop = true;
+    assert_int_equal(pthread_join(consumer, NULL), 0);
+    end_close(&me);
+    peer_stop(&peer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_to_the_consumer),
+    };
+    tcp_or_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
