@@ -14,8 +14,10 @@
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/lost.h"
@@ -327,6 +329,11 @@ static bool link_closable(struct link *link)
     return link_settled(link) && lost_told(link);
 }
 
+static bool farewell_sent(struct link *link)
+{
+    return carrier_idle(link);
+}
+
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
     progress_until(t, reached, NULL, UINT32_MAX, CLOSE_MS);
@@ -343,6 +350,10 @@ static void disconnect(drail_t *t)
         requests_reject(&t->peers[p]);
     }
     links_await(t, link_closable);
+    for (unsigned p = 0; p < t->job->size; p++)
+        if (t->peers[p].connected)
+            farewell_send(&t->peers[p]);
+    links_await(t, farewell_sent);
     for (unsigned p = 0; p < t->job->size; p++)
         t->peers[p].ending = true;
     for (unsigned p = 0; p < t->job->size; p++)

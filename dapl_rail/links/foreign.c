@@ -6,6 +6,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
 #include "dapl_rail/links/carrier.h"
+#include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/peer.h"
 
 /* The peer's link is lost: so is ours. Then the peer tells what it has received
@@ -62,7 +63,10 @@ static const char *handle(struct slot *slot)
     if (!lane || !lane->journal)
         return "lane";
     peer_unsettle(link->peer);
-    if (wire->type == WIRE_CARRIED) {
+    if (wire->type == WIRE_FAREWELL) {
+        wrong = NULL;
+        farewell_arrived(lane, wire);
+    } else if (wire->type == WIRE_CARRIED) {
         wrong = acknowledged(link, wire);
     } else {
         link->carrier.arrived++;

@@ -17,9 +17,10 @@ enum wire_type {
     WIRE_PUT,    /* a notification, with its put: struct wire_put, the data */
     WIRE_TYPES,
     /* of no link, or for another one than that which brings them; carrier.h */
-    WIRE_IMMED,  /* its RDMA write with this immediate data in id has come */
-    WIRE_LOST,   /* is lost: deaths in seq, epoch in id, received in bytes */
-    WIRE_PROBE,  /* is the sender's peer there? */
+    WIRE_IMMED,    /* its RDMA write with this immediate data in id has come */
+    WIRE_LOST,     /* is lost: deaths in seq, epoch in id, received in bytes */
+    WIRE_PROBE,    /* is the sender's peer there? */
+    WIRE_FAREWELL, /* its sender closes: received in bytes; not acknowledged */
     WIRE_CARRIED /* so many such messages have come: seq; peer_ahead(): bytes */
 };
 
