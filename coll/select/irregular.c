@@ -14,6 +14,21 @@ static bool has_short_parts(const dcoll_shape_t *shape,
     return traffic->max_rank / shape->nranks * traffic->element < PART_BYTES;
 }
 
+/* A message of A1 has room for the largest part that one rank has for another,
+ * and so have all of them. Where few parts are so large, a rank needs much more
+ * memory than it has elements: from here on, slices of an even length take
+ * their way. */
+#define SKEW        4.0
+#define ROOMS_BYTES (16.0 * (1 << 20))
+
+static bool is_skewed(const dcoll_shape_t *shape,
+                      const dcoll_traffic_t *traffic)
+{
+    double rooms = (double)shape->nranks * (double)traffic->max_pair;
+    return rooms > SKEW * (double)traffic->max_rank &&
+           rooms * (double)traffic->element > ROOMS_BYTES;
+}
+
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
                                           const dcoll_args_t *args,
                                           bool expected)
@@ -25,6 +40,8 @@ const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
     if (!alltoallv_smp.refuses(shape, args) &&
         has_short_parts(shape, args->traffic))
         return &alltoallv_smp;
-    return expected && args->traffic->labelled ? &alltoallv_direct
-                                               : &alltoallv_a1_n1;
+    if (expected && args->traffic->labelled)
+        return &alltoallv_direct;
+    return is_skewed(shape, args->traffic) ? &alltoallv_a2_n1
+                                           : &alltoallv_a1_n1;
 }

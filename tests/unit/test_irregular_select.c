@@ -49,8 +49,8 @@ static void test_nodes(void **state)
 static void test_long_parts(void **state)
 {
     (void)state;
-    assert_ptr_equal(chosen(four, 4, 64 << 10, true), &alltoallv_direct);
-    assert_ptr_equal(chosen(four, 4, 64 << 10, false), &alltoallv_a1_n1);
+    assert_ptr_equal(chosen(four, 4, 16 << 10, true), &alltoallv_direct);
+    assert_ptr_equal(chosen(four, 4, 16 << 10, false), &alltoallv_a1_n1);
 }
 
 int main(void)
