@@ -134,9 +134,9 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * What comes and does not fit (other counts than recv_counts, more than
  * max_rank or than there is room for) is an error of that rank only, which
  * names the other; nothing is written to recv, and the team goes on. But it is
- * broken by more than max_rank where that has no room on the way (mesh, a3,
- * a4), and by what algorithm direct with bounds is to write where other counts
- * are expected: there, parts of others may have been written.
+ * broken by more than max_rank where that has no room on the way (a2, a3, a4,
+ * mesh), and by what algorithm direct with bounds is to write where other
+ * counts are expected: there, parts of others may have been written.
  */
 typedef struct dcoll_alltoallv {
     const void *send;
