@@ -355,8 +355,8 @@ typedef struct dcoll_program {
     dcoll_args_t args;
     dcoll_schedule_t *rank; /**< shape->nranks of them, owned */
     const uint64_t *counts; /**< irregular: the elements from rank i to rank j,
-                                 at i * nranks + j, that dcoll_verify plays;
-                                 set by the caller, who owns them */
+                                 at i * nranks + j, that are played; set by the
+                                 caller, who owns them */
 } dcoll_program_t;
 
 /** 0, DRAIL_ENOMEM, or DRAIL_ENOTSUP when the algorithm refuses. The shape
@@ -396,7 +396,9 @@ typedef struct dcoll_cost_model {
 } dcoll_cost_model_t;
 
 /** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E…
- *  (DRAIL_ENOTSUP: irregular, the sizes are not known). */
+ *  (DRAIL_ENOTSUP: irregular, and the program has no counts). Irregular: for
+ *  those counts, with heads and labels of bundles; dealing, and what is taken
+ *  from other ranks of the node, is copying. */
 double dcoll_cost(const dcoll_program_t *program,
                   const dcoll_cost_model_t *model);
 

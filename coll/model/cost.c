@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "contents.h"
 #include "event_queue.h"
 #include "coll/schedule.h"
 
@@ -56,7 +57,8 @@ struct cost {
     uint32_t nmessages, sent;
     struct event_queue events;
     unsigned *runnable, nrunnable;
-    bool failed; /* out of memory */
+    struct contents *contents; /* irregular: what there is to move */
+    bool failed;               /* out of memory */
 };
 
 static void add_event(struct cost *c, double time, unsigned kind, unsigned what)
@@ -144,11 +146,26 @@ static void end(struct cost *c, double now, uint32_t index)
 
 /* ------------------------------------------------------------- ranks --- */
 
+/* What the operation moves; it does so now. */
+static double bytes_of(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    if (!c->contents)
+        return (double)op->bytes;
+    double bytes = contents_move(c->contents, rank, op);
+    c->failed |= bytes < 0;
+    return bytes;
+}
+
+static void copy(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    c->ranks[rank].time += bytes_of(c, rank, op) * c->model->copy;
+}
+
 static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     bool get = op->kind == DCOLL_GET;
     uint32_t m = c->sent++;
-    double takes = c->model->ts + (double)op->bytes * c->model->tau;
+    double takes = c->model->ts + bytes_of(c, rank, op) * c->model->tau;
     c->messages[m] = (struct message){
         .from = get ? op->peer : rank,
         .to = get ? rank : op->peer,
@@ -233,7 +250,7 @@ static void signal_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
 
 static bool await_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
-    if (op->lag)
+    if (op->lag || (op->offered && !contents_pulled(c->contents, rank)))
         return true;
     double seen = c->ranks[op->peer].flags[op->flag];
     if (seen < 0)
@@ -260,14 +277,12 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
         return wait_message(c, rank, op);
     case DCOLL_COMPLETE:
         return !c->ranks[rank].puts;
-    case DCOLL_COPY:
-        c->ranks[rank].time += (double)op->bytes * c->model->copy;
-        return true;
     case DCOLL_SIGNAL:
         signal_flag(c, rank, op);
         return true;
     case DCOLL_AWAIT:
         return await_flag(c, rank, op);
+    case DCOLL_COPY:
     case DCOLL_DISTRIBUTE:
     case DCOLL_COLLECT:
     case DCOLL_DELIVER:
@@ -275,7 +290,8 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
     case DCOLL_PACK:
     case DCOLL_EXPECT:
     case DCOLL_PICK:
-        break; /* dcoll_cost() has refused them */
+        copy(c, rank, op);
+        return true;
     }
     return true;
 }
@@ -362,8 +378,10 @@ static bool set_up(struct cost *c)
     c->out = calloc(2 * ports, sizeof *c->out);
     c->streams = calloc(streams, sizeof *c->streams);
     c->messages = calloc((size_t)c->nmessages + 1, sizeof *c->messages);
+    if (c->program->args.traffic)
+        c->contents = contents_make(c->program);
     if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->streams ||
-        !c->messages)
+        !c->messages || !c->contents != !c->program->args.traffic)
         return false;
     c->in = c->out + ports;
     for (size_t i = 0; i < 2 * ports; i++)
@@ -387,9 +405,10 @@ double dcoll_cost(const dcoll_program_t *program,
                      .model = model,
                      .nranks = program->shape->nranks,
                      .ports = program->shape->ports};
-    if (program->args.traffic)
+    if (program->args.traffic && !program->counts)
         return DRAIL_ENOTSUP;
     double time = set_up(&c) ? play(&c) : DRAIL_ENOMEM;
+    contents_free(c.contents);
     event_queue_free(&c.events);
     free(c.ranks);
     free(c.runnable);
