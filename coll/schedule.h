@@ -87,6 +87,10 @@ typedef struct dcoll_traffic {
                             bytes, stays where it is */
 } dcoll_traffic_t;
 
+/** dcoll_traffic_t.pulled of calls. Less is copied twice in less time than it
+ *  takes to read it where it is. */
+#define DCOLL_PULLED_BYTES ((size_t)16 << 10)
+
 /** What is to be done: the same on all ranks. */
 typedef struct dcoll_args {
     dcoll_collective_t collective;

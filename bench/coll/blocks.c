@@ -31,7 +31,7 @@ static int release(coll_run_t *run, unsigned setup)
 static double predict(const coll_result_t *r, const coll_cell_t *cell)
 {
     return coll_model_predict(&r->model, cell->algorithm, &r->plan->shape,
-                              &cell->args);
+                              &cell->args, NULL);
 }
 
 const coll_work_t coll_blocks = {.prepare = prepare,

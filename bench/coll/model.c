@@ -145,11 +145,13 @@ int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
 
 double coll_model_predict(const dcoll_cost_model_t *model,
                           const dcoll_algorithm_t *algorithm,
-                          const dcoll_shape_t *shape, const dcoll_args_t *args)
+                          const dcoll_shape_t *shape, const dcoll_args_t *args,
+                          const uint64_t *counts)
 {
     dcoll_program_t program;
     if (dcoll_program_make(algorithm, shape, args, &program))
         return NAN;
+    program.counts = counts;
     double us = dcoll_cost(&program, model);
     dcoll_program_free(&program);
     return us < 0 ? NAN : us;

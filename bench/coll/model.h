@@ -18,9 +18,11 @@
 int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
                        const pinning_t *pinning, dcoll_cost_model_t *model);
 
-/** Prediction for the arguments in microseconds, or NaN. */
+/** Prediction for the arguments in microseconds, or NaN. @p counts: as in
+ *  dcoll_program_t, or NULL. */
 double coll_model_predict(const dcoll_cost_model_t *model,
                           const dcoll_algorithm_t *algorithm,
-                          const dcoll_shape_t *shape, const dcoll_args_t *args);
+                          const dcoll_shape_t *shape, const dcoll_args_t *args,
+                          const uint64_t *counts);
 
 #endif

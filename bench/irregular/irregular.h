@@ -31,7 +31,8 @@ void irregular_stamp(const coll_run_t *run, const irregular_call_t *call,
 int irregular_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid);
 
 /** Seed 003: equations 3 and 4 with the start-ups and the traffic of table 3
- *  (of a4: theorem 2). NaN: not an algorithm of the seed. */
+ *  (of a4: theorem 2). Of other algorithms, what the cost model says of their
+ *  schedules. NaN: there is none. */
 double irregular_predict(const coll_result_t *r, const coll_cell_t *cell);
 
 /** What the options ask for: @p patterns, and the plan's bounds. @return 0, or

@@ -117,6 +117,7 @@ int irregular_plan(coll_plan_t *plan, counts_t *patterns, options_t *opts,
             rc = widen(plan, &patterns[p], opts->sizes[i], table);
     }
     plan->traffic[1].element = o->element;
+    plan->traffic[1].pulled = DCOLL_PULLED_BYTES;
     /* who is to agree on nothing at all still wants bounds */
     if (!plan->traffic[1].max_rank)
         plan->traffic[1].max_pair = plan->traffic[1].max_rank = 1;

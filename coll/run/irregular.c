@@ -9,9 +9,6 @@
 #include "coll/run/bounds.h"
 #include "coll/select/irregular.h"
 
-/* Less is copied twice in less time than it takes to read it where it is. */
-#define PULLED_BYTES ((size_t)16 << 10)
-
 /* A call of either kind. */
 struct wish {
     struct elements elements;
@@ -246,7 +243,7 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
     int rc = team->broken ? team->broken : check_given(team, t, may_agree);
     if (rc)
         return rc;
-    w->traffic.pulled = PULLED_BYTES;
+    w->traffic.pulled = DCOLL_PULLED_BYTES;
     if (may_agree && needs_no_bounds(team, w)) {
         w->refused = elements_check(team, &w->elements, t->labelled, &d, NULL);
         w->traffic.element = 1; /* one request serves elements of any size */
