@@ -51,15 +51,19 @@ static drail_mem_t *view_alloc(drail_t *t)
     return view;
 }
 
+/* Those of all of it are first, as they tell most of key_grants(). */
 static void view_open(drail_mem_t *view, struct region *region, void *address,
                       size_t bytes, unsigned access)
 {
-    *view = (drail_mem_t){.next = region->views,
+    drail_mem_t **at = &region->views;
+    while (bytes < region->bytes && *at && (*at)->bytes == region->bytes)
+        at = &(*at)->next;
+    *view = (drail_mem_t){.next = *at,
                           .region = region,
                           .address = address,
                           .bytes = bytes,
                           .access = access & DRAIL_ACCESS_ALL};
-    region->views = view;
+    *at = view;
 }
 
 int memory_map(size_t bytes, void **address, int *fd)

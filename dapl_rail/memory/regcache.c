@@ -129,10 +129,7 @@ static void unlink_view(drail_mem_t *view)
 
 static bool is_used_whole(const struct region *region)
 {
-    const drail_mem_t *view = region->views;
-    while (view && view->bytes != region->bytes)
-        view = view->next;
-    return view;
+    return region->views && region->views->bytes == region->bytes;
 }
 
 int cache_release(drail_mem_t *view)
@@ -177,16 +174,18 @@ static bool view_grants(const drail_mem_t *view, uint64_t address, size_t bytes,
            address - begin <= view->bytes - bytes;
 }
 
+/* A stale one's key may be another's by now. */
 bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,
                 uint64_t address, size_t bytes, unsigned access)
 {
     const struct region *region = t->cache->head.next;
-    for (; region != &t->cache->head; region = region->next)
-        for (const drail_mem_t *view = region->views; view; view = view->next)
-            if (region->rmr_context[rail] == key &&
-                view_grants(view, address, bytes, access))
-                return true;
-    return false;
+    while (region != &t->cache->head &&
+           (region->rmr_context[rail] != key || region->stale))
+        region = region->next;
+    const drail_mem_t *view = region->views;
+    while (view && !view_grants(view, address, bytes, access))
+        view = view->next;
+    return view;
 }
 
 void drail_cache_stats(const drail_t *t, drail_cache_stats_t *stats)
