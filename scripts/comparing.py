@@ -2,6 +2,7 @@
 """What the scripts share: running programs, noise, intervals, the command
 line. Not a program."""
 import argparse
+import contextlib
 import os
 import re
 import resource
@@ -150,9 +151,14 @@ def progress(text):
 
 def replace(path, text):
     """Writes a file of which the old one is left until the new one is whole."""
-    with open(path + ".new", "w", encoding="utf-8", newline="") as file:
-        file.write(text)
-    os.replace(path + ".new", path)
+    new = path + ".new"
+    try:
+        with open(new, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(new, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.remove(new)
 
 
 def size_name(size):
@@ -207,16 +213,39 @@ def minutes(text):
 
 def claim(path):
     """Makes a folder that nobody else has. mkdir without -p tells."""
-    number, name = 1, path
+    base = os.path.normpath(path)  # without a slash at its end
+    number, name = 1, base
     try:
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        os.makedirs(os.path.dirname(os.path.abspath(base)), exist_ok=True)
         while True:
             try:
                 os.mkdir(name)
                 return name
             except FileExistsError:
                 number += 1
-                name = f"{path}-{number}"
+                name = f"{base}-{number}"
     except OSError as error:
         return wrong(f"DIR: '{path}' is wrong: {error.strerror}; allowed: a "
                      "folder that can be created")
+
+
+def leave(folder):
+    """Takes away a folder that was claimed, if nothing is in it."""
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)
+
+
+def conclude(main):
+    """Runs a script to its end. What ends it before is told in one line."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        why = "interrupted"
+    except (Failure, OSError) as error:
+        why = error
+    progress("")
+    print(f"{NAME}: {why}", file=sys.stderr)
+    sys.exit(1)

