@@ -161,6 +161,13 @@ def replace(path, text):
             os.remove(new)
 
 
+def hide(text, paths):
+    """Without paths of this machine: {path: what it is called}."""
+    for path, name in paths.items():
+        text = text.replace(path, name)
+    return text
+
+
 def size_name(size):
     for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
         if size % unit == 0:
@@ -209,6 +216,18 @@ def minutes(text):
         raise argparse.ArgumentTypeError(
             f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999")
     return float(text)
+
+
+def chosen_of(names, several=()):
+    """@several: what stands for which names."""
+    def parse(text):
+        found = [name for word in text.split(",")
+                 for name in dict(several).get(word, [word])]
+        if not set(found) <= set(names) or len(set(found)) < len(found):
+            raise argparse.ArgumentTypeError(
+                f"'{text}' is wrong; allowed: a list of {', '.join(names)}")
+        return found
+    return parse
 
 
 def claim(path):

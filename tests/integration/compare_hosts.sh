@@ -11,7 +11,8 @@ mkdir -p "$work/bin" "$BUILD/bin/peers"
 PATH=$work/bin:$PATH
 
 for bad in '--repeat 0' '--time 0' '--time x' '--parts nonsense' \
-    '--peers ucx,nonsense' '--nonsense'; do
+    '--parts one,one' '--peers ucx,nonsense' '--rate 0' '--rate 1' '--rate x' \
+    '--rate 100001' '--nonsense'; do
     # shellcheck disable=SC2086
     refused "$bad" "${bad% *}" "$compare" $bad
 done
@@ -97,8 +98,11 @@ ended_by()
     [ $? -eq 1 ] && grep -q "complete rounds: $2\$" "$work/err"
 }
 
-check 'three rounds' ends 0 --repeat 3
+check 'three rounds' ends 0 --repeat 3 --ucx "$work/no_ucx"
 check '… are there' has 3
+check '… and name no path' sh -c \
+    'grep -q "left out: no PREFIX" "$1" && ! grep -q "$0" "$1"' \
+    "$work/no_ucx" "$work/result/hosts.txt"
 check 'no time but for one' ends 0 --time 0.001
 check '… which is there' has 1
 check 'a peer that does not end' ends 0 --repeat 1 --parts one,allgather
