@@ -94,9 +94,9 @@ static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
 {
     unsigned rail = choice_of(t, flags);
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_of(t, x->reach, false, 0);
     if (rail)
         return reaching(t, x->reach, rail - 1);
+    struct way way = way_of(t, x->reach, false, 0);
     cut(t, 0, &way, chunks);
     return chunks[0].rail;
 }
@@ -109,9 +109,11 @@ static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
     size_t bytes = x->xfer->bytes;
     if ((flags & needed) != needed || !bytes || bytes > EAGER_PUT_BYTES)
         return false;
-    unsigned rail = whole_rail(t, x, flags);
-    if (!t->rails[rail].info.is_polled)
+    unsigned turn = t->turn, rail = whole_rail(t, x, flags);
+    if (!t->rails[rail].info.is_polled) {
+        t->turn = turn; /* that of the cut which follows */
         return false;
+    }
     x->parts[rail].chunk = (drail_chunk_t){.rail = rail, .bytes = bytes};
     x->data = RAIL_BIT(rail);
     x->note.eps = EP_BIT(x->peer->turn++ % t->cfg.eps);
