@@ -14,9 +14,9 @@
  *    peer's RECV must wait for the peer's READY of the same start; what is put
  *    or written where a reader of start s - depth may still be must wait, with
  *    lag = depth, until that one is done, unless what came in since implies it.
- *  - A put is known to be complete at the target when the target has consumed
- *    its notification, at the initiator after COMPLETE. Nothing else orders
- *    puts, not even two to the same peer.
+ *  - A put is known to be complete when the target has consumed its
+ *    notification. COMPLETE tells the initiator only that its source may be
+ *    written again. Nothing orders puts, not even two to the same peer.
  *
  * All functions are pure and may be called by any thread.
  * Sources: seeds 000, 001 (multi-port, SMP-aware), 002 (multi-connection).

@@ -661,6 +661,14 @@ typedef enum drail_flags {
  * RDMA write striped over the rails. With DRAIL_NOTIFY the peer's
  * drail_notify_wait() returns @p id after all stripes are visible there.
  * @p req may be NULL: complete by drail_fence().
+ *
+ * One with DRAIL_EAGER may come later than what is put, got or done by an
+ * atomic in the same place after it, also after a wait or a fence, until the
+ * peer says that it has taken the notification. If its rail breaks it goes over
+ * another one in later calls of this rank. The peer looks at its key: one that
+ * does not grant it ends the connection, by DRAIL_EDAT there and DRAIL_EPEER
+ * here.
+ *
  * @return 0 (started), or an error; when the peer has no credit left the
  * call makes progress until it has, bounded by the timeout. After an error
  * nothing of it is under way; one in its middle ends the connection.
