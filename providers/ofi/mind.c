@@ -93,19 +93,21 @@ static uint64_t process_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Do consumers poll all the time that they have a core? One that looks at
- * memory instead, where the peer writes, needs the thread as much as one that
- * computes; so does one that sleeps, or gets a core too seldom. What came just
- * after the last look says nothing: a consumer that polls between messages has
- * no time for many. */
+/* Do consumers poll all the time that they have a core, which is no more than
+ * the process has had, nor than has passed? One that looks at memory instead,
+ * where the peer writes, needs the thread as much as one that computes; so does
+ * one that sleeps, or gets a core too seldom. What came just after the last
+ * look says nothing: a consumer that polls between messages has no time for
+ * many. */
 static bool is_polled(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
     uint64_t now = ofi_now_ns();
-    if (now - m->when >= JUDGE_NS) {
+    uint64_t passed = now - m->when;
+    if (passed >= JUDGE_NS) {
         uint64_t used = process_ns(), n = polls - m->polls;
-        m->polled =
-            n > (used - m->used) / POLL_NS && n > (now - m->when) / SELDOM_NS;
+        uint64_t had = used - m->used < passed ? used - m->used : passed;
+        m->polled = n > had / POLL_NS && n > passed / SELDOM_NS;
         m->polls = polls;
         m->when = now;
         m->used = used;
