@@ -5,13 +5,15 @@
 
 /* Between nodes, messages of which a rank's part has fewer bytes cost more than
  * the copies on nodes that save them. */
-#define PART_BYTES ((size_t)64 << 10)
+#define PART_BYTES (64 << 10)
 
-/* In the mean, of the rank that sends or receives the most. */
+/* In the mean, of the rank that sends or receives the most: it may be less than
+ * an element. */
 static bool has_short_parts(const dcoll_shape_t *shape,
                             const dcoll_traffic_t *traffic)
 {
-    return traffic->max_rank / shape->nranks * traffic->element < PART_BYTES;
+    double bytes = (double)traffic->max_rank * (double)traffic->element;
+    return bytes / shape->nranks < PART_BYTES;
 }
 
 /* A message of A1 has room for the largest part that one rank has for another,

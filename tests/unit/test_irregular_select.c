@@ -13,17 +13,24 @@
 static const unsigned one[] = {0, 8}, four[] = {0, 2, 4, 6, 8},
                       each[] = {0, 1, 2, 3};
 
-static const dcoll_algorithm_t *chosen(const unsigned *node, unsigned nodes,
-                                       uint64_t max_rank, bool expected)
+static const dcoll_algorithm_t *chosen_of(const unsigned *node, unsigned nodes,
+                                          uint64_t max_rank, size_t element,
+                                          bool expected)
 {
     const dcoll_shape_t shape = {node[nodes], nodes, node, 1};
-    const dcoll_traffic_t traffic = {.element = 48,
+    const dcoll_traffic_t traffic = {.element = element,
                                      .max_pair = max_rank,
                                      .max_rank = max_rank,
                                      .labelled = true};
     const dcoll_args_t args = {
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &traffic};
     return irregular_select(&shape, &args, expected);
+}
+
+static const dcoll_algorithm_t *chosen(const unsigned *node, unsigned nodes,
+                                       uint64_t max_rank, bool expected)
+{
+    return chosen_of(node, nodes, max_rank, 48, expected);
 }
 
 static void test_one_node(void **state)
@@ -53,12 +60,25 @@ static void test_long_parts(void **state)
     assert_ptr_equal(chosen(four, 4, 16 << 10, false), &alltoallv_a1_n1);
 }
 
+/* Also if there are fewer elements than ranks. */
+static void test_long_elements(void **state)
+{
+    (void)state;
+    assert_ptr_equal(chosen_of(four, 4, 1, 1 << 20, true), &alltoallv_direct);
+    assert_ptr_equal(chosen_of(four, 4, 7, 1 << 20, false), &alltoallv_a1_n1);
+    assert_ptr_equal(chosen_of(four, 4, 15, 64 << 10, true), &alltoallv_direct);
+    assert_ptr_equal(chosen_of(four, 4, 7, 64 << 10, true), &alltoallv_smp);
+    assert_ptr_equal(chosen_of(four, 4, UINT64_MAX / 2, 64, true),
+                     &alltoallv_direct);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_long_parts),
+        cmocka_unit_test(test_long_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
