@@ -135,13 +135,19 @@ int offer_elements(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* ----------------------------------------------------------- expecting --- */
 
+/* What a check of a call can say; a peer may write anything. */
+static int error_of(const struct offer_head *head)
+{
+    return head->error == DRAIL_ENOMEM ? DRAIL_ENOMEM : DRAIL_EINVAL;
+}
+
 /* Has the rank something to offer, of the same elements? */
 static int check_head(const dcoll_request_t *q, unsigned from,
                       const struct offer_head *head)
 {
     if (head->error)
-        return team_fail(q->team, (int)head->error, "alltoallv: rank %u: %s",
-                         from, drail_strerror((int)head->error));
+        return team_fail(q->team, error_of(head), "alltoallv: rank %u: %s",
+                         from, drail_strerror(error_of(head)));
     if (head->element != q->elements.element)
         return team_fail(q->team, DRAIL_EINVAL,
                          "alltoallv: elements of rank %u have %zu bytes, "

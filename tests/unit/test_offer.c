@@ -188,6 +188,30 @@ static void test_too_many(void **state)
     refuses((uint64_t)1 << 63, 64);
 }
 
+/* Why it has nothing is an error that this rank can return, whatever it says:
+ * not "try again", nor success. */
+static void test_strange_errors(void **state)
+{
+    static const int64_t said[] = {DRAIL_EAGAIN, 1, INT64_MIN,
+                                   (int64_t)1 << 32};
+    struct scene s;
+    (void)state;
+    for (unsigned i = 0; i < sizeof said / sizeof *said; i++) {
+        scene_open(&s);
+        play_peer(&s, 2, s.room - 2 * ELEMENT);
+        ((struct offer_head *)s.table)->error = said[i];
+        look(&s);
+        assert_int_equal(s.q.dealing.verdict, DRAIL_EINVAL);
+        scene_close(&s);
+    }
+    scene_open(&s);
+    play_peer(&s, 0, 0);
+    ((struct offer_head *)s.table)->error = DRAIL_ENOMEM;
+    look(&s);
+    assert_int_equal(s.q.dealing.verdict, DRAIL_ENOMEM);
+    scene_close(&s);
+}
+
 /* What it has been told is what it takes, not what is said later. */
 static void test_changed_afterwards(void **state)
 {
@@ -309,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_right),
         cmocka_unit_test(test_beyond_the_table),
         cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_strange_errors),
         cmocka_unit_test(test_changed_afterwards),
         cmocka_unit_test(test_bundle),
         cmocka_unit_test(test_malformed_bundle),
