@@ -126,6 +126,9 @@ static int combine(dcoll_team_t *team, const struct told *all, int mine,
         traffic->max_rank =
             greater(traffic->max_rank, greater(all[r].sent, all[r].received));
     }
+    int rc = bounds_possible(team, traffic); /* also what they become here */
+    if (rc)
+        return rc;
     traffic->max_pair = power_of_two(traffic->max_pair);
     traffic->max_rank = power_of_two(traffic->max_rank);
     return 0;

@@ -52,6 +52,22 @@ static void bounds_that_wrap(struct rank *r)
     scene_close(&s);
 }
 
+/* Bounds that ranks agree on are no others than those that are given. */
+static void counts_that_wrap(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    memset(s.send_counts, 0, sizeof s.send_counts);
+    memset(s.recv_counts, 0, sizeof s.recv_counts);
+    s.send_counts[r->rank] = s.recv_counts[r->rank] = (size_t)1 << 30;
+    dcoll_alltoallv_t c = counted(&s, "a4");
+    c.element = UINT32_MAX;
+    fails(&s, dcoll_alltoallv(s.team, &c), "max_rank is 1073741824");
+    check(untouched(&s));
+    works(&s, "a4");
+    scene_close(&s);
+}
+
 /* What a call cannot mean, of one that is bounded, and of one that is not: of
  * that everybody is told. */
 static void wrong(struct scene *s, const dcoll_alltoallv_t *call,
@@ -161,6 +177,7 @@ static void empty_parts(struct rank *r)
 static const struct test tests[] = {
     {"one's own part", RANKS, own_part, NULL, APART},
     {"bounds that wrap", RANKS, bounds_that_wrap, NULL, APART},
+    {"counts that wrap", RANKS, counts_that_wrap, NULL, APART},
     {"arguments", RANKS, arguments, NULL, APART},
     {"arguments, on nodes of two", RANKS, arguments, NULL, APART | PPN(2)},
     {"beyond a request's bounds", RANKS, beyond_bounds, NULL, APART},
