@@ -84,12 +84,13 @@ typedef struct dcoll_traffic {
                             runs, with a label each; else each element says
                             itself where it is to go, and any order is good */
     size_t pulled;     /**< OFFER: what is for one rank, of at least so many
-                            bytes, stays where it is */
+                            bytes, stays where it is; then so do shorter parts
+                            of the same rank (offer_least_pulled) */
 } dcoll_traffic_t;
 
 /** dcoll_traffic_t.pulled of calls. Less is copied twice in less time than it
  *  takes to read it where it is. */
-#define DCOLL_PULLED_BYTES ((size_t)16 << 10)
+#define DCOLL_PULLED_BYTES ((size_t)32 << 10)
 
 /** What is to be done: the same on all ranks. */
 typedef struct dcoll_args {

@@ -43,4 +43,12 @@ static inline size_t offer_entry(unsigned sender, unsigned receivers,
     return offer_section(sender, receivers) + offer_table(receiver);
 }
 
+/** Of a rank whose largest part for another of its node has so many bytes: from
+ *  which on parts are read where they are. Where one is, the others are waited
+ *  for anyway, so that it pays for shorter ones, too. */
+static inline size_t offer_least_pulled(size_t pulled, size_t largest)
+{
+    return largest < pulled ? pulled : pulled / 4;
+}
+
 #endif

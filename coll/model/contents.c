@@ -198,18 +198,29 @@ static bool same_node(const struct contents *c, unsigned a, unsigned b)
     return dcoll_shape_node(shape, a) == dcoll_shape_node(shape, b);
 }
 
+static double least_pulled(const struct contents *c, unsigned rank)
+{
+    double largest = 0;
+    for (unsigned to = 0; to < c->nranks; to++)
+        if (to != rank && same_node(c, rank, to) &&
+            counted(c, rank, to) > largest)
+            largest = counted(c, rank, to);
+    return (double)offer_least_pulled(c->traffic->pulled, (size_t)largest);
+}
+
 /* As coll/run/offer.c decides it. */
 static double offer(struct contents *c, unsigned rank, const dcoll_op_t *op)
 {
     const dcoll_traffic_t *t = c->traffic;
     double table = (double)offer_table(c->nranks), used = table;
+    double least = least_pulled(c, rank);
     c->holders[rank].pulled = false;
     for (unsigned to = 0; to < c->nranks; to++) {
         double bytes = counted(c, rank, to);
         if (!bytes || (to == rank && t->labelled))
             continue;
         if (t->labelled && same_node(c, rank, to) &&
-            (bytes >= (double)t->pulled || bytes > (double)op->bytes - used))
+            (bytes >= least || bytes > (double)op->bytes - used))
             c->holders[rank].pulled = true;
         else
             used += bytes;

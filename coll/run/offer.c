@@ -19,12 +19,16 @@ static bool on_my_node(const dcoll_team_t *team, unsigned rank)
 
 /* ------------------------------------------------------------ offering --- */
 
-/* Is what is for that rank to be read from SEND? used: bytes of the room. */
-static bool is_pulled(const dcoll_request_t *q, unsigned to, size_t bytes,
-                      size_t used, size_t room)
+/* From how many bytes on parts are to be read from SEND. */
+static size_t least_pulled(const dcoll_request_t *q)
 {
-    return bytes && on_my_node(q->team, to) &&
-           (bytes >= q->traffic.pulled || bytes > room - used);
+    const struct elements *e = &q->elements;
+    unsigned first = q->team->first, me = q->team->rank;
+    size_t largest = 0;
+    for (unsigned to = first; to < first + q->team->locals; to++)
+        if (to != me && e->send_counts[to] > largest)
+            largest = e->send_counts[to];
+    return offer_least_pulled(q->traffic.pulled, largest * e->element);
 }
 
 static size_t begin_of(const struct elements *e, unsigned to, size_t next)
@@ -40,14 +44,15 @@ static void each_part(dcoll_request_t *q, size_t room, see_part *see, void *arg)
 {
     const struct elements *e = &q->elements;
     unsigned n = q->team->shape.nranks, me = q->team->rank;
-    size_t next = 0, used = offer_table(n);
+    size_t next = 0, used = offer_table(n), least = least_pulled(q);
     for (unsigned to = 0; to < n; to++) {
         size_t at = begin_of(e, to, next);
         size_t bytes = e->send_counts[to] * e->element;
         next = at + bytes;
         if (to == me)
             continue;
-        bool pulled = is_pulled(q, to, bytes, used, room);
+        bool pulled = bytes && on_my_node(q->team, to) &&
+                      (bytes >= least || bytes > room - used);
         see(q, to, at, bytes, pulled, used, arg);
         used += pulled ? 0 : bytes;
     }

@@ -76,6 +76,17 @@ static size_t reach_of(const struct verifier *v, size_t room)
     return most < room ? most : room;
 }
 
+static size_t least_pulled(const struct verifier *v, unsigned rank)
+{
+    size_t largest = 0;
+    for (unsigned to = 0; to < v->nranks; to++)
+        if (to != rank && same_node(v, rank, to) &&
+            count_of(v, rank, to) > largest)
+            largest = count_of(v, rank, to);
+    return offer_least_pulled(v->program->args.traffic->pulled,
+                              largest * element_of(v));
+}
+
 /* To the entry of that rank, and its elements to *at, if they are to go there
  * and fit. */
 static bool offer_to(struct verifier *v, const dcoll_op_t *op,
@@ -87,7 +98,7 @@ static bool offer_to(struct verifier *v, const dcoll_op_t *op,
     size_t begin = begin_of(v, actor->rank, to, false);
     bool pulled =
         bytes && same_node(v, actor->rank, to) &&
-        (bytes >= v->program->args.traffic->pulled || bytes > op->bytes - *at);
+        (bytes >= least_pulled(v, actor->rank) || bytes > op->bytes - *at);
     struct region entry = behind(v, *table, offer_table(to));
     struct region src = behind(v, *send, begin), dst = behind(v, *table, *at);
     uint64_t value =

@@ -44,7 +44,7 @@ struct scene {
     struct rank *r;
     dcoll_team_t *team;
     unsigned char *send, *recv;
-    size_t counts[RANKS];
+    size_t counts[RANKS], expected[RANKS];
 };
 
 static unsigned char content(unsigned from, unsigned to, size_t i)
@@ -59,24 +59,47 @@ static void scene_open(struct scene *s, struct rank *r, unsigned char *send,
     *s = (struct scene){.r = r, .send = send, .recv = recv};
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &s->team, NULL));
     for (unsigned to = 0; to < RANKS; to++) {
-        s->counts[to] = PART;
+        s->counts[to] = s->expected[to] = PART;
         for (size_t i = 0; i < PART; i++)
             send[to * PART + i] = content(r->rank, to, i);
     }
 }
 
+/* Of what is for the rank before and for the one behind each rank. */
+static void lengths(struct scene *s, size_t before, size_t behind)
+{
+    unsigned me = s->r->rank;
+    s->counts[me] = s->expected[me] = 0;
+    s->counts[(me + RANKS - 1) % RANKS] = before;
+    s->counts[(me + 1) % RANKS] = behind;
+    s->expected[(me + 1) % RANKS] = before;
+    s->expected[(me + RANKS - 1) % RANKS] = behind;
+}
+
 static void exchange(struct scene *s)
 {
+    const size_t places[RANKS] = {0, PART, 2 * PART};
     const dcoll_alltoallv_t call = {.send = s->send,
                                     .send_counts = s->counts,
+                                    .send_displs = places,
                                     .recv = s->recv,
-                                    .recv_counts = s->counts,
+                                    .recv_counts = s->expected,
+                                    .recv_displs = places,
                                     .element = 1};
     memset(s->recv, 0, (size_t)RANKS * PART);
     expect(s->r, 0, dcoll_alltoallv(s->team, &call));
     for (unsigned from = 0; from < RANKS; from++)
-        for (size_t i = 0; i < PART; i++)
+        for (size_t i = 0; i < s->expected[from]; i++)
             check(s->recv[from * PART + i] == content(from, s->r->rank, i));
+}
+
+/* Those of a call that is not the first. */
+static unsigned reads_of(struct scene *s)
+{
+    exchange(s);
+    reads = 0;
+    exchange(s);
+    return reads;
 }
 
 static void scene_close(struct scene *s)
@@ -96,6 +119,23 @@ static void plain(struct rank *r)
     exchange(&s);
     check(registrations == 0);
     check(reads == RANKS - 1);
+    scene_close(&s);
+    free(buffers);
+}
+
+/* Parts that are copied and parts that are read, by the longest of a rank. */
+static void by_length(struct rank *r)
+{
+    struct scene s;
+    unsigned char *buffers = malloc(2 * RANKS * PART);
+    check(buffers != NULL);
+    scene_open(&s, r, buffers, buffers + RANKS * PART);
+    lengths(&s, 20000, 20000);
+    check(reads_of(&s) == 0);
+    lengths(&s, 20000, 40000);
+    check(reads_of(&s) == RANKS - 1);
+    lengths(&s, 2000, 40000);
+    check(reads_of(&s) == 1);
     scene_close(&s);
     free(buffers);
 }
@@ -121,6 +161,7 @@ static void one_may_not(struct rank *r)
 
 static const struct test tests[] = {
     {"the kernel copies", RANKS, plain, NULL, APART},
+    {"by length", RANKS, by_length, NULL, APART},
     {"one rank may not read", RANKS, one_may_not, NULL, APART},
 };
 
