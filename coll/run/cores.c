@@ -46,3 +46,11 @@ bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
     return ranks > (unsigned)CPU_COUNT(&theirs) ||
            within > (unsigned)CPU_COUNT(&all[rank].allowed);
 }
+
+bool cores_elsewhere(const struct cores *all, unsigned nranks, unsigned rank)
+{
+    for (unsigned r = 0; r < nranks; r++)
+        if (all[r].host != all[rank].host)
+            return true;
+    return false;
+}

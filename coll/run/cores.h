@@ -20,5 +20,7 @@ void cores_find(struct cores *mine);
  * run on, or those who may run on no others than ours more than ours? Then what
  * we wait for may need ours. */
 bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank);
+/* Are there ranks on other hosts? */
+bool cores_elsewhere(const struct cores *all, unsigned nranks, unsigned rank);
 
 #endif

@@ -100,9 +100,11 @@ static int exchange_cores(dcoll_team_t *team, struct cores *all)
     cores_find(&mine);
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
-    if (!rc)
-        team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
-    return rc;
+    if (rc)
+        return rc;
+    team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
+    team->spread = cores_elsewhere(all, team->shape.nranks, team->rank);
+    return 0;
 }
 
 /* Who may not read is told nothing that he would have to. */

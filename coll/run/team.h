@@ -67,6 +67,7 @@ struct dcoll_team {
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
     bool crowded;                       /* see cores_crowded() */
+    bool spread;                        /* there are ranks on other hosts */
     bool readable; /* all ranks of my node may read each other's memory */
     int timeout_ms;
     bool *connected; /* by rank */

@@ -11,6 +11,7 @@
 #define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
 #define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
 #define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
+#define FAR_SLEEP_AFTER_NS    30000u   /* the same, between crowded hosts */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
 #define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
@@ -134,11 +135,19 @@ static uint64_t yield_after_ns(const dcoll_team_t *team)
                : YIELD_AFTER_NS;
 }
 
+/* Who polls on a crowded core keeps those off it who bring what he waits for
+ * from another host; that takes longer than to be woken. */
+static uint64_t sleep_after_ns(const dcoll_team_t *team)
+{
+    return team->crowded && team->spread ? FAR_SLEEP_AFTER_NS : SLEEP_AFTER_NS;
+}
+
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
                            int timeout_ms)
 {
     *p = (struct patience){.timeout_ms = timeout_ms, .moves = team->moves};
-    spin_init(&p->spin, team->platform, yield_after_ns(team), SLEEP_AFTER_NS);
+    spin_init(&p->spin, team->platform, yield_after_ns(team),
+              sleep_after_ns(team));
     spin_begin(&p->spin);
 }
 

@@ -64,6 +64,9 @@ static void test_hosts(void **state)
     const struct cores all[] = {on(1, 3), on(2, 3), on(1, 3), on(2, 3)};
     for (unsigned rank = 0; rank < 4; rank++)
         assert_false(cores_crowded(all, 4, rank));
+    for (unsigned rank = 0; rank < 4; rank++)
+        assert_true(cores_elsewhere(all, 4, rank));
+    assert_false(cores_elsewhere(all, 1, 0));
 }
 
 static void test_this_thread(void **state)

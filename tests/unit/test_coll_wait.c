@@ -231,6 +231,29 @@ static void test_longer_wait_yields(void **state)
     assert_true((p->polls - p->yields) * (US / 2) <= MS / 10);
 }
 
+static unsigned sleeps_of_crowded(bool spread)
+{
+    static struct play play;
+    struct play *p = setup(&play, at_1_ms);
+    p->team.crowded = true;
+    p->team.spread = spread;
+    request(p, &p->waits, 0, 0, 1);
+    assert_int_equal(request_finish(&p->waits, 1000), 0);
+    assert_int_equal(p->polls, p->yields);
+    if (spread)
+        assert_true(p->polls * (US / 2) < MS / 10);
+    return p->sleeps;
+}
+
+/* A message of another host takes longer than to be woken; what ranks of one
+ * host do for each other does not. */
+static void test_crowded_hosts_sleep_soon(void **state)
+{
+    (void)state;
+    assert_int_equal(sleeps_of_crowded(false), 0);
+    assert_int_equal(sleeps_of_crowded(true), 1);
+}
+
 static void nobody(struct play *p)
 {
     (void)p;
@@ -291,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_sleeper_advances_others),
         cmocka_unit_test(test_short_wait_polls),
         cmocka_unit_test(test_longer_wait_yields),
+        cmocka_unit_test(test_crowded_hosts_sleep_soon),
         cmocka_unit_test(test_notification_with_progress),
         cmocka_unit_test(test_credit_with_progress),
         cmocka_unit_test(test_notification_too_early),
