@@ -238,7 +238,9 @@ static bool put(struct flood *f)
         f->own->slots[slot], f->own_mem, &f->key,
         offsetof(struct shared, slots) + (size_t)slot * SLOT_BYTES, bytes};
     if (!went(f,
-              drail_put(f->r->t, f->r->peer, &xfer, DRAIL_NOTIFY | DRAIL_NOWAIT,
+              drail_put(f->r->t, f->r->peer, &xfer,
+                        DRAIL_NOTIFY | DRAIL_NOWAIT |
+                            (f->puts % 2 ? DRAIL_EAGER : 0),
                         f->puts, &f->requests[slot]),
               "drail_put"))
         return false;

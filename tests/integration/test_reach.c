@@ -149,6 +149,32 @@ static void each_pair(struct rank *r)
     expect(r, 0, drail_mem_release(b.mem));
 }
 
+/* Those that reach the peer make up for a rail that does not. */
+static void in_turn(struct rank *r)
+{
+    enum { PUTS = 10 };
+    struct bench b;
+    uint64_t before[RAILS], after[RAILS];
+    reach(r, &b);
+    expect(
+        r, 0,
+        drail_set_engine(r->t, DRAIL_ENGINE_NONTHREADED, DRAIL_TEAM_RESIDENT));
+    tallies(r, before);
+    for (unsigned n = 0; n < PUTS && r->rank == 0; n++) {
+        drail_xfer_t x = {.local = b.bytes,
+                          .local_mem = b.mem,
+                          .remote = &b.keys[1],
+                          .bytes = 8};
+        expect(r, 0, drail_put(r->t, 1, &x, DRAIL_ON_RAIL(0), 0, NULL));
+        expect(r, 0, drail_fence(r->t, 1));
+    }
+    tallies(r, after);
+    for (unsigned i = 1; i < RAILS && r->rank == 0; i++)
+        check(after[i] - before[i] == PUTS / 2 * (8 + 1));
+    barrier(r);
+    expect(r, 0, drail_mem_release(b.mem));
+}
+
 /* Weights of none but rails that don't reach the peer say nothing. */
 static void weights(struct rank *r)
 {
@@ -221,6 +247,7 @@ static void three_of_two(drail_config_t *cfg)
 static const struct test tests[] = {
     {"each pair", 3, each_pair, three, APART},
     {"each pair, two EPs", 3, each_pair, three_of_two, APART},
+    {"in turn", 3, in_turn, three, APART},
     {"weights", 3, weights, three, APART},
     {"atomics", 3, atomics, three, APART},
 };
