@@ -18,19 +18,9 @@
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
-#include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
 /* -------------------------------------------------------------- sending */
-
-/* The rail that a short message takes. */
-static unsigned short_rail(drail_t *t, const struct peer *peer)
-{
-    drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_of(t, peer_reach(peer), false, 0);
-    cut(t, 0, &way, chunks);
-    return chunks[0].rail;
-}
 
 /* A message for which there is a credit; sent when there is room. */
 struct sending {
@@ -99,15 +89,14 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
     if (late && !stays)
         link_withdraw(peer->links[rail][0], &wire);
     else
-        links_end(t, peer, code,
-                  "an announced message was not read in time");
+        links_end(t, peer, code, "an announced message was not read in time");
 }
 
 static int announce(drail_t *t, struct peer *peer, const void *buffer,
                     size_t bytes, const drail_mem_t *mem, bool given)
 {
     struct mailbox *mail = peer->mail;
-    unsigned rail = short_rail(t, peer);
+    unsigned rail = short_rail(t, peer_reach(peer));
     drail_key_t key;
     drail_mem_key(mem, &key);
     key.address = (uintptr_t)buffer;
@@ -140,8 +129,7 @@ static int send_rendezvous(drail_t *t, struct peer *peer, const void *buffer,
     if (given || !drail_mem_release(mem) || !rc)
         return rc;
     /* the peer is inside: not once it is gone */
-    links_end(t, peer, rc,
-              "an announced message is still being read");
+    links_end(t, peer, rc, "an announced message is still being read");
     drail_mem_release(mem);
     return rc;
 }
@@ -161,7 +149,8 @@ int drail_send(drail_t *t, unsigned rank, const void *buffer, size_t bytes,
     }
     struct wire wire = {
         .type = WIRE_EAGER, .seq = peer->mail->message_seq, .bytes = bytes};
-    rc = message_send(t, peer, short_rail(t, peer), &wire, buffer, bytes);
+    rc = message_send(t, peer, short_rail(t, peer_reach(peer)), &wire, buffer,
+                      bytes);
     if (!rc)
         peer->mail->message_seq++;
     return outcome(t, peer, rc, "drail_send");

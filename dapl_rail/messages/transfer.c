@@ -93,12 +93,7 @@ static unsigned choice_of(const drail_t *t, unsigned flags)
 static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
 {
     unsigned rail = choice_of(t, flags);
-    drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    if (rail)
-        return reaching(t, x->reach, rail - 1);
-    struct way way = way_of(t, x->reach, false, 0);
-    cut(t, 0, &way, chunks);
-    return chunks[0].rail;
+    return rail ? reaching(t, x->reach, rail - 1) : short_rail(t, x->reach);
 }
 
 /* Where the target's processor moves the data anyway, one message is less to do

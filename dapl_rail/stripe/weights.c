@@ -117,3 +117,11 @@ int cut(drail_t *t, size_t bytes, const struct way *way,
     weigh(t, way, weights);
     return drail_stripe(&stripe, bytes, chunks);
 }
+
+unsigned short_rail(drail_t *t, uint32_t reach)
+{
+    drail_chunk_t chunks[DRAIL_MAX_RAILS];
+    struct way way = way_of(t, reach, false, 0);
+    cut(t, 0, &way, chunks);
+    return chunks[0].rail;
+}

@@ -10,6 +10,8 @@ struct way;
 /* Cuts a message for the rails that it may use, by the present policy. */
 int cut(drail_t *t, size_t bytes, const struct way *way,
         drail_chunk_t chunks[DRAIL_MAX_RAILS]);
+/* Of these rails the one that a short message takes. */
+unsigned short_rail(drail_t *t, uint32_t reach);
 /* Weights of the rails for a long message by the present policy. */
 void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS]);
 
