@@ -231,7 +231,7 @@ static void test_messages_between_nodes(void **state)
     static const unsigned first[] = {0, 2, 4, 6, 8};
     const dcoll_shape_t shape = {8, 4, first, 2};
     (void)state;
-    for (size_t bytes = 4; bytes <= 16384; bytes *= 4) {
+    for (size_t bytes = 4; bytes <= 65536; bytes *= 4) {
         dcoll_args_t args = {
             .collective = DCOLL_ALLTOALL, .bytes = bytes, .depth = 2};
         dcoll_program_t program;
