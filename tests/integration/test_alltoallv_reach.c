@@ -5,6 +5,7 @@
  * not let one of the ranks read. This program stands in for the kernel.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -14,8 +15,9 @@
 
 enum { RANKS = 3, PART = 70001 };
 
-static bool forbidden;
-static unsigned reads, registrations;
+static atomic_bool forbidden;
+/* Of the rank's thread; the provider's have looks of their own. */
+static _Thread_local unsigned reads, registrations;
 
 #pragma GCC visibility push(default)
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here,
