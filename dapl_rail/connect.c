@@ -16,6 +16,7 @@
 #include "dapl_rail/rails/rail.h"
 
 #define CONNECT_NAP_NS 500000u
+#define TURN_NS        (100 * MS) /* a turn of the wait counts for no more */
 
 /* Is any link on its way? Its end comes as an event. */
 static bool under_way(const struct peer *peer)
@@ -37,11 +38,24 @@ static int step_links(drail_t *t, struct peer *peer)
     return attempt_step(peer);
 }
 
+/* Is the time over in which this process looked for an answer? Where it, or all
+ * of the machine, has stood still, the peer could not answer, or what it said
+ * is still to be taken. */
+static int check_turn(struct patience *p, uint64_t *last_ns)
+{
+    uint64_t now = job_now(p->t->job), turn = now - *last_ns;
+    if (turn > TURN_NS && p->deadline_ns)
+        p->deadline_ns += turn - TURN_NS;
+    *last_ns = now;
+    return patience_check(p);
+}
+
 /* Until every link has been up; without time, a step of it. Who has ended asks
  * for no more: that is looked for before what has come. */
 static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
+    uint64_t last_ns = 0;
     for (;;) {
         bool ended = job_has_ended(t->job, peer->rank);
         int rc = step_links(t, peer);
@@ -49,7 +63,7 @@ static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
             return rc;
         if (ended && !under_way(peer))
             return fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
-        rc = timeout_ms ? patience_check(&p) : DRAIL_EAGAIN;
+        rc = timeout_ms ? check_turn(&p, &last_ns) : DRAIL_EAGAIN;
         if (rc)
             return rc;
         platform_sleep(t->job->platform, CONNECT_NAP_NS);

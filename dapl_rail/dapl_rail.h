@@ -246,7 +246,8 @@ typedef struct drail_config {
                                  (see drail_config_of) where there are more
                                  peers than events fit a rail's queue */
     int timeout_ms;         /**< bound of every wait; default 30000 */
-    int connect_timeout_ms; /**< default 10000 */
+    int connect_timeout_ms; /**< default 10000; time in which the process
+                                 stands still does not count */
     bool pin;               /**< bind the threads of the resident team near
                                  their rails; the caller's own, and those
                                  of its OpenMP pool (forkjoin), stay where

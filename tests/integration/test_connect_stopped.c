@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A machine that stands still for longer than connecting may take, and then
+ * goes on: the peer had no time to answer, so that is not over. By a clock that
+ * leaps while the rank that came first sleeps.
+ */
+#include "dapl_rail/base/limits.h"
+#include "machine.h"
+#include "ranks.h"
+
+#define CONNECT_MS 10000
+#define LEAP_NS    (2ull * CONNECT_MS * MS)
+
+static const struct drail_platform *machine;
+static _Atomic bool *leapt;   /* in memory that the ranks share */
+static _Atomic bool is_first; /* this rank, until its clock has leapt */
+static _Atomic uint64_t ahead_ns;
+
+static uint64_t now(const struct drail_platform *p)
+{
+    (void)p;
+    return machine->now_ns(machine) + ahead_ns;
+}
+
+static void sleep_until(const struct drail_platform *p, uint64_t ns)
+{
+    (void)p;
+    machine->sleep_until(machine, ns - ahead_ns);
+    if (!is_first)
+        return;
+    is_first = false;
+    ahead_ns = LEAP_NS;
+    *leapt = true;
+}
+
+static void connect_after(struct rank *r, unsigned first)
+{
+    *leapt = false;
+    barrier(r);
+    is_first = r->rank == first;
+    for (double end = seconds() + 20; !is_first && !*leapt; nap(1))
+        check(seconds() < end);
+    expect(r, 0, drail_connect(r->t, r->peer));
+    barrier(r);
+    check(*leapt);
+}
+
+static void lower_first(struct rank *r)
+{
+    connect_after(r, 0);
+}
+
+static void higher_first(struct rank *r)
+{
+    connect_after(r, 1);
+}
+
+/* Who stands still but for a moment now and then, and alone, is told at last:
+ * nobody comes. */
+static void nobody_comes(struct rank *r)
+{
+    is_first = r->rank == 0;
+    if (is_first)
+        expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, 1));
+    barrier(r);
+}
+
+static void patient(drail_config_t *cfg)
+{
+    cfg->connect_timeout_ms = CONNECT_MS;
+}
+
+static void impatient(drail_config_t *cfg)
+{
+    cfg->connect_timeout_ms = 300;
+}
+
+static const struct test tests[] = {
+    {"the lower rank came first", 2, lower_first, patient, APART},
+    {"the higher rank came first", 2, higher_first, patient, APART},
+    {"nobody comes", 2, nobody_comes, impatient, APART},
+};
+
+int main(int argc, char **argv)
+{
+    machine = machine_platform();
+    check(machine);
+    struct drail_platform platform = *machine;
+    platform.now_ns = now;
+    platform.sleep_until = sleep_until;
+    ranks_platform = &platform;
+    leapt = mmap(NULL, sizeof *leapt, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(leapt != MAP_FAILED);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}
