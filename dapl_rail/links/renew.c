@@ -95,7 +95,9 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     in_ms(link, ANSWER_MS);
     DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof mine, &mine);
     link->begun = status == DAT_SUCCESS;
-    if (!link->begun)
+    if (!link->begun) {
         failed(link, "dat_cr_accept", status);
+        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
+    }
     return true;
 }

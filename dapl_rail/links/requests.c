@@ -125,6 +125,7 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     if (status != DAT_SUCCESS) {
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_down(link, rc, "%s", rail->error.text);
+        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
     }
 }
 
