@@ -224,27 +224,34 @@ static void test_builtin(void **state)
                 }
 }
 
-/* Short blocks of an all-to-all between nodes of several ranks: at most one
- * message from each to each other one. */
-static void test_messages_between_nodes(void **state)
+/* How many messages there are between nodes of two ranks. */
+static unsigned messages(dcoll_collective_t collective, size_t bytes)
 {
     static const unsigned first[] = {0, 2, 4, 6, 8};
     const dcoll_shape_t shape = {8, 4, first, 2};
+    dcoll_args_t args = {.collective = collective, .bytes = bytes, .depth = 2};
+    dcoll_program_t program;
+    unsigned puts = 0;
+    const dcoll_algorithm_t *a =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+    assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
+    for (unsigned r = 0; r < 8; r++)
+        for (unsigned i = 0; i < program.rank[r].nops; i++)
+            puts += program.rank[r].ops[i].kind == DCOLL_PUT;
+    dcoll_program_free(&program);
+    return puts;
+}
+
+/* Between nodes of several ranks: at most one message from each node to each
+ * other one; of an all-to-all for short blocks. */
+static void test_messages_between_nodes(void **state)
+{
     (void)state;
     for (size_t bytes = 4; bytes <= 65536; bytes *= 4) {
-        dcoll_args_t args = {
-            .collective = DCOLL_ALLTOALL, .bytes = bytes, .depth = 2};
-        dcoll_program_t program;
-        unsigned puts = 0;
-        const dcoll_algorithm_t *a =
-            dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
-        assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
-        for (unsigned r = 0; r < 8; r++)
-            for (unsigned i = 0; i < program.rank[r].nops; i++)
-                puts += program.rank[r].ops[i].kind == DCOLL_PUT;
-        assert_in_range(puts, 8, 4 * 3);
-        dcoll_program_free(&program);
+        assert_in_range(messages(DCOLL_ALLTOALL, bytes), 8, 4 * 3);
+        assert_in_range(messages(DCOLL_ALLGATHER, bytes), 6, 4 * 3);
     }
+    assert_in_range(messages(DCOLL_GATHER, 32768), 3, 3);
 }
 
 int main(void)
