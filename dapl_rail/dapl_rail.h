@@ -458,7 +458,8 @@ void drail_job_interrupt(drail_job_t *job);
 
 /**
  * Out-of-band all-gather of @p bytes (same on all ranks, at most 64 KiB);
- * @p all has room for size * bytes. For set-up, not for speed.
+ * @p all has room for size * bytes. For set-up, not for speed. Rails make no
+ * progress meanwhile: a peer who has lost one waits for who is in here.
  * @return 0, DRAIL_EPEER when a rank died, DRAIL_ETIMEOUT, DRAIL_EINTR.
  */
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
