@@ -3,6 +3,8 @@
 #ifndef TESTS_MEMORY_H
 #define TESTS_MEMORY_H
 
+#include <sys/mman.h>
+
 #include "ranks.h"
 
 struct memory {
@@ -23,6 +25,20 @@ static inline void memory_close(struct rank *r, struct memory *m)
 {
     barrier(r);
     expect(r, 0, drail_mem_release(m->mem));
+}
+
+/* Two pages, registered as a whole, with a view of the first. */
+static inline unsigned char *memory_two_pages(struct rank *r, size_t page,
+                                              drail_mem_t **whole,
+                                              drail_mem_t **first)
+{
+    unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(pages != MAP_FAILED);
+    expect(r, 0,
+           drail_mem_register(r->t, pages, 2 * page, DRAIL_ACCESS_ALL, whole));
+    expect(r, 0, drail_mem_view(*whole, pages, page, first));
+    return pages;
 }
 
 /* From its begin to that of the peer's. */

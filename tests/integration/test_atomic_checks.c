@@ -4,6 +4,7 @@
  * for the provider's call to ask what no initiator asks.
  */
 #include "dapl_rail/links/wire.h"
+#include "memory.h"
 #include "standin.h"
 
 #define PAGE 65536u /* of any machine's, or several */
@@ -64,12 +65,7 @@ static void released_in_part(struct rank *r)
 {
     drail_mem_t *whole, *part;
     drail_key_t keys[2], parts[2];
-    unsigned char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(pages != MAP_FAILED);
-    expect(r, 0,
-           drail_mem_register(r->t, pages, 2 * PAGE, DRAIL_ACCESS_ALL, &whole));
-    expect(r, 0, drail_mem_view(whole, pages, PAGE, &part));
+    unsigned char *pages = memory_two_pages(r, PAGE, &whole, &part);
     exchange_keys(r, whole, keys);
     exchange_keys(r, part, parts);
     if (r->rank == 0)

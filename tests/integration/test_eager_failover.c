@@ -4,28 +4,11 @@
  * writes among them: each arrives once, whole, before its notification, and
  * never again.
  */
-#include "conf.h"
-#include "failover.h"
+#include "losses_tcp.h"
 
-#define RAILS   3
-#define SECONDS 1
-#define LOSSES  3  /* at least, of each end */
-#define PUTS    16 /* of a round, to as many places of one side of the memory */
-#define PLACE   (32u << 10)
-#define SIDE    (PUTS * PLACE)
-
-static const char lines[] = RAIL_OF("ofi", "tcp-a", "device=lo")
-    RAIL_OF("ofi", "tcp-b", "device=lo") RAIL_OF("ofi", "tcp-c", "device=lo");
-
-/* The last rail stays, whatever both ends draw. */
-static void break_something(struct rank *r)
-{
-    unsigned rail = (unsigned)(rnd(r) % (RAILS - 1));
-    if (cut.left[rail] != CUT_NEVER)
-        return;
-    cut.after = rnd(r) % 2;
-    cut.left[rail] = (unsigned)(rnd(r) % (2 * PUTS));
-}
+#define PUTS  16 /* of a round, to as many places of one side of the memory */
+#define PLACE (32u << 10)
+#define SIDE  (PUTS * PLACE)
 
 /* Most are short, some long; the same at both ends. */
 static size_t size_of_put(uint32_t n)
@@ -70,49 +53,23 @@ static void is_clear(const unsigned char *side)
         check(!side[i]);
 }
 
-/* Until both have lost enough; asked in calls that help the other rank. */
-static bool goes_on(struct rank *r, double end)
-{
-    bool mine = seconds() < end || stats_sum(r).failures < LOSSES, other;
-    expect(r, 0, drail_send(r->t, r->peer, &mine, sizeof mine, NULL));
-    expect(r, 0, drail_recv(r->t, r->peer, &other, sizeof other, NULL, -1));
-    return mine || other;
-}
-
 static void under_load(struct rank *r)
 {
     struct memory m;
     memory_open(r, &m, 3 * SIDE);
     double end = seconds() + SECONDS, late = seconds() + 60;
     for (uint32_t first = 0; goes_on(r, end); first += PUTS) {
-        break_something(r);
+        break_something(r, 2 * PUTS);
         put_all(r, &m, first);
         take_all(r, &m, first);
         is_clear(m.bytes + (first / PUTS + 1) % 2 * SIDE);
         expect(r, 0, drail_fence(r->t, r->peer)); /* sources change next */
         check(seconds() < late);
     }
-    for (unsigned i = 0; i < RAILS; i++)
-        cut.left[i] = CUT_NEVER;
-    await_rails(r);
+    break_no_more(r);
     is_clear(m.bytes);
     is_clear(m.bytes + SIDE);
     memory_close(r, &m);
-}
-
-static void three(drail_config_t *cfg)
-{
-    static const char *const names[RAILS] = {"tcp-a", "tcp-b", "tcp-c"};
-    for (unsigned i = 0; i < RAILS; i++)
-        cfg->rails[i] = names[i];
-    cfg->nrails = RAILS;
-    cfg->engine = DRAIL_ENGINE_NONTHREADED;
-}
-
-static void threaded(drail_config_t *cfg)
-{
-    three(cfg);
-    cfg->engine = DRAIL_ENGINE_THREADED;
 }
 
 static void several_eps(drail_config_t *cfg)
@@ -127,12 +84,4 @@ static const struct test tests[] = {
     {"several EPs", 2, under_load, several_eps, 0},
 };
 
-int main(int argc, char **argv)
-{
-    if (!conf_has_ofi()) {
-        printf("1..0 # skipped: there is no libfabric here\n");
-        return 77;
-    }
-    conf_restart(argv, lines);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_OVER_TCP(tests)

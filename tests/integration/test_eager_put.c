@@ -4,16 +4,13 @@
  * their notification, where that is wanted: one send each, complete at once.
  * Looks at the provider's calls.
  */
-#include "conf.h"
 #include "memory.h"
+#include "over_tcp.h"
 #include "standin.h"
 
 #define EAGER 16384u
 #define LONG  (EAGER + 1)
 #define HALF  32768u
-
-static const char lines[] =
-    RAIL_OF("ofi", "tcp-a", "device=lo") RAIL_OF("ofi", "tcp-b", "device=lo");
 
 static _Atomic unsigned sends, told, writes; /* told: sends with an event */
 
@@ -243,12 +240,4 @@ static const struct test tests[] = {
     {"not to be written", 2, not_to_be_written, one, 0},
 };
 
-int main(int argc, char **argv)
-{
-    if (!conf_has_ofi()) {
-        printf("1..0 # skipped: there is no libfabric here\n");
-        return 77;
-    }
-    conf_restart(argv, lines);
-    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
-}
+RUN_TESTS_OVER_TCP(tests)

@@ -139,12 +139,7 @@ static void released_in_part(struct rank *r)
 {
     drail_mem_t *whole, *part;
     drail_key_t keys[2];
-    unsigned char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(pages != MAP_FAILED);
-    expect(r, 0,
-           drail_mem_register(r->t, pages, 2 * PAGE, DRAIL_ACCESS_ALL, &whole));
-    expect(r, 0, drail_mem_view(whole, pages, PAGE, &part));
+    unsigned char *pages = memory_two_pages(r, PAGE, &whole, &part);
     exchange_keys(r, whole, keys);
     expect(r, 0, drail_mem_release(whole));
     munmap(pages + PAGE, PAGE);
