@@ -14,10 +14,15 @@ LIBDIR   ?= $(PREFIX)/lib
 DESTDIR  ?=
 
 CC       ?= cc
+ifeq ($(origin CXX),default)
+CXX      := $(if $(findstring clang,$(CC)),clang++,c++)
+endif
 CFLAGS   ?= -O3 -g
 WARN     ?= -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -MMD -MP \
               -D_GNU_SOURCE -I.
+ALL_CXXFLAGS = -std=gnu++17 $(filter-out -std=% -Wmissing-prototypes \
+               -Wstrict-prototypes,$(ALL_CFLAGS))
 ALL_LDFLAGS := $(LDFLAGS) -Wl,-z,defs
 ifneq ($(SANITIZE),)
 ALL_CFLAGS  += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -DDRAIL_SANITIZE
@@ -30,38 +35,47 @@ BIN      := $(BUILD)/bin
 PROVDIR  := $(LIB)/dapl_rail
 
 # the objects of folders and of all below them
-sources = $(sort $(shell find $(1) -name '*.c'))
-objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
+sources = $(sort $(shell find $(1) -name '*.c' -o -name '*.cpp'))
+objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(call sources,$(1))))
 
 CORE_OBJ  := $(call objects,providers/core)
 SHM_OBJ   := $(call objects,providers/shm)
 OFI_OBJ   := $(call objects,providers/ofi)
+PLATFORM_OBJ := $(call objects,providers/sim/reader)
+SIM_OBJ   := $(call objects,providers/sim)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
 BENCH_OBJ := $(call objects,$(filter-out bench/info/ bench/peers/,$(wildcard bench/*/))) \
-             $(BUILD)/obj/bench/main.o
-INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/report/json.o
+             $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/main.o
+INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/report/json.o
 
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
 LIBCOLL   := $(LIB)/libdcoll.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 LIBOFI    := $(PROVDIR)/libdapl_ofi.so
+LIBSIM    := $(PROVDIR)/libdapl_sim.so
 DATCONF   := $(PROVDIR)/dat.conf
+PLATFORMS := $(patsubst providers/sim/%,$(PROVDIR)/%,$(wildcard providers/sim/platforms/*.platform))
 RAILBENCH := $(BIN)/railbench
 RAILINFO  := $(BIN)/railinfo
 RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps bench test plots install uninstall clean format
+.PHONY: all help deps bench test plots reproduce install uninstall clean format
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-# rails over libfabric, where that is
-PROVIDERS ?= shm $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi)
+# rails over libfabric, and simulated ones, where those are; ThreadSanitizer does
+# not follow actors
+SIMGRID   := $(if $(findstring thread,$(SANITIZE)),,$(wildcard $\
+               $(addsuffix /simgrid/s4u.hpp,/usr/include /usr/local/include)))
+PROVIDERS ?= shm $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi) \
+             $(if $(SIMGRID),sim)
 
-all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples
+all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples \
+     $(PLATFORM_OBJ) $(PLATFORMS)
 
 help:
 	@echo 'make deps      install what building and testing need (Debian packages; root)'
@@ -74,6 +88,7 @@ help:
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
 	@echo 'make test-aarch64  the tests for aarch64, under qemu-user (first: make deps-aarch64)'
 	@echo 'make plots     draw the recorded results again with gnuplot'
+	@echo 'make reproduce predict what the seeds measured on simulated clusters, write results/papers/'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'
 	@echo 'make format    clang-format over all sources'
@@ -105,6 +120,10 @@ $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
+$(BUILD)/obj/%.o: %.cpp $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CXXFLAGS) $(OBJ_CFLAGS) -c $< -o $@
+
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
 # only its structures; the library is loaded when there is a launcher
 $(BUILD)/obj/dapl_rail/job/pmix.o: OBJ_CFLAGS = $(shell pkg-config --cflags pmix)
@@ -123,9 +142,19 @@ $(LIBSHM) $(LIBOFI): $(CORE_OBJ) providers/provider.map
 	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
 	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -o $@
 
+# and the world in which simulated ranks live
+$(LIBSIM): $(SIM_OBJ) $(CORE_OBJ) providers/sim/sim.map
+	@mkdir -p $(@D)
+	$(CXX) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/sim/sim.map \
+	  -Wl,-z,nodelete $(filter %.o,$^) -lsimgrid -ldat2 -lpthread -o $@
+
 $(DATCONF): $(PROVIDERS:%=providers/%/dat.conf.in)
 	@mkdir -p $(@D)
 	sed 's|@PROVDIR@|$(abspath $(PROVDIR))|' $^ > $@
+
+$(PLATFORMS): $(PROVDIR)/%: providers/sim/%
+	@mkdir -p $(@D)
+	install -m 644 $< $@
 
 $(LIBEMBED).$(SOVERSION): $(EMBED_OBJ)
 	@mkdir -p $(@D)
@@ -172,6 +201,9 @@ bench: all
 
 plots: all
 	scripts/plot results
+
+reproduce: all
+	scripts/reproduce
 
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk

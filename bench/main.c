@@ -11,7 +11,7 @@ static const bench_test_t *const tests[] = {
     &test_limits,    &test_gather, &test_allgather, &test_alltoall,
     &test_alltoallv, &test_bcast,  &test_scatter,   &test_barrier,
     &test_verify,    &test_tune,   &test_check,     &test_degrade,
-    &test_diff};
+    &test_mbw,       &test_nbody,  &test_radix,     &test_diff};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

@@ -31,7 +31,7 @@ typedef struct bench_test {
 extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_limits, test_diff, test_gather, test_allgather, test_alltoall,
     test_alltoallv, test_bcast, test_scatter, test_barrier, test_verify,
-    test_tune, test_check, test_degrade;
+    test_tune, test_check, test_degrade, test_mbw, test_nbody, test_radix;
 
 /** Options of the tests between two ranks, and of those of bandwidth. */
 #define PAIR_OPTION_ROWS   1

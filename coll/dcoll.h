@@ -7,7 +7,8 @@
  *    algorithm, in place or not) in the same order. A rank that does not is
  *    named in the error of those that wait for it, and no data is corrupted.
  *  - Calls return 0 or a negative DRAIL_E… code; dcoll_last_error() adds a
- *    sentence. An error in an argument leaves the team as it was. After an
+ *    sentence. An error in an argument leaves the team as it was, and so does a
+ *    call that a rank has no memory for, which is an error of all. After an
  *    error of a collective under way (a dead rank, a timeout, ranks with
  *    different calls) the team is broken: each call returns that error, and it
  *    can only be freed.
@@ -17,9 +18,13 @@
  *  - Ranks give each other credit inside these calls only. With more of them
  *    under way than DRAIL_DEPTH, a rank that has completed its own must not
  *    wait outside for the others (drail_job_barrier).
+ *  - A call may return before its messages have arrived. What a rail loses of
+ *    them is sent again in later calls of this rank, to which drail_job_barrier
+ *    counts: peers wait for a rank that computes meanwhile.
  *  - Buffers are any memory, and what is only sent may be read-only
- * (PROT_READ); memory of drail_mem_alloc() is the fastest (peers can write into
- * it without the kernel). `bytes` is that of one block.
+ *    (PROT_READ). Memory of drail_mem_alloc() is the fastest: peers can write
+ *    into it and, with DRAIL_ACCESS_REMOTE_READ, read it without the kernel.
+ *    `bytes` is that of one block.
  */
 #ifndef DCOLL_H
 #define DCOLL_H
@@ -46,7 +51,8 @@ typedef struct dcoll_config {
     unsigned ports; /**< of multi-port algorithms; 0: one per rail */
     unsigned depth; /**< 1 or 2, default 2 (dcoll_args_t.depth); of short
                          gathers, scatters and broadcasts within a node up to
-                         256, in at most 512 KiB */
+                         256, of gathers and scatters between nodes up to 32,
+                         in at most 512 KiB */
     size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
                                  and to the final memory; SIZE_MAX: never */
     unsigned groups;        /**< of mc-groups; 0: its default */
@@ -101,7 +107,7 @@ typedef struct dcoll_call {
 } dcoll_call_t;
 
 /* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
- * transport. */
+ * transport, nor has the rank that it waits for. */
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root);
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
@@ -128,15 +134,22 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
  * Bounds: with both set, equal on all ranks, a call begins at once, and counts
  * beyond them are an error of this rank alone. With 0, blocking and
  * non-blocking calls first agree on what there is (the non-blocking one waits
- * for the others there), an error in an argument of one rank is returned by
- * all, and auto knows the counts; a persistent request needs them.
+ * for the others there), but for those of one node and algorithm direct, which
+ * need no bounds; an error in an argument of one rank is returned by all, and
+ * auto knows the counts: where those of two ranks disagree in a call that
+ * agrees first, all return it. A persistent request needs bounds.
  *
- * What comes and does not fit (other counts than recv_counts, more than
- * max_rank or than there is room for) is an error of that rank only, which
- * names the other; nothing is written to recv, and the team goes on. But it is
- * broken by more than max_rank where that has no room on the way (a2, a3, a4,
- * mesh), and by what algorithm direct with bounds is to write where other
- * counts are expected: there, parts of others may have been written.
+ * Memory: if there is none to prepare a call once the ranks have met for it,
+ * that is an error of all, and the team goes on. Before that, and where a
+ * segment of a peer can't be mapped or registered, the team breaks.
+ *
+ * Otherwise what comes and does not fit (other counts than recv_counts, more
+ * than max_rank or than there is room for) is an error of that rank only, which
+ * names the other if it is the other's counts; nothing is written to recv, and
+ * the team goes on. The others have done their part, and what is theirs. (In
+ * MPI, too, it is the receiver who is told of what he has no room for,
+ * MPI_ERR_TRUNCATE; but his buffer may hold anything then, and he need not be
+ * told of what is shorter than he has said.)
  */
 typedef struct dcoll_alltoallv {
     const void *send;
@@ -195,7 +208,9 @@ int dcoll_start(dcoll_request_t *request);
  *  not yet. */
 int dcoll_test(dcoll_request_t *request);
 /** DRAIL_ETIMEOUT when it has not got on for @p timeout_ms (< 0: those of the
- *  transport) within this call; then the team is broken. */
+ *  transport) within this call, nor has the rank that it waits for: that one
+ *  makes none of the calls that it is behind, looked at every 50 ms; then the
+ *  team is broken. */
 int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Collective, too: no rank may still be under way with it. Accepts NULL. What
  *  dcoll_begin gave it ends as dcoll_wait does, which needs no dcoll_free. */
@@ -211,8 +226,10 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
 
 /** The same for calls with counts. The arrays, and what they point to, must
- *  stay; they are read at each start, and may change between starts. For
- *  elements, `count` is read through @p count then, if that is not NULL. */
+ *  stay; they are read in each start, and may change when it is complete. For
+ *  elements, `count` is read through @p count then, if that is not NULL. What
+ *  of drail_mem_alloc send and recv lie in may stay mapped until dcoll_free(),
+ *  though it has been released before. */
 int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                          dcoll_request_t **out);
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,

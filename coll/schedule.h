@@ -146,7 +146,8 @@ typedef enum dcoll_tag {
     DCOLL_DATA,   /**< comes after the bytes of its put */
     DCOLL_READY,  /**< "you may put into my RECV of this start": it carries
                        the key, so every put into RECV needs one */
-    DCOLL_CREDIT, /**< "I have read what you put in this start" */
+    DCOLL_CREDIT, /**< "I have read what you put in this start", or, with
+                     `every`, in its group of starts */
     DCOLL_TAGS
 } dcoll_tag_t;
 
@@ -158,7 +159,8 @@ typedef enum dcoll_kind {
                        flags say when src      may be read, and when it has been */
     DCOLL_NOTIFY,   /**< tag to peer, without data */
     DCOLL_WAIT,     /**< for the next notification with tag from peer. With
-                         lag: that many starts ago; the first lag starts pass.
+                         lag: that many starts ago, with `every` for their group;
+                         the first lag starts pass.
                          All WAITs for one peer and tag have the same lag */
     DCOLL_COMPLETE, /**< until my puts and gets of this start are complete,
                          `puts` > 0: the first so many of them, else all:
@@ -177,8 +179,8 @@ typedef enum dcoll_kind {
        long it is, and elements; a bucket is one that is being filled. Bundles
        are in TEMP. A PUT or COPY of one is `sized`: it moves what the bundle
        has, and `bytes` is the room for it. A sized PUT from SEND moves what the
-       user has for the peer to where that one's user wants it: its READY tells
-       (so it must know its counts); `bytes` is the bound. */
+       user has for the peer to where that one's user wants it: its READY tells,
+       or that nothing is to be moved; `bytes` is the bound, if there is one. */
     DCOLL_DISTRIBUTE, /**< the elements of the bundle src (SEND: the user's) to
                            the buckets of deals[deal], from dst on: those for
                            each destination evenly, by a counter */
@@ -188,14 +190,16 @@ typedef enum dcoll_kind {
 
     /* Irregular, through tables in NODE (offer.h) */
     DCOLL_OFFER,  /**< my table, and elements, to dst, in `bytes` of room. What
-                       is for my node and has no room is read from my SEND */
+                       is for my node and has no room is read from my SEND. In
+                       TEMP: a table of one entry for each rank, which PUTs take
+                       there; all elements stay in SEND */
     DCOLL_PACK,   /**< what the tables of my node, deals[deal] of them from src
                        on, offer the ranks of peer's node, to the bundle dst in
                        TEMP, with `bytes` of room */
     DCOLL_EXPECT, /**< what is for me. Peer on another node: in the bundle src,
                        which has come from there. Else in the tables of my node,
                        deals[deal] of them from src on, at last: now it is known
-                       where everything is to go */
+                       where everything is to go. In TEMP: from all ranks */
     DCOLL_PICK,   /**< what peer offers me to RECV: in its table, or the bundle
                        of its node, src, of `bytes` of room; from its SEND as a
                        GET. Of myself from my own */
@@ -211,6 +215,10 @@ typedef struct dcoll_deal {
                            counter at x goes to bucket x % period % fan; the
                            counter begins with destination % fan */
     unsigned divisor; /**< COLLECT: to bucket destination / divisor % fan */
+    uint64_t most;    /**< DISTRIBUTE, COLLECT: elements for one destination,
+                           in all buckets. More of them are for one that gets
+                           more than max_rank: they are left out, and it is
+                           told. So nobody else loses any */
 } dcoll_deal_t;
 
 /* "PUT", "CREDIT", "RECV" …, as they are called here. */
@@ -225,6 +233,9 @@ const char *dcoll_space_name(dcoll_space_t space);
 typedef struct dcoll_op {
     dcoll_kind_t kind;
     uint8_t phase;   /**< of the algorithm, from 1 (the papers' phases) */
+    uint8_t every;   /**< NOTIFY, SIGNAL without bytes; WAIT, AWAIT with a lag:
+                          once in so many starts (dcoll_op_rests()), a power of
+                          two, at most the lag; 0: in each */
     uint16_t step;   /**< communication step of the k-port model, from 0: a
                           message needs none of the same step, nor of later
                           ones, to have come before */
@@ -238,9 +249,28 @@ typedef struct dcoll_op {
     dcoll_place_t src, dst;
     size_t bytes; /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
-    bool offered; /**< AWAIT: passes if all of my elements are in NODE */
+    bool offered; /**< AWAIT: passes if none of my elements for the peer is in
+                     SEND */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, PACK, EXPECT */
 } dcoll_op_t;
+
+/** Has the operation nothing to do in this start? With `every`, starts are in
+ *  groups of so many: the last one of a group signals for all of it, the first
+ *  one waits for all of the group that was `lag` starts ago. */
+static inline bool dcoll_op_rests(const dcoll_op_t *op, uint64_t start)
+{
+    if (!op->every)
+        return false;
+    const bool waits = op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT;
+    return (start & (op->every - 1u)) != (waits ? 0 : op->every - 1u);
+}
+
+/** The start whose flag an AWAIT needs at @p start, which is its lag or more.
+ */
+static inline uint64_t dcoll_op_awaited(const dcoll_op_t *op, uint64_t start)
+{
+    return start - op->lag + (op->every ? op->every - 1u : 0);
+}
 
 /** One rank's part of a collective. */
 typedef struct dcoll_schedule {
@@ -292,6 +322,8 @@ void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
  *  shares its entry of deals. @p room: of the bundle @p src. */
 void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
                     size_t room, dcoll_place_t dst, const dcoll_deal_t *deal);
+/** The last operation is performed once in so many starts; 0: in each. */
+void dcoll_add_every(dcoll_schedule_t *s, uint8_t every);
 /** The last operation, a PUT or COPY, is of a bundle. */
 void dcoll_add_sized(dcoll_schedule_t *s);
 void dcoll_add_offer(dcoll_schedule_t *s, dcoll_place_t dst, size_t room);
@@ -306,22 +338,29 @@ void dcoll_add_expect_bundle(dcoll_schedule_t *s, unsigned peer,
                              dcoll_place_t src, size_t room);
 void dcoll_add_pick(dcoll_schedule_t *s, unsigned peer, dcoll_place_t src,
                     size_t room);
-/** AWAIT that is for those only who have offered something from SEND. */
+/** AWAIT that is for those only who have offered the peer something from SEND.
+ */
 void dcoll_add_await_offered(dcoll_schedule_t *s, unsigned peer, unsigned flag);
 
 /* ---------------------------------------------------------- algorithms --- */
 
 struct stages; /* coll/build/stages.h */
 
+/** Where credits are flags; and notifications, with which one of the requests
+ *  may fill half of the transport's queues, of their default depth (who has
+ *  shorter ones runs less far ahead): the rest is for other messages. */
+#define DCOLL_AHEAD_FLAGS 256u
+#define DCOLL_AHEAD_NOTES 32u
+
 typedef struct dcoll_algorithm {
     const char *name; /**< as --algorithm takes it */
     dcoll_collective_t collective;
     const char *summary; /**< one line: idea, source */
     const char *memory;  /**< TEMP and NODE per rank and node, as a formula */
-    bool by_flags;  /**< credits are flags, not notifications, which would fill
-                         the transport's queues: any depth is good */
+    unsigned ahead; /**< starts that ranks may usefully be ahead of the root, or
+                         it of them: DCOLL_AHEAD_…; 0: the configured depth */
     unsigned depth; /**< the only one that it is for; 0: any */
-    bool placed;    /**< irregular: READY tells what is expected, and where */
+    bool placed;    /**< irregular: READY tells what may come, and where */
     /** NULL: it can serve this shape; else why not (constant text). May be
      *  NULL: it always can. */
     const char *(*refuses)(const dcoll_shape_t *shape,
@@ -348,9 +387,9 @@ const dcoll_algorithm_t *dcoll_algorithm_find(dcoll_collective_t collective,
                                               const char *name);
 
 /** The depth that runs where @p depth is configured: in gather, scatter and
- *  broadcast by flags, ranks run ahead of a slow root, or the root of slow
- *  ranks, as far as a little memory goes. In other collectives everybody waits
- *  for everybody. */
+ *  broadcast ranks may run ahead of a slow root, or the root of slow ranks, as
+ *  far as a little memory goes. In other collectives everybody waits for
+ *  everybody. */
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
                      const dcoll_shape_t *shape, size_t bytes, unsigned depth);
 
@@ -375,12 +414,12 @@ void dcoll_program_free(dcoll_program_t *program);
 
 /**
  * Plays all ranks symbolically, @p starts times back to back, each rank's user
- * filling its buffers before and reading them after each start; depth + 1
- * starts prove it for any number of them (verify.h). Proves that every block
- * ends where it must, that no two accesses to the same bytes, or the same key,
- * of which one writes are unordered, that nothing deadlocks, that no
- * notification is left over, that offsets are within the memory that the
- * schedule asks for, that steps are those of the k-port model, and that
+ * filling its buffers before and reading them after each start; as many as
+ * dcoll_proof_starts() says prove it for any number of them (verify.h). Proves
+ * that every block ends where it must, that no two accesses to the same bytes,
+ * or the same key, of which one writes are unordered, that nothing deadlocks,
+ * that no notification is left over, that offsets are within the memory that
+ * the schedule asks for, that steps are those of the k-port model, and that
  * nothing is moved in vain. Irregular: for the program's counts (elements of a
  * multiple of 16 bytes, labelled), and that no bundle exceeds its room; that
  * rooms are not accessed unordered, for any counts within the traffic.
@@ -389,6 +428,9 @@ void dcoll_program_free(dcoll_program_t *program);
  */
 int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
                  size_t size);
+/** depth + 1, and where operations are performed once in several starts, depth
+ *  and those. */
+unsigned dcoll_proof_starts(const dcoll_program_t *program);
 
 /** Hockney's model with ports: a message of b bytes takes ts + b * tau and
  *  occupies one port of the sender and of the receiver (seed 000, section 3.2).

@@ -22,7 +22,8 @@
 static struct link *atomic_link(const drail_t *t, const struct peer *peer)
 {
     uint32_t common = t->common & peer->rails;
-    return peer->links[__builtin_ctz(common ? common : peer->rails)][0];
+    return peer_link(peer,
+                     (unsigned)__builtin_ctz(common ? common : peer->rails), 0);
 }
 
 /* One DTO or message; posted when there is room. */

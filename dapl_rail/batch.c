@@ -101,7 +101,7 @@ static bool batch_joint(const struct link *link, const struct batch *b,
 static int batch_end(struct rail *rail, struct batch *b, unsigned ep,
                      bool writes)
 {
-    struct link *link = b->reply.peer->links[rail->index][ep];
+    struct link *link = peer_link(b->reply.peer, rail->index, ep);
     struct completion done = {.ended = req_part_ended, .req = &b->req};
     const struct completion *end = b->ask->await_reply ? NULL : &done;
     uint32_t immed;
@@ -193,7 +193,8 @@ static int batch_met(struct rail *rail, void *arg)
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - part->start;
         rates_measure(&t->timing->rails[rail->index], b->way.slot,
-                      part->chunk.bytes * b->ask->count, ns);
+                      b->ask->count, part->chunk.bytes * b->ask->count, ns,
+                      true);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
     }
@@ -219,8 +220,8 @@ static void batch_cut(drail_t *t, struct batch *b, uint32_t reach,
         b->note.rails = b->data;
     if (!b->way.timed)
         return;
-    b->set = choice_set(b->way.choice);
-    b->learns = timing_learns(t, &b->way, b->data);
+    b->set = b->way.set;
+    b->learns = several_rails(b->data) ? timing_learns(t, &b->way) : 0;
 }
 
 /* Policy roundrobin: each rail writes the whole in its turn. */
@@ -238,7 +239,7 @@ static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
 }
 
 static void part_prepare(const struct batch *b, unsigned rail,
-                         struct link *const *links)
+                         const struct peer *peer)
 {
     struct part *part = &b->parts[rail];
     drail_chunk_t cut;
@@ -248,9 +249,9 @@ static void part_prepare(const struct batch *b, unsigned rail,
     part->start = part->cpu = 0;
     for (uint32_t eps = part->writes ? part->left : 0; eps; eps &= eps - 1) {
         unsigned e = (unsigned)__builtin_ctz(eps);
-        rdma_init(&part->rdma[e], links[e], VERB_WRITE, &b->ask->xfer,
-                  spread_part(links[e]->rail->owner, &part->chunk, b->note.eps,
-                              e, &cut));
+        rdma_init(&part->rdma[e], peer_link(peer, rail, e), VERB_WRITE,
+                  &b->ask->xfer,
+                  spread_part(peer->owner, &part->chunk, b->note.eps, e, &cut));
     }
 }
 
@@ -264,7 +265,7 @@ static void batch_prepare(drail_t *t, struct batch *b, struct peer *peer)
         batch_cut(t, b, reach, &peer->turn);
     for (uint32_t left = b->note.rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
-        part_prepare(b, r, peer->links[r]);
+        part_prepare(b, r, peer);
     }
     /* the answer comes over the same rails, a batch of the peer's own over
      * those of its choice */
@@ -365,7 +366,7 @@ static int answer_met(struct rail *rail, void *arg)
         return 0;
     struct note note = {
         .seq = a->seq, .id = a->id, .rails = rails, .eps = EP_BIT(0)};
-    int rc = note_send(peer->links[rail->index][0], &note, NULL);
+    int rc = note_send(peer_link(peer, rail->index, 0), &note, NULL);
     if (!rc)
         atomic_fetch_or(&a->sent, bit);
     return rc;

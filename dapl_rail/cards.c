@@ -7,42 +7,82 @@
  */
 #include "dapl_rail/cards.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/host.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/reach.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/rails/rail.h"
 
-#define CARDS_VERSION 1u
+#define CARDS_VERSION 2u
 
 /* Settings that must be the same in all ranks. */
 struct agreed {
     uint32_t depth, eager_bytes, eps, extensions;
 };
 
+/* How to reach one rail of a rank. */
+struct card {
+    char name[DRAIL_NAME_MAX];
+    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX]; /* it reaches, … */
+    bool host_only; /* … and nothing but its host */
+    DAT_CONN_QUAL conn_qual;
+    struct sockaddr_storage address;
+};
+
+/* Of a rank. Mostly they are of one kind: those of whom `kind` is the same have
+ * rails of the same names, fabrics and networks in the same order, and the same
+ * settings. */
 struct card_set {
     uint32_t version; /* in its place in any version */
     int32_t error;    /* of this rank's rails */
     uint64_t id;      /* of the transport: rank 0's */
+    uint64_t kind;
     uint32_t nrails;
-    uint32_t depth; /* that fits there */
+    uint32_t depth;         /* that fits there */
+    uint32_t address_bytes; /* of the longest */
     struct agreed agreed;
     unsigned char host[HOST_BYTES];
     char host_name[64];
     struct card cards[DRAIL_MAX_RAILS];
 };
 
-struct card_set *cards_room(const drail_job_t *job)
+/* All sets, each with no more cards than any rank has. */
+struct sets {
+    const unsigned char *all;
+    size_t bytes; /* of each */
+    unsigned size, cards;
+};
+
+static const struct card_set *set_of(const struct sets *s, unsigned rank)
 {
-    return calloc(job->size + 1, sizeof(struct card_set));
+    return (const struct card_set *)(s->all + rank * s->bytes);
+}
+
+static uint64_t mixed(uint64_t sum, const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    while (bytes--)
+        sum = (sum ^ *byte++) * 0x100000001b3ull; /* FNV-1a */
+    return sum;
+}
+
+static uint64_t kind_of(const struct card_set *set)
+{
+    uint64_t sum =
+        mixed(0xcbf29ce484222325ull, &set->nrails, sizeof set->nrails);
+    sum = mixed(sum, &set->agreed, sizeof set->agreed);
+    for (unsigned r = 0; r < set->nrails; r++)
+        sum = mixed(sum, &set->cards[r], offsetof(struct card, conn_qual));
+    return sum;
 }
 
 static void describe(const drail_t *t, int failed, struct card_set *mine)
@@ -69,7 +109,11 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
         card->host_only = rail->info.host_only;
         card->conn_qual = rail->conn_qual;
         card->address = rail->address;
+        size_t n = address_length(&card->address);
+        mine->address_bytes =
+            n > mine->address_bytes ? (uint32_t)n : mine->address_bytes;
     }
+    mine->kind = kind_of(mine);
 }
 
 /* -------------------------------------------------------------- matching */
@@ -125,25 +169,25 @@ static void list(const struct card_set *set, char *text, size_t size)
                                  set->cards[r].fabric);
 }
 
-static int no_counterpart(const struct card_set *all,
-                          const struct card_set *whose,
-                          const struct card_set *other, const struct card *card,
-                          drail_error_t *err)
+/* A card of rank 0's, or of this rank's. */
+static int no_counterpart(const struct sets *all, unsigned rank, bool first,
+                          const struct card *card, drail_error_t *err)
 {
     char rails[160] = "";
-    list(other, rails, sizeof rails);
+    list(set_of(all, first ? rank : 0), rails, sizeof rails);
     return error_set(err, DRAIL_EINVAL,
                      "rail %.40s (fabric %.40s) of rank %u has no counterpart "
                      "among the rails of rank %u: %s",
-                     card->name, card->fabric, (unsigned)(whose - all),
-                     (unsigned)(other - all), rails);
+                     card->name, card->fabric, first ? 0 : rank,
+                     first ? rank : 0, rails);
 }
 
 /* Settings of a rank beside rank 0's. */
-static int check_agreed(const struct card_set *all, unsigned rank,
+static int check_agreed(const struct sets *all, unsigned rank,
                         drail_error_t *err)
 {
-    const struct agreed *a = &all[0].agreed, *b = &all[rank].agreed;
+    const struct agreed *a = &set_of(all, 0)->agreed;
+    const struct agreed *b = &set_of(all, rank)->agreed;
     const struct {
         const char *name;
         unsigned first, other;
@@ -161,33 +205,39 @@ static int check_agreed(const struct card_set *all, unsigned rank,
     return 0;
 }
 
-static int check_rank(const struct card_set *all, unsigned rank,
-                      drail_error_t *err)
+static int check_rank(const struct sets *all, unsigned rank, drail_error_t *err)
 {
-    const struct card_set *set = &all[rank], *whose;
+    const struct card_set *set = set_of(all, rank), *zero = set_of(all, 0);
+    const struct card_set *whose;
     unsigned order[DRAIL_MAX_RAILS];
-    if (set->version != all[0].version)
+    if (set->version != zero->version)
         return error_set(err, DRAIL_EINVAL,
                          "ranks 0 and %u run different versions of dapl_rail",
                          rank);
     if (set->error)
         return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,
                          drail_strerror(set->error));
-    if (set->nrails < 1 || set->nrails > DRAIL_MAX_RAILS)
+    if (set->nrails < 1 || set->nrails > all->cards)
         return error_set(err, DRAIL_EINVAL, "rank %u has %u rails", rank,
                          set->nrails);
+    if (set->depth < DEPTH_MIN)
+        return error_set(err, DRAIL_EINVAL, "rank %u has depth %u", rank,
+                         set->depth);
+    if (set->kind == zero->kind)
+        return 0;
     int rc = check_agreed(all, rank, err);
-    const struct card *alone = rc ? NULL : match(&all[0], set, order, &whose);
+    const struct card *alone = rc ? NULL : match(zero, set, order, &whose);
     if (alone)
-        rc = no_counterpart(all, whose, whose == set ? &all[0] : set, alone,
-                            err);
+        rc = no_counterpart(all, rank, whose == zero, alone, err);
     return rc;
 }
 
-static void terminate(struct card_set *set)
+static void terminate(struct card_set *set, unsigned cards)
 {
     set->host_name[sizeof set->host_name - 1] = '\0';
-    for (unsigned r = 0; r < DRAIL_MAX_RAILS; r++) {
+    if (set->address_bytes > sizeof set->cards[0].address)
+        set->address_bytes = sizeof set->cards[0].address;
+    for (unsigned r = 0; r < cards; r++) {
         set->cards[r].name[DRAIL_NAME_MAX - 1] = '\0';
         set->cards[r].fabric[DRAIL_NAME_MAX - 1] = '\0';
         set->cards[r].network[DRAIL_NAME_MAX - 1] = '\0';
@@ -212,90 +262,121 @@ static void reorder(drail_t *t, const unsigned *order)
     }
 }
 
-static uint32_t host_only(const struct peer *peer)
+static uint32_t host_only(const struct card_set *set, const unsigned *order,
+                          unsigned nrails)
 {
     uint32_t rails = 0;
-    for (unsigned r = 0; r < peer->owner->nrails; r++)
-        rails |= peer->cards[r].host_only ? RAIL_BIT(r) : 0;
+    for (unsigned r = 0; r < nrails; r++)
+        rails |= set->cards[order[r]].host_only ? RAIL_BIT(r) : 0;
     return rails;
 }
 
-static bool same_host(const struct card_set *a, const struct card_set *b)
+/* In the order of rank 0's. */
+static void order_of(const struct sets *all, unsigned rank, unsigned *order)
 {
-    return !memcmp(a->host, b->host, sizeof a->host);
-}
-
-/* Rails of networks, by which two ranks reach one another anywhere. */
-static uint32_t outside(const drail_t *t, unsigned a, unsigned b)
-{
-    return all_rails(t) & ~(host_only(&t->peers[a]) | host_only(&t->peers[b]));
-}
-
-/* Rails by which two ranks reach one another: on one host those that don't
- * leave it, if there are any, else those of networks. */
-static uint32_t between(const drail_t *t, const struct card_set *all,
-                        unsigned a, unsigned b)
-{
-    uint32_t inside = same_host(&all[a], &all[b])
-                          ? host_only(&t->peers[a]) & host_only(&t->peers[b])
-                          : 0;
-    return inside ? inside : outside(t, a, b);
-}
-
-static void find_reach(drail_t *t, const struct card_set *all)
-{
-    for (unsigned a = 0; a < t->job->size; a++)
-        for (unsigned b = 0; b < a; b++)
-            t->common &= between(t, all, a, b);
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct peer *peer = &t->peers[p];
-        strcpy(peer->host, all[p].host_name);
-        peer->inside = between(t, all, t->job->rank, p);
-        peer->outside = outside(t, t->job->rank, p);
-        if (peer->outside == peer->inside)
-            peer->outside = 0;
-        peer_take(peer, peer->inside);
-    }
-    reach_measured(t);
-}
-
-static void take(drail_t *t, const struct card_set *all)
-{
-    unsigned order[DRAIL_MAX_RAILS];
+    const struct card_set *zero = set_of(all, 0), *set = set_of(all, rank);
     const struct card_set *whose;
-    t->id = all[0].id;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct card *cards = &t->cards[p * t->nrails];
-        match(&all[0], &all[p], order, &whose);
-        for (unsigned r = 0; r < t->nrails; r++)
-            cards[r] = all[p].cards[order[r]];
-        t->peers[p].cards = cards;
-        if (all[p].depth < t->cfg.depth)
-            t->cfg.depth = all[p].depth;
+    for (unsigned r = 0; r < zero->nrails; r++)
+        order[r] = r;
+    if (set->kind != zero->kind)
+        match(zero, set, order, &whose);
+}
+
+/* The first rank of the same host, which is none before that of the rank
+ * before: ranks of one host mostly follow one another. */
+static unsigned first_of_host(const struct sets *all, unsigned rank,
+                              unsigned of_last)
+{
+    const unsigned char *host = set_of(all, rank)->host;
+    if (!memcmp(set_of(all, of_last)->host, host, HOST_BYTES))
+        return of_last;
+    unsigned first = 0;
+    while (memcmp(set_of(all, first)->host, host, HOST_BYTES))
+        first++;
+    return first;
+}
+
+static void roster_for(drail_t *t, const struct sets *all)
+{
+    size_t name = 0, address = 0;
+    for (unsigned p = 0; p < all->size; p++) {
+        const struct card_set *set = set_of(all, p);
+        size_t n = strlen(set->host_name);
+        name = n > name ? n : name;
+        address = set->address_bytes > address ? set->address_bytes : address;
     }
-    find_reach(t, all);
-    match(&all[0], &all[t->job->rank], order, &whose);
+    t->roster = roster_fit(t->roster, name, address);
+}
+
+/* Enters all ranks. */
+static void enter(drail_t *t, const struct sets *all)
+{
+    struct entry e = {0};
+    for (unsigned p = 0; p < all->size; p++) {
+        const struct card_set *set = set_of(all, p);
+        unsigned order[DRAIL_MAX_RAILS];
+        order_of(all, p, order);
+        e.host = first_of_host(all, p, e.host);
+        e.host_only = host_only(set, order, t->nrails);
+        e.host_name = set->host_name;
+        for (unsigned r = 0; r < t->nrails; r++) {
+            e.conn_qual[r] = set->cards[order[r]].conn_qual;
+            e.address[r] = &set->cards[order[r]].address;
+        }
+        roster_enter(t->roster, p, &e);
+        if (set->depth < t->cfg.depth)
+            t->cfg.depth = set->depth;
+    }
+}
+
+static void take(drail_t *t, const struct sets *all)
+{
+    unsigned order[DRAIL_MAX_RAILS], size = t->job->size;
+    t->id = set_of(all, 0)->id;
+    roster_for(t, all);
+    enter(t, all);
+    bool inside = roster_has_inside(t->roster);
+    for (unsigned a = 0; inside && a < size; a++)
+        for (unsigned b = 0; b < a; b++)
+            t->common &= roster_between(t, a, b);
+    reach_measured(t);
+    order_of(all, t->job->rank, order);
     reorder(t, order);
 }
 
-int cards_exchange(drail_t *t, struct card_set *room, int failed,
+void *cards_room(const drail_job_t *job)
+{
+    return pages_new(job->size * sizeof(struct card_set));
+}
+
+void cards_room_free(const drail_job_t *job, void *room)
+{
+    pages_free(room, job->size * sizeof(struct card_set));
+}
+
+int cards_exchange(drail_t *t, void *room, unsigned cards, int failed,
                    drail_error_t *err)
 {
-    unsigned size = t->job->size;
-    struct card_set *mine = &room[size];
-    describe(t, failed, mine);
-    int rc = drail_job_allgather(t->job, mine, sizeof *mine, room,
-                                 t->cfg.timeout_ms);
+    struct card_set mine = {0};
+    const struct sets all = {
+        .all = room,
+        .bytes = offsetof(struct card_set, cards) + cards * sizeof(struct card),
+        .size = t->job->size,
+        .cards = cards,
+    };
+    describe(t, failed, &mine);
+    int rc =
+        drail_job_allgather(t->job, &mine, all.bytes, room, t->cfg.timeout_ms);
     if (failed)
         return failed;
     if (rc)
         return error_set(err, rc, "exchange of addresses: %s",
                          drail_strerror(rc));
-    for (unsigned rank = 0; rank < size; rank++)
-        terminate(&room[rank]);
-    for (unsigned rank = 0; !rc && rank < size; rank++)
-        rc = check_rank(room, rank, err);
+    for (unsigned rank = 0; rank < all.size; rank++)
+        terminate((struct card_set *)((char *)room + rank * all.bytes), cards);
+    for (unsigned rank = 0; !rc && rank < all.size; rank++)
+        rc = check_rank(&all, rank, err);
     if (!rc)
-        take(t, room);
+        take(t, &all);
     return rc;
 }

@@ -5,18 +5,18 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-struct card_set;
-
-/* Room for what all ranks tell; NULL: there is no memory. Freed by free(). */
-struct card_set *cards_room(const drail_job_t *job);
+/* Room for what all ranks tell; NULL: there is no memory. */
+void *cards_room(const drail_job_t *job);
+void cards_room_free(const drail_job_t *job, void *room);
 /*
  * Tells all others about this rank's rails, or with what error they failed,
  * and takes what the others tell: puts our rails into the order of rank 0's,
  * by fabric, and finds out over which of them each peer is reached. Takes part
- * also after an error, for the others must hear of it, and returns it. What
+ * also after an error, for the others must hear of it, and returns it. No rank
+ * has more rails than `cards`. What
  * does not fit together is the same error, in the same words, in all ranks.
  */
-int cards_exchange(drail_t *t, struct card_set *room, int failed,
+int cards_exchange(drail_t *t, void *room, unsigned cards, int failed,
                    drail_error_t *err);
 
 #endif

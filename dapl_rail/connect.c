@@ -11,12 +11,13 @@
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/missing.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/rails/rail.h"
 
 #define CONNECT_NAP_NS 500000u
-#define TURN_NS        (100 * MS) /* a turn of the wait counts for no more */
 
 /* Is any link on its way? Its end comes as an event. */
 static bool under_way(const struct peer *peer)
@@ -38,24 +39,11 @@ static int step_links(drail_t *t, struct peer *peer)
     return attempt_step(peer);
 }
 
-/* Is the time over in which this process looked for an answer? Where it, or all
- * of the machine, has stood still, the peer could not answer, or what it said
- * is still to be taken. */
-static int check_turn(struct patience *p, uint64_t *last_ns)
-{
-    uint64_t now = job_now(p->t->job), turn = now - *last_ns;
-    if (turn > TURN_NS && p->deadline_ns)
-        p->deadline_ns += turn - TURN_NS;
-    *last_ns = now;
-    return patience_check(p);
-}
-
 /* Until every link has been up; without time, a step of it. Who has ended asks
  * for no more: that is looked for before what has come. */
 static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
-    uint64_t last_ns = 0;
     for (;;) {
         bool ended = job_has_ended(t->job, peer->rank);
         int rc = step_links(t, peer);
@@ -63,7 +51,7 @@ static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
             return rc;
         if (ended && !under_way(peer))
             return fail(t, DRAIL_EPEER, "rank %u has ended", peer->rank);
-        rc = timeout_ms ? check_turn(&p, &last_ns) : DRAIL_EAGAIN;
+        rc = timeout_ms ? patience_check(&p) : DRAIL_EAGAIN;
         if (rc)
             return rc;
         platform_sleep(t->job->platform, CONNECT_NAP_NS);
@@ -78,6 +66,14 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
     links_await_free(t, peer);
 }
 
+static int timed_out(drail_t *t, const struct peer *peer)
+{
+    char missing[180];
+    missing_tell(peer, missing, sizeof missing);
+    return fail(t, DRAIL_ETIMEOUT, "drail_connect(rank %u): not in time: %s",
+                peer->rank, missing);
+}
+
 static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 {
     peer->held = true;
@@ -86,7 +82,8 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
     int rc = peer->refused[0] ? atomic_load(&peer->error)
                               : await_links(t, peer, timeout_ms);
     if (rc && rc != DRAIL_EAGAIN) {
-        rc = outcome(t, peer, rc, "drail_connect");
+        rc = rc == DRAIL_ETIMEOUT ? timed_out(t, peer)
+                                  : outcome(t, peer, rc, "drail_connect");
         attempt_give_up(peer);
         forget_links(t, peer, rc);
     }
@@ -98,7 +95,7 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 static int no_rail(drail_t *t, const struct peer *peer)
 {
     return fail(t, DRAIL_EPEER, "no rail reaches rank %u on host %s from here",
-                peer->rank, peer->host);
+                peer->rank, roster_host_name(t->roster, peer->rank));
 }
 
 int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
@@ -121,7 +118,9 @@ int drail_connect(drail_t *t, unsigned rank)
         return fail(t, DRAIL_EINVAL,
                     "drail_connect: rank %u is not another of %u ranks", rank,
                     t->job->size);
-    struct peer *peer = &t->peers[rank];
+    struct peer *peer = peer_meet(t, rank);
+    if (!peer)
+        return fail(t, DRAIL_ENOMEM, "out of memory");
     if (peer->connected) {
         if (!has_ended(t, peer))
             return 0;

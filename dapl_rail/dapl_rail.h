@@ -12,10 +12,13 @@
  *  - Functions that can fail return 0 or a negative DRAIL_E… code.
  *    drail_strerror() names the code; drail_last_error() adds one sentence.
  *  - All sizes are bytes, all times that callers pass are milliseconds
- *    (negative: the default of the configuration).
+ *    (negative: the default of the configuration). Time in which the process
+ *    stands still, or all of the machine does, does not count in a wait.
  *  - A drail_t belongs to one rank and is used by one thread at a time (the
- *    threaded engine's team is the library's own affair). Different drail_t
- *    handles may be used by different threads at the same time.
+ *    threaded engine's team is the library's own affair). Handles of
+ *    different jobs may be used by different threads at the same time; to all
+ *    handles of one job drail_open, drail_close, drail_job_allgather,
+ *    drail_job_barrier and what prepares a collective are calls, too.
  *  - A rail that breaks (its connection to a peer, or all of it) is left out
  *    of new messages while others to that peer are up. What was under way is
  *    sent again over these, in the calls of both ends: messages, notifications
@@ -129,6 +132,14 @@ typedef struct drail_rail_info {
  */
 int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
                      unsigned *count);
+/** The same of a node of a simulated cluster (drail_job_config_t.simulate):
+ *  they can be opened by its ranks alone. @param ppn set to the ranks that a
+ *  node has where nobody asks for others. @return DRAIL_EINVAL: there is no
+ *  such platform, or it is wrong; DRAIL_ENOTSUP: there is no SimGrid. @p err
+ *  may be NULL. */
+int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
+                          unsigned max, unsigned *count, unsigned *ppn,
+                          drail_error_t *err);
 
 /**
  * Opens IA @p name, asks its attributes and locality, closes it again.
@@ -243,11 +254,11 @@ typedef struct drail_config {
     size_t eager_bytes;              /**< longer sends use rendezvous */
     unsigned depth;         /**< receives posted, and messages that a peer
                                  may have under way, per EP; less
-                                 (see drail_config_of) where there are more
-                                 peers than events fit a rail's queue */
+                                 (see drail_config_of) where there are many
+                                 peers: 4096 of them to all, at least 4 to
+                                 each, as far as events fit a rail's queue */
     int timeout_ms;         /**< bound of every wait; default 30000 */
-    int connect_timeout_ms; /**< default 10000; time in which the process
-                                 stands still does not count */
+    int connect_timeout_ms; /**< default 10000 */
     bool pin;               /**< bind the threads of the resident team near
                                  their rails; the caller's own, and those
                                  of its OpenMP pool (forkjoin), stay where
@@ -327,6 +338,10 @@ typedef struct drail_job_config {
                                 DRAIL_EINTR. Default 2000 */
     drail_error_t *error;  /**< where to say what went wrong, or NULL */
     const struct drail_platform *platform; /**< NULL: this machine */
+    /** Ranks run in virtual time, on the cluster that this platform (a name or
+     *  a file) describes; or NULL. There drail_open takes "sim:NAME", as the
+     *  only rail, for all of a node's. ppn 0: as many as the platform says. */
+    const char *simulate;
     bool fork; /**< fork the ranks, whatever has started this process */
     /** "host:port" or "[IPv6 address]:port": there rank 0, which must run on
      *  that host, waits for the others. NULL: what DRAIL_RENDEZVOUS says, which
@@ -458,13 +473,21 @@ void drail_job_interrupt(drail_job_t *job);
 
 /**
  * Out-of-band all-gather of @p bytes (same on all ranks, at most 64 KiB);
- * @p all has room for size * bytes. For set-up, not for speed. Rails make no
- * progress meanwhile: a peer who has lost one waits for who is in here.
+ * @p all has room for size * bytes. For set-up, not for speed. What is open of
+ * the job in this rank goes on meanwhile, as in its own calls: to all of these
+ * handles it is a call, for one thread at a time. An all-gather of the caller's
+ * (drail_job_join) knows nothing of them: a peer who has lost a rail then waits
+ * for who is in here.
  * @return 0, DRAIL_EPEER when a rank died, DRAIL_ETIMEOUT, DRAIL_EINTR.
  */
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms);
 int drail_job_barrier(drail_job_t *job, int timeout_ms);
+
+/** The caller computes what would take so many nanoseconds on a node of the
+ *  job: where time is simulated they pass, as computation itself takes none
+ *  there; elsewhere nothing happens. Any thread of the rank. */
+void drail_job_compute(const drail_job_t *job, uint64_t ns);
 /** Why the last all-gather failed, if it is known: which rank is gone, say.
  *  Else "". Valid while the job is. */
 const char *drail_job_last_error(const drail_job_t *job);
@@ -508,7 +531,8 @@ const char *drail_last_error(const drail_t *rail);
  * Connects to rank @p peer over every rail that reaches it, within the connect
  * timeout. Need not be called: the first operation to a peer connects, within
  * the same time (drail_notify_wait, drail_recv, drail_batch_answer: within
- * theirs; one that does not wait returns DRAIL_EAGAIN until it is done). The
+ * theirs, which then begins; one that does not wait returns DRAIL_EAGAIN until
+ * it is done). The
  * peer must make any call that waits meanwhile, this one or an operation, or
  * calls that don't wait again and again. Connecting to oneself is an error.
  * After a failure it can be tried again. One side may fail when the other has
@@ -522,7 +546,8 @@ const char *drail_last_error(const drail_t *rail);
  * shows in the next operations, which return DRAIL_EPEER until both sides call
  * this: they connect only where there has been no connection.
  *
- * @return DRAIL_EPEER also where no rail reaches the peer.
+ * @return DRAIL_EPEER also where no rail reaches the peer. With DRAIL_ETIMEOUT
+ * the sentence says what is missing, by rail.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 
@@ -603,6 +628,15 @@ int drail_mem_register(drail_t *rail, void *address, size_t bytes,
  */
 int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
                    drail_mem_t **view);
+/**
+ * A handle, as drail_mem_view makes them, of a range of which only the address
+ * is known. Until it is released, too, the memory stays mapped. @return NULL if
+ * it is not within memory of drail_mem_alloc that is still held and has at
+ * least that access (its DRAIL_ACCESS_ALL), or if there is no memory for a
+ * handle.
+ */
+drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
+                            unsigned access);
 /**
  * Releases a handle; with the last one of a registration also this, and the
  * memory if drail_mem_alloc made it. @return 0, or DRAIL_EDAT when the
@@ -690,6 +724,13 @@ int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
  */
 int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
                       int timeout_ms);
+/** The next notification of @p peer if it has come; DRAIL_EAGAIN: it has not.
+ *  Makes no progress, and does not connect: who has many peers calls
+ *  drail_progress() once, and then this for each. */
+int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id);
+/** Lets everything go on that can, of all peers, without waiting. 0, or what
+ *  a rail has failed with. */
+int drail_progress(drail_t *rail);
 
 /** Two-sided message; eager up to eager_bytes, else rendezvous by striped
  *  RDMA read (then @p mem, if not NULL, spares the registration). Messages

@@ -15,6 +15,13 @@ int drail_notify(drail_t *t, unsigned peer, unsigned flags, uint32_t id)
     return drail_put(t, peer, &nothing, flags | DRAIL_NOTIFY, id, NULL);
 }
 
+static void take(struct peer *peer, uint32_t *id)
+{
+    uint32_t value = note_deliver(peer);
+    if (id)
+        *id = value;
+}
+
 int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
 {
     int rc;
@@ -30,8 +37,22 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     rc = progress_wait(t, note_owed, &w, timeout_ms);
     if (rc)
         return outcome(t, peer, rc, "drail_notify_wait");
-    uint32_t value = note_deliver(peer);
-    if (id)
-        *id = value;
+    take(peer, id);
     return 0;
+}
+
+int drail_notify_test(drail_t *t, unsigned rank, uint32_t *id)
+{
+    int rc;
+    uint32_t rails;
+    struct peer *peer = peer_find(t, rank, &rc);
+    if (!peer)
+        return rc;
+    struct note_wait w = {.peer = peer};
+    rc = peer->connected ? note_owed(t, &w, &rails) : 0;
+    if (rc > 0)
+        take(peer, id);
+    return rc > 0    ? 0
+           : rc == 0 ? DRAIL_EAGAIN
+                     : outcome(t, peer, rc, "drail_notify_test");
 }

@@ -17,8 +17,11 @@ struct peer *peer_find(drail_t *t, unsigned rank, int *rc)
              t->job->size);
         return NULL;
     }
-    *rc = 0;
-    return &t->peers[rank];
+    struct peer *peer = t->peers[rank];
+    if (!peer)
+        peer = peer_meet(t, rank);
+    *rc = peer ? 0 : fail(t, DRAIL_ENOMEM, "out of memory");
+    return peer;
 }
 
 struct peer *peer_get(drail_t *t, unsigned rank, int timeout_ms, int *rc)

@@ -29,7 +29,7 @@ static int req_wait(drail_t *t, struct req *req, int timeout_ms)
     if (!rails)
         return progress_wait(t, req_owed, req, 0);
     struct work work = {
-        .peer = &t->peers[req->peer],
+        .peer = t->peers[req->peer],
         .rails = rails,
         .threads = engine_has_threads(t),
         .owed = req_owed,
@@ -45,7 +45,7 @@ int drail_wait(drail_t *t, drail_req_t *opaque, int timeout_ms)
         return DRAIL_EINVAL;
     struct req *req = req_of(opaque);
     int rc = req_wait(t, req, timeout_or(t, timeout_ms));
-    return outcome(t, &t->peers[req->peer], rc, "drail_wait");
+    return outcome(t, t->peers[req->peer], rc, "drail_wait");
 }
 
 int drail_test(drail_t *t, drail_req_t *opaque)
@@ -58,7 +58,9 @@ void drail_forget(drail_t *t, drail_req_t *opaque)
     if (!t || !opaque || req_of(opaque)->peer >= t->job->size)
         return;
     struct req *req = req_of(opaque);
-    links_forget(&t->peers[req->peer], atomic_load(&req->pending), req, NULL);
+    if (t->peers[req->peer])
+        links_forget(t->peers[req->peer], atomic_load(&req->pending), req,
+                     NULL);
     atomic_store(&req->pending, 0);
 }
 

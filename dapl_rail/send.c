@@ -42,7 +42,7 @@ static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
 static int message_send(drail_t *t, struct peer *peer, unsigned rail,
                         struct wire *wire, const void *payload, size_t bytes)
 {
-    struct sending s = {peer->links[rail][0], wire, payload, bytes};
+    struct sending s = {peer_link(peer, rail, 0), wire, payload, bytes};
     uint32_t owed;
     int rc =
         links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0), t->cfg.timeout_ms);
@@ -87,7 +87,7 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
     const struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
     bool late = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
     if (late && !stays)
-        link_withdraw(peer->links[rail][0], &wire);
+        link_withdraw(peer_link(peer, rail, 0), &wire);
     else
         links_end(t, peer, code, "an announced message was not read in time");
 }
@@ -163,26 +163,17 @@ struct receiving {
     struct peer *peer;
     void *buffer;
     size_t capacity, *received;
-    int timeout_ms;
-    uint64_t start_ns;
+    struct patience patience; /* for all that it waits for */
 };
 
-static int time_left(const drail_t *t, const struct receiving *r)
+/* Until the message that is being read has come, whole. */
+static int await_reading(struct receiving *r)
 {
-    uint64_t spent = (job_now(t->job) - r->start_ns) / MS;
-    return spent < (uint64_t)r->timeout_ms ? r->timeout_ms - (int)spent : 0;
-}
-
-/* Waits for what is being read. Where no time was left at first, none has run
- * out. */
-static int await_reading(drail_t *t, const struct receiving *r)
-{
-    int rc = progress_wait(t, reading_owed, r->peer, time_left(t, r));
-    return rc == DRAIL_EAGAIN && r->timeout_ms ? DRAIL_ETIMEOUT : rc;
+    return progress_wait_on(&r->patience, reading_owed, r->peer);
 }
 
 /* One that an earlier call has begun to read. */
-static int receive_rest(drail_t *t, const struct receiving *r)
+static int receive_rest(drail_t *t, struct receiving *r)
 {
     const struct reading *reading = &r->peer->mail->reading;
     if (r->buffer != reading->buffer || r->capacity < reading->bytes)
@@ -191,11 +182,11 @@ static int receive_rest(drail_t *t, const struct receiving *r)
                     "into the buffer of the call before",
                     reading->bytes);
     *r->received = reading->bytes;
-    return await_reading(t, r);
+    return await_reading(r);
 }
 
 /* The message that has come. */
-static int receive_next(drail_t *t, const struct receiving *r)
+static int receive_next(drail_t *t, struct receiving *r)
 {
     struct inbox *box = &r->peer->mail->messages;
     struct slot *slot = inbox_next(box)->slot;
@@ -213,7 +204,7 @@ static int receive_next(drail_t *t, const struct receiving *r)
 
     *r->received = bytes;
     if (announced)
-        rc = await_reading(t, r);
+        rc = await_reading(r);
     if (!fits)
         return fail(t, DRAIL_ETRUNC,
                     "a message of %zu bytes for a buffer of %zu", bytes,
@@ -221,7 +212,7 @@ static int receive_next(drail_t *t, const struct receiving *r)
     return rc;
 }
 
-static int receive(drail_t *t, const struct receiving *r)
+static int receive(drail_t *t, struct receiving *r)
 {
     struct mailbox *mail = r->peer->mail;
     struct message_wait w = {.peer = r->peer, .rails = mail->messages.likely};
@@ -229,11 +220,11 @@ static int receive(drail_t *t, const struct receiving *r)
     if (mail->reading.active && mail->reading.buffer)
         return receive_rest(t, r);
     if (mail->reading.active) /* the sender of a refused one is to be told */
-        rc = await_reading(t, r);
+        rc = await_reading(r);
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));
     if (!rc)
-        rc = progress_wait(t, message_owed, &w, r->timeout_ms);
+        rc = progress_wait_on(&r->patience, message_owed, &w);
     return rc ? rc : receive_next(t, r);
 }
 
@@ -248,10 +239,9 @@ int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
         .buffer = buffer,
         .capacity = capacity,
         .received = received ? received : &ignored,
-        .timeout_ms = timeout_or(t, timeout_ms),
-        .start_ns = job_now(t->job),
+        .patience = {.t = t, .timeout_ms = timeout_or(t, timeout_ms)},
     };
-    struct peer *peer = r.peer = peer_get(t, rank, r.timeout_ms, &rc);
+    struct peer *peer = r.peer = peer_get(t, rank, r.patience.timeout_ms, &rc);
     if (!peer)
         return rc;
     return outcome(t, peer, receive(t, &r), "drail_recv");

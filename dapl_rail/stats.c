@@ -46,10 +46,10 @@ void drail_rail_stats(const drail_t *t, unsigned index,
     stats->weight = sum > 0 ? weights[index] / sum : 0;
     stats->measured_MBps =
         t->timing->rails[index].rate[way.slot] * 1e3; /* 10^6 bytes/s */
-    for (unsigned p = 0; p < t->job->size; p++) {
+    for (const struct peer *peer = t->met; peer; peer = peer->next) {
         const struct link *link;
         unsigned at = 0;
-        while ((link = peer_next(&t->peers[p], RAIL_BIT(index), &at))) {
+        while ((link = peer_next(peer, RAIL_BIT(index), &at))) {
             drail_rail_state_t state = state_of(link);
             if (state > stats->state)
                 stats->state = state;

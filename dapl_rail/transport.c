@@ -14,6 +14,7 @@
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/job/transports.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
@@ -23,6 +24,7 @@
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/rails/locality.h"
@@ -30,8 +32,9 @@
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
 
-#define DEPTH_MIN 4
-#define CLOSE_MS  1000 /* for the peers to see the disconnection */
+/* All that peers may send at once, and costs memory even if they don't. */
+#define RECEIVES_MAX 4096u
+#define CLOSE_MS     1000 /* for the peers to see the disconnection */
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
 {
@@ -137,32 +140,35 @@ static unsigned requests_of(const struct rail *rail, unsigned depth)
     return max && wanted + others > max ? max - others : wanted;
 }
 
-/* The largest depth at which one EVD holds the DTOs of all peers: where there
- * are many, fewer messages are under way to each. */
+/* Does one EVD hold the DTOs of all peers at this depth, and may all that they
+ * send come at once? */
+static bool depth_fits(const drail_t *t, const struct rail *rail,
+                       unsigned depth)
+{
+    uint64_t links = (uint64_t)peers_of(t) * t->cfg.eps;
+    uint64_t events =
+        requests_of(rail, depth) + depth + spare_receives(t) + link_foreign(t);
+    unsigned max = rail->info.max_evd_qlen;
+    return links * depth <= RECEIVES_MAX && (!max || links * events <= max);
+}
+
+/* Where there are many peers, fewer messages are under way to each; where they
+ * are too many for that, links are made until the EVD is full. */
 static unsigned depth_that_fits(const drail_t *t, const struct rail *rail)
 {
-    unsigned max = rail->info.max_evd_qlen, depth = t->depth_asked;
-    if (!max)
-        return depth;
-    unsigned share = max / (peers_of(t) * t->cfg.eps);
-    unsigned more = spare_receives(t) + link_foreign(t);
-    while (depth && requests_of(rail, depth) + depth + more > share)
+    unsigned depth = t->depth_asked;
+    while (depth > DEPTH_MIN && !depth_fits(t, rail, depth))
         depth--;
     return depth;
 }
 
 /* The depth becomes this, if it is less than before. */
-static int depth_lower(drail_t *t, unsigned depth, drail_error_t *err)
+static void depth_lower(drail_t *t, unsigned depth)
 {
-    if (depth < DEPTH_MIN)
-        return error_set(err, DRAIL_ENOMEM,
-                         "%u peers: the rails' EVDs hold too few events",
-                         peers_of(t));
     if (depth < t->cfg.depth)
         t->cfg.depth = depth;
     for (unsigned r = 0; r < t->nrails; r++)
         t->rails[r].request_depth = requests_of(&t->rails[r], t->cfg.depth);
-    return 0;
 }
 
 static int rails_open(drail_t *t, drail_error_t *err)
@@ -173,7 +179,7 @@ static int rails_open(drail_t *t, drail_error_t *err)
     for (unsigned r = 0; !rc && r < t->nrails; r++) {
         rc = limits_check(t, &t->rails[r], err);
         if (!rc)
-            rc = depth_lower(t, depth_that_fits(t, &t->rails[r]), err);
+            depth_lower(t, depth_that_fits(t, &t->rails[r]));
     }
     if (!rc)
         rc = notify_by_check(t, t->cfg.notify_by, err);
@@ -192,22 +198,30 @@ static int rails_open(drail_t *t, drail_error_t *err)
  * this rank has failed already: nobody is to wait for it, and none goes on.
  */
 static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
-                            drail_error_t *err)
+                            unsigned *cards, drail_error_t *err)
 {
-    int32_t mine = failed, all[MAX_RANKS];
+    struct {
+        int8_t error;
+        uint8_t nrails;
+    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails}, all[MAX_RANKS];
     if (!failed && job->rank == 0)
-        mine = rails_open(t, err);
+        mine.error = (int8_t)rails_open(t, err);
     int rc = drail_job_allgather(job, &mine, sizeof mine, all,
                                  failed ? -1 : t->cfg.timeout_ms);
-    if (mine)
-        return mine;
+    *cards = 0;
+    if (mine.error)
+        return mine.error;
     if (rc)
         return error_set(err, rc, "wait for all ranks: %s", drail_strerror(rc));
-    for (unsigned rank = 0; rank < job->size; rank++)
-        if (all[rank])
+    for (unsigned rank = 0; rank < job->size; rank++) {
+        if (all[rank].error)
             return error_set(err, DRAIL_EPEER, "rank %u has no rails: %s", rank,
-                             drail_strerror(all[rank]));
-    return 0;
+                             drail_strerror(all[rank].error));
+        *cards = all[rank].nrails > *cards ? all[rank].nrails : *cards;
+    }
+    return *cards <= DRAIL_MAX_RAILS
+               ? 0
+               : error_set(err, DRAIL_EINVAL, "a rank has %u rails", *cards);
 }
 
 /* Which cores the threads of this rank take; see DRAIL_PIN_AUTO. */
@@ -220,8 +234,11 @@ static unsigned first_core(const drail_t *t, unsigned cores)
     return ranks * t->nrails <= cores ? local * t->nrails : local;
 }
 
+/* Simulated rails are not of this machine. */
 static void places_find(drail_t *t)
 {
+    if (platform_is_simulated(t->job->platform))
+        return;
     struct locality *topology = locality_open();
     unsigned first = first_core(t, locality_cores(topology));
     for (unsigned r = 0; r < t->nrails; r++) {
@@ -238,18 +255,13 @@ static int allocate(drail_t *t)
     unsigned size = t->job->size;
     t->rails = alloc_lines(t->nrails * sizeof *t->rails);
     t->peers = calloc(size, sizeof *t->peers);
-    t->cards = calloc((size_t)size * t->nrails, sizeof *t->cards);
     for (unsigned r = 0; t->rails && r < t->nrails; r++) {
         t->rails[r].owner = t;
         t->rails[r].index = r;
     }
-    for (unsigned rank = 0; t->peers && rank < size; rank++) {
-        t->peers[rank].owner = t;
-        t->peers[rank].rank = rank;
-        t->peers[rank].rails = all_rails(t);
-    }
+    t->roster = roster_new(size, t->nrails);
     t->unconnected = size - 1;
-    int rc = t->rails && t->peers && t->cards ? cache_open(t) : DRAIL_ENOMEM;
+    int rc = t->rails && t->peers && t->roster ? cache_open(t) : DRAIL_ENOMEM;
     return rc ? rc : timing_open(t);
 }
 
@@ -289,31 +301,50 @@ static drail_t *handle_new(drail_job_t *job, const drail_config_t *cfg)
     return t;
 }
 
+/* "sim:…" stands for all rails of a simulated node. */
+static const drail_config_t *all_simulated(const drail_job_t *job,
+                                           const drail_config_t *cfg,
+                                           drail_config_t *room)
+{
+    const struct drail_platform *p = job->platform;
+    if (!platform_is_simulated(p) || cfg->nrails != 1 || !cfg->rails[0] ||
+        strncmp(cfg->rails[0], "sim:", 4))
+        return cfg;
+    *room = *cfg;
+    room->nrails = p->nrails;
+    memcpy(room->rails, p->rails, p->nrails * sizeof *p->rails);
+    return room;
+}
+
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err)
 {
+    drail_config_t simulated;
     if (!job || !cfg || !out)
         return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
+    cfg = all_simulated(job, cfg, &simulated);
     drail_t *t = handle_new(job, cfg);
-    struct card_set *room = cards_room(job);
+    void *room = cards_room(job);
+    unsigned cards;
     int rc = t && room ? prepare(t, cfg, err)
                        : error_set(err, DRAIL_ENOMEM, "out of memory");
-    rc = rails_open_first(job, t, rc, err);
+    rc = rails_open_first(job, t, rc, &cards, err);
     if (rc)
         goto out;
     if (job->rank > 0)
         rc = rails_open(t, err);
-    rc = cards_exchange(t, room, rc, err);
+    rc = cards_exchange(t, room, cards, rc, err);
     if (!rc)
-        rc = depth_lower(t, t->cfg.depth, err);
+        depth_lower(t, t->cfg.depth);
     if (rc)
         goto out;
     places_find(t);
     timing_begin(t);
     way_settle(t);
+    transports_attach(job, t, progress_step);
     *out = t;
 out:
-    free(room);
+    cards_room_free(job, room);
     if (rc)
         drail_close(t);
     return rc;
@@ -344,27 +375,26 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
 static void disconnect(drail_t *t)
 {
     struct link *link;
+    struct peer *peer;
     t->closing = true;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        knock_end(&t->peers[p]);
-        requests_reject(&t->peers[p]);
+    for (peer = t->met; peer; peer = peer->next) {
+        knock_end(peer);
+        requests_reject(peer);
     }
     links_await(t, link_closable);
-    for (unsigned p = 0; p < t->job->size; p++)
-        if (t->peers[p].connected)
-            farewell_send(&t->peers[p]);
+    for (peer = t->met; peer; peer = peer->next)
+        if (peer->connected)
+            farewell_send(peer);
     links_await(t, farewell_sent);
-    for (unsigned p = 0; p < t->job->size; p++)
-        t->peers[p].ending = true;
-    for (unsigned p = 0; p < t->job->size; p++)
-        for (unsigned at = 0;
-             (link = peer_next(&t->peers[p], UINT32_MAX, &at));)
+    for (peer = t->met; peer; peer = peer->next)
+        peer->ending = true;
+    for (peer = t->met; peer; peer = peer->next)
+        for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
             if (link->ep_state == EP_UP)
                 dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
     links_await(t, link_ended);
-    for (unsigned p = 0; p < t->job->size; p++) /* those whose peer is gone */
-        for (unsigned at = 0;
-             (link = peer_next(&t->peers[p], UINT32_MAX, &at));)
+    for (peer = t->met; peer; peer = peer->next) /* whose end is gone */
+        for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
             link_down(link, DRAIL_EPEER, "closed");
     links_await(t, link_drained);
 }
@@ -373,11 +403,12 @@ void drail_close(drail_t *t)
 {
     if (!t)
         return;
+    transports_detach(t->job, t);
     team_close(t);
     if (t->peers && t->rails) {
         disconnect(t);
-        for (unsigned p = 0; p < t->job->size; p++)
-            peer_free(&t->peers[p]);
+        for (struct peer *peer = t->met; peer; peer = peer->next)
+            peer_free(peer);
         links_await(t, NULL); /* those of attempts before, too */
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);
@@ -386,9 +417,13 @@ void drail_close(drail_t *t)
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);
     free(t->rails);
+    for (struct peer *next; t->met; t->met = next) {
+        next = t->met->next;
+        free(t->met);
+    }
     free(t->peers);
-    free(t->cards);
-    free(t->timing);
+    free(t->roster);
+    timing_close(t);
     free(t);
 }
 

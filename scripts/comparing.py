@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from math import comb
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -19,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(os.environ.get("BUILD", "build"), "bin")
 RAILBENCH = os.path.join(BIN, "railbench")
 LIMIT_S = 60  # for one program
+TRIES = 3  # what fails in so many rounds, and in no other, is left out then
 NAME = os.path.join("scripts", os.path.basename(sys.argv[0]))
 
 
@@ -50,12 +52,12 @@ def stop(process):
     signal_group(process, signal.SIGKILL)
 
 
-def result_of(process, command):
+def result_of(process, command, limit=LIMIT_S):
     """What the program wrote to standard output."""
     try:
-        out, err = process.communicate(timeout=LIMIT_S)
+        out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        raise Failure(f"{command[0]}: no end within {LIMIT_S} s") from None
+        raise Failure(f"{command[0]}: no end within {limit} s") from None
     if process.returncode:
         lines = (err.strip() or out.strip()).splitlines()
         raise Failure(f"{command[0]}: exit status {process.returncode}"
@@ -63,10 +65,10 @@ def result_of(process, command):
     return out
 
 
-def run(command):
+def run(command, limit=LIMIT_S):
     process = start(command)
     try:
-        return result_of(process, command)
+        return result_of(process, command, limit)
     finally:
         stop(process)
 
@@ -132,6 +134,39 @@ class Noise:
         return (f"other processes took {statistics.median(self.shares):.0%} "
                 f"of the cores (median of the rounds; at most "
                 f"{max(self.shares):.0%})")
+
+
+class Tries:
+    """How often each launch has been tried, and why it failed."""
+
+    def __init__(self):
+        self.tried, self.failed = Counter(), {}
+
+    def add(self, where, why=None):
+        self.tried[where] += 1
+        if why is not None:
+            self.failed.setdefault(where, []).append(why)
+
+    def never(self, where):
+        """Has it failed each time?"""
+        return len(self.failed.get(where, [])) == self.tried[where]
+
+    def hopeless(self, where):
+        """A launch that fails may take long."""
+        return self.tried[where] >= TRIES and self.never(where)
+
+    def always_failed(self):
+        return any(map(self.never, self.failed))
+
+    def failures(self, rounds):
+        """(where, "failed …") of each that has: how often in so many rounds,
+        and why at last."""
+        for where, why in self.failed.items():
+            times = f"in {len(why)} of {rounds} rounds"
+            if self.never(where):
+                left_out = ", then left out" if len(why) < rounds else ""
+                times = f"in each of {len(why)} rounds{left_out}"
+            yield where, f"failed {times}: {why[-1]}"
 
 
 def median_interval(values):

@@ -17,6 +17,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
   $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf \
+  $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
@@ -36,6 +37,7 @@ install: all
 	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(PROVIDERS:%=providers/%/dat.conf.in) \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/dapl_rail/platforms $(PLATFORMS)
 	for pc in dapl_rail/dapl_rail coll/dcoll; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' $$pc.pc.in \
@@ -48,5 +50,5 @@ install: all
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail \
+	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
 	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(DOCDIR))

@@ -12,7 +12,7 @@ AARCH64_MAKE := BUILD=$(AARCH64) PROVIDERS=shm CC=aarch64-linux-gnu-gcc \
   CFLAGS='-O2 -g -isystem $(AARCH64_ROOT)/usr/include -isystem $(AARCH64_ROOT)/usr/include/aarch64-linux-gnu' \
   LDFLAGS='-L$(AARCH64_LIBS) -Wl,-rpath-link,$(AARCH64_LIBS)'
 AARCH64_RUN  := qemu-aarch64 -L /usr/aarch64-linux-gnu \
-  -E LD_LIBRARY_PATH=$(AARCH64_LIBS)
+  -E LD_LIBRARY_PATH=$(AARCH64_LIBS):$(AARCH64_ROOT)/lib/aarch64-linux-gnu
 
 # Left out is what takes many minutes there
 AARCH64_WITHOUT := provider/access integration/coll

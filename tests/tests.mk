@@ -31,7 +31,7 @@ COLL_ARCHIVE := $(TEST_BIN)/libcoll.a
 # The provider's tests over TCP, too: those that need what only shm has are not
 # among them, or leave it out (util.h).
 OFI_TESTS := cancel connect death descriptors evd extensions fork fork_posting \
-  ia many missing_evds rdma sendrecv shared_evd sleepers
+  handshake_stopped ia many missing_evds rdma sendrecv shared_evd sleepers
 OFI_PROGRAMS := $(if $(filter ofi,$(PROVIDERS)),\
   $(OFI_TESTS:%=$(TEST_BIN)/provider/tcp_%))
 TEST_PROGRAMS += $(OFI_PROGRAMS)
@@ -59,6 +59,10 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 $(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
   $(TEST_BIN)/unit/test_choose_change: \
   $(BUILD)/obj/dapl_rail/stripe/choose.o $(BUILD)/obj/dapl_rail/stripe/contest.o
+$(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
+  $(addprefix $(BUILD)/obj/dapl_rail/stripe/,\
+  choose.o contest.o level.o rates.o timing.o way.o weights.o)
+$(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
@@ -66,24 +70,38 @@ $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o
 $(TEST_BIN)/unit/test_gate $(TEST_BIN)/unit/test_gate_enter: \
   $(addprefix $(JOB_OBJ)/,address.o enter.o gate.o handshake.o secret.o \
-  sha256.o stream.o) \
+  sha256.o stream.o transports.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_gate_stopped: $(addprefix $(JOB_OBJ)/,address.o enter.o \
+  gate.o handshake.o secret.o sha256.o stream.o transports.o) \
+  $(BUILD)/obj/dapl_rail/base/error.o
 $(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
-  stream.o) $(BUILD)/obj/dapl_rail/base/error.o \
+  stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
   $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,stream.o \
+  transports.o)
+$(TEST_BIN)/unit/test_progress_stopped: \
+  $(BUILD)/obj/dapl_rail/engine/progress.o
 $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o)
 $(TEST_BIN)/unit/test_knock_refused: $(BUILD)/obj/dapl_rail/links/knock.o
 $(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/link.o links/credits.o links/journal.o links/parting.o links/queue.o \
+  links/link.o links/credits.o links/ends.o links/journal.o links/parting.o \
+  links/queue.o \
   rails/fail.o base/error.o)
+$(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)
 $(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
+$(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
+$(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
+  $(addprefix $(BUILD)/obj/providers/ofi/,conn.o data.o socket.o))
+$(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
+  $(BUILD)/obj/providers/ofi/bell.o)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail

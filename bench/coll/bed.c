@@ -27,8 +27,12 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
     int rc = drail_open(job, &cfg, &bed->rail, err);
     if (rc)
         return rc;
-    rc = allocate(bed, coll_send_bytes(plan, rank), DRAIL_ACCESS_LOCAL,
-                  &bed->send, &bed->send_mem);
+    /* irregular parts within a node are read where they are */
+    unsigned access = plan->collective == DCOLL_ALLTOALLV
+                          ? DRAIL_ACCESS_REMOTE_READ
+                          : DRAIL_ACCESS_LOCAL;
+    rc = allocate(bed, coll_send_bytes(plan, rank), access, &bed->send,
+                  &bed->send_mem);
     if (!rc)
         rc = allocate(bed, coll_recv_bytes(plan, rank),
                       DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem);

@@ -37,21 +37,17 @@ static int switch_to(coll_run_t *run, unsigned setup)
 static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
                          bool *late)
 {
-    coll_card_t cards[COLL_RANKS_MAX];
-    int rc = coll_exchange(run, (coll_card_t){0}, cards);
-    uint64_t start = 0;
+    coll_cards_t all;
+    int rc = coll_exchange(run, (coll_card_t){0}, &all);
     if (rc)
         return rc;
-    for (unsigned r = 0; r < run->ranks; r++)
-        start = cards[r].now > start ? cards[r].now : start;
-    start += run->lead_ns;
-    if (run->ranks > run->pinning.cores) {
-        struct timespec at = {.tv_sec = (time_t)(start / 1000000000u),
-                              .tv_nsec = (long)(start % 1000000000u)};
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) ==
-               EINTR)
-            if (drail_job_interrupted(run->job))
-                return DRAIL_EINTR;
+    uint64_t start = all.now + run->lead_ns;
+    const struct drail_platform *p = drail_job_platform(run->job);
+    bool sleeps = clock_elsewhere || run->ranks > run->pinning.cores;
+    while (sleeps && clock_ns() < start) {
+        p->sleep_until(p, start);
+        if (drail_job_interrupted(run->job))
+            return DRAIL_EINTR;
     }
     uint64_t now = clock_ns();
     while (now < start)
@@ -74,47 +70,43 @@ static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
 
 /* --------------------------------------------------------- a repetition --- */
 
-/* Runs iterations after a common start. @p cards: what each rank took. */
+static void show_progress(coll_run_t *run)
+{
+    const coll_cell_t *cell = run->cell;
+    char label[128];
+    if (run->rank != 0)
+        return;
+    coll_setup_label(run->plan, &run->plan->setups[cell->setup], label,
+                     sizeof label);
+    progress_show(&run->progress, "%s: %u of %u: %llu bytes, %s, repeat %u",
+                  run->result->test->table.command,
+                  (unsigned)(cell - run->result->cells) + 1,
+                  run->result->ncells, (unsigned long long)cell->bytes, label,
+                  cell->count + 1);
+}
+
+/* Runs iterations after a common start. @p all: what the ranks took. */
 static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
-                 uint64_t tolerance, coll_card_t *cards)
+                 uint64_t tolerance, coll_cards_t *all)
 {
     uint64_t begin = 0;
     bool late = false;
     int rc = start_together(run, setup, tolerance, &begin, &late);
-    for (uint64_t i = 0; !rc && i < iterations; i++)
+    for (uint64_t i = 0; !rc && i < iterations; i++) {
         rc = run->work->perform(run, setup);
-    uint64_t ns = clock_ns() - begin;
-    return rc ? rc
-              : coll_exchange(
-                    run, (coll_card_t){.ns = ns ? ns : 1, .late = late}, cards);
-}
-
-static coll_repeat_t summarize(const coll_run_t *run, const coll_card_t *cards,
-                               uint64_t iterations)
-{
-    coll_repeat_t repeat = {.iterations = iterations};
-    for (unsigned r = 0; r < run->ranks; r++) {
-        if (cards[r].ns > repeat.max_ns)
-            repeat.max_ns = cards[r].ns;
-        repeat.avg_ns += cards[r].ns;
+        if (clock_elsewhere) /* takes no time there, and a call a while here */
+            show_progress(run);
     }
-    repeat.avg_ns /= run->ranks;
-    return repeat;
-}
-
-static bool any_late(const coll_run_t *run, const coll_card_t *cards)
-{
-    bool late = false;
-    for (unsigned r = 0; r < run->ranks; r++)
-        late |= cards[r].late;
-    return late;
+    uint64_t ns = clock_ns() - begin;
+    coll_card_t mine = {.ns = ns ? ns : 1, .late = late};
+    return rc ? rc : coll_exchange(run, mine, all);
 }
 
 /* The warm-up; its time also tells how many iterations make a repetition.
  * Twice: one of them may have been disturbed. */
 static int calibrate(coll_run_t *run, unsigned setup)
 {
-    coll_card_t cards[COLL_RANKS_MAX];
+    coll_cards_t all;
     uint64_t warmup = options_warmup(run->opts), ns = UINT64_MAX;
     run->iterations[setup] = run->opts->iterations;
     if (run->iterations[setup] && !warmup)
@@ -125,9 +117,8 @@ static int calibrate(coll_run_t *run, unsigned setup)
     if (!rc) /* connections, first touch */
         rc = run->work->perform(run, setup);
     for (unsigned i = 0; !rc && i < 2; i++) {
-        rc = timed(run, setup, warmup, UINT64_MAX / 2, cards);
-        uint64_t slowest = rc ? 0 : summarize(run, cards, warmup).max_ns;
-        ns = slowest < ns ? slowest : ns;
+        rc = timed(run, setup, warmup, UINT64_MAX / 2, &all);
+        ns = !rc && all.most_ns < ns ? all.most_ns : ns;
     }
     if (rc || run->iterations[setup])
         return rc;
@@ -136,18 +127,6 @@ static int calibrate(coll_run_t *run, unsigned setup)
                              : count > MAX_ITERATIONS ? MAX_ITERATIONS
                                                       : (uint64_t)count;
     return 0;
-}
-
-static void show_progress(coll_run_t *run, const coll_cell_t *cell)
-{
-    char label[128];
-    if (run->rank != 0)
-        return;
-    coll_setup_label(run->plan, &run->plan->setups[cell->setup], label,
-                     sizeof label);
-    progress_show(&run->progress, "%s: %llu bytes, %s, repeat %u",
-                  run->result->test->table.command,
-                  (unsigned long long)cell->bytes, label, cell->count + 1);
 }
 
 /* How late a rank may start: what doesn't show in the time of the whole. */
@@ -160,18 +139,18 @@ static uint64_t tolerance_ns(uint64_t expected)
 /* @p expected: time of a repetition, to judge lateness by. */
 static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 {
-    coll_card_t cards[COLL_RANKS_MAX];
+    coll_cards_t all = {0};
     unsigned setup = cell->setup;
     uint64_t iterations = run->iterations[setup];
-    show_progress(run, cell);
+    show_progress(run);
     int rc = switch_to(run, setup);
     bool late = true;
     for (unsigned tries = 0; !rc && late && tries < TRIES; tries++) {
         /* to get used to this setup after the one before */
         rc = run->work->perform(run, setup);
         if (!rc)
-            rc = timed(run, setup, iterations, tolerance_ns(*expected), cards);
-        late = !rc && any_late(run, cards);
+            rc = timed(run, setup, iterations, tolerance_ns(*expected), &all);
+        late = !rc && all.late;
         if (!late)
             break;
         if (2 * run->lead_ns <= LEAD_MAX_NS)
@@ -181,10 +160,13 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     }
     if (rc)
         return rc;
-    coll_repeat_t repeat = summarize(run, cards, iterations);
-    *expected = repeat.max_ns;
+    *expected = all.most_ns;
     if (run->rank == 0) {
-        cell->repeats[cell->count++] = repeat;
+        cell->repeats[cell->count++] = (coll_repeat_t){
+            .iterations = iterations,
+            .max_ns = all.most_ns,
+            .avg_ns = all.sum_ns / run->ranks,
+        };
         cell->kept_late += late;
     }
     return 0;
@@ -203,7 +185,10 @@ static summary_t figure(const void *measured, unsigned i)
 static bool enough(const coll_run_t *run, const coll_cell_t *cells,
                    uint64_t until)
 {
-    const stopping_t rule = {run->opts->repeat, run->opts->precision, until};
+    const stopping_t rule = {.repeat = run->opts->repeat,
+                             .certain = run->opts->simulated,
+                             .precision = run->opts->precision,
+                             .until_ns = until};
     return stopping_enough(&rule, cells[0].count, run->plan->count, figure,
                            cells);
 }
@@ -211,11 +196,11 @@ static bool enough(const coll_run_t *run, const coll_cell_t *cells,
 /* The order of the setups is another one in each round. */
 static int repeat_size(coll_run_t *run, coll_cell_t *cells, uint64_t until)
 {
-    coll_card_t cards[COLL_RANKS_MAX] = {0};
+    coll_cards_t all = {0};
     unsigned count = run->plan->count;
     uint64_t expected[COLL_SETUPS_MAX] = {0};
     int rc = 0;
-    for (unsigned round = 0; !rc && !cards[0].enough; round++) {
+    for (unsigned round = 0; !rc && !all.enough; round++) {
         for (unsigned i = 0; !rc && i < count; i++) {
             unsigned setup = (round + i) % count;
             run->cell = &cells[setup];
@@ -224,7 +209,7 @@ static int repeat_size(coll_run_t *run, coll_cell_t *cells, uint64_t until)
         coll_card_t mine = {.enough = !rc && run->rank == 0 &&
                                       enough(run, cells, until)};
         if (!rc)
-            rc = coll_exchange(run, mine, cards);
+            rc = coll_exchange(run, mine, &all);
     }
     return rc;
 }
@@ -248,7 +233,8 @@ static int prepare_size(coll_run_t *run, coll_cell_t *cells)
  * what auto has taken. */
 static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
 {
-    coll_card_t cards[COLL_RANKS_MAX], all[COLL_RANKS_MAX], mine = {0};
+    coll_cards_t all = {0};
+    dcoll_times_t times = {0};
     dcoll_team_t *team = coll_bed_of(run, cell->setup)->team;
     uint64_t iterations = run->iterations[cell->setup];
     run->cell = cell;
@@ -257,20 +243,18 @@ static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
         rc = run->work->perform(run, cell->setup);
     dcoll_times_begin(team);
     if (!rc)
-        rc = timed(run, cell->setup, iterations, UINT64_MAX / 2, cards);
-    dcoll_times_end(team, &mine.times);
+        rc = timed(run, cell->setup, iterations, UINT64_MAX / 2, &all);
+    dcoll_times_end(team, &times);
     if (!rc)
-        rc = coll_exchange(run, mine, all);
+        rc = coll_exchange_times(run, &times);
     if (rc || run->rank)
         return rc;
     double scale = 1e-3 / (double)iterations / run->ranks;
-    for (unsigned r = 0; r < run->ranks; r++) {
-        parts->all_us += (double)cards[r].ns * scale;
-        parts->distribute_us += (double)all[r].times.distribute_ns * scale;
-        parts->collect_us += (double)all[r].times.collect_ns * scale;
-        parts->deliver_us += (double)all[r].times.deliver_ns * scale;
-    }
-    cell->algorithm = mine.times.algorithm;
+    parts->all_us = (double)all.sum_ns * scale;
+    parts->distribute_us = (double)times.distribute_ns * scale;
+    parts->collect_us = (double)times.collect_ns * scale;
+    parts->deliver_us = (double)times.deliver_ns * scale;
+    cell->algorithm = times.algorithm;
     return 0;
 }
 
@@ -281,20 +265,30 @@ static int by_all(const void *a, const void *b)
 }
 
 /* Where the time goes: of several passes the middle one, so that its parts
- * belong together. */
+ * belong together. Simulated ones are all alike. */
 static int account_size(coll_run_t *run, coll_cell_t *cells)
 {
     unsigned count = run->plan->count;
-    coll_parts_t *parts = calloc((size_t)count * PASSES, sizeof *parts);
+    unsigned passes = run->opts->simulated ? 1 : PASSES;
+    coll_parts_t *parts = calloc((size_t)count * passes, sizeof *parts);
     int rc = parts ? 0 : DRAIL_ENOMEM;
-    for (unsigned i = 0; !rc && i < count * PASSES; i++)
+    for (unsigned i = 0; !rc && i < count * passes; i++)
         rc = account(run, &cells[i % count],
-                     &parts[i % count * PASSES + i / count]);
+                     &parts[i % count * passes + i / count]);
     for (unsigned s = 0; !rc && run->rank == 0 && s < count; s++) {
-        qsort(&parts[s * PASSES], PASSES, sizeof *parts, by_all);
-        cells[s].parts = parts[s * PASSES + PASSES / 2];
+        qsort(&parts[s * passes], passes, sizeof *parts, by_all);
+        cells[s].parts = parts[s * passes + passes / 2];
     }
     free(parts);
+    return rc;
+}
+
+/* @p valid: on this rank, then on all of them. */
+static int agree(coll_run_t *run, bool *valid)
+{
+    coll_cards_t all;
+    int rc = coll_exchange(run, (coll_card_t){.defect = !*valid}, &all);
+    *valid &= !rc && !all.defect;
     return rc;
 }
 
@@ -307,6 +301,8 @@ static int validate_size(coll_run_t *run, coll_cell_t *cells)
         rc = switch_to(run, s);
         if (!rc)
             rc = run->work->validate(run, &cells[s], &valid);
+        if (!rc)
+            rc = agree(run, &valid);
         if (!rc && run->rank == 0)
             cells[s].validity = valid ? VALID : INVALID;
     }

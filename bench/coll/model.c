@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/limits/cacheline.h"
@@ -14,6 +15,17 @@
 #define LONG_ROUNDS  20
 #define SAMPLES      7
 #define LINE_ROUNDS  1000
+
+/* How often: what is the same each time is measured once. */
+static unsigned samples(void)
+{
+    return clock_elsewhere ? 1 : SAMPLES;
+}
+
+static unsigned rounds_of(unsigned rounds)
+{
+    return clock_elsewhere ? 2 : rounds;
+}
 
 typedef struct ends {
     coll_bed_t *bed;
@@ -42,7 +54,7 @@ static int round_trips(const ends_t *ends, size_t bytes, unsigned rounds)
             rc = send_one(ends, bytes);
         if (!rc)
             rc = drail_notify_wait(ends->bed->rail, ends->peer, NULL, -1);
-        if (!rc && ends->rank == 1)
+        if (!rc && ends->rank)
             rc = send_one(ends, bytes);
     }
     return rc;
@@ -53,31 +65,33 @@ static int one_way(const ends_t *ends, size_t bytes, unsigned rounds,
                    double *us)
 {
     double values[SAMPLES];
+    rounds = rounds_of(rounds);
     int rc = round_trips(ends, bytes, rounds / 10 + 1);
-    for (unsigned i = 0; !rc && i < SAMPLES; i++) {
+    for (unsigned i = 0; !rc && i < samples(); i++) {
         uint64_t start = clock_ns();
         rc = round_trips(ends, bytes, rounds);
         values[i] = (double)(clock_ns() - start) / 2e3 / rounds;
     }
     if (!rc)
-        *us = stats_summary(values, SAMPLES).median;
+        *us = stats_summary(values, samples()).median;
     return rc;
 }
 
 /* Microseconds per byte of a copy of what other ranks have written. */
-static double copy_us(const coll_bed_t *bed)
+static double copy_us(const coll_bed_t *bed, const struct drail_platform *p)
 {
     double values[SAMPLES];
-    for (unsigned i = 0; i < SAMPLES; i++) {
+    unsigned rounds = rounds_of(LONG_ROUNDS);
+    for (unsigned i = 0; i < samples(); i++) {
         uint64_t start = clock_ns();
-        for (unsigned n = 0; n < LONG_ROUNDS; n++) {
-            memcpy(bed->send, bed->recv, LONG_BYTES);
+        for (unsigned n = 0; n < rounds; n++) {
+            p->copy(p, bed->send, bed->recv, LONG_BYTES);
             __asm__ volatile("" ::"r"(bed->send) : "memory");
         }
-        values[i] = (double)(clock_ns() - start) / 1e3 / LONG_ROUNDS /
-                    (double)LONG_BYTES;
+        values[i] =
+            (double)(clock_ns() - start) / 1e3 / rounds / (double)LONG_BYTES;
     }
-    return stats_summary(values, SAMPLES).median;
+    return stats_summary(values, samples()).median;
 }
 
 /* Both ranks' links on one rail: Hockney's ports are rails. */
@@ -102,6 +116,8 @@ static double flag_us(int mine, unsigned ranks, const int *cores)
 {
     double values[SAMPLES];
     unsigned r = 1;
+    if (clock_elsewhere) /* cores of another machine */
+        return NAN;
     while (r < ranks && cores[r] == mine)
         r++;
     if (r >= ranks)
@@ -117,30 +133,44 @@ typedef struct model_card {
     int core;
 } model_card_t;
 
-int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
-                       const pinning_t *pinning, dcoll_cost_model_t *model)
+_Static_assert(sizeof(model_card_t) <= COLL_CARD_BYTES, "cards have room");
+
+/* With whom rank 0 measures. Ranks of this machine are alike. */
+static unsigned other_end(const coll_run_t *run)
 {
-    unsigned ranks = drail_job_size(job), rank = drail_job_rank(job);
-    model_card_t mine = {.core = pinning->core}, cards[COLL_RANKS_MAX];
-    int cores[COLL_RANKS_MAX];
+    const dcoll_shape_t *shape = &run->plan->shape;
+    return run->opts->simulated && shape->nnodes > 1 ? shape->node_begin[1] : 1;
+}
+
+int coll_model_measure(coll_bed_t *bed, coll_run_t *run,
+                       dcoll_cost_model_t *model)
+{
+    unsigned rank = run->rank, other = other_end(run);
+    unsigned peer = rank ? 0 : other;
+    model_card_t mine = {.core = run->pinning.core}, *cards = run->cards;
+    drail_key_t remote = {0};
+    int *cores = calloc(run->ranks, sizeof *cores);
     *model = (dcoll_cost_model_t){0};
     drail_mem_key(bed->recv_mem, &mine.recv);
-    int rc = drail_job_allgather(job, &mine, sizeof mine, cards, -1);
-    if (rc)
-        return rc;
-    for (unsigned r = 0; r < ranks; r++)
+    int rc = cores
+                 ? drail_job_allgather(run->job, &mine, sizeof mine, cards, -1)
+                 : DRAIL_ENOMEM;
+    for (unsigned r = 0; !rc && r < run->ranks; r++)
         cores[r] = cards[r].core;
-    if (ranks > 1 && rank < 2) {
-        ends_t ends = {bed, job, rank, 1 - rank, cards[1 - rank].recv};
+    if (!rc && run->ranks > 1)
+        remote = cards[peer].recv;
+    if (!rc && run->ranks > 1 && (!rank || rank == other)) {
+        ends_t ends = {bed, run->job, rank, peer, remote};
         rc = measure_links(&ends, model);
     }
     if (!rc && rank == 0) {
-        double flag = flag_us(mine.core, ranks, cores);
-        model->copy = copy_us(bed);
+        double flag = flag_us(mine.core, run->ranks, cores);
+        model->copy = copy_us(bed, drail_job_platform(run->job));
         /* two ranks on one core: what a put takes */
         model->flag = isfinite(flag) ? flag : model->ts;
     }
-    return rc ? rc : drail_job_barrier(job, -1);
+    free(cores);
+    return rc ? rc : drail_job_barrier(run->job, -1);
 }
 
 double coll_model_predict(const dcoll_cost_model_t *model,

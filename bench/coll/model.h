@@ -7,16 +7,17 @@
 #ifndef BENCH_COLL_MODEL_H
 #define BENCH_COLL_MODEL_H
 
-#include "bed.h"
+#include "step.h"
 
 /**
  * All ranks, before there is a team; takes a few ms. Rank 0 gets the model in
  * microseconds: ts and tau from ping-pongs of a short and a long put on one
- * rail, copy from memcpy, flag from a cache line between the ranks' cores.
- * One rank alone: copy only, the others are 0.
+ * rail, of simulated ranks between two nodes; copy from memcpy, flag from a
+ * cache line between the ranks' cores. One rank alone: copy only, the others
+ * are 0.
  */
-int coll_model_measure(coll_bed_t *bed, drail_job_t *job,
-                       const pinning_t *pinning, dcoll_cost_model_t *model);
+int coll_model_measure(coll_bed_t *bed, coll_run_t *run,
+                       dcoll_cost_model_t *model);
 
 /** Prediction for the arguments in microseconds, or NaN. @p counts: as in
  *  dcoll_program_t, or NULL. */

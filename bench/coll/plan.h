@@ -11,7 +11,6 @@
 #include "bench/options/plan.h"
 
 #define COLL_SETUPS_MAX 256
-#define COLL_RANKS_MAX  1024
 
 typedef struct coll_setup {
     const dcoll_algorithm_t *algorithm; /**< NULL: auto */
@@ -25,7 +24,7 @@ typedef struct coll_plan {
     const options_t *opts;
     dcoll_collective_t collective;
     dcoll_shape_t shape;
-    unsigned node_begin[COLL_RANKS_MAX + 1];
+    unsigned node_begin[RANKS_MAX + 1];
     coll_setup_t setups[COLL_SETUPS_MAX];
     unsigned count;
     const char *table_path; /**< NULL: auto selects by the built-in table */

@@ -31,7 +31,7 @@ coll_result_t *coll_result_create(const bench_test_t *test,
         cell->algorithm = coll_plan_args(plan, &plan->setups[cell->setup],
                                          cell->bytes, &cell->args);
     }
-    machine_describe(&r->machine);
+    machine_describe(&r->machine, plan->opts->simulated);
     return r;
 }
 

@@ -14,6 +14,7 @@ typedef struct context {
     coll_result_t *result;
     const coll_work_t *work;
     outcome_t *outcome;
+    void *cards; /* coll_run_t's */
 } context_t;
 
 /* What only the open rails can tell. */
@@ -52,7 +53,7 @@ static int open_beds(coll_run_t *run, drail_error_t *err)
     if (run->rank == 0)
         describe_rails(run->result, first->rail);
     dcoll_cost_model_t model;
-    rc = coll_model_measure(first, run->job, &run->pinning, &model);
+    rc = coll_model_measure(first, run, &model);
     if (run->rank == 0)
         run->result->model = model;
     for (unsigned z = 0; !rc && z < COLL_BEDS; z++)
@@ -99,10 +100,11 @@ static int agree(coll_run_t *run)
     struct choice {
         uint64_t seed;
         start_mode_t start;
-    } mine = {run->result->seed, run->result->start}, all[COLL_RANKS_MAX];
+    } mine = {run->result->seed, run->result->start};
+    const struct choice *all = run->cards;
     if (!run->opts->locals)
         return 0;
-    int rc = drail_job_allgather(run->job, &mine, sizeof mine, all, -1);
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
     if (!rc) {
         run->result->seed = all[0].seed;
         run->result->start = all[0].start;
@@ -142,6 +144,7 @@ static int rank_main(drail_job_t *job, void *arg)
         .pinning = session_pinning(r->opts, drail_job_rank(job)),
         .lead_ns = UINT64_C(100000) + 20000 * (uint64_t)drail_job_size(job),
         .cell = &r->cells[0],
+        .cards = context->cards,
     };
     int rc = agree(run);
     if (!rc)
@@ -178,7 +181,8 @@ static void choose_start(coll_result_t *r)
     if (r->opts->paced)
         notes_add(&r->notes, "paced: a step's messages are complete before "
                              "those of the next one are posted");
-    if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts))
+    if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts) &&
+        !r->opts->simulated)
         notes_add(&r->notes, "%u nodes are emulated on one host",
                   r->plan->shape.nnodes);
 }
@@ -206,26 +210,31 @@ static void note_late(coll_result_t *r)
 
 int coll_run(coll_result_t *r, const coll_work_t *work)
 {
-    context_t context = {r, work, outcome_create((unsigned)r->opts->ranks)};
-    if (!context.outcome) {
+    context_t context = {r, work, outcome_create((unsigned)r->opts->ranks),
+                         calloc(r->opts->ranks, COLL_CARD_BYTES)};
+    int status = 1;
+    if (!context.outcome || !context.cards) {
         fprintf(stderr, "%s: out of memory\n", r->test->table.command);
-        return 1;
+        goto out;
     }
+    status = 2;
     if (r->opts->start == START_TIME && several_hosts(r->opts)) {
         if (!r->opts->follows)
             option_wrong(&r->test->table, "--start", "time",
                          "barrier, as the hosts' clocks differ");
-        outcome_destroy(context.outcome);
-        return 2;
+        goto out;
     }
     choose_start(r);
     for (unsigned i = 0; work->describe && i < r->ncells; i++)
         work->describe(r->plan, &r->cells[i]);
     if (r->opts->validate)
         r->seed = content_seed();
-    int status = launch_job(r->test->table.command, r->opts, context.outcome,
-                            rank_main, &context);
+    status = launch_job(r->test->table.command, r->opts, context.outcome,
+                        rank_main, &context);
     note_late(r);
-    outcome_destroy(context.outcome);
+out:
+    if (context.outcome)
+        outcome_destroy(context.outcome);
+    free(context.cards);
     return status;
 }

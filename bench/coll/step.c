@@ -2,10 +2,42 @@
 #include "bench/clock.h"
 #include "step.h"
 
-int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards)
+_Static_assert(sizeof(coll_card_t) <= COLL_CARD_BYTES &&
+                   sizeof(dcoll_times_t) <= COLL_CARD_BYTES,
+               "cards have room");
+
+int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
 {
+    const coll_card_t *cards = run->cards;
     mine.now = clock_ns();
-    return drail_job_allgather(run->job, &mine, sizeof mine, cards, -1);
+    *all = (coll_cards_t){0};
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
+    if (rc)
+        return rc;
+    for (unsigned r = 0; r < run->ranks; r++) {
+        const coll_card_t *card = &cards[r];
+        all->now = card->now > all->now ? card->now : all->now;
+        all->most_ns = card->ns > all->most_ns ? card->ns : all->most_ns;
+        all->sum_ns += card->ns;
+        all->late |= card->late;
+        all->defect |= card->defect;
+    }
+    all->enough = cards[0].enough;
+    return 0;
+}
+
+int coll_exchange_times(coll_run_t *run, dcoll_times_t *times)
+{
+    const dcoll_times_t mine = *times, *all = run->cards;
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
+    for (unsigned r = 0; !rc && r < run->ranks; r++) {
+        if (r == run->rank)
+            continue;
+        times->distribute_ns += all[r].distribute_ns;
+        times->collect_ns += all[r].collect_ns;
+        times->deliver_ns += all[r].deliver_ns;
+    }
+    return rc;
 }
 
 coll_bed_t *coll_bed_of(coll_run_t *run, unsigned setup)

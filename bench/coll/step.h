@@ -24,7 +24,7 @@ typedef struct coll_work {
     /** One call, until it is complete. */
     int (*perform)(struct coll_run *run, unsigned setup);
     /** Several, with fresh contents on ranks that are not in step; every byte
-     *  is checked. @p valid: on all ranks. */
+     *  is checked. @p valid: on this rank. */
     int (*validate)(struct coll_run *run, const coll_cell_t *cell, bool *valid);
     /** After a size; no rank is under way. */
     int (*release)(struct coll_run *run, unsigned setup);
@@ -52,7 +52,11 @@ typedef struct coll_run {
     uint64_t start_ns, end_ns;
     progress_t progress;
     const coll_cell_t *cell; /**< being measured, for messages */
+    void *cards; /**< room for COLL_CARD_BYTES of each rank; ranks of one
+                      process share it, which is why it is read at once */
 } coll_run_t;
+
+#define COLL_CARD_BYTES (sizeof(drail_key_t) + 16)
 
 /** What a rank tells all others after each step. */
 typedef struct coll_card {
@@ -61,11 +65,21 @@ typedef struct coll_card {
     bool late;   /**< came too late to a common start */
     bool defect; /**< has found wrong data */
     bool enough; /**< rank 0: no more repetitions of this size */
-    dcoll_times_t times;
 } coll_card_t;
 
-/** Out of band. @p cards: one for each rank. */
-int coll_exchange(coll_run_t *run, coll_card_t mine, coll_card_t *cards);
+/** What all have told. */
+typedef struct coll_cards {
+    uint64_t now;     /**< the latest */
+    uint64_t most_ns; /**< ... and the sum */
+    uint64_t sum_ns;
+    bool late, defect; /**< any */
+    bool enough;       /**< that of rank 0 */
+} coll_cards_t;
+
+/** Out of band. */
+int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all);
+/** Sums over all ranks; the algorithm is this rank's. */
+int coll_exchange_times(coll_run_t *run, dcoll_times_t *times);
 
 /** The bed of a setup. */
 coll_bed_t *coll_bed_of(coll_run_t *run, unsigned setup);

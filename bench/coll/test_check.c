@@ -272,7 +272,7 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     if (coll_rails_check(test, opts, 1) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
-    machine_describe(&c.machine);
+    machine_describe(&c.machine, opts->simulated);
     for (unsigned i = 0; !c.status && i < count; i++)
         check_shape(&c, shapes[i], 1.0 / count);
     status = c.status ? c.status : c.count > 0;

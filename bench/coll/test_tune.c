@@ -142,7 +142,7 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
     if (coll_rails_check(test, opts, opts->nengines) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
-    machine_describe(&tuning.machine);
+    machine_describe(&tuning.machine, opts->simulated);
     status = tune_all(&tuning);
     tuning.partial = status != 0;
     if (status != 2 && tuning.table.count &&

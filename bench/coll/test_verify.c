@@ -244,7 +244,7 @@ static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
     int rc = dcoll_program_make(row->algorithm, shape, &args, &p);
     if (rc)
         return rc;
-    rc = dcoll_verify(&p, depth + 1, row->why, sizeof row->why);
+    rc = dcoll_verify(&p, dcoll_proof_starts(&p), row->why, sizeof row->why);
     row->failed = rc == DRAIL_EINVAL;
     if (depth == row->args.depth) {
         count(row, &p);
@@ -324,7 +324,7 @@ static int run(const bench_test_t *test, const options_t *opts)
     status = 2;
     if (outputs_open(&outputs, opts, v.table->command))
         goto out;
-    machine_describe(&v.result.machine);
+    machine_describe(&v.result.machine, NULL);
     status = verify_rows(&v);
     if (status < 2 &&
         outputs_write(&outputs,

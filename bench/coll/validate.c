@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "validate.h"
 #include "bench/pair/content.h"
+#include "dapl_rail/platform/platform.h"
 
 #define STARTS      4
 #define SKEW_MAX_NS 300000
@@ -116,10 +116,9 @@ static void skew(const check_t *c, unsigned start)
 {
     uint8_t dice[4];
     content_fill(dice, sizeof dice, c->seed + c->run->rank * STARTS + start);
-    struct timespec pause = {
-        .tv_nsec = (dice[0] | dice[1] << 8) * (long)SKEW_MAX_NS >> 16};
+    uint64_t ns = (uint64_t)(dice[0] | dice[1] << 8) * SKEW_MAX_NS >> 16;
     if (dice[2] & 1)
-        nanosleep(&pause, NULL);
+        platform_sleep(drail_job_platform(c->run->job), ns);
 }
 
 static int check_start(check_t *c, unsigned start, bool *valid)
@@ -138,11 +137,10 @@ static int check_start(check_t *c, unsigned start, bool *valid)
 
 int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
 {
-    coll_card_t cards[COLL_RANKS_MAX];
     check_t c = {
         .run = run,
         .cell = cell,
-        .bed = &run->bed[run->plan->setups[cell->setup].zero_copy],
+        .bed = coll_bed_of(run, cell->setup),
         .bytes = cell->bytes,
         .recv_bytes = coll_recv_blocks(run->plan, run->rank) * cell->bytes,
     };
@@ -153,10 +151,6 @@ int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
     *valid = true;
     for (unsigned s = 0; !rc && s < STARTS; s++)
         rc = check_start(&c, s, valid);
-    if (!rc)
-        rc = coll_exchange(run, (coll_card_t){.defect = !*valid}, cards);
-    for (unsigned r = 0; !rc && r < run->ranks; r++)
-        *valid &= !cards[r].defect;
     free(c.expected);
     return rc;
 }

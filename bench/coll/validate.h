@@ -5,7 +5,7 @@
 #include "step.h"
 
 /** Several starts back to back with fresh contents on ranks that are not in
- *  step, every byte checked. @p valid: on all ranks. */
+ *  step, every byte checked. @p valid: on this rank. */
 int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid);
 
 #endif

@@ -59,7 +59,8 @@ int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,
         }
         if (rc)
             break;
-        rc = dcoll_verify(&p, args.depth + 1, row->why, sizeof row->why);
+        rc =
+            dcoll_verify(&p, dcoll_proof_starts(&p), row->why, sizeof row->why);
         dcoll_program_free(&p);
         row->failed = rc == DRAIL_EINVAL;
         if (row->failed)

@@ -28,7 +28,8 @@ static void table(FILE *file, const verify_result_t *r)
         fprintf(file, " %u",
                 r->shape.node_begin[n + 1] - r->shape.node_begin[n]);
     fprintf(file,
-            " ranks; depth as it runs, and 1; depth + 1 starts back to back\n"
+            " ranks; depth as it runs, and 1; as many starts back to back as "
+            "prove it\n"
             "# besides, %llu variants of each, drawn from --seed %llu\n",
             (unsigned long long)r->opts->draws, (unsigned long long)r->seed);
     fputs("# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
@@ -172,7 +173,8 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
             row->algorithm->name, row->args.bytes, rank, index, op->phase,
             op->step);
     lower(file, dcoll_kind_name(op->kind));
-    fprintf(file, "%u,%u,%u,%u,", op->peer, op->port, op->flag, op->lag);
+    fprintf(file, "%u,%u,%u,%u,%u,", op->peer, op->port, op->flag, op->lag,
+            op->every);
     lower(file, dcoll_tag_name(op->tag));
     lower(file, dcoll_space_name(op->src.space));
     fprintf(file, "%zu,", op->src.offset);
@@ -185,7 +187,7 @@ void verify_schedules(FILE *file, format_t format, const void *result)
     const verify_result_t *r = result;
     (void)format;
     fputs("collective,algorithm,block,rank,operation,phase,step,kind,peer,"
-          "port,flag,lag,tag,src,src_offset,dst,dst_offset,bytes\n",
+          "port,flag,lag,every,tag,src,src_offset,dst,dst_offset,bytes\n",
           file);
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];

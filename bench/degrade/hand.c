@@ -207,6 +207,17 @@ void hand_poll(hand_t *hand, const sight_t *sight)
         carry_out(hand, &events->list[hand->next++], sight->now_ns);
 }
 
+uint64_t hand_end(const hand_t *hand, uint64_t ns)
+{
+    const events_t *events = hand->events;
+    if (events->cuts || !events->count)
+        return ns;
+    if (hand->next < events->count)
+        return UINT64_MAX;
+    const event_t *last = &events->list[events->count - 1];
+    return ns + (last->was_ns - last->at_ns);
+}
+
 bool hand_done(const hand_t *hand, uint32_t up)
 {
     return hand->events->cuts && hand->next == hand->events->cuts &&

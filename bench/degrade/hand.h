@@ -48,6 +48,10 @@ typedef struct sight {
 
 /** Carries out what is due. To be called often. */
 void hand_poll(hand_t *hand, const sight_t *sight);
+/** When a stream of so many nanoseconds ends: where this process, or a command,
+ *  was late, all events of a list still come, and what was to follow the last
+ *  one does. */
+uint64_t hand_end(const hand_t *hand, uint64_t ns);
 /** Has all happened that was to? */
 bool hand_done(const hand_t *hand, uint32_t up);
 

@@ -310,6 +310,13 @@ static int check_options(degrade_t *d)
     char allowed[512], number[32];
     const char *events = opts->degrade.events;
     snprintf(number, sizeof number, "%llu", (unsigned long long)opts->ranks);
+    if (opts->simulated) {
+        snprintf(allowed, sizeof allowed, "sim:%s", opts->simulated);
+        option_wrong(&d->test->table, "--rails", allowed,
+                     "rails that can be cut or slowed, which simulated ones "
+                     "can't");
+        return -1;
+    }
     if (opts->ranks != 2) {
         option_wrong(&d->test->table, "--ranks", number, "2");
         return -1;
@@ -345,7 +352,7 @@ static int degrade_main(const bench_test_t *test, const options_t *opts)
         goto out;
     status = 1;
     plan_make(&d->result.plan, opts);
-    machine_describe(&d->result.machine);
+    machine_describe(&d->result.machine, NULL);
     d->seed = content_seed();
     d->result.runs =
         calloc(opts->nsizes * d->result.plan.count, sizeof *d->result.runs);

@@ -80,6 +80,13 @@ static void add_reason(drail_error_t *error, int written)
              newline ? newline + 1 : text);
 }
 
+static bool of_simulated_ranks(const char *name)
+{
+    unsigned rail;
+    char rest;
+    return sscanf(name, "sim%u%c", &rail, &rest) == 1;
+}
+
 static void __attribute__((noreturn)) child(probe_t *probe, pid_t parent)
 {
     int written = memfd_create("railinfo", MFD_CLOEXEC);
@@ -89,7 +96,11 @@ static void __attribute__((noreturn)) child(probe_t *probe, pid_t parent)
     dup2(written, STDOUT_FILENO);
     dup2(written, STDERR_FILENO);
     probe->rc = drail_rail_query(probe->name, &probe->info, &probe->error);
-    if (probe->rc)
+    if (probe->rc && of_simulated_ranks(probe->name))
+        fail(probe, probe->rc,
+             "a rail in virtual time, of simulated ranks alone: railbench "
+             "--rails sim:PLATFORM, sim_platform(5)");
+    else if (probe->rc)
         add_reason(&probe->error, written);
     _exit(0);
 }

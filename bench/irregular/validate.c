@@ -146,7 +146,6 @@ static int check_start(check_t *c, unsigned start, bool *valid)
 
 int irregular_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
 {
-    coll_card_t cards[COLL_RANKS_MAX];
     check_t c = {.run = run,
                  .cell = cell,
                  .bed = coll_bed_of(run, cell->setup),
@@ -160,10 +159,6 @@ int irregular_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
     *valid = true;
     for (unsigned s = 0; !rc && s < STARTS; s++)
         rc = check_start(&c, s, valid);
-    if (!rc)
-        rc = coll_exchange(run, (coll_card_t){.defect = !*valid}, cards);
-    for (unsigned r = 0; !rc && r < run->ranks; r++)
-        *valid &= !cards[r].defect;
     free(c.scratch);
     return rc;
 }

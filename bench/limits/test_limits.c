@@ -202,7 +202,9 @@ static summary_t figure(const void *measured, unsigned i)
 
 static bool enough(const limits_result_t *r, unsigned repeats, uint64_t end_ns)
 {
-    const stopping_t rule = {r->opts->repeat, r->opts->precision, end_ns};
+    const stopping_t rule = {.repeat = r->opts->repeat,
+                             .precision = r->opts->precision,
+                             .until_ns = end_ns};
     return repeats == LIMITS_REPEATS ||
            stopping_enough(&rule, repeats, r->nrows, figure, r);
 }
@@ -261,7 +263,7 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
         goto out;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    machine_describe(&r->machine);
+    machine_describe(&r->machine, NULL);
     cores_allowed(&r->cores);
     r->memory_bytes = choose_memory(&r->machine);
     status = 1;

@@ -443,6 +443,8 @@ static int parse_saves(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
+#define SIMULATED "sim:"
+
 /* Does the registry list this IA? Opens nothing. */
 static bool rail_listed(const char *name)
 {
@@ -459,11 +461,29 @@ static bool rail_listed(const char *name)
     return found;
 }
 
+/* "sim:NAME": all rails of its nodes. */
+static int parse_simulated(options_t *opts, const char *text, char *allowed,
+                           size_t size)
+{
+    drail_error_t err = {0};
+    if (drail_rails_simulated(text + strlen(SIMULATED), opts->rails,
+                              DRAIL_MAX_RAILS, &opts->nrails,
+                              &opts->simulated_ppn, &err)) {
+        snprintf(allowed, size, "IA names, or one simulated cluster; %s",
+                 err.text);
+        return -1;
+    }
+    opts->simulated = text + strlen(SIMULATED);
+    return 0;
+}
+
 static int parse_rails(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {
     (void)row;
     options_t *opts = field;
+    if (!strncmp(text, SIMULATED, strlen(SIMULATED)))
+        return parse_simulated(opts, text, allowed, size);
     char name[DRAIL_NAME_MAX];
     unsigned n = 0;
     while (option_next(&text, name, sizeof name)) {
@@ -489,6 +509,7 @@ static int parse_rails(const option_row_t *row, const char *text, void *field,
         snprintf(opts->rails[n++], DRAIL_NAME_MAX, "%s", name);
     }
     opts->nrails = n;
+    opts->simulated = NULL;
     return 0;
 }
 
@@ -498,7 +519,9 @@ static int parse_rails(const option_row_t *row, const char *text, void *field,
 #define WHOLE      0 /* the parser fills several members */
 
 static const option_row_t rail_rows[] = {
-    {"--rails", "A,B,...", "IA names (default: the embedded shm rails)",
+    {"--rails", "A,B,...",
+     "IA names (default: the embedded shm rails), or sim:NAME: those of a "
+     "simulated cluster",
      parse_rails, WHOLE, 0, 0},
     {"--engine", "E,...",
      "single, nonthreaded, threaded, auto; several are interleaved in one run "
@@ -521,11 +544,12 @@ static const option_row_t rail_rows[] = {
      "borders of stripes are multiples of it (default 0: cache lines between "
      "long ones, equal parts of short messages)",
      parse_align, AT(align), 0, 0},
-    {"--iterations", "N", "iterations per repeat (default: about 10 ms)",
+    {"--iterations", "N",
+     "iterations per repeat (default: about 10 ms; simulated 4)",
      option_parse_count, AT(iterations), 1, 1e9},
     {"--warmup", "N",
      "iterations dropped before each size and configuration (default 10, of "
-     "long ones fewer)",
+     "long ones fewer; simulated 1)",
      option_parse_count, AT(warmup), 0, 1e9},
     {"--validate", NULL, "check every byte in a separate pass",
      option_parse_flag, AT(validate), 0, 0},
@@ -556,9 +580,9 @@ static const option_row_t stats_rows[] = {
 
 static const option_row_t ranks_rows[] = {
     {"--ranks", "N", "number of ranks (default: those launched, else 2)",
-     option_parse_count, AT(ranks), 1, 1024},
+     option_parse_count, AT(ranks), 1, RANKS_MAX},
     {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
-     1, 1024},
+     1, RANKS_MAX},
 };
 
 static const option_row_t launch_rows[] = {
@@ -604,7 +628,7 @@ static const option_row_t block_rows[] = {
     {"--groups", "G", "groups per node of mc-groups (default: its own)",
      option_parse_count, AT(groups), 1, 1024},
     {"--root", "R", "root of gather, bcast and scatter (default 0)",
-     option_parse_count, AT(root), 0, 1023},
+     option_parse_count, AT(root), 0, RANKS_MAX - 1},
     {"--in-place", NULL, "a rank's own block is in its place already",
      option_parse_flag, AT(in_place), 0, 0},
     {"--paced", NULL,

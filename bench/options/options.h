@@ -20,6 +20,7 @@ typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
 #define OPERANDS_MAX 2
 /** Most shapes of --shapes. */
 #define SHAPES_MAX 16
+#define RANKS_MAX  16384 /* as the transport has them */
 /** Most names of --pattern, and bytes of one. */
 #define PATTERNS_MAX     8
 #define PATTERN_NAME_MAX 256
@@ -65,6 +66,8 @@ typedef struct options {
                                  ppn each */
     uint64_t rank;          /**< at the rendezvous, RANK_DEFAULT: not given */
     const char *rendezvous; /**< NULL: not given */
+    const char *simulated;  /**< platform whose rails these are, or NULL */
+    unsigned simulated_ppn; /**< its ranks per node, if nobody says others */
     double connect_time;    /**< seconds for the ranks to meet */
     bool fork;              /**< whatever has started this process */
     drail_launch_t *launch; /**< NULL: this test runs no job */
@@ -122,6 +125,15 @@ typedef struct options {
         double ts, tm, tc, td;
         double contention; /**< its factor f_nc */
     } alltoallv;
+    struct apps_options {
+        uint64_t draw; /**< which problem of all */
+        double rate;   /**< operations per second of a simulated rank */
+        uint64_t bodies, steps;
+        uint64_t rebalance; /**< steps between two deals of the bodies */
+        double theta;       /**< opening angle */
+        uint64_t keys;
+        uint64_t bits, digit; /**< of a key, and of what a pass sorts by */
+    } apps;
     format_t format;
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
@@ -135,6 +147,10 @@ typedef struct options {
 #define RANKS_DEFAULT     2
 #define RANK_DEFAULT      UINT64_MAX
 #define WARMUP_DEFAULT    UINT64_MAX
+
+/* Defaults on simulated rails. */
+#define SIMULATED_ITERATIONS 4
+#define SIMULATED_WARMUP     1
 
 /** One row of an option table. */
 typedef struct option_row {

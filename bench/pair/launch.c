@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
+#include "bench/clock.h"
 #include "launch.h"
 
 static void configure(drail_job_config_t *cfg, const options_t *opts,
@@ -14,6 +15,7 @@ static void configure(drail_job_config_t *cfg, const options_t *opts,
     cfg->ppn = opts->by_host ? 0 : (unsigned)options_ppn(opts);
     cfg->rendezvous = opts->rendezvous;
     cfg->connect_ms = (int)(opts->connect_time * 1000);
+    cfg->simulate = opts->simulated;
     cfg->fork = opts->fork;
     cfg->launch = opts->launch;
     cfg->error = err;
@@ -47,12 +49,36 @@ static void find_places(options_t *opts)
     }
 }
 
+/* Are the first messages a contest of the ways to send the others? */
+static bool learns(const options_t *opts)
+{
+    bool any = false;
+    for (unsigned i = 0; i < opts->npolicies; i++)
+        any |= opts->policies[i] == DRAIL_POLICY_ADAPTIVE;
+    for (unsigned i = 0; i < opts->nengines; i++)
+        any |= opts->engines[i] == DRAIL_ENGINE_AUTO;
+    return any;
+}
+
+/* What nobody has said. Figures that are the same in every run need few
+ * iterations: enough to go on in step. */
+static void complete_simulated(options_t *opts, const option_table_t *table)
+{
+    if (!opts->ppn) /* a pair is one of two nodes */
+        opts->ppn = table->groups & OPTIONS_SHAPE ? opts->simulated_ppn : 1;
+    if (!opts->iterations)
+        opts->iterations = SIMULATED_ITERATIONS;
+    if (opts->warmup == WARMUP_DEFAULT && !learns(opts))
+        opts->warmup = SIMULATED_WARMUP;
+    opts->no_pin = true; /* actors are no threads of this machine */
+}
+
 int launch_open(options_t *opts, const option_table_t *table)
 {
     drail_job_config_t cfg;
     drail_error_t err = {0};
     int rc = 0;
-    if (table->groups & OPTIONS_RAILS) {
+    if (table->groups & OPTIONS_RAILS && !opts->simulated) {
         configure(&cfg, opts, &err);
         rc = drail_launch_open(&cfg, &opts->launch);
     }
@@ -68,6 +94,8 @@ int launch_open(options_t *opts, const option_table_t *table)
     } else if (!opts->ranks) {
         opts->ranks = RANKS_DEFAULT;
     }
+    if (opts->simulated)
+        complete_simulated(opts, table);
     return 0;
 }
 
@@ -85,6 +113,26 @@ static bool second_hand(const drail_error_t *error)
     return !error || error->code == DRAIL_EPEER || error->code == DRAIL_EINTR;
 }
 
+struct rank {
+    drail_rank_main_t main;
+    void *arg;
+};
+
+static int in_virtual_time(drail_job_t *job, void *arg)
+{
+    const struct rank *rank = arg;
+    clock_elsewhere = drail_job_platform(job);
+    return rank->main(job, rank->arg);
+}
+
+static int run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+               void *arg)
+{
+    struct rank rank = {rank_main, arg};
+    return cfg->simulate ? drail_job_run(cfg, in_virtual_time, &rank)
+                         : drail_job_run(cfg, rank_main, arg);
+}
+
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
                drail_rank_main_t rank_main, void *arg)
 {
@@ -92,7 +140,7 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
     drail_error_t err = {0};
 
     configure(&cfg, opts, &err);
-    int rc = drail_job_run(&cfg, rank_main, arg);
+    int rc = run(&cfg, rank_main, arg);
     if (!rc)
         return 0;
     /* rank 0 tells of the others, unless it is gone */
@@ -109,6 +157,10 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
     if (cause && (cause->code == DRAIL_EOPEN || cause->code == DRAIL_ENORAIL)) {
         fprintf(stderr, "%s: --rails: %s; allowed: rails that railinfo lists\n",
                 command, text);
+        return 2;
+    }
+    if (opts->simulated && !cause && rc == DRAIL_EINVAL) {
+        fprintf(stderr, "%s: --rails: %s\n", command, text);
         return 2;
     }
     /* what has happened to another rank may explain what this one saw */

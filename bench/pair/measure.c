@@ -148,7 +148,10 @@ static summary_t figure(const void *of, unsigned i)
 
 static bool enough(const measure_t *m, const cell_t *cells, uint64_t until)
 {
-    const stopping_t rule = {m->opts->repeat, m->opts->precision, until};
+    const stopping_t rule = {.repeat = m->opts->repeat,
+                             .certain = m->opts->simulated,
+                             .precision = m->opts->precision,
+                             .until_ns = until};
     const struct measured measured = {m, cells};
     return stopping_enough(&rule, cells[0].series[0].count,
                            m->result->plan->count * m->table.test->nloops,

@@ -195,7 +195,7 @@ int pair_run(const bench_test_t *test, const options_t *opts)
         goto out;
     status = 1;
     plan_make(&plan, opts);
-    machine_describe(&pair.result.machine);
+    machine_describe(&pair.result.machine, opts->simulated);
     cores_allowed(&pair.cores);
     if (opts->validate)
         pair.result.seed = content_seed();

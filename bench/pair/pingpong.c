@@ -16,7 +16,10 @@ static int let_run(uint64_t *deadline)
     uint64_t now = clock_ns();
     if (!*deadline)
         *deadline = now + POLL_TIMEOUT_NS;
-    sched_yield();
+    if (clock_elsewhere)
+        clock_elsewhere->yield(clock_elsewhere);
+    else
+        sched_yield();
     return now > *deadline ? DRAIL_ETIMEOUT : 0;
 }
 

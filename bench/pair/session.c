@@ -20,6 +20,10 @@ bool session_crowded(const options_t *opts, unsigned *ranks, unsigned *cores)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     *ranks = opts->locals ? opts->locals : (unsigned)opts->ranks;
+    if (opts->simulated) { /* a node has as many cores as ranks, at least */
+        *cores = *ranks;
+        return false;
+    }
     /* a launcher that gives each rank some gives each others */
     if (opts->locals && *cores < online)
         *cores = *cores * *ranks < online ? *cores * *ranks : (unsigned)online;

@@ -138,9 +138,10 @@ static void describe_software(machine_t *m)
     set(m->revision, "%s", DRAIL_REVISION);
 }
 
-void machine_describe(machine_t *m)
+void machine_describe(machine_t *m, const char *simulated)
 {
     memset(m, 0, sizeof *m);
+    set(m->simulated, "%s", simulated ? simulated : "");
     describe_cpu(m);
     describe_topology(m);
     describe_software(m);

@@ -9,6 +9,8 @@
 #define MACHINE_TEXT 128
 
 typedef struct machine {
+    char simulated[MACHINE_TEXT]; /**< the platform in whose time the figures
+                                       are, "": they are this machine's */
     char host[MACHINE_TEXT];
     char cpu[MACHINE_TEXT];
     bool virtual_machine;
@@ -27,7 +29,8 @@ typedef struct machine {
     char date[MACHINE_TEXT];     /**< ISO 8601, local time */
 } machine_t;
 
-/** Fills in what can be found; what can't stays 0 or "unknown". */
-void machine_describe(machine_t *machine);
+/** Fills in what can be found; what can't stays 0 or "unknown". @p simulated:
+ *  NULL, or the platform. */
+void machine_describe(machine_t *machine, const char *simulated);
 
 #endif

@@ -16,15 +16,18 @@ void progress_init(progress_t *progress)
 
 void progress_show(progress_t *progress, const char *format, ...)
 {
-    if (!progress->on || clock_ns() < progress->next_ns)
+    /* the terminal's time, whatever that of the ranks is */
+    if (!progress->on || clock_read_ns(CLOCK_MONOTONIC) < progress->next_ns)
         return;
     va_list args;
     va_start(args, format);
     fputs(CLEAR, stderr);
     vfprintf(stderr, format, args);
-    fflush(stderr);
     va_end(args);
-    progress->next_ns = clock_ns() + INTERVAL_NS;
+    if (clock_elsewhere)
+        fprintf(stderr, "; %.3f ms of virtual time", (double)clock_ns() / 1e6);
+    fflush(stderr);
+    progress->next_ns = clock_read_ns(CLOCK_MONOTONIC) + INTERVAL_NS;
 }
 
 void progress_clear(const progress_t *progress)

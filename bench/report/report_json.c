@@ -52,6 +52,8 @@ void report_json_validity(json_t *j, validity_t validity)
 void report_json_machine(json_t *j, const machine_t *m)
 {
     json_object(j, "machine");
+    if (m->simulated[0])
+        json_string(j, "simulated", m->simulated);
     json_string(j, "host", m->host);
     json_string(j, "cpu", m->cpu);
     json_bool(j, "virtual_machine", m->virtual_machine);

@@ -44,9 +44,15 @@ static int label_width(const result_t *r)
 
 void report_title(FILE *file, const char *test, const machine_t *m)
 {
-    fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n", test,
-            DRAIL_VERSION, m->revision, m->host, m->cpu, m->cores,
-            m->virtual_machine ? " (virtual machine)" : "", m->kernel);
+    if (m->simulated[0])
+        fprintf(file,
+                "# railbench %s %s (%s), simulated: virtual time of %s; exact, "
+                "so there are no intervals\n",
+                test, DRAIL_VERSION, m->revision, m->simulated);
+    else
+        fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n", test,
+                DRAIL_VERSION, m->revision, m->host, m->cpu, m->cores,
+                m->virtual_machine ? " (virtual machine)" : "", m->kernel);
 }
 
 void report_notes(FILE *file, const notes_t *notes)
@@ -93,7 +99,7 @@ static void head(FILE *file, const result_t *r)
             r->opts->no_pin ? "not pinned" : "pinned");
     unusual(file, r->opts);
     report_notes(file, &r->notes);
-    if (r->opts->repeat && r->opts->repeat < 6)
+    if (r->opts->repeat && r->opts->repeat < 6 && !r->opts->simulated)
         fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
               "95 % confidence\n",
               file);

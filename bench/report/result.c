@@ -201,6 +201,16 @@ bool fabric_modelled(const char *fabric)
     return strstr(fabric, "model");
 }
 
+static void without_intervals(figures_t *f, unsigned nloops)
+{
+    summary_t *all[] = {&f->bandwidth, &f->batch, &f->post, &f->wait,
+                        &f->other};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        *all[i] = stats_certain(*all[i]);
+    for (unsigned l = 0; l < nloops; l++)
+        f->latency[l].us = stats_certain(f->latency[l].us);
+}
+
 figures_t result_figures(const result_t *r, const cell_t *cell)
 {
     const series_t *first = &cell->series[0];
@@ -218,6 +228,8 @@ figures_t result_figures(const result_t *r, const cell_t *cell)
     f.post = series_part(first, part_post);
     f.wait = series_part(first, part_wait);
     f.other = series_part(first, part_other);
+    if (r->opts->simulated)
+        without_intervals(&f, r->test->nloops);
     return f;
 }
 

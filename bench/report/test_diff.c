@@ -115,7 +115,7 @@ static int diff_run(const bench_test_t *test, const options_t *opts)
         nothing_in_common(diff);
         goto out;
     }
-    machine_describe(&diff->machine);
+    machine_describe(&diff->machine, NULL);
     status = diff->count[VERDICT_SLOWER] > 0;
     if (outputs_write(&outputs, diff_report, diff)) {
         fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,

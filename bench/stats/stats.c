@@ -85,6 +85,12 @@ summary_t stats_summary(double *values, unsigned n)
     };
 }
 
+summary_t stats_certain(summary_t s)
+{
+    s.lo = s.hi = s.coverage = NAN;
+    return s;
+}
+
 double stats_precision(const summary_t *summary)
 {
     if (!summary->n || summary->coverage < CONFIDENCE)

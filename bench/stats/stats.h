@@ -37,6 +37,9 @@ summary_t stats_summary(double *values, unsigned n);
  */
 double stats_median_interval(unsigned n, unsigned *lo);
 
+/** The same without its interval: of what is the same in every run. */
+summary_t stats_certain(summary_t summary);
+
 /** Half width of the confidence interval relative to the median; infinite
  *  while there are too few values for an interval of 95 %. */
 double stats_precision(const summary_t *summary);

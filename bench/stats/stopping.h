@@ -13,6 +13,8 @@
 
 typedef struct stopping {
     uint64_t repeat;   /**< so many, 0: by precision and time */
+    bool certain;      /**< each figure is the same in every run: until it
+                            is in every repeat, or does not become so */
     double precision;  /**< wanted half width of the CI over the median */
     uint64_t until_ns; /**< no more from then on, on the monotonic clock */
 } stopping_t;

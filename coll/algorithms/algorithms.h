@@ -45,6 +45,7 @@
     USE(allgather_smp_gather_bcast_tree)                                       \
     USE(allgather_smp_direct)                                                  \
     USE(allgather_smp_bruck)                                                   \
+    USE(alltoall_smp_gather_scatter)                                           \
     USE(alltoall_smp_direct)                                                   \
     USE(alltoall_smp_bruck)                                                    \
     /* multi-connection (seed 002, section 5) */                               \
@@ -60,12 +61,13 @@
     USE(alltoallv_shm)                                                         \
     USE(alltoallv_smp)                                                         \
     USE(alltoallv_direct)                                                      \
-    USE(alltoallv_a1) USE(alltoallv_a1_n1) USE(alltoallv_a1_n2)                \
-        USE(alltoallv_a2) USE(alltoallv_a2_n1) USE(alltoallv_a2_n2)            \
-            USE(alltoallv_a3) USE(alltoallv_a3_n1) USE(alltoallv_a3_n2)        \
-                USE(alltoallv_mesh) USE(alltoallv_mesh_n1)                     \
-                    USE(alltoallv_mesh_n2) USE(alltoallv_a4)                   \
-                        USE(alltoallv_a4_n1) USE(alltoallv_a4_n2)
+    USE(alltoallv_a1)                                                          \
+    USE(alltoallv_a1_n1) USE(alltoallv_a1_n2) USE(alltoallv_a2)                \
+        USE(alltoallv_a2_n1) USE(alltoallv_a2_n2) USE(alltoallv_a3)            \
+            USE(alltoallv_a3_n1) USE(alltoallv_a3_n2) USE(alltoallv_mesh)      \
+                USE(alltoallv_mesh_n1) USE(alltoallv_mesh_n2)                  \
+                    USE(alltoallv_a4) USE(alltoallv_a4_n1)                     \
+                        USE(alltoallv_a4_n2)
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)

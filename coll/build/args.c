@@ -2,8 +2,7 @@
 /* What arguments mean: buffers, depth. */
 #include "coll/schedule.h"
 
-/* Starts that ranks may be ahead of others, and the memory for their blocks. */
-#define DEPTH_MAX   256u
+/* For the blocks of the starts that ranks may be ahead of others. */
 #define DEPTH_BYTES (512u << 10)
 
 unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
@@ -56,8 +55,8 @@ unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,
         return algorithm->depth;
     /* each block has a flag, which takes a cache line */
     size_t block = bytes < DCOLL_CACHE_LINE ? DCOLL_CACHE_LINE : bytes;
-    if (algorithm->by_flags && depth > 1)
-        while (depth < DEPTH_MAX &&
+    if (depth > 1)
+        while (depth < algorithm->ahead &&
                2 * depth * block <= DEPTH_BYTES / shape->nranks)
             depth *= 2;
     return depth;

@@ -12,7 +12,8 @@
 
 struct bundle_head {
     uint64_t bytes; /**< of the bundle, with the head */
-    uint64_t elements;
+    uint64_t lost;  /**< 0, or elements are missing: for whom, a bit for each
+                         rank says, at the end of the bundle's room */
 };
 
 /** Elements that follow each other, from one rank to another. */
@@ -24,5 +25,11 @@ struct bundle_run {
 
 #define BUNDLE_HEAD sizeof(struct bundle_head)
 #define BUNDLE_RUN  sizeof(struct bundle_run)
+
+/** Bytes of these bits, which runs and elements leave free. */
+static inline size_t bundle_marks(unsigned nranks)
+{
+    return (nranks + 8 * BUNDLE_HEAD - 1) / (8 * BUNDLE_HEAD) * BUNDLE_HEAD;
+}
 
 #endif

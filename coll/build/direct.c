@@ -5,7 +5,12 @@
 
 static unsigned step_of(const struct direct *x, unsigned distance)
 {
-    return (distance - 1) / x->shape->ports;
+    return x->first_step + (distance - 1) / x->shape->ports;
+}
+
+unsigned direct_steps(const dcoll_shape_t *shape)
+{
+    return (shape->nranks - 1 + shape->ports - 1) / shape->ports;
 }
 
 static unsigned port_of(const struct direct *x, unsigned distance)
@@ -17,7 +22,8 @@ static void change_all(const struct direct *x, grant_change_t *change)
 {
     const unsigned n = x->shape->nranks;
     for (unsigned d = 1; d < n; d++)
-        change(x->s, x->grant, flat_before(n, x->rank, d), port_of(x, d));
+        change(x->s, x->grant, x->args, flat_before(n, x->rank, d),
+               port_of(x, d));
 }
 
 void direct_open(const struct direct *x)

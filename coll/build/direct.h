@@ -15,11 +15,15 @@ struct direct {
     unsigned rank;
     dcoll_schedule_t *s;
     grant_t grant;
+    unsigned first_step; /**< of the messages */
     /** What goes to a rank. */
     void (*put)(const struct direct *direct, unsigned target, unsigned port);
     /** Copies while the first messages are under way; may be NULL. */
     void (*meanwhile)(const struct direct *direct);
 };
+
+/** Steps of an exchange. */
+unsigned direct_steps(const dcoll_shape_t *shape);
 
 void direct_open(const struct direct *direct);
 void direct_exchange(const struct direct *direct);

@@ -80,14 +80,14 @@ static void grant_all(const struct fold *f, grant_change_t *change)
 {
     const unsigned core = begin(f, f->cluster);
     if (f->rank != core) {
-        change(f->s, f->grant, core, f->rank - core - 1);
+        change(f->s, f->grant, f->args, core, f->rank - core - 1);
         return;
     }
     for (unsigned r = core + 1; r < begin(f, f->cluster + 1); r++)
-        change(f->s, f->grant, r, r - core - 1);
+        change(f->s, f->grant, f->args, r, r - core - 1);
     for (unsigned w = 1; w < f->clusters; w *= f->radix)
         for (unsigned e = 1; e < f->radix; e++)
-            change(f->s, f->grant, partner(f, w, f->radix - e), e - 1);
+            change(f->s, f->grant, f->args, partner(f, w, f->radix - e), e - 1);
 }
 
 static void exchange(const struct fold *f)

@@ -103,7 +103,7 @@ void forward_end(struct forward *f)
     f->s->temp_bytes = f->nhops ? f->landing : 0;
     flat_complete(f->s);
     for (unsigned h = 0; h < f->nhops; h++)
-        grant_close(f->s, f->grant, f->hops[h].from, f->hops[h].port);
+        grant_close(f->s, f->grant, f->args, f->hops[h].from, f->hops[h].port);
     free(f->slot);
     free(f->hops);
 }

@@ -2,6 +2,8 @@
 /* Permission for puts. */
 #include "grant.h"
 
+#define BULK_MOST 128u /* starts that one credit is for */
+
 grant_t grant_among_all(const dcoll_args_t *args, dcoll_space_t target)
 {
     if (target == DCOLL_RECV)
@@ -14,9 +16,10 @@ grant_t grant_along_tree(dcoll_space_t target)
     return target == DCOLL_RECV ? GRANT_READY : GRANT_CREDIT;
 }
 
-void grant_open(dcoll_schedule_t *s, grant_t grant, unsigned source,
-                unsigned port)
+void grant_open(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
+                unsigned source, unsigned port)
 {
+    (void)args;
     if (grant == GRANT_READY)
         dcoll_add_notify(s, source, port, DCOLL_READY);
 }
@@ -26,13 +29,24 @@ void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
 {
     if (grant == GRANT_READY)
         dcoll_add_wait(s, target, DCOLL_READY, 0);
-    else if (grant == GRANT_CREDIT)
-        dcoll_add_wait(s, target, DCOLL_CREDIT, args->depth);
+    if (grant != GRANT_CREDIT)
+        return;
+    dcoll_add_wait(s, target, DCOLL_CREDIT, args->depth);
+    grant_in_bulk(s, args);
 }
 
-void grant_close(dcoll_schedule_t *s, grant_t grant, unsigned source,
-                 unsigned port)
+void grant_close(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
+                 unsigned source, unsigned port)
 {
-    if (grant == GRANT_CREDIT)
-        dcoll_add_notify(s, source, port, DCOLL_CREDIT);
+    if (grant != GRANT_CREDIT)
+        return;
+    dcoll_add_notify(s, source, port, DCOLL_CREDIT);
+    grant_in_bulk(s, args);
+}
+
+void grant_in_bulk(dcoll_schedule_t *s, const dcoll_args_t *args)
+{
+    const unsigned half = args->depth / 2;
+    if (half > 1)
+        dcoll_add_every(s, (uint8_t)(half < BULK_MOST ? half : BULK_MOST));
 }

@@ -77,3 +77,22 @@ void masters_take(const struct node *node, unsigned target)
     if (node->args->depth == 1)
         dcoll_add_wait(node->s, target, DCOLL_CREDIT, 0);
 }
+
+void masters_grant_children(const struct node *node, const struct tree *tree)
+{
+    struct tree_edge edge;
+    for (unsigned i = 0; i < tree_slots(tree, node->index); i++)
+        if (tree_child(tree, node->index, i, &edge))
+            masters_grant(node, masters_of(node, edge.child), edge.port);
+}
+
+void masters_await_children(const struct node *node, const struct tree *tree)
+{
+    struct tree_edge edge;
+    for (unsigned i = 0; i < tree_slots(tree, node->index); i++)
+        if (tree_child(tree, node->index, i, &edge)) {
+            node->s->step = (uint16_t)edge.level;
+            dcoll_add_wait(node->s, masters_of(node, edge.child), DCOLL_DATA,
+                           0);
+        }
+}

@@ -10,6 +10,7 @@
 #define DCOLL_MASTERS_H
 
 #include "node.h"
+#include "tree.h"
 
 /* The node's first rank. */
 unsigned masters_of(const struct node *node, unsigned index);
@@ -40,5 +41,9 @@ void masters_leave(const struct node *node);
  * side of that. */
 void masters_grant(const struct node *node, unsigned source, unsigned port);
 void masters_take(const struct node *node, unsigned target);
+
+/* A tree over the nodes: my children may put, and until they have. */
+void masters_grant_children(const struct node *node, const struct tree *tree);
+void masters_await_children(const struct node *node, const struct tree *tree);
 
 #endif

@@ -18,11 +18,12 @@ struct offer_head {
 struct offer {
     uint64_t elements;
     uint64_t at; /**< bytes from the head, or the bundle's, on; with OFFER_PULL
-                      where it is in the rank's memory or, if that can't be
-                      read, in SEND */
+                      where it is in the rank's memory */
 };
 
-#define OFFER_PULL ((uint64_t)1 << 63)
+#define OFFER_PULL  ((uint64_t)1 << 63)
+#define OFFER_KEYED ((uint64_t)1 << 62) /**< a rail can get it, too */
+#define OFFER_FLAGS (OFFER_PULL | OFFER_KEYED)
 
 /** Bytes of a head with so many entries. */
 static inline size_t offer_table(unsigned entries)

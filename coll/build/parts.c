@@ -31,7 +31,7 @@ unsigned parts_flags(const struct node *n, unsigned messages)
     return NODE_ARRIVED + (messages + n->count - 1) / n->count;
 }
 
-void parts_gather(const struct node *n)
+void parts_post(const struct node *n)
 {
     const size_t bytes = n->args->bytes;
     const unsigned local = n->rank - n->first;
@@ -48,6 +48,11 @@ void parts_gather(const struct node *n)
     }
     if (n->count > 1)
         node_signal(n, NODE_POSTED);
+}
+
+void parts_gather(const struct node *n)
+{
+    parts_post(n);
     node_await_all(n, NODE_POSTED, 0);
 }
 

@@ -31,7 +31,8 @@ size_t parts_place_on(const struct node *node, unsigned index,
 /* Flags that a node needs for so many messages. */
 unsigned parts_flags(const struct node *node, unsigned messages);
 
-/* Puts mine together with the others of my node, until all have. */
+/* Puts mine together with the others of my node; and until all have. */
+void parts_post(const struct node *node);
 void parts_gather(const struct node *node);
 /* My blocks to RECV: of my own node, and of the part that has come from the
  * node @p from to @p offset. */

@@ -106,7 +106,7 @@ static void change_children(const struct relay *relay, grant_change_t *change)
     const unsigned slots = tree_slots(&relay->tree, relay->rank);
     for (unsigned i = 0; i < slots; i++)
         if (tree_child(&relay->tree, relay->rank, i, &edge))
-            change(relay->s, grant_of(relay, relay->rank),
+            change(relay->s, grant_of(relay, relay->rank), relay->args,
                    relay_absolute(relay, edge.child), edge.port);
 }
 
@@ -115,7 +115,7 @@ static void change_parent(const struct relay *relay, grant_change_t *change)
     if (relay->rank == 0)
         return;
     const struct tree_edge edge = tree_up(&relay->tree, relay->rank);
-    change(relay->s, grant_of(relay, relay->rank),
+    change(relay->s, grant_of(relay, relay->rank), relay->args,
            relay_absolute(relay, edge.parent), edge.port);
 }
 

@@ -214,7 +214,8 @@ void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,
 static bool same_deal(const dcoll_deal_t *a, const dcoll_deal_t *b)
 {
     return a->fan == b->fan && a->stride == b->stride && a->opens == b->opens &&
-           a->period == b->period && a->divisor == b->divisor;
+           a->period == b->period && a->divisor == b->divisor &&
+           a->most == b->most;
 }
 
 /* Its index is that of the last one. False: out of memory. */
@@ -238,6 +239,12 @@ void dcoll_add_deal(dcoll_schedule_t *s, dcoll_kind_t kind, dcoll_place_t src,
                             .dst = dst,
                             .bytes = room,
                             .deal = s->ndeals - 1});
+}
+
+void dcoll_add_every(dcoll_schedule_t *s, uint8_t every)
+{
+    if (s->nops)
+        s->ops[s->nops - 1].every = every;
 }
 
 void dcoll_add_sized(dcoll_schedule_t *s)

@@ -13,7 +13,6 @@
 #include "masters.h"
 #include "pace.h"
 #include "smp_gather_bcast.h"
-#include "tree.h"
 
 struct gather_bcast {
     struct node node;
@@ -31,27 +30,13 @@ static void put_nodes(const struct node *n, unsigned to, unsigned port,
                   (begin[index + count] - begin[index]) * bytes);
 }
 
-static void grant_children(const struct gather_bcast *m)
-{
-    struct tree_edge edge;
-    for (unsigned i = 0; i < tree_slots(&m->gather, m->node.index); i++)
-        if (tree_child(&m->gather, m->node.index, i, &edge))
-            masters_grant(&m->node, masters_of(&m->node, edge.child),
-                          edge.port);
-}
-
 static void gather(const struct gather_bcast *m)
 {
     const struct node *n = &m->node;
-    struct tree_edge edge;
-    for (unsigned i = 0; i < tree_slots(&m->gather, n->index); i++)
-        if (tree_child(&m->gather, n->index, i, &edge)) {
-            n->s->step = (uint16_t)edge.level;
-            dcoll_add_wait(n->s, masters_of(n, edge.child), DCOLL_DATA, 0);
-        }
+    masters_await_children(n, &m->gather);
     if (n->index == 0)
         return;
-    edge = tree_up(&m->gather, n->index);
+    const struct tree_edge edge = tree_up(&m->gather, n->index);
     n->s->step = (uint16_t)edge.level;
     masters_take(n, masters_of(n, edge.parent));
     put_nodes(n, edge.parent, edge.port, n->index, edge.blocks);
@@ -117,7 +102,7 @@ void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
     }
     masters_enter(&m.node);
     if (master)
-        grant_children(&m);
+        masters_grant_children(&m.node, &m.gather);
     if (master)
         masters_keep_own(&m.node, rank * args->bytes);
     else

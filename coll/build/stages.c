@@ -34,7 +34,8 @@ struct maker {
     dcoll_schedule_t *s;
     struct mesh mesh;
     size_t room[STAGES_MAX]; /* for a message of the stage */
-    size_t send_bytes;       /* of a send buffer */
+    uint64_t most[STAGES_MAX];
+    size_t send_bytes; /* of a send buffer */
     size_t receive[STAGES_MAX];
     unsigned stage, first_step;
     unsigned puts, puts_before[STAGES_MAX + 1]; /* before that stage */
@@ -53,14 +54,14 @@ static const struct exchange *exchange_of(const struct maker *m)
 #define ROOM_MOST (double)((size_t)1 << 46)
 
 static size_t room_for(const struct stage_bound *bound,
-                       const dcoll_traffic_t *traffic)
+                       const dcoll_traffic_t *traffic, unsigned nranks)
 {
     double bytes = bound->elements * (double)traffic->element;
     if (traffic->labelled)
         bytes += bound->runs * (double)BUNDLE_RUN;
     if (bytes > ROOM_MOST)
         return 0;
-    size_t whole = BUNDLE_HEAD + (size_t)bytes;
+    size_t whole = BUNDLE_HEAD + (size_t)bytes + bundle_marks(nranks);
     return (whole + ROOM_UNIT - 1) / ROOM_UNIT * ROOM_UNIT;
 }
 
@@ -82,6 +83,12 @@ static unsigned most(const struct maker *m, const struct exchange *x,
     return most;
 }
 
+static bool in_complete_column(const struct maker *m)
+{
+    return mesh_height(&m->mesh, mesh_column(&m->mesh, m->rank)) ==
+           m->mesh.rows;
+}
+
 /* False: more than there can be. */
 static bool lay_out(struct maker *m)
 {
@@ -90,9 +97,10 @@ static bool lay_out(struct maker *m)
     stages_bounds(m->stages, &m->mesh, m->args->traffic, bound);
     for (unsigned i = 0; i < m->stages->count; i++) {
         const struct exchange *x = m->stages->stage[i].exchange;
-        m->room[i] = room_for(&bound[i], m->args->traffic);
+        m->room[i] = room_for(&bound[i], m->args->traffic, m->mesh.ranks);
         if (!m->room[i])
             return false;
+        m->most[i] = bound[i].most[!in_complete_column(m)];
         m->send_bytes = greater(m->send_bytes, most(m, x, false) * m->room[i]);
         received = most(m, x, true) * m->room[i];
         m->receive[i] = m->form == STAGES_N2 ? bytes : 0;
@@ -133,6 +141,7 @@ static dcoll_kind_t deal_of(const struct maker *m, dcoll_deal_t *deal)
         .opens = !m->dealt,
         .period = exchange_of(m) == &exchange_columns ? fan : mesh->ranks,
         .divisor = dealing == DEALT_BY_ROW ? mesh->columns : 1,
+        .most = m->most[m->stage],
     };
     return dealing == DEALT_EVENLY ? DCOLL_DISTRIBUTE : DCOLL_COLLECT;
 }

@@ -46,9 +46,11 @@ const char *stages_refuse_unsquare(const dcoll_shape_t *shape,
                                    const dcoll_args_t *args);
 
 /** Elements, and runs, of the longest message of a stage, at most, if no rank
- *  sends or receives more than the traffic says. */
+ *  sends or receives more than the traffic says; and elements for one
+ *  destination that a rank of a complete column, or of another, deals. */
 struct stage_bound {
     double elements, runs;
+    uint64_t most[2];
 };
 
 void stages_bounds(const struct stages *stages, const struct mesh *mesh,

@@ -47,6 +47,12 @@ static double for_one(const struct load *h, const dcoll_traffic_t *t)
     return lesser(most, h->share * sent + h->excess);
 }
 
+/* What rounding may have taken away must not be missing. */
+static uint64_t whole(double elements)
+{
+    return (uint64_t)(elements * (1 + 1e-12) + 1e-6);
+}
+
 static double height(const struct view *v)
 {
     return v->mesh->rows - (v->kind == INCOMPLETE ? 1 : 0);
@@ -110,8 +116,8 @@ static struct stage_bound message(const struct view *v, const struct load *h)
     if (v->stage->dealing == DEALT_EVENLY)
         elements = evenly(v, elements);
     elements = ceil(elements);
-    return (struct stage_bound){elements,
-                                lesser(elements, sharing(v) * h->runs)};
+    return (struct stage_bound){.elements = elements,
+                                .runs = lesser(elements, sharing(v) * h->runs)};
 }
 
 /* What a rank holds after it. */
@@ -167,6 +173,7 @@ void stages_bounds(const struct stages *stages, const struct mesh *mesh,
             struct stage_bound longest = message(&v, &h);
             bound[i].elements = greater(bound[i].elements, longest.elements);
             bound[i].runs = greater(bound[i].runs, longest.runs);
+            bound[i].most[kind] = whole(for_one(&h, traffic));
             next[kind] = received(&v, h, longest.elements);
         }
         held[COMPLETE] = next[COMPLETE];

@@ -20,7 +20,7 @@ struct holder {
     struct bundle **bundles;
     unsigned count, capacity;
     uint64_t *counter; /* DISTRIBUTE: by destination */
-    bool pulled;
+    bool *pulled;      /* OFFER: by destination */
 };
 
 struct contents {
@@ -43,7 +43,8 @@ struct contents *contents_make(const dcoll_program_t *program)
                            .holders = calloc(n, sizeof *c->holders)};
     for (unsigned r = 0; c->holders && r < n; r++) {
         c->holders[r].counter = calloc(n, sizeof *c->holders[r].counter);
-        c->failed |= !c->holders[r].counter;
+        c->holders[r].pulled = calloc(n, sizeof *c->holders[r].pulled);
+        c->failed |= !c->holders[r].counter || !c->holders[r].pulled;
     }
     if (c->holders && !c->failed)
         return c;
@@ -61,6 +62,7 @@ void contents_free(struct contents *c)
         }
         free(h->bundles);
         free(h->counter);
+        free(h->pulled);
     }
     if (c)
         free(c->holders);
@@ -214,14 +216,16 @@ static double offer(struct contents *c, unsigned rank, const dcoll_op_t *op)
     const dcoll_traffic_t *t = c->traffic;
     double table = (double)offer_table(c->nranks), used = table;
     double least = least_pulled(c, rank);
-    c->holders[rank].pulled = false;
+    memset(c->holders[rank].pulled, 0, c->nranks * sizeof(bool));
+    if (op->dst.space == DCOLL_TEMP)
+        return 0;
     for (unsigned to = 0; to < c->nranks; to++) {
         double bytes = counted(c, rank, to);
         if (!bytes || (to == rank && t->labelled))
             continue;
         if (t->labelled && same_node(c, rank, to) &&
             (bytes >= least || bytes > (double)op->bytes - used))
-            c->holders[rank].pulled = true;
+            c->holders[rank].pulled[to] = true;
         else
             used += bytes;
     }
@@ -294,7 +298,7 @@ double contents_move(struct contents *c, unsigned rank, const dcoll_op_t *op)
     return c->failed ? DRAIL_ENOMEM : bytes;
 }
 
-bool contents_pulled(const struct contents *c, unsigned rank)
+bool contents_pulled(const struct contents *c, unsigned rank, unsigned to)
 {
-    return c->holders[rank].pulled;
+    return c->holders[rank].pulled[to];
 }

@@ -16,7 +16,8 @@ void contents_free(struct contents *contents);
  * memory; < 0: out of memory. */
 double contents_move(struct contents *contents, unsigned rank,
                      const dcoll_op_t *op);
-/* Has the rank offered something from its SEND? */
-bool contents_pulled(const struct contents *contents, unsigned rank);
+/* Has the rank offered that one something from its SEND? */
+bool contents_pulled(const struct contents *contents, unsigned rank,
+                     unsigned to);
 
 #endif

@@ -12,9 +12,10 @@
 #include "dapl_rail/dapl_rail.h"
 #include "contents.h"
 #include "event_queue.h"
+#include "streams.h"
 #include "coll/schedule.h"
 
-#define NONE UINT32_MAX
+#define NONE STREAM_EMPTY
 
 enum { ASKS, ENDS, NOTIFIES }; /* events of a message */
 
@@ -33,10 +34,6 @@ struct port {
     bool busy;
 };
 
-struct stream {
-    uint32_t next, last; /* message that the next WAIT takes; NONE */
-};
-
 struct rank_state {
     double time;
     unsigned op;
@@ -52,7 +49,7 @@ struct cost {
     struct rank_state *ranks;
     double *flags;
     struct port *out, *in; /* [rank * ports + port] */
-    struct stream *streams;
+    struct streams streams;
     struct message *messages;
     uint32_t nmessages, sent;
     struct event_queue events;
@@ -179,11 +176,18 @@ static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
     return m;
 }
 
+static uint64_t stream_name(const struct cost *c, unsigned to, unsigned from,
+                            dcoll_tag_t tag)
+{
+    return ((uint64_t)to * c->nranks + from) * DCOLL_TAGS + tag;
+}
+
 /* The receiver's WAITs take what is in the stream in this order. */
 static void enqueue(struct cost *c, uint32_t m, dcoll_tag_t tag)
 {
-    size_t pair = (size_t)c->messages[m].to * c->nranks + c->messages[m].from;
-    struct stream *s = &c->streams[pair * DCOLL_TAGS + tag];
+    const struct message *message = &c->messages[m];
+    struct stream *s = streams_begin(
+        &c->streams, stream_name(c, message->to, message->from, tag));
     if (s->next == NONE)
         s->next = m;
     else
@@ -225,11 +229,11 @@ static void until(struct rank_state *r, double time)
 
 static bool wait_message(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
-    size_t pair = (size_t)rank * c->nranks + op->peer;
-    struct stream *s = &c->streams[pair * DCOLL_TAGS + op->tag];
     if (op->lag)
         return true;
-    if (s->next == NONE || c->messages[s->next].arrived < 0)
+    struct stream *s =
+        streams_find(&c->streams, stream_name(c, rank, op->peer, op->tag));
+    if (!s || s->next == NONE || c->messages[s->next].arrived < 0)
         return false;
     until(&c->ranks[rank], c->messages[s->next].arrived);
     s->next = c->messages[s->next].after;
@@ -250,7 +254,8 @@ static void signal_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
 
 static bool await_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
-    if (op->lag || (op->offered && !contents_pulled(c->contents, rank)))
+    if (op->lag ||
+        (op->offered && !contents_pulled(c->contents, rank, op->peer)))
         return true;
     double seen = c->ranks[op->peer].flags[op->flag];
     if (seen < 0)
@@ -263,6 +268,8 @@ static bool await_flag(struct cost *c, unsigned rank, const dcoll_op_t *op)
 /* false: the rank must wait. */
 static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
+    if (dcoll_op_rests(op, 0))
+        return true;
     switch (op->kind) {
     case DCOLL_PUT:
         put(c, rank, op);
@@ -370,24 +377,22 @@ static void count(const dcoll_program_t *program, uint32_t *messages,
 static bool set_up(struct cost *c)
 {
     size_t ports = (size_t)c->nranks * c->ports;
-    size_t streams = (size_t)c->nranks * c->nranks * DCOLL_TAGS, flags = 0;
+    size_t flags = 0;
     count(c->program, &c->nmessages, &flags);
     c->ranks = calloc(c->nranks, sizeof *c->ranks);
     c->runnable = calloc(c->nranks, sizeof *c->runnable);
     c->flags = calloc(flags + 1, sizeof *c->flags);
     c->out = calloc(2 * ports, sizeof *c->out);
-    c->streams = calloc(streams, sizeof *c->streams);
     c->messages = calloc((size_t)c->nmessages + 1, sizeof *c->messages);
     if (c->program->args.traffic)
         c->contents = contents_make(c->program);
-    if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->streams ||
-        !c->messages || !c->contents != !c->program->args.traffic)
+    if (!c->ranks || !c->runnable || !c->flags || !c->out || !c->messages ||
+        !streams_open(&c->streams, c->nmessages) ||
+        !c->contents != !c->program->args.traffic)
         return false;
     c->in = c->out + ports;
     for (size_t i = 0; i < 2 * ports; i++)
         c->out[i].first = NONE;
-    for (size_t i = 0; i < streams; i++)
-        c->streams[i].next = NONE;
     double *next = c->flags;
     for (size_t i = 0; i < flags; i++)
         next[i] = -1;
@@ -414,7 +419,7 @@ double dcoll_cost(const dcoll_program_t *program,
     free(c.runnable);
     free(c.flags);
     free(c.out);
-    free(c.streams);
+    streams_close(&c.streams);
     free(c.messages);
     return time;
 }

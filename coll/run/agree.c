@@ -30,6 +30,12 @@ static int compare_calls(dcoll_request_t *q, const struct opening *all)
                          "rank %u calls %s, but rank %u calls %s", team->rank,
                          ours, r, theirs);
     }
+    return 0;
+}
+
+static int first_error(dcoll_request_t *q, const struct opening *all)
+{
+    dcoll_team_t *team = q->team;
     for (unsigned r = 0; r < team->shape.nranks; r++)
         if (all[r].error)
             return r == team->rank
@@ -60,7 +66,8 @@ static int attach(dcoll_request_t *q, const struct opening *all,
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-static int exchange_targets(dcoll_request_t *q, int failed)
+/* Those of partners are kept. */
+static int exchange_targets(dcoll_request_t *q, int failed, struct target *all)
 {
     dcoll_team_t *team = q->team;
     struct target mine = {
@@ -72,10 +79,12 @@ static int exchange_targets(dcoll_request_t *q, int failed)
         drail_mem_key(q->memory->mem, &mine.memory);
     if (q->mem[DCOLL_NODE])
         drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
-    int rc = drail_job_allgather(team->job, &mine, sizeof mine, q->targets,
+    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
+    for (unsigned i = 0; i < q->partners.count; i++)
+        q->partners.at[i].target = all[q->partners.at[i].rank];
     return failed;
 }
 
@@ -102,9 +111,11 @@ static struct weight heavier(struct weight a, struct weight b)
 }
 
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card, struct opening *all)
+                  const struct segment_card *card, union agree_room *room,
+                  bool *known)
 {
     dcoll_team_t *team = q->team;
+    struct opening *all = &room->opening;
     bool second = false;
     struct opening mine = {
         .call = q->call,
@@ -123,6 +134,10 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
     rc = compare_calls(q, all);
     if (rc)
         return rc;
+    rc = first_error(q, all);
+    *known = rc != 0;
+    if (rc)
+        return rc;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
         second = second || all[r].remote;
         q->weight = heavier(q->weight, all[r].weight);
@@ -130,7 +145,7 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
     if (!second)
         return 0;
     rc = attach(q, all, needs);
-    rc = exchange_targets(q, rc);
+    rc = exchange_targets(q, rc, &room->target);
     if (!rc)
         rc = connect_peers(q);
     segment_close_file(&q->node);

@@ -15,9 +15,17 @@ struct opening {
     struct segment_card node;
 };
 
-/* Collective, after request_prepare(), whose result is `failed`. all: room for
- * what the ranks say. */
+/* What request_agree needs for each rank, that it can't fail before the others
+ * have heard of it. */
+union agree_room {
+    struct opening opening;
+    struct target target;
+};
+
+/* Collective, after request_prepare(), whose result is `failed`. known: one has
+ * failed, and all return that error. */
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card, struct opening *all);
+                  const struct segment_card *card, union agree_room *room,
+                  bool *known);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts of irregular collectives: their counts within the bounds, and what
- * peers are told of them. */
+/* Starts of irregular collectives: their counts within the bounds. */
 #include "coll/run/bounds.h"
 #include "coll/run/buffers.h"
 
@@ -91,24 +90,4 @@ int bounds_renew(dcoll_request_t *q)
     if (!rc)
         rc = request_bind(q, q->elements.send, q->elements.recv);
     return ledger_settle(q->team, rc);
-}
-
-void bounds_start(dcoll_request_t *q)
-{
-    const struct elements *e = &q->elements;
-    uint64_t *came = q->dealing.came;
-    unsigned n = q->team->shape.nranks;
-    if (!q->algorithm->placed)
-        return;
-    for (unsigned i = 0; i < n; i++) {
-        came[i] = e->recv_counts ? e->recv_counts[i] : came[i];
-        if (q->mine)
-            q->mine[i].elements = came[i];
-    }
-    elements_place(q);
-    for (unsigned i = 0; q->mine && i < n; i++) {
-        q->mine[i].begin = came[i];
-        if (q->mem[DCOLL_RECV])
-            drail_mem_key(q->mem[DCOLL_RECV], &q->mine[i].key);
-    }
 }

@@ -31,7 +31,5 @@ int bounds_check(dcoll_team_t *team, const struct elements *e,
 /* Before another start: are the counts right, and within the request's bounds?
  * 0, or an error of this call. */
 int bounds_renew(dcoll_request_t *q);
-/* At a start: what READY is to tell. */
-void bounds_start(dcoll_request_t *q);
 
 #endif

@@ -39,8 +39,6 @@ static int start(dcoll_request_t *q)
     if (q->handles && !d->owed)
         d->owed = d->verdict;
     d->verdict = 0;
-    if (q->args.traffic)
-        bounds_start(q);
     return ledger_settle(q->team, request_begin(q));
 }
 

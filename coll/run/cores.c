@@ -30,15 +30,32 @@ void cores_find(struct cores *mine)
             CPU_SET((size_t)core, &mine->allowed);
 }
 
+static bool share_cores(const struct cores *a, const struct cores *b)
+{
+    cpu_set_t both;
+    CPU_AND(&both, &a->allowed, &b->allowed);
+    return a->host == b->host && CPU_COUNT(&both);
+}
+
+unsigned cores_beside(const struct cores *all, unsigned nranks, unsigned rank,
+                      unsigned *beside)
+{
+    unsigned count = 0;
+    for (unsigned r = 0; r < nranks; r++)
+        if (r != rank && share_cores(&all[r], &all[rank]))
+            beside[count++] = r;
+    return count;
+}
+
 bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
 {
     cpu_set_t both, theirs;
     unsigned ranks = 0, within = 0;
     CPU_ZERO(&theirs);
     for (unsigned r = 0; r < nranks; r++) {
-        CPU_AND(&both, &all[r].allowed, &all[rank].allowed);
-        if (all[r].host != all[rank].host || !CPU_COUNT(&both))
+        if (!share_cores(&all[r], &all[rank]))
             continue;
+        CPU_AND(&both, &all[r].allowed, &all[rank].allowed);
         CPU_OR(&theirs, &theirs, &all[r].allowed);
         ranks++;
         within += CPU_EQUAL(&both, &all[r].allowed) != 0;

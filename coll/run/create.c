@@ -20,20 +20,35 @@ static int finish_started(dcoll_team_t *team)
     return rc;
 }
 
+/* That of credits between nodes leaves half of the transport's queues to other
+ * messages. */
+static unsigned depth_of(const dcoll_team_t *team, const dcoll_args_t *args,
+                         const dcoll_algorithm_t *algorithm)
+{
+    const unsigned queue = drail_config_of(team->rail)->depth;
+    unsigned depth =
+        dcoll_depth(algorithm, &team->shape, args->bytes, args->depth);
+    if (algorithm->ahead == DCOLL_AHEAD_NOTES)
+        while (depth > 2 && depth > queue / 2)
+            depth /= 2;
+    return depth;
+}
+
 int request_create(dcoll_team_t *team, const dcoll_args_t *args,
                    const dcoll_algorithm_t *algorithm, enum owner owner,
                    dcoll_request_t **out)
 {
     struct needs needs = {0};
+    bool known = false;
     struct segment_card card = {0};
     dcoll_request_t *q = calloc(1, sizeof *q);
     /* here already: the others hear of an error when they meet */
-    struct opening *all = calloc(team->shape.nranks, sizeof *all);
-    int rc = q && all
+    union agree_room *room = calloc(team->shape.nranks, sizeof *room);
+    int rc = q && room
                  ? finish_started(team)
                  : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     if (rc) {
-        free(all);
+        free(room);
         free(q);
         return ledger_settle(team, rc);
     }
@@ -44,8 +59,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
         q->traffic = *args->traffic;
         q->args.traffic = &q->traffic;
     }
-    q->args.depth =
-        dcoll_depth(algorithm, &team->shape, args->bytes, args->depth);
+    q->args.depth = depth_of(team, args, algorithm);
     q->algorithm = algorithm;
     q->node = SEGMENT_NONE;
     q->call = call_of(args, algorithm, true);
@@ -57,11 +71,12 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     rc = request_meet(q);
     if (!rc) {
         rc = request_prepare(q, &needs, &card);
-        rc = request_agree(q, rc, &needs, &card, all);
+        rc = request_agree(q, rc, &needs, &card, room, &known);
     }
-    free(all);
+    free(room);
     if (rc) {
-        ledger_settle(team, rc);
+        if (!known)
+            ledger_break(team, rc); /* others may wait for this rank */
         request_destroy(q);
         return rc;
     }
@@ -83,9 +98,8 @@ int request_destroy(dcoll_request_t *q)
     leftovers_release(q->team, q->mem[DCOLL_NODE], &q->node);
     pool_give(&q->team->pool, q->memory);
     dcoll_schedule_free(&q->schedule);
-    free(q->due);
     free(q->reqs);
-    free(q->targets);
+    partners_free(&q->partners);
     free(q->seen);
     free(q->creditors);
     dealing_close(&q->dealing);

@@ -34,13 +34,17 @@ struct elements {
 struct dealing {
     uint32_t *counter; /* by destination: of DISTRIBUTE, less than the period */
     uint32_t *bucket;  /* by counter, or by destination: where it is dealt to */
+    uint64_t *dealt;   /* by destination, since the buckets were opened; while
+                          they are delivered by source: those that came */
     uint64_t *came;    /* by source */
     struct offer *offers; /* by source: EXPECT, what it has for this rank */
-    int verdict; /* of this start: what does not fit is not delivered */
-    int owed;    /* the verdict of an earlier start, which the caller has
-                    not asked for yet */
-    int refused; /* OFFER: the call's own error, which all are told */
-    bool pulled; /* OFFER: peers read something from SEND */
+    int verdict;  /* of this start: what does not fit is not delivered */
+    int owed;     /* the verdict of an earlier start, which the caller has
+                     not asked for yet */
+    int refused;  /* OFFER: the call's own error, which all are told */
+    bool mapped;  /* OFFER: rails map SEND, so that peers read it without the
+                     kernel */
+    bool *pulled; /* by destination: OFFER, it reads something from SEND */
 };
 
 /* Not labelled: elements in send, and whom one of them is for. */
@@ -73,7 +77,8 @@ size_t elements_extent(const struct dcoll_request *q);
 int dealing_open(struct dealing *d, unsigned nranks);
 void dealing_close(struct dealing *d);
 
-/* Bytes of a bundle that is to be moved; 0: it is longer than its room. */
+/* Bytes of a bundle that is to be moved, all of its room if it says there what
+ * is missing; 0: it is longer. */
 size_t bundle_length(const unsigned char *bundle, size_t room);
 
 /* DCOLL_DISTRIBUTE, DCOLL_COLLECT; DCOLL_DELIVER. 0, or an error of the team.

@@ -7,6 +7,7 @@
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
 #include "coll/run/offer.h"
+#include "coll/run/placed.h"
 #include "coll/run/transfers.h"
 
 /* A root in place has its own block where it belongs. */
@@ -27,10 +28,22 @@ static uint64_t *time_of(dcoll_times_t *times, dcoll_kind_t kind)
                                    : &times->distribute_ns;
 }
 
+static int offer(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    return op->dst.space == DCOLL_TEMP ? placed_offer(q, op)
+                                       : offer_elements(q, op);
+}
+
+static int expect(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    return op->src.space == DCOLL_TEMP ? placed_expect(q, op)
+                                       : offer_expect(q, op);
+}
+
 static int perform_local(dcoll_request_t *q, const dcoll_op_t *op)
 {
     return op->kind == DCOLL_DELIVER ? deliver_elements(q, op)
-           : op->kind == DCOLL_OFFER ? offer_elements(q, op)
+           : op->kind == DCOLL_OFFER ? offer(q, op)
            : op->kind == DCOLL_PACK  ? offer_pack(q, op)
                                      : deal_elements(q, op);
 }
@@ -74,7 +87,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     case DCOLL_PACK:
         return perform_timed(q, op);
     case DCOLL_EXPECT:
-        return offer_expect(q, op);
+        return expect(q, op);
     case DCOLL_PICK:
         return offer_pick(q, op);
     }
@@ -97,7 +110,8 @@ int request_advance(dcoll_request_t *q)
     unsigned pc = q->pc, nops = q->schedule.nops;
     const dcoll_op_t *op = q->schedule.ops + pc;
     int rc = 0;
-    while (pc < nops && !(rc = perform(q, op))) {
+    while (pc < nops &&
+           (dcoll_op_rests(op, q->start) || !(rc = perform(q, op)))) {
         pc++;
         op++;
     }

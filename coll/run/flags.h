@@ -24,16 +24,31 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                      : &q->words[index];
 }
 
+/* May somebody sleep? Without a fence: a sleeper that is missed wakes up a
+ * slice later, or with the next start's signal. One for many starts is in order
+ * with the sleeper's count and look at the flag: it misses none. */
+static inline bool set_flag(_Atomic uint32_t *flag, uint32_t value,
+                            const struct node_header *header, bool seldom)
+{
+    if (seldom) {
+        atomic_store(flag, value);
+        return atomic_load(&header->sleepers);
+    }
+    atomic_store_explicit(flag, value, memory_order_release);
+    return atomic_load_explicit(&header->sleepers, memory_order_relaxed);
+}
+
 static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
 {
+    const struct drail_platform *p = q->team->platform;
     struct line *line = line_of(q, q->team->rank, op);
+    uint32_t value = (uint32_t)q->start + 1;
     if (op->bytes)
         memcpy(line->payload, address(q, op->src), op->bytes);
-    atomic_store_explicit(&line->value, (uint32_t)q->start + 1,
-                          memory_order_release);
-    /* without a fence: a sleeper that is missed wakes up a slice later */
-    if (atomic_load_explicit(&q->header->sleepers, memory_order_relaxed))
-        q->team->platform->wake(q->team->platform, &line->value, true);
+    if (p->set)
+        p->set(p, &line->value, value);
+    else if (set_flag(&line->value, value, q->header, op->every))
+        p->wake(p, &line->value, true);
 }
 
 /* Is a flag of this value set for that start, or a later one? Values wrap. */
@@ -58,16 +73,19 @@ static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
         memcpy(address(q, op->dst), line->payload, op->bytes);
         return 0;
     }
-    if (q->start < op->lag || (op->offered && !q->dealing.pulled))
+    if (q->start < op->lag || (op->offered && !q->dealing.pulled[op->peer]))
         return 0;
     /* who is behind needs no look at the flag: it costs a cache miss */
     uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];
-    uint64_t start = q->start - op->lag;
+    uint64_t start = dcoll_op_awaited(op, q->start);
     if (!is_set(*seen, start))
         *seen = atomic_load_explicit(&line->value, memory_order_acquire);
     return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
 }
 
+/* Is who makes us wait for this flag on another core? All who share ours have
+ * set it, too. */
+bool flag_elsewhere(dcoll_request_t *q, const dcoll_op_t *op);
 /* Until the flag that op awaits is set, or the clock shows this. */
 void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, uint64_t until_ns);
 

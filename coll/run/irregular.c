@@ -14,8 +14,8 @@ struct wish {
     struct elements elements;
     dcoll_traffic_t traffic; /* as the user has bounded it */
     const char *algorithm;
-    int refused;      /* the call's own error, which all are told */
-    uint64_t *column; /* what is to come, by rank, if ranks agreed; owned */
+    int refused; /* the call's own error, which all are told */
+    bool agreed; /* on the traffic */
 };
 
 static struct wish wish_counted(const dcoll_alltoallv_t *c)
@@ -134,13 +134,11 @@ static int combine(dcoll_team_t *team, const struct told *all, int mine,
     return 0;
 }
 
-/* row and all: scratch; w->column is filled in. Nobody's error is the end of
- * the team. */
+/* row, column and all: scratch. Nobody's error is the end of the team. */
 static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
-                    struct told *all)
+                    uint64_t *column, struct told *all)
 {
     unsigned n = team->shape.nranks;
-    uint64_t *column = w->column;
     struct demand d;
     int mine = elements_check(team, &w->elements, w->traffic.labelled, &d, row);
     for (unsigned i = 0; mine && i < n; i++)
@@ -164,12 +162,11 @@ static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
 static int agree(dcoll_team_t *team, struct wish *w)
 {
     unsigned n = team->shape.nranks;
-    uint64_t *row = calloc(n, sizeof *row);
+    uint64_t *row = calloc(2 * n, sizeof *row);
     struct told *all = calloc(n, sizeof *all);
-    w->column = calloc(n, sizeof *w->column);
     /* the others would wait for this rank in vain */
-    int rc = row && all && w->column
-                 ? tell_all(team, w, row, all)
+    int rc = row && all
+                 ? tell_all(team, w, row, row + n, all)
                  : ledger_settle(team, team_fail(team, DRAIL_ENOMEM,
                                                  "no memory for counts"));
     free(row);
@@ -187,7 +184,7 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
                            .depth = team->cfg.depth,
                            .traffic = &w->traffic};
     if (!name || !strcmp(name, "auto")) {
-        *out = irregular_select(&team->shape, args, w->column);
+        *out = irregular_select(&team->shape, args, team->spread, w->agreed);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
@@ -196,8 +193,6 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
         return team_fail(team, DRAIL_EINVAL, "alltoallv: no algorithm '%s'",
                          name);
     const char *why = a->refuses(&team->shape, args);
-    if (!why && a->placed && !w->column && !w->elements.recv_counts)
-        why = "it needs recv_counts, or no bounds";
     return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
 }
 
@@ -209,7 +204,7 @@ static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
     const char *name = w->algorithm;
     const dcoll_algorithm_t *a =
         !name || !strcmp(name, "auto")
-            ? irregular_select(&team->shape, &args, false)
+            ? irregular_select(&team->shape, &args, team->spread, false)
             : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
     return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
 }
@@ -252,7 +247,8 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
         w->traffic.element = 1; /* one request serves elements of any size */
         return choose(team, w, args, algorithm);
     }
-    rc = t->max_pair ? check_bounded(team, w, may_agree) : agree(team, w);
+    w->agreed = !t->max_pair;
+    rc = w->agreed ? agree(team, w) : check_bounded(team, w, may_agree);
     return rc ? rc : choose(team, w, args, algorithm);
 }
 
@@ -260,9 +256,6 @@ static int bind(dcoll_request_t *q, const struct wish *w)
 {
     q->elements = w->elements;
     q->dealing.refused = w->refused;
-    if (w->column)
-        memcpy(q->dealing.came, w->column,
-               q->team->shape.nranks * sizeof *w->column);
     return ledger_settle(q->team,
                          request_bind(q, w->elements.send, w->elements.recv));
 }
@@ -284,7 +277,6 @@ static int run(dcoll_team_t *team, struct wish w)
         int left = request_unbind(q);
         rc = rc ? rc : ledger_settle(team, left);
     }
-    free(w.column);
     return rc;
 }
 
@@ -298,7 +290,6 @@ static int begin(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
         rc = request_for_begin(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, &w);
-    free(w.column);
     return rc ? rc : request_launch(q, out);
 }
 

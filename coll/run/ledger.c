@@ -40,6 +40,13 @@ static uint64_t calls_of(const struct ledger *ledger)
     return atomic_load_explicit(&ledger->calls, memory_order_acquire);
 }
 
+/* Two that prepare will meet, and compare all ranks' calls then: who gave up
+ * before that would leave the others there. */
+static bool agree(const struct call *ours, const struct call *theirs)
+{
+    return call_same(ours, theirs) || ours->what & theirs->what & CALL_PREPARES;
+}
+
 /* The first call that both have made and still know, and that differs. */
 static bool differ(const struct ledger *mine, const struct ledger *other,
                    uint64_t *at)
@@ -49,7 +56,7 @@ static bool differ(const struct ledger *mine, const struct ledger *other,
     /* half the ring, as the other may go on while we read */
     *at = most > LEDGER / 2 ? most - LEDGER / 2 : 0;
     for (; *at < common; ++*at)
-        if (!call_same(&mine->ring[*at % LEDGER], &other->ring[*at % LEDGER]))
+        if (!agree(&mine->ring[*at % LEDGER], &other->ring[*at % LEDGER]))
             return true;
     return false;
 }
@@ -172,6 +179,36 @@ int ledger_check(dcoll_team_t *team, unsigned peer)
                                              : check_remote(team, peer);
 }
 
+/* NULL: it could not be had. */
+static const struct ledger *looked_at(dcoll_team_t *team, unsigned peer)
+{
+    const struct look *look = &team->look;
+    if (peer - team->first < team->locals)
+        return ledger_of(team, peer);
+    return team->connected[peer] && look->peer == peer && !look->under_way
+               ? look->copy
+               : NULL;
+}
+
+static uint64_t at_most_mine(const dcoll_team_t *team, uint64_t calls)
+{
+    uint64_t mine = calls_of(team->ledger);
+    return calls < mine ? calls : mine;
+}
+
+uint64_t ledger_common(dcoll_team_t *team, unsigned peer)
+{
+    const struct ledger *other = looked_at(team, peer);
+    return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
+}
+
+void ledger_waits_for(dcoll_team_t *team, unsigned peer)
+{
+    const struct ledger *other = looked_at(team, peer);
+    if (other)
+        ledger_reach(team->ledger, at_most_mine(team, ledger_reached(other)));
+}
+
 void ledger_look_no_more(dcoll_team_t *team)
 {
     struct look *look = &team->look;
@@ -189,12 +226,8 @@ bool ledger_has_come(dcoll_team_t *team, unsigned peer)
 
 int ledger_joins(dcoll_team_t *team, unsigned peer)
 {
-    const struct ledger *mine = team->ledger;
     const struct ledger *other = ledger_of(team, peer);
     uint64_t at;
-    if (!differ(mine, other, &at) ||
-        (at == calls_of(mine) - 1 &&
-         other->ring[at % LEDGER].what & CALL_PREPARES))
-        return 0;
-    return fail_differ(team, peer, other, at);
+    return differ(team->ledger, other, &at) ? fail_differ(team, peer, other, at)
+                                            : 0;
 }

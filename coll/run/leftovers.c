@@ -12,6 +12,9 @@ struct leftover {
 int leftovers_release(dcoll_team_t *team, drail_mem_t *mem,
                       struct segment *segment)
 {
+    const struct drail_platform *p = team->platform;
+    if (segment && p->settle)
+        p->settle(p);
     int rc = mem ? drail_mem_release(mem) : 0;
     if (!rc) {
         if (segment)

@@ -9,18 +9,22 @@
  */
 #include "coll/run/meet.h"
 #include "coll/run/notes.h"
+#include "dapl_rail/platform/deadline.h"
 #include "dapl_rail/platform/spin.h"
 
 #define MS             1000000ull
 #define SPIN_NS        (2 * MS)
 #define NAP_LEAST_NS   50000u
 #define NAP_MOST_NS    MS
+#define AWAIT_MS       1
 #define CHECK_AFTER_NS (50 * MS) /* looks at the others' ledgers */
 
 struct meeting {
     dcoll_request_t *q;
-    uint64_t begin_ns, looked_ns;
-    unsigned next; /* rank that is looked at next */
+    struct deadline deadline;
+    uint64_t looked_ns;
+    unsigned next;  /* rank that is looked at next */
+    uint64_t least; /* calls of those that have been */
     struct spin spin;
 };
 
@@ -39,6 +43,24 @@ int meet_connect(dcoll_team_t *team)
     return rc;
 }
 
+static void all_of_its_time(struct meeting *m, uint64_t now)
+{
+    uint64_t timeout = (uint64_t)m->q->team->timeout_ms * MS;
+    m->deadline = deadline_after(now, timeout);
+}
+
+/* All have been looked at. Who was far behind and gets on will come. */
+static void look_ends(struct meeting *m, uint64_t now)
+{
+    struct ledger *mine = m->q->team->ledger;
+    if (m->least > ledger_reached(mine))
+        all_of_its_time(m, now);
+    ledger_reach(mine, m->least);
+    m->next = 0;
+    m->least = UINT64_MAX;
+    m->looked_ns = now;
+}
+
 /* Who differs or has given up does not come, nor does who waits for him. */
 static int look_around(struct meeting *m, uint64_t now)
 {
@@ -49,30 +71,44 @@ static int look_around(struct meeting *m, uint64_t now)
         int rc = m->next == team->rank ? 0 : ledger_check(team, m->next);
         if (rc)
             return rc == DRAIL_EAGAIN ? 0 : rc;
+        uint64_t calls = ledger_common(team, m->next);
+        if (calls < m->least)
+            m->least = calls;
     }
-    m->next = 0;
-    m->looked_ns = now;
+    look_ends(m, now);
     return 0;
 }
 
-/* Between two looks whether the peer has come. */
-static int linger(struct meeting *m, unsigned peer)
+/* Between two looks whether the peer has come; the wait is the caller's. */
+static int look_on(struct meeting *m, unsigned peer)
 {
     dcoll_team_t *team = m->q->team;
-    uint64_t now = platform_now(team->platform), waited = now - m->begin_ns;
+    uint64_t now = platform_now(team->platform);
+    deadline_turn(&m->deadline, now);
+    uint64_t left = deadline_left(&m->deadline);
     int rc = team_progress(team);
     if (!rc)
         rc = look_around(m, now);
     if (rc)
         return rc;
-    if (waited >= (uint64_t)team->timeout_ms * MS)
+    if (!left)
         return team_fail(team, DRAIL_ETIMEOUT,
                          "rank %u has not come to prepare a call within %d ms",
                          peer, team->timeout_ms);
-    if (!spin_more(&m->spin))
-        platform_sleep(team->platform,
-                       spin_slice_ns(waited, NAP_LEAST_NS, NAP_MOST_NS));
     return 0;
+}
+
+/* The same, and waits a moment. */
+static int linger(struct meeting *m, unsigned peer)
+{
+    const dcoll_team_t *team = m->q->team;
+    uint64_t timeout = (uint64_t)team->timeout_ms * MS;
+    int rc = look_on(m, peer);
+    if (!rc && !spin_more(&m->spin))
+        platform_sleep(team->platform,
+                       spin_slice_ns(timeout - deadline_left(&m->deadline),
+                                     NAP_LEAST_NS, NAP_MOST_NS));
+    return rc;
 }
 
 static int meet_node(struct meeting *m)
@@ -100,11 +136,14 @@ static int tell(struct meeting *m, unsigned peer)
     return rc;
 }
 
-/* Takes what comes from him; an error when he has died, and nothing will. */
+/* Takes what comes from him; an error when he has died, and nothing will.
+ * Sleeps until then, but for looks at the others now and then. */
 static int await(struct meeting *m, unsigned peer)
 {
-    int rc = notes_take(m->q->team, peer, 0);
-    return rc == DRAIL_EAGAIN ? linger(m, peer) : rc;
+    int rc = look_on(m, peer);
+    if (!rc && m->q->team->met[peer] != m->q->id + 1)
+        rc = notes_take(m->q->team, peer, AWAIT_MS);
+    return rc == DRAIL_EAGAIN || rc == DRAIL_ETIMEOUT ? 0 : rc;
 }
 
 static int meet_all(struct meeting *m)
@@ -125,7 +164,8 @@ int request_meet(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     uint64_t now = platform_now(team->platform);
-    struct meeting m = {.q = q, .begin_ns = now, .looked_ns = now};
+    struct meeting m = {.q = q, .looked_ns = now, .least = UINT64_MAX};
+    all_of_its_time(&m, now);
     spin_init(&m.spin, team->platform, team->crowded ? 0 : SPIN_YIELD_NS,
               SPIN_NS);
     spin_begin(&m.spin);

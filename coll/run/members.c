@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the ranks of a new team tell each other of themselves. */
+#include <string.h>
+
 #include <stdio.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "coll/run/members.h"
@@ -30,7 +33,7 @@ static int exchange_members(dcoll_team_t *team)
      * than a microsecond to prepare a request. */
     struct member mine = {
         .pid = getpid(),
-        .self = (uintptr_t)team,
+        .self = (uintptr_t)&team->word,
         .first_id =
             (uint32_t)(platform_now(team->platform) / 1000u % REQUEST_IDS),
         .keep_bytes = team->cfg.keep_bytes,
@@ -39,7 +42,10 @@ static int exchange_members(dcoll_team_t *team)
     void *copy = NULL;
     size_t bytes = team->locals * sizeof(struct ledger);
     int rc = 0;
-    if (team->rank == team->first)
+    if (getrandom(&team->word, sizeof team->word, 0) != sizeof team->word)
+        rc = DRAIL_EJOB;
+    mine.word = team->word;
+    if (!rc && team->rank == team->first)
         rc = segment_create(&team->ledgers, bytes, &mine.segment);
     /* also after a failure: the others wait for us */
     int failed = rc;
@@ -103,8 +109,19 @@ static int exchange_cores(dcoll_team_t *team, struct cores *all)
     if (rc)
         return rc;
     team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
+    team->nbeside =
+        cores_beside(all, team->shape.nranks, team->rank, team->beside);
     team->spread = cores_elsewhere(all, team->shape.nranks, team->rank);
     return 0;
+}
+
+/* A link model would take its time for what no link carries. */
+static bool rails_map(const drail_t *rail)
+{
+    for (unsigned r = 0; r < drail_nrails(rail); r++)
+        if (strcmp(drail_rail_at(rail, r)->fabric, "shm"))
+            return false;
+    return true;
 }
 
 /* Who may not read is told nothing that he would have to. */
@@ -113,6 +130,7 @@ static int exchange_reach(dcoll_team_t *team, bool *all)
     bool mine = reach_permitted(team);
     int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
                                  team->timeout_ms);
+    team->maps = rails_map(team->rail);
     team->readable = !rc;
     for (unsigned r = team->first; r < team->first + team->locals; r++)
         team->readable = team->readable && all[r];

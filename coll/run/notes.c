@@ -20,6 +20,7 @@ int notes_meet(dcoll_request_t *q, unsigned peer)
 static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 {
     dcoll_request_t *q;
+    struct partner *partner;
     uint32_t of = id / NOTE_KINDS, tag = id % NOTE_KINDS;
     if (tag == MEET) {
         /* at most one: the next meeting is after this one's */
@@ -29,8 +30,8 @@ static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
     /* none: a credit for a request that needs it no more, or of a team that is
      * gone, whose number one has that is being prepared */
     LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
-    if (q->id == of && q->due)
-        q->due[tag * team->shape.nranks + peer]++;
+    if (q->id == of && (partner = partner_of(&q->partners, peer)))
+        partner->due[tag]++;
 }
 
 /* Takes what has come from a peer, waiting for at most so long. */
@@ -47,7 +48,7 @@ int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
 
 int notes_await(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
+    int32_t *due = &partner_of(&q->partners, op->peer)->due[op->tag];
     while (*due <= 0) {
         int rc = notes_take(q->team, op->peer, 0);
         if (rc)
@@ -57,21 +58,23 @@ int notes_await(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
-/* Takes all that has come from a peer. */
+/* Takes all that has come from a peer; makes no progress. */
 static int take_all(dcoll_team_t *team, unsigned peer)
 {
+    uint32_t id;
     int rc;
-    while (!(rc = notes_take(team, peer, 0)))
-        ;
-    return rc == DRAIL_EAGAIN ? 0 : rc;
+    while (!(rc = drail_notify_test(team->rail, peer, &id)))
+        deliver(team, peer, id);
+    return rc == DRAIL_EAGAIN ? 0 : team_rail_fail(team, rc);
 }
 
 int team_progress(dcoll_team_t *team)
 {
-    for (unsigned peer = 0; peer < team->shape.nranks; peer++)
-        /* that he has left is no matter here: who waits for him finds out */
-        if (team->connected[peer] && take_all(team, peer) == DRAIL_EINTR)
-            return DRAIL_EINTR;
+    /* that a rail is broken or a peer has left is no matter here: who waits for
+     * what does not come finds out */
+    drail_progress(team->rail);
+    for (unsigned i = 0; i < team->npeers; i++)
+        take_all(team, team->peers[i]);
     return drail_job_interrupted(team->job)
                ? team_fail(team, DRAIL_EINTR, "interrupted")
                : 0;
@@ -82,6 +85,7 @@ int team_progress(dcoll_team_t *team)
 int notes_take_credits(dcoll_request_t *q)
 {
     int rc = 0;
+    drail_progress(q->team->rail);
     for (unsigned i = 0; !rc && i < q->ncreditors; i++)
         rc = take_all(q->team, q->creditors[i]);
     return rc;

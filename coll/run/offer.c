@@ -19,8 +19,11 @@ static bool on_my_node(const dcoll_team_t *team, unsigned rank)
 
 /* ------------------------------------------------------------ offering --- */
 
+/* Rails that map memory copy without the kernel, which pays earlier. */
+#define MAPPED_PART 3
+
 /* From how many bytes on parts are to be read from SEND. */
-static size_t least_pulled(const dcoll_request_t *q)
+static size_t least_pulled(const dcoll_request_t *q, bool mapped)
 {
     const struct elements *e = &q->elements;
     unsigned first = q->team->first, me = q->team->rank;
@@ -28,7 +31,9 @@ static size_t least_pulled(const dcoll_request_t *q)
     for (unsigned to = first; to < first + q->team->locals; to++)
         if (to != me && e->send_counts[to] > largest)
             largest = e->send_counts[to];
-    return offer_least_pulled(q->traffic.pulled, largest * e->element);
+    size_t pulled = q->traffic.pulled;
+    return offer_least_pulled(mapped ? pulled / MAPPED_PART : pulled,
+                              largest * e->element);
 }
 
 static size_t begin_of(const struct elements *e, unsigned to, size_t next)
@@ -40,11 +45,13 @@ static size_t begin_of(const struct elements *e, unsigned to, size_t next)
 typedef void see_part(dcoll_request_t *q, unsigned to, size_t at, size_t bytes,
                       bool pulled, size_t used, void *arg);
 
-static void each_part(dcoll_request_t *q, size_t room, see_part *see, void *arg)
+static void each_part(dcoll_request_t *q, size_t room, bool mapped,
+                      see_part *see, void *arg)
 {
     const struct elements *e = &q->elements;
     unsigned n = q->team->shape.nranks, me = q->team->rank;
-    size_t next = 0, used = offer_table(n), least = least_pulled(q);
+    size_t next = 0, used = offer_table(n);
+    size_t least = least_pulled(q, mapped);
     for (unsigned to = 0; to < n; to++) {
         size_t at = begin_of(e, to, next);
         size_t bytes = e->send_counts[to] * e->element;
@@ -77,12 +84,12 @@ static const dcoll_op_t *offering(const dcoll_request_t *q)
     return NULL;
 }
 
-size_t offer_extent(const dcoll_request_t *q)
+size_t offer_extent(const dcoll_request_t *q, bool mapped)
 {
     size_t end = 0;
     const dcoll_op_t *op = offering(q);
-    if (op && q->traffic.labelled && !q->dealing.refused && !q->team->readable)
-        each_part((dcoll_request_t *)q, op->bytes, see_end, &end);
+    if (op && q->traffic.labelled && !q->dealing.refused)
+        each_part((dcoll_request_t *)q, op->bytes, mapped, see_end, &end);
     return end;
 }
 
@@ -91,12 +98,13 @@ static void write_part(dcoll_request_t *q, unsigned to, size_t at, size_t bytes,
 {
     unsigned char *table = arg;
     const unsigned char *send = q->elements.send;
-    uint64_t begin = q->team->readable ? (uintptr_t)send + at : at;
-    entries(table)[to] = (struct offer){q->elements.send_counts[to],
-                                        pulled ? OFFER_PULL | begin : used};
-    q->dealing.pulled |= pulled;
+    uint64_t flags = OFFER_PULL | (q->mem[DCOLL_SEND] ? OFFER_KEYED : 0);
+    entries(table)[to] =
+        (struct offer){q->elements.send_counts[to],
+                       pulled ? flags | ((uintptr_t)send + at) : used};
+    q->dealing.pulled[to] = pulled;
     if (!pulled && bytes)
-        memcpy(table + used, send + at, bytes);
+        platform_copy(q->team->platform, table + used, send + at, bytes);
 }
 
 /* Without counts: all elements go to NODE, in the order of destinations. */
@@ -128,11 +136,12 @@ int offer_elements(dcoll_request_t *q, const dcoll_op_t *op)
     unsigned char *table = address(q, op->dst);
     *(struct offer_head *)table =
         (struct offer_head){q->dealing.refused, q->elements.element};
-    q->dealing.pulled = false;
+    memset(q->dealing.pulled, 0,
+           q->team->shape.nranks * sizeof *q->dealing.pulled);
     if (q->dealing.refused)
         return 0;
     if (q->traffic.labelled)
-        each_part(q, op->bytes, write_part, table);
+        each_part(q, op->bytes, q->dealing.mapped, write_part, table);
     else
         write_unlabelled(q, table);
     return 0;
@@ -146,9 +155,8 @@ static int error_of(const struct offer_head *head)
     return head->error == DRAIL_ENOMEM ? DRAIL_ENOMEM : DRAIL_EINVAL;
 }
 
-/* Has the rank something to offer, of the same elements? */
-static int check_head(const dcoll_request_t *q, unsigned from,
-                      const struct offer_head *head)
+int offer_check_head(const dcoll_request_t *q, unsigned from,
+                     const struct offer_head *head)
 {
     if (head->error)
         return team_fail(q->team, error_of(head), "alltoallv: rank %u: %s",
@@ -183,7 +191,7 @@ static int expect_from(dcoll_request_t *q, unsigned from,
     struct offer *offer = &q->dealing.offers[from];
     struct offer_head read;
     memcpy(&read, head, sizeof read);
-    int rc = check_head(q, from, &read);
+    int rc = offer_check_head(q, from, &read);
     if (rc)
         return rc;
     memcpy(offer, entry, sizeof *offer);
@@ -257,8 +265,13 @@ int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* -------------------------------------------------------------- picking --- */
 
-/* Where the kernel does not let ranks read each other's memory: over a rail,
- * which may map it. */
+/* Over a rail, into what is registered there, or was allocated for that. */
+static bool may_get(const dcoll_request_t *q, const struct offer *offer)
+{
+    return !q->team->readable ||
+           (offer->at & OFFER_KEYED && q->mem[DCOLL_RECV]);
+}
+
 static int get(dcoll_request_t *q, const dcoll_op_t *op, uint64_t from,
                unsigned char *to, size_t bytes)
 {
@@ -287,13 +300,13 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
     if (!bytes)
         return 0; /* its place may be anywhere */
     unsigned char *to = e->recv + q->dealing.came[op->peer] * e->element;
-    uint64_t at = offer->at & ~OFFER_PULL;
+    uint64_t at = offer->at & ~OFFER_FLAGS;
     if (own)
         p->copy(p, to, e->send + elements_begin(e, op->peer), bytes);
     else if (offer->at == at)
         p->copy(p, to, address(q, op->src) + at, bytes);
     else
-        return q->team->readable ? reach_read(q->team, op->peer, at, to, bytes)
-                                 : get(q, op, at, to, bytes);
+        return may_get(q, offer) ? get(q, op, at, to, bytes)
+                                 : reach_read(q->team, op->peer, at, to, bytes);
     return 0;
 }

@@ -5,9 +5,14 @@
 
 #include "coll/run/request.h"
 
-/* Bytes from the begin of SEND to the end of what peers may read there: 0 if
- * all of it goes to NODE. */
-size_t offer_extent(const dcoll_request_t *q);
+/* Bytes from the begin of SEND, which rails map or not, to the end of what
+ * peers may read there: 0 if all of it goes to NODE. */
+size_t offer_extent(const dcoll_request_t *q, bool mapped);
+
+/* Does the rank that has written the head have something to offer, of the same
+ * elements? 0, or an error of this start. */
+int offer_check_head(const dcoll_request_t *q, unsigned from,
+                     const struct offer_head *head);
 
 /* Are the elements that another rank has, or is to have, in so much room of
  * NODE; or, on this node, in SEND? */

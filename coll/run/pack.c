@@ -10,7 +10,6 @@ struct packing {
     unsigned char *bundle;
     size_t room, at; /* at: where the next elements go */
     unsigned first, receivers;
-    uint64_t elements;
 };
 
 static int pack_part(struct packing *p, const unsigned char *table, size_t room,
@@ -25,11 +24,11 @@ static int pack_part(struct packing *p, const unsigned char *table, size_t room,
                          "not in it",
                          p->q->algorithm->name, to,
                          (unsigned long long)offer.elements);
-    memcpy(p->bundle + p->at, table + offer.at, bytes);
+    platform_copy(p->q->team->platform, p->bundle + p->at, table + offer.at,
+                  bytes);
     offer.at = p->at;
     memcpy(entry, &offer, sizeof offer);
     p->at += bytes;
-    p->elements += offer.elements;
     return 0;
 }
 
@@ -68,6 +67,6 @@ int offer_pack(dcoll_request_t *q, const dcoll_op_t *op)
     p.at = offer_section(deal->fan, p.receivers);
     for (unsigned i = 0; !rc && i < deal->fan; i++, table += deal->stride)
         rc = pack_table(&p, table, deal->stride, i);
-    *(struct bundle_head *)p.bundle = (struct bundle_head){p.at, p.elements};
+    *(struct bundle_head *)p.bundle = (struct bundle_head){p.at, 0};
     return rc;
 }

@@ -27,7 +27,7 @@ static struct needs find_needs(dcoll_request_t *q)
         if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET) {
             bool put = op->kind == DCOLL_PUT;
             n.transfers++;
-            if (op->bytes)
+            if (op->bytes || op->sized)
                 need_space(q, &n, put ? op->src.space : op->dst.space);
         }
         if (op->kind == DCOLL_PICK) {
@@ -47,18 +47,18 @@ static struct needs find_needs(dcoll_request_t *q)
     return n;
 }
 
-/* Notifications with a lag are due that many starts later: so many are as if
- * they had come. */
+/* Notifications with a lag are due that many starts later: those for so many
+ * starts are as if they had come. */
 static void precredit(dcoll_request_t *q)
 {
     for (unsigned i = 0; i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
         if (op->kind != DCOLL_WAIT || !op->lag)
             continue;
-        int32_t *due = &q->due[op->tag * q->team->shape.nranks + op->peer];
-        if (!*due)
+        int32_t *due = &partner_of(&q->partners, op->peer)->due[op->tag];
+        if (!*due && !op->every) /* those for many starts are few */
             q->creditors[q->ncreditors++] = op->peer;
-        *due += (int32_t)op->lag;
+        *due += (int32_t)(op->every ? op->lag / op->every : op->lag);
     }
 }
 
@@ -124,17 +124,16 @@ static int take_memory(dcoll_request_t *q, const struct needs *needs)
 
 static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
 {
-    size_t n = q->team->shape.nranks;
     bool registered = needs->node && needs->remote;
     return (struct weight){
-        .bytes = sizeof *q + q->schedule.capacity * sizeof *q->schedule.ops +
-                 needs->transfers * sizeof *q->reqs +
-                 n * (sizeof *q->targets +
-                      DCOLL_TAGS * (sizeof *q->due + sizeof *q->creditors)) +
-                 (flags_count(q) + 1) * sizeof *q->seen +
-                 q->args.depth * q->stride[DCOLL_TEMP] +
-                 windows_bytes(q, needs) +
-                 (request_has_node(q) ? request_node_bytes(q) : 0),
+        .bytes =
+            sizeof *q + q->schedule.capacity * sizeof *q->schedule.ops +
+            needs->transfers * sizeof *q->reqs +
+            q->partners.count *
+                (sizeof *q->partners.at + DCOLL_TAGS * sizeof *q->creditors) +
+            (flags_count(q) + 1) * sizeof *q->seen +
+            q->args.depth * q->stride[DCOLL_TEMP] + windows_bytes(q, needs) +
+            (request_has_node(q) ? request_node_bytes(q) : 0),
         .files = registered ? drail_nrails(q->team->rail) : 0,
     };
 }
@@ -160,13 +159,13 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
     *needs = find_needs(q);
     q->stride[DCOLL_TEMP] = round_up(q->schedule.temp_bytes, CACHE_LINE);
     q->stride[DCOLL_NODE] = round_up(q->schedule.node_bytes, CACHE_LINE);
-    q->due = calloc((size_t)DCOLL_TAGS * n, sizeof *q->due);
+    int found = partners_find(&q->partners, &q->schedule, n, team->rank);
     q->reqs = calloc(needs->transfers + 1, sizeof *q->reqs);
-    q->targets = calloc(n, sizeof *q->targets);
-    q->creditors = calloc((size_t)DCOLL_TAGS * n, sizeof *q->creditors);
+    q->creditors = calloc((size_t)DCOLL_TAGS * q->partners.count + 1,
+                          sizeof *q->creditors);
     q->seen = calloc(flags_count(q) + 1, sizeof *q->seen);
     int rc = q->args.traffic ? dealing_open(&q->dealing, n) : 0;
-    if (rc || !q->due || !q->reqs || !q->targets || !q->seen || !q->creditors)
+    if (rc || found || !q->reqs || !q->seen || !q->creditors)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
     precredit(q);
     q->weight = weigh(q, needs);

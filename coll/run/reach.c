@@ -15,12 +15,17 @@ static size_t read_some(pid_t pid, uint64_t from, void *to, size_t bytes)
     return n > 0 ? (size_t)n : 0;
 }
 
+static bool can_read(const struct member *m)
+{
+    uint64_t there;
+    return read_some(m->pid, m->self, &there, sizeof there) == sizeof there &&
+           there == m->word;
+}
+
 bool reach_permitted(const dcoll_team_t *team)
 {
-    char there;
     for (unsigned r = team->first; r < team->first + team->locals; r++)
-        if (read_some(team->members[r].pid, team->members[r].self, &there, 1) <
-            1)
+        if (!can_read(&team->members[r]))
             return false;
     return true;
 }

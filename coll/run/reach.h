@@ -7,8 +7,8 @@
 #include "coll/run/team.h"
 
 /* May this rank read the memory of all others of its node? Asks the kernel,
- * which may forbid it (kernel.yama.ptrace_scope, seccomp), for what they have
- * at members[].self. */
+ * which may forbid it (kernel.yama.ptrace_scope, seccomp), for their words. In
+ * another pid namespace a pid is somebody else's, who has no such word. */
 bool reach_permitted(const dcoll_team_t *team);
 
 /* bytes of the peer's memory at `from`, to `to`. 0, or the team's error. */

@@ -6,6 +6,7 @@
 
 #include "coll/run/elements.h"
 #include "coll/run/line.h"
+#include "coll/run/partner.h"
 #include "coll/run/team.h"
 
 /* A request: schedule, memory and connections of a collective, prepared once,
@@ -16,24 +17,21 @@ struct shared_key {
     drail_key_t key;
 } __attribute__((aligned(CACHE_LINE)));
 
-/* What READY carries: RECV's key. Irregular: what is expected of the peer, and
- * where, in elements. */
+/* What READY carries: RECV's key. Irregular: what may come from the peer, and
+ * where to, in elements. */
 struct window {
     drail_key_t key;
     uint64_t begin, elements;
 };
 
+#define WINDOW_CLOSED                                                          \
+    UINT64_MAX /* elements: nothing may, there is an error                     \
+                */
+
 /* Begin of the node memory of a request. */
 struct node_header {
     _Atomic uint32_t sleepers; /* ranks that sleep on one of the lines */
 } __attribute__((aligned(CACHE_LINE)));
-
-/* Where the memory of a peer is. */
-struct target {
-    drail_key_t memory, node;
-    uint64_t temp_stride, node_stride; /* from one start's to the next's */
-    uint64_t keys;                     /* in memory, behind TEMP */
-};
 
 enum owner {
     OWNER_CALLER, /* dcoll_init: persistent */
@@ -75,9 +73,9 @@ struct dcoll_request {
     uint32_t *seen;             /* latest known value of each word */
     struct shared_key *shared;  /* by rank on my node */
     bool uses_send, uses_recv;  /* the transport reads or writes them */
-    struct target *targets;     /* by rank */
-    struct window *windows;     /* by rank: RECV of those that said READY */
-    struct window *mine;        /* what READY carries; placed: by rank */
+    struct partners partners;
+    struct window *windows; /* by rank: RECV of those that said READY */
+    struct window *mine;    /* what READY carries; placed: by rank */
 
     /* progress */
     bool active;
@@ -85,7 +83,6 @@ struct dcoll_request {
     unsigned pc;
     unsigned transfers, completed; /* of this start */
     drail_req_t *reqs;             /* one per put and get of the schedule */
-    int32_t *due;        /* [tag * ranks + peer]: arrived - consumed */
     unsigned *creditors; /* peers whose notifications I wait for with a lag */
     unsigned ncreditors;
     uint64_t waiting_ns; /* since when it has not moved, 0: it has */

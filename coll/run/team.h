@@ -24,7 +24,8 @@
 struct member {
     struct segment_card segment;
     pid_t pid;
-    uint64_t self; /* an address of its own memory */
+    uint64_t self; /* where its word is */
+    uint64_t word; /* by which others see that they read its memory */
     drail_key_t ledger;
     uint32_t first_id; /* rank 0's counts: of the team's first request */
     size_t keep_bytes; /* the smallest counts */
@@ -67,12 +68,16 @@ struct dcoll_team {
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */
     bool crowded;                       /* see cores_crowded() */
+    unsigned *beside, nbeside;          /* see cores_beside() */
     bool spread;                        /* there are ranks on other hosts */
     bool readable; /* all ranks of my node may read each other's memory */
+    bool maps;     /* rails map it, where it is drail_mem_alloc's */
     int timeout_ms;
     bool *connected; /* by rank */
+    unsigned *peers, npeers, peers_room; /* those that are */
     uint32_t *met;   /* by rank: the last request, + 1, that it has come for */
     struct member *members;
+    uint64_t word;          /* of members[rank]: there, others look for it */
     struct segment ledgers; /* one per rank of my node */
     struct ledger *ledger;  /* mine of them */
     drail_mem_t *ledger_mem;

@@ -106,8 +106,10 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
     team->connected = calloc(size, sizeof *team->connected);
     team->members = calloc(size, sizeof *team->members);
     team->met = calloc(size, sizeof *team->met);
+    team->beside = calloc(size, sizeof *team->beside);
     *out = team;
-    return team->node_begin && team->connected && team->members && team->met
+    return team->node_begin && team->connected && team->members && team->met &&
+                   team->beside
                ? 0
                : DRAIL_ENOMEM;
 }
@@ -176,7 +178,9 @@ void dcoll_team_free(dcoll_team_t *team)
     leftovers_free(team);
     free(team->node_begin);
     free(team->connected);
+    free(team->peers);
     free(team->met);
+    free(team->beside);
     free(team->members);
     dcoll_table_free(&team->table);
     free(team);

@@ -3,6 +3,9 @@
 #include "coll/run/notes.h"
 #include "coll/run/transfers.h"
 
+#define ONE_RAIL_BYTES   (16u << 10) /* they travel with their notification */
+#define AHEAD_RAIL_BYTES 512u        /* the same, where ranks run far ahead */
+
 /* Who waits for the notification alone looks at the data.
  * Without credit of the peer nothing is started: who waits for it takes what
  * comes meanwhile, as the peer may himself be waiting for credit. */
@@ -15,26 +18,41 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
-/* Flag of the transport: the rail of the operation's port. */
-static inline unsigned on_rail(const dcoll_request_t *q, unsigned port)
+/* Flag of the transport: the rail of the operation's port. Between crowded
+ * hosts, whose ranks sleep, short ones keep to the transport's choice: who
+ * waits can then sleep on one rail. Who takes what others have sent ahead
+ * sleeps seldom, and what there is to take fills a rail sooner. */
+static inline unsigned on_rail(const dcoll_request_t *q, unsigned port,
+                               size_t bytes)
 {
-    return DRAIL_ON_RAIL(port % drail_nrails(q->team->rail));
+    const dcoll_team_t *team = q->team;
+    const size_t one = q->algorithm->ahead ? AHEAD_RAIL_BYTES : ONE_RAIL_BYTES;
+    if (team->crowded && team->spread && bytes <= one)
+        return 0;
+    return DRAIL_ON_RAIL(port % drail_nrails(team->rail));
+}
+
+static const struct target *target_of(const dcoll_request_t *q, unsigned peer)
+{
+    return &partner_of(&q->partners, peer)->target;
 }
 
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
 {
     dcoll_team_t *team = q->team;
     drail_xfer_t xfer = {0};
-    if (op->tag == DCOLL_READY)
+    if (op->tag == DCOLL_READY) {
+        const struct target *target = target_of(q, op->peer);
         xfer = (drail_xfer_t){
             .local = q->mine + (q->algorithm->placed ? op->peer : 0),
             .local_mem = q->memory->mem,
-            .remote = &q->targets[op->peer].memory,
-            .remote_offset =
-                q->targets[op->peer].keys + team->rank * sizeof(struct window),
+            .remote = &target->memory,
+            .remote_offset = target->keys + team->rank * sizeof(struct window),
             .bytes = sizeof(struct window),
         };
-    return put(q, op->peer, &xfer, on_rail(q, op->port), op->tag, NULL);
+    }
+    return put(q, op->peer, &xfer, on_rail(q, op->port, xfer.bytes), op->tag,
+               NULL);
 }
 
 /* What the user has for the peer, to where that one's user wants it. */
@@ -43,16 +61,19 @@ static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
 {
     const struct elements *e = &q->elements;
     const struct window *w = &q->windows[op->peer];
+    xfer->bytes = 0;
+    if (q->dealing.refused || w->elements == WINDOW_CLOSED)
+        return 0;
     size_t count = e->send_counts[op->peer];
     if (w->elements != count)
         return team_fail(q->team, DRAIL_EINVAL,
-                         "rank %u: send_counts[%u] is %zu, but rank %u expects "
-                         "%llu elements: none were sent",
-                         q->team->rank, op->peer, count, op->peer,
+                         "%s: rank %u permits %llu elements, which is not what "
+                         "it was told",
+                         q->algorithm->name, op->peer,
                          (unsigned long long)w->elements);
-    xfer->bytes = count * e->element;
     if (!count)
         return 0;
+    xfer->bytes = count * e->element;
     xfer->local = (void *)(e->send + elements_begin(e, op->peer));
     xfer->local_mem = q->mem[DCOLL_SEND];
     xfer->remote = &w->key;
@@ -62,7 +83,7 @@ static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
 
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    const struct target *target = &q->targets[op->peer];
+    const struct target *target = target_of(q, op->peer);
     drail_xfer_t xfer = {.bytes = op->bytes};
     if (op->sized && op->src.space == DCOLL_SEND) {
         int rc = put_placed(q, op, &xfer);
@@ -84,8 +105,8 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote_offset += turn(q) * target->node_stride;
         }
     }
-    int rc = put(q, op->peer, &xfer, on_rail(q, op->port), DCOLL_DATA,
-                 &q->reqs[q->transfers]);
+    int rc = put(q, op->peer, &xfer, on_rail(q, op->port, xfer.bytes),
+                 DCOLL_DATA, &q->reqs[q->transfers]);
     if (rc)
         return rc;
     q->transfers++;
@@ -96,7 +117,8 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
                const drail_xfer_t *xfer)
 {
     dcoll_team_t *team = q->team;
-    int rc = drail_get(team->rail, peer, xfer, on_rail(q, port) | DRAIL_NOWAIT,
+    int rc = drail_get(team->rail, peer, xfer,
+                       on_rail(q, port, xfer->bytes) | DRAIL_NOWAIT,
                        &q->reqs[q->transfers]);
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : team_rail_fail(team, rc);
@@ -119,11 +141,12 @@ int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
 int transfer_get_from(dcoll_request_t *q, unsigned peer, unsigned port,
                       uint64_t from, unsigned char *to, size_t bytes)
 {
+    const drail_key_t *key = &q->shared[peer - q->team->first].key;
     drail_xfer_t xfer = {
         .local = to,
         .local_mem = q->mem[DCOLL_RECV],
-        .remote = &q->shared[peer - q->team->first].key,
-        .remote_offset = from,
+        .remote = key,
+        .remote_offset = from - key->address,
         .bytes = bytes,
     };
     return get(q, peer, port, &xfer);

@@ -4,14 +4,16 @@
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
 #include "coll/run/wait.h"
+#include "dapl_rail/platform/deadline.h"
 #include "dapl_rail/platform/spin.h"
 
 #define MS                    1000000ull
 #define POLLS_AT_ONCE         16u    /* before anything else */
+#define POLLS_ELSEWHERE       128u   /* some µs: what two switches may take */
 #define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
 #define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
 #define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
-#define FAR_SLEEP_AFTER_NS    30000u   /* the same, between crowded hosts */
+#define FAR_SLEEP_AFTER_NS    1000u    /* the same, between crowded hosts */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
 #define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
@@ -71,6 +73,8 @@ static int check_peer(dcoll_request_t *q, uint64_t now)
     if (rc == DRAIL_EAGAIN)
         return 0; /* the next time */
     q->looked_ns = now;
+    if (!rc)
+        ledger_waits_for(q->team, op->peer);
     return rc;
 }
 
@@ -118,8 +122,9 @@ static int progress_all(dcoll_request_t *q)
 struct patience { /* of one wait for a request */
     int timeout_ms;
     unsigned polls;
-    uint64_t since_ns; /* 0: it is too early to look at the clock */
-    uint64_t moves;    /* of the team, as far as the spin knows */
+    struct deadline deadline; /* at 0: it is too early to look at the clock */
+    uint64_t moves;           /* of the team, as far as the spin knows */
+    uint64_t reached;         /* by those it waits for, as far as they tell */
     bool asleep;
     struct spin spin;
 };
@@ -136,7 +141,8 @@ static uint64_t yield_after_ns(const dcoll_team_t *team)
 }
 
 /* Who polls on a crowded core keeps those off it who bring what he waits for
- * from another host; that takes longer than to be woken. */
+ * from another host, and yields are no help: who does nothing but yield gets as
+ * much of the core as who has work. */
 static uint64_t sleep_after_ns(const dcoll_team_t *team)
 {
     return team->crowded && team->spread ? FAR_SLEEP_AFTER_NS : SLEEP_AFTER_NS;
@@ -166,16 +172,33 @@ static bool stays_awake(struct patience *p, const dcoll_team_t *team)
     return !p->asleep;
 }
 
+/* Has the slowest that it waits for made more calls? */
+static bool others_get_on(const dcoll_request_t *q, struct patience *p)
+{
+    uint64_t before = p->reached;
+    p->reached = ledger_reached(q->team->ledger);
+    return p->reached > before;
+}
+
+/* Each move gives it all of its time, and each of those it waits for: a credit
+ * may take many starts of theirs. It may have waited before this wait, too,
+ * when it was tested: that does not count. */
+static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
+{
+    bool others = others_get_on(q, p);
+    if (p->deadline.at_ns && q->waiting_ns && !others)
+        q->waiting_ns += deadline_turn(&p->deadline, now);
+    else
+        p->deadline = deadline_after(now, (uint64_t)p->timeout_ms * MS);
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+}
+
 static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
-    if (!p->since_ns)
-        p->since_ns = now;
-    stands_for(q, now);
-    /* it may have stood still before this wait, too, when it was tested */
-    uint64_t since = p->since_ns > q->waiting_ns ? p->since_ns : q->waiting_ns;
-    return now - since >= (uint64_t)p->timeout_ms * MS
-               ? fail_timeout(q, p->timeout_ms)
-               : check_peer(q, now);
+    count_turn(q, p, now);
+    return deadline_left(&p->deadline) ? check_peer(q, now)
+                                       : fail_timeout(q, p->timeout_ms);
 }
 
 /* Between two polls. DRAIL_EAGAIN: poll again; 0: there is no need to. */
@@ -225,13 +248,24 @@ static int finish_patiently(dcoll_request_t *q, int timeout_ms)
     return rc;
 }
 
+/* Whoever shares a core with those that he waits for is to let them have it; if
+ * they are on others, that would only cost switches. */
+static bool worth_polling(dcoll_request_t *q, unsigned polls)
+{
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    if (!q->team->crowded)
+        return polls < POLLS_AT_ONCE;
+    return polls < POLLS_ELSEWHERE && op->kind == DCOLL_AWAIT &&
+           flag_elsewhere(q, op);
+}
+
 /* Mostly the others are just a moment behind. */
 int request_finish(dcoll_request_t *q, int timeout_ms)
 {
     const struct drail_platform *p = q->team->platform;
-    unsigned polls = q->team->crowded ? 0 : POLLS_AT_ONCE;
+    unsigned polls = 0;
     int rc = request_advance(q);
-    while (rc == DRAIL_EAGAIN && polls--) {
+    while (rc == DRAIL_EAGAIN && worth_polling(q, polls++)) {
         p->relax(p);
         rc = request_advance(q);
     }

@@ -4,16 +4,19 @@
 #include "coll/select/irregular.h"
 
 /* Between nodes, messages of which a rank's part has fewer bytes cost more than
- * the copies on nodes that save them. */
-#define PART_BYTES (64 << 10)
+ * the copies on nodes that save them: longer ones where they go to other hosts
+ * than where nodes share a host, and its memory. */
+#define PART_BYTES_SPREAD (64 << 10)
+#define PART_BYTES_SHARED (32 << 10)
 
 /* In the mean, of the rank that sends or receives the most: it may be less than
  * an element. */
 static bool has_short_parts(const dcoll_shape_t *shape,
-                            const dcoll_traffic_t *traffic)
+                            const dcoll_traffic_t *traffic, bool spread)
 {
     double bytes = (double)traffic->max_rank * (double)traffic->element;
-    return bytes / shape->nranks < PART_BYTES;
+    return bytes / shape->nranks <
+           (spread ? PART_BYTES_SPREAD : PART_BYTES_SHARED);
 }
 
 /* A message of A1 has room for the largest part that one rank has for another,
@@ -33,14 +36,14 @@ static bool is_skewed(const dcoll_shape_t *shape,
 
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
                                           const dcoll_args_t *args,
-                                          bool expected)
+                                          bool spread, bool expected)
 {
     if (!alltoallv_shm.refuses(shape, args))
         return &alltoallv_shm;
     if (!args->traffic->max_rank)
         return NULL;
     if (!alltoallv_smp.refuses(shape, args) &&
-        has_short_parts(shape, args->traffic))
+        has_short_parts(shape, args->traffic, spread))
         return &alltoallv_smp;
     if (expected && args->traffic->labelled)
         return &alltoallv_direct;

@@ -7,10 +7,11 @@
 /* The choice of auto for an all-to-all with counts; the same on all ranks. Of
  * the traffic matrix it looks at the largest row or column, max_rank, and, for
  * how skewed it is, at the largest entry, max_pair: those are what ranks wait
- * for, whatever the total is. expected: each rank knows what is to come. NULL:
- * it depends on the traffic, whose bounds are not known. */
+ * for, whatever the total is. spread: ranks are on several hosts. expected:
+ * they have agreed on the traffic. NULL: it depends on the traffic, whose
+ * bounds are not known. */
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
                                           const dcoll_args_t *args,
-                                          bool expected);
+                                          bool spread, bool expected);
 
 #endif

@@ -9,7 +9,14 @@
 
 /* ------------------------------------------------------- rules of thumb */
 
-enum nodes { ANY, ONE, SEVERAL };
+/* SHORT: several, and what goes from one to another is. LITTLE: some, and so is
+ * what one has for all others together; two have nothing to gain by it, and
+ * many would wait for the one in their midst. */
+enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
+
+#define SHORT_BYTES  8192u
+#define LITTLE_BYTES 4096u
+#define LITTLE_NODES 8u
 
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
@@ -27,7 +34,8 @@ struct rule {
  * node, a copy more through shared memory costs less than finding out where the
  * blocks are, until they are long; the more so, the more ranks share the cores.
  * Between nodes, two copies more in an all-to-all cost less than a message for
- * each pair of ranks. */
+ * each pair of ranks, and the way over one node less than a message for each
+ * pair of nodes, where it is little and hosts share cores. */
 static const struct rule rules[] = {
     {ONE, 12, 49152, &gather_shm, false},
     {ONE, 3, 24576, &gather_shm, false},
@@ -44,7 +52,7 @@ static const struct rule rules[] = {
     {ONE, 0, 1024, &allgather_shm, false},
     {ONE, 0, ALWAYS, &allgather_pull, true},
     {SEVERAL, 2, 512, &allgather_smp_gather_bcast, false},
-    {SEVERAL, 0, 1024, &allgather_smp_bruck, false},
+    {SEVERAL, 0, 2048, &allgather_smp_bruck, false},
     {SEVERAL, 2, 262144, &allgather_smp_direct, false},
     {SEVERAL, 2, ALWAYS, &allgather_smp_direct, true},
     {SEVERAL, 0, 16384, &allgather_smp_direct, false},
@@ -57,7 +65,8 @@ static const struct rule rules[] = {
     {ONE, 0, 768, &alltoall_shm, false},
     {ONE, 0, ALWAYS, &alltoall_pull, true},
     {ONE, 0, ALWAYS, &alltoall_shm, false}, /* in place */
-    {SEVERAL, 2, 64, &alltoall_smp_bruck, false},
+    {LITTLE, 2, ALWAYS, &alltoall_smp_gather_scatter, false},
+    {SHORT, 2, ALWAYS, &alltoall_smp_bruck, false},
     {SEVERAL, 2, 131072, &alltoall_smp_direct, false},
     {ANY, 0, 64, &alltoall_bruck, false},
     {ANY, 0, 16384, &alltoall_direct, false},
@@ -87,14 +96,31 @@ static bool serves(const dcoll_algorithm_t *algorithm,
     return !algorithm->refuses || !algorithm->refuses(shape, &wanted);
 }
 
+static bool is_among(enum nodes nodes, const dcoll_shape_t *shape, size_t bytes)
+{
+    const size_t ppn = dcoll_shape_ppn(shape), blocks = shape->nranks - ppn;
+    switch (nodes) {
+    case ANY:
+        return true;
+    case ONE:
+        return shape->nnodes == 1;
+    case SEVERAL:
+        return shape->nnodes > 1;
+    case SHORT:
+        return shape->nnodes > 1 && bytes < SHORT_BYTES / (ppn * ppn);
+    default:
+        return shape->nnodes > 2 && shape->nnodes <= LITTLE_NODES &&
+               bytes <= LITTLE_BYTES / (ppn * blocks);
+    }
+}
+
 static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
                     const dcoll_args_t *args)
 {
-    enum nodes nodes = shape->nnodes > 1 ? SEVERAL : ONE;
     return rule->algorithm->collective == args->collective &&
            args->bytes < rule->below &&
            dcoll_shape_ppn(shape) >= rule->locals &&
-           (rule->nodes == ANY || rule->nodes == nodes);
+           is_among(rule->nodes, shape, args->bytes);
 }
 
 static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,

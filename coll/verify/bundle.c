@@ -137,7 +137,7 @@ static bool append(struct verifier *v, const dcoll_deal_t *deal,
     size_t have, payload = piece->run.count * v->program->args.traffic->element;
     if (!bucket_length(v, actor, bucket, &have))
         return false;
-    if (have + BUNDLE_RUN + payload > deal->stride) {
+    if (have + BUNDLE_RUN + payload + bundle_marks(v->nranks) > deal->stride) {
         fail_op(v, actor, "there is no room for so much in a bucket");
         return false;
     }
@@ -179,8 +179,12 @@ static bool deal_run(struct verifier *v, const dcoll_op_t *op,
         part.elements =
             behind(v, part.elements, n * v->program->args.traffic->element);
     }
-    v->players[actor->rank].counter[whole->run.dst] += whole->run.count;
-    return true;
+    uint64_t *counter = &v->players[actor->rank].counter[whole->run.dst];
+    *counter += whole->run.count;
+    if (*counter - deal_begin(deal, whole->run.dst) <= deal->most)
+        return true;
+    fail_op(v, actor, "that many elements for one rank would be left out");
+    return false;
 }
 
 static bool open_buckets(struct verifier *v, const dcoll_deal_t *deal,

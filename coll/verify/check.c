@@ -2,6 +2,7 @@
 /* What can be seen in the schedules without playing them. */
 #include <string.h>
 
+#include "coll/build/offer.h"
 #include "verify.h"
 
 /* The operation that is being checked. */
@@ -79,6 +80,29 @@ static void check_peer(const struct site *site, const dcoll_op_t *op)
               site->v->program->args.depth);
 }
 
+/* Once in so many starts. */
+static unsigned in_starts(unsigned every)
+{
+    return every ? every : 1;
+}
+
+/* What is performed once in several starts. */
+static void check_every(const struct site *site, const dcoll_op_t *op)
+{
+    bool waits = op->kind == DCOLL_WAIT || op->kind == DCOLL_AWAIT;
+    unsigned every = op->every;
+    if (!every)
+        return;
+    if (!waits && op->kind != DCOLL_NOTIFY && op->kind != DCOLL_SIGNAL)
+        WRONG(site, "it is needed in each start");
+    else if (every & (every - 1))
+        WRONG(site, "once in %u starts: not a power of two", every);
+    else if (waits && (every > op->lag || op->lag % every))
+        WRONG(site, "once in %u starts, but the lag is %u", every, op->lag);
+    else if (!waits && (op->bytes || op->tag == DCOLL_READY))
+        WRONG(site, "what it brings is of each start");
+}
+
 static void check_port(const struct site *site, const dcoll_op_t *op)
 {
     if (op->port >= site->v->shape->ports)
@@ -102,6 +126,23 @@ static void check_placed(const struct site *site, const dcoll_op_t *op)
     check_user(site, op->dst);
 }
 
+/* All of one kind to or from a rank are performed in the same starts. */
+static void check_rhythm(const struct site *site, const dcoll_op_t *op,
+                         unsigned earlier, uint32_t *every)
+{
+    if (earlier && *every != op->every)
+        WRONG(site, "an earlier one is performed once in %u starts",
+              in_starts(*every));
+    *every = op->every;
+}
+
+static void check_post(const struct site *site, const dcoll_op_t *op,
+                       dcoll_tag_t tag)
+{
+    struct stream *s = stream_of(site->v, op->peer, site->rank, tag);
+    check_rhythm(site, op, s->posts++, &s->posts_every);
+}
+
 static void check_put(const struct site *site, const dcoll_op_t *op)
 {
     struct verifier *v = site->v;
@@ -116,7 +157,7 @@ static void check_put(const struct site *site, const dcoll_op_t *op)
         check_range(site, op->peer, op->dst, op->bytes);
     }
     check_port(site, op);
-    stream_of(v, op->peer, site->rank, DCOLL_DATA)->posts++;
+    check_post(site, op, DCOLL_DATA);
 }
 
 /* What others get from: the executor gives them one key, that of this. */
@@ -154,8 +195,8 @@ static void check_wait(const struct site *site, const dcoll_op_t *op)
     struct stream *s = stream_of(site->v, site->rank, op->peer, op->tag);
     if (s->waits && s->lag != op->lag)
         WRONG(site, "an earlier one has lag %u", s->lag);
-    s->waits++;
     s->lag = op->lag;
+    check_rhythm(site, op, s->waits++, &s->waits_every);
 }
 
 static void check_payload(const struct site *site, dcoll_place_t place,
@@ -194,10 +235,17 @@ static void check_signal(const struct site *site, const dcoll_op_t *op)
     check_payload(site, op->src, op->bytes);
 }
 
-static void check_bundles(const struct site *site, const dcoll_deal_t *deal)
+/* The rooms of a dealing. */
+static void check_strided(const struct site *site, dcoll_place_t place,
+                          const dcoll_deal_t *deal)
 {
     if (deal->stride < BUNDLE_HEAD || deal->stride % BUNDLE_HEAD)
-        WRONG(site, "a bundle can't have a room of %zu bytes", deal->stride);
+        WRONG(site, "nothing can have a room of %zu bytes", deal->stride);
+    else if (deal->stride > SIZE_MAX / deal->fan)
+        WRONG(site, "%u rooms of %zu bytes are too much", deal->fan,
+              deal->stride);
+    else
+        check_range(site, site->rank, place, deal->fan * deal->stride);
 }
 
 static const dcoll_deal_t *deal_of(const struct site *site,
@@ -226,7 +274,7 @@ static bool goes_on(const struct site *site, const dcoll_op_t *op)
     return op->kind == before->kind && op->phase == before->phase &&
            op->dst.offset == before->dst.offset && a->fan == b->fan &&
            a->stride == b->stride && a->period == b->period &&
-           a->divisor == b->divisor;
+           a->divisor == b->divisor && a->most == b->most;
 }
 
 static void check_deal(const struct site *site, const dcoll_op_t *op)
@@ -249,10 +297,9 @@ static void check_deal(const struct site *site, const dcoll_op_t *op)
     else if (!deal->opens && !goes_on(site, op))
         WRONG(site, "the buckets were not opened for such a dealing");
     check_user(site, op->src);
-    check_bundles(site, deal);
     if (op->src.space == DCOLL_TEMP)
         check_range(site, site->rank, op->src, op->bytes);
-    check_range(site, site->rank, op->dst, deal->fan * deal->stride);
+    check_strided(site, op->dst, deal);
 }
 
 static void check_deliver(const struct site *site, const dcoll_op_t *op)
@@ -265,9 +312,7 @@ static void check_deliver(const struct site *site, const dcoll_op_t *op)
     if (!deal)
         return;
     check_user(site, op->dst);
-    check_bundles(site, deal);
-    if (!site->v->error)
-        check_range(site, site->rank, op->src, deal->fan * deal->stride);
+    check_strided(site, op->src, deal);
 }
 
 static bool same_node(const struct site *site, unsigned peer)
@@ -276,11 +321,29 @@ static bool same_node(const struct site *site, unsigned peer)
     return dcoll_shape_node(shape, peer) == dcoll_shape_node(shape, site->rank);
 }
 
+/* Heads and entries of what is there must be in it. */
+static void check_entries(const struct site *site, dcoll_place_t place,
+                          size_t bytes, size_t entries)
+{
+    if (bytes < entries)
+        WRONG(site, "entries need %zu bytes", entries);
+    check_range(site, site->rank, place, bytes);
+}
+
+/* A table for all ranks, or, in TEMP, one for each. */
+static size_t table_bytes(const struct site *site, dcoll_space_t space)
+{
+    unsigned n = site->v->nranks;
+    return space == DCOLL_TEMP ? n * offer_table(1) : offer_table(n);
+}
+
 static void check_table(const struct site *site, const dcoll_op_t *op)
 {
-    if (op->dst.space != DCOLL_NODE)
-        WRONG(site, "tables are in NODE");
-    check_range(site, site->rank, op->dst, op->bytes);
+    if (op->dst.space != DCOLL_NODE && op->dst.space != DCOLL_TEMP)
+        WRONG(site, "tables are in NODE or TEMP");
+    else
+        check_entries(site, op->dst, op->bytes,
+                      table_bytes(site, op->dst.space));
 }
 
 /* All tables of the node. */
@@ -288,12 +351,34 @@ static void check_tables(const struct site *site, const dcoll_op_t *op)
 {
     const dcoll_deal_t *deal = deal_of(site, op);
     unsigned locals = dcoll_shape_locals(site->v->shape, site->rank);
-    if (deal && deal->fan != locals)
+    if (!deal)
+        return;
+    if (deal->fan != locals)
         WRONG(site, "%u tables of %u", deal->fan, locals);
     else if (op->src.space != DCOLL_NODE)
         WRONG(site, "tables are in NODE");
-    if (deal)
-        check_range(site, site->rank, op->src, deal->fan * deal->stride);
+    else if (deal->stride < offer_table(site->v->nranks))
+        WRONG(site, "a table does not fit into %zu bytes", deal->stride);
+    check_strided(site, op->src, deal);
+}
+
+/* What all ranks have put there. */
+static void check_counts(const struct site *site, const dcoll_op_t *op)
+{
+    const dcoll_deal_t *deal = deal_of(site, op);
+    if (!deal)
+        return;
+    if (deal->fan != site->v->nranks || deal->stride != offer_table(1))
+        WRONG(site, "it looks at a table of one entry for each rank");
+    check_strided(site, op->src, deal);
+}
+
+/* Of a bundle from the one rank's node to the other's. */
+static size_t sections(const struct site *site, unsigned from, unsigned to)
+{
+    const dcoll_shape_t *shape = site->v->shape;
+    return offer_section(dcoll_shape_locals(shape, from),
+                         dcoll_shape_locals(shape, to));
 }
 
 static void check_pack(const struct site *site, const dcoll_op_t *op)
@@ -303,30 +388,35 @@ static void check_pack(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "the peer is on this node");
     else if (op->dst.space != DCOLL_TEMP)
         WRONG(site, "bundles are packed in TEMP");
-    check_range(site, site->rank, op->dst, op->bytes);
+    check_entries(site, op->dst, op->bytes,
+                  sections(site, site->rank, op->peer));
 }
 
 static void check_expect(const struct site *site, const dcoll_op_t *op)
 {
-    if (same_node(site, op->peer)) {
+    if (op->src.space == DCOLL_TEMP)
+        check_counts(site, op);
+    else if (same_node(site, op->peer))
         check_tables(site, op);
-        return;
-    }
-    if (op->src.space != DCOLL_NODE)
+    else if (op->src.space != DCOLL_NODE)
         WRONG(site, "what comes is in NODE");
-    check_range(site, site->rank, op->src, op->bytes);
+    else
+        check_entries(site, op->src, op->bytes,
+                      sections(site, op->peer, site->rank));
 }
 
 static void check_pick(const struct site *site, const dcoll_op_t *op)
 {
+    bool near = same_node(site, op->peer);
     if (op->peer == site->rank)
         return;
     if (op->src.space != DCOLL_NODE)
         WRONG(site, "tables are in NODE");
-    else if (same_node(site, op->peer) &&
-             !schedule_of(site->v, op->peer)->shared)
+    else if (near && !schedule_of(site->v, op->peer)->shared)
         WRONG(site, "the peer's schedule is not shared");
-    check_range(site, site->rank, op->src, op->bytes);
+    check_entries(site, op->src, op->bytes,
+                  near ? offer_table(site->v->nranks)
+                       : sections(site, op->peer, site->rank));
 }
 
 static void check_offer(const struct site *site, const dcoll_op_t *op)
@@ -347,6 +437,7 @@ static void check_offer(const struct site *site, const dcoll_op_t *op)
 
 static void check_op(const struct site *site, const dcoll_op_t *op)
 {
+    check_every(site, op);
     switch (op->kind) {
     case DCOLL_PUT:
         check_put(site, op);
@@ -359,7 +450,7 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         check_port(site, op);
         site->v->keys |= op->tag == DCOLL_READY;
         if (!site->v->error)
-            stream_of(site->v, op->peer, site->rank, op->tag)->posts++;
+            check_post(site, op, op->tag);
         break;
     case DCOLL_WAIT:
         check_wait(site, op);
@@ -426,15 +517,24 @@ static void check_streams(struct verifier *v)
     size_t count = (size_t)v->nranks * v->nranks * DCOLL_TAGS;
     for (size_t i = 0; i < count; i++) {
         const struct stream *s = &v->streams[i];
-        if (s->posts == s->waits)
-            continue;
         size_t pair = i / DCOLL_TAGS;
-        verify_fail(v,
-                    "in each start, rank %zu sends %u %s to rank %zu, which "
-                    "waits for %u",
-                    pair % v->nranks, s->posts,
-                    dcoll_tag_name((dcoll_tag_t)(i % DCOLL_TAGS)),
-                    pair / v->nranks, s->waits);
+        if (s->posts == s->waits && s->posts_every == s->waits_every)
+            continue;
+        if (s->posts == s->waits)
+            verify_fail(v,
+                        "rank %zu sends %s to rank %zu once in %u starts, "
+                        "which waits for it once in %u",
+                        pair % v->nranks,
+                        dcoll_tag_name((dcoll_tag_t)(i % DCOLL_TAGS)),
+                        pair / v->nranks, in_starts(s->posts_every),
+                        in_starts(s->waits_every));
+        else
+            verify_fail(v,
+                        "in each start, rank %zu sends %u %s to rank %zu, "
+                        "which waits for %u",
+                        pair % v->nranks, s->posts,
+                        dcoll_tag_name((dcoll_tag_t)(i % DCOLL_TAGS)),
+                        pair / v->nranks, s->waits);
         return;
     }
 }

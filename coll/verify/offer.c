@@ -4,6 +4,8 @@
  * tables in the node's memory as coll/run/offer.c and pack.c do it, cell by
  * cell. The cell of an entry holds how many elements there are, and where.
  */
+#include <string.h>
+
 #include "coll/build/offer.h"
 #include "verify.h"
 
@@ -111,11 +113,32 @@ static bool offer_to(struct verifier *v, const dcoll_op_t *op,
     }
     if (!verify_write(v, actor, &entry, 0, value | (pulled ? IS_PULLED : 0)))
         return false;
-    v->players[actor->rank].pulled |= pulled;
+    v->players[actor->rank].pulled[to] = pulled;
     if (pulled)
         return true;
     *at += bytes;
     return verify_move(v, actor, &src, &dst, bytes);
+}
+
+static bool offer_head(struct verifier *v, const struct actor *actor,
+                       const struct region *table)
+{
+    uint64_t start = v->players[actor->rank].start;
+    return verify_write(v, actor, table, 0, IS_OFFER | start << START_AT);
+}
+
+/* In TEMP: a table for each other rank. All elements stay where they are. */
+static void offer_counts(struct verifier *v, const struct actor *actor,
+                         const struct region *tables)
+{
+    for (unsigned to = 0; to < v->nranks; to++) {
+        struct region table = behind(v, *tables, to * offer_table(1));
+        struct region entry = behind(v, table, offer_table(0));
+        uint64_t value = offer_value(v, actor, actor->rank, to, 0);
+        if (to != actor->rank && (!offer_head(v, actor, &table) ||
+                                  !verify_write(v, actor, &entry, 0, value)))
+            return;
+    }
 }
 
 void verify_offer(struct verifier *v, const dcoll_op_t *op,
@@ -123,9 +146,12 @@ void verify_offer(struct verifier *v, const dcoll_op_t *op,
                   const struct region *table)
 {
     size_t at = offer_table(v->nranks);
-    v->players[actor->rank].pulled = false;
-    uint64_t start = v->players[actor->rank].start;
-    if (!verify_write(v, actor, table, 0, IS_OFFER | start << START_AT))
+    memset(v->players[actor->rank].pulled, 0, v->nranks * sizeof(bool));
+    if (op->dst.space == DCOLL_TEMP) {
+        offer_counts(v, actor, table);
+        return;
+    }
+    if (!offer_head(v, actor, table))
         return;
     for (unsigned to = 0; to < v->nranks; to++)
         if (to != actor->rank && !offer_to(v, op, actor, to, send, table, &at))
@@ -156,6 +182,18 @@ static size_t place_of(const struct verifier *v, uint64_t value)
     return (value & BITS(PLACE_BITS)) * v->grain;
 }
 
+/* Does the table, or bundle, have so many bytes there? */
+static bool holds(struct verifier *v, const struct actor *actor, size_t room,
+                  size_t place, size_t bytes)
+{
+    if (place <= room && bytes <= room - place)
+        return true;
+    verify_fail_at(v, actor->rank, v->players[actor->rank].start,
+                   v->players[actor->rank].op,
+                   "what is offered is not in a room of %zu bytes", room);
+    return false;
+}
+
 /* ----------------------------------------------------------- bundles --- */
 
 /* From one node to another. */
@@ -179,12 +217,14 @@ static bool pack_part(struct verifier *v, const dcoll_op_t *op,
                       const struct region *bundle, const struct crossing *x,
                       unsigned from, unsigned to, size_t *at)
 {
+    size_t room = schedule_of(v, actor->rank)->deals[op->deal].stride;
     struct region theirs = behind(v, *table, offer_table(to));
     struct region entry = behind(
         v, *bundle, offer_entry(from - x->first, x->receivers, to - x->to));
     size_t bytes = count_of(v, from, to) * element_of(v);
     uint64_t value;
-    if (!read_offer(v, actor, &theirs, from, to, &value))
+    if (!read_offer(v, actor, &theirs, from, to, &value) ||
+        !holds(v, actor, room, place_of(v, value), bytes))
         return false;
     if (bytes > op->bytes - *at) {
         verify_fail_at(v, actor->rank, v->players[actor->rank].start,
@@ -277,10 +317,37 @@ static void expect_node(struct verifier *v, const dcoll_op_t *op,
                        p->expected, v->shape->nnodes);
 }
 
+static void expect_counts(struct verifier *v, const struct actor *actor,
+                          const struct region *tables)
+{
+    unsigned me = actor->rank;
+    uint64_t value;
+    for (unsigned from = 0; from < v->nranks; from++) {
+        struct region table = behind(v, *tables, from * offer_table(1));
+        struct region entry = behind(v, table, offer_table(0));
+        if (from != me && (!verify_read(v, actor, &table, 0) ||
+                           !read_offer(v, actor, &entry, from, me, &value)))
+            return;
+    }
+    v->players[me].expected = v->shape->nnodes;
+}
+
+bool verify_expected(struct verifier *v, unsigned rank)
+{
+    const struct player *p = &v->players[rank];
+    if (p->expected == v->shape->nnodes)
+        return true;
+    verify_fail_at(v, rank, p->start, p->op,
+                   "there was no EXPECT, which tells what may come where");
+    return false;
+}
+
 void verify_expect(struct verifier *v, const dcoll_op_t *op,
                    const struct actor *actor, const struct region *src)
 {
-    if (same_node(v, op->peer, actor->rank))
+    if (op->src.space == DCOLL_TEMP)
+        expect_counts(v, actor, src);
+    else if (same_node(v, op->peer, actor->rank))
         expect_node(v, op, actor, src);
     else
         expect_bundle(v, op, actor, src);
@@ -298,18 +365,18 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
     struct region entry = entry_for(v, me, from, table);
     struct actor taker = *actor;
     uint64_t value;
+    if (!verify_expected(v, me))
+        return;
     if (from == me) {
         src = behind(v, src, begin_of(v, me, me, false));
-    } else if (v->players[me].expected != v->shape->nnodes) {
-        verify_fail_at(v, me, v->players[me].start, v->players[me].op,
-                       "there was no EXPECT, which tells where it is to go");
-        return;
     } else if (!read_offer(v, actor, &entry, from, me, &value)) {
         return;
     } else if (value & IS_PULLED) {
         src = behind(v, src, place_of(v, value));
         if (!verify_start_get(v, me, &taker))
             return;
+    } else if (!holds(v, actor, op->bytes, place_of(v, value), bytes)) {
+        return;
     } else {
         src = behind(v, *table, place_of(v, value));
         /* who writes there, writes all of it: to look at its end will do */

@@ -8,6 +8,9 @@
 
 static void operation(const dcoll_op_t *op, char *text, size_t size)
 {
+    char seldom[32] = "";
+    if (op->every)
+        snprintf(seldom, sizeof seldom, ", once in %u", op->every);
     switch (op->kind) {
     case DCOLL_PUT:
         snprintf(text, size, "PUT of %zu bytes, %s+%zu to %s+%zu of rank %u",
@@ -20,12 +23,12 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
                  op->peer, dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_NOTIFY:
-        snprintf(text, size, "NOTIFY %s to rank %u", dcoll_tag_name(op->tag),
-                 op->peer);
+        snprintf(text, size, "NOTIFY %s to rank %u%s", dcoll_tag_name(op->tag),
+                 op->peer, seldom);
         break;
     case DCOLL_WAIT:
-        snprintf(text, size, "WAIT for %s from rank %u, lag %u",
-                 dcoll_tag_name(op->tag), op->peer, op->lag);
+        snprintf(text, size, "WAIT for %s from rank %u, lag %u%s",
+                 dcoll_tag_name(op->tag), op->peer, op->lag, seldom);
         break;
     case DCOLL_COMPLETE:
         snprintf(text, size, "COMPLETE%s", op->puts ? " of the first" : "");
@@ -36,12 +39,12 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
                  dcoll_space_name(op->dst.space), op->dst.offset);
         break;
     case DCOLL_SIGNAL:
-        snprintf(text, size, "SIGNAL flag %u with %zu bytes", op->flag,
-                 op->bytes);
+        snprintf(text, size, "SIGNAL flag %u with %zu bytes%s", op->flag,
+                 op->bytes, seldom);
         break;
     case DCOLL_AWAIT:
-        snprintf(text, size, "AWAIT flag %u of rank %u, lag %u, %zu bytes",
-                 op->flag, op->peer, op->lag, op->bytes);
+        snprintf(text, size, "AWAIT flag %u of rank %u, lag %u, %zu bytes%s",
+                 op->flag, op->peer, op->lag, op->bytes, seldom);
         break;
     case DCOLL_OFFER:
         snprintf(text, size, "OFFER to %s+%zu", dcoll_space_name(op->dst.space),

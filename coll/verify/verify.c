@@ -61,7 +61,8 @@ static int set_up_player(struct verifier *v, unsigned rank)
     p->flags = calloc((size_t)schedule_of(v, rank)->flags * v->starts + 1,
                       sizeof *p->flags);
     p->counter = calloc(v->nranks, sizeof *p->counter);
-    if (!p->clock || !p->flags || !p->counter)
+    p->pulled = calloc(v->nranks, sizeof *p->pulled);
+    if (!p->clock || !p->flags || !p->counter || !p->pulled)
         return DRAIL_ENOMEM;
     p->clock[rank] = 1;
     p->ready = p->clock + v->nranks;
@@ -93,6 +94,7 @@ static void tear_down(struct verifier *v)
         free(v->players[r].clock);
         free(v->players[r].flags);
         free(v->players[r].counter);
+        free(v->players[r].pulled);
     }
     free(v->players);
     free(v->cells);
@@ -200,6 +202,8 @@ static void play_notify(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     struct actor actor;
     uint32_t put = NONE;
     if (op->tag == DCOLL_READY) {
+        if (is_irregular(v) && !verify_expected(v, rank))
+            return;
         put = verify_start_put(v, rank, op->peer, &actor);
         if (put == NONE)
             return;
@@ -316,10 +320,10 @@ static void play_signal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     struct player *p = &v->players[rank];
-    if (p->start < op->lag || (op->offered && !p->pulled))
+    if (p->start < op->lag || (op->offered && !p->pulled[op->peer]))
         return true;
-    const struct flag *flag =
-        flag_of(v, op->peer, p->start - op->lag, op->flag);
+    const struct flag *flag = flag_of(
+        v, op->peer, (unsigned)dcoll_op_awaited(op, p->start), op->flag);
     if (!flag->release.own)
         return false;
     verify_acquire(v, rank, op->peer, flag->release);
@@ -344,6 +348,8 @@ static bool play_await(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 /* false: the rank must wait. */
 static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
+    if (dcoll_op_rests(op, v->players[rank].start))
+        return true;
     switch (op->kind) {
     case DCOLL_PUT:
     case DCOLL_GET:
@@ -439,6 +445,17 @@ static void play(struct verifier *v)
     }
     if (!v->error)
         deadlock(v);
+}
+
+unsigned dcoll_proof_starts(const dcoll_program_t *program)
+{
+    unsigned group = 1;
+    for (unsigned r = 0; r < program->shape->nranks; r++) {
+        const dcoll_schedule_t *s = &program->rank[r];
+        for (unsigned i = 0; i < s->nops; i++)
+            group = s->ops[i].every > group ? s->ops[i].every : group;
+    }
+    return program->args.depth + group;
 }
 
 int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,

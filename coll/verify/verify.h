@@ -19,14 +19,18 @@
  *   user.c    what the callers put in and expect
  *   text.c    sentences
  *
- * depth + 1 starts are enough. What is true of the starts s and s + d is true
- * of 0 and d: all starts have the same operations, and what orders two of them
- * (rank by rank, or from what was sent `lag` starts ago) never leads back to an
- * earlier start, so nothing outside of the window from s to s + d takes part.
- * The same memory is used again after d = depth starts at the latest, and who
- * is ordered with his successor is ordered with all that follow. A WAIT with a
- * lag is for a start before the present one: a circle of ranks that wait for
- * each other has none, and closes in start 0.
+ * depth + 1 starts are enough where each performs all operations. What is true
+ * of the starts s and s + d is true of 0 and d: all starts do the same, and
+ * what orders two of them (rank by rank, or from what was sent `lag` starts
+ * ago) never leads back to an earlier start, so nothing outside of the window
+ * from s to s + d takes part. The same memory is used again after d = depth
+ * starts at the latest, and who is ordered with his successor is ordered with
+ * all that follow. A WAIT with a lag is for a start before the present one: a
+ * circle of ranks that wait for each other has none, and closes in start 0.
+ * With operations that are performed once in g starts, starts do the same as
+ * those g before: what is true of s and s + d is true of s mod g and that + d,
+ * so depth + g starts are enough. All of a group that is waited for is before
+ * the present start, as g <= lag.
  */
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
@@ -62,7 +66,8 @@ struct message {
 /* Notifications from one rank to another with one tag. */
 struct stream {
     uint32_t head, tail;        /* messages under way; NONE */
-    uint32_t posts, waits, lag; /* in one start */
+    uint32_t posts, waits, lag; /* in one start that performs them */
+    uint32_t posts_every, waits_every;
 };
 
 struct flag {
@@ -132,7 +137,7 @@ struct player {
     struct use *uses;   /* by operation */
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
-    bool pulled;        /* OFFER: something stays in SEND */
+    bool *pulled;       /* by destination: OFFER, it stays in SEND */
     unsigned expected;  /* EXPECT: nodes that it has looked at, in this start */
 };
 
@@ -329,6 +334,8 @@ void verify_pack(struct verifier *v, const dcoll_op_t *op,
 /* src: the tables, or a bundle. */
 void verify_expect(struct verifier *v, const dcoll_op_t *op,
                    const struct actor *actor, const struct region *src);
+/* Does the rank know what comes, from all nodes? False: v->error is set. */
+bool verify_expected(struct verifier *v, unsigned rank);
 void verify_pick(struct verifier *v, const dcoll_op_t *op,
                  const struct actor *actor, const struct region *table,
                  const struct region *recv);

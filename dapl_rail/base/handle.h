@@ -11,26 +11,30 @@
 #include "dapl_rail/platform/spin.h"
 
 struct cache;
-struct card;
 struct link_handlers;
 struct peer;
 struct rail;
+struct roster;
 struct team;
 struct timing;
 
 struct drail {
     drail_job_t *job;
+    drail_t *next_open; /* of the job's */
     drail_config_t cfg;
     char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
     struct tuning tuning;
     struct rail *rails;
     unsigned nrails;
-    uint32_t common;      /* rails over which every rank reaches every other */
-    uint32_t measured;    /* rails whose ways are compared, see way.h */
-    uint64_t id;          /* random, the same on all ranks */
-    unsigned depth_asked; /* cfg.depth is what fits */
-    struct peer *peers;
-    struct card *cards;
+    uint32_t common;       /* rails over which every rank reaches every other */
+    uint32_t measured;     /* rails whose ways are compared, see way.h */
+    uint64_t id;           /* random, the same on all ranks */
+    unsigned depth_asked;  /* cfg.depth is what fits */
+    struct roster *roster; /* what is known of all ranks */
+    struct peer **peers;   /* by rank; NULL: not met yet */
+    struct peer *met;      /* all of them, by next */
+    struct peer *sought;   /* those that are not connected, and some others */
+    bool reach_changed;    /* since reach_measured() */
     const struct link_handlers *handlers; /* of what arrives */
     struct cache *cache;
     struct team *team;
@@ -39,6 +43,7 @@ struct drail {
     bool closing;  /* and none begins any more */
     unsigned unconnected; /* peers */
     unsigned waits;       /* of operations, see progress.c */
+    uint64_t checked_ns;  /* the last drail_progress that looked for all */
     _Atomic bool interrupted;
     _Atomic bool unsettled; /* a link is lost, or has to do with one that is */
     struct spin spin;       /* of the caller, for events */

@@ -6,7 +6,8 @@
 #define CACHE_LINE  64
 #define RAIL_BIT(r) (1u << (r))
 #define EP_BIT(e)   (1u << (e)) /* of a rail's EPs to a peer */
-#define MAX_RANKS   1024u
+#define MAX_RANKS   16384u
+#define DEPTH_MIN   4u
 #define MS          1000000ull /* nanoseconds in a millisecond */
 /* Copied twice, so many bytes take less than the packets and acknowledgements
  * of an RDMA write over a rail that is polled. */

@@ -20,15 +20,28 @@
 #include "dapl_rail/links/silence.h"
 #include "dapl_rail/rails/rail.h"
 
-#define WAIT_SLICE_US 100000u /* longest sleep between looks at the flags */
+#define WAIT_SLICE_US (TURN_MS * 1000u) /* longest between looks at flags */
 /* Sleeps on one of several rails of which any may be next. */
 #define FIRST_SLICE_US  50u
 #define SHARED_SLICE_US 1000u
 #define ALONE_SLICE_US  10000u /* the others may only have to give credits */
-#define CHECK_EVENTS    1024u  /* events between looks at the clock */
+#define CHECK_EVENTS    1024u  /* events between looks for all else, at most */
 #define OTHERS_TURNS    16u    /* polls of what is expected, and one of all */
 #define CHECK_WAITS     1024u  /* waits between looks for all that is rare */
+#define CHECK_NS        MS     /* the same, of calls for progress alone */
 #define UNTIL_NAP_NS    50000u
+
+/* A turn has ended. */
+static void count_turn(struct patience *p)
+{
+    uint64_t now = job_now(p->t->job);
+    if (p->deadline.at_ns)
+        deadline_turn(&p->deadline, now);
+    else
+        p->deadline = deadline_after(now, (uint64_t)p->timeout_ms * MS);
+    if (!p->checked_ns)
+        p->checked_ns = now;
+}
 
 int patience_check(struct patience *p)
 {
@@ -36,31 +49,34 @@ int patience_check(struct patience *p)
     if (atomic_load_explicit(&t->interrupted, memory_order_relaxed) ||
         drail_job_interrupted(t->job))
         return DRAIL_EINTR;
-    uint64_t now = job_now(t->job);
-    if (!p->deadline_ns)
-        p->deadline_ns = now + (uint64_t)p->timeout_ms * MS;
-    return now >= p->deadline_ns ? DRAIL_ETIMEOUT : 0;
+    count_turn(p);
+    p->checked_ns = p->deadline.looked_ns;
+    return deadline_left(&p->deadline) ? 0 : DRAIL_ETIMEOUT;
 }
 
-/* Since its first check. */
+/* Events that come all the time keep from it, but not for long. */
+static bool may_wait(const struct patience *p, unsigned turn)
+{
+    return turn % CHECK_EVENTS &&
+           p->deadline.looked_ns - p->checked_ns < TURN_MS * MS;
+}
+
+/* To its last check. */
 static uint64_t waited_ns(const struct patience *p)
 {
-    uint64_t begun = p->deadline_ns - (uint64_t)p->timeout_ms * MS;
-    return job_now(p->t->job) - begun;
+    return (uint64_t)p->timeout_ms * MS - deadline_left(&p->deadline);
 }
 
-/* What may be slept now: up to slice, but not past the deadline. */
-static unsigned nap_us(const struct patience *p, unsigned slice_us)
+/* What may be slept now: up to slice, but not past the deadline. What comes in
+ * the first turn costs no look at the clock. */
+static unsigned nap_us(struct patience *p, unsigned turn, unsigned slice_us)
 {
-    uint64_t now;
-    if (!p->deadline_ns)
-        return slice_us < (unsigned)p->timeout_ms * 1000ull
-                   ? slice_us
-                   : (unsigned)p->timeout_ms * 1000u;
-    now = job_now(p->t->job);
-    if (now >= p->deadline_ns)
-        return 0;
-    uint64_t left = (p->deadline_ns - now) / 1000 + 1;
+    uint64_t left = (uint64_t)p->timeout_ms * 1000;
+    if (turn > 1 || p->deadline.at_ns) {
+        count_turn(p);
+        left = deadline_left(&p->deadline);
+        left = left ? left / 1000 + 1 : 0;
+    }
     return left < slice_us ? (unsigned)left : slice_us;
 }
 
@@ -186,6 +202,12 @@ void progress_check(drail_t *t)
     lost_serve(t);
 }
 
+void progress_step(drail_t *t)
+{
+    poll_rails(t, all_rails(t));
+    progress_check(t);
+}
+
 /* Sleeps on the rails that owe something, each in turn. */
 static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
 {
@@ -201,7 +223,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         slice = slice_of(t, rails != owing, slice);
         at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
-        rc = rail_sleep(&t->rails[at], nap_us(p, slice));
+        rc = rail_sleep(&t->rails[at], nap_us(p, i, slice));
         /* something may have come where nothing was expected */
         if (rc == 0 || rails != owing)
             rc = poll_rails(t, all_rails(t));
@@ -211,7 +233,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
             return rc;
         if (rc > 0)
             slice = first_slice(t);
-        if (rc > 0 && i % CHECK_EVENTS)
+        if (rc > 0 && may_wait(p, i))
             continue;
         progress_check(t);
         rc = patience_check(p);
@@ -221,14 +243,28 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
     }
 }
 
-int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
+int drail_progress(drail_t *t)
 {
+    if (!t)
+        return DRAIL_EINVAL;
+    /* who sleeps elsewhere in between calls seldom */
+    uint64_t now = job_now(t->job);
+    if (now - t->checked_ns >= CHECK_NS) {
+        t->checked_ns = now;
+        progress_check(t);
+    }
+    int rc = poll_rails(t, all_rails(t));
+    return rc < 0 ? rc : 0;
+}
+
+int progress_wait_on(struct patience *p, owed_t owed, void *arg)
+{
+    drail_t *t = p->t;
     /* also while others never let it sleep */
     if (!(++t->waits % CHECK_WAITS))
         progress_check(t);
-    struct patience p = {.t = t, .timeout_ms = timeout_ms};
     /* what other rails have, is for later */
-    bool in_turn = serial(t) && timeout_ms;
+    bool in_turn = serial(t) && p->timeout_ms;
     uint32_t rails = 0;
     int rc = owed(t, arg, &rails);
     if (rc == 0 && !in_turn) {
@@ -236,19 +272,25 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
         if (rc >= 0)
             rc = owed(t, arg, &rails);
     }
-    if (rc == 0 && timeout_ms == 0)
+    if (rc == 0 && p->timeout_ms == 0)
         return DRAIL_EAGAIN;
     rails = expected(t, rails);
     if (rc == 0 && rails & (rails - 1) && !in_turn) {
         rc = progress_spin(t, owed, arg);
         if (rc == 0)
-            rc = slumber(t, owed, arg, &p);
+            rc = slumber(t, owed, arg, p);
         spin_end(&t->spin);
     } else if (rc == 0) {
         /* to wait on a rail polls it first anyway */
-        rc = slumber(t, owed, arg, &p);
+        rc = slumber(t, owed, arg, p);
     }
     return rc < 0 ? progress_last_look(t, owed, arg, rc) : 0;
+}
+
+int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
+{
+    struct patience p = {.t = t, .timeout_ms = timeout_ms};
+    return progress_wait_on(&p, owed, arg);
 }
 
 /* Lets the rails go on that no thread has taken: those that this work does not
@@ -283,11 +325,11 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
             return rc < 0 ? rc : 0;
         if (is_unsettled(t))
             return WAIT_LEFT;
-        rc = rail_sleep(rail, nap_us(&p, slice));
+        rc = rail_sleep(rail, nap_us(&p, i, slice));
         if (rc < 0)
             return rc;
         slice = next_slice(slice, SHARED_SLICE_US);
-        if (rc > 0 && i % CHECK_EVENTS)
+        if (rc > 0 && may_wait(&p, i))
             continue;
         rail_check(rail);
         if (others_go_on(rail))
@@ -314,21 +356,25 @@ bool progress_until(drail_t *t, bool (*reached)(struct link *link),
                     const struct peer *only, uint32_t rails, int ms)
 {
     const struct drail_platform *platform = t->job->platform;
-    uint64_t deadline = platform_now(platform) + (uint64_t)ms * MS;
+    struct deadline deadline =
+        deadline_after(platform_now(platform), (uint64_t)ms * MS);
     for (;;) {
-        poll_rails(t, all_rails(t));
+        for (unsigned r = 0; r < t->nrails; r++)
+            rail_catch_up(&t->rails[r]); /* before a look at all links */
+        lost_serve(t);
         progress_check(t);
         bool left = !reached && any_closed(t, only);
-        for (unsigned p = 0; reached && p < t->job->size; p++) {
+        const struct peer *peer = reached ? only ? only : t->met : NULL;
+        for (; peer; peer = only ? NULL : peer->next) {
             struct link *link;
             unsigned at = 0;
-            while ((link = peer_next(&t->peers[p], rails, &at)))
-                if (!only || link->peer == only)
-                    left |= !reached(link);
+            while ((link = peer_next(peer, rails, &at)))
+                left |= !reached(link);
         }
         if (!left)
             return true;
-        if (platform_now(platform) >= deadline)
+        deadline_turn(&deadline, platform_now(platform));
+        if (!deadline_left(&deadline))
             return false;
         platform_sleep(platform, UNTIL_NAP_NS);
     }

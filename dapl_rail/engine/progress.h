@@ -4,6 +4,7 @@
 #define DRAIL_ENGINE_PROGRESS_H
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/platform/deadline.h"
 
 struct link;
 struct peer;
@@ -16,11 +17,12 @@ struct rail;
 typedef int (*owed_t)(drail_t *t, void *arg, uint32_t *owed);
 
 /* Bound of a wait; the clock is read first when nothing has happened for a
- * while. */
+ * while. Time in which the process stands still does not count. */
 struct patience {
     drail_t *t;
     int timeout_ms;
-    uint64_t deadline_ns;
+    struct deadline deadline; /* at 0: not yet known */
+    uint64_t checked_ns;      /* by patience_check, or begun */
 };
 
 int patience_check(struct patience *patience);
@@ -28,6 +30,8 @@ int patience_check(struct patience *patience);
 int progress_spin(drail_t *t, owed_t owed, void *arg);
 /* Waits in the calling thread for events of any rail. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
+/* The same as a part of a longer wait; without time for it, DRAIL_EAGAIN. */
+int progress_wait_on(struct patience *patience, owed_t owed, void *arg);
 /* Waits in the rail's thread until the rail owes nothing. WAIT_LEFT: a link is
  * lost, and what follows is for one thread. */
 #define WAIT_LEFT 1
@@ -39,6 +43,8 @@ int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
 /* Looks for the ends of connections on all rails, and sees to new ones: a peer
  * may ask for one at any time. */
 void progress_check(drail_t *t);
+/* A step of all that goes on, which waits for nothing. */
+void progress_step(drail_t *t);
 
 /* Lets everything go on until this is true of all links over these rails, or
  * only those to a peer (NULL: until those that are closed are freed); not for

@@ -247,11 +247,11 @@ static bool is_self(int fd)
            !memcmp(&mine, &theirs, a);
 }
 
-static int finish(int fd, uint64_t deadline_ns)
+static int finish(int fd, struct deadline deadline)
 {
     int error = 0;
     socklen_t bytes = sizeof error;
-    struct stream s = {.fd = fd, .deadline_ns = deadline_ns};
+    struct stream s = {.fd = fd, .deadline = deadline};
     if (stream_ready(&s, POLLOUT))
         return ETIMEDOUT;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes))
@@ -259,7 +259,7 @@ static int finish(int fd, uint64_t deadline_ns)
     return !error && is_self(fd) ? ECONNREFUSED : error;
 }
 
-int address_connect(const struct address *a, uint64_t deadline_ns)
+int address_connect(const struct address *a, struct deadline deadline)
 {
     int error = 0;
     int fd = socket(a->where.ss_family,
@@ -268,7 +268,7 @@ int address_connect(const struct address *a, uint64_t deadline_ns)
         return -1;
     stream_tune(fd);
     if (connect(fd, (const struct sockaddr *)&a->where, a->bytes))
-        error = errno == EINPROGRESS ? finish(fd, deadline_ns) : errno;
+        error = errno == EINPROGRESS ? finish(fd, deadline) : errno;
     else if (is_self(fd))
         error = ECONNREFUSED;
     if (!error)

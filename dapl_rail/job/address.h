@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/platform/deadline.h"
 
 #define ADDRESS_TEXT 80u /* longest text of an address and its port */
 #define ADDRESS_MOST 12u /* of one host */
@@ -40,6 +41,6 @@ int address_listen(const struct addresses *a, const char *name,
 /* ... on all addresses of this host and a port that is free. */
 int address_listen_any(unsigned *port, drail_error_t *err);
 /* A connection before the time is over, or -1 and errno. */
-int address_connect(const struct address *a, uint64_t deadline_ns);
+int address_connect(const struct address *a, struct deadline deadline);
 
 #endif

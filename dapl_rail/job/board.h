@@ -15,8 +15,9 @@
 
 struct board {
     unsigned rank, size;
-    /* All ranks. Rank 0's line is what the others get. */
-    int (*share)(struct board *b, char line[BOARD_LINE], uint64_t deadline_ns,
+    /* All ranks, which may take so long to come. Rank 0's line is what the
+     * others get. */
+    int (*share)(struct board *b, char line[BOARD_LINE], int timeout_ms,
                  drail_error_t *err);
     /* Ends the launcher's services; frees. failed: others may be gone. */
     void (*close)(struct board *b, bool failed);

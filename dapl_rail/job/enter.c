@@ -18,7 +18,7 @@
 struct entry {
     unsigned rank, size;
     const struct secret *secret;
-    uint64_t deadline_ns;
+    struct deadline deadline;
     drail_error_t *err;
     char where[ADDRESS_TEXT];
     char last[ADDRESS_TEXT + 96]; /* why the last try failed */
@@ -48,7 +48,7 @@ static int refused(struct entry *e, const struct answer *answer)
 }
 
 /* 0; DRAIL_EAGAIN: try again; else there is no use. */
-static int hear(struct entry *e, const struct stream *s, struct answer *answer)
+static int hear(struct entry *e, struct stream *s, struct answer *answer)
 {
     struct preamble *p = &answer->preamble;
     int rc = stream_recv(s, p, sizeof *p);
@@ -78,12 +78,12 @@ static int hear(struct entry *e, const struct stream *s, struct answer *answer)
     return rc ? DRAIL_EAGAIN : 0;
 }
 
-static int say(const struct stream *s, const void *data, size_t bytes)
+static int say(struct stream *s, const void *data, size_t bytes)
 {
     return stream_send(s, data, bytes) ? DRAIL_EAGAIN : 0;
 }
 
-static int introduce(struct entry *e, const struct stream *s)
+static int introduce(struct entry *e, struct stream *s)
 {
     struct hello hello;
     struct answer answer = {0}, verdict = {0};
@@ -99,7 +99,8 @@ static int introduce(struct entry *e, const struct stream *s)
     rc = say(s, &proof, sizeof proof);
     /* from here on rank 0 may have let it in: who left now would spoil the job,
      * however slow it is */
-    const struct stream patient = {.fd = s->fd, .deadline_ns = e->deadline_ns};
+    struct stream patient = {.fd = s->fd,
+                             .deadline = deadline_sooner(-1, &e->deadline)};
     if (!rc)
         rc = hear(e, &patient, &verdict);
     if (rc)
@@ -113,18 +114,13 @@ static int introduce(struct entry *e, const struct stream *s)
                            e->where);
 }
 
-static uint64_t sooner(int ms, uint64_t deadline_ns)
-{
-    uint64_t until = deadline_in(ms);
-    return until < deadline_ns ? until : deadline_ns;
-}
-
 /* The connection, DRAIL_EAGAIN, or another DRAIL_E…. */
 static int try_one(struct entry *e, const struct address *a, bool only)
 {
-    struct stream s = {.deadline_ns = sooner(TRY_MS, e->deadline_ns)};
+    struct stream s = {.deadline = deadline_sooner(TRY_MS, &e->deadline)};
     address_text(a, e->where);
-    s.fd = address_connect(a, sooner(only ? TRY_MS : REACH_MS, e->deadline_ns));
+    s.fd = address_connect(
+        a, deadline_sooner(only ? TRY_MS : REACH_MS, &s.deadline));
     if (s.fd < 0) {
         snprintf(e->last, sizeof e->last, "%s: %s", e->where, strerror(errno));
         return DRAIL_EAGAIN;
@@ -136,13 +132,13 @@ static int try_one(struct entry *e, const struct address *a, bool only)
 }
 
 int gate_enter(const struct addresses *where, unsigned rank, unsigned size,
-               const struct secret *secret, uint64_t deadline_ns,
+               const struct secret *secret, struct deadline deadline,
                drail_error_t *err)
 {
     struct entry e = {.rank = rank,
                       .size = size,
                       .secret = secret,
-                      .deadline_ns = deadline_ns,
+                      .deadline = deadline,
                       .err = err};
     int rc, refusal = 0;
     do {
@@ -157,7 +153,7 @@ int gate_enter(const struct addresses *where, unsigned rank, unsigned size,
         if (refusal)
             return refusal;
         platform_sleep(&platform_machine, PAUSE_MS * MS);
-    } while (deadline_left(deadline_ns, 1));
+    } while (deadline_ms(&e.deadline, 1));
     return error_set(err, DRAIL_ETIMEOUT,
                      "rank %u does not reach rank 0 in time: %s", rank, e.last);
 }

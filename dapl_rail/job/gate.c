@@ -16,13 +16,12 @@
 
 #define VISITORS   64   /* who have not yet proved anything */
 #define VISIT_MS   5000 /* so long they may take */
-#define SLICE_MS   100
 #define WHY_LENGTH (ADDRESS_TEXT + 96)
 
 /* One who has come; the place is free when fd is -1. */
 struct visitor {
     int fd;
-    uint64_t until_ns;
+    struct deadline until;
     size_t received; /* of hello and proof */
     struct hello hello;
     struct proof proof;
@@ -178,7 +177,7 @@ static struct visitor *make_room(struct gate *g)
         struct visitor *v = &g->visitors[i];
         if (v->fd < 0)
             return v;
-        if (v->until_ns < oldest->until_ns)
+        if (v->until.at_ns < oldest->until.at_ns)
             oldest = v;
     }
     dismiss(g, oldest, "was slower than others");
@@ -194,7 +193,7 @@ static void open_door(struct gate *g)
         return;
     struct visitor *v = make_room(g);
     *v = (struct visitor){
-        .fd = fd, .until_ns = deadline_in(VISIT_MS), .from = from};
+        .fd = fd, .until = deadline_in(VISIT_MS), .from = from};
     if (answer_make(&v->answer, g->size))
         dismiss(g, v, "could not be answered");
 }
@@ -234,7 +233,7 @@ static void send_away_late(struct gate *g)
 {
     for (unsigned i = 0; i < VISITORS; i++) {
         struct visitor *v = &g->visitors[i];
-        if (v->fd >= 0 && !deadline_left(v->until_ns, 1))
+        if (v->fd >= 0 && !deadline_ms(&v->until, 1))
             dismiss(g, v, "said too little");
     }
 }
@@ -283,7 +282,7 @@ static void tell_all(const struct gate *g)
 }
 
 int gate_keep(int listener, unsigned size, const struct secret *secret,
-              uint64_t deadline_ns, int *fds, drail_error_t *err)
+              struct deadline deadline, int *fds, drail_error_t *err)
 {
     struct gate *g = calloc(1, sizeof *g);
     struct pollfd *polls = calloc(1 + VISITORS + size, sizeof *polls);
@@ -304,7 +303,7 @@ int gate_keep(int listener, unsigned size, const struct secret *secret,
     for (unsigned r = 0; r < size; r++)
         fds[r] = -1;
     while (!g->rc && g->missing) {
-        int left = deadline_left(deadline_ns, SLICE_MS);
+        int left = deadline_ms(&deadline, TURN_MS);
         if (left)
             look_around(g, left);
         else

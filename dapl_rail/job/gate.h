@@ -9,6 +9,7 @@
 
 #include "dapl_rail/job/address.h"
 #include "dapl_rail/job/secret.h"
+#include "dapl_rail/platform/deadline.h"
 
 /*
  * Rank 0: fds[r] gets the connection of each rank r > 0. @p listener stays
@@ -16,12 +17,12 @@
  * or who does not fit.
  */
 int gate_keep(int listener, unsigned size, const struct secret *secret,
-              uint64_t deadline_ns, int *fds, drail_error_t *err);
+              struct deadline deadline, int *fds, drail_error_t *err);
 
 /* Another rank: the connection to rank 0, or a DRAIL_E…. Tries again until it
  * has come in, or been refused. */
 int gate_enter(const struct addresses *where, unsigned rank, unsigned size,
-               const struct secret *secret, uint64_t deadline_ns,
+               const struct secret *secret, struct deadline deadline,
                drail_error_t *err);
 
 #endif

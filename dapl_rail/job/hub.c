@@ -11,7 +11,6 @@
 #include "dapl_rail/job/stream.h"
 
 #define FLUSH_MS 1000
-#define SLICE_MS 100
 
 static void our_signals(sigset_t *set)
 {
@@ -50,7 +49,7 @@ static void stop(struct hub *hub)
 
 static void hang_up(struct hub *hub)
 {
-    hub->hang_up_ns = UINT64_MAX;
+    hub->hang_up.at_ns = NEVER;
     stop(hub);
     oob_server_hang_up(&hub->server);
 }
@@ -73,10 +72,9 @@ static void enforce(struct hub *hub)
 {
     if (!hub->serves || !hub->server.broken.status)
         return;
-    if (!hub->hang_up_ns)
-        hub->hang_up_ns = deadline_in(hub->grace_ms);
-    else if (hub->hang_up_ns != UINT64_MAX &&
-             !deadline_left(hub->hang_up_ns, 1))
+    if (!hub->hang_up.at_ns)
+        hub->hang_up = deadline_in(hub->grace_ms);
+    else if (hub->hang_up.at_ns != NEVER && !deadline_ms(&hub->hang_up, 1))
         hang_up(hub);
 }
 
@@ -115,17 +113,17 @@ static void handle(struct hub *hub, unsigned n)
 static void *serve(void *arg)
 {
     struct hub *hub = arg;
-    uint64_t until = 0; /* when it is to quit */
+    struct deadline until = {0}; /* when it is to quit */
     for (;;) {
         unsigned n = look_for(hub);
         bool timed =
-            until || (hub->hang_up_ns && hub->hang_up_ns != UINT64_MAX);
-        poll(hub->polls, n + (until ? 1 : 2), timed ? SLICE_MS : -1);
-        if (!until && hub->polls[n + 1].revents)
+            until.at_ns || (hub->hang_up.at_ns && hub->hang_up.at_ns != NEVER);
+        poll(hub->polls, n + (until.at_ns ? 1 : 2), timed ? TURN_MS : -1);
+        if (!until.at_ns && hub->polls[n + 1].revents)
             until = deadline_in(FLUSH_MS);
         handle(hub, n);
-        if (until && (!hub->serves || oob_server_idle(&hub->server) ||
-                      !deadline_left(until, 1)))
+        if (until.at_ns && (!hub->serves || oob_server_idle(&hub->server) ||
+                            !deadline_ms(&until, 1)))
             return NULL;
     }
 }

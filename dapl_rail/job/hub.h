@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "dapl_rail/job/oob.h"
+#include "dapl_rail/platform/deadline.h"
 
 struct hub {
     pthread_t thread;
@@ -22,7 +23,7 @@ struct hub {
     struct pollfd *polls;
     int signals, quit; /* descriptors */
     int grace_ms;
-    uint64_t hang_up_ns;
+    struct deadline hang_up;  /* at 0: no need to; NEVER: has done so */
     _Atomic bool stop;        /* this rank's waits end */
     _Atomic bool interrupted; /* by a signal */
 };

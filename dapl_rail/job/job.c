@@ -138,6 +138,12 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
     return rc;
 }
 
+void drail_job_compute(const drail_job_t *job, uint64_t ns)
+{
+    if (job && job->platform->compute)
+        job->platform->compute(job->platform, ns);
+}
+
 int drail_job_barrier(drail_job_t *job, int timeout_ms)
 {
     /* a byte, as an all-gather of nothing need not synchronise */

@@ -25,6 +25,8 @@ struct drail_job {
     _Atomic bool *stop_all; /* in memory shared by all, or NULL */
     _Atomic bool *ended;    /* the same of each rank's process */
     drail_error_t error;    /* of the last all-gather that failed, if known */
+    drail_t *open;          /* this rank's transports, by next_open … */
+    void (*serve)(drail_t *t); /* … and what lets one of them go on */
 };
 
 static inline uint64_t job_now(const drail_job_t *job)
@@ -65,5 +67,8 @@ int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err);
 /* Runs the ranks as processes; cfg has been checked. */
 int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
                void *arg);
+/* The same in virtual time, in one process. */
+int simulate_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
+                   void *arg);
 
 #endif

@@ -199,6 +199,7 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
     int status = 1, greeted = job_greet(&job, cfg->connect_ms, cfg->error);
     if (!greeted)
         status = rank_main(&job, arg) & 0xff;
+    job.open = NULL; /* what it has not closed uses memory that is gone */
     /* the rank has ended, and so have its interruptions but by a signal */
     atomic_store(&job.stop, false);
     job.stop_all = &l->hub.interrupted;

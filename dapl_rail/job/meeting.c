@@ -117,8 +117,7 @@ static int by_board(struct meeting *m, const drail_job_config_t *cfg)
         rc = write_line(m, line, cfg->error);
     if (rc)
         return rc;
-    shared = m->board->share(m->board, line, deadline_in(cfg->connect_ms),
-                             cfg->error);
+    shared = m->board->share(m->board, line, cfg->connect_ms, cfg->error);
     if (shared)
         return shared;
     return m->rank ? read_line(m, line, cfg->error) : 0;

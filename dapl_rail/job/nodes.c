@@ -9,23 +9,41 @@ static unsigned number(const unsigned *map, unsigned ppn, unsigned rank)
     return map ? map[rank] : rank / ppn;
 }
 
+/* The place of a number in a table of so many, which has a free one: that of
+ * the rank whose number it is, plus one, or 0. */
+static unsigned *place_of(unsigned *table, unsigned mask, const unsigned *map,
+                          unsigned ppn, unsigned rank)
+{
+    unsigned wanted = number(map, ppn, rank);
+    unsigned at = wanted * 0x9e3779b1u & mask;
+    while (table[at] && number(map, ppn, table[at] - 1) != wanted)
+        at = (at + 1) & mask;
+    return &table[at];
+}
+
 int nodes_make(struct nodes *nodes, unsigned size, const unsigned *map,
                unsigned ppn)
 {
-    *nodes = (struct nodes){0};
-    nodes->node = calloc(3 * (size_t)size, sizeof *nodes->node);
-    if (!nodes->node)
+    unsigned mask = 1;
+    while (mask <= size)
+        mask = 2 * mask + 1;
+    unsigned *first = calloc((size_t)mask + 1, sizeof *first);
+    *nodes = (struct nodes){.node = calloc(3 * (size_t)size, sizeof *first)};
+    if (!nodes->node || !first) {
+        free(first);
         return DRAIL_ENOMEM;
+    }
     nodes->local = nodes->node + size;
     nodes->ranks = nodes->local + size;
     for (unsigned r = 0; r < size; r++) {
-        unsigned first = 0; /* rank of the same node */
-        while (number(map, ppn, first) != number(map, ppn, r))
-            first++;
-        unsigned node = first < r ? nodes->node[first] : nodes->count++;
+        unsigned *place = place_of(first, mask, map, ppn, r);
+        unsigned node = *place ? nodes->node[*place - 1] : nodes->count++;
+        if (!*place)
+            *place = r + 1;
         nodes->node[r] = node;
         nodes->local[r] = nodes->ranks[node]++;
     }
+    free(first);
     return 0;
 }
 

@@ -30,7 +30,7 @@ static void blame(drail_error_t *err, const struct oob_header *reply)
 }
 
 /* A reply's header, or what rank 0 said last. */
-static int hear(const struct oob_channel *c, const struct stream *s,
+static int hear(const struct oob_channel *c, struct stream *s,
                 struct oob_header *reply)
 {
     int rc = stream_recv(s, reply, sizeof *reply);
@@ -48,7 +48,7 @@ static int judge(const struct oob_channel *c, const struct oob_header *reply)
 
 int oob_farewell(const struct oob_channel *c)
 {
-    struct stream s = {.fd = c->fd, .deadline_ns = deadline_in(FAREWELL_MS)};
+    struct stream s = {.fd = c->fd, .deadline = deadline_in(FAREWELL_MS)};
     struct oob_header reply;
     int rc = hear(c, &s, &reply);
     if (!rc)
@@ -56,7 +56,7 @@ int oob_farewell(const struct oob_channel *c)
     return rc && rc != DRAIL_ETIMEOUT ? rc : DRAIL_EPEER;
 }
 
-static int say(const struct oob_channel *c, const struct stream *s,
+static int say(const struct oob_channel *c, struct stream *s,
                const struct oob_header *request, const void *mine)
 {
     int rc = stream_send(s, request, sizeof *request);
@@ -69,8 +69,8 @@ int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms)
 {
     struct oob_channel *c = context;
-    const struct stream s = {
-        .fd = c->fd, .job = c->job, .deadline_ns = deadline_in(timeout_ms)};
+    struct stream s = {
+        .fd = c->fd, .job = c->job, .deadline = deadline_in(timeout_ms)};
     const struct oob_header request = {.status = OOB_GATHER,
                                        .bytes = (uint32_t)bytes};
     struct oob_header reply = {0};
@@ -88,7 +88,7 @@ int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
 }
 
 /* Takes the reply to an all-gather that was given up. */
-static int catch_up(struct oob_channel *c, const struct stream *s)
+static int catch_up(struct oob_channel *c, struct stream *s)
 {
     char nowhere[4096];
     struct oob_header reply;
@@ -105,8 +105,7 @@ static int catch_up(struct oob_channel *c, const struct stream *s)
 
 int oob_end(struct oob_channel *c, int exit)
 {
-    const struct stream s = {
-        .fd = c->fd, .job = c->job, .deadline_ns = UINT64_MAX};
+    struct stream s = {.fd = c->fd, .job = c->job, .deadline = deadline_in(-1)};
     const struct oob_header request = {.status = OOB_END, .exit = exit};
     struct oob_header reply;
     if (c->step == STEP_LOST)

@@ -38,9 +38,9 @@ static int lost(int rc, const char *what, drail_error_t *err)
 
 /* Sends what text has, and puts the answer there: of this name, and good. */
 static int ask(struct pmi2 *x, size_t bytes, const char *answer,
-               uint64_t deadline_ns, drail_error_t *err)
+               struct deadline deadline, drail_error_t *err)
 {
-    const struct stream s = {.fd = x->fd, .deadline_ns = deadline_ns};
+    struct stream s = {.fd = x->fd, .deadline = deadline};
     char name[64];
     int rc = bytes ? stream_send(&s, x->text, bytes) : DRAIL_EPEER;
     if (!rc)
@@ -61,8 +61,7 @@ static int ask(struct pmi2 *x, size_t bytes, const char *answer,
 static int agree_on_version(struct pmi2 *x, drail_error_t *err)
 {
     static const char mine[] = "cmd=init pmi_version=2 pmi_subversion=0\n";
-    const struct stream s = {.fd = x->fd,
-                             .deadline_ns = deadline_in(ANSWER_MS)};
+    struct stream s = {.fd = x->fd, .deadline = deadline_in(ANSWER_MS)};
     size_t n = 0;
     int rc = stream_send(&s, mine, sizeof mine - 1);
     do {
@@ -102,10 +101,10 @@ static int begin(struct pmi2 *x, drail_error_t *err)
     return 0;
 }
 
-static int fence(struct pmi2 *x, uint64_t deadline_ns, drail_error_t *err)
+static int fence(struct pmi2 *x, int timeout_ms, drail_error_t *err)
 {
     return ask(x, pmi2_write(x->text, "kvs-fence;"), "kvs-fence-response",
-               deadline_ns, err);
+               deadline_in(timeout_ms), err);
 }
 
 static int get(struct pmi2 *x, char line[BOARD_LINE], drail_error_t *err)
@@ -119,7 +118,7 @@ static int get(struct pmi2 *x, char line[BOARD_LINE], drail_error_t *err)
     return rc;
 }
 
-static int share(struct board *b, char line[BOARD_LINE], uint64_t deadline_ns,
+static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
                  drail_error_t *err)
 {
     struct pmi2 *x = (struct pmi2 *)b;
@@ -128,7 +127,7 @@ static int share(struct board *b, char line[BOARD_LINE], uint64_t deadline_ns,
         rc = ask(x, pmi2_write(x->text, "kvs-put;key=" KEY ";value=%s;", line),
                  "kvs-put-response", deadline_in(ANSWER_MS), err);
     if (!rc)
-        rc = fence(x, deadline_ns, err);
+        rc = fence(x, timeout_ms, err);
     return rc ? rc : get(x, line, err);
 }
 

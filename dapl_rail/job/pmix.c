@@ -110,14 +110,21 @@ static void fence_ended(pmix_status_t status, void *arg)
         fence_free(f);
 }
 
-static pmix_status_t fence_wait(struct fence *f, uint64_t deadline_ns)
+static struct timespec timespec_in(int ms)
 {
-    struct timespec at = {.tv_sec = (time_t)(deadline_ns / (1000 * MS)),
-                          .tv_nsec = (long)(deadline_ns % (1000 * MS))};
-    int late = 0;
+    uint64_t ns = deadline_in(ms).at_ns;
+    return (struct timespec){.tv_sec = (time_t)(ns / (1000 * MS)),
+                             .tv_nsec = (long)(ns % (1000 * MS))};
+}
+
+static pmix_status_t fence_wait(struct fence *f, struct deadline deadline)
+{
+    int ms;
     pthread_mutex_lock(&f->lock);
-    while (!f->ended && !late)
-        late = pthread_cond_clockwait(&f->done, &f->lock, CLOCK_MONOTONIC, &at);
+    while (!f->ended && (ms = deadline_ms(&deadline, TURN_MS))) {
+        struct timespec at = timespec_in(ms);
+        pthread_cond_clockwait(&f->done, &f->lock, CLOCK_MONOTONIC, &at);
+    }
     bool ended = f->ended;
     pmix_status_t status = ended ? f->status : PMIX_ERR_TIMEOUT;
     f->left = true;
@@ -134,7 +141,7 @@ static void set_info(pmix_info_t *info, const char *key, pmix_data_type_t type)
     info->value.type = type;
 }
 
-static pmix_status_t fence(struct pmix *x, uint64_t deadline_ns)
+static pmix_status_t fence(struct pmix *x, int timeout_ms)
 {
     pmix_info_t info[2];
     struct fence *f = calloc(1, sizeof *f);
@@ -146,10 +153,10 @@ static pmix_status_t fence(struct pmix *x, uint64_t deadline_ns)
     info[0].value.data.flag = true;
     /* servers that know of no time leave it to us */
     set_info(&info[1], PMIX_TIMEOUT, PMIX_INT);
-    info[1].value.data.integer = deadline_left(deadline_ns, 1 << 30) / 1000 + 1;
+    info[1].value.data.integer = timeout_ms / 1000 + 1;
     pmix_status_t status = x->calls.fence(&x->all, 1, info, 2, fence_ended, f);
     if (status == PMIX_SUCCESS)
-        return fence_wait(f, deadline_ns);
+        return fence_wait(f, deadline_in(timeout_ms));
     fence_free(f);
     return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
@@ -184,7 +191,7 @@ static int put(struct pmix *x, char *line, drail_error_t *err)
     return status == PMIX_SUCCESS ? 0 : failed(x, "PMIx_Put", status, err);
 }
 
-static int share(struct board *b, char line[BOARD_LINE], uint64_t deadline_ns,
+static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
                  drail_error_t *err)
 {
     struct pmix *x = (struct pmix *)b;
@@ -194,7 +201,7 @@ static int share(struct board *b, char line[BOARD_LINE], uint64_t deadline_ns,
     int rc = b->rank == 0 ? put(x, line, err) : 0;
     if (rc)
         return rc;
-    pmix_status_t status = fence(x, deadline_ns);
+    pmix_status_t status = fence(x, timeout_ms);
     if (status != PMIX_SUCCESS)
         return failed(x, "PMIx_Fence", status, err);
     rc = get(x, &root, KEY, PMIX_STRING, &value, err);
@@ -210,7 +217,7 @@ static void leave(struct board *b, bool unwell)
 {
     struct pmix *x = (struct pmix *)b;
     /* without this fence some servers hang in the end */
-    if (!unwell && fence(x, deadline_in(LEAVE_MS)) == PMIX_SUCCESS)
+    if (!unwell && fence(x, LEAVE_MS) == PMIX_SUCCESS)
         x->calls.finalize(NULL, 0);
     free(x); /* its thread still runs in the library */
 }

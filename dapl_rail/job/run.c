@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks are what the platform takes them for; or what a launcher has started;
- * or processes that are forked here. */
+/* Ranks are what the platform takes them for; or simulated; or what a launcher
+ * has started; or processes that are forked here. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/launch.h"
@@ -17,16 +17,18 @@ int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
     const struct drail_platform *p = cfg.platform;
     bool placed = p && p->run_ranks;
     int rc = job_config_check(&cfg);
-    if (!rc && !placed && !cfg.launch)
+    if (!rc && !placed && !cfg.simulate && !cfg.launch)
         rc = drail_launch_open(given, &own);
     if (rc)
         return rc;
     drail_launch_t *launch = own ? own : cfg.launch;
-    bool launched = !placed && !cfg.fork && launch->size;
+    bool launched = !placed && !cfg.simulate && !cfg.fork && launch->size;
     if (!launched && cfg.nranks == DRAIL_RANKS_AUTO)
         cfg.nranks = RANKS_ALONE;
     if (placed)
         rc = p->run_ranks(p, &cfg, rank_main, arg);
+    else if (cfg.simulate)
+        rc = simulate_ranks(&cfg, rank_main, arg);
     else if (launched)
         rc = launch_run(launch, &cfg, rank_main, arg);
     else

@@ -7,20 +7,26 @@
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/stream.h"
+#include "dapl_rail/job/transports.h"
 
-#define SLICE_MS 100 /* after which an interruption is looked for */
-
-uint64_t deadline_in(int ms)
+struct deadline deadline_in(int ms)
 {
-    return ms < 0 ? UINT64_MAX
-                  : platform_now(&platform_machine) + (uint64_t)ms * MS;
+    return deadline_after(platform_now(&platform_machine),
+                          ms < 0 ? NEVER : (uint64_t)ms * MS);
 }
 
-int deadline_left(uint64_t deadline_ns, int most_ms)
+struct deadline deadline_sooner(int ms, struct deadline *whole)
 {
-    uint64_t now = platform_now(&platform_machine);
-    uint64_t left = now < deadline_ns ? (deadline_ns - now) / MS + 1 : 0;
-    return left < (uint64_t)most_ms ? (int)left : most_ms;
+    return deadline_within(whole, platform_now(&platform_machine),
+                           ms < 0 ? NEVER : (uint64_t)ms * MS);
+}
+
+int deadline_ms(struct deadline *d, int most_ms)
+{
+    deadline_turn(d, platform_now(&platform_machine));
+    uint64_t left = deadline_left(d);
+    uint64_t ms = left ? left / MS + 1 : 0;
+    return ms < (uint64_t)most_ms ? (int)ms : most_ms;
 }
 
 void stream_tune(int fd)
@@ -42,12 +48,11 @@ void stream_tune(int fd)
                    sizeof options[i].value);
 }
 
-int stream_ready(const struct stream *s, short events)
+int stream_ready(struct stream *s, short events)
 {
+    bool stopped = false, over = false;
+    int left = 0; /* what is there needs no look at anything else */
     for (;;) {
-        /* what has come before an interruption is taken */
-        bool stopped = s->job && drail_job_interrupted(s->job);
-        int left = stopped ? 0 : deadline_left(s->deadline_ns, SLICE_MS);
         struct pollfd p = {.fd = s->fd, .events = events};
         int n = poll(&p, 1, left);
         if (n > 0)
@@ -56,12 +61,16 @@ int stream_ready(const struct stream *s, short events)
             return DRAIL_EPEER;
         if (stopped)
             return DRAIL_EINTR;
-        if (!left)
+        if (over)
             return DRAIL_ETIMEOUT;
+        /* what has come before an interruption is taken */
+        stopped = s->job && drail_job_interrupted(s->job);
+        int slice = s->job ? transports_serve(s->job, TURN_MS) : TURN_MS;
+        over = !(left = stopped ? 0 : deadline_ms(&s->deadline, slice));
     }
 }
 
-int stream_send(const struct stream *s, const void *data, size_t bytes)
+int stream_send(struct stream *s, const void *data, size_t bytes)
 {
     const char *from = data;
     while (bytes) {
@@ -79,7 +88,7 @@ int stream_send(const struct stream *s, const void *data, size_t bytes)
     return 0;
 }
 
-int stream_recv(const struct stream *s, void *data, size_t bytes)
+int stream_recv(struct stream *s, void *data, size_t bytes)
 {
     char *to = data;
     while (bytes) {

@@ -6,17 +6,22 @@
 #include <stddef.h>
 
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/deadline.h"
 
 struct stream {
     int fd;
-    const drail_job_t *job; /* whose interruption ends a wait; or NULL */
-    uint64_t deadline_ns;   /* by the machine's clock */
+    const drail_job_t *job;   /* whose interruption ends a wait, and whose
+                                 transports go on meanwhile; or NULL */
+    struct deadline deadline; /* of all that is said over it */
 };
 
-/* By the machine's clock; UINT64_MAX for a negative time. */
-uint64_t deadline_in(int ms);
-/* Milliseconds to wait in poll(): at most so many. */
-int deadline_left(uint64_t deadline_ns, int most_ms);
+/* By the machine's clock; never for a negative time. */
+struct deadline deadline_in(int ms);
+/* The same within a longer one. */
+struct deadline deadline_sooner(int ms, struct deadline *whole);
+/* A turn has ended: milliseconds to wait in poll(), at most so many; 0: it is
+ * over. */
+int deadline_ms(struct deadline *d, int most_ms);
 
 /* Of a TCP connection: short messages go at once, and a host that has vanished
  * ends it after half a minute. */
@@ -24,8 +29,8 @@ void stream_tune(int fd);
 
 /* Until the socket is ready. 0, DRAIL_EINTR, DRAIL_ETIMEOUT or DRAIL_EPEER, as
  * all of these. */
-int stream_ready(const struct stream *s, short events);
-int stream_send(const struct stream *s, const void *data, size_t bytes);
-int stream_recv(const struct stream *s, void *data, size_t bytes);
+int stream_ready(struct stream *s, short events);
+int stream_send(struct stream *s, const void *data, size_t bytes);
+int stream_recv(struct stream *s, void *data, size_t bytes);
 
 #endif

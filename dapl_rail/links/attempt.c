@@ -69,7 +69,7 @@ static void settle(struct peer *peer)
     peer->wanted = false;
     t->unconnected--;
     stop_knocking(peer);
-    if (reach_measured(t)) {
+    if (t->reach_changed && reach_measured(t)) {
         timing_begin(t);
         way_settle(t);
     }
@@ -105,9 +105,15 @@ void attempts_serve(drail_t *t)
     if (!t->meeting || t->closing)
         return;
     t->meeting = false;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct peer *peer = &t->peers[p];
-        if (peer->connected || peer->held || p == t->job->rank)
+    struct peer **at = &t->sought, *peer;
+    while ((peer = *at)) {
+        if (peer->connected) {
+            *at = peer->next_sought;
+            peer->sought = false;
+            continue;
+        }
+        at = &peer->next_sought;
+        if (peer->held)
             continue;
         int rc = attempt_step(peer);
         if (rc && rc != DRAIL_EAGAIN) { /* who still wants it, asks again */
@@ -122,4 +128,5 @@ void attempt_forget(struct peer *peer)
 {
     peer->connected = false;
     peer->owner->unconnected++;
+    peer_seek(peer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/carrier.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -19,9 +20,11 @@ unsigned lane_number(const struct link *link)
 
 struct link *lane_of(const struct link *link, unsigned number)
 {
-    unsigned at = number - 1;
-    return number && at < DRAIL_MAX_RAILS * DRAIL_MAX_EPS
-               ? link->peer->links[at / DRAIL_MAX_EPS][at % DRAIL_MAX_EPS]
+    const drail_t *t = link->peer->owner;
+    unsigned rail = (number - 1) / DRAIL_MAX_EPS;
+    unsigned ep = (number - 1) % DRAIL_MAX_EPS;
+    return number && rail < t->nrails && ep < t->cfg.eps
+               ? peer_link(link->peer, rail, ep)
                : NULL;
 }
 
@@ -38,10 +41,14 @@ static bool has_room(const struct link *link, enum carried_as as)
 static bool post(struct link *link, struct dto *d, const struct carried *what)
 {
     struct carrier *c = &link->carrier;
-    struct carried *carried = &c->ring[c->head % CARRIED];
-    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)carried | COOKIE_CARRIED};
     if (!has_room(link, what->as))
         return false;
+    if (!c->ring && !(c->ring = calloc(CARRIED, sizeof *c->ring))) {
+        link_lost(link, DRAIL_ENOMEM, "out of memory");
+        return false;
+    }
+    struct carried *carried = &c->ring[c->head % CARRIED];
+    DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)carried | COOKIE_CARRIED};
     *carried = *what;
     carried->link = link;
     carried->bytes = d->local.segment_length;

@@ -12,11 +12,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/ends.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/parting.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/rails/fail.h"
 
 #define LATE_NS (500 * MS) /* an asynchronous event of what is over */
@@ -25,15 +27,8 @@
 
 static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
 {
-    drail_t *t = rail->owner;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct link *link;
-        unsigned at = 0;
-        while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
-            if (ep && link->ep == ep) /* a link may have none */
-                return link;
-    }
-    return NULL;
+    struct link *link = ends_find(rail, ep);
+    return link && !link->closed ? link : NULL;
 }
 
 static void established(struct link *link,
@@ -135,10 +130,10 @@ static void async_event(struct rail *rail, const DAT_EVENT *event)
     struct link *only = link_of(rail, handle);
     if (!only && concerns_nobody(rail, number, handle))
         return;
-    for (unsigned p = 0; p < t->job->size; p++) {
+    for (struct peer *peer = t->met; peer; peer = peer->next) {
         struct link *link;
         unsigned at = 0;
-        while ((link = peer_next(&t->peers[p], RAIL_BIT(rail->index), &at)))
+        while ((link = peer_next(peer, RAIL_BIT(rail->index), &at)))
             if (only ? link == only : is_news(link))
                 link_lost(link, DRAIL_EPEER, "asynchronous error 0x%x", number);
     }
@@ -159,7 +154,7 @@ void rail_check(struct rail *rail)
 static void link_drop(struct link *link)
 {
     struct rail *rail = link->rail;
-    link->peer->links[rail->index][link->index] = NULL;
+    peer_lane(link->peer, rail->index, link->index)->link = NULL;
     link_close(link);
 }
 
@@ -229,22 +224,23 @@ int connect_error(struct peer *peer)
 
 static int ask(struct rail *rail, struct peer *peer, unsigned ep)
 {
-    const struct card *card = &peer->cards[rail->index];
-    struct sockaddr_storage address = card->address;
+    struct sockaddr_storage address;
+    DAT_CONN_QUAL qual;
     struct hello hello = hello_of(rail, ep);
     struct link *link;
     hello.attempt = peer->attempt;
     hello.rails = (uint16_t)peer->rails;
+    roster_address(rail->owner->roster, peer->rank, rail->index, &address,
+                   &qual);
     int rc = link_open(rail, peer, ep, &link);
     if (rc)
         return rc;
-    peer->links[rail->index][ep] = link;
+    peer_lane(peer, rail->index, ep)->link = link;
     /* The caller's patience ends it: an EP that has timed out by itself does
      * not give back its receives over libdaplofa, and its request lives on. */
-    DAT_RETURN status =
-        dat_ep_connect(link->ep, (DAT_IA_ADDRESS_PTR)&address, card->conn_qual,
-                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
-                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    DAT_RETURN status = dat_ep_connect(
+        link->ep, (DAT_IA_ADDRESS_PTR)&address, qual, DAT_TIMEOUT_INFINITE,
+        sizeof hello, &hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     if (status == DAT_SUCCESS)
         return 0;
     rc = dat_fail(rail, "dat_ep_connect", status);

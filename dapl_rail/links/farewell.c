@@ -13,7 +13,7 @@ static struct link *way_beside(const struct peer *peer, const struct link *lane)
     for (unsigned d = 1; d <= n; d++) {
         unsigned r = (lane->rail->index + d) % n;
         unsigned e = (lane->index + (d == n)) % peer->owner->cfg.eps;
-        struct link *way = peer->links[r][e];
+        struct link *way = peer_link(peer, r, e);
         if (way && way != lane && way->ep_state == EP_UP)
             return way;
     }

@@ -7,6 +7,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -30,8 +31,10 @@ static int ask(struct peer *peer)
 {
     unsigned r = (unsigned)__builtin_ctz(peer->rails);
     struct rail *rail = &peer->owner->rails[r];
-    struct sockaddr_storage address = peer->cards[r].address;
+    struct sockaddr_storage address;
+    DAT_CONN_QUAL qual;
     struct hello hello = hello_of(rail, 0);
+    roster_address(rail->owner->roster, peer->rank, r, &address, &qual);
     hello.knock = true;
     hello.attempt = peer->attempt;
     DAT_RETURN status =
@@ -42,10 +45,9 @@ static int ask(struct peer *peer)
         return dat_fail(rail, "dat_ep_create", status);
     }
     in_ms(peer, longer(peer, SILENT_MS));
-    status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address,
-                            peer->cards[r].conn_qual, DAT_TIMEOUT_INFINITE,
-                            sizeof hello, &hello, DAT_QOS_BEST_EFFORT,
-                            DAT_CONNECT_DEFAULT_FLAG);
+    status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address, qual,
+                            DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
+                            DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_connect", status);
 }
 
@@ -106,8 +108,7 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
     DAT_EP_HANDLE ep = event->event_data.connect_event_data.ep_handle;
     bool refused =
         event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
-    for (unsigned p = 0; ep && p < t->job->rank; p++) {
-        struct peer *peer = &t->peers[p];
+    for (struct peer *peer = t->met; ep && peer; peer = peer->next) {
         if (peer->knock != ep)
             continue;
         bool answered = is_answer(rail, peer, event);

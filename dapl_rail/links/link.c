@@ -4,19 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/buffers.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/ends.h"
 #include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/parting.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
-#include "dapl_rail/memory/region.h"
 #include "dapl_rail/rails/fail.h"
 
 /* How long it may take until all of an EP has come back: of that of a lost
@@ -153,34 +152,28 @@ static int ep_create(struct link *link)
     DAT_RETURN status =
         dat_ep_create(rail->ia, rail->pz, rail->dto_evd, rail->dto_evd,
                       rail->conn_evd, &attr, &link->ep);
-    return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_create", status);
+    if (status != DAT_SUCCESS)
+        return dat_fail(rail, "dat_ep_create", status);
+    if (!ends_enter(link))
+        return 0;
+    dat_ep_free(link->ep);
+    link->ep = DAT_HANDLE_NULL;
+    return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
 }
 
 /* Receive slots, then as many send slots as the depth, then those of messages
- * for lost links and of their acknowledgements, then 8 bytes for the result of
- * atomics: one registered region. */
+ * for lost links and of their acknowledgements, then a line for the result of
+ * atomics. */
 static int buffers_create(struct link *link, unsigned depth)
 {
-    struct rail *rail = link->rail;
-    DAT_VLEN size;
-    DAT_VADDR start;
-    DAT_RMR_CONTEXT rmr;
-    void *address;
-
-    link->buffers_bytes = (link->nslots + depth + WINDOW) * link->slot_bytes +
-                          WINDOW * ACK_BYTES + 8;
-    int error = memory_map(link->buffers_bytes, &address, &link->buffers_fd);
-    if (error)
-        return rail_fail(rail, DRAIL_ENOMEM, "%s: no memory for %zu bytes: %s",
-                         rail->info.name, link->buffers_bytes, strerror(error));
-    link->buffers = address;
-    DAT_REGION_DESCRIPTION where = {.for_va = link->buffers};
-    DAT_RETURN status = dat_lmr_create(
-        rail->ia, DAT_MEM_TYPE_VIRTUAL, where, link->buffers_bytes, rail->pz,
-        DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG,
-        DAT_VA_TYPE_VA, &link->lmr, &link->lmr_context, &rmr, &size, &start);
-    if (status != DAT_SUCCESS)
-        return dat_fail(rail, "dat_lmr_create", status);
+    size_t bytes = (link->nslots + depth + WINDOW) * link->slot_bytes +
+                   WINDOW * ACK_BYTES + CACHE_LINE;
+    int rc = buffers_take(link->rail, bytes, &link->piece);
+    if (rc)
+        return rc;
+    link->buffers = link->piece->start;
+    link->buffers_bytes = bytes;
+    link->lmr_context = link->piece->lmr_context;
     for (unsigned i = 0; i < link->nslots; i++)
         link->slots[i] = (struct slot){
             .link = link,
@@ -234,17 +227,14 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
 
 static void link_free(struct link *link)
 {
-    bool kept = link->lmr && dat_lmr_free(link->lmr) != DAT_SUCCESS;
-    /* what the provider does not let go, stays mapped */
-    if (link->buffers && !kept) {
-        munmap(link->buffers, link->buffers_bytes);
-        close(link->buffers_fd);
-    }
+    if (link->piece)
+        buffers_give(link->rail, link->piece);
     for (struct slot *next; link->spares; link->spares = next) {
         next = link->spares->next;
         free(link->spares);
     }
     journal_close(link);
+    free(link->carrier.ring);
     free(link->slots);
     free(link->ops);
     free(link);
@@ -270,6 +260,7 @@ bool links_bury(struct rail *rail, bool all)
     while ((link = *at)) {
         bool gone = !link->ep;
         if (!gone && (all || link_drained(link))) {
+            ends_leave(link);
             dat_ep_free(link->ep);
             link->ep = DAT_HANDLE_NULL;
             freed = true;
@@ -281,8 +272,11 @@ bool links_bury(struct rail *rail, bool all)
         *at = link->next_closed;
         link_free(link);
     }
-    if (all)
+    if (all) {
         partings_end(rail);
+        ends_free(rail);
+        buffers_free(rail);
+    }
     return freed;
 }
 
@@ -397,7 +391,7 @@ int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
     link->ending = ENDING_FIRST;
-    memset(&link->carrier, 0, sizeof link->carrier);
+    link->carrier = (struct carrier){.ring = link->carrier.ring};
     memset(&link->silence, 0, sizeof link->silence);
     int rc = ep_create(link);
     if (rc)
@@ -415,6 +409,7 @@ bool link_bury_ep(struct link *link)
     if (link->ep_state != EP_ENDING || (link->begun && !link_drained(link)))
         return false;
     link->receives = 0;
+    ends_leave(link);
     parting(link->rail, link->ep);
     link->ep = DAT_HANDLE_NULL;
     link->ep_state = EP_NONE;

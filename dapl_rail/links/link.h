@@ -138,7 +138,7 @@ struct carried {
 #define ACK_BYTES 64u
 
 struct carrier {
-    struct carried ring[CARRIED];
+    struct carried *ring; /* CARRIED; NULL: it has carried nothing yet */
     unsigned head, tail;
     uint32_t sent, done, acked;           /* messages to the peer */
     uint32_t arrived, ack_sent, ack_done; /* from it */
@@ -158,6 +158,7 @@ struct link {
     struct peer *peer;
     unsigned index; /* of the EP among those of its rail and peer */
     DAT_EP_HANDLE ep;
+    struct link *next_end; /* ends.c */
     enum link_state state;
     enum ep_state ep_state;
     bool established; /* has been up */
@@ -193,9 +194,8 @@ struct link {
     struct slot *slots;
     unsigned nslots, receives; /* receives: those under way */
     unsigned char *buffers;
-    int buffers_fd;
+    struct piece *piece; /* they are this one's */
     size_t buffers_bytes, slot_bytes;
-    DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
     struct slot *spares; /* for what comes over other links; free ones */

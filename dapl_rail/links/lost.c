@@ -301,8 +301,7 @@ void lost_go_on(drail_t *t)
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
     requests_note(t);
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct peer *peer = &t->peers[p];
+    for (struct peer *peer = t->met; peer; peer = peer->next) {
         if (!atomic_load_explicit(&peer->unsettled, memory_order_relaxed))
             continue;
         atomic_store_explicit(&peer->unsettled, false, memory_order_relaxed);

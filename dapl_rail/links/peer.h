@@ -14,17 +14,18 @@
 
 struct mailbox;
 
-/* How to reach one rail of a rank. */
-struct card {
-    char name[DRAIL_NAME_MAX];
-    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX]; /* it reaches, … */
-    bool host_only; /* … and nothing but its host */
-    DAT_CONN_QUAL conn_qual;
-    struct sockaddr_storage address;
+/* Of a rail and an EP. */
+struct lane {
+    struct link *link;
+    DAT_CR_HANDLE waiting; /* passive side: a request that is to be answered */
 };
 
+/* There is one for each rank that this one has to do with: peer_meet(). */
 struct peer {
     drail_t *owner;
+    struct peer *next;        /* of drail.met */
+    struct peer *next_sought; /* of drail.sought, … */
+    bool sought;              /* … and it is there */
     unsigned rank;
     bool connected;
     bool wanted;       /* we, or it, would have a connection */
@@ -34,34 +35,50 @@ struct peer {
     _Atomic bool unsettled; /* see peer_unsettle */
     bool ending;       /* its links end on purpose: none goes on over another */
     char refused[200]; /* why we don't want it, "" else */
-    struct card *cards;  /* nrails of them */
-    char host[64];       /* its name */
-    uint32_t rails;      /* that reach it: there are links over these, … */
+    uint32_t rails;    /* that reach it: there are links over these, … */
     _Atomic uint32_t up; /* … all of whose EPs are up over these */
     /* Sets of rails of which a connection takes one: what is tried first, and,
      * if that does not leave the host, what else there is, or 0. */
     uint32_t inside, outside;
-    bool absent; /* nobody was there where we asked */
-    struct link *links[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* by rail and EP */
+    bool absent;         /* nobody was there where we asked */
     uint16_t attempt;    /* of the active side to connect, the newest */
     DAT_EP_HANDLE knock; /* knock.c: under way, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
     unsigned unanswered; /* of them, one after the other, … */
     unsigned refusals;   /* … and of these, by a provider */
     /* passive side, requests.c */
-    bool given_up;  /* by us: that attempt, … */
-    uint32_t asked; /* … which is for these rails */
-    DAT_CR_HANDLE waiting[DRAIL_MAX_RAILS][DRAIL_MAX_EPS]; /* to be answered */
+    bool given_up;        /* by us: that attempt, … */
+    uint32_t asked;       /* … which is for these rails */
     struct link *probed;  /* silence.c: over which it was asked last, … */
     uint32_t probe;       /* … by this message */
     uint64_t ahead;       /* bytes that it had under way when it answered */
     unsigned turn;        /* whose EP a short message takes */
     struct mailbox *mail; /* the layer above's */
+    struct lane lanes[];  /* by rail and EP */
 };
+
+/* That of the rank, which is another than this one; NULL: out of memory. */
+struct peer *peer_meet(drail_t *t, unsigned rank);
+/* It is not connected (any more): attempts_serve() looks after it. */
+void peer_seek(struct peer *peer);
+
+static inline struct lane *peer_lane(struct peer *peer, unsigned rail,
+                                     unsigned ep)
+{
+    return &peer->lanes[rail * peer->owner->cfg.eps + ep];
+}
+
+/* NULL: there is none. */
+static inline struct link *peer_link(const struct peer *peer, unsigned rail,
+                                     unsigned ep)
+{
+    return peer->lanes[rail * peer->owner->cfg.eps + ep].link;
+}
 
 /* The connection to be made takes these. */
 static inline void peer_take(struct peer *peer, uint32_t rails)
 {
+    peer->owner->reach_changed |= rails != peer->rails;
     peer->rails = rails;
     atomic_store(&peer->up, rails);
 }
@@ -86,15 +103,16 @@ static inline struct link *peer_next(const struct peer *peer, uint32_t rails,
                                      unsigned *at)
 {
     const drail_t *t = peer->owner;
-    while (*at < t->nrails * DRAIL_MAX_EPS) {
-        unsigned r = *at / DRAIL_MAX_EPS, e = *at % DRAIL_MAX_EPS;
-        if (e >= t->cfg.eps || !(rails & RAIL_BIT(r))) {
-            *at = (r + 1) * DRAIL_MAX_EPS;
+    unsigned eps = t->cfg.eps;
+    while (*at < t->nrails * eps) {
+        unsigned r = *at / eps;
+        if (!(rails & RAIL_BIT(r))) {
+            *at = (r + 1) * eps;
             continue;
         }
-        ++*at;
-        if (peer->links[r][e])
-            return peer->links[r][e];
+        struct link *link = peer->lanes[(*at)++].link;
+        if (link)
+            return link;
     }
     return NULL;
 }

@@ -4,10 +4,17 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/roster.h"
 
-static bool reached_inside(const struct peer *peer)
+/* By these; inside its host though there is another way? */
+static uint32_t reach_of(const drail_t *t, unsigned rank, bool *inside)
 {
-    return peer->outside && peer->rails != peer->outside;
+    const struct peer *peer = t->peers[rank];
+    uint32_t outside = roster_outside(t, t->job->rank, rank);
+    uint32_t between = roster_between(t, t->job->rank, rank);
+    uint32_t rails = peer ? peer->rails : between;
+    *inside = outside && outside != between && rails != outside;
+    return rails;
 }
 
 /* Those by which a rank is reached outside this host, if there is one: there
@@ -15,12 +22,14 @@ static bool reached_inside(const struct peer *peer)
 bool reach_measured(drail_t *t)
 {
     uint32_t rails = 0, before = t->measured;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        const struct peer *peer = &t->peers[p];
-        uint32_t reach = p == t->job->rank ? 0 : peer->rails;
-        if (reach && (!rails || !reached_inside(peer)))
+    unsigned size = roster_has_inside(t->roster) ? t->job->size : 0;
+    for (unsigned p = 0; p < size; p++) {
+        bool inside;
+        uint32_t reach = p == t->job->rank ? 0 : reach_of(t, p, &inside);
+        if (reach && (!rails || !inside))
             rails = reach;
     }
+    t->reach_changed = false;
     t->measured = rails ? rails : all_rails(t);
     return t->measured != before;
 }

@@ -6,6 +6,7 @@
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/roster.h"
 #include "dapl_rail/rails/fail.h"
 
 #define FIRST_MS   50u /* before the first try, twice as long before the next */
@@ -27,15 +28,16 @@ static void ask(struct link *link)
 {
     struct peer *peer = link->peer;
     struct rail *rail = link->rail;
-    const struct card *card = &peer->cards[rail->index];
-    struct sockaddr_storage address = card->address;
+    struct sockaddr_storage address;
+    DAT_CONN_QUAL qual;
     struct hello hello = hello_of(rail, link->index);
+    roster_address(peer->owner->roster, peer->rank, rail->index, &address,
+                   &qual);
     hello.attempt = peer->attempt;
     hello.again = hello_again(link->lost.deaths);
-    DAT_RETURN status =
-        dat_ep_connect(link->ep, (DAT_IA_ADDRESS_PTR)&address, card->conn_qual,
-                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
-                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    DAT_RETURN status = dat_ep_connect(
+        link->ep, (DAT_IA_ADDRESS_PTR)&address, qual, DAT_TIMEOUT_INFINITE,
+        sizeof hello, &hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     link->begun = status == DAT_SUCCESS;
     if (!link->begun)
         failed(link, "dat_ep_connect", status);
@@ -81,7 +83,7 @@ void renew_serve(struct link *link)
 bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
                   const struct hello *hello)
 {
-    struct link *link = peer->links[rail->index][hello->ep];
+    struct link *link = peer_link(peer, rail->index, hello->ep);
     struct hello mine = hello_of(rail, hello->ep);
     if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
         link->ep_state != EP_NONE ||

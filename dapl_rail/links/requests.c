@@ -21,7 +21,8 @@
 #include "dapl_rail/rails/fail.h"
 
 /* Whose request is it, and which? NULL: of nobody whom we answer, that is of no
- * lower rank, but to a knock. *status: that of the query. */
+ * lower rank, but to a knock; or there is no memory. *status: that of the
+ * query. */
 static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
                                 struct hello *hello, DAT_RETURN *status)
 {
@@ -33,7 +34,7 @@ static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
         !hello_read(rail, param.private_data, param.private_data_size, hello) ||
         (hello->rank > t->job->rank) != (bool)hello->knock)
         return NULL;
-    return &t->peers[hello->rank];
+    return peer_meet(t, hello->rank);
 }
 
 static bool is_newer(const struct peer *peer, const struct hello *hello)
@@ -42,14 +43,15 @@ static bool is_newer(const struct peer *peer, const struct hello *hello)
 }
 
 /* Is it of an attempt that is over? Or one too many. */
-static bool is_late(const struct peer *peer, const struct rail *rail,
+static bool is_late(struct peer *peer, const struct rail *rail,
                     const struct hello *hello, DAT_CR_HANDLE cr)
 {
-    DAT_CR_HANDLE noted = peer->waiting[rail->index][hello->ep];
+    const struct lane *lane = peer_lane(peer, rail->index, hello->ep);
     return hello->attempt != peer->attempt || peer->given_up ||
            hello->rails != peer->asked ||
-           !(hello->rails & RAIL_BIT(rail->index)) || (noted && noted != cr) ||
-           (!peer->connected && peer->links[rail->index][hello->ep]);
+           !(hello->rails & RAIL_BIT(rail->index)) ||
+           (lane->waiting && lane->waiting != cr) ||
+           (!peer->connected && lane->link);
 }
 
 /*
@@ -59,13 +61,14 @@ static bool is_late(const struct peer *peer, const struct rail *rail,
  */
 static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
 {
-    while (*at < peer->owner->nrails * DRAIL_MAX_EPS) {
-        unsigned r = *at / DRAIL_MAX_EPS, e = *at % DRAIL_MAX_EPS;
-        DAT_CR_HANDLE cr = peer->waiting[r][e];
+    unsigned eps = peer->owner->cfg.eps;
+    while (*at < peer->owner->nrails * eps) {
+        unsigned r = *at / eps, e = *at % eps;
+        struct lane *lane = &peer->lanes[(*at)++];
+        DAT_CR_HANDLE cr = lane->waiting;
         struct hello hello;
         DAT_RETURN status;
-        ++*at;
-        peer->waiting[r][e] = DAT_HANDLE_NULL;
+        lane->waiting = DAT_HANDLE_NULL;
         if (cr &&
             peer_asking(&peer->owner->rails[r], cr, &hello, &status) == peer &&
             !hello.knock && hello.ep == e && hello.attempt == peer->attempt)
@@ -120,7 +123,7 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         refuse(cr, peer, rc, drail_last_error(t));
         return;
     }
-    peer->links[rail->index][ep] = link;
+    peer_lane(peer, rail->index, ep)->link = link;
     DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
     if (status != DAT_SUCCESS) {
         rc = dat_fail(rail, "dat_cr_accept", status);
@@ -168,7 +171,7 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
         dat_cr_reject(cr, 0, NULL);
         return;
     }
-    peer->waiting[rail->index][hello.ep] = cr;
+    peer_lane(peer, rail->index, hello.ep)->waiting = cr;
     rail->owner->meeting = true;
 }
 
@@ -186,9 +189,10 @@ void requests_resume(struct peer *peer)
     DAT_CR_HANDLE cr;
     unsigned at = 0;
     while ((cr = next_waiting(peer, &at))) {
+        unsigned eps = peer->owner->cfg.eps;
         peer_take(peer, peer->asked);
-        accept_link(&peer->owner->rails[(at - 1) / DRAIL_MAX_EPS], cr, peer,
-                    (at - 1) % DRAIL_MAX_EPS);
+        accept_link(&peer->owner->rails[(at - 1) / eps], cr, peer,
+                    (at - 1) % eps);
     }
 }
 

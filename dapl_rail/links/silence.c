@@ -142,8 +142,7 @@ void silence_look(drail_t *t)
     t->looked_ns = now;
     if (passed > 2 * every) /* nobody has looked, perhaps for long */
         passed = every;
-    for (unsigned p = 0; p < t->job->size; p++) {
-        struct peer *peer = &t->peers[p];
+    for (struct peer *peer = t->met; peer; peer = peer->next) {
         if (peer->connected && !peer->ending && !atomic_load(&peer->error))
             look_at(peer, limit, passed);
     }

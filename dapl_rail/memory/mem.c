@@ -11,25 +11,29 @@
 #include <unistd.h>
 
 #include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/memory/regcache.h"
 #include "dapl_rail/memory/region.h"
 
-/* Takes over fd (and with it the mapping), also when it fails. */
+/* Takes over what is ours, and its file, also when it fails. */
 static int region_create(drail_t *t, void *address, size_t bytes,
-                         unsigned rights, int fd, struct region **out)
+                         unsigned rights, bool ours, int fd,
+                         struct region **out)
 {
     struct region *region = calloc(1, sizeof *region);
     if (!region) {
-        if (fd >= 0) {
+        if (ours)
             munmap(address, bytes);
+        if (fd >= 0)
             close(fd);
-        }
         return fail(t, DRAIL_ENOMEM, "out of memory");
     }
     region->owner = t;
     region->address = address;
     region->bytes = bytes;
     region->access = rights;
+    region->ours = ours;
     region->fd = fd;
     int rc = region_register(region);
     if (rc) {
@@ -66,9 +70,21 @@ static void view_open(drail_mem_t *view, struct region *region, void *address,
     *at = view;
 }
 
-int memory_map(size_t bytes, void **address, int *fd)
+/* Pages that nobody touches cost nothing, and there are ranks enough for all
+ * that a process may have of files and maps. */
+static int memory_of_process(size_t bytes, void **address)
+{
+    *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return *address == MAP_FAILED ? errno : 0;
+}
+
+int memory_map(const drail_t *t, size_t bytes, void **address, int *fd)
 {
     int error;
+    *fd = -1;
+    if (platform_is_simulated(t->job->platform))
+        return memory_of_process(bytes, address);
     *fd = memfd_create("drail", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0)
         return errno;
@@ -118,12 +134,12 @@ int drail_mem_alloc(drail_t *t, size_t bytes, unsigned access, void **address,
     drail_mem_t *view = view_alloc(t);
     if (!view)
         return DRAIL_ENOMEM;
-    int error = memory_map(bytes, &start, &fd);
+    int error = memory_map(t, bytes, &start, &fd);
     int rc = error ? fail(t, DRAIL_ENOMEM, "no memory for %zu bytes: %s", bytes,
                           strerror(error))
                    : region_create(t, start, bytes,
-                                   rights & ~(unsigned)DRAIL_ACCESS_KEEP, fd,
-                                   &region);
+                                   rights & ~(unsigned)DRAIL_ACCESS_KEEP, true,
+                                   fd, &region);
     if (rc) {
         free(view);
         return rc;
@@ -150,7 +166,9 @@ int drail_mem_register(drail_t *t, void *address, size_t bytes, unsigned access,
     if (!view)
         return DRAIL_ENOMEM;
     region = cache_find(t, address, bytes, rights);
-    int rc = region ? 0 : region_create(t, address, bytes, rights, -1, &region);
+    int rc = region
+                 ? 0
+                 : region_create(t, address, bytes, rights, false, -1, &region);
     if (rc) {
         free(view);
         return rc;
@@ -177,6 +195,19 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
         return DRAIL_ENOMEM;
     view_open(*view, mem->region, address, bytes, mem->access);
     return 0;
+}
+
+drail_mem_t *drail_mem_find(drail_t *t, const void *address, size_t bytes,
+                            unsigned access)
+{
+    struct region *region =
+        t && bytes
+            ? cache_find_allocated(t, address, bytes, access & DRAIL_ACCESS_ALL)
+            : NULL;
+    drail_mem_t *view = region ? view_alloc(t) : NULL;
+    if (view)
+        view_open(view, region, (void *)address, bytes, access);
+    return view;
 }
 
 int drail_mem_release(drail_mem_t *mem)

@@ -47,6 +47,17 @@ static bool serves(const struct region *region, const void *address,
     return !remote || (region->address == address && region->bytes == bytes);
 }
 
+struct region *cache_find_allocated(drail_t *t, const void *address,
+                                    size_t bytes, unsigned access)
+{
+    struct region *region = t->cache->head.next;
+    for (; region != &t->cache->head; region = region->next)
+        if (region->ours && region->views && !region->stale &&
+            !region->closed && covers(region, address, bytes, access))
+            return region;
+    return NULL;
+}
+
 int cache_open(drail_t *t)
 {
     t->cache = calloc(1, sizeof *t->cache);

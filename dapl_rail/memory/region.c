@@ -74,7 +74,7 @@ void region_forget(struct region *region)
 
 void region_free(struct region *region)
 {
-    if (region->fd >= 0)
+    if (region->ours)
         munmap(region->address, region->bytes);
     region_forget(region);
 }

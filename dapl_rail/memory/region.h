@@ -21,7 +21,8 @@ struct region {
     struct drail_mem *views; /* its users */
     bool stale;  /* some of its LMRs are gone: it only waits for its end */
     bool closed; /* other memory may be in a part of it: for nobody new */
-    int fd;      /* of memory that we allocated, else -1 */
+    bool ours;   /* we have allocated it, … */
+    int fd;      /* … as this file, or -1 */
     unsigned nrails;
     DAT_LMR_HANDLE lmr[DRAIL_MAX_RAILS];
     DAT_LMR_CONTEXT lmr_context[DRAIL_MAX_RAILS];
@@ -51,8 +52,9 @@ void region_free(struct region *region);
 /* The same, but the memory stays mapped. */
 void region_forget(struct region *region);
 
-/* Shared memory that a provider of this host can map: errno or 0. */
-int memory_map(size_t bytes, void **address, int *fd);
+/* Shared memory that a provider of this host can map, with its file; or, where
+ * all ranks are of one process, memory without one (fd -1). errno or 0. */
+int memory_map(const drail_t *t, size_t bytes, void **address, int *fd);
 /* May a peer with this key reach so many bytes there? Only where a handle with
  * this access is left: the rest of a region may be unmapped. */
 bool key_grants(const drail_t *t, unsigned rail, DAT_RMR_CONTEXT key,

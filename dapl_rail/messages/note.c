@@ -106,7 +106,7 @@ uint32_t note_deliver(struct peer *peer)
     for (; rails; rails &= rails - 1) {
         unsigned r = (unsigned)__builtin_ctz(rails);
         for (unsigned left = eps[r]; left; left &= left - 1)
-            link_owe(peer->links[r][__builtin_ctz(left)]);
+            link_owe(peer_link(peer, r, (unsigned)__builtin_ctz(left)));
     }
     return id;
 }

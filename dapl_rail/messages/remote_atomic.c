@@ -30,9 +30,9 @@ static bool others_inside(const struct link *link)
     if (!common || common & RAIL_BIT(link->rail->index) ||
         !t->rails[__builtin_ctz(common)].atomics)
         return false;
-    for (unsigned p = 0; p < t->job->size; p++) {
+    for (const struct peer *peer = t->met; peer; peer = peer->next) {
         unsigned at = 0;
-        if (peer_next(&t->peers[p], common, &at))
+        if (peer_next(peer, common, &at))
             return true;
     }
     return false;

@@ -138,7 +138,7 @@ void transfer_cut(drail_t *t, struct transfer *x, unsigned flags)
         return;
     if (!under_way(x->peer))
         t->timing->gap = false;
-    x->message = timing_start(t, &way, x->xfer->bytes, x->data,
+    x->message = timing_start(t, &way, chunks, n,
                               (unsigned)__builtin_popcount(x->note.eps), start);
 }
 
@@ -233,7 +233,7 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
         part->start_ns = job_now(rail->owner->job);
     for (uint32_t left = x->note.eps & ~part->done; left; left &= left - 1) {
         unsigned ep = (unsigned)__builtin_ctz(left);
-        int rc = transfer_ep(x->peer->links[rail->index][ep], x);
+        int rc = transfer_ep(peer_link(x->peer, rail->index, ep), x);
         if (rc)
             return rc;
         part->posted = 0;

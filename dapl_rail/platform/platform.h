@@ -42,6 +42,12 @@ struct drail_platform {
     /* Wakes all who wait for the flag; its value has been changed before. */
     void (*wake)(const struct drail_platform *p, _Atomic uint32_t *flag,
                  bool shared);
+    /* Sets a flag that another core looks at, which sees it in a while, and
+     * wakes all who wait for it; and, until all are seen that the caller's rank
+     * has set, before their memory goes. NULL: a store does, which is seen. */
+    void (*set)(const struct drail_platform *p, _Atomic uint32_t *flag,
+                uint32_t value);
+    void (*settle)(const struct drail_platform *p);
     /* Between two polls: gives the core away; keeps it. */
     void (*yield)(const struct drail_platform *p);
     void (*relax)(const struct drail_platform *p);
@@ -65,6 +71,14 @@ struct drail_platform {
     void (*copy)(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes);
 
+    /* The caller would compute for so long, and doesn't. NULL: it need not
+     * pretend. */
+    void (*compute)(const struct drail_platform *p, uint64_t ns);
+
+    /* What the rail "sim:…" stands for, where rails are simulated. */
+    const char *const *rails;
+    unsigned nrails;
+
     /* drail_job_run, when ranks are anything else than forked processes. NULL:
      * they are, and supervised by the clock of this machine. */
     int (*run_ranks)(const struct drail_platform *p,
@@ -80,6 +94,12 @@ extern const struct drail_platform platform_machine;
 const struct drail_platform *drail_job_platform(const drail_job_t *job);
 #pragma GCC visibility pop
 
+/* Are all ranks those of one process, in a time of their own? */
+static inline bool platform_is_simulated(const struct drail_platform *p)
+{
+    return p->nrails != 0;
+}
+
 static inline uint64_t platform_now(const struct drail_platform *p)
 {
     return p->now_ns(p);
@@ -88,6 +108,13 @@ static inline uint64_t platform_now(const struct drail_platform *p)
 static inline void platform_sleep(const struct drail_platform *p, uint64_t ns)
 {
     p->sleep_until(p, p->now_ns(p) + ns);
+}
+
+/* Of the user's data. */
+static inline void platform_copy(const struct drail_platform *p, void *to,
+                                 const void *from, size_t bytes)
+{
+    p->copy(p, to, from, bytes);
 }
 
 #endif

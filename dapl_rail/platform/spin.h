@@ -17,7 +17,8 @@
 
 #include "dapl_rail/platform/platform.h"
 
-#define SPIN_CHECK_TURNS 16u /* polls between looks at the clock */
+/* Polls between looks at the clock; a yield may take as long as many. */
+#define SPIN_CHECK_TURNS 16u
 /* yield_ns: a cache line's way and a short handler */
 #define SPIN_YIELD_NS 3000u
 
@@ -54,7 +55,7 @@ static inline bool spin_more(struct spin *s)
         p->yield(p);
     else
         p->relax(p);
-    if (++s->turns % SPIN_CHECK_TURNS)
+    if (++s->turns % SPIN_CHECK_TURNS && !s->yielding)
         return true;
     uint64_t now = p->now_ns(p);
     if (!s->start_ns)

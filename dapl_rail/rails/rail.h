@@ -11,8 +11,10 @@
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
 
+struct buffers;
 struct link;
 struct parting;
+struct piece;
 
 struct rail {
     drail_t *owner;
@@ -32,6 +34,12 @@ struct rail {
     unsigned dto_qlen, links;
     int cpu;                  /* core of the team's thread, -1: not pinned */
     _Atomic bool taken;       /* see rail_take */
+    struct link **ends;       /* ends.c: links by their EPs, … */
+    unsigned ends_lists;      /* … in so many lists, … */
+    unsigned ends_count;      /* … so many of them */
+    struct buffers *buffers;  /* buffers.c: of its links, … */
+    struct piece *pieces;     /* … those that are free, … */
+    unsigned buffers_pieces;  /* … and how many there are */
     struct link *closed;      /* freed when no event of theirs is left */
     struct parting *partings; /* EPs of links/parting.h */
     drail_rail_stats_t stats;

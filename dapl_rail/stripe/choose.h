@@ -48,6 +48,7 @@ struct choice {
     unsigned since;  /* epochs since the last contest */
     double debt;     /* ns that trials have lost, not yet made up for */
     unsigned rest;   /* messages that need not be timed */
+    unsigned begun;  /* timing.c: that of its kind when it was begun */
     struct epoch epoch;
     double rate;  /* bytes/ns: champion's, of its last epoch; 0: none yet */
     double usual; /* the same, smoothed */

@@ -10,7 +10,6 @@
  * at a time as well as for many under way.
  */
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/base/alloc.h"
@@ -51,23 +50,26 @@ static unsigned flags(const struct timing *k, unsigned kind)
            (kind == TIMED_MODES + DRAIL_POLICY_ADAPTIVE ? 0 : CHOICE_RESTS);
 }
 
+/* All of them begin anew when they are met next. */
 static void begin(drail_t *t, unsigned kind)
 {
-    unsigned asked = flags(t->timing, kind);
-    for (unsigned s = 0; s < TIMED_SIZES; s++)
-        for (unsigned reads = 0; reads < 2; reads++)
-            choice_init(&t->timing->choices[reads][kind][s], usable(t, kind),
-                        asked);
+    t->timing->begun[kind]++;
 }
 
 int timing_open(drail_t *t)
 {
-    t->timing = alloc_lines(sizeof *t->timing);
-    if (!t->timing)
+    struct timing *k = pages_new(sizeof *k);
+    if (!k)
         return DRAIL_ENOMEM;
-    t->timing->several_cores = several_cores();
-    t->timing->team = t->cfg.team;
+    t->timing = k;
+    k->several_cores = several_cores();
+    k->team = t->cfg.team;
     return 0;
+}
+
+void timing_close(drail_t *t)
+{
+    pages_free(t->timing, sizeof *t->timing);
 }
 
 void timing_begin(drail_t *t)
@@ -132,7 +134,14 @@ unsigned timing_size(size_t bytes)
 
 struct choice *timing_choice(const drail_t *t, bool reads, unsigned size)
 {
-    return &t->timing->choices[reads][kind(t)][size];
+    struct timing *k = t->timing;
+    unsigned of = kind(t);
+    struct choice *c = &k->choices[reads][of][size];
+    if (c->begun != k->begun[of]) {
+        choice_init(c, usable(t, of), flags(k, of));
+        c->begun = k->begun[of];
+    }
+    return c;
 }
 
 unsigned timing_slot(const drail_t *t, bool threads, unsigned size)
@@ -177,17 +186,17 @@ unsigned timing_latest(const drail_t *t)
 
 /*
  * Trials must not spoil the champion's weights: a rail may be slower in
- * another's company. A rail alone needs none.
+ * another's company. A rail alone needs none. What is not the choice's is a
+ * stream's: that has no other weights.
  */
-uint32_t timing_learns(const drail_t *t, const struct way *way, uint32_t data)
+uint32_t timing_learns(const drail_t *t, const struct way *way)
 {
-    uint32_t champion = way->choice->champion;
-    uint32_t set = choice_set(way->choice);
-    if (t->cfg.policy != DRAIL_POLICY_ADAPTIVE || !several_rails(data))
+    uint32_t champion = way->choice->champion, set = way->set;
+    if (t->cfg.policy != DRAIL_POLICY_ADAPTIVE || !several_rails(set))
         return 0;
-    bool other = set != champion && several_rails(champion) &&
-                 !((set ^ champion) & WITH_THREADS);
-    return other ? data & ~champion : data;
+    bool other = set == choice_set(way->choice) && set != champion &&
+                 several_rails(champion) && !((set ^ champion) & WITH_THREADS);
+    return other ? set & ~champion : set;
 }
 
 void timing_harvest(drail_t *t)
@@ -209,9 +218,27 @@ void timing_harvest(drail_t *t)
     }
 }
 
-struct message *timing_start(drail_t *t, const struct way *way, size_t bytes,
-                             uint32_t data, unsigned eps, uint64_t start_ns)
+uint64_t timing_under_way(const drail_t *t)
 {
+    const struct rates *rates = t->timing->rails;
+    uint64_t bytes = 0;
+    for (unsigned r = 0; r < t->nrails; r++)
+        bytes += rates[r].given - rates[r].done;
+    return bytes;
+}
+
+static void give(struct rates *rates, uint64_t bytes, uint64_t now)
+{
+    if (rates->given == rates->done)
+        rates->served_from = now;
+    rates->given += bytes;
+}
+
+struct message *timing_start(drail_t *t, const struct way *way,
+                             const drail_chunk_t *parts, int n, unsigned eps,
+                             uint64_t start_ns)
+{
+    uint32_t data = 0;
     struct timing *k = t->timing;
     if (k->head - k->tail == TIMED_MESSAGES) {
         k->gap = true;
@@ -219,11 +246,16 @@ struct message *timing_start(drail_t *t, const struct way *way, size_t bytes,
     }
     struct message *m = &k->ring[k->head++ % TIMED_MESSAGES];
     m->choice = way->choice;
-    m->set = choice_set(way->choice);
+    m->set = way->set;
     m->slot = way->slot;
-    m->learns = timing_learns(t, way, data);
+    m->learns = timing_learns(t, way);
     m->start_ns = start_ns;
-    m->bytes = bytes;
+    m->bytes = 0;
+    for (int i = 0; i < n; i++) {
+        m->bytes += m->part[parts[i].rail] = parts[i].bytes;
+        give(&k->rails[parts[i].rail], parts[i].bytes, start_ns);
+        data |= RAIL_BIT(parts[i].rail);
+    }
     memset(m->left, (int)eps, sizeof m->left);
     m->gap = k->gap;
     k->gap = false;
@@ -240,12 +272,14 @@ void timing_part(drail_t *t, unsigned rail, struct message *m,
     struct rates *rates = &t->timing->rails[rail];
     uint32_t bit = RAIL_BIT(rail);
     uint64_t now = job_now(t->job);
-    uint64_t from = start_ns > rates->busy_until ? start_ns : rates->busy_until;
+    bool idle = start_ns > rates->busy_until;
+    uint64_t from = idle ? start_ns : rates->busy_until;
     if (!ok)
         atomic_store_explicit(&m->failed, true, memory_order_relaxed);
     else if (m->learns & bit)
-        rates_measure(rates, m->slot, bytes, now - from);
-    rates->busy_until = now;
+        rates_measure(rates, m->slot, 1, bytes, now - from, idle);
+    rates->busy_until = rates->served_from = now;
+    rates->done += bytes;
     if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
         t->rails[rail].stats.busy_ns += now - from;
     uint32_t left =
@@ -257,6 +291,11 @@ void timing_part(drail_t *t, unsigned rail, struct message *m,
 
 void timing_abandon(drail_t *t, struct message *m)
 {
+    uint32_t left = atomic_load_explicit(&m->pending, memory_order_relaxed);
+    for (; left; left &= left - 1) {
+        unsigned r = (unsigned)__builtin_ctz(left);
+        t->timing->rails[r].given -= m->part[r];
+    }
     atomic_store_explicit(&m->failed, true, memory_order_relaxed);
     atomic_store_explicit(&m->end_ns, job_now(t->job), memory_order_relaxed);
 }

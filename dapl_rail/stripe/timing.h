@@ -23,7 +23,8 @@ struct message {
     unsigned slot;   /* … and of what */
     uint64_t start_ns;
     uint64_t bytes;
-    uint8_t left[DRAIL_MAX_RAILS]; /* EPs whose part is not complete */
+    uint64_t part[DRAIL_MAX_RAILS]; /* bytes */
+    uint8_t left[DRAIL_MAX_RAILS];  /* EPs whose part is not complete */
 } __attribute__((aligned(CACHE_LINE)));
 
 #define TIMED_MESSAGES 256u /* under way at once; more are not timed */
@@ -40,9 +41,12 @@ struct brief {
     unsigned slot;
 };
 
+/* Most sizes and kinds are never met: their pages are never touched. */
 struct timing {
     struct rates rails[DRAIL_MAX_RAILS];
-    struct choice choices[2][TIMED_KINDS][TIMED_SIZES]; /* of writes, reads */
+    /* of writes, reads; begun when they are met, … */
+    struct choice choices[2][TIMED_KINDS][TIMED_SIZES];
+    unsigned begun[TIMED_KINDS]; /* … and anew when this has changed */
     struct message ring[TIMED_MESSAGES];
     uint32_t head, tail; /* started, and looked at */
     bool gap;            /* one that may be under way is not among them */
@@ -56,6 +60,7 @@ struct timing {
 };
 
 int timing_open(drail_t *t);
+void timing_close(drail_t *t);
 /* Once t->measured is known. */
 void timing_begin(drail_t *t);
 /* The weights of policy weighted have changed. */
@@ -77,13 +82,17 @@ unsigned timing_slot(const drail_t *t, bool threads, unsigned size);
 void timing_used(drail_t *t, bool reads, unsigned size);
 /* The size that says most about long messages now. */
 unsigned timing_latest(const drail_t *t);
-/* Rails whose rates are learnt from a message with data on these. */
-uint32_t timing_learns(const drail_t *t, const struct way *way, uint32_t data);
+/* Rails whose rates are learnt from a message that goes this way. */
+uint32_t timing_learns(const drail_t *t, const struct way *way);
 /* Looks at the messages that have completed. */
 void timing_harvest(drail_t *t);
-/* A message over so many EPs of these rails starts; NULL: it can't be timed. */
-struct message *timing_start(drail_t *t, const struct way *way, size_t bytes,
-                             uint32_t data, unsigned eps, uint64_t start_ns);
+/* Bytes of timed messages that have yet to complete. */
+uint64_t timing_under_way(const drail_t *t);
+/* A message of these n parts over so many EPs each starts; NULL: it can't be
+ * timed. */
+struct message *timing_start(drail_t *t, const struct way *way,
+                             const drail_chunk_t *parts, int n, unsigned eps,
+                             uint64_t start_ns);
 /* A rail's part is complete; in the rail's thread. */
 void timing_part(drail_t *t, unsigned rail, struct message *m,
                  uint64_t start_ns, uint64_t bytes, bool ok);

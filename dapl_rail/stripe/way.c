@@ -12,7 +12,8 @@
 
 /* Where one kind of message rests, another may not: then all are timed, for so
  * many messages, as those that are not would hide when the others began. */
-#define AWAKE 64
+#define AWAKE     64
+#define STREAM_NS 1e6 /* what is under way lasts for longer than a trial */
 
 struct way way_within(const drail_t *t, uint32_t rails)
 {
@@ -34,6 +35,7 @@ static struct way chosen(const drail_t *t, struct choice *choice, uint32_t set,
                          unsigned size)
 {
     struct way way = settled(t);
+    way.set = set;
     way.rails = set & ~WITH_THREADS;
     way.threads |= (set & WITH_THREADS) != 0;
     way.slot = timing_slot(t, way.threads, size);
@@ -91,6 +93,19 @@ static bool due(struct timing *k, struct choice *choice, unsigned messages)
     return true;
 }
 
+/*
+ * In a stream so long all rails pay: each carries what it can, and no message
+ * waits for one of them. Nothing is tried, as it would begin to tell only after
+ * all that is under way, and as much would have gone that way by then. Threads
+ * are another matter, and so are policies that do not level what is under way.
+ */
+static bool streams(const drail_t *t, const struct choice *choice)
+{
+    return t->cfg.policy == DRAIL_POLICY_ADAPTIVE &&
+           !(choice->flags & CHOICE_THREADS) && choice->rate > 0 &&
+           (double)timing_under_way(t) > STREAM_NS * choice->rate;
+}
+
 struct way way_next_long(drail_t *t, bool reads, size_t bytes,
                          unsigned messages)
 {
@@ -100,7 +115,10 @@ struct way way_next_long(drail_t *t, bool reads, size_t bytes,
         return way;
     timing_harvest(t); /* which may have made up its mind */
     way_settle(t);
+    struct choice *choice = way.choice;
     way = way_of_long(t, reads, bytes);
+    if (streams(t, choice))
+        way = chosen(t, choice, choice->rails, timing_size(bytes));
     way.timed = true;
     return way;
 }

@@ -10,6 +10,7 @@ struct way {
     uint32_t rails;        /* that may carry the message: the policy cuts it */
     bool threads;          /* a thread drives each of those that carry a part */
     bool timed;            /* this message is to be timed */
+    uint32_t set;          /* the same as choose.h says it */
     unsigned slot;         /* of the rails' rates */
     struct choice *choice; /* that has said so; NULL: the settings did */
 };
@@ -40,6 +41,7 @@ static inline bool way_is_brief(const drail_t *t, uint32_t rails, size_t bytes,
     way->threads = brief->threads;
     way->timed = false;
     way->slot = brief->slot;
+    way->set = brief->rails;
     way->choice = NULL;
     return bytes < brief->below;
 }

@@ -2,21 +2,20 @@
 /*
  * The present policy: with what weights a message is cut for the rails that it
  * may use. Adaptive weights are the rates at which these finished their parts
- * of striped messages, smoothed exponentially.
+ * of striped messages, smoothed exponentially; where earlier messages are still
+ * under way, the rails are to end this one with all before it at the same time.
  */
 #include <string.h>
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/rail.h"
+#include "dapl_rail/stripe/level.h"
 #include "dapl_rail/stripe/rates.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
-
-/* A rail that is used gets at least this part, so that it is measured: whether
- * it should be used at all is for choose.c to find out. */
-#define LEAST 0.03125
 
 static void equal(const drail_t *t, double *weights)
 {
@@ -38,7 +37,9 @@ static void configured(const drail_t *t, double *weights)
                                : 1;
 }
 
-/* A rail that has not been measured counts as the mean of the others. */
+/* A rail that has not been measured counts as the mean of the others. One that
+ * is used gets some part, so that it is measured: whether it should be used at
+ * all is for choose.c to find out. */
 static void measured(const drail_t *t, unsigned slot, uint32_t set,
                      double *weights)
 {
@@ -55,8 +56,8 @@ static void measured(const drail_t *t, unsigned slot, uint32_t set,
         total += weights[r];
     }
     for (unsigned r = 0; r < t->nrails; r++)
-        if (set & RAIL_BIT(r) && weights[r] < LEAST * total)
-            weights[r] = LEAST * total;
+        if (set & RAIL_BIT(r) && weights[r] < LEVEL_LEAST * total)
+            weights[r] = LEVEL_LEAST * total;
 }
 
 /* Where the rails that are left have no weights, they are alike. */
@@ -81,6 +82,19 @@ static void weigh(const drail_t *t, const struct way *way, double *weights)
     else
         equal(t, weights);
     without(t, way->rails, weights);
+}
+
+/* Of a stream of messages: what is under way counts, too. */
+static void level_out(const drail_t *t, size_t bytes, double *weights)
+{
+    const struct rates *rates = t->timing->rails;
+    double backlog[DRAIL_MAX_RAILS];
+    if (!timing_under_way(t))
+        return;
+    uint64_t now = job_now(t->job);
+    for (unsigned r = 0; r < t->nrails; r++)
+        backlog[r] = rates_backlog(&rates[r], weights[r], now);
+    level(t->nrails, weights, backlog, (double)bytes, weights);
 }
 
 void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
@@ -115,6 +129,9 @@ int cut(drail_t *t, size_t bytes, const struct way *way,
     if (stripe.policy == DRAIL_POLICY_ROUNDROBIN)
         stripe.turn = t->turn++;
     weigh(t, way, weights);
+    if (bytes && t->cfg.policy == DRAIL_POLICY_ADAPTIVE &&
+        bytes >= t->cfg.stripe_threshold)
+        level_out(t, bytes, weights);
     return drail_stripe(&stripe, bytes, chunks);
 }
 

@@ -102,14 +102,14 @@ bool core_bell_take(struct core_waiter *w)
     pthread_mutex_lock(&ia->bell_lock);
     uint64_t taken = atomic_load(&ia->bells);
     uint64_t bell = ~taken & (taken + 1); /* the lowest that is free */
-    atomic_store(&ia->bells, taken | bell);
+    atomic_fetch_or(&ia->bells, bell);    /* others are given back meanwhile */
     pthread_mutex_unlock(&ia->bell_lock);
     w->bell = bell;
     if (!bell)
         return false;
     ia->transport->arm(ia, bell);
     waiter_update(w, bell, 0);
-    core_fence_heavy();
+    core_fence_heavy(ia->transport->in_kernel);
     return true;
 }
 

@@ -48,6 +48,7 @@
 struct core_ia;
 struct core_ep;
 struct core_transport;
+struct core_waiter; /* a thread in dat_evd_wait or dat_cno_wait */
 
 /* ------------------------------------------------------------- objects --- */
 
@@ -133,6 +134,19 @@ struct core_mr {
     void *tp;             /* the transport's */
 };
 
+/* The range of a key if it is valid here, else NULL. */
+static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
+{
+    struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
+    return key && mr->key == key ? mr : NULL;
+}
+static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
+                                     uint64_t length)
+{
+    return address >= mr->base && length <= mr->length &&
+           address - mr->base <= mr->length - length;
+}
+
 /* ---- service points and connection requests ---- */
 
 struct core_sp { /* PSP or RSP */
@@ -155,7 +169,8 @@ struct core_cr {
 
 /* ---- endpoints ---- */
 
-/* A posted receive, or a request that could not complete when posted. */
+/* A posted receive, or a request that could not complete when posted. In a
+ * queue there is room for as many segments as its EP may post. */
 struct core_wqe {
     DAT_DTO_COOKIE cookie;
     DAT_COMPLETION_FLAGS flags;
@@ -193,9 +208,8 @@ struct core_request {
     uint32_t immed;
     bool done; /* and this is how: */
     DAT_DTO_COMPLETION_STATUS status;
+    void *tp; /* the transport's request_size bytes, zeroed */
     struct core_wqe w;
-    /* the transport's request_size bytes, zeroed */
-    _Alignas(uint64_t) unsigned char tp[];
 };
 
 struct core_ep {
@@ -209,11 +223,11 @@ struct core_ep {
     bool reserved;                                     /* by an RSP */
     unsigned char private_data[CORE_MAX_PRIVATE_DATA]; /* of the peer */
     /* receive queue: posted by the consumer, taken under lock */
-    struct core_wqe *rq;
-    uint32_t rq_mask;
+    uint32_t rq_mask, rq_stride;
+    unsigned char *rq; /* core_recv_at */
     /* unfinished requests: appended by the poster, retired under lock */
-    uint32_t sq_mask, sq_stride;
-    unsigned char *sq; /* core_request_at */
+    uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
+    unsigned char *sq;                  /* core_request_at */
 
     /* What pollers look at without a lock, also when the EP is gone and its
      * memory serves another one: atomic, and never cleared. */
@@ -236,7 +250,9 @@ struct core_ep {
 struct core_transport {
     const char *provider; /* provider attribute provider_name */
     struct core_ability can;
+    unsigned max_ias;    /* of one process; 0: some */
     size_t request_size; /* the transport's part of a core_request */
+    bool requests_move;  /* nobody keeps the address of one */
     size_t ep_size;      /* of what core_ep_area gives */
 
     /* Opens the device named by ia->name with the parameters of dat.conf;
@@ -301,13 +317,27 @@ struct core_transport {
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
+    /* For a network whose time is not this machine's: waits until ready(w), or
+     * so long (UINT64_MAX: for ever): 0, ETIMEDOUT, or EINTR; and, a consumer
+     * has polled and found nothing; and, one has taken this event. No lock is
+     * held. Or NULL. */
+    int (*wait)(struct core_ia *ia, struct core_waiter *w,
+                bool (*ready)(struct core_waiter *w), uint64_t timeout_ns);
+    void (*idle)(struct core_ia *ia);
+    void (*taken)(struct core_ia *ia, const DAT_EVENT *event);
+
     /* Sleeping. An IA has 64 bells, named by one bit each; a thread that is
      * to sleep has one of its own. arm; the last look; sleep until it was rung
-     * since, or the time is over: returns 0, or EINTR. A thread may be
-     * cancelled in sleep at any instruction. */
+     * since, or the time is over: returns 0, or EINTR. `fed`: what it waits
+     * for may come over a connection. A thread may be cancelled in sleep at any
+     * instruction. */
     void (*arm)(struct core_ia *ia, uint64_t bell);
-    int (*sleep)(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns);
+    int (*sleep)(struct core_ia *ia, uint64_t bell, bool fed,
+                 uint64_t timeout_ns);
     void (*ring)(struct core_ia *ia, uint64_t bells); /* any thread */
+    /* What comes arrives in the kernel, which wakes sleepers, and no other
+     * process puts events: it does not help to give the core to them. */
+    bool in_kernel;
     /* The bells to ring when the network has something for the EP: a message,
      * or news of an unfinished request. Or NULL: it rings all. */
     void (*set_bells)(struct core_ep *ep, uint64_t bells);
@@ -404,6 +434,12 @@ static inline struct core_request *core_request_at(struct core_ep *ep,
 {
     return (void *)(ep->sq + (number & ep->sq_mask) * ep->sq_stride);
 }
+/* That which has this part of the transport's. */
+static inline struct core_request *core_request_of(const struct core_ep *ep,
+                                                   void *tp)
+{
+    return (void *)((unsigned char *)tp - ep->sq_tp);
+}
 /* Completes the finished requests at the head of the queue in order.
  * ep->lock is held. */
 void core_requests_retire(struct core_ep *ep);
@@ -445,6 +481,12 @@ void core_ep_ring(struct core_ep *ep);
 static inline void core_recv_add(struct core_ep *ep)
 {
     atomic_fetch_add(&ep->rq_tail, 1);
+}
+/* The receive of this number: from rq_head to rq_tail. */
+static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
+                                            uint64_t number)
+{
+    return (void *)(ep->rq + (number & ep->rq_mask) * ep->rq_stride);
 }
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */

@@ -3,6 +3,7 @@
  * Data Transfer Operations: the checks that posting makes, the queues of an EP
  * and the completion events.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -86,6 +87,7 @@ struct core_request *core_request_queue(struct core_ep *ep,
     r->immed = dto->immed;
     r->done = false;
     r->status = DAT_DTO_SUCCESS;
+    r->tp = (unsigned char *)r + ep->sq_tp;
     memset(r->tp, 0, ep->o.ia->transport->request_size);
     r->w.cookie = dto->cookie;
     r->w.flags = dto->flags;
@@ -110,6 +112,25 @@ void core_requests_retire(struct core_ep *ep)
     }
 }
 
+/* Room for twice as many, in new places; by their poster. */
+static int requests_grow(struct core_ep *ep)
+{
+    uint32_t mask = 2 * ep->sq_mask + 1;
+    unsigned char *sq = malloc((mask + 1) * (size_t)ep->sq_stride);
+    if (!sq)
+        return -1;
+    for (uint64_t n = atomic_load(&ep->sq_head); n != atomic_load(&ep->sq_tail);
+         n++) {
+        struct core_request *r = (void *)(sq + (n & mask) * ep->sq_stride);
+        memcpy(r, core_request_at(ep, n), ep->sq_stride);
+        r->tp = (unsigned char *)r + ep->sq_tp;
+    }
+    free(ep->sq);
+    ep->sq = sq;
+    ep->sq_mask = mask;
+    return 0;
+}
+
 static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
 {
     DAT_EP_STATE state = core_ep_state(ep);
@@ -132,6 +153,8 @@ static inline DAT_RETURN post_request(struct core_ep *ep, struct core_dto *dto)
         if (used >= (uint64_t)ep->attr.max_request_dtos)
             return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
     }
+    if (used > ep->sq_mask && requests_grow(ep))
+        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     return ep->o.ia->transport->post(ep, dto);
 }
 
@@ -230,7 +253,7 @@ struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy)
     uint64_t head = atomic_load_explicit(&ep->rq_head, memory_order_relaxed);
     if (head == atomic_load_explicit(&ep->rq_tail, memory_order_acquire))
         return NULL;
-    return &ep->rq[head & ep->rq_mask];
+    return core_recv_at(ep, head);
 }
 
 bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
@@ -303,7 +326,7 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
         (uint64_t)ep->attr.max_recv_dtos)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
 
-    struct core_wqe *w = &ep->rq[tail & ep->rq_mask];
+    struct core_wqe *w = core_recv_at(ep, tail);
     w->cookie = cookie;
     w->flags = flags;
     w->nseg = (uint32_t)nseg;

@@ -61,6 +61,8 @@ static void attr_complete(const struct core_ability *can, DAT_EP_ATTR *a)
         a->max_rdma_write_iov = (DAT_COUNT)can->max_rdma_iov;
 }
 
+#define FIRST_REQUESTS 4u /* a power of 2; more as they are posted */
+
 static uint32_t mask_for(DAT_COUNT n)
 {
     uint32_t cap = 1;
@@ -70,20 +72,40 @@ static uint32_t mask_for(DAT_COUNT n)
 }
 
 struct queues {
-    struct core_wqe *rq;
-    unsigned char *sq;
+    unsigned char *rq, *sq;
     uint32_t rq_mask, sq_mask;
+    uint32_t rq_stride, sq_stride, sq_tp;
 };
+
+static uint32_t wqe_bytes(DAT_COUNT iov)
+{
+    return (uint32_t)(offsetof(struct core_wqe, seg) +
+                      (size_t)iov * sizeof(DAT_LMR_TRIPLET) + 7) &
+           ~7u;
+}
+
+static DAT_COUNT request_iov(const DAT_EP_ATTR *attr)
+{
+    DAT_COUNT most = attr->max_request_iov;
+    most = attr->max_rdma_read_iov > most ? attr->max_rdma_read_iov : most;
+    return attr->max_rdma_write_iov > most ? attr->max_rdma_write_iov : most;
+}
 
 /* Their memory is touched when something is posted: most EPs never use the
  * whole depth. */
-static int queues_new(const struct core_ep *ep, const DAT_EP_ATTR *attr,
-                      struct queues *q)
+static int queues_new(const struct core_transport *transport,
+                      const DAT_EP_ATTR *attr, struct queues *q)
 {
     q->rq_mask = mask_for(attr->max_recv_dtos);
     q->sq_mask = mask_for(attr->max_request_dtos);
-    q->rq = malloc((q->rq_mask + 1) * sizeof *q->rq);
-    q->sq = malloc((q->sq_mask + 1) * (size_t)ep->sq_stride);
+    if (transport->requests_move && q->sq_mask >= FIRST_REQUESTS)
+        q->sq_mask = FIRST_REQUESTS - 1;
+    q->rq_stride = wqe_bytes(attr->max_recv_iov);
+    q->sq_tp = (uint32_t)offsetof(struct core_request, w) +
+               wqe_bytes(request_iov(attr));
+    q->sq_stride = q->sq_tp + (uint32_t)((transport->request_size + 7) & ~7ul);
+    q->rq = malloc((q->rq_mask + 1) * (size_t)q->rq_stride);
+    q->sq = malloc((q->sq_mask + 1) * (size_t)q->sq_stride);
     if (q->rq && q->sq)
         return 0;
     free(q->rq);
@@ -98,15 +120,11 @@ static void queues_set(struct core_ep *ep, const struct queues *q)
     free(ep->sq);
     ep->rq = q->rq;
     ep->rq_mask = q->rq_mask;
+    ep->rq_stride = q->rq_stride;
     ep->sq = q->sq;
     ep->sq_mask = q->sq_mask;
-}
-
-static uint32_t sq_stride(const struct core_transport *t)
-{
-    size_t align = _Alignof(struct core_request);
-    size_t size = sizeof(struct core_request) + t->request_size;
-    return (uint32_t)((size + align - 1) / align * align);
+    ep->sq_stride = q->sq_stride;
+    ep->sq_tp = q->sq_tp;
 }
 
 static bool evd_ok(DAT_EVD_HANDLE handle, struct core_ia *ia, int flag)
@@ -193,9 +211,8 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     attr_complete(&ia->can, &ep->attr);
     if (srq)
         ep->attr.max_recv_dtos = 0;
-    ep->sq_stride = sq_stride(ia->transport);
     struct queues q;
-    if (queues_new(ep, &ep->attr, &q)) {
+    if (queues_new(ia->transport, &ep->attr, &q)) {
         core_object_free(ep);
         goto out;
     }
@@ -269,7 +286,12 @@ DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     (DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |          \
      DAT_EP_FIELD_CONNECT_EVD_HANDLE)
 #define EP_FIELDS_QUEUES                                                       \
-    (DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS | DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS)
+    (DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |                                      \
+     DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS |                                   \
+     DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV |                                       \
+     DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV |                                    \
+     DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV |                                  \
+     DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV)
 #define EP_FIELDS_FIXED                                                        \
     (DAT_EP_FIELD_IA_HANDLE | DAT_EP_FIELD_EP_STATE | DAT_EP_FIELD_COMM |      \
      DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR | DAT_EP_FIELD_LOCAL_PORT_QUAL |        \
@@ -353,7 +375,7 @@ DAT_RETURN core_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
         goto out;
     }
     struct queues q;
-    if ((mask & EP_FIELDS_QUEUES) && queues_new(ep, &attr, &q)) {
+    if ((mask & EP_FIELDS_QUEUES) && queues_new(ia->transport, &attr, &q)) {
         ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
         goto out;
     }

@@ -321,6 +321,14 @@ DAT_RETURN core_evd_free(DAT_EVD_HANDLE handle)
 
 /* ---------------------------------------------------------- consumption --- */
 
+static inline DAT_RETURN evd_taken(struct core_evd *evd, const DAT_EVENT *event)
+{
+    struct core_ia *ia = evd->o.ia;
+    if (ia->transport->taken)
+        ia->transport->taken(ia, event);
+    return DAT_SUCCESS;
+}
+
 DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 {
     struct core_evd *evd = core_evd_get(handle);
@@ -332,13 +340,15 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
     if (atomic_load_explicit(&evd->waiting, memory_order_acquire))
         return CORE_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     if (evd_take(evd, event))
-        return DAT_SUCCESS;
+        return evd_taken(evd, event);
     core_evd_progress(evd);
     if (evd_take(evd, event))
-        return DAT_SUCCESS;
+        return evd_taken(evd, event);
     /* Who polls in vain looks after the other connections, too. */
     if (++evd->polls % LOOK_EVERY == 0)
         core_epset_progress(evd->o.ia, &evd->o.ia->eps, false);
+    if (evd->o.ia->transport->idle)
+        evd->o.ia->transport->idle(evd->o.ia);
     /* Without the error class, as the verbs providers have it: genuine
      * `dtest -p` compares with the bare type. */
     return DAT_QUEUE_EMPTY;
@@ -431,6 +441,8 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
         while (!evd_take(evd, event))
             sched_yield();
     *n_more = evd_count(evd);
+    if (ret == DAT_SUCCESS)
+        evd_taken(evd, event); /* who ends waiting may lose the EVD */
     core_wait_end(&w.w);
     return ret;
 }

@@ -26,6 +26,7 @@ static void init(void)
 {
     core_fence_asymmetric =
         USABLE && !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) &&
+        !membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
         !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
@@ -35,9 +36,10 @@ void core_fence_init(void)
     pthread_once(&once, init);
 }
 
-void core_fence_heavy(void)
+void core_fence_heavy(bool own)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (core_fence_asymmetric)
-        membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+        membarrier(own ? MEMBARRIER_CMD_PRIVATE_EXPEDITED
+                       : MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }

@@ -28,7 +28,7 @@ static inline void core_fence_light(bool asymmetric)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* The rare side: microseconds. */
-void core_fence_heavy(void);
+/* The rare side: microseconds. `own`: the frequent one is of this process. */
+void core_fence_heavy(bool own);
 
 #endif

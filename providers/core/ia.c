@@ -3,14 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "internal.h"
 
-#define MAX_IAS 128 /* of one process: each may have a thread */
+#define MAX_IAS 128 /* of one process: each may have a thread; or max_ias */
 
 static atomic_uint open_ias;
 
 static const struct core_kind ia_kind = {.type = DAT_HANDLE_TYPE_IA};
+
+#define MRS_BYTES (CORE_MAX_MRS * sizeof(struct core_mr))
+
+/* Most are never touched, and cost nothing. */
+static struct core_mr *mrs_new(void)
+{
+    void *mrs = mmap(NULL, MRS_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mrs == MAP_FAILED ? NULL : mrs;
+}
+
+static void mrs_free(struct core_mr *mrs)
+{
+    if (mrs)
+        munmap(mrs, MRS_BYTES);
+}
 
 static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
                           DAT_EVD_HANDLE *async, DAT_IA_HANDLE *out)
@@ -32,10 +49,11 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
     DAT_RETURN ret =
         CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     struct core_ia *ia = NULL;
-    if (atomic_fetch_add(&open_ias, 1) >= MAX_IAS)
+    unsigned most = entry->transport->max_ias;
+    if (atomic_fetch_add(&open_ias, 1) >= (most ? most : MAX_IAS))
         goto fail;
     ia = core_object_new(NULL, &ia_kind, sizeof *ia);
-    if (!ia || !(ia->mrs = calloc(CORE_MAX_MRS, sizeof *ia->mrs)))
+    if (!ia || !(ia->mrs = mrs_new()))
         goto fail;
     ia->o.provider = &entry->table;
     ia->transport = entry->transport;
@@ -65,7 +83,7 @@ static DAT_RETURN ia_open(const struct core_entry *entry, DAT_COUNT async_qlen,
 fail:
     atomic_fetch_sub(&open_ias, 1);
     if (ia) {
-        free(ia->mrs);
+        mrs_free(ia->mrs);
         core_object_free(ia);
     }
     return ret;
@@ -117,7 +135,7 @@ static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
     core_epset_free(&ia->eps);
     pthread_mutex_destroy(&ia->bell_lock);
     pthread_mutex_destroy(&ia->lock);
-    free(ia->mrs);
+    mrs_free(ia->mrs);
     core_object_free(ia);
     atomic_fetch_sub(&open_ias, 1);
     return DAT_SUCCESS;

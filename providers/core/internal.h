@@ -18,7 +18,7 @@
 #include "core.h"
 #include "fence.h"
 
-#define CORE_MAX_EVD_QLEN 65536
+#define CORE_MAX_EVD_QLEN (1 << 20)
 
 /* ------------------------------------------------------------- objects --- */
 
@@ -211,7 +211,6 @@ void core_async_end(struct core_ia *ia);
 struct core_evd *core_async_evd(struct core_ia *ia);
 void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
                       DAT_HANDLE handle, DAT_COUNT reason);
-/* A thread in dat_evd_wait or dat_cno_wait. */
 struct core_waiter {
     struct core_ia *ia;
     struct core_evd *evd; /* what it waits for: this EVD, */
@@ -282,18 +281,6 @@ void core_ep_set_idle(struct core_ep *ep);
 /* Looks whether the peers have left a range that is to be freed (memory.c):
  * about a second. */
 #define CORE_PATIENCE 10000u
-/* The range of a key if it is valid here, else NULL. */
-static inline struct core_mr *core_mr_find(struct core_ia *ia, uint32_t key)
-{
-    struct core_mr *mr = &ia->mrs[key % CORE_MAX_MRS];
-    return key && mr->key == key ? mr : NULL;
-}
-static inline bool core_range_within(const struct core_mr *mr, uint64_t address,
-                                     uint64_t length)
-{
-    return address >= mr->base && length <= mr->length &&
-           address - mr->base <= mr->length - length;
-}
 /* Checks a scatter/gather list against local registrations; sums it up. */
 static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                                         DAT_COUNT nseg, DAT_COUNT max_seg,

@@ -14,7 +14,8 @@
 #define PAUSE_NS     3000   /* a cache line's way, and a short handler */
 #define YIELD_MAX_NS 300000 /* a few times what a sleep and a wake-up take */
 #define YIELD_MIN_NS 1000
-#define CLOCK_EVERY  16       /* polls per clock reading */
+#define WANTED_NS    1000 /* a yield that takes so long has let others run */
+#define CLOCK_EVERY  16   /* polls per clock reading */
 #define NAP_NS       10000000 /* sleep that nobody ends; see has_others */
 #define OVERSLEEP_NS 500000   /* poll rather than sleep when due this soon */
 
@@ -34,38 +35,65 @@ static inline void cpu_relax(void)
 #endif
 }
 
-/* Polls until ready or `until`; `yields` selects the phase. */
-static bool poll_until(struct core_waiter *w, uint64_t until, bool yields)
+/* Polls until ready or `until`. */
+static bool poll_until(struct core_waiter *w, uint64_t until)
 {
+    int turns = w->ia->transport->in_kernel ? 1 : CLOCK_EVERY;
     do {
-        for (int i = 0; i < (yields ? 1 : CLOCK_EVERY); i++) {
+        for (int i = 0; i < turns; i++) {
             if (w->ready(w))
                 return true;
-            if (yields)
-                sched_yield();
-            else
-                cpu_relax();
+            cpu_relax();
         }
     } while (now_ns() < until);
     return false;
 }
 
-static bool feeds(const struct core_waiter *w, const struct core_evd *evd)
+/* The same, giving the core away. Where none of those who get it then brings
+ * what is waited for, one poll more would only keep it from them. */
+static bool yield_until(struct core_waiter *w, uint64_t until)
+{
+    uint64_t now;
+    do {
+        if (w->ready(w))
+            return true;
+        uint64_t before = now_ns();
+        sched_yield();
+        now = now_ns();
+        if (w->ia->transport->in_kernel && now - before > WANTED_NS)
+            return false;
+    } while (now < until);
+    return false;
+}
+
+static bool serves(const struct core_waiter *w, const struct core_evd *evd)
 {
     return evd && (w->evd ? w->evd == evd : atomic_load(&evd->cno) == w->cno);
 }
 
-/* Has the IA connections that have nothing to do with what is waited for?
- * Their peers don't wake this waiter, but an adapter would serve them. */
-static bool has_others(const struct core_waiter *w)
+/* Has the IA a connection that feeds it, or one that does not? */
+static bool has_ep(const struct core_waiter *w, bool feeds)
 {
     struct core_ep *ep;
-    bool found = false;
+    unsigned at = 0;
     pthread_mutex_lock(&w->ia->bell_lock);
-    for (unsigned at = 0; !found && (ep = core_epset_next(&w->ia->eps, &at));)
-        found = !feeds(w, ep->recv_evd) && !feeds(w, ep->request_evd);
+    while ((ep = core_epset_next(&w->ia->eps, &at)))
+        if ((serves(w, ep->recv_evd) || serves(w, ep->request_evd)) == feeds)
+            break;
     pthread_mutex_unlock(&w->ia->bell_lock);
-    return found;
+    return ep != NULL;
+}
+
+static bool is_fed(const struct core_waiter *w)
+{
+    return has_ep(w, true);
+}
+
+/* Connections that have nothing to do with what is waited for: their peers
+ * don't wake this waiter, but an adapter would serve them. */
+static bool has_others(const struct core_waiter *w)
+{
+    return has_ep(w, false);
 }
 
 /* When something that the waiter waits for is due. */
@@ -92,14 +120,14 @@ static void abandon(void *waiter)
 
 /* Sleeps until rung or so long: 0 or EINTR. Here alone the thread can be
  * cancelled, if it could be outside. */
-static int sleep_ns(struct core_waiter *w, uint64_t ns)
+static int sleep_ns(struct core_waiter *w, bool fed, uint64_t ns)
 {
     int err, type;
     pthread_cleanup_push(abandon, w);
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     core_cancel_as(w->cancel_state);
     if (w->bell)
-        err = w->ia->transport->sleep(w->ia, w->bell, ns);
+        err = w->ia->transport->sleep(w->ia, w->bell, fed, ns);
     else
         err = usleep((useconds_t)(ns / 1000)) ? EINTR : 0;
     core_cancel_off();
@@ -120,16 +148,16 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
     bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
     if (due != UINT64_MAX && due - OVERSLEEP_NS < until)
         until = due - OVERSLEEP_NS;
-    if ((!rung || has_others(w)) && now + NAP_NS < until)
+    bool others = has_others(w);
+    if ((!rung || others) && now + NAP_NS < until)
         until = now + NAP_NS;
     if (!done && !soon && now < end)
-        err = sleep_ns(w, until == UINT64_MAX ? until : until - now);
+        err = sleep_ns(w, is_fed(w), until == UINT64_MAX ? until : until - now);
     core_bell_give(w);
     if (done || w->ready(w))
         return 0;
     if (soon &&
-        poll_until(w, now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end,
-                   true))
+        yield_until(w, now + OVERSLEEP_NS < end ? now + OVERSLEEP_NS : end))
         return 0;
     if (!err)
         err = now >= end ? ETIMEDOUT : EAGAIN;
@@ -140,7 +168,7 @@ static int yield_and_sleep(struct core_waiter *w, uint64_t end,
                            uint32_t patience)
 {
     uint64_t until = now_ns() + patience;
-    if (patience && poll_until(w, until < end ? until : end, true))
+    if (patience && yield_until(w, until < end ? until : end))
         return 0;
     int err;
     while ((err = sleep_once(w, end)) == EAGAIN)
@@ -159,26 +187,41 @@ static void learn(struct core_ia *ia, uint32_t patience, bool served,
     atomic_store_explicit(&ia->patience_ns, patience, memory_order_relaxed);
 }
 
+static DAT_RETURN outcome(int err)
+{
+    if (!err)
+        return DAT_SUCCESS;
+    return CORE_ERROR(err == EINTR ? DAT_INTERRUPTED_CALL : DAT_TIMEOUT_EXPIRED,
+                      0);
+}
+
+/* In the transport's time. */
+static DAT_RETURN wait_there(struct core_waiter *w, DAT_TIMEOUT timeout)
+{
+    uint64_t ns =
+        timeout == DAT_TIMEOUT_INFINITE ? UINT64_MAX : (uint64_t)timeout * 1000;
+    return outcome(w->ia->transport->wait(w->ia, w, w->ready, ns));
+}
+
 DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
 {
     if (w->ready(w))
         return DAT_SUCCESS;
+    if (w->ia->transport->wait)
+        return wait_there(w, timeout);
     if (!timeout)
         return CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
     uint64_t start = now_ns(), until = start + PAUSE_NS;
     uint64_t end = timeout == DAT_TIMEOUT_INFINITE
                        ? UINT64_MAX
                        : start + (uint64_t)timeout * 1000;
-    if (poll_until(w, until < end ? until : end, false))
+    if (poll_until(w, until < end ? until : end))
         return DAT_SUCCESS;
     uint32_t patience =
         atomic_load_explicit(&w->ia->patience_ns, memory_order_relaxed);
     int err = yield_and_sleep(w, end, patience);
     learn(w->ia, patience, !err, now_ns() - start);
-    if (err)
-        return CORE_ERROR(
-            err == EINTR ? DAT_INTERRUPTED_CALL : DAT_TIMEOUT_EXPIRED, 0);
-    return DAT_SUCCESS;
+    return outcome(err);
 }
 
 bool core_wait_begin(struct core_waiter *w)

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Consumers that sleep: one futex each. */
+/*
+ * Consumers that sleep. One of an IA's that wait for what connections bring
+ * watches the CQ itself: that wakes it without a detour by the thread. Others
+ * sleep on a futex each.
+ */
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ofi.h"
+
+#define BLOCKED_NS 1000000u /* naps while reading does not empty the CQ */
+/* Wakes in a row by a CQ that has nothing: long messages come in many pieces,
+ * and then it may nap, too, but not for long. */
+#define IN_VAIN     1000
+#define VAIN_NAP_NS 50000u
+
+enum { RUNG, ARMED, WATCHES }; /* a bell */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value,
                   const struct timespec *timeout)
@@ -21,28 +35,123 @@ static _Atomic uint32_t *bell_of(struct ofi_ia *oia, uint64_t bell)
 
 void ofi_arm(struct core_ia *ia, uint64_t bell)
 {
-    struct ofi_ia *oia = ofi_ia(ia);
-    atomic_store(bell_of(oia, bell), 1);
-    /* it will not poll any more: the thread must */
-    if (atomic_exchange(&oia->away, false))
+    atomic_store(bell_of(ofi_ia(ia), bell), ARMED);
+}
+
+/* ------------------------------------------------------------ the watch --- */
+
+/* Who sleeps on a futex, and a thread that has left the CQ to the watch
+ * altogether, must know that it is over. */
+static void watch_ends(void *arg)
+{
+    struct ofi_ia *oia = arg;
+    atomic_store(&oia->watched, false);
+    uint64_t taken = atomic_load(&oia->ia->bells);
+    bool alone = !(taken & (taken - 1));
+    if (alone ? atomic_exchange(&oia->rests, false)
+              : atomic_exchange(&oia->away, false))
         ofi_thread_wake(oia);
 }
 
-int ofi_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns)
+static struct timespec timespec_of(uint64_t ns)
 {
-    struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
-                         .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    long r = futex(bell_of(ofi_ia(ia), bell), FUTEX_WAIT_PRIVATE, 1,
-                   timeout_ns == UINT64_MAX ? NULL : &t);
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+/* Here alone the thread can be cancelled. */
+static int watch_ns(struct ofi_ia *oia, bool cq, uint64_t ns, int cancel_state)
+{
+    struct pollfd fds[] = {{.fd = cq ? oia->cq_fd : -1, .events = POLLIN},
+                           {.fd = oia->nudge_fd, .events = POLLIN}};
+    struct timespec t = timespec_of(ns);
+    uint64_t count;
+    core_cancel_as(cancel_state);
+    int n = ppoll(fds, 2, ns == UINT64_MAX ? NULL : &t, NULL);
+    int err = n < 0 && errno == EINTR ? EINTR : 0;
+    core_cancel_off();
+    if (n > 0 && fds[1].revents)
+        (void)!read(oia->nudge_fd, &count, sizeof count);
+    if (cq)
+        oia->in_vain = n > 0 && fds[0].revents ? oia->in_vain + 1 : 0;
+    return err;
+}
+
+/* Is it worth watching? Else it naps, and then it is, once more. */
+static bool is_quiet(struct ofi_ia *oia)
+{
+    if (oia->in_vain < IN_VAIN)
+        return true;
+    oia->in_vain = IN_VAIN - 1;
+    return false;
+}
+
+/* What it has read for others may have been its own, and its time may be over:
+ * who called looks again before it is watched for more. */
+static int watch(struct ofi_ia *oia, _Atomic uint32_t *bell, uint64_t ns,
+                 int cancel_state)
+{
+    uint32_t armed = ARMED;
+    bool any, empty = ofi_look(oia, &any);
+    if (any)
+        oia->in_vain = 0;
+    if (any && !empty)
+        return 0;
+    bool quiet = is_quiet(oia);
+    uint64_t most = !empty ? BLOCKED_NS : quiet ? UINT64_MAX : VAIN_NAP_NS;
+    if (!atomic_compare_exchange_strong(bell, &armed, WATCHES))
+        return 0;
+    return watch_ns(oia, empty && quiet, ns < most ? ns : most, cancel_state);
+}
+
+/* ------------------------------------------------------------- sleeping --- */
+
+static int sleep_on(_Atomic uint32_t *bell, uint64_t ns)
+{
+    struct timespec t = timespec_of(ns);
+    long r =
+        futex(bell, FUTEX_WAIT_PRIVATE, ARMED, ns == UINT64_MAX ? NULL : &t);
     return r < 0 && errno == EINTR ? EINTR : 0;
+}
+
+int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
+{
+    struct ofi_ia *oia = ofi_ia(ia);
+    _Atomic uint32_t *word = bell_of(oia, bell);
+    int state = core_cancel_off();
+    if (fed && !atomic_exchange(&oia->watched, true)) {
+        int err;
+        pthread_cleanup_push(watch_ends, oia);
+        err = watch(oia, word, timeout_ns, state);
+        pthread_cleanup_pop(1);
+        core_cancel_as(state);
+        return err;
+    }
+    /* nobody may be going to poll any more: the thread must */
+    if (!atomic_load(&oia->watched) && atomic_exchange(&oia->away, false))
+        ofi_thread_wake(oia);
+    core_cancel_as(state);
+    return sleep_on(word, timeout_ns);
+}
+
+void ofi_nudge(struct ofi_ia *oia)
+{
+    int state = core_cancel_off();
+    eventfd_write(oia->nudge_fd, 1);
+    core_cancel_as(state);
 }
 
 void ofi_ring(struct core_ia *ia, uint64_t bells)
 {
+    struct ofi_ia *oia = ofi_ia(ia);
     for (; bells; bells &= bells - 1) {
-        _Atomic uint32_t *bell = bell_of(ofi_ia(ia), bells);
-        if (atomic_load_explicit(bell, memory_order_relaxed) &&
-            atomic_exchange(bell, 0))
+        _Atomic uint32_t *bell = bell_of(oia, bells);
+        if (!atomic_load_explicit(bell, memory_order_relaxed))
+            continue;
+        uint32_t was = atomic_exchange(bell, RUNG);
+        if (was == WATCHES)
+            ofi_nudge(oia);
+        else if (was == ARMED)
             futex(bell, FUTEX_WAKE_PRIVATE, 1, NULL);
     }
 }

@@ -129,8 +129,9 @@ DAT_RETURN ofi_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
         return DAT_SUCCESS;
     }
     if (timeout_us != UINT64_MAX)
-        c->deadline = ofi_now_ns() + timeout_us * 1000;
-    ofi_thread_wake(oia);
+        ofi_conn_mind(c, timeout_us * 1000);
+    else
+        ofi_thread_wake(oia);
     return DAT_SUCCESS;
 }
 
@@ -263,8 +264,7 @@ DAT_RETURN ofi_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
         return DAT_SUCCESS;
     }
     c->state = OFI_ACCEPTED;
-    c->deadline = ofi_now_ns() + HANDSHAKE_NS;
-    ofi_thread_wake(c->oia);
+    ofi_conn_mind(c, HANDSHAKE_NS);
     return DAT_SUCCESS;
 }
 

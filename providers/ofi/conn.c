@@ -72,7 +72,7 @@ static int hand_receives(struct ofi_conn *c)
     uint64_t end = atomic_load(&ep->rq_tail);
     int err = 0;
     for (uint64_t at = atomic_load(&ep->rq_head); !err && at != end; at++)
-        err = ofi_recv_hand(c, &ep->rq[at & ep->rq_mask]);
+        err = ofi_recv_hand(c, core_recv_at(ep, at));
     return err;
 }
 
@@ -105,19 +105,32 @@ int ofi_conn_attach(struct ofi_conn *c, struct core_ep *ep,
     return err;
 }
 
+/* Requests and receives that the CQ can name at most: who has read so many has
+ * read those of this moment, whatever other connections bring meanwhile. */
+static size_t unread_most(const struct ofi_ia *oia)
+{
+    size_t most = 0;
+    for (const struct ofi_conn *c = oia->conns; c; c = c->next)
+        if (c->fid) /* with an RDMA write of immediate data, a request is two */
+            most += 2 * (size_t)c->ep->attr.max_request_dtos +
+                    (size_t)c->ep->attr.max_recv_dtos;
+    return most;
+}
+
 /* An endpoint of libfabric's tcp that is closed while the answer to a read
  * comes in gives back what it has of that read twice (1.17; cured later), and
  * then it is given to two requests at once, of any endpoint: data go astray.
  * One that finds the end by itself does not. */
-static void end_reads(struct ofi_conn *c)
+static void end_reads(struct ofi_conn *c, size_t most)
 {
     size_t unread;
     if (!c->reads || c->fd < 0)
         return;
     shutdown(c->fd, SHUT_RDWR);
-    do
+    do {
         unread = ofi_socket_unread(c->fd);
-    while (ofi_drain(c->oia) || ofi_socket_unread(c->fd) != unread);
+        ofi_drain_most(c->oia, most);
+    } while (ofi_socket_unread(c->fd) != unread);
 }
 
 /* What has arrived is delivered: libfabric has acknowledged it. From here on it
@@ -127,22 +140,24 @@ static void close_endpoint(struct ofi_conn *c)
     struct ofi_ia *oia = c->oia;
     if (!c->fid)
         return;
+    size_t most = unread_most(oia);
     core_ep_lock(c->ep);
     c->open = false;
     core_ep_unlock(c->ep);
     pthread_mutex_lock(&oia->cq_lock);
-    end_reads(c);
-    while (ofi_drain(oia))
-        ;
+    end_reads(c, most);
+    ofi_drain_most(oia, most);
     core_ep_lock(c->ep);
     struct fid_ep *fid = c->fid;
     c->fid = NULL;
     c->live = false;
     core_ep_unlock(c->ep);
     fi_close(&fid->fid);
-    while (ofi_drain(oia))
-        ; /* what it left there names the connection */
+    ofi_drain_most(oia, most); /* what it left there names the connection */
     pthread_mutex_unlock(&oia->cq_lock);
+    /* what is left there for others may have been signalled already */
+    ofi_nudge(oia);
+    ofi_thread_wake(oia);
     c->fd = -1;
     atomic_fetch_sub(&oia->open_conns, 1);
 }
@@ -160,11 +175,11 @@ void ofi_conn_free(struct ofi_conn *c)
 {
     struct ofi_ia *oia = c->oia;
     struct ofi_conn **at = &oia->conns;
+    if (c->ep && !oia->ia->forked)
+        close_endpoint(c);
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    if (c->ep && !oia->ia->forked)
-        close_endpoint(c);
     pthread_mutex_lock(&oia->cq_lock);
     oia->by_id[c->id % OFI_MAX_EPS] = NULL;
     pthread_mutex_unlock(&oia->cq_lock);
@@ -312,6 +327,15 @@ void ofi_abort(struct core_ep *ep)
 }
 
 /* ---------------------------------------------------------- the thread --- */
+
+void ofi_conn_mind(struct ofi_conn *c, uint64_t ns)
+{
+    uint64_t now = ofi_now_ns();
+    c->deadline = now + ns;
+    if (c->oia->look_at > now)
+        c->oia->look_at = now;
+    ofi_thread_wake(c->oia);
+}
 
 static void on_deadline(struct ofi_conn *c)
 {

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 
 #include "ofi.h"
+#include "providers/core/segments.h"
 
 #define BATCH      64
 #define INJECT_MAX 256
@@ -128,12 +129,7 @@ static const void *gather(const struct core_dto *dto,
 {
     if (dto->nseg == 1)
         return (void *)(uintptr_t)dto->seg[0].virtual_address;
-    size_t at = 0;
-    for (uint32_t i = 0; i < dto->nseg; i++) {
-        memcpy(room + at, (void *)(uintptr_t)dto->seg[i].virtual_address,
-               dto->seg[i].segment_length);
-        at += dto->seg[i].segment_length;
-    }
+    core_gather(room, dto->nseg, dto->seg);
     return room;
 }
 
@@ -344,8 +340,7 @@ static void on_control(struct ofi_ia *oia, uint64_t data)
 static void on_request(struct ofi_conn *c, struct ofi_op *op,
                        DAT_DTO_COMPLETION_STATUS status)
 {
-    struct core_request *r =
-        (void *)((char *)op - offsetof(struct core_request, tp));
+    struct core_request *r = core_request_of(c->ep, op);
     r->done = true;
     r->status = status;
     c->reads -= r->op == CORE_READ;
@@ -436,6 +431,25 @@ bool ofi_drain(struct ofi_ia *oia)
     }
 }
 
+void ofi_drain_most(struct ofi_ia *oia, size_t most)
+{
+    struct fi_cq_data_entry entries[BATCH];
+    while (most) {
+        ssize_t n = fi_cq_read(oia->cq, entries, most < BATCH ? most : BATCH);
+        if (n == -FI_EAVAIL) {
+            on_error(oia);
+            most--;
+        } else if (n <= 0) {
+            return;
+        }
+        for (ssize_t i = 0; i < n; i++) {
+            on_completion(oia, &entries[i]);
+            /* a control word is neither */
+            most -= !(entries[i].flags & FI_REMOTE_WRITE);
+        }
+    }
+}
+
 void ofi_advance(struct ofi_ia *oia, bool sure)
 {
     if (!atomic_load_explicit(&oia->open_conns, memory_order_relaxed))
@@ -448,6 +462,16 @@ void ofi_advance(struct ofi_ia *oia, bool sure)
         pthread_mutex_unlock(&oia->cq_lock);
     }
     core_cancel_as(state);
+}
+
+bool ofi_look(struct ofi_ia *oia, bool *any)
+{
+    struct fid *cq = &oia->cq->fid;
+    pthread_mutex_lock(&oia->cq_lock);
+    *any = ofi_drain(oia);
+    int busy = fi_trywait(oia->fabric, &cq, 1);
+    pthread_mutex_unlock(&oia->cq_lock);
+    return !busy;
 }
 
 void ofi_progress(struct core_ia *ia, bool sure)

@@ -3,8 +3,9 @@
  * What the IA's thread does. It sleeps until there is something: an event of
  * connections, a deadline, a change of the link, the end of a peer's socket;
  * and the CQ, for libfabric moves data only when that is read. Consumers that
- * poll read it faster: while they do, the thread looks after them once in a few
- * milliseconds, and reads it itself when they have stopped.
+ * poll, and one that sleeps (bell.c), read it faster: while they do, the thread
+ * looks after them once in a few milliseconds, and reads it itself when they
+ * have stopped.
  */
 #include <poll.h>
 #include <sys/epoll.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "ofi.h"
+#include "providers/core/still.h"
 
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
@@ -66,16 +68,11 @@ static bool on_events(struct ofi_ia *oia, const struct epoll_event *events,
  * reading does not move. */
 static bool serve(struct ofi_ia *oia)
 {
-    struct fid *cq = &oia->cq->fid;
-    bool any = true;
-    int busy = -FI_EAGAIN;
-    pthread_mutex_lock(&oia->cq_lock);
-    while (any && busy) {
-        any = ofi_drain(oia);
-        busy = fi_trywait(oia->fabric, &cq, 1);
-    }
-    pthread_mutex_unlock(&oia->cq_lock);
-    return !busy;
+    bool any, empty;
+    do
+        empty = ofi_look(oia, &any);
+    while (any && !empty);
+    return empty;
 }
 
 struct minding {
@@ -96,38 +93,62 @@ static uint64_t process_ns(void)
 /* Do consumers poll all the time that they have a core, which is no more than
  * the process has had, nor than has passed? One that looks at memory instead,
  * where the peer writes, needs the thread as much as one that computes; so does
- * one that sleeps, or gets a core too seldom. What came just after the last
- * look says nothing: a consumer that polls between messages has no time for
- * many. */
-static bool is_polled(struct ofi_ia *oia, struct minding *m)
+ * one that sleeps elsewhere, or gets a core too seldom. What came just after
+ * the last look says nothing: a consumer that polls between messages has no
+ * time for many. */
+static void judge(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
     uint64_t now = ofi_now_ns();
     uint64_t passed = now - m->when;
-    if (passed >= JUDGE_NS) {
-        uint64_t used = process_ns(), n = polls - m->polls;
-        uint64_t had = used - m->used < passed ? used - m->used : passed;
-        m->polled = n > had / POLL_NS && n > passed / SELDOM_NS;
-        m->polls = polls;
-        m->when = now;
-        m->used = used;
-    }
-    return m->polled && !atomic_load(&oia->ia->bells);
+    if (passed < JUDGE_NS)
+        return;
+    uint64_t used = process_ns(), n = polls - m->polls;
+    uint64_t had = used - m->used < passed ? used - m->used : passed;
+    m->polled = n > had / POLL_NS && n > passed / SELDOM_NS;
+    m->polls = polls;
+    m->when = now;
+    m->used = used;
+}
+
+/* Is the CQ read by who sleeps, or by who polls? Others may sleep besides. */
+static bool is_theirs(struct ofi_ia *oia, struct minding *m)
+{
+    judge(oia, m);
+    return atomic_load(&oia->watched) ||
+           (m->polled && !atomic_load(&oia->ia->bells));
+}
+
+/* A sleeper that watches for long needs nobody to look after it. */
+static bool may_rest(struct ofi_ia *oia, const struct minding *m)
+{
+    if (m->away_ns < AWAY_MAX_NS)
+        return false;
+    atomic_store(&oia->rests, true);
+    if (atomic_load(&oia->watched))
+        return true;
+    atomic_store(&oia->rests, false);
+    return false;
 }
 
 /* Whose is the CQ? If it is the consumers', it is not waited for. */
 static void mind_cq(struct ofi_ia *oia, struct minding *m)
 {
-    if (!is_polled(oia, m) && serve(oia)) {
+    atomic_store(&oia->rests, false);
+    atomic_store(&oia->away, true); /* who needs it from now on wakes it */
+    if (!is_theirs(oia, m) && serve(oia)) {
         atomic_store(&oia->away, false);
         m->away_ns = 0;
         ofi_thread_await_cq(oia);
-    } else {
-        atomic_store(&oia->away, true);
-        m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;
-        if (m->away_ns > AWAY_MAX_NS)
-            m->away_ns = AWAY_MAX_NS;
+        return;
     }
+    if (may_rest(oia, m)) {
+        m->away_ns = 0;
+        return;
+    }
+    m->away_ns = m->away_ns ? 2 * m->away_ns : AWAY_NS;
+    if (m->away_ns > AWAY_MAX_NS)
+        m->away_ns = AWAY_MAX_NS;
 }
 
 /* ------------------------------------------------------------- the rest --- */
@@ -136,12 +157,17 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 static uint64_t mind_conns(struct ofi_ia *oia)
 {
     uint64_t now = ofi_now_ns(), next = UINT64_MAX;
+    uint64_t still = core_stood_still(oia->look_at, now);
     for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
         n = c->next;
+        if (c->deadline != UINT64_MAX) {
+            c->deadline += still;
+            next = now + CORE_LOOK_NS < next ? now + CORE_LOOK_NS : next;
+        }
         uint64_t look = ofi_conn_look(c, now);
         next = look < next ? look : next;
     }
-    return next;
+    return oia->look_at = next;
 }
 
 /* How long it may sleep, in ms; -1: for ever. */

@@ -173,9 +173,14 @@ struct ofi_ia {
     void *(*thread_main)(void *oia); /* ofi_mind */
     bool thread_runs, stop;
     int epoll_fd, wake_fd, link_fd, eq_fd, cq_fd;
+    uint64_t look_at;       /* ns: when it meant to look at connections */
     _Atomic uint64_t polls; /* by consumers */
-    atomic_bool away;       /* it leaves the CQ to consumers that poll */
-    /* bells: futexes, 1 from when a sleeper arms until it is rung */
+    atomic_bool away;       /* it leaves the CQ to consumers, … */
+    atomic_bool rests; /* … and does not even look until the watch ends */
+    /* sleepers */
+    atomic_bool watched; /* one of them watches the CQ */
+    int nudge_fd;        /* wakes that one */
+    unsigned in_vain;    /* that one's wakes by the CQ, in a row */
     _Atomic uint32_t bell[64];
 };
 
@@ -219,6 +224,8 @@ void ofi_conn_free(struct ofi_conn *c);
 void ofi_conn_say(struct ofi_conn *c, uint64_t what);
 /* The peer or the network has ended it. */
 void ofi_conn_ended(struct ofi_conn *c);
+/* So much time to be made; from now on, the thread minds it. */
+void ofi_conn_mind(struct ofi_conn *c, uint64_t ns);
 /* What other threads or the time have brought; returns when to look again. */
 uint64_t ofi_conn_look(struct ofi_conn *c, uint64_t now);
 void ofi_conn_forked(struct ofi_conn *c);
@@ -248,6 +255,10 @@ void ofi_issue(struct ofi_conn *c);
 void ofi_receive_early(struct ofi_conn *c);
 /* Reads the CQ; cq_lock is held. Returns whether there was anything. */
 bool ofi_drain(struct ofi_ia *oia);
+/* The same, until it is empty or so many requests and receives were read. */
+void ofi_drain_most(struct ofi_ia *oia, size_t most);
+/* Reads what is in the CQ, if there is any; may it be slept on then? */
+bool ofi_look(struct ofi_ia *oia, bool *any);
 void ofi_advance(struct ofi_ia *oia, bool sure);
 void ofi_progress(struct core_ia *ia, bool sure); /* of a consumer's */
 
@@ -290,7 +301,9 @@ bool ofi_socket_owed(int fd, unsigned ms);
 
 /* bell.c */
 void ofi_arm(struct core_ia *ia, uint64_t bell);
-int ofi_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns);
+int ofi_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns);
+/* Has who watches the CQ look again. */
+void ofi_nudge(struct ofi_ia *oia);
 void ofi_ring(struct core_ia *ia, uint64_t bells);
 
 #endif

@@ -2,6 +2,8 @@
 /* The ofi transport as core sees it. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "ofi.h"
 
@@ -18,6 +20,14 @@ static void own_attributes(struct core_ia *ia)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
 }
 
+static void own_free(struct ofi_ia *oia)
+{
+    if (oia->nudge_fd >= 0)
+        close(oia->nudge_fd);
+    pthread_mutex_destroy(&oia->cq_lock);
+    free(oia);
+}
+
 static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
 {
     struct ofi_ia *oia = calloc(1, sizeof *oia);
@@ -26,18 +36,21 @@ static DAT_RETURN ofi_ia_open(struct core_ia *ia, const char *params)
     ia->tp = oia;
     oia->ia = ia;
     oia->epoll_fd = oia->wake_fd = oia->link_fd = -1;
+    oia->nudge_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     oia->params = (struct ofi_params){.provider = "tcp", .silence_ms = 2000};
     pthread_mutex_init(&oia->cq_lock, NULL);
     oia->thread_main = ofi_mind;
     DAT_RETURN ret =
-        core_params_parse(&ofi_params_known, ia->name, params, &oia->params);
+        oia->nudge_fd < 0
+            ? CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)
+            : core_params_parse(&ofi_params_known, ia->name, params,
+                                &oia->params);
     if (ret == DAT_SUCCESS && ofi_device_find(oia))
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
     if (ret == DAT_SUCCESS)
         ret = ofi_fabric_open(oia);
     if (ret != DAT_SUCCESS) {
-        pthread_mutex_destroy(&oia->cq_lock);
-        free(oia);
+        own_free(oia);
         return ret;
     }
     own_attributes(ia);
@@ -53,8 +66,7 @@ static void ofi_ia_close(struct core_ia *ia)
         ofi_conn_free(oia->conns);
     if (!ia->forked)
         ofi_fabric_close(oia);
-    pthread_mutex_destroy(&oia->cq_lock);
-    free(oia);
+    own_free(oia);
 }
 
 static void ofi_forked(struct core_ia *ia)
@@ -99,6 +111,7 @@ static const struct core_transport transport = {
     .arm = ofi_arm,
     .sleep = ofi_sleep,
     .ring = ofi_ring,
+    .in_kernel = true,
 };
 
 __attribute__((constructor)) static void library_loaded(void)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "providers/core/still.h"
 
 #define RETRY_NS     1000000u /* full backlog, draining */
 #define LONGEST_MS   3600000
@@ -98,6 +99,16 @@ static int cm_start(struct shm_ia *sia)
     sia->thread_runs = !pthread_create(&sia->thread, NULL, cm_thread, sia);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return sia->thread_runs ? 0 : -1;
+}
+
+/* So much time; from now on, the thread minds it. */
+static void mind(struct shm_conn *c, uint64_t ns)
+{
+    uint64_t now = shm_now_ns();
+    c->deadline = now + ns;
+    if (c->sia->look_at > now)
+        c->sia->look_at = now;
+    cm_wake(c->sia);
 }
 
 static void conn_free(struct shm_conn *c);
@@ -371,13 +382,14 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
     if (size)
         memcpy(c->private_data, private_data, (size_t)size);
     if (timeout_us != UINT64_MAX)
-        c->deadline = shm_now_ns() + timeout_us * 1000;
+        mind(c, timeout_us * 1000);
     if (shm_cable_pulled(sia) || !shm_cm_is_local(&ep->remote)) {
         conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
         return DAT_SUCCESS;
     }
     try_connect(c);
-    cm_wake(sia); /* there may be a deadline or a retry to mind */
+    if (timeout_us == UINT64_MAX) /* else it is awake already */
+        cm_wake(sia);             /* there may be a retry to mind */
     return DAT_SUCCESS;
 }
 
@@ -514,8 +526,7 @@ DAT_RETURN shm_accept(struct core_cr *cr, struct core_ep *ep, DAT_COUNT size,
         return DAT_SUCCESS;
     }
     c->state = SHM_CM_ACCEPTED;
-    c->deadline = shm_now_ns() + HANDSHAKE_NS;
-    cm_wake(c->sia);
+    mind(c, HANDSHAKE_NS);
     return DAT_SUCCESS;
 }
 
@@ -682,10 +693,16 @@ static void on_deadline(struct shm_conn *c)
     }
 }
 
+static bool is_being_made(const struct shm_conn *c)
+{
+    return c->state <= SHM_CM_ACCEPTED && c->deadline != UINT64_MAX;
+}
+
 /* Does what is due; returns milliseconds until the next look, -1: none. */
 static int timers(struct shm_ia *sia)
 {
     uint64_t now = shm_now_ns(), next = UINT64_MAX;
+    uint64_t still = core_stood_still(sia->look_at, now);
     if (sia->accept_at && sia->accept_at <= now)
         accept_again(sia);
     else if (sia->accept_at)
@@ -693,6 +710,8 @@ static int timers(struct shm_ia *sia)
     for (struct shm_conn *c = sia->conns, *n; c; c = n) {
         n = c->next;
         bool retry = c->state == SHM_CM_CONNECTING;
+        if (is_being_made(c))
+            c->deadline += still;
         if (c->deadline <= now) {
             on_deadline(c);
             next = now + RETRY_NS; /* what is left is seen next time */
@@ -702,9 +721,12 @@ static int timers(struct shm_ia *sia)
             try_connect(c);
         if (retry && next > now + RETRY_NS)
             next = now + RETRY_NS;
+        if (is_being_made(c) && next > now + CORE_LOOK_NS)
+            next = now + CORE_LOOK_NS;
         if (c->deadline < next)
             next = c->deadline;
     }
+    sia->look_at = next;
     if (next == UINT64_MAX)
         return -1;
     uint64_t ms = next <= now ? 0 : (next - now + 999999) / 1000000;

@@ -129,8 +129,9 @@ void shm_arm(struct core_ia *ia, uint64_t bell)
     atomic_store(&shm_ia(ia)->control.door->bell[bell_index(bell)], 1);
 }
 
-int shm_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns)
+int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 {
+    (void)fed;
     struct timespec t = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
                          .tv_nsec = (long)(timeout_ns % 1000000000u)};
     long r = futex(&shm_ia(ia)->control.door->bell[bell_index(bell)],

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "copy.h"
+#include "providers/core/segments.h"
 #include "ring.h"
 
 /* Without a link model everything is, whatever the peer says. */
@@ -30,15 +31,6 @@ struct outgoing { /* a send or an immediate, however it came here */
     uint64_t total;
     uint32_t immed;
 };
-
-static void gather(unsigned char *to, const struct outgoing *o)
-{
-    for (uint32_t i = 0; i < o->nseg; i++) {
-        memcpy(to, (void *)(uintptr_t)o->seg[i].virtual_address,
-               o->seg[i].segment_length);
-        to += o->seg[i].segment_length;
-    }
-}
 
 /* Must the receiver fetch it, in a place that holds `limit` bytes? */
 static bool is_fetched(const struct outgoing *o, size_t limit)
@@ -83,7 +75,7 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
     if (fetch)
         memcpy(m->payload, o->seg, o->nseg * sizeof o->seg[0]);
     else if (o->op == CORE_SEND)
-        gather(m->payload, o);
+        core_gather(m->payload, o->nseg, o->seg);
     p->due = m->head.due ? m->head.due + c->sia->latency_ns : 0;
     p->need_taken = fetch;
     p->posted = true;
@@ -342,19 +334,6 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
 
 /* ------------------------------------------------------------ receiving --- */
 
-static void scatter(const struct core_wqe *w, const unsigned char *from,
-                    size_t n)
-{
-    for (uint32_t i = 0; i < w->nseg && n; i++) {
-        size_t len = w->seg[i].segment_length;
-        if (len > n)
-            len = n;
-        memcpy((void *)(uintptr_t)w->seg[i].virtual_address, from, len);
-        from += len;
-        n -= len;
-    }
-}
-
 /* Copies the part [at, at + len) of a receive's segments into a list. */
 static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
                       DAT_LMR_TRIPLET out[CORE_MAX_IOV])
@@ -432,7 +411,7 @@ static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
     if (h->length > w->total)
         return DAT_DTO_ERR_LOCAL_LENGTH;
     if (h->kind == SHM_INLINE) {
-        scatter(w, m->payload, h->length);
+        core_scatter(w->nseg, w->seg, m->payload, h->length);
         return DAT_DTO_SUCCESS;
     }
     memcpy(from, m->payload, h->nseg * sizeof from[0]);

@@ -171,7 +171,7 @@ bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     if (atomic_exchange(&e->key, 0))
-        core_fence_heavy();
+        core_fence_heavy(false);
     shm_cm_reap(sia);
     if (peers_inside(sia, mr->key))
         return false;

@@ -384,6 +384,7 @@ struct shm_ia {
     bool thread_runs;
     bool stop;
     uint64_t accept_at; /* ns: listeners are deaf until then, 0: they listen */
+    uint64_t look_at;   /* ns: when the thread meant to look at deadlines */
     int epoll_fd, wake_fd;
     int cable_fd;      /* inotify; -1: no cable */
     uint32_t end_cuts; /* of the cable, seen */
@@ -454,7 +455,7 @@ void shm_control_forked(struct shm_ia *sia);
 int shm_control_map(int fd, struct shm_control *control, bool own);
 void shm_control_unmap(struct shm_control *control);
 void shm_arm(struct core_ia *ia, uint64_t bell);
-int shm_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns);
+int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns);
 void shm_ring(struct core_ia *ia, uint64_t bells);
 /* Wakes those who sleep for the connection at its other end: it has a message,
  * or news of the counters. A fence is in it. */

@@ -32,7 +32,7 @@ FUZZ_BENCH  := $(BIN)/fuzz_counts $(BIN)/fuzz_options $(BIN)/fuzz_result
 FUZZ_INSIDE := $(filter-out $(FUZZ_BENCH),$(FUZZ_NAMES:%=$(BIN)/%))
 
 FUZZ_ARCHIVE := $(TEST_BIN)/libfuzzed.a
-$(FUZZ_ARCHIVE): $(RAIL_OBJ) $(COLL_OBJ) $(CORE_OBJ) $(SHM_OBJ)
+$(FUZZ_ARCHIVE): $(RAIL_OBJ) $(COLL_OBJ) $(CORE_OBJ) $(SHM_OBJ) $(PLATFORM_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && ar qcs $@ $^
 

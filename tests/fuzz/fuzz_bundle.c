@@ -20,6 +20,15 @@ struct bench {
     size_t found[RANKS], received;
 };
 
+static void copy(const struct drail_platform *p, void *to, const void *from,
+                 size_t bytes)
+{
+    (void)p;
+    memcpy(to, from, bytes);
+}
+
+static const struct drail_platform platform = {.copy = copy};
+
 static void *memory(size_t bytes)
 {
     void *p = malloc(bytes);
@@ -33,7 +42,7 @@ static void bench_open(struct bench *b, struct input *in)
     uint8_t look = input_byte(in), more = input_byte(in);
     size_t element = sizeof(uint32_t) + (look >> 1) % 23;
     *b = (struct bench){
-        .team = {.shape = {.nranks = RANKS}, .rank = ME},
+        .team = {.shape = {.nranks = RANKS}, .rank = ME, .platform = &platform},
         .q = {.algorithm = &alltoallv_a4,
               .args = {.depth = 1},
               .traffic = {.element = element,
@@ -43,10 +52,12 @@ static void bench_open(struct bench *b, struct input *in)
                            .room = ROOM,
                            .destination = element - sizeof(uint32_t)}}};
     b->q.team = &b->team;
-    b->deals[0] = b->deals[1] = (dcoll_deal_t){.fan = FAN,
-                                               .stride = STRIDE,
-                                               .period = more & 1 ? RANKS : FAN,
-                                               .divisor = more & 2 ? FAN : 1};
+    b->deals[0] = b->deals[1] =
+        (dcoll_deal_t){.fan = FAN,
+                       .stride = STRIDE,
+                       .period = more & 1 ? RANKS : FAN,
+                       .divisor = more & 2 ? FAN : 1,
+                       .most = more & 16 ? 2 : UINT64_MAX};
     b->deals[0].opens = true;
     b->q.schedule.deals = b->deals;
     b->q.elements.recv = memory(ROOM * element);
@@ -79,9 +90,12 @@ static const struct bundle_head *head_of(const struct bench *b,
 /* Buckets are bundles that can be dealt on. */
 static void check_buckets(struct bench *b)
 {
-    for (unsigned i = 0; i < FAN; i++)
-        must(bundle_length(b->q.base[DCOLL_NODE] + i * STRIDE, STRIDE) ==
-             head_of(b, DCOLL_NODE, i)->bytes);
+    for (unsigned i = 0; i < FAN; i++) {
+        const struct bundle_head *head = head_of(b, DCOLL_NODE, i);
+        must(head->bytes <= STRIDE - bundle_marks(RANKS));
+        must(bundle_length((const unsigned char *)head, STRIDE) ==
+             (head->lost ? STRIDE : head->bytes));
+    }
 }
 
 /* All that came. What is refused says why. */

@@ -59,7 +59,7 @@ struct visits {
 
 static void one_visit(struct visits *v, int fd)
 {
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(TIME_MS)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(TIME_MS)};
     struct hello hello;
     struct answer answer;
     struct proof proof;
@@ -131,7 +131,7 @@ struct host {
 static void *receive(void *arg)
 {
     struct host *h = arg;
-    struct stream s = {.fd = listener, .deadline_ns = deadline_in(TIME_MS)};
+    struct stream s = {.fd = listener, .deadline = deadline_in(TIME_MS)};
     struct hello hello;
     struct answer answer;
     struct proof proof;

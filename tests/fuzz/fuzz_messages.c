@@ -47,7 +47,7 @@ static void open_once(void)
 static void disconnect(void)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct peer *peer = &pair->t[i]->peers[1 - i];
+        struct peer *peer = pair->t[i]->peers[1 - i];
         struct link *link;
         unsigned at = 0;
         while ((link = peer_next(peer, UINT32_MAX, &at)))
@@ -96,7 +96,7 @@ static size_t usual(unsigned char *message, struct input *in, uint32_t seq)
 static struct link *any_link(struct input *in)
 {
     unsigned pick = input_byte(in);
-    return pair->t[MAD]->peers[ME].links[pick % 2][pick / 2 % 2];
+    return peer_link(pair->t[MAD]->peers[ME], pick % 2, pick / 2 % 2);
 }
 
 static void send_anything(struct input *in, uint32_t seq)

@@ -35,7 +35,7 @@ static void talk(const uint8_t *data, size_t size)
     int rc = pmi2_open(&board, &err);
     must(rc ? *err.text : board != NULL);
     if (!rc) {
-        rc = board->share(board, line, UINT64_MAX, &err);
+        rc = board->share(board, line, -1, &err);
         must(memchr(line, '\0', sizeof line) != NULL);
         must(!rc || *err.text);
         board->close(board, rc != 0);

@@ -11,7 +11,7 @@ collective()
 {
     local hosts=$1 ppn=$2 names=$3 name=$4
     shift 4
-    ranks "$hosts" "$ppn" timeout -k 1 40 "$bench" "$name" --rails "$names" \
+    ranks "$hosts" "$ppn" timeout -k 10 40 "$bench" "$name" --rails "$names" \
         --validate --sizes 4,64K --iterations 2 --warmup 1 --repeat 1 \
         --format csv "$@" >"$work/csv" 2>"$work/err" && return 0
     cat "$work/csv" "$work/err"

@@ -39,4 +39,5 @@ disturb()
 }
 
 check "$count cuts, seed $seed" flood_under "$count" disturb ranks 2 1 \
-    "$BUILD/test/hosts/flood" --rails tcp-rail0,tcp-rail1 --seed "$seed"
+    "$BUILD/test/hosts/flood" --rails tcp-rail0,tcp-rail1 --seed "$seed" \
+    --atomics

@@ -2,9 +2,10 @@
 # Shared by the scripts that cut rails under a flood; after checks.bash.
 
 # pick WORD…: $picked is one of them, at random. (In a command substitution,
-# $RANDOM would know nothing of its seed.)
+# $RANDOM would know nothing of its seed.) No word: false.
 pick()
 {
+    [ $# -gt 0 ] || return 1
     local at=$((RANDOM % $# + 1))
     picked=${!at}
 }

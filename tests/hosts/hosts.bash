@@ -24,7 +24,7 @@ inside()
     if [ -z "${INSIDE:-}" ]; then
         [ -e "$BUILD/lib/dapl_rail/libdapl_ofi.so" ] ||
             skip 'built without libfabric: no rails between hosts'
-        INSIDE=1 TMPDIR=/run timeout -k 1 "${LIMIT:-200}" "$testbed" \
+        INSIDE=1 TMPDIR=/run timeout -k 10 "${LIMIT:-200}" "$testbed" \
             "$@" bash "$0" 2>"$work/err"
         local status=$?
         cat "$work/err"

@@ -20,7 +20,7 @@ job()
 {
     local lines=$1
     shift
-    timeout -k 2 40 "$@" >"$work/out" 2>"$work/err" </dev/null &&
+    timeout -k 10 40 "$@" >"$work/out" 2>"$work/err" </dev/null &&
         [ "$(grep -c '^\(bw\|allgather\),' "$work/out")" -eq "$lines" ] &&
         return 0
     cat "$work/out" "$work/err"
@@ -30,7 +30,7 @@ job()
 # fails COMMAND…: with a status of its own, and in time
 fails()
 {
-    timeout -k 2 40 "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 10 40 "$@" >"$work/out" 2>"$work/err" </dev/null
     [ $? -ne 0 ] && [ $? -ne 124 ] && [ $? -ne 137 ]
 }
 

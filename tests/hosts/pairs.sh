@@ -13,7 +13,7 @@ pair()
 {
     local test=$1 names=$2
     shift 2
-    ranks 2 1 timeout -k 1 30 "$bench" "$test" --rails "$names" --format csv \
+    ranks 2 1 timeout -k 10 30 "$bench" "$test" --rails "$names" --format csv \
         --warmup 1 --repeat 2 "$@" >"$work/csv" 2>"$work/err" && return 0
     cat "$work/csv" "$work/err"
     return 1

@@ -5,7 +5,7 @@
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 
-timeout -k 1 60 "$testbed" true
+timeout -k 10 60 "$testbed" true
 [ $? -ne 77 ] || exit 77 # it has said why
 
 # refused OPTION ARGUMENTS…: status 2 and one line that names the option
@@ -13,7 +13,7 @@ refused()
 {
     local option=$1
     shift
-    timeout -k 1 30 "$testbed" "$@" >"$work/out" 2>"$work/err"
+    timeout -k 10 30 "$testbed" "$@" >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
         grep -q -- "$option" "$work/err"
 }
@@ -73,8 +73,17 @@ testbed mend 1 n1 n2
 expect soon reaches n1 n2-rail1 1
 exit $fails
 END
-check 'hosts and rails' timeout -k 1 60 \
+check 'hosts and rails' timeout -k 10 60 \
     "$testbed" --hosts 3 --rate 1gbit,500 bash "$work/apart"
+
+# Hosts share the folder that it is started in with whoever did, below /tmp too.
+shares_folder()
+{
+    mkdir "$work/here"
+    (cd "$work/here" && timeout -k 10 60 "$testbed" sh -c 'on n2 touch made')
+    [ -e "$work/here/made" ]
+}
+check 'a folder below /tmp' shares_folder
 
 # ------------------------------------------------------------------- its end --
 
@@ -105,6 +114,6 @@ check 'killed' down_by KILL
 touch "$work/go"
 wait $other
 check 'another testbed goes on' grep -q n2 "$work/answer"
-check 'ends with its command' timeout -k 1 30 "$testbed" \
+check 'ends with its command' timeout -k 10 30 "$testbed" \
     sh -c "on n1 setsid sleep 9999.$$ & sleep 0.3"
 check 'leaves nothing' soon none

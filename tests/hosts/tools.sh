@@ -12,7 +12,7 @@ sed -n 's/device=lo/device=rail0/; s/^tcp-lo/rail0/p' \
 # serve COMMAND…: on n1
 serve()
 {
-    on n1 stdbuf -oL timeout -k 1 60 "$@" >"$work/server" 2>&1 &
+    on n1 stdbuf -oL timeout -k 10 60 "$@" >"$work/server" 2>&1 &
     server=$!
     background=("$server")
 }
@@ -22,7 +22,7 @@ client()
 {
     local success=$1
     shift
-    on n2 timeout -k 1 30 "$@" >"$work/client" 2>&1 &&
+    on n2 timeout -k 10 30 "$@" >"$work/client" 2>&1 &&
         grep -q "$success" "$work/client" &&
         ! grep -Eiq 'error|fail|mismatch' "$work/client" && return 0
     cat "$work/client" "$work/server"

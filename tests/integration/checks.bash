@@ -39,7 +39,7 @@ refused()
 {
     local name=$1 wanted=$2 regex good=1
     shift 2
-    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
+    timeout -k 10 30 "$@" >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] ||
         good=0
     for regex in $wanted; do

@@ -16,7 +16,7 @@ refused()
 {
     local name=$1 wanted=$2 status regex
     shift 2
-    timeout -k 1 30 "$@" >"$work/out" 2>"$work/err"
+    timeout -k 10 30 "$@" >"$work/out" 2>"$work/err"
     status=$?
     local good=1
     # libdat2 itself complains there of malformed lines
@@ -108,14 +108,14 @@ PY
 
 engines=--engine=single,nonthreaded,threaded
 for test in bw bibw lat; do
-    check "$test writes CSV" timeout -k 1 60 "$bench" $test "$engines" \
+    check "$test writes CSV" timeout -k 10 60 "$bench" $test "$engines" \
         "${quick[@]}" --format csv --output "$work/$test.csv"
     check "$test's CSV is as promised" csv_is_good "$work/$test.csv" $test
 done
 # what the paper does beside what we do: rows are told apart by columns
 variants()
 {
-    timeout -k 1 60 "$bench" breakdown --wait any,serial --eps 2 --align 1 \
+    timeout -k 10 60 "$bench" breakdown --wait any,serial --eps 2 --align 1 \
         --notify-by send,immed --engine nonthreaded --sizes 100 \
         --iterations 5 --repeat 3 --validate --format csv \
         --save "$work/variants.json" --output "$work/variants.csv" || return 1
@@ -136,16 +136,16 @@ check 'variants are told apart' variants
 check 'variants are compared with their like' sh -c \
     '"$1" diff "$2" "$2" --format csv | tail -n +2 | cut -d, -f19 |
      sort -u | wc -l | grep -qx 4' - "$bench" "$work/variants.json"
-check 'validation' timeout -k 1 60 "$bench" bw --sizes 0:64K --iterations 2 \
+check 'validation' timeout -k 10 60 "$bench" bw --sizes 0:64K --iterations 2 \
     --repeat 1 --validate --format csv --output "$work/valid.csv"
 check 'JSON is JSON' sh -c \
-    'timeout -k 1 60 "$@" --format json | python3 -m json.tool >/dev/null' - \
+    'timeout -k 10 60 "$@" --format json | python3 -m json.tool >/dev/null' - \
     "$bench" bw "${quick[@]}"
-check 'without options' sh -c 'timeout -k 1 60 "$@" >"$0"' "$work/table" \
+check 'without options' sh -c 'timeout -k 10 60 "$@" >"$0"' "$work/table" \
     "$bench" bw --sizes 8 --iterations 2 --repeat 1
 check 'from another folder, without environment' env -i -C / \
-    timeout -k 1 60 "$bench" bw --sizes 8 --iterations 2 --repeat 1
-check 'four rails' timeout -k 1 60 "$bench" bw --rails shm0,shm1,shm2,shm3 \
+    timeout -k 10 60 "$bench" bw --sizes 8 --iterations 2 --repeat 1
+check 'four rails' timeout -k 10 60 "$bench" bw --rails shm0,shm1,shm2,shm3 \
     --sizes 64K --iterations 2 --repeat 1
 check '--help' sh -c '"$0" --help | grep -q bibw' "$bench"
 check 'bw --help' sh -c '"$0" bw --help | grep -q -- --iterations' "$bench"
@@ -238,7 +238,7 @@ with_conf()
 {
     local conf=$1
     shift
-    DAPL_RAIL_DAT_CONF=$conf timeout -k 1 30 "$@"
+    DAPL_RAIL_DAT_CONF=$conf timeout -k 10 30 "$@"
 }
 check 'good lines of a malformed dat.conf work' with_conf "$work/odd.conf" \
     "$bench" bw --rails good0,good1 --sizes 8 --iterations 2 --repeat 1

@@ -84,7 +84,7 @@ everything()
 {
     local test=$1 ranks=$2 ppn=$3 sizes=$4
     shift 4
-    timeout -k 1 100 "$bench" "$test" --ranks "$ranks" --ppn "$ppn" \
+    timeout -k 10 100 "$bench" "$test" --ranks "$ranks" --ppn "$ppn" \
         --algorithm auto,all --sizes "$sizes" --validate "${quick[@]}" "$@" \
         --format csv --output "$work/$test.csv" 2>"$work/err" ||
         {
@@ -128,7 +128,7 @@ json_and_diff()
 {
     local file
     for file in old new; do
-        timeout -k 1 60 "$bench" allgather --algorithm bruck,direct --sizes 8,1K \
+        timeout -k 10 60 "$bench" allgather --algorithm bruck,direct --sizes 8,1K \
             --repeat 6 --save "$work/$file.json" >"$work/out" || return 1
     done
     # status 1: something got slower, which is none of our business
@@ -152,7 +152,7 @@ check 'what is left out is told' left_out
 
 tuned()
 {
-    timeout -k 1 100 "$bench" tune --collective allgather,barrier --shapes 2,4:2 \
+    timeout -k 10 100 "$bench" tune --collective allgather,barrier --shapes 2,4:2 \
         --sizes 8,4K "${quick[@]}" --output "$work/table" || return 1
     [ "$(grep -c '^allgather 4 2 2 nonthreaded ' "$work/table")" -eq 2 ] ||
         return 1
@@ -168,7 +168,7 @@ check 'tune makes a table that auto follows' tuned
 # Each engine has its rows, of what was measured with it.
 tuned_engines()
 {
-    timeout -k 1 100 "$bench" tune --collective barrier --ranks 2 \
+    timeout -k 10 100 "$bench" tune --collective barrier --ranks 2 \
         --engine single,threaded "${quick[@]}" --output "$work/engines" ||
         return 1
     [ "$(grep -E '^barrier 2 2 2 (single|threaded) 0 ' "$work/engines" |
@@ -196,7 +196,7 @@ check 'empty table' ignored d 'line 0'
 
 guidelines()
 {
-    timeout -k 1 100 "$bench" check --collective allgather,gather --ranks 3 \
+    timeout -k 10 100 "$bench" check --collective allgather,gather --ranks 3 \
         --sizes 8,24 "${quick[@]}" --format json --output "$work/check.json"
     [ $? -le 1 ] && python3 - "$work/check.json" <<'PY'
 import json, sys
@@ -220,7 +220,7 @@ done
 
 short_run()
 {
-    timeout -k 1 200 "$compare" --repeat 1 --ranks 2 --sizes 8 \
+    timeout -k 10 200 "$compare" --repeat 1 --ranks 2 --sizes 8 \
         --collectives allgather "$work/coll" >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1

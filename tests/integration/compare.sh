@@ -14,7 +14,7 @@ status()
 {
     local wanted=$1 got
     shift
-    timeout -k 1 100 "$@" >"$work/out" 2>"$work/err"
+    timeout -k 10 100 "$@" >"$work/out" 2>"$work/err"
     got=$?
     [ $got -eq "$wanted" ] && return 0
     echo "exit status $got instead of $wanted"

@@ -19,7 +19,8 @@ done
 
 # ---------------------------------------------------------- what it starts --
 
-# The sixth and later runs have no end where HOLD is set.
+# The sixth and later runs have no end where HOLD is set; those named in
+# OURS_FAILS and PEER_FAILS end badly.
 cat >"$BUILD/bin/railbench" <<END
 #!/bin/sh
 echo "\$*" >>"$work/ran"
@@ -27,6 +28,7 @@ echo "\$*" >>"$work/ran"
     { touch "$work/held"; exec sleep 300; }
 [ "\$SPOIL" ] && [ "\$(wc -l <"$work/ran")" -eq 4 ] && {
     rm -r "$work/result"; echo >"$work/result"; }
+case " \$OURS_FAILS " in *" \$(wc -l <"$work/ran") "*) exit 1 ;; esac
 echo '{"version": "v", "revision": "r", "date": "2026-01-01",
     "options": {"ranks": 2, "ppn": 2},
     "machine": {"host": "h", "cpu": "c", "kernel": "k", "libc": "l",
@@ -37,6 +39,12 @@ END
 cat >"$wheels/mpich/bin/mpiexec" <<END
 #!/usr/bin/env python3
 import os, sys
+with open("$work/launched", "a+") as file:
+    file.write("\n")
+    file.seek(0)
+    launches = len(file.readlines())
+if str(launches) in os.environ.get("PEER_FAILS", "").split():
+    sys.exit("no luck this time")
 cores = sorted(os.sched_getaffinity(0))
 ranks = int(sys.argv[sys.argv.index("-n") + 1])
 print("# MPICH Version: 9\n# cores",
@@ -62,8 +70,8 @@ chmod 755 "$BUILD"/bin/railbench "$BUILD"/bin/peers/* "$wheels"/*/bin/*
 # starts ARGUMENTS…: two collectives a round, in a folder of its own
 starts()
 {
-    rm -rf "$work/held" "$work/ran" "$work/result"
-    timeout -k 1 100 "$compare" --collectives alltoallv-spike --element 22,48 \
+    rm -rf "$work/held" "$work/ran" "$work/launched" "$work/result"
+    timeout -k 10 100 "$compare" --collectives alltoallv-spike --element 22,48 \
         --elements 4 --ranks 2 --wheels "$wheels" "$@" "$work/result" \
         >"$work/out" 2>"$work/err" &
     pid=$!
@@ -115,10 +123,59 @@ check '… hinders no other' has 2
 check '… and no path is told' sh -c '! grep -rq "$0" "$1"' "$wheels" \
     "$work/result"
 check '… and is named' grep -q \
-    'Open MPI (wheel): .*2 ranks failed: .*no luck' "$work/result/coll.txt"
+    'Open MPI (wheel): .*-48, 2 ranks: failed in each of 2 rounds: .*no luck' \
+    "$work/result/coll.txt"
 check '… and leaves nobody' flock -w 30 "$work/left" true
 check 'a peer that is not there' grep -q 'Intel MPI: left out' \
     "$work/result/coll.txt"
+
+# rounds ELEMENT PROGRAM N,…: those of which the results have samples
+rounds()
+{
+    [ "$(grep "^alltoallv-spike-$1,$2,2,4," "$work/result/coll-samples.csv" |
+        cut -d, -f5 | paste -sd,)" = "$3" ]
+}
+# told TEXT: as often in the results as at the end, which is once
+told()
+{
+    [ "$(grep -c "$1" "$work/err")" -eq 1 ] &&
+        [ "$(grep -c "$1" "$work/result/coll.txt")" -eq 1 ] && return 0
+    cat "$work/err"
+    return 1
+}
+export OURS_FAILS='' PEER_FAILS=''
+PEER_FAILS='2 3' # -48 in round 1, -22 in round 2
+check 'a peer that fails now and then' ends 0 --repeat 3 --peers mpich-wheel
+check '… goes on' rounds 48 'MPICH (wheel)' 2,3
+check '… as often as it can' rounds 22 'MPICH (wheel)' 1,3
+check '… beside others' rounds 48 dapl_rail 1,2,3
+check '… and is told' told \
+    'MPICH (wheel): .*-48, 2 ranks: failed in 1 of 3 rounds: .*this time'
+PEER_FAILS='2 4 6'
+check 'one that always fails' ends 1 --repeat 3 --peers mpich-wheel
+check '… is told once' told \
+    'MPICH (wheel): .*-48, 2 ranks: failed in each of 3 rounds: .*this time'
+check 'without it from round 4 on' ends 1 --repeat 5 --peers mpich-wheel
+check '… as the results tell' told \
+    'MPICH (wheel): .*-48, .*in each of 3 rounds, then left out: .*this time'
+check '… the others go on' rounds 22 'MPICH (wheel)' 1,2,3,4,5
+check '… and it does not' test "$(wc -l <"$work/launched")" -eq 8
+PEER_FAILS=2
+check 'fewer samples than rounds' ends 0 --repeat 6 --peers mpich-wheel
+check '… are warned of' grep -q '^Fewer than 6 rounds' "$work/result/coll.txt"
+PEER_FAILS=''
+check 'enough of them' ends 0 --repeat 6 --peers mpich-wheel
+check '… are not' sh -c '! grep -q "^Fewer than" "$0"' "$work/result/coll.txt"
+OURS_FAILS='1 2'
+check 'ours fails in round 1' ends 0 --repeat 2 --peers mpich-wheel
+check '… goes on' rounds 48 dapl_rail 2
+check '… beside others' rounds 48 'MPICH (wheel)' 1,2
+OURS_FAILS='1 2 3 4'
+check 'ours always fails' ends 1 --repeat 2 --peers mpich-wheel
+check '… leaves nothing' test ! -e "$work/result"
+check '… but is told' grep -q \
+    'dapl_rail: .*-22, 2 ranks: failed in each of 2 rounds' "$work/err"
+OURS_FAILS=''
 
 # is_told: in one line, after those of the rounds
 is_told()

@@ -64,7 +64,7 @@ chmod 755 "$work"/bin/* "$BUILD"/bin/railbench "$BUILD"/bin/peers/*
 starts()
 {
     rm -rf "$work/held" "$work/ran" "$work/result"
-    timeout -k 1 100 "$compare" --parts one --peers mpich "$@" "$work/result" \
+    timeout -k 10 100 "$compare" --parts one --peers mpich "$@" "$work/result" \
         >"$work/out" 2>"$work/err" &
     pid=$!
 }

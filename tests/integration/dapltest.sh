@@ -20,7 +20,7 @@ run()
     local name=$1 type=$2 log=$work/client.log
     shift 2
     echo "# dapltest -T $type $*"
-    timeout -k 1 60 dapltest -T "$type" -D $ia -n $port "$@" >"$log" 2>&1
+    timeout -k 10 60 dapltest -T "$type" -D $ia -n $port "$@" >"$log" 2>&1
     local status=$?
     if [ $status -ne 0 ] || grep -Eiq "$bad" "$log" ||
         ! grep -Eq "$wanted" "$log"; then
@@ -46,7 +46,7 @@ performance()
     run "performance: $name" P -s localhost "$@"
 }
 
-timeout -k 1 110 dapltest -T S -D $ia -n $port >"$work/server.log" 2>&1 &
+timeout -k 10 110 dapltest -T S -D $ia -n $port >"$work/server.log" 2>&1 &
 server=$!
 background+=("$server")
 await_text "$work/server.log" 'Service Point Ready' || exit 1

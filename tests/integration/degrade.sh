@@ -15,7 +15,7 @@ degrade()
 {
     local wanted=$1 status
     shift
-    timeout -k 1 60 "$bench" degrade "${quick[@]}" "$@" >"$work/out" \
+    timeout -k 10 60 "$bench" degrade "${quick[@]}" "$@" >"$work/out" \
         2>"$work/err"
     status=$?
     [ $status -eq "$wanted" ] || {
@@ -133,6 +133,11 @@ back shm0
 CALLS
 check 'that it has failed' grep -q 'note: an event could not be carried out' \
     "$work/out"
+
+check 'an event that is late' degrade 0 --events 100ms:slow:0:0.5,200ms:back:0 \
+    --on-event 'sleep 0.7; :' --save "$work/r.json"
+check 'it comes all the same' json '(run["events_done"] == 2 and
+    run["events"][1]["time_ms"] > 700)'
 
 check 'bad events' degrade 2 --events 100ms:cut:7
 check 'events behind the end' degrade 2 --events 1s:cut:1

@@ -25,11 +25,11 @@ once()
 {
     local program=$1 server client_status server_status
     shift
-    timeout -k 1 30 "$program" -P $ia -s "$@" >"$work/server.log" 2>&1 &
+    timeout -k 10 30 "$program" -P $ia -s "$@" >"$work/server.log" 2>&1 &
     server=$!
     background=("$server")
     await_text /proc/net/tcp "$meeting" || return 1
-    timeout -k 1 30 "$program" -P $ia -h localhost "$@" \
+    timeout -k 10 30 "$program" -P $ia -h localhost "$@" \
         >"$work/client.log" 2>&1
     client_status=$?
     ! grep -Eq "$too_early|FAILED" "$work/client.log" || kill -TERM $server

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What tests/hosts/flood sends in all ways at once, comes once, in order and
 # unchanged: over rails that nobody cuts, and over some whose cables are pulled,
-# or whose connections break, at random. By hand: COUNT=200 flood.sh
+# slowed or mute, or whose connections break, at random. By hand: COUNT=40
+# SEED=1 flood.sh
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 # shellcheck source=tests/hosts/flood.bash
@@ -13,7 +14,7 @@ count=${COUNT:-3} seed=${SEED:-$RANDOM}
 
 floods()
 {
-    timeout -k 1 60 env "$@" >"$work/out" 2>&1 &&
+    timeout -k 10 60 env "$@" >"$work/out" 2>&1 &&
         grep -q 'flood: [1-9][0-9]* puts, [1-9]' "$work/out" && return 0
     cat "$work/out"
     return 1
@@ -35,17 +36,25 @@ disturb()
 {
     local rail how pause
     pick shm0 shm1 && rail=$picked
-    pick pull pull cut slow && how=$picked
+    pick down down cut break mute slow && how=$picked
     pick .01 .05 .1 && pause=$picked
-    [ $how = slow ] || breaks=1
+    [ "$how" = slow ] || breaks=1
     case $how in
-    pull)
-        cable "$rail" down
+    down | mute)
+        cable "$rail" "$how"
         soon lost
         sleep "$pause"
         cable "$rail" up
         ;;
     cut) cable "$rail" cut ;;
+    break)
+        # shellcheck disable=SC2046 # one of its ranks, unless it has ended
+        if pick $(pgrep -P "$flood"); then
+            cable "$rail" break "$picked"
+        else
+            breaks=''
+        fi
+        ;;
     slow)
         cable "$rail" slow 0.1
         sleep "$pause"
@@ -54,7 +63,13 @@ disturb()
     esac
 }
 
-export DAPL_SHM_CABLES=$work/cables
+none()
+{
+    ! pick
+}
+
+check 'none to pick from' none
+export DAPL_SHM_CABLES=$work/cables DRAIL_SILENCE_MS=200
 mkdir "$DAPL_SHM_CABLES"
 RANDOM=$seed
 for engine in nonthreaded threaded; do

@@ -32,7 +32,7 @@ for example in "$SOURCE"/examples/*.c; do
     check "$name builds with pkg-config" cc -Wall -Werror -o "$work/$name" \
         "$example" $(pkg-config --cflags --libs dcoll) \
         -Wl,-rpath,"$prefix/lib"
-    check "$name runs" timeout -k 1 30 "$work/$name"
+    check "$name runs" timeout -k 10 30 "$work/$name"
 done
 check 'only dcoll_ symbols are exported' sh -c \
     '! nm -D --defined-only "$0" | grep -Ev " (dcoll_|DCOLL_)"' \

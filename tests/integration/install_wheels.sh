@@ -41,7 +41,7 @@ installs()
 built()
 {
     local made
-    made=$(make -C "$SOURCE" -n peers WHEELS="$work/link" |
+    made=$(make -C "$SOURCE" -Bn peers WHEELS="$work/link" |
         grep -o 'link/[a-z]*/include' | cut -d / -f 2 | sort -u | tr '\n' ' ')
     [ "$made" = "${1:+$1 }" ] || echo "$made"
     [ "$made" = "${1:+$1 }" ]

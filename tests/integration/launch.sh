@@ -107,7 +107,7 @@ mpirun()
 {
     local ranks=$1
     shift
-    timeout -k 5 60 mpirun.openmpi --allow-run-as-root --oversubscribe \
+    timeout -k 10 60 mpirun.openmpi --allow-run-as-root --oversubscribe \
         -n "$ranks" "$bench" "$@" >"$work/out" 2>"$work/err"
 }
 if command -v mpirun.openmpi >/dev/null; then
@@ -122,7 +122,7 @@ else
     echo 'no mpirun here: skipped'
 fi
 if command -v mpiexec.hydra >/dev/null; then
-    check 'mpiexec of MPICH, by PMI-2' timeout -k 5 60 mpiexec.hydra -n 3 \
+    check 'mpiexec of MPICH, by PMI-2' timeout -k 10 60 mpiexec.hydra -n 3 \
         "$bench" allgather "${short[@]}" --validate --output "$work/hydra"
     check '... rank 0 reports' says hydra '3 ranks, 3 per node'
 else

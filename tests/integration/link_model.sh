@@ -28,7 +28,7 @@ refused()
     local rails
     rails=$(printf '%s\n' "$@" | cut -d= -f1 | paste -sd,)
     # shellcheck disable=SC2086 # a test and its options
-    DAPL_RAIL_DAT_CONF=$work/dat.conf timeout -k 1 30 "$bench" \
+    DAPL_RAIL_DAT_CONF=$work/dat.conf timeout -k 10 30 "$bench" \
         ${test:-bw} --rails "$rails" --sizes 8 --repeat 1 >"$work/out" 2>"$work/err"
     local status=$?
     if [ $status -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 2 ] &&
@@ -83,7 +83,7 @@ contradicts bus_rate "bus 'b'" 'bus=b bus_rate=9' 'rate=9 bus=b bus_rate=8'
 
 conf 'm0=rate=400 latency=0 gap=0 overhead=0' 'm1=rate=no'
 export DAPL_RAIL_DAT_CONF=$work/dat.conf
-check 'a rate alone is a model' timeout -k 1 30 "$bench" bw --rails m0 \
+check 'a rate alone is a model' timeout -k 10 30 "$bench" bw --rails m0 \
     --sizes 8 --iterations 2 --repeat 1 --output "$work/out"
 info() { timeout 60 "$BUILD/bin/railinfo" "$@" >"$work/out" 2>&1; }
 info m0
@@ -124,7 +124,7 @@ check 'two sub-channels come near' test "${c:-0}" -ge 200
 unset DAPL_RAIL_DAT_CONF
 
 conf 'u0=rate=300' 'u1=rate=100'
-DAPL_RAIL_DAT_CONF=$work/dat.conf timeout -k 1 60 "$bench" bw --rails u0,u1 \
+DAPL_RAIL_DAT_CONF=$work/dat.conf timeout -k 10 60 "$bench" bw --rails u0,u1 \
     --engine nonthreaded --policy even,weighted,adaptive --explain \
     --sizes 4K,1M --batch 4 --iterations 3 --repeat 3 >/dev/null 2>"$work/err"
 explained() { grep -Eq "^explain: $1" "$work/err"; }
@@ -135,7 +135,7 @@ check 'explained: adaptive' explained '1048576 bytes, nonthreaded, adaptive: u0 
 
 for configuration in a b c; do
     rails=ultra24-${configuration}0,ultra24-${configuration}1
-    check "the shipped rails $rails move data" timeout -k 1 60 "$bench" bw \
+    check "the shipped rails $rails move data" timeout -k 10 60 "$bench" bw \
         --validate --rails $rails --engine single,nonthreaded,threaded \
         --sizes 0,8,5000,100K --iterations 2 --repeat 2 --output "$work/bw.txt"
 done
@@ -162,7 +162,7 @@ PY
 }
 conf 'l0=rate=100 latency=200' 'l1=rate=100 latency=200' 's0='
 export DAPL_RAIL_DAT_CONF=$work/dat.conf
-check 'lat over modelled rails' timeout -k 1 60 "$bench" lat --rails l0,l1 \
+check 'lat over modelled rails' timeout -k 10 60 "$bench" lat --rails l0,l1 \
     --sizes 0,8,4K,64K --batch 1 --iterations 3 --repeat 3 \
     --save "$work/lat.csv" --output "$work/lat.txt"
 check 'no ping-pong is faster than the model' slower 200 100
@@ -179,7 +179,7 @@ limited()
     local rate=$1
     shift
     conf "$@"
-    timeout -k 1 60 "$bench" bw --rails "${1%%=*},${2%%=*}" --sizes 64K \
+    timeout -k 10 60 "$bench" bw --rails "${1%%=*},${2%%=*}" --sizes 64K \
         --engine nonthreaded --batch 2 --iterations 1 --repeat 1 \
         --save "$work/limit.csv" --output "$work/limit.txt" 2>"$work/err" &&
         python3 -c '

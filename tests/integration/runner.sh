@@ -15,7 +15,7 @@ ends()
 {
     local wanted=$1 summary=$2 status
     shift 2
-    timeout -k 1 60 "$SOURCE/tests/run" --jobs 2 "$@" >"$work/out" 2>&1
+    timeout -k 10 60 "$SOURCE/tests/run" --jobs 2 "$@" >"$work/out" 2>&1
     status=$?
     [ $status -eq "$wanted" ] && [ "$(tail -1 "$work/out")" = "$summary" ] &&
         return 0

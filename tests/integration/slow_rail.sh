@@ -13,7 +13,7 @@ batches()
 {
     local wanted=$1 of=$2 sent
     shift 2
-    timeout -k 1 60 "$BUILD/bin/railbench" bw --rails ultra24-a0 --sizes 16M \
+    timeout -k 10 60 "$BUILD/bin/railbench" bw --rails ultra24-a0 --sizes 16M \
         --repeat 1 --format json --batch "$of" "$@" >"$work/r.json" \
         2>"$work/err" || return
     sent=$(python3 -c "import json, sys

@@ -142,6 +142,34 @@ static void beyond_bounds(struct rank *r)
     scene_close(&s);
 }
 
+/* The others, who wait for this rank, do not hear of it: it calls again. */
+static void beyond_bounds_alone(struct rank *r)
+{
+    struct scene s;
+    scene_open(&s, r);
+    const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
+    for (; *a; a++) {
+        dcoll_alltoallv_t c = counted(&s, (*a)->name);
+        c.max_pair = EACH;
+        c.max_rank = ROOM;
+        if ((*a)->refuses(
+                dcoll_team_shape(s.team),
+                &(dcoll_args_t){.traffic = &(dcoll_traffic_t){1, 1, 1, 1, 0}}))
+            continue;
+        for (unsigned one = 0; one < RANKS; one++) {
+            s.send_counts[2] = EACH + 1;
+            if (r->rank == one)
+                fails(&s, dcoll_alltoallv(s.team, &c),
+                      "send_counts[2] is 3: the bound max_pair is 2");
+            check(untouched(&s));
+            s.send_counts[2] = EACH;
+            check(dcoll_alltoallv(s.team, &c) == 0);
+            memset(s.recv, 0xa5, sizeof s.recv);
+        }
+    }
+    scene_close(&s);
+}
+
 /* ------------------------------------------------------ nothing to say --- */
 
 /* Where nothing is, it may be anywhere. */
@@ -181,6 +209,8 @@ static const struct test tests[] = {
     {"arguments", RANKS, arguments, NULL, APART},
     {"arguments, on nodes of two", RANKS, arguments, NULL, APART | PPN(2)},
     {"beyond a request's bounds", RANKS, beyond_bounds, NULL, APART},
+    {"beyond a call's bounds", RANKS, beyond_bounds_alone, NULL, APART},
+    {"... on nodes of two", RANKS, beyond_bounds_alone, NULL, APART | PPN(2)},
     {"empty parts", RANKS, empty_parts, NULL, APART},
     {"empty parts, on nodes of two", RANKS, empty_parts, NULL, APART | PPN(2)},
 };

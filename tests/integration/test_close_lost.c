@@ -44,7 +44,7 @@ static void close_soon(struct rank *r)
 {
     uint32_t id;
     hold.rail[0] = true; /* what comes back of the lost EP */
-    barrier(r);          /* it breaks now */
+    barrier_outside(r);  /* it breaks now */
     for (double end = seconds() + 20; is_up(r); nap(1)) {
         check(seconds() < end);
         expect(r, DRAIL_EAGAIN, drail_notify_wait(r->t, 0, &id, 0));
@@ -60,8 +60,8 @@ static void put(struct rank *r, const struct memory *m)
     drail_xfer_t x = memory_xfer(r, m, 8);
     unsigned flags = DRAIL_NOTIFY | DRAIL_ON_RAIL(0);
     expect(r, 0, drail_put(r->t, 1, &x, flags, 42, &req));
-    barrier(r); /* it has arrived */
-    barrier(r);
+    barrier_outside(r); /* it has arrived */
+    barrier_outside(r);
     breaks = true;
     expect(r, 0, drail_wait(r->t, &req, -1));
     check(!breaks);
@@ -78,7 +78,7 @@ static void closes(struct rank *r)
     }
     expect(r, 0, drail_notify_wait(r->t, 0, &id, -1));
     check(id == 42);
-    barrier(r);
+    barrier_outside(r);
     close_soon(r);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short gathers, broadcasts and scatters within a node are deep: a rank that
- * needs nobody runs ahead as far as the ring goes, which goes round here while
- * one rank stays behind. Nothing of what it has not seen yet is lost.
+ * Short gathers, broadcasts and scatters within a node are deep, and gathers
+ * and scatters between nodes: a rank that needs nobody runs ahead as far as the
+ * ring goes, which goes round here while one rank stays behind. Nothing of what
+ * it has not seen yet is lost. Between nodes, the root's credits are for many
+ * starts.
  */
 #include <stdatomic.h>
 
@@ -10,7 +12,8 @@
 
 #include "ranks.h"
 
-enum { RANKS = 3, STARTS = 600, LIMIT = 20 /* seconds */ };
+/* Half of the starts are whole groups of those that a credit is for. */
+enum { RANKS = 4, QUEUE = 8, STARTS = 640, LIMIT = 20 /* seconds */ };
 
 struct one { /* collective */
     const char *algorithm;
@@ -22,9 +25,12 @@ static const struct one ones[] = {
     {"shm-gather", DCOLL_GATHER, 1, 0},
     {"shm-bcast", DCOLL_BCAST, 0, 1},
     {"shm-scatter", DCOLL_SCATTER, 0, 2},
+    {"direct", DCOLL_SCATTER, 0, 2},
+    {"binomial", DCOLL_SCATTER, 0, 1},
+    {"smp-gather", DCOLL_GATHER, 2, 0}, /* 2: master of the other node */
 };
 
-enum { ONES = sizeof ones / sizeof *ones };
+enum { ONES = sizeof ones / sizeof *ones, BETWEEN_NODES = ONES - 1 };
 
 static _Atomic unsigned *done; /* starts of each that who is ahead has done */
 
@@ -63,7 +69,7 @@ static void look(const struct rank *r, const struct one *one, unsigned start,
     if (one->collective == DCOLL_SCATTER)
         check(recv[0] == block(start, 0, r->rank));
     for (unsigned i = 0;
-         one->collective == DCOLL_GATHER && !r->rank && i < RANKS; i++)
+         one->collective == DCOLL_GATHER && !r->rank && i < r->size; i++)
         check(recv[i] == block(start, i, 0));
 }
 
@@ -82,6 +88,9 @@ static void run(struct rank *r, dcoll_team_t *team, unsigned which)
     expect(r, 0, dcoll_init(team, &call, &q));
     unsigned depth = dcoll_depth(dcoll_request_algorithm(q),
                                  dcoll_team_shape(team), sizeof *send, 2);
+    if (which == BETWEEN_NODES) /* half of the queues, at most */
+        while (depth > drail_config_of(r->t)->depth / 2)
+            depth /= 2;
     check(depth > 2 && depth < STARTS / 2);
     for (unsigned start = 0; start < STARTS; start++) {
         if (r->rank == one->behind && start % (STARTS / 2) == 0)
@@ -94,6 +103,7 @@ static void run(struct rank *r, dcoll_team_t *team, unsigned which)
             atomic_store(&done[which], start + 1);
     }
     barrier(r);
+    atomic_store(&done[which], 0);
     expect(r, 0, dcoll_free(q));
 }
 
@@ -101,14 +111,52 @@ static void every_deep_one(struct rank *r)
 {
     dcoll_team_t *team;
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
-    for (unsigned i = 0; i < ONES; i++)
+    for (unsigned i = 0; i < BETWEEN_NODES; i++)
         run(r, team, i);
     barrier(r);
     dcoll_team_free(team);
 }
 
+static uint64_t messages_sent(const struct rank *r)
+{
+    drail_rail_stats_t stats;
+    uint64_t sends = 0;
+    for (unsigned i = 0; i < drail_nrails(r->t); i++) {
+        drail_rail_stats(r->t, i, &stats);
+        sends += stats.sends;
+    }
+    return sends;
+}
+
+/* Of the root: a credit for each half of the places, and some. */
+static uint64_t most_messages(const struct rank *r)
+{
+    return drail_config_of(r->t)->depth == QUEUE ? 3 * STARTS / 4 : STARTS / 4;
+}
+
+static void between_nodes(struct rank *r)
+{
+    dcoll_team_t *team;
+    expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
+    uint64_t before = messages_sent(r);
+    run(r, team, BETWEEN_NODES);
+    if (!r->rank)
+        check(messages_sent(r) - before < most_messages(r));
+    barrier(r);
+    dcoll_team_free(team);
+}
+
+static void short_queues(drail_config_t *cfg)
+{
+    cfg->depth = QUEUE;
+}
+
 static const struct test tests[] = {
-    {"a rank behind, round the ring", RANKS, every_deep_one, NULL, APART},
+    {"a rank behind, round the ring", 3, every_deep_one, NULL, APART},
+    {"a root behind, on another node", RANKS, between_nodes, NULL,
+     APART | PPN(2)},
+    {"the same, with short queues", RANKS, between_nodes, short_queues,
+     APART | PPN(2)},
 };
 
 int main(int argc, char **argv)

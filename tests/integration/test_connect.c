@@ -87,7 +87,7 @@ static void again(struct rank *r)
         reopen(r, &cfg);
         if (r->rank == early)
             expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, r->peer));
-        barrier(r);
+        barrier_outside(r);
         expect(r, 0, drail_connect(r->t, r->peer));
         talk(r, r->peer, 100);
         barrier(r);
@@ -106,7 +106,7 @@ static void beside(struct rank *r)
     for (unsigned n = 0; n < 30; n++) {
         if (r->rank == 1)
             expect(r, 0, drail_notify(r->t, 0, DRAIL_ALL_RAILS, n));
-        barrier(r);
+        barrier_outside(r);
     }
     if (r->rank == 0) {
         uint32_t id;
@@ -117,7 +117,7 @@ static void beside(struct rank *r)
             check(id == n);
         }
     }
-    barrier(r);
+    barrier_outside(r);
     if (r->rank != 1)
         expect(r, 0, drail_connect(r->t, 2 - r->rank));
     barrier(r);

@@ -21,7 +21,7 @@ static void one_is_late(struct rank *r)
 {
     if (r->rank == LATER)
         expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, GONE));
-    barrier(r);
+    barrier_outside(r);
 }
 
 static void impatient(drail_config_t *cfg)

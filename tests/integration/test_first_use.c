@@ -203,7 +203,7 @@ static void nobody_answers(struct rank *r)
             expect(r, DRAIL_ETIMEOUT, drail_notify(r->t, r->peer, 0, 1));
             check(strstr(drail_last_error(r->t), "drail_connect"));
         }
-        barrier(r);
+        barrier_outside(r);
         if (r->rank == n)
             release(r, r->peer);
         else

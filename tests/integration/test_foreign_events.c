@@ -105,8 +105,8 @@ static void rejected_once(struct rank *r)
         check(seconds() - begin < 20);
         expect(r, 0, drail_connect(r->t, 2));
     }
+    unreadable = foreign = false; /* who leaves the barrier first may ask */
     barrier(r);
-    unreadable = foreign = false;
     if (r->rank < 2)
         expect(r, 0, drail_connect(r->t, r->peer));
     if (r->rank < 2)

@@ -248,7 +248,7 @@ static void bad_arguments(unsigned rank)
     how.allgather = allgather;
     expect_refusal(&how, DRAIL_EINVAL, "rank 5 of 5");
     how.size = 0;
-    expect_refusal(&how, DRAIL_EINVAL, "1 to 1024");
+    expect_refusal(&how, DRAIL_EINVAL, "1 to 16384");
     drail_job_leave(NULL);
 }
 

@@ -52,11 +52,10 @@ static void receive(struct rank *r)
     } else {
         drail_req_t first;
         int rc;
+        while (!arrived(r)) /* later, it would come behind the long read */
+            expect(r, 0, drail_progress(r->t));
         fill(r, &m, &first);
-        while (!arrived(r))
-            expect(r, DRAIL_EAGAIN,
-                   drail_recv(r->t, 0, buffer, MESSAGE, NULL, 0));
-        for (unsigned n = 0; n < 2; n++)
+        for (unsigned n = 0; n < 3; n++)
             expect(r, DRAIL_EAGAIN,
                    drail_recv(r->t, 0, buffer, MESSAGE, NULL, 0));
         expect(r, DRAIL_EAGAIN, drail_test(r->t, &first));

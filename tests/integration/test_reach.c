@@ -27,10 +27,13 @@ struct bench {
 
 static void reach(struct rank *r, struct bench *b)
 {
-    for (unsigned p = 0; p < r->size; p++)
-        if (p != r->rank)
-            peer_take(&r->t->peers[p],
-                      r->t->peers[p].inside = between(p, r->rank));
+    for (unsigned p = 0; p < r->size; p++) {
+        if (p == r->rank)
+            continue;
+        drail_fence(r->t, p); /* so that it is met */
+        struct peer *peer = r->t->peers[p];
+        peer_take(peer, peer->inside = between(p, r->rank));
+    }
     r->t->common = 4;
     for (unsigned p = 0; p < r->size; p++)
         if (p != r->rank)
@@ -213,6 +216,7 @@ static void atomics(struct rank *r)
     for (unsigned way = 0; way < 2; way++) {
         uint64_t before = sends(r);
         r->t->common = way ? 0 : 4;
+        barrier_outside(r); /* all have that before they serve one */
         word = (uint64_t *)b.bytes + way;
         for (unsigned n = 0; n < N && r->rank; n++)
             expect(r, 0,

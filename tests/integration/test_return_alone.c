@@ -65,7 +65,7 @@ static void both_up(struct rank *r)
 
 static void hears_late(struct rank *r, unsigned rank)
 {
-    barrier(r);
+    barrier_outside(r); /* the new connection is not made before that */
     late.armed = r->rank == rank;
     if (r->rank == 0)
         cut.left[0] = 0; /* at the first DTO */

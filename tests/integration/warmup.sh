@@ -10,7 +10,7 @@ long=(--rails ultra24-a0 --engine single --repeat 1 --sizes "8,2M" --batch 50)
 # measures OPTIONS…
 measures()
 {
-    timeout -k 1 100 "$BUILD/bin/railbench" bw "${long[@]}" "$@" \
+    timeout -k 10 100 "$BUILD/bin/railbench" bw "${long[@]}" "$@" \
         --save "$work/o.csv,$work/o.json,$work/o.txt" >"$work/out" 2>"$work/err"
 }
 

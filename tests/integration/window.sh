@@ -14,7 +14,7 @@ refused 'a window of parts' --window "$bench" breakdown --window 8
 # streams TEST OPTIONS…: what it has written is right, and it says how
 streams()
 {
-    timeout -k 1 100 "$bench" "$@" "${quick[@]}" \
+    timeout -k 10 100 "$bench" "$@" "${quick[@]}" \
         --save "$work/o.csv,$work/o.json,$work/o.txt" \
         >"$work/out" 2>"$work/err" || {
         cat "$work/err"

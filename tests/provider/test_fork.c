@@ -180,12 +180,15 @@ typedef struct left { /* by the parent, for its child */
     DAT_EVD_HANDLE served;
 } left_t;
 
+/* Again if it meets who asks whether it waits already. */
 static void *sleep_for_a_request(void *arg)
 {
     left_t *l = arg;
     DAT_EVENT event;
     DAT_COUNT more;
-    dat_evd_wait(l->end.cr, WAIT_MS * 1000, 1, &event, &more);
+    while (DAT_GET_TYPE(dat_evd_wait(l->end.cr, WAIT_MS * 1000, 1, &event,
+                                     &more)) == DAT_INVALID_STATE)
+        ;
     return NULL;
 }
 
@@ -193,7 +196,9 @@ static void *sleep_for_a_cno(void *arg)
 {
     left_t *l = arg;
     DAT_EVD_HANDLE evd;
-    dat_cno_wait(l->cno, WAIT_MS * 1000, &evd);
+    while (DAT_GET_TYPE(dat_cno_wait(l->cno, WAIT_MS * 1000, &evd)) ==
+           DAT_INVALID_STATE)
+        ;
     return NULL;
 }
 

@@ -5,14 +5,29 @@
 
 #include <dlfcn.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES 262144
+/* ThreadSanitizer has handlers run when the thread is awake again. */
+#if defined(__SANITIZE_THREAD__)
+#define HANDLED_LATE 1
+#elif defined(__has_feature)
+#define HANDLED_LATE __has_feature(thread_sanitizer)
+#else
+#define HANDLED_LATE 0
+#endif
+
+#define BYTES   262144
+#define WRITES  5
+#define LONG_MS 100 /* looks of managers that have something to mind */
 
 /* What the provider asks of the kernel: it takes this for libc's. */
 static atomic_int wakes, sleeps;
@@ -37,6 +52,50 @@ long syscall(long number, ...)
     if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT)
         atomic_fetch_add(&sleeps, 1);
     return libc(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* Over TCP one sleeper of an IA's may wait for its descriptor. */
+__attribute__((visibility("default"))) int ppoll(struct pollfd *fds, nfds_t n,
+                                                 const struct timespec *timeout,
+                                                 const sigset_t *mask)
+{
+    struct timespec left = timeout ? *timeout : (struct timespec){0};
+    atomic_fetch_add(&sleeps, 1);
+    return (int)syscall(SYS_ppoll, fds, n, timeout ? &left : NULL, mask,
+                        sizeof(uint64_t));
+}
+
+__attribute__((visibility("default"))) int eventfd_write(int fd,
+                                                         eventfd_t value)
+{
+    atomic_fetch_add(&wakes, 1);
+    return write(fd, &value, sizeof value) == sizeof value ? 0 : -1;
+}
+
+/* Managers look now and then, whatever happens: not while a test wants them to
+ * sleep until they are woken. */
+static atomic_bool endless;
+static atomic_int resting;
+
+__attribute__((visibility("default"))) int
+epoll_wait(int fd, struct epoll_event *events, int max, int ms)
+{
+    bool rests = ms < 0 || (atomic_load(&endless) && ms >= LONG_MS);
+    atomic_fetch_add(&resting, rests);
+    int n = (int)syscall(SYS_epoll_pwait, fd, events, max, rests ? -1 : ms,
+                         NULL, sizeof(uint64_t));
+    atomic_fetch_sub(&resting, rests);
+    return n;
+}
+
+static void let_managers_rest(int managers)
+{
+    time_t end = time(NULL) + WAIT_MS / 1000;
+    atomic_store(&endless, true);
+    while (atomic_load(&resting) < managers) {
+        assert_true(time(NULL) <= end);
+        poll_pause();
+    }
 }
 
 typedef struct sleeper {
@@ -113,6 +172,14 @@ static void post_send(end_t *end, size_t bytes, uint64_t number)
 {
     DAT_LMR_TRIPLET out = local(&end->mem, 0, bytes);
     DAT_OK(dat_ep_post_send(end->ep, 1, &out, cookie(number), 0));
+}
+
+static void write_to(end_t *from, const end_t *to)
+{
+    DAT_LMR_TRIPLET out = local(&from->mem, 0, 8);
+    DAT_RMR_TRIPLET in = remote(&to->mem, 0, 8);
+    DAT_OK(dat_ep_post_rdma_write(from->ep, 1, &out, cookie(WRITES), &in, 0));
+    dequeue(from->request, WRITES);
 }
 
 static void software_event(DAT_EVD_HANDLE evd)
@@ -256,6 +323,81 @@ static void a_poller_looks_after_others(void **state)
     end_close(&b);
 }
 
+/* Two that connections feed: the second is woken also when the first, which
+ * may have looked after both, is gone. */
+static void one_is_left(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        end_t a, b;
+        pair_open(&a, &b);
+        sleeper_t first = {.evd = a.recv}, left = {.evd = a.request};
+        post_recv(&a, 8, 1);
+        sleeper_start(&first);
+        sleeper_start(&left);
+        /* what comes to none of them, but spends what else would wake the
+         * manager */
+        for (int i = 0; i < WRITES; i++) {
+            write_to(&b, &a);
+            let_managers_rest(2);
+        }
+        if (how) {
+            assert_int_equal(pthread_cancel(first.thread), 0);
+            assert_ptr_equal(sleeper_join(&first), PTHREAD_CANCELED);
+        } else {
+            post_send(&b, 8, 2);
+            sleeper_join(&first);
+            DAT_OK(first.ret);
+        }
+        post_recv(&b, BYTES, 3);
+        post_send(&a, BYTES, 4);
+        dequeue(b.recv, 3);
+        sleeper_join(&left);
+        DAT_OK(left.ret);
+        assert_int_equal(
+            left.event.event_data.dto_completion_event_data.user_cookie.as_64,
+            4);
+        atomic_store(&endless, false);
+        end_close(&a);
+        end_close(&b);
+    }
+}
+
+static atomic_int signals;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signals, 1);
+}
+
+/* A handler that has run ends a wait, as that says, or it goes on. */
+static void a_signal_interrupts(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+    end_t a, b;
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    pair_open(&a, &b);
+    sleeper_t s = {.evd = a.recv};
+    post_recv(&a, 8, 1);
+    sleeper_start(&s);
+    assert_int_equal(pthread_kill(s.thread, SIGUSR1), 0);
+    time_t end = time(NULL) + WAIT_MS / 1000;
+    while (!HANDLED_LATE && !atomic_load(&signals)) {
+        assert_true(time(NULL) <= end);
+        poll_pause();
+    }
+    post_send(&b, 8, 2);
+    sleeper_join(&s);
+    assert_true(s.ret == DAT_SUCCESS ||
+                DAT_GET_TYPE(s.ret) == DAT_INTERRUPTED_CALL);
+    sigaction(SIGUSR1, &before, NULL);
+    end_close(&a);
+    end_close(&b);
+}
+
 /* More sleepers than an IA has bells for. */
 static void many_sleepers(void **state)
 {
@@ -290,6 +432,31 @@ static void cancelled(sleeper_t *s)
     sleeper_start(s);
     assert_int_equal(pthread_cancel(s->thread), 0);
     assert_ptr_equal(sleeper_join(s), PTHREAD_CANCELED);
+}
+
+static void *wake_cancelled(void *evd)
+{
+    pthread_cancel(pthread_self());
+    dat_evd_set_unwaitable(evd);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* Who is cancelled has woken whom he had to wake. */
+static void a_cancelled_one_wakes(void **state)
+{
+    (void)state;
+    end_t a, b;
+    pthread_t waker;
+    pair_open(&a, &b);
+    sleeper_t s = {.evd = a.recv};
+    sleeper_start(&s);
+    assert_int_equal(pthread_create(&waker, NULL, wake_cancelled, a.recv), 0);
+    assert_int_equal(pthread_join(waker, NULL), 0);
+    sleeper_join(&s);
+    DAT_FAILS(s.ret, DAT_INVALID_STATE);
+    end_close(&a);
+    end_close(&b);
 }
 
 static void a_cancelled_one_leaves_nothing(void **state)
@@ -355,7 +522,10 @@ int main(void)
         cmocka_unit_test(a_later_connection_wakes_it),
         cmocka_unit_test(a_sleeper_looks_after_others),
         cmocka_unit_test(a_poller_looks_after_others),
+        cmocka_unit_test(one_is_left),
+        cmocka_unit_test(a_signal_interrupts),
         cmocka_unit_test(many_sleepers),
+        cmocka_unit_test(a_cancelled_one_wakes),
         cmocka_unit_test(a_cancelled_one_leaves_nothing),
         cmocka_unit_test(no_dequeue_beside_a_waiter),
     };

@@ -184,7 +184,8 @@ static DAT_RETURN net_recv_post(struct core_ep *ep, const struct core_wqe *w)
     struct net *net = net_of(&ep->o);
     if (net->nhanded == ROOM)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
-    net->handed[net->nhanded++] = *w;
+    memcpy(&net->handed[net->nhanded++], w, /* it has room for no more */
+           offsetof(struct core_wqe, seg) + w->nseg * sizeof w->seg[0]);
     core_recv_add(ep);
     return DAT_SUCCESS;
 }
@@ -252,8 +253,10 @@ static void net_arm(struct core_ia *ia, uint64_t bell)
     atomic_store(&net->rung, false);
 }
 
-static int net_sleep(struct core_ia *ia, uint64_t bell, uint64_t timeout_ns)
+static int net_sleep(struct core_ia *ia, uint64_t bell, bool fed,
+                     uint64_t timeout_ns)
 {
+    (void)fed;
     struct net *net = ia->tp;
     uint64_t begin = now_ns();
     (void)bell;

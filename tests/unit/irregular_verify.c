@@ -22,7 +22,7 @@ void irregular_verify(const dcoll_algorithm_t *a, const dcoll_shape_t *shape,
         return;
     assert_int_equal(dcoll_program_make(a, shape, &args, &program), 0);
     program.counts = t->counts;
-    if (dcoll_verify(&program, args.depth + 1, why, sizeof why))
+    if (dcoll_verify(&program, dcoll_proof_starts(&program), why, sizeof why))
         fail_msg("%s, %u ranks on %u nodes, %s, %u ports: %s", a->name, t->n,
                  shape->nnodes, t->name, shape->ports, why);
     dcoll_program_free(&program);

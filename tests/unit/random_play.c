@@ -181,7 +181,7 @@ static bool all_read(const struct play *p, unsigned r)
 static bool await(struct play *p, unsigned r, const dcoll_op_t *op)
 {
     unsigned start = p->ranks[r].start;
-    if (p->ranks[op->peer].signalled[op->flag] <= start - op->lag)
+    if (p->ranks[op->peer].signalled[op->flag] <= dcoll_op_awaited(op, start))
         return false;
     if (op->bytes)
         memcpy(at(p, r, start, op->dst), line_of(p, op->peer, start, op->flag),
@@ -192,6 +192,8 @@ static bool await(struct play *p, unsigned r, const dcoll_op_t *op)
 static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
 {
     unsigned start = p->ranks[r].start;
+    if (dcoll_op_rests(op, start))
+        return true;
     switch (op->kind) {
     case DCOLL_PUT:
         post(p, r, op);

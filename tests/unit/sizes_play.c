@@ -17,7 +17,7 @@ struct bundle {
 struct rank {
     unsigned op;
     unsigned *arrived; /* by sender and tag, those not waited for yet */
-    uint64_t *counter, *held;
+    uint64_t *counter, *held, *dealt;
     struct bundle *bundle; /* by slot of its offset, on demand */
     unsigned received[STAGES_MAX];
     uint64_t got[STAGES_MAX];
@@ -71,7 +71,8 @@ static void add(struct bundle *b, unsigned dst, uint64_t elements)
 
 static void check_room(struct play *p, const struct bundle *b, size_t room)
 {
-    if (b->total > (room - BUNDLE_HEAD) / p->program->args.traffic->element)
+    size_t free = room - BUNDLE_HEAD - bundle_marks(p->n);
+    if (b->total > free / p->program->args.traffic->element)
         p->wrong = "a bundle exceeds its room";
 }
 
@@ -94,6 +95,9 @@ static void deal_for(struct play *p, unsigned rank, const dcoll_op_t *op,
 {
     const dcoll_deal_t *deal = &p->program->rank[rank].deals[op->deal];
     uint64_t *counter = &p->rank[rank].counter[dst];
+    p->rank[rank].dealt[dst] += elements;
+    if (p->rank[rank].dealt[dst] > deal->most)
+        p->wrong = "elements for a rank are left out";
     if (op->kind == DCOLL_COLLECT) {
         add(bucket[deal_bucket(deal, dst)], dst, elements);
         return;
@@ -121,8 +125,10 @@ static void deal(struct play *p, unsigned rank, const dcoll_op_t *op)
             empty(p, bucket[b]);
     }
     for (unsigned j = 0; j < p->n; j++) {
-        if (deal->opens)
+        if (deal->opens) {
             p->rank[rank].counter[j] = deal_begin(deal, j);
+            p->rank[rank].dealt[j] = 0;
+        }
         if (of[j])
             deal_for(p, rank, op, j, of[j], bucket);
     }
@@ -251,6 +257,7 @@ static void set_up(struct play *p)
         p->rank[r].arrived = zeroed(p->n * DCOLL_TAGS, sizeof(unsigned));
         p->rank[r].counter = zeroed(p->n, sizeof(uint64_t));
         p->rank[r].held = zeroed(p->n, sizeof(uint64_t));
+        p->rank[r].dealt = zeroed(p->n, sizeof(uint64_t));
         p->rank[r].bundle = zeroed(SLOTS, sizeof(struct bundle));
     }
 }
@@ -262,6 +269,7 @@ static void tear_down(struct play *p)
             free(p->rank[r].bundle[i].of);
         free(p->rank[r].bundle);
         free(p->rank[r].held);
+        free(p->rank[r].dealt);
         free(p->rank[r].counter);
         free(p->rank[r].arrived);
     }

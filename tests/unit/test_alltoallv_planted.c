@@ -364,6 +364,9 @@ static void deal_wrongly(struct subject *x, unsigned rank, unsigned index)
     *deal = before;
     if (!deals(o) || o->kind == DCOLL_PACK)
         return;
+    deal->most = 0;
+    judge(x, rank, index, "none for each", false);
+    *deal = before;
     deal->opens = !deal->opens;
     judge(x, rank, index, "opens", false);
     *deal = before;

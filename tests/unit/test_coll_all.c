@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All algorithms are correct: N = 1 … 64 ranks, k = 1 … 4 ports, 1 … 8 ranks
- * per node and uneven nodes, depth + 1 starts back to back, at the depths that
- * run. Small N with all nodes and variants (in place, zero copy, depth, bytes),
- * large N with several that are drawn: COLL_SEED is where from, and is said.
- * Two processes share the work.
+ * per node and uneven nodes, as many starts back to back as prove it, at the
+ * depths that run. Small N with all nodes and variants (in place, zero copy,
+ * depth, bytes), large N with several that are drawn: COLL_SEED is where from,
+ * and is said. Two processes share the work.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void run(struct sweep *sweep, const dcoll_shape_t *shape,
     if (rc == DRAIL_ENOTSUP)
         return;
     if (!rc)
-        rc = dcoll_verify(&p, args->depth + 1, why, sizeof why);
+        rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
     sweep->cases++;
     if (rc && sweep->failures++ < 3) {
         describe(&p, text, sizeof text);
@@ -145,7 +145,7 @@ static bool same_op(const dcoll_op_t *a, const dcoll_op_t *b)
 {
     return a->kind == b->kind && a->phase == b->phase && a->step == b->step &&
            a->peer == b->peer && a->port == b->port && a->flag == b->flag &&
-           a->lag == b->lag && a->tag == b->tag &&
+           a->lag == b->lag && a->every == b->every && a->tag == b->tag &&
            a->src.space == b->src.space && a->src.offset == b->src.offset &&
            a->dst.space == b->dst.space && a->dst.offset == b->dst.offset &&
            a->bytes == b->bytes;

@@ -69,6 +69,22 @@ static void test_hosts(void **state)
     assert_false(cores_elsewhere(all, 1, 0));
 }
 
+/* By the core, whatever the number of ranks and cores is; in order. */
+static void test_beside(void **state)
+{
+    (void)state;
+    const struct cores all[] = {on(1, 1), on(1, 2), on(1, 1),
+                                on(1, 2), on(1, 3), on(2, 3)};
+    unsigned beside[6] = {0};
+    assert_int_equal(cores_beside(all, 6, 0, beside), 2);
+    assert_int_equal(beside[0], 2);
+    assert_int_equal(beside[1], 4);
+    assert_int_equal(cores_beside(all, 6, 4, beside), 4);
+    assert_int_equal(beside[3], 3);
+    assert_int_equal(cores_beside(all, 6, 5, beside), 0);
+    assert_int_equal(cores_beside(all, 1, 0, beside), 0);
+}
+
 static void test_this_thread(void **state)
 {
     (void)state;
@@ -97,6 +113,7 @@ int main(void)
         cmocka_unit_test(test_bound_apart),
         cmocka_unit_test(test_bound_beside_free),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_beside),
         cmocka_unit_test(test_this_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ static const dcoll_algorithm_t *const smp[] = {
     &allgather_smp_bruck,
     &alltoall_smp_direct,
     &alltoall_smp_bruck,
+    &alltoall_smp_gather_scatter,
 };
 
 typedef void look(const dcoll_algorithm_t *algorithm,

@@ -372,7 +372,7 @@ static void judge(const struct plant *plant, unsigned depth, bool with)
     planted = with;
     assert_int_equal(dcoll_program_make(&algorithm, plant->shape, &args, &p),
                      0);
-    int rc = dcoll_verify(&p, depth + 1, why, sizeof why);
+    int rc = dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why);
     dcoll_program_free(&p);
     if (!with && rc)
         fail_msg("case %td, without its fault: %s", plant - plants, why);

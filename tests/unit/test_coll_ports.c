@@ -12,7 +12,8 @@
 
 #include "coll/algorithms/algorithms.h"
 
-enum { RANKS = 14, PPN = 2, NODES = RANKS / PPN, PORTS = 3 };
+/* So many nodes that no exchange would take as few steps with fewer ports. */
+enum { RANKS = 20, PPN = 2, NODES = RANKS / PPN, PORTS = 3 };
 
 /* What the papers compare their multi-port algorithms with. */
 static const dcoll_algorithm_t *const single_port[] = {

@@ -31,6 +31,7 @@ static const dcoll_algorithm_t *const many_nodes[] = {
     &allgather_smp_bruck,
     &alltoall_smp_direct,
     &alltoall_smp_bruck,
+    &alltoall_smp_gather_scatter,
     &allgather_mc_single,
     &allgather_mc_single_ring,
     &allgather_mc_gather,
@@ -86,8 +87,10 @@ static void verify_ways(const dcoll_algorithm_t *algorithm,
 {
     static const size_t sizes[] = {0, 1, 8, 57, 100};
     unsigned step = s->shape.nranks > ALL_WAYS ? 8 : 1;
-    /* not turn % 8 alone, which would be tied to the algorithm or the ports */
-    for (unsigned way = (turn + turn / 8) % step; way < 8; way += step) {
+    /* not turn % 8 alone, which would be tied to the algorithm or the ports,
+     * nor the next digit alone, of which there may be 64 together */
+    unsigned first = (turn + turn / 8 + turn / 64) % step;
+    for (unsigned way = first; way < 8; way += step) {
         *met |= step > 1 ? 1u << way : 0;
         verify(algorithm, s,
                (dcoll_args_t){.bytes = sizes[(turn + way) % COUNT(sizes)],

@@ -73,7 +73,7 @@ static int stranger_connects(void)
 
 static void say(int fd, const void *data, size_t bytes)
 {
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(5000)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(5000)};
     assert_int_equal(stream_send(&s, data, bytes), 0);
 }
 
@@ -96,7 +96,8 @@ static void alone(void **state)
 {
     int fds[1];
     (void)state;
-    assert_int_equal(gate_keep(listener, 1, &secret, 0, fds, NULL), 0);
+    assert_int_equal(gate_keep(listener, 1, &secret, deadline_in(0), fds, NULL),
+                     0);
 }
 
 /* They say nothing, or not enough, and stay. */
@@ -162,7 +163,7 @@ static int introduce(struct hello *hello, struct answer *answer)
 {
     int fd = stranger_connects();
     say(fd, hello, sizeof *hello);
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(10000)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
     assert_int_equal(stream_recv(&s, answer, sizeof *answer), 0);
     return fd;
 }
@@ -199,7 +200,7 @@ static void await(pid_t pid)
 static void expect_answer(int fd, enum refusal refusal)
 {
     struct answer answer;
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(10000)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
     assert_int_equal(stream_recv(&s, &answer, sizeof answer), 0);
     assert_int_equal(answer.refusal, refusal);
     close(fd);
@@ -285,11 +286,10 @@ static void false_root(void **state)
         _exit(rc != DRAIL_EINVAL ||
               !strstr(err.text, "does not prove to be rank 0"));
     }
-    const struct stream door = {.fd = listener,
-                                .deadline_ns = deadline_in(10000)};
+    struct stream door = {.fd = listener, .deadline = deadline_in(10000)};
     assert_int_equal(stream_ready(&door, POLLIN), 0);
     int fd = accept(listener, (struct sockaddr *)&from, &bytes);
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(10000)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
     assert_int_equal(stream_recv(&s, &hello, sizeof hello), 0);
     answer_make(&answer, 2);
     say(fd, &answer, sizeof answer);
@@ -328,7 +328,7 @@ static void rank_stays(void)
     int fd = gate_enter(&where, 1, 4, &secret, deadline_in(10000), NULL);
     assert_true(fd >= 0);
     rank_comes_and_goes(2, 4);
-    const struct stream s = {.fd = fd, .deadline_ns = deadline_in(10000)};
+    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
     assert_int_equal(stream_recv(&s, &last, sizeof last), 0);
     assert_int_equal(last.status, DRAIL_EPEER);
     assert_int_equal(last.rank, 2);

@@ -140,7 +140,7 @@ static void slow_root(void **state)
 {
     struct addresses where = {.count = 1};
     int listener = listen_at(&where.list[0]);
-    struct stream s = {.fd = listener, .deadline_ns = deadline_in(PATIENT)};
+    struct stream s = {.fd = listener, .deadline = deadline_in(PATIENT)};
     struct hello hello;
     struct answer answer;
     struct proof proof;

@@ -13,9 +13,9 @@
 static const unsigned one[] = {0, 8}, four[] = {0, 2, 4, 6, 8},
                       each[] = {0, 1, 2, 3};
 
-static const dcoll_algorithm_t *chosen_of(const unsigned *node, unsigned nodes,
-                                          uint64_t max_rank, size_t element,
-                                          bool expected)
+static const dcoll_algorithm_t *chosen_on(bool spread, const unsigned *node,
+                                          unsigned nodes, uint64_t max_rank,
+                                          size_t element, bool expected)
 {
     const dcoll_shape_t shape = {node[nodes], nodes, node, 1};
     const dcoll_traffic_t traffic = {.element = element,
@@ -24,7 +24,14 @@ static const dcoll_algorithm_t *chosen_of(const unsigned *node, unsigned nodes,
                                      .labelled = true};
     const dcoll_args_t args = {
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &traffic};
-    return irregular_select(&shape, &args, expected);
+    return irregular_select(&shape, &args, spread, expected);
+}
+
+static const dcoll_algorithm_t *chosen_of(const unsigned *node, unsigned nodes,
+                                          uint64_t max_rank, size_t element,
+                                          bool expected)
+{
+    return chosen_on(true, node, nodes, max_rank, element, expected);
 }
 
 static const dcoll_algorithm_t *chosen(const unsigned *node, unsigned nodes,
@@ -72,6 +79,18 @@ static void test_long_elements(void **state)
                      &alltoallv_direct);
 }
 
+/* Nodes of one host share its memory: there, shorter parts go straight. */
+static void test_one_host(void **state)
+{
+    (void)state;
+    const uint64_t most = 8 * (32 << 10) / 64;
+    assert_ptr_equal(chosen_on(false, four, 4, most - 1, 64, true),
+                     &alltoallv_smp);
+    assert_ptr_equal(chosen_on(false, four, 4, most, 64, true),
+                     &alltoallv_direct);
+    assert_ptr_equal(chosen_on(true, four, 4, most, 64, true), &alltoallv_smp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +98,7 @@ int main(void)
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_long_parts),
         cmocka_unit_test(test_long_elements),
+        cmocka_unit_test(test_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static const char *chosen(const unsigned *nodes, unsigned nnodes,
     const dcoll_traffic_t traffic = traffic_of(m);
     const dcoll_args_t args = {
         .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &traffic};
-    return irregular_select(&shape, &args, expected)->name;
+    return irregular_select(&shape, &args, true, expected)->name;
 }
 
 static void everywhere(matrix m, uint64_t count)

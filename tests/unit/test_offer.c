@@ -235,7 +235,7 @@ static void play_bundle(struct scene *s, uint64_t bytes, uint64_t elements,
 {
     const struct offer_head head = {0, ELEMENT};
     const struct offer offer = {elements, at};
-    *(struct bundle_head *)s->table = (struct bundle_head){bytes, elements};
+    *(struct bundle_head *)s->table = (struct bundle_head){bytes, 0};
     memcpy(s->table + offer_section(0, 1), &head, sizeof head);
     memcpy(s->table + offer_entry(0, 1, 0), &offer, sizeof offer);
 }

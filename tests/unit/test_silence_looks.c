@@ -25,7 +25,7 @@ static struct op ops[LINKS][OPS];
 static unsigned char journal[64 * OPS] __attribute__((aligned(64)));
 static struct rail rails[LINKS];
 static struct link links[LINKS];
-static struct peer peer;
+static struct peer peer = {.lanes = {[LINKS - 1] = {0}}};
 static drail_t t;
 static unsigned lost;
 static bool untaken; /* an event of the second link */
@@ -94,7 +94,7 @@ static int begin(void **state)
                   .rails = rails,
                   .nrails = LINKS,
                   .cfg.eps = 1,
-                  .peers = &peer,
+                  .met = &peer,
                   .tuning.silence_ms = 80};
     peer = (struct peer){.owner = &t, .connected = true};
     for (unsigned i = 0; i < LINKS; i++) {
@@ -107,7 +107,7 @@ static int begin(void **state)
                                  .record_shift = 6,
                                  .ops = ops[i],
                                  .ops_mask = OPS - 1};
-        peer.links[i][0] = &links[i];
+        peer.lanes[i].link = &links[i];
     }
     return 0;
 }

@@ -49,12 +49,32 @@ static void test_at_least(void **state)
     assert_true(stopping_enough(&rule, 6, 3, figure, wide));
 }
 
+/* Repeats between these. */
+static summary_t range(const void *measured, unsigned i)
+{
+    const double *most = measured;
+    return (summary_t){.median = 100, .min = 100, .max = most[i]};
+}
+
+/* What is the same in every run: when it has become so, or does not. */
+static void test_certain(void **state)
+{
+    const stopping_t rule = {.certain = true};
+    const double alike[] = {100, 100.05}, unlike[] = {100, 101};
+    (void)state;
+    assert_false(stopping_enough(&rule, 1, 2, range, alike));
+    assert_true(stopping_enough(&rule, 2, 2, range, alike));
+    assert_false(stopping_enough(&rule, 2, 2, range, unlike));
+    assert_true(stopping_enough(&rule, 5, 2, range, unlike));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_number),
         cmocka_unit_test(test_precision),
         cmocka_unit_test(test_at_least),
+        cmocka_unit_test(test_certain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

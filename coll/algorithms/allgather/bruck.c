@@ -41,15 +41,15 @@ static void shift(unsigned n, unsigned rank, const dcoll_args_t *args,
                    dcoll_at(DCOLL_RECV, 0), rank * bytes);
 }
 
-static void close_all(const dcoll_shape_t *shape, unsigned rank, grant_t grant,
-                      dcoll_schedule_t *s)
+static void close_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                      unsigned rank, grant_t grant, dcoll_schedule_t *s)
 {
     const unsigned n = shape->nranks, k = shape->ports;
     unsigned d, count;
     for (unsigned have = 1; have < n;) {
         const struct bruck_step step = bruck_step_from(n, k, have);
         for (unsigned p = 0; p < k && bruck_message(step, p, &d, &count); p++)
-            grant_close(s, grant, flat_after(n, rank, d), p);
+            grant_close(s, grant, args, flat_after(n, rank, d), p);
         have = step.end;
     }
 }
@@ -72,7 +72,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 2;
     shift(n, rank, args, s);
     flat_complete(s);
-    close_all(shape, rank, grant, s);
+    close_all(shape, args, rank, grant, s);
 }
 
 const dcoll_algorithm_t allgather_bruck = {

@@ -17,7 +17,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const grant_t grant =
         n > 1 ? grant_among_all(args, board_space(args)) : GRANT_IMPLIED;
     s->phase = 1;
-    grant_open(s, grant, last, 0);
+    grant_open(s, grant, args, last, 0);
     board_begin(shape, args, rank, s);
     grant_take(s, grant, args, next);
     for (unsigned i = 0; i + 1 < n; i++) {
@@ -28,7 +28,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     board_end(shape, args, rank, s);
     flat_complete(s);
-    grant_close(s, grant, last, 0);
+    grant_close(s, grant, args, last, 0);
 }
 
 const dcoll_algorithm_t allgather_ring = {

@@ -31,7 +31,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const grant_t grant = personal_grant(args);
     s->phase = 1;
     for (unsigned i = 1; i < n; i++)
-        grant_open(s, grant, source_of(n, rank, i), 0);
+        grant_open(s, grant, args, source_of(n, rank, i), 0);
     personal_begin(shape, args, rank, s);
     for (unsigned i = 1; i < n; i++) {
         s->step = (uint16_t)(i - 1);
@@ -42,7 +42,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     personal_end(shape, args, rank, s);
     flat_complete(s);
     for (unsigned i = 1; i < n; i++)
-        grant_close(s, grant, source_of(n, rank, i), 0);
+        grant_close(s, grant, args, source_of(n, rank, i), 0);
 }
 
 const dcoll_algorithm_t alltoall_pairwise = {

@@ -19,7 +19,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         const unsigned target = flat_after(n, rank, i);
         const unsigned source = flat_before(n, rank, i);
         s->step = (uint16_t)(i - 1);
-        grant_open(s, GRANT_READY, source, 0);
+        grant_open(s, GRANT_READY, args, source, 0);
         grant_take(s, GRANT_READY, args, target);
         personal_put(shape, args, rank, target, 0, s);
         dcoll_add_wait(s, source, DCOLL_DATA, 0);

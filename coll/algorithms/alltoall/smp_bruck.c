@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SMP-aware all-to-all by Bruck's algorithm for k ports between nodes (seed
- * 000, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps: the fewest
- * messages, for what is short on many nodes. Slot j of node p has the part for
- * node p + j; in the step of weight w those whose digit is d go to node p + dw.
- * Then slot j has what came so far by its lower digits, from node p - j % (w(k
- * + 1)). A slot remembers where its part is. Phases as those of smp_direct.c.
+ * 000, section 5.1.3, see bruck.c), in ⌈log_{k+1} nodes⌉ steps, for what is
+ * short. Of the radices up to k + 1 that need no more steps, r is the smallest:
+ * it sends the fewest messages. Slot j of node p has the part for node p + j;
+ * in the step of weight w those whose digit is d go to node p + dw. Then slot j
+ * has what came so far by its lower digits, from node p - j % (wr). A slot
+ * remembers where its part is. Phases as those of smp_direct.c.
  *
  * NODE: behind the parts that leave it all messages that come, then those of
  * several parts that go: each has a place of its own.
@@ -17,6 +18,7 @@
 #include "coll/build/flat.h"
 #include "coll/build/masters.h"
 #include "coll/build/parts.h"
+#include "coll/build/tree.h"
 
 struct bruck {
     struct node node;
@@ -178,12 +180,21 @@ static void prepare(struct bruck *b)
     parts_gather(n);
 }
 
+static unsigned radix_for(unsigned nodes, unsigned ports)
+{
+    struct tree tree = {.n = nodes, .k = ports};
+    const unsigned steps = tree_levels(&tree);
+    for (tree.k = 1; tree_levels(&tree) > steps;)
+        tree.k++;
+    return tree.k + 1;
+}
+
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     struct bruck b = {.node = node_make(shape, args, rank, s),
                       .nodes = shape->nnodes,
-                      .radix = shape->ports + 1};
+                      .radix = radix_for(shape->nnodes, shape->ports)};
     b.slot = calloc(b.nodes, sizeof *b.slot);
     if (!b.slot) {
         s->error = DRAIL_ENOMEM;

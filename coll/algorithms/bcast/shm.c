@@ -28,7 +28,7 @@ const dcoll_algorithm_t bcast_shm = {
     .collective = DCOLL_BCAST,
     .summary = "the root posts its block in shared memory, the others read it",
     .memory = "NODE: a block of more than 56 bytes, in whole cache lines",
-    .by_flags = true,
+    .ahead = DCOLL_AHEAD_FLAGS,
     .refuses = node_refuses_several,
     .generate = generate,
 };

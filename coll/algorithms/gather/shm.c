@@ -31,7 +31,7 @@ const dcoll_algorithm_t gather_shm = {
     .collective = DCOLL_GATHER,
     .summary = "each posts its block in shared memory, the root reads them",
     .memory = "NODE: N blocks of more than 56 bytes, in whole cache lines",
-    .by_flags = true,
+    .ahead = DCOLL_AHEAD_FLAGS,
     .refuses = node_refuses_several,
     .generate = generate,
 };

@@ -5,7 +5,7 @@
  * ports in turn; into its RECV (zero copy), or its node's NODE, where all
  * blocks have their places then. The root is its own node's master and copies
  * from shared memory to the final place (fig. 7). The others may run ahead of
- * the root by the depth.
+ * the root by the depth, of which they get one half after the other.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/grant.h"
@@ -27,6 +27,13 @@ static bool at_root(const struct node *n)
     return n->index == dcoll_shape_node(n->shape, n->args->root);
 }
 
+/* My node's ranks may go on. */
+static void let_others_go_on(const struct node *n)
+{
+    node_signal(n, NODE_DONE);
+    grant_in_bulk(n->s, n->args);
+}
+
 /* Of what my node's ranks post, in NODE. */
 static size_t posts(const struct node *n)
 {
@@ -44,7 +51,7 @@ static void receive(const struct node *n, unsigned distance)
         dcoll_add_copy(n->s, dcoll_at(DCOLL_NODE, from * bytes),
                        dcoll_at(DCOLL_RECV, from * bytes),
                        masters_ranks(n, index, 1) * bytes);
-    grant_close(n->s, grant_of(n->args), from,
+    grant_close(n->s, grant_of(n->args), n->args, from,
                 (distance - 1) % n->shape->ports);
 }
 
@@ -52,11 +59,12 @@ static void be_root(const struct node *n)
 {
     const unsigned nodes = n->shape->nnodes;
     for (unsigned d = 1; d < nodes; d++)
-        grant_open(n->s, grant_of(n->args), masters_of(n, masters_after(n, d)),
+        grant_open(n->s, grant_of(n->args), n->args,
+                   masters_of(n, masters_after(n, d)),
                    (d - 1) % n->shape->ports);
     node_keep_own(n);
     node_fetch_others(n, posts(n), n->args->bytes);
-    node_signal(n, NODE_DONE);
+    let_others_go_on(n);
     n->s->phase = 2;
     for (unsigned d = 1; d < nodes; d++) {
         n->s->step = (uint16_t)((d - 1) / n->shape->ports);
@@ -83,7 +91,7 @@ static void be_master(const struct node *n)
                   dcoll_at(landing(args), n->first * args->bytes),
                   n->count * args->bytes);
     dcoll_add_complete(n->s);
-    node_signal(n, NODE_DONE);
+    let_others_go_on(n);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -101,6 +109,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         be_master(&n);
     } else {
         node_await(&n, master, NODE_DONE, args->depth);
+        grant_in_bulk(s, args);
         node_post(&n, dcoll_at(DCOLL_SEND, 0),
                   posts(&n) + (rank - n.first) * args->bytes, args->bytes);
     }
@@ -114,4 +123,5 @@ const dcoll_algorithm_t gather_smp = {
     .memory = "NODE: a block per rank of the node; the root's node: N blocks, "
               "zero copy: as the others",
     .generate = generate,
+    .ahead = DCOLL_AHEAD_NOTES,
 };

@@ -21,4 +21,5 @@ const dcoll_algorithm_t scatter_binomial = {
     .memory = "TEMP: blocks of the rank's subtree, root N; zero copy: inner "
               "ranks only",
     .generate = generate,
+    .ahead = DCOLL_AHEAD_NOTES,
 };

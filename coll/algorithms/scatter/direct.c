@@ -19,4 +19,5 @@ const dcoll_algorithm_t scatter_direct = {
     .summary = "the root to every rank",
     .memory = "TEMP: root N blocks, the others 1; zero copy: none",
     .generate = generate,
+    .ahead = DCOLL_AHEAD_NOTES,
 };

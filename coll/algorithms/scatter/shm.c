@@ -31,7 +31,7 @@ const dcoll_algorithm_t scatter_shm = {
     .summary = "the root posts all blocks in shared memory, each reads its own",
     .memory = "NODE: N blocks if more than 56 bytes together; TEMP: 64 bytes "
               "if not",
-    .by_flags = true,
+    .ahead = DCOLL_AHEAD_FLAGS,
     .refuses = node_refuses_several,
     .generate = generate,
 };

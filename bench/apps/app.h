@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Applications that use all-gathers and messages between two ranks (seed 000,
+ * 7.4.1 and table 1): what N-BODY and RADIX have in common. They compute on
+ * each rank what a sequential run does, and are checked against that.
+ */
+#ifndef BENCH_APPS_APP_H
+#define BENCH_APPS_APP_H
+
+#include "bench/stats/stats.h"
+#include "bench/test.h"
+#include "comm.h"
+
+/** A problem with its solution, before the ranks are forked. */
+typedef struct app_solved {
+    void *problem;
+    double operations; /**< that the sequential run has taken, as app_compute
+                            counts them */
+    uint64_t ns;       /**< ... and its time */
+} app_solved_t;
+
+typedef struct app_check {
+    uint64_t count, sum; /**< of what is here, and of their names: all ranks'
+                              must give those of the problem */
+    uint64_t wrong;      /**< differ from the solution */
+} app_check_t;
+
+typedef struct app {
+    /** Blocks of its all-gathers, which algorithms must serve; in bytes.
+     *  @return how many there are, at most SIZES_MAX. */
+    unsigned (*blocks)(const options_t *opts, uint64_t *sizes);
+    /** Draws the problem and solves it sequentially. @return 0 or
+     *  DRAIL_ENOMEM. */
+    int (*solve)(const options_t *opts, app_solved_t *solved);
+    void (*discard)(void *problem); /**< accepts NULL */
+    /** This rank's part of a run; NULL: no memory. */
+    void *(*begin)(const void *problem, unsigned rank, unsigned ranks);
+    int (*run)(void *part, app_comm_t *comm); /**< this is timed */
+    void (*check)(const void *part, app_check_t *check);
+    void (*total)(const void *problem, app_check_t *check); /**< of all */
+    void (*end)(void *part);                                /**< accepts NULL */
+    /** The problem in a line. */
+    void (*describe)(const options_t *opts, char *text, size_t size);
+} app_t;
+
+/** A whole test, with its reports. @return exit status. */
+int app_test(const app_t *app, const bench_test_t *test, const options_t *opts);
+
+/** Rows of the tables of options that all applications have. */
+#define APP_OPTION_ROWS                                                        \
+    {"--repeat",                                                               \
+     "R",                                                                      \
+     "runs of each algorithm (default 5; simulated 1)",                        \
+     option_parse_count,                                                       \
+     offsetof(options_t, repeat),                                              \
+     1,                                                                        \
+     STATS_MAX},                                                               \
+        {"--draw",                                                             \
+         "N",                                                                  \
+         "which problem of all (default 1)",                                   \
+         option_parse_count,                                                   \
+         offsetof(options_t, apps.draw),                                       \
+         0,                                                                    \
+         UINT32_MAX},                                                          \
+    {                                                                          \
+        "--rate", "OPS",                                                       \
+            "simulated: operations that a rank computes per second "           \
+            "(default 500000000)",                                             \
+            option_parse_number, offsetof(options_t, apps.rate), 1, 1e15       \
+    }
+
+/** Uniform in [0, 1); advances the seed. */
+double app_uniform(uint64_t *seed);
+/** 64 random bits. */
+uint64_t app_random(uint64_t *seed);
+
+#endif

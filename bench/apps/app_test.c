@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An application's test, from the checked options to the report: its form is
+ * that of table 1 of seed 000. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app_result.h"
+#include "bench/report/output.h"
+
+static void warn_crowded(app_result_t *r)
+{
+    unsigned ranks, cores = session_cores();
+    if (!session_crowded(r->opts, &ranks, &cores))
+        return;
+    notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
+              cores == 1 ? "" : "s");
+    if (!r->opts->follows)
+        fprintf(stderr, "%s: warning: %u ranks share %u core%s\n",
+                r->test->table.command, ranks, cores, cores == 1 ? "" : "s");
+}
+
+static int report(app_result_t *r, outputs_t *outputs, int status)
+{
+    const char *command = r->test->table.command;
+    unsigned wrong = 0;
+    if (r->opts->follows || (status && !r->cells[0].count))
+        return status;
+    if (outputs_write(outputs, app_report, r)) {
+        fprintf(stderr, "%s: can't write the result: %s\n", command,
+                strerror(errno));
+        return 1;
+    }
+    for (unsigned i = 0; i < r->plan->count; i++)
+        wrong += r->cells[i].wrong;
+    if (!wrong)
+        return status;
+    fprintf(stderr,
+            "%s: %u of %u cases differ from what one rank computes alone\n",
+            command, wrong, r->plan->count);
+    return 1;
+}
+
+/* Beyond what its options say: each rank has something. */
+static int check_ranks(const option_table_t *table, const options_t *opts)
+{
+    uint64_t items = opts->apps.bodies ? opts->apps.bodies : opts->apps.keys;
+    char value[24], allowed[64];
+    if (items >= opts->ranks)
+        return 0;
+    snprintf(value, sizeof value, "%llu", (unsigned long long)items);
+    snprintf(allowed, sizeof allowed, "at least one for each of %llu ranks",
+             (unsigned long long)opts->ranks);
+    option_wrong(table, opts->apps.bodies ? "--bodies" : "--keys", value,
+                 allowed);
+    return -1;
+}
+
+int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
+{
+    options_t opts = *given;
+    coll_plan_t plan = {0};
+    notes_t notes = {0};
+    outputs_t outputs = {0};
+    app_result_t *r = NULL;
+    int status = 2;
+    opts.nsizes = app->blocks(&opts, opts.sizes);
+    if (check_ranks(&test->table, &opts) ||
+        coll_plan_make(&plan, &opts, &test->table, DCOLL_ALLGATHER, &notes) ||
+        outputs_open(&outputs, &opts, test->table.command))
+        goto out;
+    status = 1;
+    r = app_result_create(app, test, &plan);
+    if (!r || app->solve(&opts, &r->solved)) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        goto out;
+    }
+    r->notes = notes;
+    warn_crowded(r);
+    status = app_run(r);
+    if (status != 2)
+        status = report(r, &outputs, status);
+out:
+    app_result_destroy(r);
+    outputs_discard(&outputs);
+    coll_plan_free(&plan);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl_rail/links/peer.h"
+
+#include <stdlib.h>
+
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/roster.h"
+
+struct peer *peer_meet(drail_t *t, unsigned rank)
+{
+    struct peer *peer = t->peers[rank];
+    unsigned lanes = t->nrails * t->cfg.eps;
+    if (peer)
+        return peer;
+    peer = calloc(1, sizeof *peer + lanes * sizeof *peer->lanes);
+    if (!peer)
+        return NULL;
+    peer->owner = t;
+    peer->rank = rank;
+    peer->inside = roster_between(t, t->job->rank, rank);
+    peer->outside = roster_outside(t, t->job->rank, rank);
+    if (peer->outside == peer->inside)
+        peer->outside = 0;
+    /* no change: so it has counted before it was met */
+    peer->rails = peer->inside;
+    atomic_init(&peer->up, peer->inside);
+    peer_seek(peer);
+    peer->next = t->met;
+    t->peers[rank] = t->met = peer;
+    return peer;
+}
+
+void peer_seek(struct peer *peer)
+{
+    if (peer->sought)
+        return;
+    peer->sought = true;
+    peer->next_sought = peer->owner->sought;
+    peer->owner->sought = peer;
+}

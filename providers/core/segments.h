@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lies in a list of local segments, in one piece, and back. */
+#ifndef PROVIDERS_CORE_SEGMENTS_H
+#define PROVIDERS_CORE_SEGMENTS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include <dat2/udat.h>
+
+/* All of them, to where there is room for that. */
+static inline void core_gather(void *to, uint32_t nseg,
+                               const DAT_LMR_TRIPLET *seg)
+{
+    unsigned char *at = to;
+    for (uint32_t i = 0; i < nseg; i++) {
+        size_t len = seg[i].segment_length;
+        if (len) /* else there may be no addresses */
+            memcpy(at, (const void *)(uintptr_t)seg[i].virtual_address, len);
+        at += len;
+    }
+}
+
+/* So many bytes, as far as there are segments. */
+static inline void core_scatter(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
+                                const void *from, uint64_t bytes)
+{
+    const unsigned char *at = from;
+    for (uint32_t i = 0; i < nseg && bytes; i++) {
+        size_t len = seg[i].segment_length < bytes ? seg[i].segment_length
+                                                   : (size_t)bytes;
+        if (len)
+            memcpy((void *)(uintptr_t)seg[i].virtual_address, at, len);
+        at += len;
+        bytes -= len;
+    }
+}
+
+#endif

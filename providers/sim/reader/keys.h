@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sections and keys of a platform file, and where their values go. */
+#ifndef PROVIDERS_SIM_READER_KEYS_H
+#define PROVIDERS_SIM_READER_KEYS_H
+
+#include <stdbool.h>
+
+#include "providers/sim/platform.h"
+#include "units.h"
+
+#define SIM_KEYS_MAX 8 /* of a section */
+
+enum sim_key_kind {
+    SIM_KEY_UNIT,  /* a double; an unsigned if it is a count */
+    SIM_KEY_RATES, /* those of copies, with commas between them */
+    SIM_KEY_PART,  /* an index: that of a part of this section above */
+};
+
+struct sim_key {
+    const char *name;
+    enum sim_key_kind kind;
+    enum sim_unit_kind unit;
+    size_t at; /* in the platform, or in its part */
+    bool needed;
+    const char *section; /* of a part */
+    const char *with;    /* both are given, or none */
+};
+
+/* One, or several with a name each: [rail elan0] */
+struct sim_section {
+    const char *name;
+    bool needed;
+    size_t at, size; /* of the first part, and of each; size 0: only one */
+    size_t count;    /* where the number of parts is */
+    struct sim_key keys[SIM_KEYS_MAX];
+};
+
+/* Ends with one without a name, as the keys of each do. */
+extern const struct sim_section sim_sections[];
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Platform files by their names. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "providers/sim/platform.h"
+
+#define FILE_MAX (1 << 20) /* bytes of a file */
+
+static bool is_file(const char *folder, int length, const char *name,
+                    char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%.*s/%s.platform", length, folder, name);
+    return n < PATH_MAX && access(path, F_OK) == 0;
+}
+
+static bool find_in_path(const char *name, char path[PATH_MAX])
+{
+    const char *folders = getenv("DRAIL_SIM_PATH");
+    while (folders && *folders) {
+        int length = (int)strcspn(folders, ":");
+        if (length && is_file(folders, length, name, path))
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+/* platforms/ beside the library that this function is in */
+static bool find_beside(const char *name, char path[PATH_MAX])
+{
+    Dl_info info;
+    char folder[PATH_MAX];
+    const char *slash = NULL;
+    if (dladdr((void *)sim_platform_read, &info) && info.dli_fname)
+        slash = strrchr(info.dli_fname, '/');
+    if (!slash || slash - info.dli_fname >= PATH_MAX - 16)
+        return false;
+    snprintf(folder, sizeof folder, "%.*s/platforms",
+             (int)(slash - info.dli_fname), info.dli_fname);
+    return is_file(folder, (int)strlen(folder), name, path);
+}
+
+/* All of a file; the caller frees it. NULL: errno, or EINVAL when it is none
+ * of text, or too large. */
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = file ? malloc(FILE_MAX + 1) : NULL;
+    size_t n = text ? fread(text, 1, FILE_MAX + 1, file) : 0;
+    int error = errno;
+    if (text && (ferror(file) || n > FILE_MAX || memchr(text, 0, n))) {
+        error = ferror(file) ? error : EINVAL;
+        free(text);
+        text = NULL;
+    }
+    if (text)
+        text[n] = '\0';
+    if (file)
+        fclose(file);
+    errno = error;
+    return text;
+}
+
+int sim_platform_read(const char *name, unsigned ranks, struct sim_platform *p,
+                      char why[SIM_WHY_MAX])
+{
+    char path[PATH_MAX];
+    if (!strncmp(name, "sim:", 4))
+        name += 4;
+    if (strchr(name, '/')) {
+        snprintf(path, sizeof path, "%s", name);
+    } else if (!find_in_path(name, path) && !find_beside(name, path)) {
+        snprintf(why, SIM_WHY_MAX,
+                 "no platform '%.100s'; allowed are a path, and NAME of a "
+                 "NAME.platform in DRAIL_SIM_PATH or beside the library",
+                 name);
+        return -1;
+    }
+    char *text = read_file(path);
+    if (!text) {
+        snprintf(why, SIM_WHY_MAX,
+                 "%.200s: %s; allowed is a text file of up "
+                 "to %d bytes",
+                 path, strerror(errno), FILE_MAX);
+        return -1;
+    }
+    int rc = sim_platform_parse(text, path, ranks, p, why);
+    free(text);
+    return rc;
+}
+
+double sim_platform_copy_rate(const struct sim_platform *p, unsigned copies)
+{
+    unsigned known = p->memory.copy_rates;
+    unsigned i = copies < known ? copies : known;
+    return p->memory.copy_rate[i - 1] / copies;
+}

@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Curves that are taken from runs of railbench on simulated clusters, and rows
+that compare them with what a paper says. Not a program."""
+from dataclasses import dataclass, replace
+
+from comparing import size_name
+
+MOST = "most"  # the x where a gain is the largest
+CLOSE = 0.2  # a number within so much of the paper's is told as such
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of railbench: its test, its platform, further options."""
+    test: str
+    platform: str
+    options: tuple
+
+    def command(self, railbench, platform=None):
+        """Without confidence intervals: each repeat would be the same."""
+        return [railbench, self.test, "--rails",
+                f"sim:{platform or self.platform}", *self.options,
+                "--repeat", "1"]
+
+
+# ---------------------------------------------------------------- curves ---
+# Each has runs(), which it needs, and points(results), {x: y} of what there is
+# in {run: railbench's result}.
+
+@dataclass(frozen=True)
+class Pick:
+    """The rows of one configuration, by what it says of itself."""
+    run: Run
+    figure: str  # path to what is taken of a row
+    where: tuple = ()
+    x: str = "bytes"
+
+    def runs(self):
+        return {self.run}
+
+    def points(self, results):
+        result = results.get(self.run)
+        if result is None:
+            return {}
+        setups = [setup["index"] for setup in result["configurations"]
+                  if all(setup.get(key) == value for key, value in self.where)]
+        found = {}
+        for row in result["results"]:
+            if setups and row["configuration"] == setups[0]:
+                value = row
+                for key in self.figure.split("."):
+                    value = value[key]
+                if value is not None and row[self.x] > 0:
+                    found[row[self.x]] = value
+        return found
+
+
+@dataclass(frozen=True)
+class Each:
+    """The best of all configurations but those named, point by point."""
+    run: Run
+    figure: str
+    key: str = "algorithm"
+    rate: bool = False  # more is better
+
+    def runs(self):
+        return {self.run}
+
+    def points(self, results):
+        result = results.get(self.run)
+        names = {setup[self.key] for setup in result["configurations"]} \
+            if result else ()
+        return best((Pick(self.run, self.figure, ((self.key, name),))
+                     for name in sorted(names)), results, self.rate)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best of several, point by point."""
+    curves: tuple
+    rate: bool = False
+
+    def runs(self):
+        return {run for curve in self.curves for run in curve.runs()}
+
+    def points(self, results):
+        return best(self.curves, results, self.rate)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Up to each size another curve: how a library switches. A piece that
+    does not serve a point (no nodes, say) leaves it to the next."""
+    pieces: tuple  # (up to, curve)
+
+    def runs(self):
+        return {run for _, curve in self.pieces for run in curve.runs()}
+
+    def points(self, results):
+        found = {}
+        for most, curve in self.pieces:
+            for x, y in curve.points(results).items():
+                if x <= most:
+                    found.setdefault(x, y)
+        return found
+
+
+@dataclass(frozen=True)
+class Across:
+    """One point of each of several curves: over ranks instead of bytes."""
+    curves: tuple  # (x, curve)
+    at: int
+
+    def runs(self):
+        return {run for _, curve in self.curves for run in curve.runs()}
+
+    def points(self, results):
+        found = {x: curve.points(results).get(self.at)
+                 for x, curve in self.curves}
+        return {x: y for x, y in found.items() if y is not None}
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A curve times a factor."""
+    curve: object
+    factor: float
+
+    def runs(self):
+        return self.curve.runs()
+
+    def points(self, results):
+        return {x: y * self.factor
+                for x, y in self.curve.points(results).items()}
+
+
+def leaves(curve, x):
+    """The picks that the point at x is taken from; of None, all."""
+    if isinstance(curve, Pick):
+        return [curve]
+    if isinstance(curve, Pieces):
+        serve = [piece for most, piece in curve.pieces
+                 if not isinstance(x, int) or x <= most]
+        return leaves(serve[0], x) if isinstance(x, int) else [
+            leaf for piece in serve for leaf in leaves(piece, x)]
+    return [leaf for one in curve.curves for leaf in leaves(one, x)]
+
+
+# where rates are highest, and where they gain the most
+SOME = {None: "512K,2M", MOST: "4,64,512,2K"}
+
+
+def narrowed(row):
+    """{run: one that has no more than a Factor needs}."""
+    found = {}
+    for curve in (row.base, row.chosen):
+        for pick in leaves(curve, row.x):
+            found.setdefault(pick.run, set()).update(
+                name for key, name in pick.where if key == "algorithm")
+    less = {}
+    for run, algorithms in found.items():
+        options = list(run.options)
+        options[options.index("--sizes") + 1] = \
+            SOME.get(row.x) or size_name(row.x)
+        if algorithms:
+            options[options.index("--algorithm") + 1] = ",".join(
+                sorted(algorithms))
+        less[run] = replace(run, options=tuple(options))
+    return less
+
+
+def best(curves, results, rate=False):
+    found = {}
+    for curve in curves:
+        for x, y in curve.points(results).items():
+            better = max if rate else min
+            found[x] = better(found.get(x, y), y)
+    return found
+
+
+@dataclass
+class Figure:
+    """One picture in the form of the paper's."""
+    name: str
+    caption: str
+    axis: str
+    curves: dict  # {label: curve}
+    unit: str = "Message size (bytes)"
+    log: bool = True
+
+    def runs(self):
+        return {run for curve in self.curves.values() for run in curve.runs()}
+
+    def drawn(self, results):
+        """[(label, [(x, y)])] of what there is."""
+        lines = [(label, sorted(curve.points(results).items()))
+                 for label, curve in self.curves.items()]
+        return [(label, line) for label, line in lines if line]
+
+
+@dataclass
+class Map:
+    """Which curve is the best at each size and number of ranks."""
+    name: str
+    caption: str
+    curves: dict  # {label: [(ranks, curve over bytes)]}
+
+    def runs(self):
+        return {run for line in self.curves.values()
+                for _, curve in line for run in curve.runs()}
+
+    def cells(self, results):
+        """[(bytes, ranks, label, µs)]"""
+        best_of = {}
+        for label, line in self.curves.items():
+            for ranks, curve in line:
+                for x, y in curve.points(results).items():
+                    if (x, ranks) not in best_of or \
+                            y < best_of[x, ranks][1]:
+                        best_of[x, ranks] = label, y
+        return [(x, ranks, *best_of[x, ranks]) for x, ranks in
+                sorted(best_of)]
+
+
+# ------------------------------------------------------------------ rows ---
+
+@dataclass
+class Found:
+    """What a row of the table says. None, "": nothing to say."""
+    predicted: object = None  # a number, or text
+    deviation: object = None  # of a number: (predicted - paper) / paper
+    same: object = None  # does the same one win?
+    ours: object = None  # what our best choice reaches, like the paper's
+    behind: bool = False  # ... is less than the paper's way reaches here
+    detail: str = ""
+
+
+def at(points, x):
+    """The point, or, without x, the one that is furthest up."""
+    if x is None:
+        return max(points.values(), default=None)
+    return points.get(x)
+
+
+@dataclass
+class Factor:
+    """By how much one curve is better than another: at x, (None) at the
+    peaks, or (MOST) where it is the most."""
+    name: str
+    seed: str  # where it says so
+    what: str
+    paper: float
+    base: object
+    chosen: object
+    ours: object
+    x: object = None
+    rate: bool = False
+    headline: bool = True
+    note: str = ""
+
+    def runs(self):
+        return self.base.runs() | self.chosen.runs() | self.ours.runs()
+
+    def gain(self, curve, results):
+        lines = [one.points(results) for one in (self.base, curve)]
+        if self.x != MOST:
+            return self.ratio(*(at(line, self.x) for line in lines))
+        return max((self.ratio(lines[0][x], lines[1][x])
+                    for x in lines[0] if x in lines[1]), default=None)
+
+    def ratio(self, base, other):
+        if not base or not other:
+            return None
+        return other / base if self.rate else base / other
+
+    def found(self, results):
+        predicted = self.gain(self.chosen, results)
+        if predicted is None:
+            return Found()
+        ours = self.gain(self.ours, results)
+        return Found(predicted, predicted / self.paper - 1,
+                     (predicted > 1) == (self.paper > 1), ours,
+                     ours is not None and ours < predicted * (1 - 1e-9))
+
+    def paper_text(self):
+        return f"{self.paper:.3g}"
+
+
+@dataclass
+class Value:
+    """A figure by itself, of which the paper has the value: more or less of
+    it is no win."""
+    name: str
+    seed: str
+    what: str
+    paper: float
+    curve: object
+    ours: object
+    x: object = None
+    rate: bool = False
+    headline: bool = False
+    note: str = ""
+
+    def runs(self):
+        return self.curve.runs() | self.ours.runs()
+
+    def found(self, results):
+        predicted, ours = (at(curve.points(results), self.x)
+                           for curve in (self.curve, self.ours))
+        if predicted is None:
+            return Found()
+        behind = ours is not None and (
+            ours < predicted * (1 - 1e-9) if self.rate
+            else ours > predicted * (1 + 1e-9))
+        return Found(predicted, predicted / self.paper - 1, None, ours, behind)
+
+    def paper_text(self):
+        return f"{self.paper:.3g}"
+
+
+@dataclass
+class Winner:
+    """Who is best from where to where."""
+    name: str
+    seed: str
+    what: str
+    ranges: tuple  # (from, to, label): the paper's winners
+    curves: dict
+    ours: object
+    rate: bool = False
+    headline: bool = True
+    note: str = ""
+    tie: float = 0.02  # so little better counts as no better
+
+    def runs(self):
+        return {run for curve in (*self.curves.values(), self.ours)
+                for run in curve.runs()}
+
+    def expected(self, x):
+        for low, high, label in self.ranges:
+            if low <= x <= high:
+                return label
+        return None
+
+    def winners(self, results):
+        """{x: label}; where two are equal, the paper's."""
+        lines = {label: curve.points(results)
+                 for label, curve in self.curves.items()}
+        found = {}
+        for x in sorted(set().union(*lines.values())):
+            here = {label: line[x] for label, line in lines.items()
+                    if x in line}
+            expected = self.expected(x)
+            if expected is None or expected not in here or len(here) < 2:
+                continue
+            top = max(here.values()) if self.rate else min(here.values())
+            won = [label for label, y in here.items()
+                   if abs(y - top) <= self.tie * top]
+            found[x] = expected if expected in won else won[0]
+        return found
+
+    def found(self, results):
+        winners = self.winners(results)
+        if not winners:
+            return Found()
+        order = sorted(winners)
+        same = sum(winners[x] == self.expected(x) for x in order)
+        near = sum(winners[x] in {self.expected(y) for y in
+                                  order[max(0, i - 1):i + 2]}
+                   for i, x in enumerate(order))
+        factor = self.ahead(results, winners)
+        return Found(spans(winners), None, near == len(order), factor,
+                     factor is not None and factor < 1 - 1e-9,
+                     f"{same} of {len(order)} points the paper's, "
+                     f"{near} within one step")
+
+    def ahead(self, results, winners):
+        """How far ahead of the paper's winner ours is where it is least."""
+        ours, least = self.ours.points(results), None
+        for x in winners:
+            theirs = self.curves[self.expected(x)].points(results)[x]
+            if ours.get(x):
+                factor = ours[x] / theirs if self.rate else theirs / ours[x]
+                least = min(least, factor) if least else factor
+        return least
+
+    def paper_text(self):
+        return ", ".join(f"{label} {span(low, high)}"
+                         for low, high, label in self.ranges)
+
+
+def span(low, high):
+    return size_name(low) if low == high else \
+        f"{size_name(low)}–{size_name(high)}"
+
+
+def spans(winners):
+    """{x: label} as text, neighbours together."""
+    parts = []
+    for x, label in sorted(winners.items()):
+        if parts and parts[-1][2] == label:
+            parts[-1][1] = x
+        else:
+            parts.append([x, x, label])
+    return ", ".join(f"{label} {span(low, high)}"
+                     for low, high, label in parts)
+
+
+def summary(rows, found):
+    """Lines that count: @found, {name: Found}."""
+    numbers = [row for row in rows if row.headline
+               and found[row.name].deviation is not None]
+    near = [row for row in numbers
+            if abs(found[row.name].deviation) <= CLOSE]
+    winners = [row for row in rows if isinstance(row, Winner)
+               and found[row.name].same is not None]
+    alike = [row for row in winners if found[row.name].same]
+    behind = [row.name for row in rows if found[row.name].behind]
+    missing = [row.name for row in rows
+               if found[row.name].predicted is None]
+    lines = []
+    if numbers:
+        lines.append(f"{len(near)} of {len(numbers)} headline numbers are "
+                     f"within {CLOSE:.0%} of the paper's.")
+    if winners:
+        lines.append(f"In {len(alike)} of {len(winners)} comparisons all "
+                     "winners are the paper's within one step.")
+    if behind:
+        lines.append("Ours is behind the paper's way in: "
+                     + ", ".join(behind) + ".")
+    if missing:
+        lines.append("Not run: " + ", ".join(missing) + ".")
+    return lines

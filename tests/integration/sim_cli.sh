@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# railbench on simulated clusters: all its tests, what they say of time, and what
+# is refused.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+[ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] || {
+    echo 'no simulated rails were built'
+    exit 77
+}
+# the sanitizer of addresses takes frames of other stacks for ones that were left
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_stack_use_after_return=0
+
+# run TEST CLUSTER OPTION…: its CSV
+run()
+{
+    local test=$1 cluster=$2
+    shift 2
+    timeout -k 1 60 "$bench" "$test" --rails "sim:$cluster" --save \
+        "$work/r.csv,$work/r.json" "$@" >"$work/out" 2>"$work/err" || {
+        echo "status $?"
+        cat "$work/err"
+        return 1
+    }
+}
+
+# csv EXPRESSION: what Python says of all rows
+csv()
+{
+    python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert rows and all(eval(sys.argv[2]) for r in rows), rows' "$work/r.csv" "$1"
+}
+
+valid='r["valid"] == "yes"'
+check 'engine auto has found its way before it is timed' run bw \
+    "$SOURCE/tests/platforms/two-rails.platform" --engine auto --sizes 1M
+check '... no message takes one rail' csv 'float(r["latency_us_p99"]) < 530'
+for cluster in qsnet2-4x4 ultra24-multiport; do
+    for test in bw bibw lat; do
+        check "$test on $cluster" run $test $cluster --sizes 64,32K --validate
+        check '... valid' csv "$valid"
+    done
+    check '... without an interval, and simulated' csv \
+        'not r["latency_us_lo"] and r["latency_us"] and r["fabric"] == "sim"'
+    check '... in words' grep -q "simulated: virtual time of $cluster" \
+        "$work/out"
+    check '... nothing is crowded or pinned' \
+        sh -c "! grep -q 'share.*core\\|, pinned' '$work/out'"
+    check "breakdown on $cluster" run breakdown $cluster --sizes 64,32K
+    for test in gather allgather alltoall bcast scatter; do
+        check "$test on $cluster" run $test $cluster --sizes 64,32K \
+            --ranks 4 --validate
+        check '... valid' csv "$valid"
+    done
+    check "barrier on $cluster" run barrier $cluster --ranks 4
+    check "alltoallv on $cluster" run alltoallv $cluster --ranks 4 \
+        --elements 4,256 --validate
+    check '... valid' csv "$valid"
+    check "check on $cluster" sh -c "'$bench' check --rails sim:$cluster \
+        --sizes 64 --ranks 4 >'$work/out' 2>&1; test \$? -lt 2"
+    check '... compares' grep -q 'of [1-9][0-9]* comparisons' "$work/out"
+    check "tune on $cluster" "$bench" tune --rails "sim:$cluster" \
+        --sizes 64,32K --ranks 4 --output "$work/table"
+    check '... and its table' run allgather $cluster --ranks 4 \
+        --table "$work/table"
+done
+
+run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
+mv "$work/r.csv" "$work/first.csv"
+run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
+check 'the same in every run' cmp "$work/first.csv" "$work/r.csv"
+check 'as many on a node as the cluster says' csv 'r["ppn"] == "4"'
+
+refused 'a test that cuts rails' '--rails sim:qsnet2-4x4 cut' \
+    "$bench" degrade --rails sim:qsnet2-4x4
+refused 'a test of this machine' '--rails' \
+    "$bench" limits --rails sim:qsnet2-4x4
+refused 'a test without rails' '--rails' \
+    "$bench" verify --rails sim:qsnet2-4x4
+refused 'an unknown cluster' '--rails sim:none-such platform' \
+    "$bench" bw --rails sim:none-such
+refused 'more ranks than cores' '--rails 17.ranks allowed' \
+    "$bench" allgather --rails sim:qsnet2-4x4 --ranks 17
+refused 'more ranks on a node than cores' '--rails 16.ranks.on.a.node' \
+    "$bench" allgather --rails sim:qsnet2-4x4 --ranks 16 --ppn 16
+check 'railinfo says what they are' sh -c \
+    "'$BUILD/bin/railinfo' --all | grep -q '^sim0 .*virtual time'"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call that there is no memory for, on all ranks or one of them, is an error
+ * of all, and the team goes on. This program's calloc() refuses; the sanitizers
+ * have theirs, so there it does not.
+ */
+#include "alltoallv_scene.h"
+#include "refuse.h"
+
+/* Bounds that are possible numbers, but of no memory. */
+static void too_large(struct rank *r)
+{
+    static const char *const names[] = {"a1", "a2-n2", "mesh", "smp-alltoallv"};
+    struct scene s;
+    dcoll_request_t *q;
+    scene_open(&s, r);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        dcoll_alltoallv_t c = counted(&s, names[i]);
+        c.max_pair = c.max_rank = (uint64_t)1 << 45;
+        if (dcoll_alltoallv(s.team, &c) == DRAIL_ENOTSUP)
+            continue;
+        expect(r, DRAIL_ENOMEM, dcoll_alltoallv(s.team, &c));
+        expect(r, DRAIL_ENOMEM, dcoll_alltoallv_init(s.team, &c, &q));
+        check(untouched(&s));
+        works(&s, names[i]);
+    }
+    scene_close(&s);
+}
+
+/* The third calloc is the first that the others hear of. */
+static void one_has_none(struct rank *r)
+{
+    struct scene s;
+    dcoll_request_t *q;
+    scene_open(&s, r);
+    dcoll_alltoallv_t c = counted(&s, "a1");
+    c.max_pair = c.max_rank = ROOM;
+    refuse(r->rank == 1 ? 3 : 0, "libdcoll");
+    int rc = dcoll_alltoallv_init(s.team, &c, &q);
+    bool refused = r->rank == 1 && !refuse_at;
+    refuse(0, NULL);
+    check(rc == 0 || rc == DRAIL_ENOMEM);
+    check(!refused || rc == DRAIL_ENOMEM);
+    check(REFUSALS == 0 || rc == DRAIL_ENOMEM);
+    if (!rc)
+        expect(r, 0, dcoll_free(q));
+    works(&s, "a1");
+    scene_close(&s);
+}
+
+static const struct test tests[] = {
+    {"bounds of no memory", RANKS, too_large, NULL, APART},
+    {"... on nodes of two", RANKS, too_large, NULL, APART | PPN(2)},
+    {"one rank has none", RANKS, one_has_none, NULL, APART},
+};
+
+RUN_TESTS(tests)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection that is not made in time says which step of it is missing, on
+ * which rails. */
+#include "hello_said.h"
+
+static uint32_t lost; /* requests over these rails, of this rank */
+
+static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+                         DAT_CONN_QUAL *qual)
+{
+    (void)ep;
+    (void)qual;
+    return hello->knock || !(lost & 1u << hello->rail);
+}
+
+static void says(const struct rank *r, const char *text, bool does)
+{
+    bool is_there = strstr(drail_last_error(r->t), text) != NULL;
+    if (is_there != does)
+        printf("# rank %u: \"%s\": \"%s\"\n", r->rank, drail_last_error(r->t),
+               text);
+    check(is_there == does);
+}
+
+static void alone(struct rank *r, unsigned caller, const char *text)
+{
+    if (r->rank == caller) {
+        expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, r->peer));
+        says(r, text, true);
+    }
+    barrier_outside(r);
+}
+
+static void nobody_answers(struct rank *r)
+{
+    alone(r, 0, "asked, no answer over shm0, shm1");
+    alone(r, 1, "; no request over shm0, shm1"); /* knocks come first */
+}
+
+/* Both are there, and one rail is up. */
+static void one_rail_is_silent(struct rank *r)
+{
+    lost = r->rank == 0 ? 1u << 1 : 0;
+    expect(r, DRAIL_ETIMEOUT, drail_connect(r->t, r->peer));
+    says(r,
+         r->rank == 0 ? "asked, no answer over shm1" : "no request over shm1",
+         true);
+    says(r, "shm0", false);
+    lost = 0;
+    barrier(r);
+}
+
+static void impatient(drail_config_t *cfg)
+{
+    cfg->connect_timeout_ms = 500;
+}
+
+static const struct test tests[] = {
+    {"nobody answers", 2, nobody_answers, impatient, APART},
+    {"one rail is silent", 2, one_rail_is_silent, impatient, APART},
+};
+
+RUN_TESTS(tests)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One look for all peers: drail_progress lets everything come, and
+ * drail_notify_test takes what has come, and nothing else.
+ */
+#include "ranks.h"
+
+#define RANKS 5
+#define EACH  20u
+
+static void take_all(struct rank *r, unsigned next[RANKS])
+{
+    expect(r, 0, drail_progress(r->t));
+    for (unsigned peer = 1; peer < RANKS; peer++) {
+        uint32_t id;
+        int rc;
+        while (!(rc = drail_notify_test(r->t, peer, &id)))
+            check(id == peer * EACH + next[peer]++);
+        check(rc == DRAIL_EAGAIN);
+    }
+}
+
+static void from_all(struct rank *r)
+{
+    unsigned next[RANKS] = {0}, got = 0;
+    if (r->rank) {
+        for (unsigned n = 0; n < EACH; n++)
+            expect(r, 0, drail_notify(r->t, 0, 0, r->rank * EACH + n));
+        return;
+    }
+    for (time_t end = time(NULL) + 30; got < (RANKS - 1) * EACH;) {
+        check(time(NULL) <= end);
+        take_all(r, next);
+        got = 0;
+        for (unsigned peer = 1; peer < RANKS; peer++)
+            got += next[peer];
+    }
+}
+
+static void what_is_refused(struct rank *r)
+{
+    uint32_t id;
+    expect(r, DRAIL_EINVAL, drail_progress(NULL));
+    expect(r, DRAIL_EINVAL, drail_notify_test(NULL, r->peer, &id));
+    expect(r, DRAIL_EINVAL, drail_notify_test(r->t, r->rank, &id));
+    expect(r, DRAIL_EINVAL, drail_notify_test(r->t, r->size, &id));
+    expect(r, DRAIL_EAGAIN, drail_notify_test(r->t, r->peer, NULL));
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
+/* Whom nothing connects to has sent nothing; to ask does not connect. */
+static void not_connected(struct rank *r)
+{
+    uint32_t id;
+    expect(r, 0, drail_progress(r->t));
+    expect(r, DRAIL_EAGAIN, drail_notify_test(r->t, r->peer, &id));
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
+static const struct test tests[] = {
+    {"from all", RANKS, from_all, NULL, 0},
+    {"what is refused", 2, what_is_refused, NULL, 0},
+    {"not connected", 2, not_connected, NULL, APART},
+};
+
+RUN_TESTS(tests)

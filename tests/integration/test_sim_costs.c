@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each cost of a platform file alone, to a thousandth: what it adds to a
+ * cluster where only rate and latency cost anything.
+ */
+#include "sim_end.h"
+
+#define RATE       1e9
+#define LATENCY_NS 1500.0
+#define LONG_NS    10000000u /* until all that has been posted is over */
+
+static const char base[] = "[cluster]\nnodes = 16\n"
+                           "[node]\nsockets = 1\ncores = 4\nranks = 4\n"
+                           "[memory]\ncopy_rate = 1 GB/s, 1500 MB/s\n%s\n"
+                           "[bus bus]\n[adapter adapter]\nbus = bus\n"
+                           "[rail a]\nadapter = adapter\nrate = 1 GB/s\n"
+                           "latency = 1.5 us\n%s\n"
+                           "%s\n";
+
+/* Lines for the sections of memory and the rail, and sections of their own. */
+struct costs {
+    const char *memory, *rail, *more;
+};
+
+/* Its path, which the next call overwrites. */
+static const char *platform(const struct costs *c)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/test_sim_costs.%d.platform",
+             (int)getpid());
+    FILE *file = fopen(path, "w");
+    check(file != NULL);
+    fprintf(file, base, c->memory ? c->memory : "", c->rail ? c->rail : "",
+            c->more ? c->more : "");
+    check(fclose(file) == 0);
+    return path;
+}
+
+static bool run(const struct costs *c, unsigned nranks, unsigned ppn,
+                drail_rank_main_t main, void *arg)
+{
+    const char *path = platform(c);
+    int rc = simulate(path, nranks, ppn, main, arg);
+    unlink(path);
+    return rc == 0;
+}
+
+static void rest(const drail_job_t *job)
+{
+    platform_sleep(drail_job_platform(job), LONG_NS);
+}
+
+/* ------------------------------------------------------------ a message */
+
+struct message {
+    size_t bytes;
+    double post, arrival, completion; /* in nanoseconds */
+};
+
+static void open_one_rail(struct end *e, drail_job_t *job)
+{
+    drail_config_t cfg;
+    drail_config_init(&cfg);
+    cfg.rails[0] = "sim:";
+    cfg.nrails = 1;
+    cfg.engine = DRAIL_ENGINE_NONTHREADED;
+    cfg.notify_by = DRAIL_NOTIFY_BY_IMMED;
+    open_end(e, job, &cfg);
+    check(drail_job_barrier(job, -1) == 0);
+    rest(job);
+}
+
+static int message_main(drail_job_t *job, void *arg)
+{
+    struct message *m = arg;
+    struct end e;
+    drail_req_t req;
+    open_one_rail(&e, job);
+    uint64_t begin = now(job);
+    if (drail_job_rank(job)) {
+        await(&e);
+        m->arrival = (double)(now(job) - begin);
+    } else {
+        put(&e, m->bytes, DRAIL_NOTIFY, &req);
+        m->post = (double)(now(job) - begin);
+        rest(job);
+        begin = now(job);
+        check(drail_wait(e.t, &req, -1) == 0);
+        m->completion = (double)(now(job) - begin);
+    }
+    close_end(&e, job);
+    return 0;
+}
+
+static bool message(const char *more, size_t bytes, double post,
+                    double completion, double notification)
+{
+    struct costs costs = {.more = more};
+    struct message *m = shared(sizeof *m);
+    m->bytes = bytes;
+    bool ok = run(&costs, 2, 1, message_main, m);
+    ok &= near("posting", m->post, post);
+    ok &= near("completion", m->completion, completion);
+    ok &= near("arrival", m->arrival,
+               post + (double)bytes / RATE * 1e9 + LATENCY_NS + notification);
+    munmap(m, sizeof *m);
+    return ok;
+}
+
+static void messages(void)
+{
+    report(message(NULL, 4096, 0, 0, 0), "nothing but rate and latency");
+    report(message("[message]\npost = 700 ns", 4096, 700, 0, 0), "posting");
+    report(message("[message]\npost = 1 us\ninline = 64 bytes\n"
+                   "post_inline = 300 ns",
+                   64, 300, 0, 0),
+           "posting with the data");
+    report(message("[message]\npost = 1 us\ninline = 64 bytes\n"
+                   "post_inline = 300 ns",
+                   72, 1000, 0, 0),
+           "posting more than is carried");
+    report(message("[message]\ncompletion = 600 ns", 4096, 0, 600, 0),
+           "completion");
+    report(message("[message]\nnotification = 800 ns", 4096, 0, 0, 800),
+           "notification");
+    report(message("[message]\npost = 1 us\ncompletion = 300 ns\n"
+                   "notification = 200 ns",
+                   1u << 20, 1000, 300, 200),
+           "all three");
+}
+
+/* --------------------------------------------------------------- a burst */
+
+#define BURST 16u
+#define SHORT 8u
+
+struct burst {
+    unsigned peers;            /* rank 0 puts to them in turn */
+    double arrival[1 + BURST]; /* by rank, in nanoseconds: of the last */
+};
+
+static int burst_main(drail_job_t *job, void *arg)
+{
+    struct burst *b = arg;
+    unsigned rank = drail_job_rank(job);
+    drail_req_t reqs[BURST];
+    struct end e;
+    uint32_t id;
+    open_one_rail(&e, job);
+    uint64_t begin = now(job);
+    for (unsigned i = 0; !rank && i < BURST; i++) {
+        e.peer = 1 + i % b->peers;
+        put(&e, SHORT, DRAIL_NOTIFY, &reqs[i]);
+    }
+    for (unsigned i = 0; rank && i < BURST / b->peers; i++) {
+        check(drail_notify_wait(e.t, 0, &id, -1) == 0);
+        b->arrival[rank] = (double)(now(job) - begin);
+    }
+    for (unsigned i = 0; !rank && i < BURST; i++)
+        check(drail_wait(e.t, &reqs[i], -1) == 0);
+    close_end(&e, job);
+    return 0;
+}
+
+/* All are posted at once; each leaves so long after the one before, whichever
+ * its connection is. */
+static bool burst(const char *rail, unsigned peers, double first_ns,
+                  double step_ns)
+{
+    struct costs costs = {.rail = rail};
+    struct burst *b = shared(sizeof *b);
+    b->peers = peers;
+    bool ok = run(&costs, 1 + peers, 1, burst_main, b);
+    for (unsigned i = 0; i < peers; i++) {
+        double before = BURST - peers + i;
+        ok &=
+            near("arrival of the last", b->arrival[1 + i],
+                 first_ns + before * step_ns + SHORT / RATE * 1e9 + LATENCY_NS);
+    }
+    munmap(b, sizeof *b);
+    return ok;
+}
+
+static void bursts(void)
+{
+    const double bytes = SHORT / RATE * 1e9;
+    report(burst("", 1, 0, bytes), "short messages, one after the other");
+    report(burst("gap = 500 ns", 1, 0, 500), "gaps of a connection's messages");
+    report(burst("gap = 500 ns", 4, 0, 500), "gaps of a rail's messages");
+    report(burst("connection_gap = 900 ns", 1, 0, 900), "gaps of a connection");
+    report(burst("gap = 100 ns\nconnection_gap = 400 ns", 4, 0, 100),
+           "four connections fill each other's gaps");
+    report(burst("gap = 100 ns\nconnection_gap = 900 ns", 1, 0, 900),
+           "one does not");
+    report(burst("gap = 200 ns\nconnections = 4\nconnection_cost = 300 ns", 4,
+                 0, 200),
+           "as many connections as cost nothing");
+    report(burst("gap = 200 ns\nconnections = 4\nconnection_cost = 300 ns", 8,
+                 -900, 500),
+           "more connections: all but the first four messages cost");
+}
+
+/* --------------------------------------------------------- memory, threads */
+
+/* What the ranks of a node do, and how long each takes. */
+struct work {
+    void (*body)(drail_job_t *job, const struct drail_platform *p,
+                 struct work *w);
+    double took[4]; /* in nanoseconds */
+    struct {
+        _Atomic uint32_t value;
+    } flag; /* in memory that all share */
+};
+
+static int work_main(drail_job_t *job, void *arg)
+{
+    struct work *w = arg;
+    check(drail_job_barrier(job, -1) == 0);
+    rest(job);
+    uint64_t begin = now(job);
+    w->body(job, drail_job_platform(job), w);
+    w->took[drail_job_rank(job)] = (double)(now(job) - begin);
+    return 0;
+}
+
+static bool work(const struct costs *costs, unsigned nranks,
+                 void (*body)(drail_job_t *, const struct drail_platform *,
+                              struct work *),
+                 const double *should)
+{
+    struct work *w = shared(sizeof *w);
+    w->body = body;
+    bool ok = run(costs, nranks, nranks, work_main, w);
+    for (unsigned i = 0; i < nranks; i++)
+        ok &= near("a rank's time", w->took[i], should[i]);
+    munmap(w, sizeof *w);
+    return ok;
+}
+
+#define COPIED 3000000u
+
+/* Rank 1 copies a third of what the others do. */
+static void copies(drail_job_t *job, const struct drail_platform *p,
+                   struct work *w)
+{
+    size_t bytes = drail_job_rank(job) == 1 ? COPIED / 3 : COPIED;
+    unsigned char *memory = calloc(2, COPIED);
+    (void)w;
+    memory[bytes - 1] = 1;
+    platform_copy(p, memory + COPIED, memory, bytes);
+    check(memory[COPIED + bytes - 1] == 1);
+    free(memory);
+}
+
+/* Rank 0 sets a flag that the others poll and sleep for. */
+static void flags(drail_job_t *job, const struct drail_platform *p,
+                  struct work *w)
+{
+    _Atomic uint32_t *flag = &w->flag.value;
+    unsigned rank = drail_job_rank(job);
+    if (!rank)
+        platform_sleep(p, 12345);
+    if (!rank)
+        p->set(p, flag, 1);
+    while (rank && atomic_load(flag) != 1)
+        if (rank == 1)
+            p->wait(p, flag, 0, PLATFORM_FOREVER, true);
+        else
+            p->relax(p);
+    if (!rank)
+        p->settle(p);
+}
+
+static void nothing(void *arg, unsigned index)
+{
+    (void)arg, (void)index;
+}
+
+/* Teams that come and go, each in its way. */
+static void teams(drail_job_t *job, const struct drail_platform *p,
+                  struct work *w)
+{
+    struct platform_threads *team;
+    (void)job, (void)w;
+    check(p->threads_start(p, 2, nothing, NULL, &team) == 0);
+    p->threads_join(p, team);
+    check(p->threads_run(p, 2, nothing, NULL) == 0);
+}
+
+/* What a benchmark computes. */
+static void compute(drail_job_t *job, const struct drail_platform *p,
+                    struct work *w)
+{
+    (void)p, (void)w;
+    drail_job_compute(job, 123456);
+}
+
+static void memories(void)
+{
+    static const struct costs none = {0}, slow = {.memory = "flag = 250 ns"},
+                              fork = {.more = "[threads]\nfork = 7 us"};
+    /* 1 GB/s alone; two share 1500 MB/s: 1 MB in 1333 us, the other 2 MB of
+     * rank 0 in 2000 us; four share it, too */
+    report(work(&none, 1, copies, (double[]){3e6}), "one copy");
+    report(work(&none, 2, copies, (double[]){3.333333e6, 1.333333e6}),
+           "two copies share a node's memory");
+    report(work(&none, 4, copies,
+                (double[]){6.666667e6, 2.666667e6, 6.666667e6, 6.666667e6}),
+           "four copies");
+    report(work(&none, 3, flags, (double[]){12345, 12345, 12345}),
+           "a flag is seen at once");
+    report(work(&slow, 3, flags, (double[]){12595, 12595, 12595}),
+           "a flag is seen after its time, asleep and awake");
+    report(work(&none, 1, teams, (double[]){0}), "teams that cost nothing");
+    report(work(&fork, 1, teams, (double[]){14000}),
+           "a team is started and joined, twice");
+    report(work(&none, 2, compute, (double[]){123456, 123456}),
+           "what is computed takes its time");
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    simulated_or_skip(argv);
+    messages();
+    bursts();
+    memories();
+    return reported();
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A machine that stands still in a wait, for longer than that may take, and
+ * then goes on: the peer had no time to answer, so the wait is not over. By a
+ * clock that leaps while the rank that waits sleeps.
+ */
+#include "dapl_rail/base/limits.h"
+#include "conf.h"
+#include "machine.h"
+#include "standin.h"
+
+#define WAIT_MS 10000
+#define LEAP_NS (2ull * WAIT_MS * MS)
+#define SLEEPS  5 /* the wait has looked at the clock by then */
+
+static const char rails[] = /* what is read comes later */
+    RAIL("far0", "rate=1000 latency=2000")
+        RAIL("far1", "rate=1000 latency=2000");
+
+static const struct drail_platform *machine;
+static _Atomic bool *leapt; /* in memory that the ranks share */
+static bool waits;          /* this rank, until its clock has leapt */
+static unsigned sleeps;
+static _Atomic uint64_t ahead_ns;
+
+static uint64_t now(const struct drail_platform *p)
+{
+    (void)p;
+    return machine->now_ns(machine) + ahead_ns;
+}
+
+__attribute__((visibility("default"))) DAT_RETURN
+dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT us, DAT_COUNT threshold,
+             DAT_EVENT *event, DAT_COUNT *more)
+{
+    __typeof__(&dat_evd_wait) real;
+    *(void **)&real = real_call("dat_evd_wait");
+    DAT_RETURN status = real(evd, us, threshold, event, more);
+    if (waits && ++sleeps == SLEEPS) {
+        waits = false;
+        ahead_ns = LEAP_NS;
+        *leapt = true;
+    }
+    return status;
+}
+
+static void sleep_until(const struct drail_platform *p, uint64_t ns)
+{
+    (void)p;
+    machine->sleep_until(machine, ns - ahead_ns);
+}
+
+static void await_leap(void)
+{
+    for (double end = seconds() + 20; !*leapt; nap(1))
+        check(seconds() < end);
+}
+
+/* What it waits for comes when its clock has leapt, and some time later. */
+static void answered_late(struct rank *r)
+{
+    uint32_t id;
+    *leapt = false;
+    barrier(r);
+    if (r->rank == 0) {
+        waits = true;
+        expect(r, 0, drail_notify_wait(r->t, 1, &id, WAIT_MS));
+        check(*leapt && id == 7);
+        return;
+    }
+    await_leap();
+    nap(300);
+    expect(r, 0, drail_notify(r->t, 0, 0, 7));
+}
+
+/* A message that was announced after the leap is still to be read. */
+static void read_after(struct rank *r)
+{
+    static char message[1 << 20];
+    size_t received;
+    *leapt = false;
+    barrier(r);
+    if (r->rank == 0) {
+        waits = true;
+        expect(
+            r, 0,
+            drail_recv(r->t, 1, message, sizeof message, &received, WAIT_MS));
+        check(*leapt && received == sizeof message);
+        return;
+    }
+    await_leap();
+    expect(r, 0, drail_send(r->t, 0, message, sizeof message, NULL));
+}
+
+static void never_answered(struct rank *r)
+{
+    if (r->rank == 0) {
+        waits = true;
+        expect(r, DRAIL_ETIMEOUT, drail_notify_wait(r->t, 1, NULL, 500));
+    }
+    barrier(r);
+}
+
+static void one_rail(drail_config_t *cfg)
+{
+    take_rails(cfg, 1);
+}
+
+static void far(drail_config_t *cfg)
+{
+    take_rails(cfg, 2);
+    cfg->rails[0] = "far0";
+    cfg->rails[1] = "far1";
+}
+
+static const struct test tests[] = {
+    {"answered late", 2, answered_late, NULL, 0},
+    {"answered late, one rail", 2, answered_late, one_rail, 0},
+    {"read after the leap", 2, read_after, far, 0},
+    {"never answered", 2, never_answered, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    conf_restart(argv, rails);
+    machine = machine_platform();
+    check(machine);
+    struct drail_platform platform = *machine;
+    platform.now_ns = now;
+    platform.sleep_until = sleep_until;
+    ranks_platform = &platform;
+    leapt = mmap(NULL, sizeof *leapt, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(leapt != MAP_FAILED);
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}

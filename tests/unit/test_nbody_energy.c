@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench/apps: the model that bodies start from, and the energy that they keep
+ * over many steps. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "bench/apps/nbody.h"
+
+#define BODIES 300
+
+static double energy(const body_t *bodies, size_t n)
+{
+    double sum = bodies_kinetic(bodies, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double d2 = NBODY_SOFT * NBODY_SOFT;
+            for (unsigned k = 0; k < 3; k++)
+                d2 += pow(bodies[i].pos[k] - bodies[j].pos[k], 2);
+            sum -= bodies[i].mass * bodies[j].mass / sqrt(d2);
+        }
+    return sum;
+}
+
+static void play(nbody_t *p)
+{
+    double operations;
+    assert_int_equal(nbody_solve(p, &operations), 0);
+    assert_true(operations > 0);
+    assert_true(fabs(p->kinetic - bodies_kinetic(p->solution, p->n)) < 1e-12);
+}
+
+static void test_energy(void **state)
+{
+    (void)state;
+    static body_t start[BODIES], after[BODIES];
+    nbody_t p = {.n = BODIES,
+                 .steps = 100,
+                 .theta2 = 0.25,
+                 .start = start,
+                 .solution = after};
+    bodies_plummer(start, BODIES, 2);
+    double before = energy(start, BODIES);
+    assert_true(fabs(before + 0.25) < 0.05);
+    play(&p);
+    assert_true(fabs(energy(after, BODIES) / before - 1) < 0.01);
+    for (size_t i = 0; i < BODIES; i++)
+        assert_int_equal(after[i].id, i);
+}
+
+/* Two bodies on a circle: after half a turn they have changed places. */
+static void test_circle(void **state)
+{
+    (void)state;
+    const double d2 = 1 + NBODY_SOFT * NBODY_SOFT;
+    const double speed = sqrt(0.25 / (d2 * sqrt(d2)));
+    body_t start[2] =
+        {{.pos = {0.5}, .vel = {0, speed}, .mass = 0.5},
+         {.pos = {-0.5}, .vel = {0, -speed}, .mass = 0.5, .id = 1}},
+           after[2];
+    nbody_t p = {.n = 2,
+                 .steps = (unsigned)(M_PI / 2 / speed / NBODY_STEP + 0.5),
+                 .theta2 = 1,
+                 .start = start,
+                 .solution = after};
+    play(&p);
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned k = 0; k < 3; k++)
+            assert_true(fabs(after[i].pos[k] - start[1 - i].pos[k]) < 0.02);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_circle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
