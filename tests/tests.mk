@@ -158,7 +158,7 @@ test: tests
 	$(MAKE) $(ASAN) tests
 	$(MAKE) $(TSAN) tests
 	$(MAKE) $(FUZZ) fuzzers
-	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run --alone '$(TEST_ALONE)' \
+	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run --again 5 --alone '$(TEST_ALONE)' \
 	  $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
 	  $(FUZZ_TESTS) $(HOSTS_TESTS)
 	@$(HOSTS_FIGURES)

@@ -33,3 +33,33 @@ check 'passed and skipped' ends 0 '1 passed, 0 failed, 1 skipped' \
 check 'failed' ends 1 '1 passed, 1 failed' \
     "$work/test/some/0" "$work/test/some/1"
 check 'nothing to do' ends 1 '0 passed, 0 failed'
+
+# what fails once, is killed, or is stopped by a sanitizer
+cat >"$work/test/some/once" <<'END'
+#!/bin/sh
+[ -e "$0.seen" ] || { : >"$0.seen"; echo 'NOT OK too late'; exit 1; }
+END
+printf '#!/bin/sh\nkill -9 $$\n' >"$work/test/some/killed"
+cat >"$work/test/some/sanitized" <<'END'
+#!/bin/sh
+[ -e "$0.seen" ] || { : >"$0.seen"; echo 'ERROR: AddressSanitizer: bad'; exit 1; }
+END
+chmod 755 "$work/test/some/"*
+once()
+{
+    rm -f "$work/test/some/"*.seen
+    ends "$@"
+}
+check 'unsteady' once 0 '1 passed, 0 failed, 1 unsteady' --again 3 \
+    "$work/test/some/once" "$work/test/some/0"
+check 'what was wrong the first time' grep -q '^    NOT OK too late' \
+    "$work/out"
+check 'unsteady, unasked' once 1 '0 passed, 1 failed' "$work/test/some/once"
+check 'fails each time' once 1 '0 passed, 1 failed, 1 unsteady' --again 3 \
+    "$work/test/some/1" "$work/test/some/once"
+check 'killed' once 1 '0 passed, 1 failed' --again 3 "$work/test/some/killed"
+check 'a sanitizer' once 1 '0 passed, 1 failed' --again 3 \
+    "$work/test/some/sanitized"
+check 'more than a few' once 1 '0 passed, 4 failed' --again 3 \
+    "$work/test/some/once" "$work/test/some/once" "$work/test/some/1" \
+    "$work/test/some/1"
