@@ -61,5 +61,5 @@ check 'killed' once 1 '0 passed, 1 failed' --again 3 "$work/test/some/killed"
 check 'a sanitizer' once 1 '0 passed, 1 failed' --again 3 \
     "$work/test/some/sanitized"
 check 'more than a few' once 1 '0 passed, 4 failed' --again 3 \
-    "$work/test/some/once" "$work/test/some/once" "$work/test/some/1" \
+    "$work/test/some/once" "$work/test/some/1" "$work/test/some/1" \
     "$work/test/some/1"
