@@ -100,7 +100,7 @@ static void answer_left(void *arg)
     if (a->c->ended)
         answered(a);
     else
-        sim_after(a->c->ia->rail->latency, answered, a);
+        sim_arrive(a->c->place, a->c->ia->rail->latency, answered, a);
 }
 
 static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
@@ -113,8 +113,7 @@ static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
     *a = (struct answer){c, c->peer, number};
     sim_conn_hold(c);
     sim_conn_hold(a->from);
-    sim_send(&a->from->flow, a->from->ia->place, c->ia->place, bytes,
-             answer_left, a);
+    sim_send(&a->from->flow, a->from->place, c->place, bytes, answer_left, a);
 }
 
 /* ----------------------------------------------------------------- landing */
@@ -244,7 +243,7 @@ static void left(void *arg)
     if (!c->ended) {
         c->left++;
         sim_conn_hold(c);
-        sim_after(c->ia->rail->latency, arrived, c);
+        sim_arrive(c->peer->place, c->ia->rail->latency, arrived, c);
         leave(c);
     }
     sim_conn_drop(c);
@@ -257,7 +256,7 @@ static void leave(struct sim_conn *c)
     const struct core_request *r = request_at(c, c->left);
     c->leaving = true;
     sim_conn_hold(c);
-    sim_send(&c->flow, c->ia->place, c->peer->ia->place,
+    sim_send(&c->flow, c->place, c->peer->place,
              carries(r->op) ? r->w.total : 0, left, c);
 }
 

@@ -39,7 +39,9 @@ struct sim_adapter {
 /*
  * A port of an adapter, which leads to the ports of this index of all nodes.
  * Bytes land a latency after they have left. A message holds its rail for
- * gap, its connection for connection_gap at least, however short it is. A
+ * gap, its connection for connection_gap at least, however short it is, and a
+ * turnaround longer than its bytes take. The rail it comes by it holds for
+ * receive_gap: the next one lands so long after it. A
  * message of a connection that is not among those (0: any number) that have
  * left by the rail last leaves connection_cost later, and holds it longer.
  */
@@ -47,7 +49,7 @@ struct sim_rail {
     char name[SIM_NAME_MAX];
     unsigned adapter;       /* index */
     struct sim_limit limit; /* its rate is never 0 */
-    double latency, gap, connection_gap;
+    double latency, gap, connection_gap, turnaround, receive_gap;
     unsigned connections;
     double connection_cost;
 };
@@ -75,6 +77,8 @@ struct sim_platform {
         double copy_rate[SIM_COPIES_MAX];
         unsigned copy_rates; /* how many there are: at least one */
         double flag;         /* a flag is written until another core sees it */
+        double cache_bytes;  /* of a copy, at most, that caches serve */
+        double cache_rate;   /* what one such copy reaches; 0: as any other */
     } memory;
     struct sim_bus bus[SIM_PARTS_MAX];
     struct sim_adapter adapter[SIM_PARTS_MAX];

@@ -8,7 +8,7 @@
 #include "providers/sim/platform.h"
 #include "units.h"
 
-#define SIM_KEYS_MAX 8 /* of a section */
+#define SIM_KEYS_MAX 12 /* of a section */
 
 enum sim_key_kind {
     SIM_KEY_UNIT,  /* a double; an unsigned if it is a count */
