@@ -48,8 +48,8 @@ for groups in 1 4; do
         --ranks 16 --ppn 4 --groups $groups --sizes 64,256K
     check '… three connections of a rank carry more short messages than one' \
         holds 'assert rate["direct"][64] > 1.2 * rate["ring"][64], rate'
-    check '… and no more than the port at all' \
-        holds 'assert 1900 < rate["direct"][1 << 18] < 2000, rate'
+    check '… and no more than PCI Express lets through both ways' \
+        holds 'assert 1500 < rate["direct"][1 << 18] < 1561, rate'
     cp "$work/rates" "$work/rates-$groups"
 done
 check 'four groups carry more than one' python3 -c '
