@@ -74,6 +74,12 @@ static void complete(struct sim_conn *c, uint64_t number,
         sim_conn_idle(c);
 }
 
+/* Those of a carrier that is not the processor. */
+static uint64_t flying(const struct sim_conn *c, uint64_t bytes)
+{
+    return c->ia->rail->carrier == SIM_CARRIER_PROCESSOR ? 0 : bytes;
+}
+
 /* An answer takes its time, with its bytes and without. */
 static void answered(void *arg)
 {
@@ -113,7 +119,7 @@ static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
     *a = (struct answer){c, c->peer, number};
     sim_conn_hold(c);
     sim_conn_hold(a->from);
-    sim_send(&a->from->flow, a->from->ia->place, c->ia->place, bytes,
+    sim_send(&a->from->flow, a->from->ia->place, c->ia->place, flying(c, bytes),
              answer_left, a);
 }
 
@@ -258,7 +264,7 @@ static void leave(struct sim_conn *c)
     c->leaving = true;
     sim_conn_hold(c);
     sim_send(&c->flow, c->ia->place, c->peer->ia->place,
-             carries(r->op) ? r->w.total : 0, left, c);
+             carries(r->op) ? flying(c, r->w.total) : 0, left, c);
 }
 
 static double cost_of(const struct core_dto *dto)
@@ -266,6 +272,15 @@ static double cost_of(const struct core_dto *dto)
     const struct sim_message *m = &sim_running()->message;
     bool is_inline = carries(dto->op) && (double)dto->total <= m->inline_bytes;
     return is_inline && m->inline_bytes > 0 ? m->post_inline : m->post;
+}
+
+/* The processor brings the bytes there itself, or gets them. */
+static void carry(const struct sim_conn *c, const struct core_dto *dto)
+{
+    const struct sim_rail *rail = c->ia->rail;
+    if (rail->carrier == SIM_CARRIER_PROCESSOR &&
+        (carries(dto->op) || dto->op == CORE_READ))
+        sim_carry(dto->total, rail->limit.rate);
 }
 
 DAT_RETURN sim_post(struct core_ep *ep, const struct core_dto *dto)
@@ -280,6 +295,7 @@ DAT_RETURN sim_post(struct core_ep *ep, const struct core_dto *dto)
                               .compare = dto->compare};
     sim_conn_hold(c);
     sim_busy(cost_of(dto));
+    carry(c, dto);
     c->posted++;
     if (!c->ended)
         leave(c);

@@ -42,11 +42,14 @@ struct sim_adapter {
  * gap, its connection for connection_gap at least, however short it is. A
  * message of a connection that is not among those (0: any number) that have
  * left by the rail last leaves connection_cost later, and holds it longer.
+ * Where the processor is the carrier it copies the bytes at the rail's rate
+ * before the message leaves: then they pass no bus, and share the memory.
  */
 struct sim_rail {
     char name[SIM_NAME_MAX];
     unsigned adapter;       /* index */
     struct sim_limit limit; /* its rate is never 0 */
+    enum { SIM_CARRIER_ADAPTER, SIM_CARRIER_PROCESSOR } carrier;
     double latency, gap, connection_gap;
     unsigned connections;
     double connection_cost;
@@ -75,6 +78,7 @@ struct sim_platform {
         double copy_rate[SIM_COPIES_MAX];
         unsigned copy_rates; /* how many there are: at least one */
         double flag;         /* a flag is written until another core sees it */
+        unsigned nodes;      /* share it: of one host. 0 as 1 */
     } memory;
     struct sim_bus bus[SIM_PARTS_MAX];
     struct sim_adapter adapter[SIM_PARTS_MAX];

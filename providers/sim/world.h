@@ -59,6 +59,8 @@ void sim_wake(const void *what);
 /* Copies of a node share what its memory can do: so long takes one of so many
  * bytes. */
 void sim_copy(uint64_t bytes);
+/* The same of one that reaches this rate when it is alone. */
+void sim_carry(uint64_t bytes, double rate);
 
 /* Sets a flag in memory that others of the node, or of the rank, look at. They
  * see it when the platform's time for that is over, in the order of its

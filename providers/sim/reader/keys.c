@@ -20,6 +20,7 @@ _Static_assert(!BUS(name) && !HCA(name) && !RAIL(name), "see section.c");
     }
 #define RATES       .kind = SIM_KEY_RATES
 #define PART(above) .kind = SIM_KEY_PART, .section = above
+#define WORDS(...)  .kind = SIM_KEY_WORD, .words = {__VA_ARGS__}
 #define WITH(other) .with = other
 #define NEEDED      .needed = true
 
@@ -35,7 +36,8 @@ const struct sim_section sim_sections[] = {
     {.name = "memory",
      NEEDED,
      .keys = {KEY("copy_rate", SIM_RATE, IN(memory.copy_rate), RATES, NEEDED),
-              KEY("flag", SIM_TIME, IN(memory.flag))}},
+              KEY("flag", SIM_TIME, IN(memory.flag)),
+              KEY("nodes", SIM_COUNT, IN(memory.nodes))}},
     {.name = "bus",
      NEEDED,
      PARTS(bus, buses),
@@ -53,6 +55,7 @@ const struct sim_section sim_sections[] = {
      .keys = {KEY("adapter", 0, RAIL(adapter), PART("adapter"), NEEDED),
               KEY("rate", SIM_RATE, RAIL(limit.rate), NEEDED),
               KEY("duplex_rate", SIM_RATE, RAIL(limit.duplex_rate)),
+              KEY("carrier", 0, RAIL(carrier), WORDS("adapter", "processor")),
               KEY("latency", SIM_TIME, RAIL(latency), NEEDED),
               KEY("gap", SIM_TIME, RAIL(gap)),
               KEY("connection_gap", SIM_TIME, RAIL(connection_gap)),
