@@ -139,6 +139,15 @@ static void refuse(struct sim_conn *c, DAT_DTO_COMPLETION_STATUS status)
     complete(c, c->landing, status);
 }
 
+/* What a request writes. */
+static void write_there(const struct sim_conn *c, struct core_request *r)
+{
+    void *to = at(of(r)->remote_address);
+    core_gather(to, r->w.nseg, r->w.seg);
+    if (c->ia->rail->carrier == SIM_CARRIER_PROCESSOR)
+        sim_carried(to, r->w.total);
+}
+
 /* Into the next receive; false: there is none. */
 static bool land_send(struct sim_conn *c, struct core_request *r)
 {
@@ -153,7 +162,7 @@ static bool land_send(struct sim_conn *c, struct core_request *r)
     }
     bool fits = immed || r->w.total <= w->total;
     if (immed)
-        core_gather(at(of(r)->remote_address), r->w.nseg, r->w.seg);
+        write_there(c, r);
     else if (fits)
         move(w, &r->w);
     core_recv_done(ep, w, fits ? DAT_DTO_SUCCESS : DAT_DTO_ERR_LOCAL_LENGTH,
@@ -199,7 +208,7 @@ static bool land_remote(struct sim_conn *c, struct core_request *r)
     } else if (r->op == CORE_READ) {
         answer(c, c->landing, bytes);
     } else {
-        core_gather(at(s->remote_address), r->w.nseg, r->w.seg);
+        write_there(c, r);
         sim_ia_news(target->ia);
         complete(c, c->landing, DAT_DTO_SUCCESS);
     }

@@ -76,9 +76,11 @@ struct sim_platform {
     struct {
         /* what 1, 2, … copies at once reach together; as the last beyond */
         double copy_rate[SIM_COPIES_MAX];
-        unsigned copy_rates; /* how many there are: at least one */
-        double flag;         /* a flag is written until another core sees it */
-        unsigned nodes;      /* share it: of one host. 0 as 1 */
+        unsigned copy_rates;  /* how many there are: at least one */
+        double flag;          /* a flag is written until another core sees it */
+        unsigned nodes;       /* share it: of one host. 0 as 1 */
+        double handover_rate; /* of the first copy of what a processor that is a
+                                 carrier has written: so much longer */
     } memory;
     struct sim_bus bus[SIM_PARTS_MAX];
     struct sim_adapter adapter[SIM_PARTS_MAX];

@@ -78,7 +78,9 @@ struct World {
     uint64_t flows = 0;
     std::vector<std::vector<unsigned>> neighbours; /* ranks by node */
     std::vector<Copies> copies;                    /* by memory */
-    std::deque<Flag> flags;                        /* the oldest first */
+    std::map<uintptr_t, uintptr_t> carried{}; /* begin and end of bytes in the
+                                                 caches of who brought them */
+    std::deque<Flag> flags;                   /* the oldest first */
     bool stuck = false;
 };
 
@@ -310,6 +312,26 @@ Copies &memory_of(unsigned node)
     return world->copies[node / std::max(1u, world->platform->memory.nodes)];
 }
 
+/* How many of these are in another one's caches, where they are no more. */
+uint64_t handed_over(uintptr_t begin, uintptr_t end)
+{
+    auto &carried = world->carried;
+    uint64_t bytes = 0;
+    auto at = carried.lower_bound(begin);
+    if (at != carried.begin() && std::prev(at)->second > begin)
+        --at;
+    while (at != carried.end() && at->first < end) {
+        auto [from, to] = *at;
+        at = carried.erase(at);
+        bytes += std::min(to, end) - std::max(from, begin);
+        if (from < begin)
+            carried.emplace(from, begin);
+        if (to > end)
+            carried.emplace(end, to);
+    }
+    return bytes;
+}
+
 double copy_rate(const Copies &c)
 {
     return sim_platform_copy_rate(world->platform,
@@ -525,10 +547,25 @@ void sim_polled(void)
 
 /* --------------------------------------------------------- memory of a node */
 
-void sim_copy(uint64_t bytes)
+void sim_copy(const void *from, uint64_t bytes)
 {
-    if (bytes)
-        copies_join(static_cast<double>(bytes));
+    auto begin = reinterpret_cast<uintptr_t>(from);
+    double rate = world->platform->memory.handover_rate;
+    if (!bytes)
+        return;
+    uint64_t foreign = handed_over(begin, begin + bytes);
+    copies_join(static_cast<double>(bytes));
+    if (foreign)
+        sim_busy(static_cast<double>(foreign) / rate);
+}
+
+void sim_carried(const void *to, uint64_t bytes)
+{
+    auto begin = reinterpret_cast<uintptr_t>(to);
+    if (!bytes || world->platform->memory.handover_rate <= 0)
+        return;
+    handed_over(begin, begin + bytes);
+    world->carried[begin] = begin + bytes;
 }
 
 void sim_carry(uint64_t bytes, double rate)

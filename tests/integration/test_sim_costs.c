@@ -354,6 +354,47 @@ static bool carries_and_copies(void)
     return ok;
 }
 
+#define TAKEN 1000000u /* bytes of a put, and of each copy */
+
+/* Rank 1 copies from the middle of what rank 0 has put, to behind it; then all
+ * of it, twice. */
+static int take_main(drail_job_t *job, void *arg)
+{
+    static const size_t from[] = {TAKEN / 2, 0, 0};
+    double *took = arg;
+    struct end e;
+    drail_req_t req;
+    open_one_rail(&e, job);
+    if (!drail_job_rank(job)) {
+        put(&e, TAKEN, DRAIL_NOTIFY, &req);
+        check(drail_wait(e.t, &req, -1) == 0);
+    } else {
+        await(&e);
+        for (unsigned i = 0; i < 3; i++) {
+            uint64_t begin = now(job);
+            platform_copy(drail_job_platform(job), e.buffer,
+                          e.buffer + MOST + from[i], TAKEN);
+            took[i] = (double)(now(job) - begin);
+        }
+    }
+    close_end(&e, job);
+    return 0;
+}
+
+/* A copy at 1 GB/s, and at 500 MB/s more what has not been copied before. */
+static bool taken(const char *rail, double foreign_ns)
+{
+    double *took = shared(3 * sizeof *took);
+    bool ok =
+        run(&(struct costs){.memory = "handover_rate = 500 MB/s", .rail = rail},
+            2, 1, take_main, took);
+    ok &= near("the first half", took[0], 1e6 + foreign_ns);
+    ok &= near("the other half", took[1], 1e6 + foreign_ns);
+    ok &= near("the same again", took[2], 1e6);
+    munmap(took, 3 * sizeof *took);
+    return ok;
+}
+
 static void memories(void)
 {
     static const struct costs none = {0}, apart = {.ppn = 1},
@@ -373,6 +414,8 @@ static void memories(void)
     report(work(&host, 2, copies, (double[]){3.333333e6, 1.333333e6}),
            "... or share one");
     report(carries_and_copies(), "and so do carried bytes");
+    report(taken("carrier = processor", 1e6), "what a processor has written");
+    report(taken("", 0), "what an adapter has written");
     report(work(&none, 3, flags, (double[]){12345, 12345, 12345}),
            "a flag is seen at once");
     report(work(&slow, 3, flags, (double[]){12595, 12595, 12595}),

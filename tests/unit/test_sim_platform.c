@@ -136,6 +136,9 @@ static void test_keys(void **state)
     expect(13, "rate = 1 GB/s", 0,
            "x.platform:13: rate is given twice, first in line 12; allowed is "
            "once");
+    expect(10, "flags = 1 us", 0,
+           "x.platform:10: 'flags' is no key of [memory]; allowed are "
+           "copy_rate, flag, nodes, handover_rate");
     expect(20, "", 0, "x.platform:17: [rail] has no latency; it is needed");
     expect(5, "", 0, "x.platform:4: [node] has no sockets; it is needed");
     expect(24, "", 0,
