@@ -331,6 +331,7 @@ class Winner:
     headline: bool = True
     note: str = ""
     tie: float = 0.02  # so little better counts as no better
+    given: bool = False  # rests on inputs: said, but no prediction
 
     def runs(self):
         return {run for curve in (*self.curves.values(), self.ours)
@@ -369,10 +370,12 @@ class Winner:
                                   order[max(0, i - 1):i + 2]}
                    for i, x in enumerate(order))
         factor = self.ahead(results, winners)
-        return Found(spans(winners), None, near == len(order), factor,
+        alike = None if self.given else near == len(order)
+        return Found(spans(winners), None, alike, factor,
                      factor is not None and factor < 1 - 1e-9,
                      f"{same} of {len(order)} points the paper's, "
-                     f"{near} within one step")
+                     f"{near} within one step"
+                     + (" (an input)" if self.given else ""))
 
     def ahead(self, results, winners):
         """How far ahead of the paper's winner ours is where it is least."""

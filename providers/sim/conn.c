@@ -13,6 +13,7 @@ struct sim_conn *sim_conn_new(struct core_ep *ep, struct sim_conn *peer)
     *c = (struct sim_conn){.refs = 1,
                            .ep = ep,
                            .ia = sim_ia(ep->o.ia),
+                           .place = sim_ia(ep->o.ia)->place,
                            .peer = peer,
                            .landing = first,
                            .arrived = first,

@@ -106,7 +106,7 @@ static void answer_left(void *arg)
     if (a->c->ended)
         answered(a);
     else
-        sim_after(a->c->ia->rail->latency, answered, a);
+        sim_arrive(a->c->place, a->c->ia->rail->latency, answered, a);
 }
 
 static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
@@ -119,7 +119,7 @@ static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
     *a = (struct answer){c, c->peer, number};
     sim_conn_hold(c);
     sim_conn_hold(a->from);
-    sim_send(&a->from->flow, a->from->ia->place, c->ia->place, flying(c, bytes),
+    sim_send(&a->from->flow, a->from->place, c->place, flying(c, bytes),
              answer_left, a);
 }
 
@@ -259,7 +259,7 @@ static void left(void *arg)
     if (!c->ended) {
         c->left++;
         sim_conn_hold(c);
-        sim_after(c->ia->rail->latency, arrived, c);
+        sim_arrive(c->peer->place, c->ia->rail->latency, arrived, c);
         leave(c);
     }
     sim_conn_drop(c);
@@ -272,7 +272,7 @@ static void leave(struct sim_conn *c)
     const struct core_request *r = request_at(c, c->left);
     c->leaving = true;
     sim_conn_hold(c);
-    sim_send(&c->flow, c->ia->place, c->peer->ia->place,
+    sim_send(&c->flow, c->place, c->peer->place,
              carries(r->op) ? flying(c, r->w.total) : 0, left, c);
 }
 

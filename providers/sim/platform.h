@@ -39,7 +39,9 @@ struct sim_adapter {
 /*
  * A port of an adapter, which leads to the ports of this index of all nodes.
  * Bytes land a latency after they have left. A message holds its rail for
- * gap, its connection for connection_gap at least, however short it is. A
+ * gap, its connection for connection_gap at least, however short it is, and a
+ * turnaround longer than its bytes take. The rail it comes by it holds for
+ * receive_gap: the next one lands so long after it. A
  * message of a connection that is not among those (0: any number) that have
  * left by the rail last leaves connection_cost later, and holds it longer.
  * Where the processor is the carrier it copies the bytes at the rail's rate
@@ -50,7 +52,7 @@ struct sim_rail {
     unsigned adapter;       /* index */
     struct sim_limit limit; /* its rate is never 0 */
     enum { SIM_CARRIER_ADAPTER, SIM_CARRIER_PROCESSOR } carrier;
-    double latency, gap, connection_gap;
+    double latency, gap, connection_gap, turnaround, receive_gap;
     unsigned connections;
     double connection_cost;
 };
@@ -78,6 +80,8 @@ struct sim_platform {
         double copy_rate[SIM_COPIES_MAX];
         unsigned copy_rates;  /* how many there are: at least one */
         double flag;          /* a flag is written until another core sees it */
+        double cache_bytes;   /* of a copy, at most, that caches serve */
+        double cache_rate;    /* what one such copy reaches; 0: as any other */
         unsigned nodes;       /* share it: of one host. 0 as 1 */
         double handover_rate; /* of the first copy of what a processor that is a
                                  carrier has written: so much longer */

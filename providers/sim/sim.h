@@ -26,12 +26,13 @@ struct sim_conn {
     unsigned refs;
     struct core_ep *ep; /* NULL: let go of */
     struct sim_ia *ia;
-    struct sim_conn *peer; /* NULL: none yet */
-    bool ended;            /* or given up; nothing lands any more */
-    bool closing;          /* ends when all requests are complete */
-    bool leaving;          /* a request's bytes are */
-    bool broken;           /* ends at once */
-    struct sim_flow flow;  /* what leaves here, also answers */
+    struct sim_place place; /* of the IA, also when that is closed */
+    struct sim_conn *peer;  /* NULL: none yet */
+    bool ended;             /* or given up; nothing lands any more */
+    bool closing;           /* ends when all requests are complete */
+    bool leaving;           /* a request's bytes are */
+    bool broken;            /* ends at once */
+    struct sim_flow flow;   /* what leaves here, also answers */
     /* numbers of requests, in this order: has landed, to land, to leave, may
      * not leave yet: its posting takes its time */
     uint64_t landing, arrived, left, posted;

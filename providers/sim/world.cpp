@@ -55,6 +55,7 @@ struct Port {
     s4u::Host *host;
     const sim_rail *rail;
     double free_s = 0;              /* the next message may begin to leave */
+    double lands_s = 0;             /* the next one may land */
     std::vector<uint64_t> recent{}; /* flows, the latest one first */
 };
 
@@ -167,12 +168,20 @@ void network_new(World &w, unsigned nodes)
     zone->seal();
 }
 
+/* Its connection turns to the next one. */
+void parcel_left(const Parcel &parcel)
+{
+    double &free_s = parcel.flow->free_s;
+    free_s = std::max(free_s, clock_s() + parcel.from->rail->turnaround);
+    parcel.call(parcel.arg);
+}
+
 void transfer_ended(const s4u::Activity &activity)
 {
     auto at = world->under_way.find(&activity);
     Parcel parcel = at->second;
     world->under_way.erase(at);
-    parcel.call(parcel.arg);
+    parcel_left(parcel);
     /* the simulator, which tells it, still looks at it */
     Timer::set(s4u::Engine::get_clock(), [held = parcel.comm] {});
 }
@@ -206,7 +215,7 @@ double leaves_at(Port &port, sim_flow &flow)
 void parcel_leave(const Parcel &parcel)
 {
     if (!parcel.bytes) {
-        parcel.call(parcel.arg);
+        parcel_left(parcel);
         return;
     }
     s4u::CommPtr comm =
@@ -336,6 +345,15 @@ double copy_rate(const Copies &c)
 {
     return sim_platform_copy_rate(world->platform,
                                   static_cast<unsigned>(c.ends.size()));
+}
+
+/* As bytes that come from memory. What caches serve takes less of it. */
+double copy_work(uint64_t bytes)
+{
+    const auto &memory = world->platform->memory;
+    auto work = static_cast<double>(bytes);
+    bool cached = memory.cache_rate > 0 && work <= memory.cache_bytes;
+    return cached ? work * memory.copy_rate[0] / memory.cache_rate : work;
 }
 
 /* To this moment, before another one begins or ends. */
@@ -554,7 +572,7 @@ void sim_copy(const void *from, uint64_t bytes)
     if (!bytes)
         return;
     uint64_t foreign = handed_over(begin, begin + bytes);
-    copies_join(static_cast<double>(bytes));
+    copies_join(copy_work(bytes));
     if (foreign)
         sim_busy(static_cast<double>(foreign) / rate);
 }
@@ -633,6 +651,15 @@ void sim_threads_join(struct sim_threads *threads)
 void sim_after(double seconds, void (*call)(void *arg), void *arg)
 {
     Timer::set(clock_s() + seconds, [call, arg] { call(arg); });
+}
+
+void sim_arrive(struct sim_place at, double seconds, void (*call)(void *arg),
+                void *arg)
+{
+    Port &port = world->ports[at.node][at.rail];
+    double date = std::max(clock_s() + seconds, port.lands_s);
+    port.lands_s = date + port.rail->receive_gap;
+    Timer::set(date, [call, arg] { call(arg); });
 }
 
 void sim_send(struct sim_flow *flow, struct sim_place from, struct sim_place to,

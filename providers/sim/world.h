@@ -94,6 +94,10 @@ void sim_threads_join(struct sim_threads *threads);
 /* Calls back later, in no actor, where nothing may sleep. With locks, and by
  * anybody. */
 void sim_after(double seconds, void (*call)(void *arg), void *arg);
+/* The same of a message that comes to this place after so long, when those that
+ * have come before it leave it room. */
+void sim_arrive(struct sim_place at, double seconds, void (*call)(void *arg),
+                void *arg);
 /* The same when the last of these bytes has left, which begin to when their
  * connection and their rail are free. The flow lives until then. */
 void sim_send(struct sim_flow *flow, struct sim_place from, struct sim_place to,

@@ -37,6 +37,7 @@ static void check_parts(const struct sim_platform *p)
         must(r->adapter < p->adapters);
         must(is_time(r->latency) && is_time(r->gap));
         must(is_time(r->connection_gap) && is_time(r->connection_cost));
+        must(is_time(r->turnaround) && is_time(r->receive_gap));
     }
 }
 
@@ -50,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(p.node.ranks <= (double)p.node.sockets * p.node.cores);
         must(is_rate(sim_platform_copy_rate(&p, 1)));
         must(sim_platform_copy_rate(&p, 1000) > 0);
+        must(!p.memory.cache_rate || is_rate(p.memory.cache_rate));
     } else {
         must(memchr(why, '\0', sizeof why) != NULL);
         must(!strncmp(why, "input:", 6) && why[6] >= '1' && why[6] <= '9');

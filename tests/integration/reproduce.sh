@@ -49,6 +49,10 @@ exact = row((4, 8, "l"), (16, 32, "h")).found({})
 assert exact.predicted == "l 4–8, h 16–32" and exact.same, exact
 assert exact.ours == 0.5 and exact.behind, exact
 near = row((4, 16, "l"), (32, 64, "h"), ours=high).found({})
+given = replace(row((4, 8, "l"), (16, 32, "h")), given=True)
+assert given.found({}).same is None and "input" in given.found({}).detail
+assert not any("winners" in line for line in summary([given], {
+    "": given.found({})}))
 assert near.same and near.detail.startswith("3 of 4") and not near.same is None
 assert not row((4, 32, "l")).found({}).same
 assert row((64, 64, "l")).found({}).predicted is None'

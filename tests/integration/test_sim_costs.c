@@ -184,8 +184,8 @@ static int burst_main(drail_job_t *job, void *arg)
     return 0;
 }
 
-/* All are posted at once; each leaves so long after the one before, whichever
- * its connection is. */
+/* All are posted at once, and land so far apart; each leaves so long after the
+ * one before, whichever its connection is. */
 static bool burst(const char *rail, unsigned peers, double first_ns,
                   double step_ns)
 {
@@ -214,6 +214,13 @@ static void bursts(void)
            "four connections fill each other's gaps");
     report(burst("gap = 100 ns\nconnection_gap = 900 ns", 1, 0, 900),
            "one does not");
+    report(burst("turnaround = 700 ns", 1, 0, 700 + bytes),
+           "a connection turns to its next message");
+    report(burst("gap = 100 ns\nturnaround = 300 ns", 4, 0, 100),
+           "four connections turn at the same time");
+    report(burst("receive_gap = 600 ns", 1, 0, 600), "gaps of what comes");
+    report(burst("gap = 800 ns\nreceive_gap = 600 ns", 1, 0, 800),
+           "what comes in longer gaps");
     report(burst("gap = 200 ns\nconnections = 4\nconnection_cost = 300 ns", 4,
                  0, 200),
            "as many connections as cost nothing");
@@ -400,6 +407,8 @@ static void memories(void)
     static const struct costs none = {0}, apart = {.ppn = 1},
                               host = {.memory = "nodes = 2", .ppn = 1},
                               slow = {.memory = "flag = 250 ns"},
+                              cache = {.memory = "cache = 2000000 bytes\n"
+                                                 "cache_rate = 2 GB/s"},
                               fork = {.more = "[threads]\nfork = 7 us"};
     /* 1 GB/s alone; two share 1500 MB/s: 1 MB in 1333 us, the other 2 MB of
      * rank 0 in 2000 us; four share it, too */
@@ -409,6 +418,10 @@ static void memories(void)
     report(work(&none, 4, copies,
                 (double[]){6.666667e6, 2.666667e6, 6.666667e6, 6.666667e6}),
            "four copies");
+    /* the third that rank 1 copies is half of the work: 0.5 MB of 2.25 MB */
+    report(work(&cache, 1, copies, (double[]){3e6}), "more than caches hold");
+    report(work(&cache, 2, copies, (double[]){3.166667e6, 0.666667e6}),
+           "caches take a part of a copy's work");
     report(work(&apart, 2, copies, (double[]){3e6, 1e6}),
            "two nodes have a memory each");
     report(work(&host, 2, copies, (double[]){3.333333e6, 1.333333e6}),

@@ -92,6 +92,7 @@ static void test_values(void **state)
     assert_true(p.rail[0].limit.rate == 1.25e9);
     assert_true(p.rail[0].latency == 1.5 / 1e6);
     assert_true(p.rail[0].gap == 20 / 1e9);
+    assert_true(p.rail[0].turnaround == 0);
     assert_int_equal(p.rail[0].connections, 0);
     assert_true(p.message.post == .25 / 1e6);
     assert_true(p.message.inline_bytes == 64);
@@ -125,20 +126,35 @@ static void test_copies(void **state)
     assert_true(sim_platform_copy_rate(&p, 3) == .5e9);
 }
 
+static void test_more(void **state)
+{
+    (void)state;
+    struct sim_platform p;
+    char why[SIM_WHY_MAX];
+    assert_int_equal(
+        read_with(10, "cache = 65536 bytes\ncache_rate = 4 GB/s", 0, &p, why),
+        0);
+    assert_true(p.memory.cache_bytes == 65536);
+    assert_true(p.memory.cache_rate == 4e9);
+    assert_int_equal(
+        read_with(21, "turnaround = 2 us\nreceive_gap = 30 ns", 0, &p, why), 0);
+    assert_true(p.rail[0].turnaround == 2 / 1e6);
+    assert_true(p.rail[0].receive_gap == 30 / 1e9);
+}
+
 static void test_keys(void **state)
 {
     (void)state;
     expect(20, "latence = 1 us", 0,
            "x.platform:20: 'latence' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "connections, "
-           "connection_cost");
+           "turnaround, receive_gap, connections, connection_cost");
     expect(13, "rate = 1 GB/s", 0,
            "x.platform:13: rate is given twice, first in line 12; allowed is "
            "once");
     expect(10, "flags = 1 us", 0,
            "x.platform:10: 'flags' is no key of [memory]; allowed are "
-           "copy_rate, flag, nodes, handover_rate");
+           "copy_rate, flag, cache, cache_rate, nodes, handover_rate");
     expect(20, "", 0, "x.platform:17: [rail] has no latency; it is needed");
     expect(5, "", 0, "x.platform:4: [node] has no sockets; it is needed");
     expect(24, "", 0,
@@ -147,6 +163,18 @@ static void test_keys(void **state)
     expect(21, "connections = 8", 0,
            "x.platform:21: connections is given without connection_cost; "
            "allowed are both, or none");
+    expect(10, "cache_rate = 4 GB/s", 0,
+           "x.platform:10: cache_rate is given without cache; allowed are "
+           "both, or none");
+    expect(10, "cache = 64", 0,
+           "x.platform:10: cache = 64 has no unit; allowed is a whole number "
+           "up to 1073741824 with bytes, as 64 bytes");
+    expect(21, "receive_gap = 1 GB/s", 0,
+           "x.platform:21: receive_gap = 1 GB/s has another unit; allowed is a "
+           "time up to 1000000 in us or ns, as 1.5 us");
+    expect(21, "turnaround = 1", 0,
+           "x.platform:21: turnaround = 1 has no unit; allowed is a time up to "
+           "1000000 in us or ns, as 1.5 us");
     expect(1, "nodes = 2", 0,
            "x.platform:1: 'nodes' is in no section; allowed before the first "
            "is nothing");
@@ -182,8 +210,7 @@ static void test_values_wrong(void **state)
     expect(15, "[rail h]", 0,
            "x.platform:16: 'bus' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "connections, "
-           "connection_cost");
+           "turnaround, receive_gap, connections, connection_cost");
     expect(18, "carrier = cable", 0,
            "x.platform:18: carrier = cable is unknown; allowed are adapter, "
            "processor");
@@ -261,7 +288,8 @@ int main(void)
         cmocka_unit_test(test_values),   cmocka_unit_test(test_copies),
         cmocka_unit_test(test_keys),     cmocka_unit_test(test_values_wrong),
         cmocka_unit_test(test_sections), cmocka_unit_test(test_many_parts),
-        cmocka_unit_test(test_ranks),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_ranks),    cmocka_unit_test(test_more),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,8 @@ static void test_shipped(void **state)
     (void)state;
     static const struct facts facts[] = {
         {"qsnet2-4x4", 4, 4, 4, 2, 2, 2, 800e6, 1600e6},
-        {"connectx-4x4", 4, 4, 4, 1, 1, 1, 2e9, 2e9},
-        {"ultra24-multiport", 4, 4, 1, 1, 1, 2, 1350e6, 2e9},
+        {"connectx-4x4", 4, 4, 4, 1, 1, 1, 1730e6, 1730e6},
+        {"ultra24-multiport", 4, 4, 1, 1, 1, 2, 1350e6, 1730e6},
         {"ultra24-multihca", 4, 4, 1, 2, 2, 2, 1350e6, 2700e6},
         {"t3d", 64, 1, 1, 1, 1, 1, 23.256e6, 23.256e6},
         {"sp2", 100, 1, 1, 1, 1, 1, 28.571e6, 28.571e6},
