@@ -33,10 +33,10 @@ extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_alltoallv, test_bcast, test_scatter, test_barrier, test_verify,
     test_tune, test_check, test_degrade, test_mbw, test_nbody, test_radix;
 
-/** Options of the tests between two ranks, and of those of bandwidth. */
-#define PAIR_OPTION_ROWS   1
-#define STREAM_OPTION_ROWS 2
-extern const option_row_t pair_options[STREAM_OPTION_ROWS];
+/** Options of the tests between two ranks: one of the ping-pong, one of all,
+ *  one of bandwidth. */
+enum { PAIR_CONSUME, PAIR_BATCH, PAIR_WINDOW, PAIR_OPTION_ROWS };
+extern const option_row_t pair_options[PAIR_OPTION_ROWS];
 
 /** Runs a test between two ranks. */
 int pair_run(const bench_test_t *test, const options_t *opts);

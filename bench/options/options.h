@@ -76,6 +76,7 @@ typedef struct options {
                                  have been launched; locals 0: none have */
     uint64_t batch;         /**< RDMA writes per batch */
     uint64_t window;        /**< messages under way, 0: batch after batch */
+    bool consume;           /**< a ping-pong's messages are copied out */
     uint64_t iterations;    /**< batches per repeat, 0: chosen by time */
     uint64_t warmup;        /**< batches dropped before each size, or
                                  WARMUP_DEFAULT */

@@ -14,7 +14,10 @@
 #include "bench/report/report.h"
 #include "bench/test.h"
 
-const option_row_t pair_options[STREAM_OPTION_ROWS] = {
+const option_row_t pair_options[PAIR_OPTION_ROWS] = {
+    {"--consume", NULL,
+     "the ping-pong's target copies each message, and sends the copy back",
+     option_parse_flag, offsetof(options_t, consume), 0, 0},
     {"--batch", "N", "RDMA writes per batch and rail (default 20)",
      option_parse_count, offsetof(options_t, batch), 1, 10000},
     {"--window", "N",
@@ -69,6 +72,9 @@ static void note_pingpong(result_t *r, const session_t *s)
     notes_add(
         &r->notes, "ping-pong: %s wait%s for a notification of the message",
         used ? "0 bytes and every other row" : "every row", used ? "" : "s");
+    if (r->opts->consume)
+        notes_add(&r->notes, "ping-pong: the target copies each message, and "
+                             "sends the copy back");
 }
 
 /* What only the open rails can tell. */

@@ -4,6 +4,7 @@
 
 #include "bench/clock.h"
 #include "bench/report/result.h"
+#include "dapl_rail/platform/platform.h"
 #include "loop.h"
 
 #define LOOKS_BEFORE_CALL  1000
@@ -70,6 +71,24 @@ static int poll_step(loop_run_t *run, uint64_t i, void *arg)
     return rc;
 }
 
+/* What has come is what goes back. */
+static void consume(const loop_run_t *run)
+{
+    session_t *s = run->session;
+    if (s->opts->consume && !run->checked)
+        platform_copy(drail_job_platform(s->job), s->source, s->target,
+                      run->bytes);
+}
+
+static int await_note(const loop_run_t *run)
+{
+    session_t *s = run->session;
+    int rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
+    if (!rc)
+        consume(run);
+    return rc;
+}
+
 /* One message there and one back; the target waits for a notification. */
 static int notify_step(loop_run_t *run, uint64_t i, void *arg)
 {
@@ -78,19 +97,20 @@ static int notify_step(loop_run_t *run, uint64_t i, void *arg)
     int rc = 0;
 
     if (s->rank != 0)
-        rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
+        rc = await_note(run);
     if (!rc)
         rc = drail_put(s->rail, s->peer, xfer, DRAIL_NOTIFY, (uint32_t)i, NULL);
     if (!rc && s->rank == 0)
-        rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
+        rc = await_note(run);
     return rc;
 }
 
 /* Over one rail the order of bytes within a write tells its end; several rails
- * have no common order, and a link model does not hold bytes back. */
+ * have no common order, and a link model does not hold bytes back. Who copies
+ * messages does so when he is told. */
 bool pingpong_polls(const session_t *s, const setup_t *setup)
 {
-    return setup->engine == DRAIL_ENGINE_SINGLE &&
+    return setup->engine == DRAIL_ENGINE_SINGLE && !s->opts->consume &&
            !fabric_modelled(drail_rail_at(s->rail, setup->rail)->fabric);
 }
 

@@ -9,8 +9,8 @@ const bench_test_t test_breakdown = {
                          "striped.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
-              .rows = pair_options,
-              .nrows = PAIR_OPTION_ROWS},
+              .rows = &pair_options[PAIR_BATCH],
+              .nrows = 1},
     .name = "breakdown",
     .sizes = "512,4K",
     .run = pair_run,

@@ -7,8 +7,8 @@ const bench_test_t test_bw = {
               .summary = "Uni-directional bandwidth of batches of RDMA writes.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
-              .rows = pair_options,
-              .nrows = STREAM_OPTION_ROWS},
+              .rows = &pair_options[PAIR_BATCH],
+              .nrows = 2},
     .name = "bw",
     .sizes = "0:2M",
     .run = pair_run,
@@ -23,8 +23,8 @@ const bench_test_t test_bibw = {
                          "of RDMA writes at the same time.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
-              .rows = pair_options,
-              .nrows = STREAM_OPTION_ROWS},
+              .rows = &pair_options[PAIR_BATCH],
+              .nrows = 2},
     .name = "bibw",
     .sizes = "0:2M",
     .run = pair_run,

@@ -141,7 +141,7 @@ static int threads_run(const struct drail_platform *p, unsigned n,
 static void copy(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes)
 {
-    sim_of(p)->copy(bytes);
+    sim_of(p)->copy(from, bytes);
     memcpy(to, from, bytes);
 }
 

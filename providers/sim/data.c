@@ -74,6 +74,12 @@ static void complete(struct sim_conn *c, uint64_t number,
         sim_conn_idle(c);
 }
 
+/* Those of a carrier that is not the processor. */
+static uint64_t flying(const struct sim_conn *c, uint64_t bytes)
+{
+    return c->ia->rail->carrier == SIM_CARRIER_PROCESSOR ? 0 : bytes;
+}
+
 /* An answer takes its time, with its bytes and without. */
 static void answered(void *arg)
 {
@@ -113,7 +119,8 @@ static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
     *a = (struct answer){c, c->peer, number};
     sim_conn_hold(c);
     sim_conn_hold(a->from);
-    sim_send(&a->from->flow, a->from->place, c->place, bytes, answer_left, a);
+    sim_send(&a->from->flow, a->from->place, c->place, flying(c, bytes),
+             answer_left, a);
 }
 
 /* ----------------------------------------------------------------- landing */
@@ -132,6 +139,15 @@ static void refuse(struct sim_conn *c, DAT_DTO_COMPLETION_STATUS status)
     complete(c, c->landing, status);
 }
 
+/* What a request writes. */
+static void write_there(const struct sim_conn *c, struct core_request *r)
+{
+    void *to = at(of(r)->remote_address);
+    core_gather(to, r->w.nseg, r->w.seg);
+    if (c->ia->rail->carrier == SIM_CARRIER_PROCESSOR)
+        sim_carried(to, r->w.total);
+}
+
 /* Into the next receive; false: there is none. */
 static bool land_send(struct sim_conn *c, struct core_request *r)
 {
@@ -146,7 +162,7 @@ static bool land_send(struct sim_conn *c, struct core_request *r)
     }
     bool fits = immed || r->w.total <= w->total;
     if (immed)
-        core_gather(at(of(r)->remote_address), r->w.nseg, r->w.seg);
+        write_there(c, r);
     else if (fits)
         move(w, &r->w);
     core_recv_done(ep, w, fits ? DAT_DTO_SUCCESS : DAT_DTO_ERR_LOCAL_LENGTH,
@@ -192,7 +208,7 @@ static bool land_remote(struct sim_conn *c, struct core_request *r)
     } else if (r->op == CORE_READ) {
         answer(c, c->landing, bytes);
     } else {
-        core_gather(at(s->remote_address), r->w.nseg, r->w.seg);
+        write_there(c, r);
         sim_ia_news(target->ia);
         complete(c, c->landing, DAT_DTO_SUCCESS);
     }
@@ -257,7 +273,7 @@ static void leave(struct sim_conn *c)
     c->leaving = true;
     sim_conn_hold(c);
     sim_send(&c->flow, c->place, c->peer->place,
-             carries(r->op) ? r->w.total : 0, left, c);
+             carries(r->op) ? flying(c, r->w.total) : 0, left, c);
 }
 
 static double cost_of(const struct core_dto *dto)
@@ -265,6 +281,15 @@ static double cost_of(const struct core_dto *dto)
     const struct sim_message *m = &sim_running()->message;
     bool is_inline = carries(dto->op) && (double)dto->total <= m->inline_bytes;
     return is_inline && m->inline_bytes > 0 ? m->post_inline : m->post;
+}
+
+/* The processor brings the bytes there itself, or gets them. */
+static void carry(const struct sim_conn *c, const struct core_dto *dto)
+{
+    const struct sim_rail *rail = c->ia->rail;
+    if (rail->carrier == SIM_CARRIER_PROCESSOR &&
+        (carries(dto->op) || dto->op == CORE_READ))
+        sim_carry(dto->total, rail->limit.rate);
 }
 
 DAT_RETURN sim_post(struct core_ep *ep, const struct core_dto *dto)
@@ -279,6 +304,7 @@ DAT_RETURN sim_post(struct core_ep *ep, const struct core_dto *dto)
                               .compare = dto->compare};
     sim_conn_hold(c);
     sim_busy(cost_of(dto));
+    carry(c, dto);
     c->posted++;
     if (!c->ended)
         leave(c);

@@ -44,11 +44,14 @@ struct sim_adapter {
  * receive_gap: the next one lands so long after it. A
  * message of a connection that is not among those (0: any number) that have
  * left by the rail last leaves connection_cost later, and holds it longer.
+ * Where the processor is the carrier it copies the bytes at the rail's rate
+ * before the message leaves: then they pass no bus, and share the memory.
  */
 struct sim_rail {
     char name[SIM_NAME_MAX];
     unsigned adapter;       /* index */
     struct sim_limit limit; /* its rate is never 0 */
+    enum { SIM_CARRIER_ADAPTER, SIM_CARRIER_PROCESSOR } carrier;
     double latency, gap, connection_gap, turnaround, receive_gap;
     unsigned connections;
     double connection_cost;
@@ -75,10 +78,13 @@ struct sim_platform {
     struct {
         /* what 1, 2, … copies at once reach together; as the last beyond */
         double copy_rate[SIM_COPIES_MAX];
-        unsigned copy_rates; /* how many there are: at least one */
-        double flag;         /* a flag is written until another core sees it */
-        double cache_bytes;  /* of a copy, at most, that caches serve */
-        double cache_rate;   /* what one such copy reaches; 0: as any other */
+        unsigned copy_rates;  /* how many there are: at least one */
+        double flag;          /* a flag is written until another core sees it */
+        double cache_bytes;   /* of a copy, at most, that caches serve */
+        double cache_rate;    /* what one such copy reaches; 0: as any other */
+        unsigned nodes;       /* share it: of one host. 0 as 1 */
+        double handover_rate; /* of the first copy of what a processor that is a
+                                 carrier has written: so much longer */
     } memory;
     struct sim_bus bus[SIM_PARTS_MAX];
     struct sim_adapter adapter[SIM_PARTS_MAX];

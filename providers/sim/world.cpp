@@ -37,7 +37,7 @@ struct Rank {
     unsigned unseen = 0; /* flags that it has set */
 };
 
-/* The copies of a node get the same each. */
+/* The copies in a memory get the same each. */
 struct Copies {
     double served = 0, as_of = 0; /* bytes of each so far, and when */
     std::multimap<double, Sleeper *> ends{}; /* when so many are served */
@@ -78,8 +78,10 @@ struct World {
     std::unordered_map<const void *, Parcel> under_way;
     uint64_t flows = 0;
     std::vector<std::vector<unsigned>> neighbours; /* ranks by node */
-    std::vector<Copies> copies;                    /* by node */
-    std::deque<Flag> flags;                        /* the oldest first */
+    std::vector<Copies> copies;                    /* by memory */
+    std::map<uintptr_t, uintptr_t> carried{}; /* begin and end of bytes in the
+                                                 caches of who brought them */
+    std::deque<Flag> flags;                   /* the oldest first */
     bool stuck = false;
 };
 
@@ -160,7 +162,7 @@ void network_new(World &w, unsigned nodes)
     s4u::NetZone *zone = s4u::create_star_zone("cluster");
     w.ports.resize(nodes);
     w.neighbours.resize(nodes);
-    w.copies.resize(nodes);
+    w.copies.resize(nodes); /* as many memories at most */
     for (unsigned n = 0; n < nodes; n++)
         node_new(w, zone, n);
     zone->seal();
@@ -314,6 +316,31 @@ void give_up(const void *what, Sleeper *s)
 
 /* ------------------------------------------------------- memory of a node */
 
+Copies &memory_of(unsigned node)
+{
+    return world->copies[node / std::max(1u, world->platform->memory.nodes)];
+}
+
+/* How many of these are in another one's caches, where they are no more. */
+uint64_t handed_over(uintptr_t begin, uintptr_t end)
+{
+    auto &carried = world->carried;
+    uint64_t bytes = 0;
+    auto at = carried.lower_bound(begin);
+    if (at != carried.begin() && std::prev(at)->second > begin)
+        --at;
+    while (at != carried.end() && at->first < end) {
+        auto [from, to] = *at;
+        at = carried.erase(at);
+        bytes += std::min(to, end) - std::max(from, begin);
+        if (from < begin)
+            carried.emplace(from, begin);
+        if (to > end)
+            carried.emplace(end, to);
+    }
+    return bytes;
+}
+
 double copy_rate(const Copies &c)
 {
     return sim_platform_copy_rate(world->platform,
@@ -348,6 +375,20 @@ void copies_go_on(Copies &c)
     double left = std::max(0.0, c.ends.begin()->first - c.served);
     c.alarm =
         Timer::set(clock_s() + left / copy_rate(c), [&c] { copies_end(c); });
+}
+
+/* The caller is one of them, for so many bytes. */
+void copies_join(double bytes)
+{
+    Copies &c = memory_of(self().node);
+    Sleeper me = {s4u::Actor::self(), nullptr, false};
+    self().vain_polls = 0;
+    copies_serve(c);
+    c.ends.emplace(c.served + bytes, &me);
+    if (c.alarm)
+        c.alarm->remove();
+    copies_go_on(c);
+    sleep(me);
 }
 
 void copies_end(Copies &c)
@@ -524,19 +565,32 @@ void sim_polled(void)
 
 /* --------------------------------------------------------- memory of a node */
 
-void sim_copy(uint64_t bytes)
+void sim_copy(const void *from, uint64_t bytes)
 {
-    Copies &c = world->copies[self().node];
-    Sleeper me = {s4u::Actor::self(), nullptr, false};
+    auto begin = reinterpret_cast<uintptr_t>(from);
+    double rate = world->platform->memory.handover_rate;
     if (!bytes)
         return;
-    self().vain_polls = 0;
-    copies_serve(c);
-    c.ends.emplace(c.served + copy_work(bytes), &me);
-    if (c.alarm)
-        c.alarm->remove();
-    copies_go_on(c);
-    sleep(me);
+    uint64_t foreign = handed_over(begin, begin + bytes);
+    copies_join(copy_work(bytes));
+    if (foreign)
+        sim_busy(static_cast<double>(foreign) / rate);
+}
+
+void sim_carried(const void *to, uint64_t bytes)
+{
+    auto begin = reinterpret_cast<uintptr_t>(to);
+    if (!bytes || world->platform->memory.handover_rate <= 0)
+        return;
+    handed_over(begin, begin + bytes);
+    world->carried[begin] = begin + bytes;
+}
+
+void sim_carry(uint64_t bytes, double rate)
+{
+    double alone = sim_platform_copy_rate(world->platform, 1);
+    if (bytes)
+        copies_join(static_cast<double>(bytes) * alone / rate);
 }
 
 void sim_flag_set(uint32_t *flag, uint32_t value)

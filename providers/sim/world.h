@@ -57,8 +57,12 @@ void sim_wait(const void *what, uint64_t until_ns);
 void sim_wake(const void *what);
 
 /* Copies of a node share what its memory can do: so long takes one of so many
- * bytes. */
-void sim_copy(uint64_t bytes);
+ * bytes from there, and longer the first of what was carried there. */
+void sim_copy(const void *from, uint64_t bytes);
+/* So many bytes have been carried there. */
+void sim_carried(const void *to, uint64_t bytes);
+/* The same of one that reaches this rate when it is alone. */
+void sim_carry(uint64_t bytes, double rate);
 
 /* Sets a flag in memory that others of the node, or of the rank, look at. They
  * see it when the platform's time for that is over, in the order of its
@@ -111,7 +115,7 @@ struct sim_api {
     void (*busy)(double seconds);
     void (*wait)(const void *what, uint64_t until_ns);
     void (*wake)(const void *what);
-    void (*copy)(uint64_t bytes);
+    void (*copy)(const void *from, uint64_t bytes);
     void (*flag_set)(uint32_t *flag, uint32_t value);
     void (*flag_wait)(uint64_t until_ns);
     void (*flag_wake)(void);

@@ -10,7 +10,7 @@ file=$work/here.platform
 
 quickly()
 {
-    timeout -k 10 120 "$calibrate" --repeat 1 --time 0.1 "$@" \
+    timeout -k 10 300 "$calibrate" --repeat 1 --time 0.1 "$@" \
         >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
@@ -31,11 +31,55 @@ has()
 check 'two rails' quickly --nodes 3 --ppn 1 "$file"
 check 'its sections' has 'nodes = 3$' 'ranks = 1$' '\[rail shm0\]' \
     '\[rail shm1\]' 'post = [0-9.]+ us +# [0-9.]+ to [0-9.]+: railbench' \
+    'completion = [0-9.]+ us' 'notification = [0-9.]+ us' \
     'fork = [0-9.]+ us' 'copy_rate = [0-9.]+ MB/s'
 if [ -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
     check 'it is a platform' timeout -k 10 60 "$BUILD/bin/railbench" bw \
         --rails "sim:$file" --sizes 4M --iterations 1 --repeat 1
 fi
+
+# of a file that stays: what is there
+stays()
+{
+    [ "$(cat "$1")" = mine ]
+}
+echo mine >"$work/mine.platform"
+refused 'a file of somebody else' 'mine.platform.*--force' \
+    "$calibrate" "$work/mine.platform"
+check 'it stays' stays "$work/mine.platform"
+echo mine >"$work/here.csv"
+refused 'a table of somebody else' 'here.csv.*--force' \
+    "$calibrate" --check --csv "$file"
+refused 'a table of nothing' '--csv: allowed with --check' \
+    "$calibrate" --csv "$file"
+echo mine >"$file"
+if [ -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
+    check 'both go by force, with predictions' quickly --force --check --csv \
+        --ppn 1 "$file"
+    check 'the table' test "$(wc -l <"$work/here.csv")" -eq 29
+    check 'its summary' grep -Eq \
+        '^# predicted / measured: .* of 28 within 0.80 to 1.25, ' "$work/out"
+    check 'two nodes' has 'nodes = 2$'
+fi
+
+# interrupted while it measures: status 1, one line, and nothing is left
+interrupted()
+{
+    local folder=$work/interrupted pid
+    mkdir -p "$folder" "$work/slow/bin"
+    printf '#!/bin/bash\ntouch %q/measures\nsleep 60\n' "$work" \
+        >"$work/slow/bin/railbench"
+    chmod +x "$work/slow/bin/railbench"
+    BUILD=$work/slow "$calibrate" "$folder/x.platform" >"$work/out" \
+        2>"$work/err" &
+    pid=$!
+    soon test -e "$work/measures" || return 1
+    kill -TERM "$pid"
+    wait "$pid"
+    [ $? -eq 1 ] && grep -q interrupted "$work/err" &&
+        [ "$(wc -l <"$work/err")" -eq 1 ] && [ -z "$(ls -A "$folder")" ]
+}
+check 'interrupted' interrupted
 
 refused 'no platform' "FILE: 'x.txt'.*NAME.platform" "$calibrate" x.txt
 refused 'no rails' "--rails: ',' is.wrong" "$calibrate" --rails , -

@@ -67,6 +67,7 @@ done
 refused 'no iterations' '--iterations' "$bench" bw --iterations 0
 refused 'no repeats' '--repeat' "$bench" bw --repeat 0
 refused 'no batch' '--batch' "$bench" bw --batch 0
+refused 'batches are not consumed' '--consume' "$bench" bw --consume
 refused 'ranks of a test of two' '--ranks 3 2' "$bench" bw --ranks 3
 refused 'unknown format' '--format xml table csv json' "$bench" bw --format xml
 refused 'output folder missing' '--output' "$bench" bw \
@@ -138,6 +139,8 @@ check 'variants are compared with their like' sh -c \
      sort -u | wc -l | grep -qx 4' - "$bench" "$work/variants.json"
 check 'validation' timeout -k 10 60 "$bench" bw --sizes 0:64K --iterations 2 \
     --repeat 1 --validate --format csv --output "$work/valid.csv"
+check 'messages are consumed' timeout -k 10 60 "$bench" lat --sizes 0,8,64K \
+    --consume --validate --iterations 2 --repeat 1 --output "$work/consumed"
 check 'JSON is JSON' sh -c \
     'timeout -k 10 60 "$@" --format json | python3 -m json.tool >/dev/null' - \
     "$bench" bw "${quick[@]}"

@@ -11,7 +11,7 @@
 
 static const char base[] = "[cluster]\nnodes = 16\n"
                            "[node]\nsockets = 1\ncores = 4\nranks = 4\n"
-                           "[memory]\ncopy_rate = 1 GB/s, 1500 MB/s\n%s\n"
+                           "[memory]\ncopy_rate = %s\n%s\n"
                            "[bus bus]\n[adapter adapter]\nbus = bus\n"
                            "[rail a]\nadapter = adapter\nrate = 1 GB/s\n"
                            "latency = 1.5 us\n%s\n"
@@ -20,6 +20,8 @@ static const char base[] = "[cluster]\nnodes = 16\n"
 /* Lines for the sections of memory and the rail, and sections of their own. */
 struct costs {
     const char *memory, *rail, *more;
+    const char *copy_rate; /* NULL: 1 GB/s, 1.5 GB/s of more */
+    unsigned ppn;          /* where it matters; 0: all ranks on a node */
 };
 
 /* Its path, which the next call overwrites. */
@@ -30,7 +32,8 @@ static const char *platform(const struct costs *c)
              (int)getpid());
     FILE *file = fopen(path, "w");
     check(file != NULL);
-    fprintf(file, base, c->memory ? c->memory : "", c->rail ? c->rail : "",
+    fprintf(file, base, c->copy_rate ? c->copy_rate : "1 GB/s, 1500 MB/s",
+            c->memory ? c->memory : "", c->rail ? c->rail : "",
             c->more ? c->more : "");
     check(fclose(file) == 0);
     return path;
@@ -92,19 +95,35 @@ static int message_main(drail_job_t *job, void *arg)
     return 0;
 }
 
+static bool message_over(const struct costs *costs, size_t bytes, double post,
+                         double flight, double completion, double notification)
+{
+    struct message *m = shared(sizeof *m);
+    m->bytes = bytes;
+    bool ok = run(costs, 2, 1, message_main, m);
+    ok &= near("posting", m->post, post);
+    ok &= near("completion", m->completion, completion);
+    ok &= near("arrival", m->arrival, post + flight + notification);
+    munmap(m, sizeof *m);
+    return ok;
+}
+
 static bool message(const char *more, size_t bytes, double post,
                     double completion, double notification)
 {
-    struct costs costs = {.more = more};
-    struct message *m = shared(sizeof *m);
-    m->bytes = bytes;
-    bool ok = run(&costs, 2, 1, message_main, m);
-    ok &= near("posting", m->post, post);
-    ok &= near("completion", m->completion, completion);
-    ok &= near("arrival", m->arrival,
-               post + (double)bytes / RATE * 1e9 + LATENCY_NS + notification);
-    munmap(m, sizeof *m);
-    return ok;
+    return message_over(&(struct costs){.more = more}, bytes, post,
+                        (double)bytes / RATE * 1e9 + LATENCY_NS, completion,
+                        notification);
+}
+
+/* The bytes count once: by the processor, whatever bus is on their way. */
+static bool carried(const char *more, size_t bytes, double post)
+{
+    return message_over(&(struct costs){.rail = "carrier = processor\n"
+                                                "duplex_rate = 1 MB/s",
+                                        .more = more},
+                        bytes, post + (double)bytes / RATE * 1e9, LATENCY_NS, 0,
+                        0);
 }
 
 static void messages(void)
@@ -127,6 +146,9 @@ static void messages(void)
                    "notification = 200 ns",
                    1u << 20, 1000, 300, 200),
            "all three");
+    report(carried(NULL, 4096, 0), "the processor carries the bytes");
+    report(carried("[message]\npost = 2 us", 1u << 20, 2000),
+           "... when it has posted");
 }
 
 /* --------------------------------------------------------------- a burst */
@@ -237,7 +259,8 @@ static bool work(const struct costs *costs, unsigned nranks,
 {
     struct work *w = shared(sizeof *w);
     w->body = body;
-    bool ok = run(costs, nranks, nranks, work_main, w);
+    bool ok =
+        run(costs, nranks, costs->ppn ? costs->ppn : nranks, work_main, w);
     for (unsigned i = 0; i < nranks; i++)
         ok &= near("a rank's time", w->took[i], should[i]);
     munmap(w, sizeof *w);
@@ -302,9 +325,88 @@ static void compute(drail_job_t *job, const struct drail_platform *p,
     drail_job_compute(job, 123456);
 }
 
+#define CARRIED 3000000u /* bytes of a put */
+
+/* Rank 0 puts while rank 1 copies a third of it. */
+static int carry_main(drail_job_t *job, void *arg)
+{
+    double *took = arg;
+    struct end e;
+    drail_req_t req;
+    open_one_rail(&e, job);
+    uint64_t begin = now(job);
+    if (drail_job_rank(job))
+        platform_copy(drail_job_platform(job), e.buffer + MOST, e.buffer,
+                      CARRIED / 3);
+    else
+        put(&e, CARRIED, 0, &req);
+    took[drail_job_rank(job)] = (double)(now(job) - begin);
+    check(drail_job_rank(job) || drail_wait(e.t, &req, -1) == 0);
+    close_end(&e, job);
+    return 0;
+}
+
+/* A rail of half a copy's rate: 3 MB over it are as 6 MB copied. Two share
+ * 3 GB/s: 1 MB of each in 667 us, the other 5 MB in 2500 us. */
+static bool carries_and_copies(void)
+{
+    double *took = shared(2 * sizeof *took);
+    static const struct costs costs = {.copy_rate = "2 GB/s, 3 GB/s",
+                                       .memory = "nodes = 2",
+                                       .rail = "carrier = processor"};
+    bool ok = run(&costs, 2, 1, carry_main, took);
+    ok &= near("the put", took[0], 3.166667e6);
+    ok &= near("the copy", took[1], 0.666667e6);
+    munmap(took, 2 * sizeof *took);
+    return ok;
+}
+
+#define TAKEN 1000000u /* bytes of a put, and of each copy */
+
+/* Rank 1 copies from the middle of what rank 0 has put, to behind it; then all
+ * of it, twice. */
+static int take_main(drail_job_t *job, void *arg)
+{
+    static const size_t from[] = {TAKEN / 2, 0, 0};
+    double *took = arg;
+    struct end e;
+    drail_req_t req;
+    open_one_rail(&e, job);
+    if (!drail_job_rank(job)) {
+        put(&e, TAKEN, DRAIL_NOTIFY, &req);
+        check(drail_wait(e.t, &req, -1) == 0);
+    } else {
+        await(&e);
+        for (unsigned i = 0; i < 3; i++) {
+            uint64_t begin = now(job);
+            platform_copy(drail_job_platform(job), e.buffer,
+                          e.buffer + MOST + from[i], TAKEN);
+            took[i] = (double)(now(job) - begin);
+        }
+    }
+    close_end(&e, job);
+    return 0;
+}
+
+/* A copy at 1 GB/s, and at 500 MB/s more what has not been copied before. */
+static bool taken(const char *rail, double foreign_ns)
+{
+    double *took = shared(3 * sizeof *took);
+    bool ok =
+        run(&(struct costs){.memory = "handover_rate = 500 MB/s", .rail = rail},
+            2, 1, take_main, took);
+    ok &= near("the first half", took[0], 1e6 + foreign_ns);
+    ok &= near("the other half", took[1], 1e6 + foreign_ns);
+    ok &= near("the same again", took[2], 1e6);
+    munmap(took, 3 * sizeof *took);
+    return ok;
+}
+
 static void memories(void)
 {
-    static const struct costs none = {0}, slow = {.memory = "flag = 250 ns"},
+    static const struct costs none = {0}, apart = {.ppn = 1},
+                              host = {.memory = "nodes = 2", .ppn = 1},
+                              slow = {.memory = "flag = 250 ns"},
                               cache = {.memory = "cache = 2000000 bytes\n"
                                                  "cache_rate = 2 GB/s"},
                               fork = {.more = "[threads]\nfork = 7 us"};
@@ -320,6 +422,13 @@ static void memories(void)
     report(work(&cache, 1, copies, (double[]){3e6}), "more than caches hold");
     report(work(&cache, 2, copies, (double[]){3.166667e6, 0.666667e6}),
            "caches take a part of a copy's work");
+    report(work(&apart, 2, copies, (double[]){3e6, 1e6}),
+           "two nodes have a memory each");
+    report(work(&host, 2, copies, (double[]){3.333333e6, 1.333333e6}),
+           "... or share one");
+    report(carries_and_copies(), "and so do carried bytes");
+    report(taken("carrier = processor", 1e6), "what a processor has written");
+    report(taken("", 0), "what an adapter has written");
     report(work(&none, 3, flags, (double[]){12345, 12345, 12345}),
            "a flag is seen at once");
     report(work(&slow, 3, flags, (double[]){12595, 12595, 12595}),

@@ -78,6 +78,7 @@ static void test_values(void **state)
     assert_int_equal(p.node.cores, 3);
     assert_int_equal(p.node.ranks, 4);
     assert_true(p.memory.flag == 100 / 1e9);
+    assert_int_equal(p.memory.nodes, 0);
     assert_int_equal(p.buses, 2);
     assert_string_equal(p.bus[0].name, "a");
     assert_true(p.bus[0].limit.rate == 800e6);
@@ -98,6 +99,19 @@ static void test_values(void **state)
     assert_true(p.message.post_inline == .5 / 1e6);
     assert_true(p.message.completion == 0);
     assert_true(p.threads.fork == 3 / 1e6);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    struct sim_platform p;
+    char why[SIM_WHY_MAX];
+    assert_int_equal(read_with(0, NULL, 0, &p, why), 0);
+    assert_int_equal(p.rail[0].carrier, SIM_CARRIER_ADAPTER);
+    assert_int_equal(read_with(21, "carrier = processor", 0, &p, why), 0);
+    assert_int_equal(p.rail[0].carrier, SIM_CARRIER_PROCESSOR);
+    assert_int_equal(read_with(21, "carrier = adapter", 0, &p, why), 0);
+    assert_int_equal(p.rail[0].carrier, SIM_CARRIER_ADAPTER);
 }
 
 /* Together 1 and 1.5 GB/s; 1.5 GB/s by any more. */
@@ -133,11 +147,14 @@ static void test_keys(void **state)
     (void)state;
     expect(20, "latence = 1 us", 0,
            "x.platform:20: 'latence' is no key of [rail]; allowed are adapter, "
-           "rate, duplex_rate, latency, gap, connection_gap, turnaround, "
-           "receive_gap, connections, connection_cost");
+           "rate, duplex_rate, carrier, latency, gap, connection_gap, "
+           "turnaround, receive_gap, connections, connection_cost");
     expect(13, "rate = 1 GB/s", 0,
            "x.platform:13: rate is given twice, first in line 12; allowed is "
            "once");
+    expect(10, "flags = 1 us", 0,
+           "x.platform:10: 'flags' is no key of [memory]; allowed are "
+           "copy_rate, flag, cache, cache_rate, nodes, handover_rate");
     expect(20, "", 0, "x.platform:17: [rail] has no latency; it is needed");
     expect(5, "", 0, "x.platform:4: [node] has no sockets; it is needed");
     expect(24, "", 0,
@@ -192,8 +209,11 @@ static void test_values_wrong(void **state)
            "x.platform:16: bus = c is no [bus] above; allowed are: a, b");
     expect(15, "[rail h]", 0,
            "x.platform:16: 'bus' is no key of [rail]; allowed are adapter, "
-           "rate, duplex_rate, latency, gap, connection_gap, turnaround, "
-           "receive_gap, connections, connection_cost");
+           "rate, duplex_rate, carrier, latency, gap, connection_gap, "
+           "turnaround, receive_gap, connections, connection_cost");
+    expect(18, "carrier = cable", 0,
+           "x.platform:18: carrier = cable is unknown; allowed are adapter, "
+           "processor");
     char many[512] = "copy_rate = 1 GB/s";
     for (int i = 0; i < SIM_COPIES_MAX; i++)
         strcat(many, ",1GB/s");
@@ -269,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_keys),     cmocka_unit_test(test_values_wrong),
         cmocka_unit_test(test_sections), cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_ranks),    cmocka_unit_test(test_more),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ _Static_assert(!BUS(name) && !HCA(name) && !RAIL(name), "see section.c");
     }
 #define RATES       .kind = SIM_KEY_RATES
 #define PART(above) .kind = SIM_KEY_PART, .section = above
+#define WORDS(...)  .kind = SIM_KEY_WORD, .words = {__VA_ARGS__}
 #define WITH(other) .with = other
 #define NEEDED      .needed = true
 
@@ -38,8 +39,9 @@ const struct sim_section sim_sections[] = {
               KEY("flag", SIM_TIME, IN(memory.flag)),
               KEY("cache", SIM_BYTES, IN(memory.cache_bytes),
                   WITH("cache_rate")),
-              KEY("cache_rate", SIM_RATE, IN(memory.cache_rate),
-                  WITH("cache"))}},
+              KEY("cache_rate", SIM_RATE, IN(memory.cache_rate), WITH("cache")),
+              KEY("nodes", SIM_COUNT, IN(memory.nodes)),
+              KEY("handover_rate", SIM_RATE, IN(memory.handover_rate))}},
     {.name = "bus",
      NEEDED,
      PARTS(bus, buses),
@@ -57,6 +59,7 @@ const struct sim_section sim_sections[] = {
      .keys = {KEY("adapter", 0, RAIL(adapter), PART("adapter"), NEEDED),
               KEY("rate", SIM_RATE, RAIL(limit.rate), NEEDED),
               KEY("duplex_rate", SIM_RATE, RAIL(limit.duplex_rate)),
+              KEY("carrier", 0, RAIL(carrier), WORDS("adapter", "processor")),
               KEY("latency", SIM_TIME, RAIL(latency), NEEDED),
               KEY("gap", SIM_TIME, RAIL(gap)),
               KEY("connection_gap", SIM_TIME, RAIL(connection_gap)),

@@ -8,12 +8,14 @@
 #include "providers/sim/platform.h"
 #include "units.h"
 
-#define SIM_KEYS_MAX 12 /* of a section */
+#define SIM_KEYS_MAX  12 /* of a section */
+#define SIM_WORDS_MAX 2
 
 enum sim_key_kind {
     SIM_KEY_UNIT,  /* a double; an unsigned if it is a count */
     SIM_KEY_RATES, /* those of copies, with commas between them */
     SIM_KEY_PART,  /* an index: that of a part of this section above */
+    SIM_KEY_WORD,  /* an enum: the index of one of the words */
 };
 
 struct sim_key {
@@ -23,7 +25,8 @@ struct sim_key {
     size_t at; /* in the platform, or in its part */
     bool needed;
     const char *section; /* of a part */
-    const char *with;    /* both are given, or none */
+    const char *words[SIM_WORDS_MAX];
+    const char *with; /* both are given, or none */
 };
 
 /* One, or several with a name each: [rail elan0] */

@@ -64,6 +64,20 @@ static int set_part(struct sim_reader *r, const struct sim_key *k,
                            k->name, text, k->section, n ? list : "none yet");
 }
 
+static int set_word(struct sim_reader *r, const struct sim_key *k,
+                    const char *text)
+{
+    unsigned i = 0;
+    while (i < SIM_WORDS_MAX && strcmp(k->words[i], text))
+        i++;
+    *(unsigned *)(r->at + k->at) = i;
+    return i < SIM_WORDS_MAX
+               ? 0
+               : sim_reader_fail(r, r->line,
+                                 "%s = %.40s is unknown; allowed are %s, %s",
+                                 k->name, text, k->words[0], k->words[1]);
+}
+
 static int fail_key(struct sim_reader *r, const char *name)
 {
     char list[LIST_MAX] = "";
@@ -94,6 +108,8 @@ int sim_reader_set(struct sim_reader *r, const char *name, char *text)
         return set_rates(r, &keys[i], text);
     case SIM_KEY_PART:
         return set_part(r, &keys[i], text);
+    case SIM_KEY_WORD:
+        return set_word(r, &keys[i], text);
     default:
         return set_unit(r, &keys[i], text);
     }
