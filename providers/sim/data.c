@@ -44,7 +44,7 @@ static void move(const struct core_wqe *to, const struct core_wqe *from)
         while (left) {
             uint64_t n = to->seg[i].segment_length - used;
             n = n < left ? n : left;
-            memcpy(at(to->seg[i].virtual_address + used), at(source), n);
+            sim_move(at(to->seg[i].virtual_address + used), at(source), n);
             used += n;
             source += n;
             left -= n;
@@ -83,8 +83,8 @@ static void answered(void *arg)
         struct core_request *r = request_at(c, a->number);
         uint64_t old = of(r)->old;
         if (r->op == CORE_READ)
-            core_scatter(r->w.nseg, r->w.seg, at(of(r)->remote_address),
-                         r->w.total);
+            core_scatter_by(sim_move, r->w.nseg, r->w.seg,
+                            at(of(r)->remote_address), r->w.total);
         else
             core_scatter(r->w.nseg, r->w.seg, &old, sizeof old);
         complete(c, a->number, DAT_DTO_SUCCESS);
@@ -147,7 +147,8 @@ static bool land_send(struct sim_conn *c, struct core_request *r)
     }
     bool fits = immed || r->w.total <= w->total;
     if (immed)
-        core_gather(at(of(r)->remote_address), r->w.nseg, r->w.seg);
+        core_gather_by(sim_move, at(of(r)->remote_address), r->w.nseg,
+                       r->w.seg);
     else if (fits)
         move(w, &r->w);
     core_recv_done(ep, w, fits ? DAT_DTO_SUCCESS : DAT_DTO_ERR_LOCAL_LENGTH,
@@ -193,7 +194,7 @@ static bool land_remote(struct sim_conn *c, struct core_request *r)
     } else if (r->op == CORE_READ) {
         answer(c, c->landing, bytes);
     } else {
-        core_gather(at(s->remote_address), r->w.nseg, r->w.seg);
+        core_gather_by(sim_move, at(s->remote_address), r->w.nseg, r->w.seg);
         sim_ia_news(target->ia);
         complete(c, c->landing, DAT_DTO_SUCCESS);
     }
