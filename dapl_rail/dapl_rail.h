@@ -342,6 +342,9 @@ typedef struct drail_job_config {
      *  a file) describes; or NULL. There drail_open takes "sim:NAME", as the
      *  only rail, for all of a node's. ppn 0: as many as the platform says. */
     const char *simulate;
+    /** With simulate: equal blocks of collectives are not moved, and need not
+     * be there; all takes the time that it would take. Else DRAIL_EINVAL. */
+    bool hollow;
     bool fork; /**< fork the ranks, whatever has started this process */
     /** "host:port" or "[IPv6 address]:port": there rank 0, which must run on
      *  that host, waits for the others. NULL: what DRAIL_RENDEZVOUS says, which

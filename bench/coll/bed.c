@@ -4,7 +4,7 @@
 
 #include "bed.h"
 
-/* Every page is touched before anything is timed. */
+/* Every page is touched before anything is timed, or never. */
 static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
                     uint8_t **buffer, drail_mem_t **mem)
 {
@@ -12,9 +12,24 @@ static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
     size_t size = bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN;
     size += 2 * COLL_GUARD;
     int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
-    if (!rc)
-        *buffer = (uint8_t *)memset(memory, 1, size) + COLL_GUARD;
-    return rc;
+    if (rc)
+        return rc;
+    *buffer = (uint8_t *)memory + COLL_GUARD;
+    if (platform_is_hollow(bed->platform))
+        return platform_hollow(bed->platform, memory, size, true);
+    memset(memory, 1, size);
+    return 0;
+}
+
+static void release(const coll_bed_t *bed, drail_mem_t *mem)
+{
+    drail_key_t key;
+    if (!mem)
+        return;
+    drail_mem_key(mem, &key);
+    platform_hollow(bed->platform, (void *)(uintptr_t)key.address, key.bytes,
+                    false);
+    drail_mem_release(mem);
 }
 
 int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
@@ -22,7 +37,7 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
 {
     drail_config_t cfg;
     unsigned rank = drail_job_rank(job);
-    *bed = (coll_bed_t){.rank = rank};
+    *bed = (coll_bed_t){.rank = rank, .platform = drail_job_platform(job)};
     session_config(&cfg, plan->opts, pinning);
     int rc = drail_open(job, &cfg, &bed->rail, err);
     if (rc)
@@ -60,10 +75,8 @@ int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
 void coll_bed_close(coll_bed_t *bed)
 {
     dcoll_team_free(bed->team);
-    if (bed->send_mem)
-        drail_mem_release(bed->send_mem);
-    if (bed->recv_mem)
-        drail_mem_release(bed->recv_mem);
+    release(bed, bed->send_mem);
+    release(bed, bed->recv_mem);
     drail_close(bed->rail);
 }
 

@@ -6,6 +6,7 @@
 
 #include "plan.h"
 #include "bench/pair/session.h"
+#include "dapl_rail/platform/platform.h"
 
 /** Bytes on both sides of the buffers that nobody may touch. */
 #define COLL_GUARD 4096
@@ -14,6 +15,7 @@
 
 typedef struct coll_bed {
     unsigned rank;
+    const struct drail_platform *platform;
     drail_t *rail;
     dcoll_team_t *team;
     uint8_t *send, *recv; /**< between guards */

@@ -359,8 +359,8 @@ static int check_memory(const coll_plan_t *plan, const option_table_t *table)
     double have =
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double blocks = 0;
-    if (plan->buffer)
-        return 0; /* who has set it has checked it */
+    if (plan->buffer || opts->no_payload)
+        return 0; /* who has set it has checked it; nobody touches it */
     for (unsigned r = 0; r < plan->shape.nranks; r++)
         blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
     for (unsigned i = 0; i < opts->nsizes; i++) {

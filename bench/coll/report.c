@@ -155,7 +155,7 @@ static const char header[] =
     "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
     "invalid,model_us,chosen,zero_copy,groups,root,in_place,paced,start,"
-    "valid,partial,kept_late";
+    "valid,partial,kept_late,payload";
 
 /* of calls with counts */
 static const char header_counts[] =
@@ -216,12 +216,12 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);
-    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u", served_by(cell),
+    fprintf(file, ",%s,%s,%u,%u,%s,%s,%s,%s,%s,%u,%s", served_by(cell),
             cell->args.zero_copy ? "yes" : "no", cell->args.groups,
             cell->args.root, cell->args.in_place ? "yes" : "no",
             cell->args.paced ? "yes" : "no", start_names[r->start],
             validity[cell->validity], r->partial ? "yes" : "no",
-            cell->kept_late);
+            cell->kept_late, opts->no_payload ? "no" : "yes");
     if (has_counts(r))
         csv_counts(file, r, cell);
     fputc('\n', file);
@@ -261,6 +261,7 @@ static void json_options(json_t *j, const coll_result_t *r)
     if (has_counts(r))
         json_counts_options(j, &o->alltoallv);
     report_json_repetition(j, o);
+    json_bool(j, "payload", !o->no_payload);
     json_bool(j, "validate", o->validate);
     json_bool(j, "pin", !o->no_pin);
     json_end_object(j);

@@ -181,6 +181,9 @@ static void choose_start(coll_result_t *r)
     if (r->opts->paced)
         notes_add(&r->notes, "paced: a step's messages are complete before "
                              "those of the next one are posted");
+    if (r->opts->no_payload)
+        notes_add(&r->notes, "no payload: buffers are not touched and no byte "
+                             "of them is moved; only their time is counted");
     if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts) &&
         !r->opts->simulated)
         notes_add(&r->notes, "%u nodes are emulated on one host",

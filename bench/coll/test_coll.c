@@ -96,7 +96,8 @@ static int run(const bench_test_t *test, const options_t *opts)
                   .summary = summary_text,                                     \
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
                             OPTIONS_ALGORITHM | OPTIONS_BLOCKS |               \
-                            OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS},    \
+                            OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS |    \
+                            OPTIONS_HOLLOW},                                   \
         .name = #test,                                                         \
         .sizes = default_sizes,                                                \
         .run = run,                                                            \

@@ -192,7 +192,7 @@ const bench_test_t test_mbw = {
                          "groups of ranks that exchange blocks at once.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_ALGORITHM | OPTIONS_BLOCKS | OPTIONS_TEAM |
-                        OPTIONS_SELECT | OPTIONS_STATS},
+                        OPTIONS_SELECT | OPTIONS_STATS | OPTIONS_HOLLOW},
     .name = "mbw",
     .sizes = "4:64K",
     .defaults = defaults,

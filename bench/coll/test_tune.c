@@ -117,12 +117,13 @@ static void write_table(FILE *file, format_t format, const void *result)
     (void)format;
     snprintf(environment, sizeof environment,
              "# railbench tune (%s), %s: %s, %s, %s\n"
-             "# policy %s%s\n%s"
+             "# policy %s%s%s\n%s"
              "# one block, microseconds of the slowest rank: median, 95 %% "
              "confidence interval\n",
              m->revision, m->host, m->kernel, m->libc, m->date,
              drail_policy_name(tuning->opts->policies[0]),
              tuning->opts->paced ? ", paced" : "",
+             tuning->opts->no_payload ? ", without payload" : "",
              tuning->partial ? "# partial: the rest was not measured\n" : "");
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
@@ -163,7 +164,8 @@ const bench_test_t test_tune = {
                          "collective, shape and size; --output FILE is what "
                          "--table reads.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
-                        OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM},
+                        OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
+                        OPTIONS_HOLLOW},
     .name = "tune",
     .sizes = "4,32,256,1K,4K,16K,64K,256K",
     .time_budget = 120,

@@ -553,6 +553,9 @@ static const option_row_t rail_rows[] = {
      option_parse_count, AT(warmup), 0, 1e9},
     {"--validate", NULL, "check every byte in a separate pass",
      option_parse_flag, AT(validate), 0, 0},
+    {"--no-payload", NULL,
+     "simulated: buffers are never touched, the time is that of their bytes",
+     option_parse_flag, AT(no_payload), 0, 0},
     {"--no-pin", NULL, "leave threads where the scheduler puts them",
      option_parse_flag, AT(no_pin), 0, 0},
 };
@@ -839,6 +842,23 @@ static int check_weights(const options_t *opts, const option_table_t *table)
                             "with --policy weighted, alone or among others");
 }
 
+static int check_payload(const options_t *opts, const option_table_t *table)
+{
+    if (!opts->no_payload)
+        return 0;
+    if (!(table->groups & OPTIONS_HOLLOW))
+        return wrong(table, "--no-payload", strchr(table->command, ' ') + 1,
+                     "with gather, allgather, alltoall, bcast, scatter, "
+                     "barrier, mbw and tune, which do not look at their bytes");
+    if (!opts->simulated)
+        return wrong(table, "--no-payload", opts->rails[0],
+                     "with simulated rails: --rails sim:NAME");
+    if (opts->validate)
+        return wrong(table, "--no-payload", "--validate",
+                     "one of the two: there are no bytes to check");
+    return 0;
+}
+
 parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
                        char **args)
 {
@@ -855,7 +875,8 @@ parsed_t options_parse(options_t *opts, const option_table_t *table, int nargs,
             parse_one(opts, table, nargs, args, &i))
             return PARSED_WRONG;
     }
-    return check_operands(opts, table) || check_weights(opts, table)
+    return check_operands(opts, table) || check_weights(opts, table) ||
+                   check_payload(opts, table)
                ? PARSED_WRONG
                : PARSED_OK;
 }

@@ -83,6 +83,7 @@ typedef struct options {
     uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
     double precision;   /**< wanted half width of the CI over the median */
     double time_budget; /**< seconds for the whole run */
+    bool no_payload;    /**< buffers are never touched (simulated rails) */
     bool validate, no_pin, per_rail, explain, rail_stats;
     char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
     unsigned nalgorithms; /**< 0: auto */
@@ -198,6 +199,7 @@ typedef enum option_groups {
     OPTIONS_STATS = 1024,    /**< what to tell of the rails in the end */
     OPTIONS_BLOCKS = 2048,   /**< what algorithms for equal blocks take */
     OPTIONS_ELEMENTS = 4096, /**< no sizes: the test has its own */
+    OPTIONS_HOLLOW = 8192,   /**< --no-payload: nobody looks at the bytes */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

@@ -16,6 +16,7 @@ static void configure(drail_job_config_t *cfg, const options_t *opts,
     cfg->rendezvous = opts->rendezvous;
     cfg->connect_ms = (int)(opts->connect_time * 1000);
     cfg->simulate = opts->simulated;
+    cfg->hollow = opts->no_payload;
     cfg->fork = opts->fork;
     cfg->launch = opts->launch;
     cfg->error = err;

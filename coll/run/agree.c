@@ -58,8 +58,9 @@ static int attach(dcoll_request_t *q, const struct opening *all,
     if (rc)
         return team_fail(team, rc, "can't attach to the node's memory");
     request_use_node(q);
-    if (!needs->node || !needs->remote)
-        return 0;
+    rc = request_hollow(q, DCOLL_NODE, true);
+    if (rc || !needs->node || !needs->remote)
+        return rc;
     rc = drail_mem_register(team->rail, q->base[DCOLL_NODE],
                             q->args.depth * q->stride[DCOLL_NODE],
                             DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_NODE]);

@@ -43,7 +43,7 @@ static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
     const struct drail_platform *p = q->team->platform;
     struct line *line = line_of(q, q->team->rank, op);
     uint32_t value = (uint32_t)q->start + 1;
-    if (op->bytes)
+    if (op->bytes && !platform_is_hollow(p))
         memcpy(line->payload, address(q, op->src), op->bytes);
     if (p->set)
         p->set(p, &line->value, value);
@@ -70,7 +70,8 @@ static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
     if (op->bytes) {
         if (!line_set(line, q->start))
             return DRAIL_EAGAIN;
-        memcpy(address(q, op->dst), line->payload, op->bytes);
+        if (!platform_is_hollow(q->team->platform))
+            memcpy(address(q, op->dst), line->payload, op->bytes);
         return 0;
     }
     if (q->start < op->lag || (op->offered && !q->dealing.pulled[op->peer]))

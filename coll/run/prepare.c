@@ -96,6 +96,16 @@ bool request_has_node(const dcoll_request_t *q)
     return q->schedule.flags || q->schedule.node_bytes;
 }
 
+int request_hollow(dcoll_request_t *q, dcoll_space_t space, bool on)
+{
+    const struct drail_platform *p = q->team->platform;
+    unsigned char *base = q->base[space];
+    size_t bytes = base ? q->args.depth * q->stride[space] : 0;
+    return platform_hollow(p, base, bytes, on)
+               ? team_fail(q->team, DRAIL_ENOMEM, "no memory for a request")
+               : 0;
+}
+
 /* One per rank and our own, from which READY is put. */
 static size_t windows_bytes(const dcoll_request_t *q, const struct needs *needs)
 {
@@ -119,7 +129,7 @@ static int take_memory(dcoll_request_t *q, const struct needs *needs)
         q->windows = (struct window *)(q->memory->address + temp);
         q->mine = q->windows + q->team->shape.nranks;
     }
-    return 0;
+    return request_hollow(q, DCOLL_TEMP, true);
 }
 
 static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)

@@ -25,6 +25,9 @@ int job_config_check(const drail_job_config_t *cfg)
 {
     bool ranks = cfg->nranks == DRAIL_RANKS_AUTO ||
                  (cfg->nranks >= 1 && cfg->nranks <= MAX_RANKS);
+    if (cfg->hollow && !cfg->simulate)
+        return error_set(cfg->error, DRAIL_EINVAL,
+                         "a job without payload: allowed are simulated ranks");
     return ranks && cfg->grace_ms >= 0 && cfg->connect_ms >= 0
                ? 0
                : error_set(cfg->error, DRAIL_EINVAL,

@@ -142,7 +142,13 @@ static void copy(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes)
 {
     sim_of(p)->copy(from, bytes);
-    memcpy(to, from, bytes);
+    sim_of(p)->move(to, from, bytes);
+}
+
+static int hollow(const struct drail_platform *p, void *address, size_t bytes,
+                  bool on)
+{
+    return sim_of(p)->hollow(address, bytes, on) ? DRAIL_ENOMEM : 0;
 }
 
 static void compute(const struct drail_platform *p, uint64_t ns)
@@ -282,6 +288,7 @@ static int cluster_make(struct cluster *c)
     const drail_job_config_t *cfg = c->cfg;
     size_t bytes = (size_t)cfg->nranks * JOB_GATHER_BYTES;
     c->platform.nrails = c->described.rails;
+    c->platform.hollow = cfg->hollow ? hollow : NULL;
     c->gathering.all[0] = malloc(bytes);
     c->gathering.all[1] = malloc(bytes);
     c->ended = mmap(NULL, sizeof *c->ended, PROT_READ | PROT_WRITE,

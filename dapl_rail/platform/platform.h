@@ -70,6 +70,12 @@ struct drail_platform {
 
     void (*copy)(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes);
+    /* Memory of this range has no contents from now on (copies and messages
+     * take their time there, and move nothing), or has some again: before it is
+     * given back. 0, or DRAIL_ENOMEM. NULL: all memory has, and all is moved;
+     * else what users have to move need not exist. */
+    int (*hollow)(const struct drail_platform *p, void *address, size_t bytes,
+                  bool on);
 
     /* The caller would compute for so long, and doesn't. NULL: it need not
      * pretend. */
@@ -108,6 +114,19 @@ static inline uint64_t platform_now(const struct drail_platform *p)
 static inline void platform_sleep(const struct drail_platform *p, uint64_t ns)
 {
     p->sleep_until(p, p->now_ns(p) + ns);
+}
+
+/* Are users' data without contents? */
+static inline bool platform_is_hollow(const struct drail_platform *p)
+{
+    return p->hollow;
+}
+
+/* If they are, of a range that such data go through. */
+static inline int platform_hollow(const struct drail_platform *p, void *address,
+                                  size_t bytes, bool on)
+{
+    return p->hollow && bytes ? p->hollow(p, address, bytes, on) : 0;
 }
 
 /* Of the user's data. */

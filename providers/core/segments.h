@@ -8,32 +8,48 @@
 
 #include <dat2/udat.h>
 
+/* What moves bytes: memcpy, or something like it. */
+typedef void *(*core_mover_t)(void *to, const void *from, size_t bytes);
+
 /* All of them, to where there is room for that. */
-static inline void core_gather(void *to, uint32_t nseg,
-                               const DAT_LMR_TRIPLET *seg)
+static inline void core_gather_by(core_mover_t move, void *to, uint32_t nseg,
+                                  const DAT_LMR_TRIPLET *seg)
 {
     unsigned char *at = to;
     for (uint32_t i = 0; i < nseg; i++) {
         size_t len = seg[i].segment_length;
         if (len) /* else there may be no addresses */
-            memcpy(at, (const void *)(uintptr_t)seg[i].virtual_address, len);
+            move(at, (const void *)(uintptr_t)seg[i].virtual_address, len);
         at += len;
     }
 }
 
+static inline void core_gather(void *to, uint32_t nseg,
+                               const DAT_LMR_TRIPLET *seg)
+{
+    core_gather_by(memcpy, to, nseg, seg);
+}
+
 /* So many bytes, as far as there are segments. */
-static inline void core_scatter(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
-                                const void *from, uint64_t bytes)
+static inline void core_scatter_by(core_mover_t move, uint32_t nseg,
+                                   const DAT_LMR_TRIPLET *seg, const void *from,
+                                   uint64_t bytes)
 {
     const unsigned char *at = from;
     for (uint32_t i = 0; i < nseg && bytes; i++) {
         size_t len = seg[i].segment_length < bytes ? seg[i].segment_length
                                                    : (size_t)bytes;
         if (len)
-            memcpy((void *)(uintptr_t)seg[i].virtual_address, at, len);
+            move((void *)(uintptr_t)seg[i].virtual_address, at, len);
         at += len;
         bytes -= len;
     }
+}
+
+static inline void core_scatter(uint32_t nseg, const DAT_LMR_TRIPLET *seg,
+                                const void *from, uint64_t bytes)
+{
+    core_scatter_by(memcpy, nseg, seg, from, bytes);
 }
 
 #endif

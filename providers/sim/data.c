@@ -44,7 +44,7 @@ static void move(const struct core_wqe *to, const struct core_wqe *from)
         while (left) {
             uint64_t n = to->seg[i].segment_length - used;
             n = n < left ? n : left;
-            memcpy(at(to->seg[i].virtual_address + used), at(source), n);
+            sim_move(at(to->seg[i].virtual_address + used), at(source), n);
             used += n;
             source += n;
             left -= n;
@@ -89,8 +89,8 @@ static void answered(void *arg)
         struct core_request *r = request_at(c, a->number);
         uint64_t old = of(r)->old;
         if (r->op == CORE_READ)
-            core_scatter(r->w.nseg, r->w.seg, at(of(r)->remote_address),
-                         r->w.total);
+            core_scatter_by(sim_move, r->w.nseg, r->w.seg,
+                            at(of(r)->remote_address), r->w.total);
         else
             core_scatter(r->w.nseg, r->w.seg, &old, sizeof old);
         complete(c, a->number, DAT_DTO_SUCCESS);
@@ -143,7 +143,7 @@ static void refuse(struct sim_conn *c, DAT_DTO_COMPLETION_STATUS status)
 static void write_there(const struct sim_conn *c, struct core_request *r)
 {
     void *to = at(of(r)->remote_address);
-    core_gather(to, r->w.nseg, r->w.seg);
+    core_gather_by(sim_move, to, r->w.nseg, r->w.seg);
     if (c->ia->rail->carrier == SIM_CARRIER_PROCESSOR)
         sim_carried(to, r->w.total);
 }

@@ -11,6 +11,8 @@
 #define PROVIDERS_SIM_WORLD_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "providers/sim/platform.h"
@@ -64,6 +66,13 @@ void sim_carried(const void *to, uint64_t bytes);
 /* The same of one that reaches this rate when it is alone. */
 void sim_carry(uint64_t bytes, double rate);
 
+/* Memory of this range has no contents from now on, or has some again: nothing
+ * is moved there or from there, and whoever else touches one of its pages is
+ * ended. 0, or -1: no memory to note it, or part of it is in another range. */
+int sim_hollow(const void *address, size_t bytes, bool on);
+/* As memcpy, unless one of the two has no contents. Takes no time. */
+void *sim_move(void *to, const void *from, size_t bytes);
+
 /* Sets a flag in memory that others of the node, or of the rank, look at. They
  * see it when the platform's time for that is over, in the order of its
  * setting, and those who pause or wait for a flag look again. */
@@ -116,6 +125,8 @@ struct sim_api {
     void (*wait)(const void *what, uint64_t until_ns);
     void (*wake)(const void *what);
     void (*copy)(const void *from, uint64_t bytes);
+    int (*hollow)(const void *address, size_t bytes, bool on);
+    void *(*move)(void *to, const void *from, size_t bytes);
     void (*flag_set)(uint32_t *flag, uint32_t value);
     void (*flag_wait)(uint64_t until_ns);
     void (*flag_wake)(void);

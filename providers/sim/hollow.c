@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory without contents: ranges of addresses that do not overlap, in a tree.
+ * Actors run in turn, so nobody changes it under another one. */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "world.h"
+
+/* Pages of so many ranges can't be touched: the system has at most 65530 maps
+ * for a process, and stacks and buffers need some, too. */
+#define PROTECTED_MOST 16384u
+
+struct range {
+    uintptr_t begin, end;
+    bool is_protected;
+};
+
+static struct {
+    void *ranges; /* of tsearch */
+    unsigned protected;
+} hollow;
+
+/* Those that overlap are equal. */
+static int compare(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    return x->end <= y->begin ? -1 : y->end <= x->begin;
+}
+
+/* What lies within its whole pages; others have contents of others, too. */
+static bool protect(const struct range *r, int access)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (r->begin + page - 1) / page * page;
+    uintptr_t end = r->end / page * page;
+    return begin < end && !mprotect((void *)begin, end - begin, access);
+}
+
+static int insert(struct range found)
+{
+    struct range *r = malloc(sizeof *r);
+    if (!r)
+        return -1;
+    *r = found;
+    struct range *const *at = tsearch(r, &hollow.ranges, compare);
+    if (!at || *at != r) {
+        free(r);
+        return -1;
+    }
+    r->is_protected =
+        hollow.protected < PROTECTED_MOST && protect(r, PROT_NONE);
+    hollow.protected += r->is_protected;
+    return 0;
+}
+
+static void erase(struct range found)
+{
+    struct range *const *at = tfind(&found, &hollow.ranges, compare);
+    if (!at)
+        return;
+    struct range *r = *at;
+    tdelete(r, &hollow.ranges, compare);
+    if (r->is_protected && protect(r, PROT_READ | PROT_WRITE))
+        hollow.protected --;
+    free(r);
+}
+
+int sim_hollow(const void *address, size_t bytes, bool on)
+{
+    uintptr_t begin = (uintptr_t)address;
+    struct range range = {begin, begin + bytes, false};
+    if (on)
+        return insert(range);
+    erase(range);
+    return 0;
+}
+
+static bool is_hollow(const void *address)
+{
+    uintptr_t begin = (uintptr_t)address;
+    struct range range = {begin, begin + 1, false};
+    return tfind(&range, &hollow.ranges, compare);
+}
+
+void *sim_move(void *to, const void *from, size_t bytes)
+{
+    if (hollow.ranges && (is_hollow(to) || is_hollow(from)))
+        return to;
+    return memcpy(to, from, bytes);
+}
