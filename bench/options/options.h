@@ -197,6 +197,7 @@ typedef enum option_groups {
     OPTIONS_STATS = 1024,    /**< what to tell of the rails in the end */
     OPTIONS_BLOCKS = 2048,   /**< what algorithms for equal blocks take */
     OPTIONS_ELEMENTS = 4096, /**< no sizes: the test has its own */
+    OPTIONS_WAYS = 8192,     /**< ... and how their messages follow */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of
