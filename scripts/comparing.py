@@ -30,10 +30,10 @@ class Failure(Exception):
 
 # ------------------------------------------------------------- processes ---
 
-def start(command):
+def start(command, environment=None):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            cwd=ROOT, start_new_session=True)
+                            cwd=ROOT, start_new_session=True, env=environment)
 
 
 def signal_group(process, number):
@@ -58,6 +58,11 @@ def result_of(process, command, limit=LIMIT_S):
         out, err = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         raise Failure(f"{command[0]}: no end within {limit} s") from None
+    return output_of(process, command, out, err)
+
+
+def output_of(process, command, out, err):
+    """... which has ended."""
     if process.returncode:
         lines = (err.strip() or out.strip()).splitlines()
         raise Failure(f"{command[0]}: exit status {process.returncode}"
@@ -190,8 +195,9 @@ def progress(text):
 # --------------------------------------------------------------- results ---
 
 def replace(path, text):
-    """Writes a file of which the old one is left until the new one is whole."""
-    new = path + ".new"
+    """Writes a file of which the old one is left until the new one is whole.
+    Several may do so at once: the last one's is left."""
+    new = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
     try:
         with open(new, "w", encoding="utf-8", newline="") as file:
             file.write(text)

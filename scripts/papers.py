@@ -11,8 +11,8 @@ from math import inf
 
 import irregular
 from comparing import size_name
-from predicted import (MOST, Across, Best, Each, Factor, Figure, Pick, Pieces,
-                       Run, Value, Winner)
+from predicted import (MOST, Across, Best, Each, Factor, Figure, Only, Pick,
+                       Pieces, Run, Value, Winner)
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap
@@ -425,20 +425,6 @@ def irregular_curves(figure):
                              figure.sizes[0]) for name in figure.algorithms}
     return {name: Only(curve(64, name), figure.sizes)
             for name in figure.algorithms}
-
-
-class Only:
-    """A curve at some of its points."""
-
-    def __init__(self, curve, wanted):
-        self.curve, self.wanted = curve, wanted
-
-    def runs(self):
-        return self.curve.runs()
-
-    def points(self, results):
-        return {x: y for x, y in self.curve.points(results).items()
-                if x in self.wanted}
 
 
 def seed_003_figures():

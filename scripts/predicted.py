@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Curves that are taken from runs of railbench on simulated clusters, and rows
 that compare them with what a paper says. Not a program."""
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from math import exp, log
 
 from comparing import size_name
 
@@ -53,6 +55,35 @@ class Pick:
                 if value is not None and row[self.x] > 0:
                     found[row[self.x]] = value
         return found
+
+
+@dataclass(frozen=True)
+class Spent(Pick):
+    """What an application spends, of parts with `+` between; at the number of
+    its ranks."""
+
+    def points(self, results):
+        result = results.get(self.run)
+        if result is None:
+            return {}
+        return {result["options"]["ranks"]: sum(
+            row[part]["median"] for part in self.figure.split("+"))
+            for row in result["results"]
+            if all(row.get(key) == value for key, value in self.where)}
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Several together, where all of them have a point."""
+    curves: tuple
+
+    def runs(self):
+        return {run for curve in self.curves for run in curve.runs()}
+
+    def points(self, results):
+        lines = [curve.points(results) for curve in self.curves]
+        return {x: sum(line[x] for line in lines) for x in lines[0]
+                if all(x in line for line in lines)}
 
 
 @dataclass(frozen=True)
@@ -121,52 +152,17 @@ class Across:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """A curve times a factor."""
+class Only:
+    """A curve at some of its points."""
     curve: object
-    factor: float
+    wanted: tuple
 
     def runs(self):
         return self.curve.runs()
 
     def points(self, results):
-        return {x: y * self.factor
-                for x, y in self.curve.points(results).items()}
-
-
-def leaves(curve, x):
-    """The picks that the point at x is taken from; of None, all."""
-    if isinstance(curve, Pick):
-        return [curve]
-    if isinstance(curve, Pieces):
-        serve = [piece for most, piece in curve.pieces
-                 if not isinstance(x, int) or x <= most]
-        return leaves(serve[0], x) if isinstance(x, int) else [
-            leaf for piece in serve for leaf in leaves(piece, x)]
-    return [leaf for one in curve.curves for leaf in leaves(one, x)]
-
-
-# where rates are highest, and where they gain the most
-SOME = {None: "512K,2M", MOST: "4,64,512,2K"}
-
-
-def narrowed(row):
-    """{run: one that has no more than a Factor needs}."""
-    found = {}
-    for curve in (row.base, row.chosen):
-        for pick in leaves(curve, row.x):
-            found.setdefault(pick.run, set()).update(
-                name for key, name in pick.where if key == "algorithm")
-    less = {}
-    for run, algorithms in found.items():
-        options = list(run.options)
-        options[options.index("--sizes") + 1] = \
-            SOME.get(row.x) or size_name(row.x)
-        if algorithms:
-            options[options.index("--algorithm") + 1] = ",".join(
-                sorted(algorithms))
-        less[run] = replace(run, options=tuple(options))
-    return less
+        return {x: y for x, y in self.curve.points(results).items()
+                if x in self.wanted}
 
 
 def best(curves, results, rate=False):
@@ -187,6 +183,7 @@ class Figure:
     curves: dict  # {label: curve}
     unit: str = "Message size (bytes)"
     log: bool = True
+    note: str = ""  # what it leaves out
 
     def runs(self):
         return {run for curve in self.curves.values() for run in curve.runs()}
@@ -199,11 +196,33 @@ class Figure:
 
 
 @dataclass
+class Bars:
+    """Stacked bars: of what times consist."""
+    name: str
+    caption: str
+    axis: str
+    bars: dict  # {label: {part: curve}}
+    x: int
+
+    def runs(self):
+        return {run for parts in self.bars.values()
+                for curve in parts.values() for run in curve.runs()}
+
+    def drawn(self, results):
+        """[(label, {part: y})] of what there is."""
+        bars = [(label, {part: curve.points(results).get(self.x)
+                         for part, curve in parts.items()})
+                for label, parts in self.bars.items()]
+        return [bar for bar in bars if None not in bar[1].values()]
+
+
+@dataclass
 class Map:
     """Which curve is the best at each size and number of ranks."""
     name: str
     caption: str
     curves: dict  # {label: [(ranks, curve over bytes)]}
+    note: str = ""
 
     def runs(self):
         return {run for line in self.curves.values()
@@ -360,22 +379,37 @@ class Winner:
             found[x] = expected if expected in won else won[0]
         return found
 
+    def counted(self, results):
+        """(the paper's, those within one step, all): numbers of points."""
+        winners = self.winners(results)
+        near = sum(won in {self.expected(y) for y in (x / 2, x, 2 * x)}
+                   for x, won in winners.items())
+        return (sum(won == self.expected(x) for x, won in winners.items()),
+                near, len(winners))
+
+    def dropped(self, results):
+        """Points of the paper's ranges at which nobody wins, because it has
+        not been run there or alone."""
+        winners = self.winners(results)
+        return [x for x in sorted(set().union(*(
+            curve.points(results) for curve in self.curves.values())))
+            if self.expected(x) and x not in winners]
+
     def found(self, results):
         winners = self.winners(results)
         if not winners:
             return Found()
-        order = sorted(winners)
-        same = sum(winners[x] == self.expected(x) for x in order)
-        near = sum(winners[x] in {self.expected(y) for y in
-                                  order[max(0, i - 1):i + 2]}
-                   for i, x in enumerate(order))
+        same, near, count = self.counted(results)
         factor = self.ahead(results, winners)
-        alike = None if self.given else near == len(order)
+        dropped = self.dropped(results)
+        alike = None if self.given else near == count and not dropped
         return Found(spans(winners), None, alike, factor,
                      factor is not None and factor < 1 - 1e-9,
-                     f"{same} of {len(order)} points the paper's, "
+                     f"{same} of {count} points the paper's, "
                      f"{near} within one step"
-                     + (" (an input)" if self.given else ""))
+                     + (" (an input)" if self.given else "") + (
+                         f"; not compared: {', '.join(map(size_name, dropped))}"
+                         if dropped else ""))
 
     def ahead(self, results, winners):
         """How far ahead of the paper's winner ours is where it is least."""
@@ -390,6 +424,50 @@ class Winner:
     def paper_text(self):
         return ", ".join(f"{label} {span(low, high)}"
                          for low, high, label in self.ranges)
+
+
+@dataclass
+class Reach:
+    """A cluster that no paper has: the best of the papers' ways, and ours."""
+    name: str
+    seed: str
+    what: str
+    curves: dict  # the papers'
+    ours: object
+    rate: bool = False
+    headline: bool = False
+    note: str = ""
+    tie: float = 0.02
+
+    def runs(self):
+        return {run for curve in (*self.curves.values(), self.ours)
+                for run in curve.runs()}
+
+    def found(self, results):
+        theirs, names = best_named(self.curves, results, self.rate)
+        ours = self.ours.points(results)
+        gains = [ours[x] / theirs[x] if self.rate else theirs[x] / ours[x]
+                 for x in theirs if x in ours]
+        if not gains:
+            return Found()
+        mean = exp(sum(map(log, gains)) / len(gains))
+        return Found(spans(names), None, None, min(gains),
+                     min(gains) < 1 - self.tie, f"ours is {mean:.3g} times as "
+                     f"good (geometric mean of {len(gains)} points), at most "
+                     f"{max(gains):.3g}")
+
+    def paper_text(self):
+        return ""
+
+
+def best_named(curves, results, rate):
+    """({x: y}, {x: label}) of the best."""
+    points, names = {}, {}
+    for label, curve in curves.items():
+        for x, y in curve.points(results).items():
+            if x not in points or (y > points[x] if rate else y < points[x]):
+                points[x], names[x] = y, label
+    return points, names
 
 
 def span(low, high):

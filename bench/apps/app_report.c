@@ -133,7 +133,13 @@ static void json_options(json_t *j, const app_result_t *r)
 {
     const options_t *o = r->opts;
     const struct apps_options *a = &o->apps;
+    static const char *const ways[] = {[ZERO_COPY_AUTO] = "auto",
+                                       [ZERO_COPY_ON] = "on",
+                                       [ZERO_COPY_OFF] = "off"};
     report_json_options_begin(j, o);
+    json_uint(j, "ports", r->plan->shape.ports);
+    json_bool(j, "paced", o->paced);
+    json_string(j, "zero_copy", ways[o->zero_copy]);
     json_uint(j, "draw", a->draw);
     if (o->simulated)
         json_double(j, "operations_per_second", a->rate);

@@ -6,8 +6,8 @@
 #define AT(member) offsetof(options_t, apps.member)
 
 static const option_row_t rows[] = {
-    {"--bodies", "N", "how many (default 4096)", option_parse_count,
-     AT(bodies), 2, 1 << 24},
+    {"--bodies", "N", "how many (default 4096)", option_parse_count, AT(bodies),
+     2, 1 << 24},
     {"--steps", "N", "of time (default 10)", option_parse_count, AT(steps), 1,
      100000},
     {"--theta", "T",
@@ -41,7 +41,7 @@ const bench_test_t test_nbody = {
               .summary = "Time of the application N-BODY (Barnes-Hut), checked "
                          "against a single rank.",
               .groups = OPTIONS_RAILS | OPTIONS_SHAPE | OPTIONS_ALGORITHM |
-                        OPTIONS_SELECT | OPTIONS_ELEMENTS,
+                        OPTIONS_SELECT | OPTIONS_WAYS | OPTIONS_ELEMENTS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "nbody",

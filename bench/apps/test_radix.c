@@ -33,7 +33,7 @@ const bench_test_t test_radix = {
               .summary = "Time of the application RADIX (a radix sort), "
                          "checked against a single rank.",
               .groups = OPTIONS_RAILS | OPTIONS_SHAPE | OPTIONS_ALGORITHM |
-                        OPTIONS_SELECT | OPTIONS_ELEMENTS,
+                        OPTIONS_SELECT | OPTIONS_WAYS | OPTIONS_ELEMENTS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "radix",

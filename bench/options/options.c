@@ -634,6 +634,9 @@ static const option_row_t block_rows[] = {
      option_parse_count, AT(root), 0, RANKS_MAX - 1},
     {"--in-place", NULL, "a rank's own block is in its place already",
      option_parse_flag, AT(in_place), 0, 0},
+};
+
+static const option_row_t way_rows[] = {
     {"--paced", NULL,
      "a step's messages are complete before the next ones are posted",
      option_parse_flag, AT(paced), 0, 0},
@@ -698,6 +701,8 @@ visit_rows(const option_table_t *table,
         {algorithm_rows, COUNT(algorithm_rows),
          table->groups & OPTIONS_ALGORITHM},
         {block_rows, COUNT(block_rows), table->groups & OPTIONS_BLOCKS},
+        {way_rows, COUNT(way_rows),
+         table->groups & (OPTIONS_BLOCKS | OPTIONS_WAYS)},
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},

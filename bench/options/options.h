@@ -200,6 +200,7 @@ typedef enum option_groups {
     OPTIONS_BLOCKS = 2048,   /**< what algorithms for equal blocks take */
     OPTIONS_ELEMENTS = 4096, /**< no sizes: the test has its own */
     OPTIONS_HOLLOW = 8192,   /**< --no-payload: nobody looks at the bytes */
+    OPTIONS_WAYS = 16384,    /**< ... and how their messages follow */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

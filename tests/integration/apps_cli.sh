@@ -97,6 +97,15 @@ simulated()
 }
 check 'radix in virtual time' simulated radix --keys 8192 --algorithm bruck
 check '... is right' holds first 'assert r["options"]["operations_per_second"]'
+cp "$work/first.json" "$work/free.json"
+check 'radix, a step after the other' simulated radix --keys 8192 \
+    --algorithm bruck --paced --zero-copy on
+check '... takes another time' holds first '
+free = json.load(open(sys.argv[1].replace("first", "free") + ".json"))
+assert r["options"]["paced"] and r["options"]["zero_copy"] == "on"
+assert not free["options"]["paced"]
+took, other = (x["results"][0]["allgather_us"]["median"] for x in (r, free))
+assert took != other, took'
 check 'nbody in virtual time' simulated nbody --bodies 200 --steps 1
 check '... is right' holds first 'whole = float(rows[0]["time_us"])'
 cp "$work/first.csv" "$work/fast.csv"

@@ -26,7 +26,7 @@ class Line:
         return set()
     def points(self, results):
         return self.line
-$1"
+$1" "${@:2}"
 }
 
 check 'by how much one is better' says '
@@ -56,7 +56,46 @@ assert not any("winners" in line for line in summary([given], {
     "": given.found({})}))
 assert near.same and near.detail.startswith("3 of 4") and not near.same is None
 assert not row((4, 32, "l")).found({}).same
-assert row((64, 64, "l")).found({}).predicted is None'
+assert row((64, 64, "l")).found({}).predicted is None
+apart = row((4, 64, "l"), (128, 128, "h"))
+apart.curves = {"l": Line(_4=1.0, _64=2.0), "h": Line(_4=2.0, _64=1.0)}
+assert apart.found({}).same, apart.found({})
+apart.ranges = (4, 128, "l"), (256, 256, "h")
+assert not apart.found({}).same  # the neighbour in the list is no step
+gap = Winner("", "", "", ((4, 8, "l"),), {
+    "l": Line(_4=1.0), "h": Line(_4=2.0, _8=2.0)}, low).found({})
+assert gap.detail.endswith("not compared: 8") and not gap.same, gap'
+check 'what an application spends' says '
+from itertools import product
+run = Run("radix", "", ())
+results = {run: {"options": {"ranks": 16}, "results": [
+    {"algorithm": name, "a": {"median": 1.0 * n}, "b": {"median": 2.0}}
+    for n, name in enumerate(("x", "y"))]}}
+def spent(name, parts):
+    return Spent(run, parts, (("algorithm", name),))
+assert spent("y", "a+b").points(results) == {16: 3.0}
+assert Sum((spent("y", "a"), spent("x", "b"))).points(results) == {16: 3.0}
+assert Sum((spent("y", "a"), spent("z", "b"))).points(results) == {}
+bars = Bars("", "", "", {name: {"b": spent(name, "b")} for name in "xz"}, 16)
+assert bars.drawn(results) == [("x", {"b": 2.0})]'
+check 'a cluster that no paper has' says '
+row = Reach("", "", "", {"l": Line(_4=2.0, _8=8.0), "h": Line(_4=4.0, _8=4.0)},
+            Line(_4=1.0, _8=4.0))
+found = row.found({})
+assert (found.predicted, found.ours) == ("l 4, h 8", 1.0), found
+assert not found.behind and "at most 2" in found.detail
+row.ours = Line(_4=1.0, _8=5.0)
+assert row.found({}).behind'
+check 'no more runs than what is open needs' says '
+import sensitivity
+run = Run("bw", "", ("--sizes", "4:64", "--algorithm", "x,y,z"))
+x, y = (Pick(run, "", (("algorithm", name),)) for name in "xy")
+row = Winner("", "", "", ((4, 8, "x"), (16, 64, "y")), {"x": x, "y": y}, x)
+assert [one.options for one in sensitivity.narrowed([row]).values()] == [
+    ("--sizes", "8,16", "--algorithm", "x,y")]
+row = Factor("", "", "", 2, x, Across(((2, y), (3, x)), 32), x, 32)
+assert [one.options for one in sensitivity.narrowed([row]).values()] == [
+    ("--sizes", "32", "--algorithm", "x")]'
 check 'a library that switches' says '
 line = Pieces(((4, Line(_4=1.0, _8=1.0)), (8, Line(_4=2.0, _8=2.0)),
                (99, Line(_16=3.0))))
@@ -84,14 +123,104 @@ assert found == {
     ("rail", "rate", "2 GB/s"): ("1 GB/s", "3 GB/s"),
     ("rail", "latency", "1 us"): ("1.5 us", "3.5 us"),
     ("memory", "copy_rate", "6 MB/s, 8 MB/s"): ("5 MB/s", "9 MB/s")}, found
-what = list(found)
-assert open_ranges.changed(text, what[0], "3 GB/s").count("= 3 GB/s") == 3
-assert "= 9 MB/s, 9 MB/s" in open_ranges.changed(text, what[2], "9 MB/s")'
+what = {one[1]: one for one in found}
+assert open_ranges.changed(text, what["rate"], "3 GB/s").count("= 3 GB/s") == 3
+assert "= 9 MB/s, 9 MB/s" in open_ranges.changed(
+    text, what["copy_rate"], "9 MB/s")
+text = """[rail a]
+# open: post + latency + notification is 2 us
+latency = 1.5 us
+[message]
+post = 0.5 us # open: 0 to 2 us
+"""
+(what, ends), = open_ranges.ranges(text).items()
+assert (what[1], ends) == ("post", ("0 us", "2 us"))
+assert "latency = 2 us" in open_ranges.changed(text, what, ends[0])
+assert "latency = 0 us" in open_ranges.changed(text, what, ends[1])'
+check 'every value that is open has its range' says '
+import glob, open_ranges, re
+for path in glob.glob("providers/sim/platforms/*.platform"):
+    with open(path, encoding="utf-8") as file:
+        text = file.read().partition("[cluster]")[2]
+    found, sums = open_ranges.ranges(text), open_ranges.sums(text)
+    lines = [line for line in text.splitlines() if "open:" in line]
+    known = [line for line in lines if open_ranges.RANGE.search(line)
+             or open_ranges.SUM.search(line)]
+    assert lines == known and len(found) > 1, (path, set(lines) - set(known))'
 
 if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
     echo 'no simulated rails here: skipped'
     exit
 fi
+
+# A run by itself: what it may take, and what it does not see.
+mkdir -p "$work/build"
+ln -sfn "$BUILD/bin" "$BUILD/lib" "$work/build/"
+check 'a run that takes too much' says '
+import os, sys
+os.environ.update(BUILD=sys.argv[1], DRAIL_EPS="2", DAT_OVERRIDE="no")
+import simulated
+from comparing import Failure
+assert {"DRAIL_EPS", "DAT_OVERRIDE"}.isdisjoint(simulated.environment())
+def why(runner, code):
+    try:
+        runner.run([sys.executable, "-c", code])
+    except Failure as error:
+        return str(error)
+assert "GB of memory" in why(simulated.Runner(1, memory=100 << 20), """
+import time
+kept = bytearray(200 << 20)
+time.sleep(60)""")
+assert "no end within 0 s" in why(simulated.Runner(1, limit=0),
+                                  "import time; time.sleep(60)")
+assert "exit status 3" in why(simulated.Runner(1), "raise SystemExit(3)")
+runner = simulated.Runner(1)
+runner.end()
+assert "interrupted" in why(runner, "")' "$work/build"
+
+# runs_left: those that a script of this test has started
+runs_left()
+{
+    pgrep -f "^$work/build/bin/railbench" >/dev/null
+}
+
+# ended SIGNAL: while it runs; nothing of it is left
+ended()
+{
+    local script tries
+    BUILD=$work/build "$reproduce" --only scale-allgather-4K --ranks 256 \
+        --jobs 1 "$work/ended" >"$work/out" 2>"$work/err" &
+    script=$!
+    for ((tries = 0; tries < 300; tries++)); do
+        runs_left && break
+        sleep 0.1
+    done
+    kill -s "$1" "$script"
+    wait "$script" 2>>"$work/err"
+    for ((tries = 0; tries < 100; tries++)); do
+        runs_left || break
+        sleep 0.1
+    done
+    [ "$tries" -lt 100 ] && [ ! -e "$work/ended" ]
+}
+check 'a script that is ended ends its runs' ended TERM
+check '... and says so' grep -q 'interrupted' "$work/err"
+check 'a script that is killed, too' ended KILL
+
+# no good result gives way to one of nothing
+mkdir -p "$work/broken/bin" "$work/old"
+printf '#!/bin/sh\ncase $* in *--help) ;; *) exit 1 ;; esac\n' \
+    >"$work/broken/bin/railbench"
+chmod +x "$work/broken/bin/railbench"
+nothing()
+{
+    echo old >"$work/old/table.md"
+    BUILD=$work/broken "$reproduce" --only 004-latency-4K "$work/old" \
+        >"$work/out" 2>"$work/err"
+    [ $? = 1 ] && grep -q 'all runs have failed' "$work/err" &&
+        grep -qx old "$work/old/table.md"
+}
+check 'all runs fail' nothing
 
 # A row and a figure, twice; and what is kept is not run again.
 twice()
