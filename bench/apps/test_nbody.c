@@ -6,8 +6,8 @@
 #define AT(member) offsetof(options_t, apps.member)
 
 static const option_row_t rows[] = {
-    {"--bodies", "N", "how many (default 4096)", option_parse_count,
-     AT(bodies), 2, 1 << 24},
+    {"--bodies", "N", "how many (default 4096)", option_parse_count, AT(bodies),
+     2, 1 << 24},
     {"--steps", "N", "of time (default 10)", option_parse_count, AT(steps), 1,
      100000},
     {"--theta", "T",
@@ -23,12 +23,8 @@ static const option_row_t rows[] = {
 
 static void defaults(options_t *opts)
 {
-    opts->apps = (struct apps_options){.draw = 1,
-                                       .rate = 5e8,
-                                       .bodies = 4096,
-                                       .steps = 10,
-                                       .rebalance = 3,
-                                       .theta = 1};
+    opts->apps = (struct apps_options){
+        .draw = 1, .bodies = 4096, .steps = 10, .rebalance = 3, .theta = 1};
 }
 
 static int run(const bench_test_t *test, const options_t *opts)

@@ -25,10 +25,12 @@ void coll_item_init(coll_item_t *item, const options_t *opts,
 int coll_item_run(coll_item_t *item, const bench_test_t *test)
 {
     item->result = coll_result_create(test, &item->plan);
-    if (item->result)
-        return coll_run(item->result, &coll_blocks);
-    fprintf(stderr, "%s: out of memory\n", test->table.command);
-    return 1;
+    if (!item->result) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        return 1;
+    }
+    int status = coll_run(item->result, &coll_blocks);
+    return coll_all_valid(item->result) ? status : 1;
 }
 
 void coll_item_free(coll_item_t *item)

@@ -544,6 +544,11 @@ static const option_row_t rail_rows[] = {
      "borders of stripes are multiples of it (default 0: cache lines between "
      "long ones, equal parts of short messages)",
      parse_align, AT(align), 0, 0},
+    {"--no-pin", NULL, "leave threads where the scheduler puts them",
+     option_parse_flag, AT(no_pin), 0, 0},
+};
+
+static const option_row_t iteration_rows[] = {
     {"--iterations", "N",
      "iterations per repeat (default: about 10 ms; simulated 4)",
      option_parse_count, AT(iterations), 1, 1e9},
@@ -553,8 +558,6 @@ static const option_row_t rail_rows[] = {
      option_parse_count, AT(warmup), 0, 1e9},
     {"--validate", NULL, "check every byte in a separate pass",
      option_parse_flag, AT(validate), 0, 0},
-    {"--no-pin", NULL, "leave threads where the scheduler puts them",
-     option_parse_flag, AT(no_pin), 0, 0},
 };
 
 static const option_row_t pair_rows[] = {
@@ -698,6 +701,8 @@ visit_rows(const option_table_t *table,
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
+        {iteration_rows, COUNT(iteration_rows),
+         table->groups & OPTIONS_RAILS && table->groups & OPTIONS_REPEATS},
         {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
         {stats_rows, COUNT(stats_rows), table->groups & OPTIONS_STATS},
         {size_rows, COUNT(size_rows),

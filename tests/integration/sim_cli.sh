@@ -38,6 +38,8 @@ valid='r["valid"] == "yes"'
 check 'engine auto has found its way before it is timed' run bw \
     "$SOURCE/tests/platforms/two-rails.platform" --engine auto --sizes 1M
 check '... no message takes one rail' csv 'float(r["latency_us_p99"]) < 530'
+check '... and nothing is said of intervals' \
+    sh -c "! grep -q 'confidence\|exact' '$work/out'"
 for cluster in qsnet2-4x4 ultra24-multiport; do
     for test in bw bibw lat; do
         check "$test on $cluster" run $test $cluster --sizes 64,32K --validate
