@@ -70,8 +70,11 @@ int coll_rails_check(const bench_test_t *test, const options_t *opts,
 
 unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX])
 {
-    for (unsigned i = 0; i < opts->nshapes; i++)
+    for (unsigned i = 0; i < opts->nshapes; i++) {
         shapes[i] = opts->shapes[i];
+        if (opts->simulated && !shapes[i].ppn)
+            shapes[i].ppn = opts->ppn;
+    }
     if (opts->nshapes)
         return opts->nshapes;
     shapes[0] = (struct shape){opts->ranks, opts->ppn};

@@ -467,8 +467,8 @@ static int parse_simulated(options_t *opts, const char *text, char *allowed,
 {
     drail_error_t err = {0};
     if (drail_rails_simulated(text + strlen(SIMULATED), opts->rails,
-                              DRAIL_MAX_RAILS, &opts->nrails,
-                              &opts->simulated_ppn, &err)) {
+                              DRAIL_MAX_RAILS, &opts->nrails, &opts->cluster,
+                              &err)) {
         snprintf(allowed, size, "IA names, or one simulated cluster; %s",
                  err.text);
         return -1;
@@ -582,10 +582,12 @@ static const option_row_t stats_rows[] = {
 };
 
 static const option_row_t ranks_rows[] = {
-    {"--ranks", "N", "number of ranks (default: those launched, else 2)",
+    {"--ranks", "N",
+     "number of ranks (default: those launched, else 2; simulated, between "
+     "more than two: the cluster's, up to 32)",
      option_parse_count, AT(ranks), 1, RANKS_MAX},
-    {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
-     1, RANKS_MAX},
+    {"--ppn", "P", "ranks per node (default: all; simulated: the cluster's)",
+     option_parse_count, AT(ppn), 1, RANKS_MAX},
 };
 
 static const option_row_t launch_rows[] = {

@@ -70,6 +70,51 @@ for cluster in qsnet2-4x4 ultra24-multiport; do
         --table "$work/table"
 done
 
+# --- tables, and how many ranks there are -------------------------------------
+
+# platform FILE FLAG: of connectx-4x4, with another time of a flag
+platform()
+{
+    sed "s/^flag *=.*/flag = $2/" \
+        "$SOURCE/providers/sim/platforms/connectx-4x4.platform" >"$1"
+}
+
+# ignored OPTION…: the table is said to be another's
+ignored()
+{
+    "$bench" allgather --sizes 64 --table "$work/table" --repeat 1 "$@" \
+        >"$work/out" 2>"$work/err" &&
+        grep -q "'$work/table' is ignored: .*rails sim:tuned.platform@.*here" \
+            "$work/err"
+}
+
+platform "$work/tuned.platform" '300 ns'
+check 'tune on a cluster of a file' "$bench" tune --sizes 64 --shapes 8 \
+    --collective allgather --rails "sim:$work/tuned.platform" \
+    --output "$work/table"
+check '... names the platform' \
+    grep -q '^rails sim:tuned.platform@[0-9a-f]*,sim0$' "$work/table"
+check '... with as many ranks on a node as it says' \
+    grep -q '^allgather 8 4 1 ' "$work/table"
+check '... it is taken there' run allgather "$work/tuned.platform" \
+    --ranks 8 --sizes 64 --table "$work/table"
+check '... without a word' [ ! -s "$work/err" ]
+check '... not on another one' ignored --rails sim:qsnet2-4x4 --ranks 8
+platform "$work/tuned.platform" '301 ns'
+check '... nor on a changed one' ignored --rails "sim:$work/tuned.platform"
+check '... nor on real rails' ignored --rails shm0 --ranks 2
+
+check 'as many ranks as the cluster has' run allgather qsnet2-4x4 --sizes 64
+check '... 16, 4 on a node' csv 'r["ranks"] == "16" and r["ppn"] == "4"'
+check 'less of a large one' run bcast t3d --sizes 64
+check '... 32 nodes' csv 'r["ranks"] == "32" and r["ppn"] == "1"'
+check 'nodes of other ranks' run barrier qsnet2-4x4 --ppn 2
+check '... all of them' csv 'r["ranks"] == "8"'
+check 'two ranks are of two nodes' run lat qsnet2-4x4 --sizes 64
+check '... and far from each other' csv 'float(r["pingpong_us"]) > 1.5'
+refused 'groups of one node' '--ppn two.nodes' \
+    "$bench" mbw --rails sim:qsnet2-4x4 --ranks 4
+
 run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
 mv "$work/r.csv" "$work/first.csv"
 run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
