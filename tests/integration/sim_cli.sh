@@ -121,6 +121,87 @@ run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
 check 'the same in every run' cmp "$work/first.csv" "$work/r.csv"
 check 'as many on a node as the cluster says' csv 'r["ppn"] == "4"'
 
+# --- bad input ----------------------------------------------------------------
+
+# wrong NAME SED 'REGEX…': a platform file, changed
+wrong()
+{
+    sed "$2" "$SOURCE/providers/sim/platforms/qsnet2-4x4.platform" \
+        >"$work/x.platform"
+    refused "$1" "--rails x.platform:[0-9]+: $3" \
+        "$bench" allgather --rails "sim:$work/x.platform"
+}
+wrong 'an unknown key' 's/^post =/poste =/' 'poste allowed.are.post,'
+wrong 'no unit' 's/^latency = .*/latency = 1/' 'has.no.unit in.us.or.ns'
+wrong 'another unit' 's/^rate = .*/rate = 9 us/' 'another.unit MB/s'
+wrong 'no rate' 's/^rate = .*/rate = 0 GB\/s/' 'is.zero from.0.001.MB/s'
+wrong 'more ranks on a node than cores' 's/^ranks = .*/ranks = 5/' 'up.to.4'
+wrong 'another section' 's/^.message./[massage]/' 'massage .message.,'
+sed 's/^post =/poste =/' "$SOURCE/providers/sim/platforms/t3d.platform" \
+    >"$work/x.platform"
+refused 'the line is the one' \
+    "x.platform:$(grep -n '^poste' "$work/x.platform" | cut -d: -f1):" \
+    "$bench" bw --rails "sim:$work/x.platform"
+
+# an installation without SimGrid, and one without the provider
+mkdir "$work/build" "$work/none"
+cp -r "$BUILD/bin" "$BUILD/lib" "$work/build"
+simgrid=$(ldd "$BUILD/lib/dapl_rail/libdapl_sim.so" |
+    sed -n 's/^[[:space:]]*\(libsimgrid[^ ]*\) .*/\1/p')
+: >"$work/none/$simgrid"
+refused 'SimGrid is missing' \
+    "--rails Debian:.libsimgrid[0-9] libsimgrid-dev $simgrid" \
+    env LD_LIBRARY_PATH="$work/none" "$work/build/bin/railbench" bw \
+    --rails sim:t3d
+rm "$work/build/lib/dapl_rail/libdapl_sim.so"
+refused 'the provider is missing' '--rails Debian:.libsimgrid libdapl_sim.so' \
+    "$work/build/bin/railbench" bw --rails sim:t3d
+
+# --- the line on a terminal ---------------------------------------------------
+
+# terminal TEST OPTION…: its stderr, as a terminal has got it, and its stdout
+terminal()
+{
+    python3 - "$work" "$bench" "$@" <<'EOF'
+import os, pty, re, subprocess, sys, threading
+work, command = sys.argv[1], sys.argv[2:]
+ours, theirs = pty.openpty()
+seen = b""
+def read():
+    global seen
+    while True:
+        try:
+            data = os.read(ours, 4096)
+        except OSError:
+            return
+        if not data:
+            return
+        seen += data
+reader = threading.Thread(target=read)
+with open(work + "/out", "wb") as out:
+    child = subprocess.Popen(command, stdout=out, stderr=theirs)
+    os.close(theirs)
+    reader.start()
+    status = child.wait()
+reader.join()
+assert status == 0, (status, seen)
+*lines, end = seen.decode().split("\r\033[K")
+assert end == "", repr(end)                 # nothing is left
+assert lines[0] == "" and len(lines) > 2, lines
+times = [float(re.fullmatch(r"railbench \w+: .*repeat \d+; "
+                            r"([0-9.]+) ms of virtual time", line)[1])
+         for line in lines if line]
+assert times == sorted(times) and times[-1] > times[0] >= 0, times
+assert not any(" s;" in line for line in lines), lines   # of no real time
+with open(work + "/out", "rb") as out:
+    assert b"\033" not in out.read()
+EOF
+}
+check 'a terminal shows the virtual time of a collective' terminal \
+    allgather --rails sim:t3d --sizes 4K,8K,16K --algorithm direct
+check '... and its figures' grep -q '^ *16384 *direct' "$work/out"
+check '... of a stream' terminal bw --rails sim:t3d --sizes 64K:1M \
+    --iterations 20
 refused 'a test that cuts rails' '--rails sim:qsnet2-4x4 cut' \
     "$bench" degrade --rails sim:qsnet2-4x4
 refused 'a test of this machine' '--rails' \
