@@ -121,6 +121,22 @@ run allgather qsnet2-4x4 --ranks 16 --algorithm all --sizes 1K
 check 'the same in every run' cmp "$work/first.csv" "$work/r.csv"
 check 'as many on a node as the cluster says' csv 'r["ppn"] == "4"'
 
+# --- comparing ----------------------------------------------------------------
+
+sed 's/^post = [^#]*/post = 0.9 us /' \
+    "$SOURCE/providers/sim/platforms/qsnet2-4x4.platform" >"$work/slow.platform"
+run allgather qsnet2-4x4 --ranks 8 --sizes 64 --algorithm direct
+mv "$work/r.json" "$work/first.json"
+run allgather "$work/slow.platform" --ranks 8 --sizes 64 --algorithm direct
+check 'two repeats tell simulated results apart' sh -c "'$bench' diff \
+    '$work/first.json' '$work/r.json' --output '$work/diff'; test \$? -eq 1"
+check '... what posts for longer is slower' grep -q '[^0-9] 1 slower' \
+    "$work/diff"
+check '... and not by chance' sh -c "! grep -q 'chance\|p <' '$work/diff'"
+check 'a result and itself' "$bench" diff "$work/r.json" "$work/r.json" \
+    --output "$work/diff"
+check '... are the same' grep -q ' 0 faster, 0 slower, 1 the same' "$work/diff"
+
 # --- bad input ----------------------------------------------------------------
 
 # wrong NAME SED 'REGEX…': a platform file, changed
@@ -201,7 +217,7 @@ check 'a terminal shows the virtual time of a collective' terminal \
     allgather --rails sim:t3d --sizes 4K,8K,16K --algorithm direct
 check '... and its figures' grep -q '^ *16384 *direct' "$work/out"
 check '... of a stream' terminal bw --rails sim:t3d --sizes 64K:1M \
-    --iterations 20
+    --iterations 100
 refused 'a test that cuts rails' '--rails sim:qsnet2-4x4 cut' \
     "$bench" degrade --rails sim:qsnet2-4x4
 refused 'a test of this machine' '--rails' \
