@@ -51,7 +51,7 @@ same()
 
 check 'a collective, an irregular one, an application, a stream' run first env
 check '... have figures' [ "$(wc -l <"$work/first.csv")" -gt 15 ]
-same bare env -i
+same bare env -i ASAN_OPTIONS="$ASAN_OPTIONS" LSAN_OPTIONS="${LSAN_OPTIONS-}"
 same long env "LONG=$(printf '%60000s' x)"
 wait
 background=()
