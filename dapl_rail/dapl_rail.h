@@ -55,6 +55,8 @@ extern "C" {
 #define DRAIL_MAX_EPS 8
 /** Longest IA name, with its terminating zero (libdat2 keeps 256). */
 #define DRAIL_NAME_MAX 64
+/** Longest name of a simulated cluster, with its terminating NUL. */
+#define DRAIL_CLUSTER_MAX 96
 
 /* ------------------------------------------------------------- errors --- */
 
@@ -132,14 +134,21 @@ typedef struct drail_rail_info {
  */
 int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
                      unsigned *count);
+/** A simulated cluster. */
+typedef struct drail_cluster {
+    char name[DRAIL_CLUSTER_MAX]; /**< "sim:NAME@" and a checksum of all that
+                                       its platform file describes */
+    unsigned nodes;
+    unsigned ppn; /**< ranks of a node, where nobody asks for others */
+} drail_cluster_t;
+
 /** The same of a node of a simulated cluster (drail_job_config_t.simulate):
- *  they can be opened by its ranks alone. @param ppn set to the ranks that a
- *  node has where nobody asks for others. @return DRAIL_EINVAL: there is no
+ *  they can be opened by its ranks alone. @return DRAIL_EINVAL: there is no
  *  such platform, or it is wrong; DRAIL_ENOTSUP: there is no SimGrid. @p err
  *  may be NULL. */
 int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
-                          unsigned max, unsigned *count, unsigned *ppn,
-                          drail_error_t *err);
+                          unsigned max, unsigned *count,
+                          drail_cluster_t *cluster, drail_error_t *err);
 
 /**
  * Opens IA @p name, asks its attributes and locality, closes it again.

@@ -14,9 +14,9 @@
 /** A problem with its solution, before the ranks are forked. */
 typedef struct app_solved {
     void *problem;
-    double operations; /**< that the sequential run has taken, as app_compute
+    double operations; /**< that the sequential run takes, as app_compute
                             counts them */
-    uint64_t ns;       /**< ... and its time */
+    summary_t us;      /**< ... and its time */
 } app_solved_t;
 
 typedef struct app_check {
@@ -29,9 +29,13 @@ typedef struct app {
     /** Blocks of its all-gathers, which algorithms must serve; in bytes.
      *  @return how many there are, at most SIZES_MAX. */
     unsigned (*blocks)(const options_t *opts, uint64_t *sizes);
-    /** Draws the problem and solves it sequentially. @return 0 or
-     *  DRAIL_ENOMEM. */
-    int (*solve)(const options_t *opts, app_solved_t *solved);
+    /** Draws the problem, with the room that its solution takes. NULL: no
+     *  memory. */
+    void *(*draw)(const options_t *opts);
+    /** Before each solve. */
+    void (*reset)(void *problem);
+    /** Solves it sequentially; this is timed. @return its operations. */
+    double (*solve)(void *problem);
     void (*discard)(void *problem); /**< accepts NULL */
     /** This rank's part of a run; NULL: no memory. */
     void *(*begin)(const void *problem, unsigned rank, unsigned ranks);
@@ -46,11 +50,14 @@ typedef struct app {
 /** A whole test, with its reports. @return exit status. */
 int app_test(const app_t *app, const bench_test_t *test, const options_t *opts);
 
+/** Operations per second of a simulated rank, if nobody says others. */
+#define APP_RATE 5e8
+
 /** Rows of the tables of options that all applications have. */
 #define APP_OPTION_ROWS                                                        \
     {"--repeat",                                                               \
      "R",                                                                      \
-     "runs of each algorithm (default 5; simulated 1)",                        \
+     "runs of each algorithm (default 6; simulated 1)",                        \
      option_parse_count,                                                       \
      offsetof(options_t, repeat),                                              \
      1,                                                                        \

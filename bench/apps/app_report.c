@@ -42,10 +42,12 @@ static void table_head(FILE *file, const app_result_t *r)
     double ranks = (double)r->opts->ranks;
     r->app->describe(r->opts, problem, sizeof problem);
     report_title(file, r->test->name, &r->machine);
-    fprintf(file, "# %s; %u ranks, %llu per node; one rank alone: %.4g us%s\n",
+    fprintf(file, "# %s; %u ranks, %llu per node; one rank alone: %.4g us",
             problem, r->plan->shape.nranks,
-            (unsigned long long)options_ppn(r->opts), app_sequential_us(r),
-            r->opts->simulated ? " (simulated)" : "");
+            (unsigned long long)options_ppn(r->opts), app_sequential_us(r));
+    if (r->solved.us.n)
+        fprintf(file, " (median of %u runs)", r->solved.us.n);
+    fputc('\n', file);
     fprintf(file,
             "# each rank: %.4g all-gathers, %.3g %% of them of less than %d "
             "bytes, the longest of %llu; %.4g messages of %.4g bytes\n",
@@ -53,9 +55,10 @@ static void table_head(FILE *file, const app_result_t *r)
             APP_SHORT_BYTES, (unsigned long long)all->longest,
             (double)all->messages / ranks,
             all->messages ? (double)all->sent / (double)all->messages : 0);
-    fputs("# us: the slowest rank, median [95 % confidence interval] of the "
-          "runs; its parts: means over the ranks, waiting included\n",
-          file);
+    fprintf(file,
+            "# us: the slowest rank, median %s of the runs; its parts: means "
+            "over the ranks, waiting included\n",
+            report_interval(&r->machine));
     if (r->opts->simulated)
         fprintf(file, "# a rank computes %g operations per second\n",
                 r->opts->apps.rate);
@@ -74,6 +77,8 @@ static void table(FILE *file, const app_result_t *r)
     for (unsigned i = 0; i < r->plan->count; i++) {
         char label[LABEL_MAX];
         app_figures_t f = app_figures(r, i);
+        if (!r->cells[i].count)
+            continue;
         coll_setup_label(r->plan, &r->plan->setups[i], label, sizeof label);
         fprintf(file, "%-*s", width, label);
         report_number(file, 10, f.us.median);
@@ -124,7 +129,8 @@ static void csv(FILE *file, const app_result_t *r)
           "partial\n",
           file);
     for (unsigned i = 0; i < r->plan->count; i++)
-        csv_row(file, r, i);
+        if (r->cells[i].count)
+            csv_row(file, r, i);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
@@ -192,7 +198,8 @@ static void json(FILE *file, const app_result_t *r)
     report_json_notes(j, &r->notes);
     json_array(j, "results");
     for (unsigned i = 0; i < r->plan->count; i++)
-        json_row(j, r, i);
+        if (r->cells[i].count)
+            json_row(j, r, i);
     json_end_array(j);
     json_end_object(j);
 }

@@ -4,6 +4,16 @@
 
 #include "app_result.h"
 
+#define REPEATS           6 /* the least that have an interval */
+#define REPEATS_SIMULATED 1
+
+unsigned app_repeats(const options_t *opts)
+{
+    return opts->repeat      ? (unsigned)opts->repeat
+           : opts->simulated ? REPEATS_SIMULATED
+                             : REPEATS;
+}
+
 static size_t result_size(const coll_plan_t *plan)
 {
     return sizeof(app_result_t) + plan->count * sizeof(app_cell_t);
@@ -36,7 +46,7 @@ void app_result_destroy(app_result_t *r)
 double app_sequential_us(const app_result_t *r)
 {
     return r->opts->simulated ? r->solved.operations / r->opts->apps.rate * 1e6
-                              : (double)r->solved.ns / 1e3;
+                              : r->solved.us.median;
 }
 
 /* Of the member of app_repeat_t at this offset. */

@@ -35,6 +35,10 @@ typedef struct app_result {
     app_cell_t cells[]; /**< plan->count */
 } app_result_t;
 
+/** Runs of each algorithm, and of the sequential one; another one before them
+ *  warms up. */
+unsigned app_repeats(const options_t *opts);
+
 /** Before the ranks are forked. NULL: out of memory. */
 app_result_t *app_result_create(const app_t *app, const bench_test_t *test,
                                 const coll_plan_t *plan);

@@ -9,9 +9,6 @@
 #include "bench/pair/launch.h"
 #include "bench/report/progress.h"
 
-#define REPEATS           6 /* the least that have an interval */
-#define REPEATS_SIMULATED 1
-
 /* What the ranks inherit from the process that forks them. */
 typedef struct context {
     app_result_t *result;
@@ -31,13 +28,6 @@ typedef struct rank {
     coll_bed_t bed;
     card_t *cards; /* of all ranks */
 } rank_t;
-
-static unsigned repeats_of(const options_t *opts)
-{
-    return opts->repeat      ? (unsigned)opts->repeat
-           : opts->simulated ? REPEATS_SIMULATED
-                             : REPEATS;
-}
 
 /* ------------------------------------------------------------------ runs ---
  */
@@ -122,7 +112,7 @@ static int run_once(rank_t *k, unsigned setup, bool warms_up)
 static int run_all(rank_t *k)
 {
     app_result_t *r = k->result;
-    unsigned repeats = repeats_of(r->opts);
+    unsigned repeats = app_repeats(r->opts);
     progress_t progress;
     int rc = 0;
     progress_init(&progress);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app_result.h"
+#include "bench/clock.h"
 #include "bench/report/output.h"
 
 static void warn_crowded(app_result_t *r)
@@ -56,6 +57,39 @@ static int check_ranks(const option_table_t *table, const options_t *opts)
     return -1;
 }
 
+/* What only simulated ranks have. */
+static int settle_rate(const option_table_t *table, options_t *opts)
+{
+    char value[24];
+    if (opts->apps.rate > 0 && !opts->simulated) {
+        snprintf(value, sizeof value, "%g", opts->apps.rate);
+        option_wrong(table, "--rate", value, "only with --rails sim:NAME");
+        return -1;
+    }
+    if (!(opts->apps.rate > 0))
+        opts->apps.rate = APP_RATE;
+    return 0;
+}
+
+/* One rank alone, as often as the others; simulated, its operations tell. */
+static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
+{
+    double us[STATS_MAX];
+    unsigned repeats = opts->simulated ? 0 : app_repeats(opts);
+    solved->problem = app->draw(opts);
+    if (!solved->problem)
+        return DRAIL_ENOMEM;
+    for (unsigned i = 0; i <= repeats; i++) {
+        app->reset(solved->problem);
+        uint64_t from = clock_ns();
+        solved->operations = app->solve(solved->problem);
+        if (i) /* the first one warms up */
+            us[i - 1] = (double)(clock_ns() - from) / 1e3;
+    }
+    solved->us = stats_summary(us, repeats);
+    return 0;
+}
+
 int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
 {
     options_t opts = *given;
@@ -65,13 +99,13 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
     app_result_t *r = NULL;
     int status = 2;
     opts.nsizes = app->blocks(&opts, opts.sizes);
-    if (check_ranks(&test->table, &opts) ||
+    if (check_ranks(&test->table, &opts) || settle_rate(&test->table, &opts) ||
         coll_plan_make(&plan, &opts, &test->table, DCOLL_ALLGATHER, &notes) ||
         outputs_open(&outputs, &opts, test->table.command))
         goto out;
     status = 1;
     r = app_result_create(app, test, &plan);
-    if (!r || app->solve(&opts, &r->solved)) {
+    if (!r || solve(app, &opts, &r->solved)) {
         fprintf(stderr, "%s: out of memory\n", test->table.command);
         goto out;
     }

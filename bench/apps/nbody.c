@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/clock.h"
 #include "nbody.h"
 #include "split.h"
 #include "tree.h"
@@ -303,33 +302,36 @@ static void total(const void *problem, app_check_t *c)
 
 static void discard(void *problem)
 {
-    nbody_t *p = problem;
-    if (!p)
-        return;
-    free(p->start);
-    free(p->solution);
-    free(p);
+    if (problem)
+        nbody_free(problem);
+    free(problem);
 }
 
-static int solve(const options_t *opts, app_solved_t *solved)
+static void *draw(const options_t *opts)
 {
     const struct apps_options *o = &opts->apps;
-    nbody_t *p = solved->problem = calloc(1, sizeof *p);
+    nbody_t *p = calloc(1, sizeof *p);
     if (!p)
-        return DRAIL_ENOMEM;
-    *p = (nbody_t){.n = o->bodies,
-                   .steps = (unsigned)o->steps,
-                   .rebalance = (unsigned)o->rebalance,
-                   .theta2 = o->theta * o->theta,
-                   .start = malloc(o->bodies * sizeof *p->start),
-                   .solution = malloc(o->bodies * sizeof *p->solution)};
-    if (!p->start || !p->solution)
-        return DRAIL_ENOMEM;
+        return NULL;
+    p->steps = (unsigned)o->steps;
+    p->rebalance = (unsigned)o->rebalance;
+    p->theta2 = o->theta * o->theta;
+    if (nbody_make(p, o->bodies)) {
+        discard(p);
+        return NULL;
+    }
     bodies_plummer(p->start, p->n, o->draw);
-    uint64_t from = clock_ns();
-    int rc = nbody_solve(p, &solved->operations);
-    solved->ns = clock_ns() - from;
-    return rc;
+    return p;
+}
+
+static void reset(void *problem)
+{
+    nbody_reset(problem);
+}
+
+static double solve(void *problem)
+{
+    return nbody_solve(problem);
 }
 
 static unsigned blocks(const options_t *opts, uint64_t *sizes)
@@ -350,6 +352,8 @@ static void describe(const options_t *opts, char *text, size_t size)
 }
 
 const app_t nbody_app = {.blocks = blocks,
+                         .draw = draw,
+                         .reset = reset,
                          .solve = solve,
                          .discard = discard,
                          .begin = begin,

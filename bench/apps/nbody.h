@@ -5,6 +5,7 @@
 
 #include "app.h"
 #include "bodies.h"
+#include "tree.h"
 
 /** Of SPLASH-2's BARNES (S. Woo et al., "The SPLASH-2 programs", 1995). */
 #define NBODY_STEP 0.025 /* of time */
@@ -17,11 +18,19 @@ typedef struct nbody {
     body_t *start;    /**< n, by their id */
     body_t *solution; /**< ... after all steps */
     double kinetic;   /**< energy, then */
+    cell_t *items;    /**< room for n of them, and for their tree */
+    cell_t *cells;
 } nbody_t;
 
-/** All steps, sequentially: sets the solution. @return 0 or DRAIL_ENOMEM.
- *  @p operations: that it has taken. */
-int nbody_solve(nbody_t *problem, double *operations);
+/** Room for n bodies. @return 0 or DRAIL_ENOMEM; nbody_free in either case. */
+int nbody_make(nbody_t *problem, size_t n);
+void nbody_free(nbody_t *problem);
+
+/** The solution is at the start again. */
+void nbody_reset(nbody_t *problem);
+/** All steps, sequentially: sets the solution. @return operations that it has
+ *  taken. */
+double nbody_solve(nbody_t *problem);
 
 /* Operations of each part, counted in its source: for the simulated time. */
 double nbody_sort_operations(size_t bodies);

@@ -6,7 +6,6 @@
 
 #include "nbody.h"
 #include "split.h"
-#include "tree.h"
 
 double nbody_sort_operations(size_t n) /* keys, then comparisons */
 {
@@ -35,46 +34,63 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Step 0 only finds the forces. */
-static double step(const nbody_t *p, body_t *bodies, cell_t *items,
-                   tree_t *tree, bool first)
+static double step(const nbody_t *p, tree_t *tree, bool first)
 {
     const double half = NBODY_STEP / 2;
+    body_t *bodies = p->solution;
+    double operations = 0;
     if (!first) {
         bodies_kick(bodies, p->n, half);
         bodies_drift(bodies, p->n, NBODY_STEP);
+        operations = nbody_motion_operations(p->n);
     }
     box_t box = bodies_box(bodies, p->n);
     cube_t cube = box_cube(&box);
     bodies_sort(bodies, p->n, &cube);
     for (size_t i = 0; i < p->n; i++)
-        items[i] = tree_item(&bodies[i]);
-    tree_build(tree, items, p->n, &cube);
+        p->items[i] = tree_item(&bodies[i]);
+    tree_build(tree, p->items, p->n, &cube);
     for (size_t i = 0; i < p->n; i++)
         tree_force(tree, &bodies[i]);
     if (!first)
         bodies_kick(bodies, p->n, half);
-    return nbody_sort_operations(p->n) + nbody_tree_operations(p->n) +
-           nbody_force_operations(split_cost(bodies, p->n)) +
-           nbody_motion_operations(p->n);
+    return operations + nbody_sort_operations(p->n) +
+           nbody_tree_operations(p->n) +
+           nbody_force_operations(split_cost(bodies, p->n));
 }
 
-int nbody_solve(nbody_t *p, double *operations)
+int nbody_make(nbody_t *p, size_t n)
 {
-    cell_t *items = malloc(p->n * sizeof *items);
-    tree_t tree = {.cells = malloc(TREE_CELLS(p->n) * sizeof *tree.cells),
+    p->n = n;
+    p->start = malloc(n * sizeof *p->start);
+    p->solution = malloc(n * sizeof *p->solution);
+    p->items = malloc(n * sizeof *p->items);
+    p->cells = malloc(TREE_CELLS(n) * sizeof *p->cells);
+    return p->start && p->solution && p->items && p->cells ? 0 : DRAIL_ENOMEM;
+}
+
+void nbody_free(nbody_t *p)
+{
+    free(p->start);
+    free(p->solution);
+    free(p->items);
+    free(p->cells);
+}
+
+void nbody_reset(nbody_t *p)
+{
+    memcpy(p->solution, p->start, p->n * sizeof *p->start);
+}
+
+double nbody_solve(nbody_t *p)
+{
+    tree_t tree = {.cells = p->cells,
                    .theta2 = p->theta2,
                    .soft2 = NBODY_SOFT * NBODY_SOFT};
-    int rc = items && tree.cells ? 0 : DRAIL_ENOMEM;
-    *operations = 0;
-    if (rc)
-        goto out;
-    memcpy(p->solution, p->start, p->n * sizeof *p->start);
+    double operations = 0;
     for (unsigned s = 0; s <= p->steps; s++)
-        *operations += step(p, p->solution, items, &tree, s == 0);
+        operations += step(p, &tree, s == 0);
     p->kinetic = bodies_kinetic(p->solution, p->n);
     qsort(p->solution, p->n, sizeof *p->solution, by_id);
-out:
-    free(items);
-    free(tree.cells);
-    return rc;
+    return operations;
 }

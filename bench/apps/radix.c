@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/clock.h"
 #include "digits.h"
 #include "radix.h"
 
@@ -15,6 +14,8 @@ typedef struct problem {
     size_t n;
     unsigned bits, digit;
     uint32_t *start, *solution;
+    uint32_t *other;         /* room for a pass of the sequential run, ... */
+    uint32_t *counts, *next; /* ... and for its counts */
 } problem_t;
 
 typedef struct part {
@@ -26,11 +27,20 @@ typedef struct part {
     bool misled; /* a message had another length than the counts said */
 } part_t;
 
-/* Operations, counted in digits.c: of a key that is counted, ordered and put
- * into its place, and of a rank's count of a value, which is added up and
- * looked at twice. */
-#define KEY_OPERATIONS   14
+/* Operations, counted in digits.c: of a key that is counted and ordered, and of
+ * a value that is counted from 0 and added up; then, of many ranks only, of a
+ * rank's count of a value, which is added up and looked at twice, and of a key
+ * that is put into its place. */
+#define KEY_OPERATIONS   12
+#define VALUE_OPERATIONS 4
 #define COUNT_OPERATIONS 12
+#define PUT_OPERATIONS   2
+
+static double order_operations(size_t keys, unsigned bits)
+{
+    return KEY_OPERATIONS * (double)keys +
+           VALUE_OPERATIONS * (double)(1u << bits);
+}
 
 /* -------------------------------------------------------- begin and end --- */
 
@@ -91,10 +101,12 @@ static int exchange(part_t *p, app_comm_t *comm, unsigned bits)
         rc = app_exchange(comm, to, p->ordered + part.first,
                           part.size * sizeof *p->keys, p->came,
                           p->slice.size * sizeof *p->keys, &bytes);
-        if (!rc && bytes == due.size * sizeof *p->keys)
-            digits_put(p->places, to, bits, p->slice, p->came, p->keys);
-        else
+        if (rc || bytes != due.size * sizeof *p->keys) {
             p->misled = true;
+            continue;
+        }
+        digits_put(p->places, to, bits, p->slice, p->came, p->keys);
+        app_compute(comm, PUT_OPERATIONS * (double)due.size);
     }
     return rc;
 }
@@ -105,7 +117,7 @@ static int pass(part_t *p, app_comm_t *comm, digit_t digit)
     size_t values = (size_t)1 << digit.bits;
     digits_count(p->keys, p->slice.size, digit, p->counts);
     digits_order(p->keys, p->slice.size, digit, p->counts, p->next, p->ordered);
-    app_compute(comm, KEY_OPERATIONS * (double)p->slice.size);
+    app_compute(comm, order_operations(p->slice.size, digit.bits));
     int rc = app_allgather(comm, p->counts, values * sizeof *p->counts, &all);
     if (rc)
         return rc;
@@ -162,54 +174,59 @@ static void discard(void *problem)
         return;
     free(p->start);
     free(p->solution);
+    free(p->other);
+    free(p->counts);
+    free(p->next);
     free(p);
 }
 
-/* What a single rank does, without places: its order is that of all. */
-static int sort(problem_t *p, double *operations)
-{
-    size_t row = sizeof(uint32_t) << p->digit;
-    uint32_t *counts = malloc(row), *next = malloc(row);
-    uint32_t *other = malloc(p->n * sizeof *other);
-    int rc = counts && next && other ? 0 : DRAIL_ENOMEM;
-    *operations = 0;
-    if (!rc)
-        memcpy(p->solution, p->start, p->n * sizeof *other);
-    for (unsigned s = 0; !rc && s < p->bits; s += p->digit) {
-        digit_t digit = digit_at(p, s);
-        uint32_t *from = p->solution;
-        digits_count(from, p->n, digit, counts);
-        digits_order(from, p->n, digit, counts, next, other);
-        *operations += KEY_OPERATIONS * (double)p->n;
-        p->solution = other;
-        other = from;
-    }
-    free(counts);
-    free(next);
-    free(other);
-    return rc;
-}
-
-static int solve(const options_t *opts, app_solved_t *solved)
+static void *draw(const options_t *opts)
 {
     const struct apps_options *o = &opts->apps;
+    size_t bytes = o->keys * sizeof(uint32_t);
+    size_t row = sizeof(uint32_t) << o->digit;
     uint64_t seed = o->draw;
-    problem_t *p = solved->problem = calloc(1, sizeof *p);
+    problem_t *p = calloc(1, sizeof *p);
     if (!p)
-        return DRAIL_ENOMEM;
+        return NULL;
     *p = (problem_t){.n = o->keys,
                      .bits = (unsigned)o->bits,
                      .digit = (unsigned)o->digit,
-                     .start = malloc(o->keys * sizeof *p->start),
-                     .solution = malloc(o->keys * sizeof *p->solution)};
-    if (!p->start || !p->solution)
-        return DRAIL_ENOMEM;
+                     .start = malloc(bytes),
+                     .solution = malloc(bytes),
+                     .other = malloc(bytes),
+                     .counts = malloc(row),
+                     .next = malloc(row)};
+    if (!p->start || !p->solution || !p->other || !p->counts || !p->next) {
+        discard(p);
+        return NULL;
+    }
     for (size_t i = 0; i < p->n; i++)
         p->start[i] = (uint32_t)(app_random(&seed) >> (64 - p->bits));
-    uint64_t from = clock_ns();
-    int rc = sort(p, &solved->operations);
-    solved->ns = clock_ns() - from;
-    return rc;
+    return p;
+}
+
+static void reset(void *problem)
+{
+    problem_t *p = problem;
+    memcpy(p->solution, p->start, p->n * sizeof *p->start);
+}
+
+/* What a single rank does, without places: its order is that of all. */
+static double solve(void *problem)
+{
+    problem_t *p = problem;
+    double operations = 0;
+    for (unsigned s = 0; s < p->bits; s += p->digit) {
+        digit_t digit = digit_at(p, s);
+        uint32_t *from = p->solution;
+        digits_count(from, p->n, digit, p->counts);
+        digits_order(from, p->n, digit, p->counts, p->next, p->other);
+        operations += order_operations(p->n, digit.bits);
+        p->solution = p->other;
+        p->other = from;
+    }
+    return operations;
 }
 
 static unsigned blocks(const options_t *opts, uint64_t *sizes)
@@ -227,6 +244,8 @@ static void describe(const options_t *opts, char *text, size_t size)
 }
 
 const app_t radix_app = {.blocks = blocks,
+                         .draw = draw,
+                         .reset = reset,
                          .solve = solve,
                          .discard = discard,
                          .begin = begin,

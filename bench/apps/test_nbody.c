@@ -23,12 +23,8 @@ static const option_row_t rows[] = {
 
 static void defaults(options_t *opts)
 {
-    opts->apps = (struct apps_options){.draw = 1,
-                                       .rate = 5e8,
-                                       .bodies = 4096,
-                                       .steps = 10,
-                                       .rebalance = 3,
-                                       .theta = 1};
+    opts->apps = (struct apps_options){
+        .draw = 1, .bodies = 4096, .steps = 10, .rebalance = 3, .theta = 1};
 }
 
 static int run(const bench_test_t *test, const options_t *opts)

@@ -20,7 +20,7 @@ static const option_row_t rows[] = {
 static void defaults(options_t *opts)
 {
     opts->apps = (struct apps_options){
-        .draw = 1, .rate = 5e8, .keys = 1 << 18, .bits = 20, .digit = 10};
+        .draw = 1, .keys = 1 << 18, .bits = 20, .digit = 10};
 }
 
 static int run(const bench_test_t *test, const options_t *opts)

@@ -395,6 +395,8 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
 void coll_table_rails(const options_t *opts, char *rails)
 {
     *rails = '\0';
+    if (opts->simulated)
+        dcoll_table_add_rail(rails, opts->cluster.name);
     for (unsigned r = 0; r < opts->nrails; r++)
         dcoll_table_add_rail(rails, opts->rails[r]);
 }

@@ -86,10 +86,10 @@ static void table_head(FILE *file, const coll_result_t *r)
               file);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
-    fputs("# us: slowest rank; median [95 % confidence interval] and p99 over "
-          "repeats; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
-          "bytes\n",
-          file);
+    fprintf(file,
+            "# us: slowest rank; median %s and p99 over repeats; avg: mean "
+            "over ranks; MB/s: received by a rank, MB = 10^6 bytes\n",
+            report_interval(&r->machine));
 }
 
 static void table_row(FILE *file, const coll_result_t *r,

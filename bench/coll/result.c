@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "result.h"
@@ -75,4 +76,15 @@ coll_figures_t coll_figures(const coll_cell_t *cell)
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
     return f;
+}
+
+bool coll_all_valid(const coll_result_t *r)
+{
+    unsigned invalid = 0;
+    for (unsigned i = 0; i < r->ncells; i++)
+        invalid += r->cells[i].validity == INVALID;
+    if (invalid)
+        fprintf(stderr, "%s: validation failed in %u of %u cases\n",
+                r->test->table.command, invalid, r->ncells);
+    return !invalid;
 }

@@ -70,6 +70,9 @@ coll_result_t *coll_result_create(const bench_test_t *test,
                                   const coll_plan_t *plan);
 void coll_result_destroy(coll_result_t *result);
 
+/** Is no cell invalid? If any is: one line on stderr. */
+bool coll_all_valid(const coll_result_t *result);
+
 /** What is reported of a cell. Bandwidth: what each rank has received from
  *  others. NaN: not measured or without meaning. */
 typedef struct coll_figures {

@@ -25,10 +25,12 @@ void coll_item_init(coll_item_t *item, const options_t *opts,
 int coll_item_run(coll_item_t *item, const bench_test_t *test)
 {
     item->result = coll_result_create(test, &item->plan);
-    if (item->result)
-        return coll_run(item->result, &coll_blocks);
-    fprintf(stderr, "%s: out of memory\n", test->table.command);
-    return 1;
+    if (!item->result) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        return 1;
+    }
+    int status = coll_run(item->result, &coll_blocks);
+    return coll_all_valid(item->result) ? status : 1;
 }
 
 void coll_item_free(coll_item_t *item)
@@ -68,8 +70,11 @@ int coll_rails_check(const bench_test_t *test, const options_t *opts,
 
 unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX])
 {
-    for (unsigned i = 0; i < opts->nshapes; i++)
+    for (unsigned i = 0; i < opts->nshapes; i++) {
         shapes[i] = opts->shapes[i];
+        if (opts->simulated && !shapes[i].ppn)
+            shapes[i].ppn = opts->ppn;
+    }
     if (opts->nshapes)
         return opts->nshapes;
     shapes[0] = (struct shape){opts->ranks, opts->ppn};

@@ -191,8 +191,9 @@ static void table(FILE *file, const check_t *c)
     report_title(file, "check", &c->machine);
     fprintf(
         file,
-        "# violated: 95 %% confidence intervals that don't overlap, medians "
-        "that differ by %.0f %% or more\n",
+        "# violated: %s that don't overlap, medians that differ by %.0f %% or "
+        "more\n",
+        c->opts->simulated ? "ranges of repeats" : "95 % confidence intervals",
         100 * (MARGIN - 1));
     for (unsigned i = 0; i < c->count; i++) {
         const violation_t *v = &c->violations[i];

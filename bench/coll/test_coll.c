@@ -8,14 +8,6 @@
 #include "run.h"
 #include "bench/report/output.h"
 
-static unsigned count_invalid(const coll_result_t *r)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < r->ncells; i++)
-        count += r->cells[i].validity == INVALID;
-    return count;
-}
-
 static void warn_crowded(const coll_result_t *r)
 {
     unsigned ranks, cores = session_cores();
@@ -39,7 +31,6 @@ static bool any_measured(const coll_result_t *r)
 static int report(coll_result_t *r, outputs_t *outputs, int status)
 {
     const char *command = r->test->table.command;
-    unsigned invalid = count_invalid(r);
     if (status && !any_measured(r))
         return status;
     if (outputs_write(outputs, coll_report, r)) {
@@ -47,11 +38,7 @@ static int report(coll_result_t *r, outputs_t *outputs, int status)
                 strerror(errno));
         return 1;
     }
-    if (!invalid)
-        return status;
-    fprintf(stderr, "%s: validation failed in %u of %u cases\n", command,
-            invalid, r->ncells);
-    return 1;
+    return coll_all_valid(r) ? status : 1;
 }
 
 int coll_test(const bench_test_t *test, const options_t *opts,

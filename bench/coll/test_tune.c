@@ -118,13 +118,13 @@ static void write_table(FILE *file, format_t format, const void *result)
     snprintf(environment, sizeof environment,
              "# railbench tune (%s), %s: %s, %s, %s\n"
              "# policy %s%s%s\n%s"
-             "# one block, microseconds of the slowest rank: median, 95 %% "
-             "confidence interval\n",
+             "# one block, microseconds of the slowest rank: median, %s\n",
              m->revision, m->host, m->kernel, m->libc, m->date,
              drail_policy_name(tuning->opts->policies[0]),
              tuning->opts->paced ? ", paced" : "",
              tuning->opts->no_payload ? ", without payload" : "",
-             tuning->partial ? "# partial: the rest was not measured\n" : "");
+             tuning->partial ? "# partial: the rest was not measured\n" : "",
+             tuning->opts->simulated ? "range" : "95 % confidence interval");
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
 }

@@ -467,8 +467,8 @@ static int parse_simulated(options_t *opts, const char *text, char *allowed,
 {
     drail_error_t err = {0};
     if (drail_rails_simulated(text + strlen(SIMULATED), opts->rails,
-                              DRAIL_MAX_RAILS, &opts->nrails,
-                              &opts->simulated_ppn, &err)) {
+                              DRAIL_MAX_RAILS, &opts->nrails, &opts->cluster,
+                              &err)) {
         snprintf(allowed, size, "IA names, or one simulated cluster; %s",
                  err.text);
         return -1;
@@ -544,6 +544,11 @@ static const option_row_t rail_rows[] = {
      "borders of stripes are multiples of it (default 0: cache lines between "
      "long ones, equal parts of short messages)",
      parse_align, AT(align), 0, 0},
+    {"--no-pin", NULL, "leave threads where the scheduler puts them",
+     option_parse_flag, AT(no_pin), 0, 0},
+};
+
+static const option_row_t iteration_rows[] = {
     {"--iterations", "N",
      "iterations per repeat (default: about 10 ms; simulated 4)",
      option_parse_count, AT(iterations), 1, 1e9},
@@ -556,8 +561,6 @@ static const option_row_t rail_rows[] = {
     {"--no-payload", NULL,
      "simulated: buffers are never touched, the time is that of their bytes",
      option_parse_flag, AT(no_payload), 0, 0},
-    {"--no-pin", NULL, "leave threads where the scheduler puts them",
-     option_parse_flag, AT(no_pin), 0, 0},
 };
 
 static const option_row_t pair_rows[] = {
@@ -582,10 +585,12 @@ static const option_row_t stats_rows[] = {
 };
 
 static const option_row_t ranks_rows[] = {
-    {"--ranks", "N", "number of ranks (default: those launched, else 2)",
+    {"--ranks", "N",
+     "number of ranks (default: those launched, else 2; simulated, between "
+     "more than two: the cluster's, up to 32)",
      option_parse_count, AT(ranks), 1, RANKS_MAX},
-    {"--ppn", "P", "ranks per node (default: all)", option_parse_count, AT(ppn),
-     1, RANKS_MAX},
+    {"--ppn", "P", "ranks per node (default: all; simulated: the cluster's)",
+     option_parse_count, AT(ppn), 1, RANKS_MAX},
 };
 
 static const option_row_t launch_rows[] = {
@@ -706,6 +711,8 @@ visit_rows(const option_table_t *table,
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
+        {iteration_rows, COUNT(iteration_rows),
+         table->groups & OPTIONS_RAILS && table->groups & OPTIONS_REPEATS},
         {pair_rows, COUNT(pair_rows), table->groups & OPTIONS_PAIR},
         {stats_rows, COUNT(stats_rows), table->groups & OPTIONS_STATS},
         {size_rows, COUNT(size_rows),

@@ -60,26 +60,26 @@ typedef struct options {
     uint64_t align;     /**< borders of stripes, 0: as the library does */
     uint64_t sizes[SIZES_MAX];
     unsigned nsizes;
-    uint64_t ranks;         /**< 0 until main has settled it */
-    uint64_t ppn;           /**< 0: all on one node */
-    bool by_host;           /**< nodes are launched ranks' hosts, with at most
-                                 ppn each */
-    uint64_t rank;          /**< at the rendezvous, RANK_DEFAULT: not given */
-    const char *rendezvous; /**< NULL: not given */
-    const char *simulated;  /**< platform whose rails these are, or NULL */
-    unsigned simulated_ppn; /**< its ranks per node, if nobody says others */
-    double connect_time;    /**< seconds for the ranks to meet */
-    bool fork;              /**< whatever has started this process */
-    drail_launch_t *launch; /**< NULL: this test runs no job */
-    bool follows;           /**< another process is rank 0, and reports */
-    unsigned local, locals; /**< this process among the ranks of its host that
-                                 have been launched; locals 0: none have */
-    uint64_t batch;         /**< RDMA writes per batch */
-    uint64_t window;        /**< messages under way, 0: batch after batch */
-    bool consume;           /**< a ping-pong's messages are copied out */
-    uint64_t iterations;    /**< batches per repeat, 0: chosen by time */
-    uint64_t warmup;        /**< batches dropped before each size, or
-                                 WARMUP_DEFAULT */
+    uint64_t ranks;          /**< 0 until main has settled it */
+    uint64_t ppn;            /**< 0: all on one node */
+    bool by_host;            /**< nodes are launched ranks' hosts, with at most
+                                  ppn each */
+    uint64_t rank;           /**< at the rendezvous, RANK_DEFAULT: not given */
+    const char *rendezvous;  /**< NULL: not given */
+    const char *simulated;   /**< platform whose rails these are, or NULL */
+    drail_cluster_t cluster; /**< ... that it describes */
+    double connect_time;     /**< seconds for the ranks to meet */
+    bool fork;               /**< whatever has started this process */
+    drail_launch_t *launch;  /**< NULL: this test runs no job */
+    bool follows;            /**< another process is rank 0, and reports */
+    unsigned local, locals;  /**< this process among the ranks of its host that
+                                  have been launched; locals 0: none have */
+    uint64_t batch;          /**< RDMA writes per batch */
+    uint64_t window;         /**< messages under way, 0: batch after batch */
+    bool consume;            /**< a ping-pong's messages are copied out */
+    uint64_t iterations;     /**< batches per repeat, 0: chosen by time */
+    uint64_t warmup;         /**< batches dropped before each size, or
+                                  WARMUP_DEFAULT */
     uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
     double precision;   /**< wanted half width of the CI over the median */
     double time_budget; /**< seconds for the whole run */
@@ -150,7 +150,8 @@ typedef struct options {
 #define RANK_DEFAULT      UINT64_MAX
 #define WARMUP_DEFAULT    UINT64_MAX
 
-/* Defaults on simulated rails. */
+/* Defaults on simulated rails; ranks: most of them. */
+#define SIMULATED_RANKS      32
 #define SIMULATED_ITERATIONS 4
 #define SIMULATED_WARMUP     1
 

@@ -61,12 +61,25 @@ static bool learns(const options_t *opts)
     return any;
 }
 
+/* All nodes of the cluster, or as many as a run has time for; but two, if there
+ * are, so that there is something between them. */
+static uint64_t cluster_ranks(const options_t *opts)
+{
+    uint64_t nodes = opts->cluster.nodes, some = SIMULATED_RANKS / opts->ppn;
+    if (some < 2)
+        some = 2;
+    return opts->ppn * (some < nodes ? some : nodes);
+}
+
 /* What nobody has said. Figures that are the same in every run need few
  * iterations: enough to go on in step. */
 static void complete_simulated(options_t *opts, const option_table_t *table)
 {
+    bool pair = !(table->groups & OPTIONS_SHAPE);
     if (!opts->ppn) /* a pair is one of two nodes */
-        opts->ppn = table->groups & OPTIONS_SHAPE ? opts->simulated_ppn : 1;
+        opts->ppn = pair ? 1 : opts->cluster.ppn;
+    if (!opts->ranks)
+        opts->ranks = pair ? RANKS_DEFAULT : cluster_ranks(opts);
     if (!opts->iterations)
         opts->iterations = SIMULATED_ITERATIONS;
     if (opts->warmup == WARMUP_DEFAULT && !learns(opts))
@@ -92,11 +105,11 @@ int launch_open(options_t *opts, const option_table_t *table)
         opts->ranks = drail_launch_size(opts->launch);
         opts->follows = drail_launch_rank(opts->launch) > 0;
         find_places(opts);
+    } else if (opts->simulated) {
+        complete_simulated(opts, table);
     } else if (!opts->ranks) {
         opts->ranks = RANKS_DEFAULT;
     }
-    if (opts->simulated)
-        complete_simulated(opts, table);
     return 0;
 }
 

@@ -236,16 +236,20 @@ static void show_progress(measure_t *m)
     const cell_t *cell = m->cell;
     unsigned size_index =
         (unsigned)(cell - m->result->cells) / m->result->plan->count;
-    char label[64], budget[32] = "";
+    char label[64], spent[64] = "";
+    double seconds = (double)(clock_ns() - m->start_ns) / 1e9;
     setup_label(&m->result->plan->setups[cell->setup], m->opts, label,
                 sizeof label);
-    if (!m->opts->repeat)
-        snprintf(budget, sizeof budget, " of %.0f", m->opts->time_budget);
-    progress_show(
-        &m->progress, "%s: size %u of %u, %llu bytes, %s, repeat %u; %.0f%s s",
-        m->table.test->table.command, size_index + 1, m->opts->nsizes,
-        (unsigned long long)cell->bytes, label, cell->series[0].count + 1,
-        (double)(clock_ns() - m->start_ns) / 1e9, budget);
+    if (m->opts->repeat)
+        snprintf(spent, sizeof spent, "; %.0f s", seconds);
+    else
+        snprintf(spent, sizeof spent, "; %.0f of %.0f s", seconds,
+                 m->opts->time_budget);
+    progress_show(&m->progress,
+                  "%s: size %u of %u, %llu bytes, %s, repeat %u%s",
+                  m->table.test->table.command, size_index + 1, m->opts->nsizes,
+                  (unsigned long long)cell->bytes, label,
+                  cell->series[0].count + 1, m->opts->simulated ? "" : spent);
 }
 
 /* Calls @p step for every setup of a size. */

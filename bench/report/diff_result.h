@@ -12,7 +12,8 @@
 #include "bench/stats/stats.h"
 
 /** A difference counts when chance alone would make it less often than
- *  DIFF_LEVEL, and the medians differ by at least DIFF_RATIO. */
+ *  DIFF_LEVEL, and the medians differ by at least DIFF_RATIO. There is no
+ *  chance in simulated results: ranges of their repeats must not overlap. */
 #define DIFF_LEVEL 0.05
 #define DIFF_RATIO 0.02
 
@@ -41,6 +42,7 @@ typedef struct diff_result {
     const options_t *opts;
     machine_t machine;
     record_t before, after;
+    bool simulated; /**< both, so that p has no meaning: NaN */
     diff_point_t *points;
     unsigned npoints;
     unsigned count[3];                /**< points by verdict */

@@ -48,9 +48,13 @@ static void table_head(FILE *file, const diff_result_t *d)
             DRAIL_VERSION, d->after.test, d->before.path, d->after.path);
     fprintf(file,
             "# medians over repeats; ratio: new over old; p: Mann-Whitney rank "
-            "test; delta: Cliff's, -1 ... 1\n"
-            "# faster, slower: p < %g and medians differ by at least %g %%\n",
-            DIFF_LEVEL, 100 * DIFF_RATIO);
+            "test; delta: Cliff's, -1 ... 1\n");
+    if (d->simulated)
+        fputs("# faster, slower: simulated, so ranges of repeats don't overlap",
+              file);
+    else
+        fprintf(file, "# faster, slower: p < %g", DIFF_LEVEL);
+    fprintf(file, " and medians differ by at least %g %%\n", 100 * DIFF_RATIO);
     if (d->only_before || d->only_after)
         fprintf(file, "# note: not compared: %u only in old, %u only in new\n",
                 d->only_before, d->only_after);
@@ -97,8 +101,12 @@ static void table_points(FILE *file, const diff_result_t *d)
                 p->bandwidth ? "MB/s" : "us");
         report_number(file, 9, p->before.median);
         report_number(file, 9, p->after.median);
-        fprintf(file, " %7.3f %7.2g %6.2f  %s\n", p->ratio, p->rank.p,
-                p->rank.delta, verdict_name(p->verdict));
+        fprintf(file, " %7.3f", p->ratio);
+        if (d->simulated)
+            fprintf(file, " %7s", "-");
+        else
+            fprintf(file, " %7.2g", p->rank.p);
+        fprintf(file, " %6.2f  %s\n", p->rank.delta, verdict_name(p->verdict));
     }
 }
 
@@ -106,11 +114,13 @@ static void table(FILE *file, const diff_result_t *d)
 {
     table_head(file, d);
     table_points(file, d);
-    fprintf(file,
-            "\n# of %u points: %u faster, %u slower, %u the same; up to %.0f "
-            "may differ by chance\n",
+    fprintf(file, "\n# of %u points: %u faster, %u slower, %u the same",
             d->npoints, d->count[VERDICT_FASTER], d->count[VERDICT_SLOWER],
-            d->count[VERDICT_SAME], DIFF_LEVEL * d->npoints);
+            d->count[VERDICT_SAME]);
+    if (!d->simulated)
+        fprintf(file, "; up to %.0f may differ by chance",
+                DIFF_LEVEL * d->npoints);
+    fputc('\n', file);
     fputs("# what else differs:\n", file);
     for (unsigned i = 0; i < d->nenvironment; i++) {
         const diff_setting_t *setting = &d->environment[i];

@@ -46,13 +46,19 @@ void report_title(FILE *file, const char *test, const machine_t *m)
 {
     if (m->simulated[0])
         fprintf(file,
-                "# railbench %s %s (%s), simulated: virtual time of %s; exact, "
-                "so there are no intervals\n",
+                "# railbench %s %s (%s), simulated: virtual time of %s, the "
+                "same in every run\n",
                 test, DRAIL_VERSION, m->revision, m->simulated);
     else
         fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n", test,
                 DRAIL_VERSION, m->revision, m->host, m->cpu, m->cores,
                 m->virtual_machine ? " (virtual machine)" : "", m->kernel);
+}
+
+const char *report_interval(const machine_t *m)
+{
+    return m->simulated[0] ? "[range, where they are not alike]"
+                           : "[95 % confidence interval]";
 }
 
 void report_notes(FILE *file, const notes_t *notes)
@@ -105,9 +111,9 @@ static void head(FILE *file, const result_t *r)
               file);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
-    fputs("# median [95 % confidence interval] over repeats; p99 over "
-          "iterations; MB = 10^6 bytes\n",
-          file);
+    fprintf(file,
+            "# median %s over repeats; p99 over iterations; MB = 10^6 bytes\n",
+            report_interval(&r->machine));
 }
 
 static void column_names(FILE *file, const result_t *r)
@@ -245,8 +251,9 @@ static void peaks(FILE *file, const result_t *r)
         if (!best)
             continue;
         label(r, best, text, sizeof text);
-        fprintf(file, "# highest median: %-*s %9.0f MB/s at %llu bytes\n",
-                label_width(r), text, peak, (unsigned long long)best->bytes);
+        fprintf(file, "# highest median: %-*s", label_width(r), text);
+        report_number(file, 9, peak);
+        fprintf(file, " MB/s at %llu bytes\n", (unsigned long long)best->bytes);
     }
 }
 

@@ -39,16 +39,29 @@ static unsigned count_alone(const record_t *record, const record_t *other)
     return count;
 }
 
-static verdict_t judge(const diff_point_t *point)
+static bool overlap(const summary_t *a, const summary_t *b)
 {
-    if (!(point->rank.p < DIFF_LEVEL) || fabs(point->ratio - 1) < DIFF_RATIO)
+    return a->min <= b->max && b->min <= a->max;
+}
+
+/* Few repeats are no sample from which a test could tell anything. */
+static bool distinct(const diff_point_t *point, bool simulated)
+{
+    return simulated ? !overlap(&point->before, &point->after)
+                     : point->rank.p < DIFF_LEVEL;
+}
+
+static verdict_t judge(const diff_point_t *point, bool simulated)
+{
+    if (!distinct(point, simulated) || fabs(point->ratio - 1) < DIFF_RATIO)
         return VERDICT_SAME;
     return (point->ratio > 1) == point->bandwidth ? VERDICT_FASTER
                                                   : VERDICT_SLOWER;
 }
 
 static diff_point_t compare(const record_series_t *before,
-                            const record_series_t *after, bool bandwidth)
+                            const record_series_t *after, bool bandwidth,
+                            bool simulated)
 {
     double *x = bandwidth ? before->MBps : before->us;
     double *y = bandwidth ? after->MBps : after->us;
@@ -58,8 +71,16 @@ static diff_point_t compare(const record_series_t *before,
     point.before = stats_summary(x, before->count);
     point.after = stats_summary(y, after->count);
     point.ratio = point.after.median / point.before.median;
-    point.verdict = judge(&point);
+    point.verdict = judge(&point, simulated);
+    if (simulated)
+        point.rank.p = NAN;
     return point;
+}
+
+static bool simulated(const record_t *record)
+{
+    const json_value_t *machine = json_get(record->json, "machine");
+    return machine && json_get(machine, "simulated");
 }
 
 static int compare_series(diff_result_t *d)
@@ -75,7 +96,8 @@ static int compare_series(diff_result_t *d)
         if (!before)
             continue;
         diff_point_t *point = &d->points[d->npoints++];
-        *point = compare(before, after, bandwidth && after->bytes > 0);
+        *point =
+            compare(before, after, bandwidth && after->bytes > 0, d->simulated);
         d->count[point->verdict]++;
     }
     d->only_before = count_alone(&d->before, &d->after);
@@ -212,6 +234,7 @@ static int compare_environments(diff_result_t *d)
 
 int diff_compare(diff_result_t *d)
 {
+    d->simulated = simulated(&d->before) && simulated(&d->after);
     int rc = compare_series(d);
     return rc ? rc : compare_environments(d);
 }

@@ -85,9 +85,17 @@ summary_t stats_summary(double *values, unsigned n)
     };
 }
 
+bool stats_alike(const summary_t *s)
+{
+    return !(s->max - s->min > STATS_ALIKE * fabs(s->median));
+}
+
 summary_t stats_certain(summary_t s)
 {
-    s.lo = s.hi = s.coverage = NAN;
+    bool alike = stats_alike(&s);
+    s.lo = alike ? NAN : s.min;
+    s.hi = alike ? NAN : s.max;
+    s.coverage = NAN;
     return s;
 }
 

@@ -8,8 +8,12 @@
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 
+#include <stdbool.h>
+
 /** Most values that one summary takes. */
 #define STATS_MAX 1000
+/** Values that differ by no more than this part of their median are alike. */
+#define STATS_ALIKE 1e-3
 
 typedef struct summary {
     unsigned n;
@@ -37,7 +41,11 @@ summary_t stats_summary(double *values, unsigned n);
  */
 double stats_median_interval(unsigned n, unsigned *lo);
 
-/** The same without its interval: of what is the same in every run. */
+/** Are all values alike? */
+bool stats_alike(const summary_t *summary);
+
+/** Of what is the same in every run: no interval, but the range of values that
+ *  are not alike. */
 summary_t stats_certain(summary_t summary);
 
 /** Half width of the confidence interval relative to the median; infinite

@@ -6,7 +6,6 @@
 
 #define CERTAIN_LEAST 2 /* repeats, to be alike */
 #define CERTAIN_MOST  5
-#define ALIKE         1e-3 /* relative to the median */
 
 typedef summary_t (*figure_t)(const void *measured, unsigned i);
 
@@ -15,7 +14,7 @@ static bool repeats_alike(unsigned figures, figure_t figure,
 {
     for (unsigned i = 0; i < figures; i++) {
         summary_t s = figure(measured, i);
-        if (s.max - s.min > ALIKE * s.median)
+        if (!stats_alike(&s))
             return false;
     }
     return true;

@@ -71,6 +71,8 @@ static void load_table(dcoll_team_t *team)
     const char *path = team->cfg.table;
     char why[256], rails[DCOLL_TABLE_RAILS] = "";
     team->cfg.table = NULL; /* the caller's text */
+    if (team->platform->cluster)
+        dcoll_table_add_rail(rails, team->platform->cluster);
     for (unsigned r = 0; r < drail_nrails(team->rail); r++)
         dcoll_table_add_rail(rails, drail_rail_at(team->rail, r)->name);
     if (!path)

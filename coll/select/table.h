@@ -49,7 +49,8 @@ typedef struct dcoll_table {
  * other rails, or stale: of another format, another version of the library, or
  * with unknown algorithms or engines; DRAIL_ENOMEM. dcoll_table_free in either
  * case.
- * @param rails names as dcoll_table_add_rail joins them.
+ * @param rails names as dcoll_table_add_rail joins them; simulated ones follow
+ * the name of their cluster.
  */
 int dcoll_table_load(const char *path, const char *rails, dcoll_table_t *table,
                      char *why, size_t size);

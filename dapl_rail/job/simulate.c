@@ -40,6 +40,7 @@ struct cluster {
     void *arg;
     const drail_job_t *process; /* the job of the one process */
     struct sim_platform described;
+    drail_cluster_t known; /* ... as callers know it */
     struct nodes nodes;
     struct gathering gathering;
     struct ended *ended;
@@ -283,12 +284,35 @@ static int platform_read(const struct sim_api *sim, const char *name,
     return 0;
 }
 
+/* FNV-1a; the reader begins with zeros, so they are between its figures. */
+static uint64_t checksum(const struct sim_platform *p)
+{
+    const unsigned char *at = (const unsigned char *)p;
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < sizeof *p; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3;
+    return hash;
+}
+
+static drail_cluster_t cluster_known(const char *platform,
+                                     const struct sim_platform *p)
+{
+    drail_cluster_t known = {.nodes = p->cluster.nodes, .ppn = p->node.ranks};
+    const char *slash = strrchr(platform, '/');
+    const char *name = slash ? slash + 1 : platform;
+    snprintf(known.name, sizeof known.name, "sim:%.64s@%016llx", name,
+             (unsigned long long)checksum(p));
+    return known;
+}
+
 static int cluster_make(struct cluster *c)
 {
     const drail_job_config_t *cfg = c->cfg;
     size_t bytes = (size_t)cfg->nranks * JOB_GATHER_BYTES;
     c->platform.nrails = c->described.rails;
     c->platform.hollow = cfg->hollow ? hollow : NULL;
+    c->known = cluster_known(cfg->simulate, &c->described);
+    c->platform.cluster = c->known.name;
     c->gathering.all[0] = malloc(bytes);
     c->gathering.all[1] = malloc(bytes);
     c->ended = mmap(NULL, sizeof *c->ended, PROT_READ | PROT_WRITE,
@@ -363,12 +387,12 @@ int simulate_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
 }
 
 int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
-                          unsigned max, unsigned *count, unsigned *ppn,
-                          drail_error_t *err)
+                          unsigned max, unsigned *count,
+                          drail_cluster_t *cluster, drail_error_t *err)
 {
     const struct sim_api *sim;
     struct sim_platform described;
-    if (!platform || !count || !ppn || (max && !names))
+    if (!platform || !count || !cluster || (max && !names))
         return DRAIL_EINVAL;
     int rc = library_load(&sim, err);
     if (!rc)
@@ -376,7 +400,7 @@ int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
     if (rc)
         return rc;
     *count = described.rails;
-    *ppn = described.node.ranks;
+    *cluster = cluster_known(platform, &described);
     for (unsigned i = 0; i < described.rails && i < max; i++)
         strcpy(names[i], rails[i]);
     return 0;

@@ -84,6 +84,7 @@ struct drail_platform {
     /* What the rail "sim:…" stands for, where rails are simulated. */
     const char *const *rails;
     unsigned nrails;
+    const char *cluster; /* drail_cluster_t.name, NULL: this machine */
 
     /* drail_job_run, when ranks are anything else than forked processes. NULL:
      * they are, and supervised by the clock of this machine. */

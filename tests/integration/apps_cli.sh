@@ -52,6 +52,12 @@ refused 'no such all-gather' '--algorithm bruck' \
     "$bench" radix --algorithm a1
 refused 'sizes of their own' '--sizes' "$bench" nbody --sizes 8
 refused 'no rate' '--rate' "$bench" radix --rate 0
+refused 'a rate of real ranks' '--rate sim:' "$bench" radix --rate 1e8
+for option in --validate --iterations=2 --warmup=2 --precision=1; do
+    for test in nbody radix; do
+        refused "$test $option" "${option%=*}" "$bench" $test "$option"
+    done
+done
 
 # --- results ------------------------------------------------------------------
 
@@ -67,6 +73,9 @@ check 'radix, the last digit is shorter, ranks are odd' \
 check '... three passes' holds odd 'assert rows[0]["allgathers"] == "9"'
 check 'radix alone' run radix alone --ranks 1 --keys 500
 check '... has no messages' holds alone 'assert rows[0]["messages"] == "0"'
+check 'one rank alone is run as often' run radix twice --keys 500 --repeat 2
+check '... and said so' grep -q 'one rank alone: .* (median of 2 runs)' \
+    "$work/out"
 
 check 'nbody, all algorithms' \
     run nbody nbody --ranks 4 --ppn 2 --bodies 300 --steps 4 --algorithm all
@@ -106,6 +115,14 @@ assert r["options"]["paced"] and r["options"]["zero_copy"] == "on"
 assert not free["options"]["paced"]
 took, other = (x["results"][0]["allgather_us"]["median"] for x in (r, free))
 assert took != other, took'
+check '... without an interval' sh -c "! grep -q 'confidence' '$work/out'"
+run radix single --rails sim:qsnet2-4x4 --ranks 1 --keys 8192
+# passes of 12 operations a key and 4 a value, then 12 a count and 2 a key put
+check 'a single simulated rank takes its operations' holds single '
+alone = 2 * (12 * 8192 + 4 * 1024) / 500
+assert abs(float(rows[0]["sequential_us"]) - alone) < 0.01 * alone
+parts = alone + 2 * (12 * 1024 + 2 * 8192) / 500
+assert abs(float(rows[0]["compute_us"]) - parts) < 0.01 * parts, rows'
 check 'nbody in virtual time' simulated nbody --bodies 200 --steps 1
 check '... is right' holds first 'whole = float(rows[0]["time_us"])'
 cp "$work/first.csv" "$work/fast.csv"

@@ -9,6 +9,7 @@ railbench=$BUILD/bin/railbench
 refused 'another algorithm' '--algorithm.*ring, direct' \
     "$railbench" mbw --algorithm bruck
 refused 'checked contents' '--validate' "$railbench" mbw --validate
+refused 'a single node' '--ppn two.nodes' "$railbench" mbw --ranks 2
 refused 'more groups than ranks of a node' '--groups.*3.*1 to 2' \
     "$railbench" mbw --ranks 4 --ppn 2 --groups 3
 

@@ -108,6 +108,22 @@ static void test_many(void **state)
     assert_true(fabs(lo - (500 - 0.98 * sqrt(STATS_MAX))) < 2);
 }
 
+/* What differs, though it should be the same, has its range. */
+static void test_certain(void **state)
+{
+    (void)state;
+    double alike[] = {100, 100.05, 100}, unlike[] = {100, 101, 100, 102, 100};
+    summary_t s = stats_certain(stats_summary(alike, 3));
+    assert_true(isnan(s.lo) && isnan(s.hi) && isnan(s.coverage));
+    near(s.median, 100);
+    s = stats_certain(stats_summary(unlike, 5));
+    near(s.lo, 100);
+    near(s.hi, 102);
+    assert_true(isnan(s.coverage));
+    s = stats_certain(stats_summary(NULL, 0));
+    assert_true(isnan(s.median) && isnan(s.lo));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_too_few_for_precision),
         cmocka_unit_test(test_precision),
         cmocka_unit_test(test_outliers_stay),
+        cmocka_unit_test(test_certain),
         cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
