@@ -19,7 +19,7 @@ using simgrid::kernel::timer::Timer;
 namespace
 {
 
-constexpr uint64_t FIRST_STEP_NS = 50, LONGEST_STEP_NS = 1000;
+constexpr uint64_t FIRST_STEP_NS = 50, LONGEST_STEP_NS = 1000, STEP_PART = 16;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
@@ -33,6 +33,7 @@ struct Rank {
     unsigned node;
     uint64_t news = 0;
     uint64_t step_ns = FIRST_STEP_NS;
+    uint64_t stands_since = 0; /* when the first of these steps began */
     unsigned vain_polls = 0;
     unsigned unseen = 0; /* flags that it has set */
 };
@@ -540,11 +541,16 @@ void sim_wait_news(uint64_t count, uint64_t until_ns)
         sim_wait(&rank, until_ns);
 }
 
+/* Twice the last one, up to a part of what the rank has waited. */
 static void step(Rank &rank)
 {
-    uint64_t ns = rank.step_ns;
-    rank.step_ns = std::min(2 * ns, LONGEST_STEP_NS);
-    sim_wait(&rank, sim_now() + ns);
+    uint64_t now = sim_now(), ns = rank.step_ns;
+    if (ns == FIRST_STEP_NS)
+        rank.stands_since = now;
+    uint64_t most = std::max(LONGEST_STEP_NS,
+                             (now - rank.stands_since) / STEP_PART);
+    rank.step_ns = std::min(2 * ns, most);
+    sim_wait(&rank, now + ns);
 }
 
 void sim_pause(void)
