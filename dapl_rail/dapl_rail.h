@@ -496,6 +496,23 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms);
 int drail_job_barrier(drail_job_t *job, int timeout_ms);
 
+/** The result of an all-gather in memory of the job's: ranks of one process
+ *  (simulated ones) share it, so that it is there once and not for each. */
+typedef struct drail_gathered drail_gathered_t;
+
+/** Before the all-gather, which then can't fail for want of memory while others
+ *  wait: @p bytes of each rank, at most 64 KiB.
+ *  @return 0, DRAIL_ENOMEM, DRAIL_EINVAL. */
+int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out);
+/** As drail_job_allgather. What an earlier one of @p g brought is gone. */
+int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
+                            int timeout_ms);
+/** What @p rank brought; after success. Nobody writes to it; valid until the
+ *  next exchange of @p g, or until it is freed. */
+const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank);
+/** Before the job is left. */
+void drail_gathered_free(drail_gathered_t *g);
+
 /** The caller computes what would take so many nanoseconds on a node of the
  *  job: where time is simulated they pass, as computation itself takes none
  *  there; elsewhere nothing happens. Any thread of the rank. */

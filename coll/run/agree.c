@@ -11,13 +11,34 @@ static uint64_t mode_of(const dcoll_request_t *q)
            q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
-static int compare_calls(dcoll_request_t *q, const struct opening *all)
+int agree_room_new(drail_job_t *job, struct agree_room *room)
+{
+    *room = (struct agree_room){0};
+    int rc = drail_gathered_new(job, sizeof(struct opening), &room->openings);
+    return rc ? rc
+              : drail_gathered_new(job, sizeof(struct target), &room->targets);
+}
+
+void agree_room_free(struct agree_room *room)
+{
+    drail_gathered_free(room->openings);
+    drail_gathered_free(room->targets);
+}
+
+static const struct opening *opening_of(const drail_gathered_t *all,
+                                        unsigned rank)
+{
+    return drail_gathered_of(all, rank);
+}
+
+static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
 {
     dcoll_team_t *team = q->team;
     char ours[128], theirs[128];
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        if (call_same(&all[r].call, &q->call) && all[r].id == q->id) {
-            if (all[r].mode == mode_of(q))
+        const struct opening *o = opening_of(all, r);
+        if (call_same(&o->call, &q->call) && o->id == q->id) {
+            if (o->mode == mode_of(q))
                 continue;
             return team_fail(team, DRAIL_EINVAL,
                              "rank %u and rank %u have different settings or "
@@ -25,7 +46,7 @@ static int compare_calls(dcoll_request_t *q, const struct opening *all)
                              team->rank, r);
         }
         call_text(&q->call, ours, sizeof ours);
-        call_text(&all[r].call, theirs, sizeof theirs);
+        call_text(&o->call, theirs, sizeof theirs);
         return team_fail(team, DRAIL_EINVAL,
                          "rank %u calls %s, but rank %u calls %s", team->rank,
                          ours, r, theirs);
@@ -33,19 +54,20 @@ static int compare_calls(dcoll_request_t *q, const struct opening *all)
     return 0;
 }
 
-static int first_error(dcoll_request_t *q, const struct opening *all)
+static int first_error(dcoll_request_t *q, const drail_gathered_t *all)
 {
     dcoll_team_t *team = q->team;
-    for (unsigned r = 0; r < team->shape.nranks; r++)
-        if (all[r].error)
-            return r == team->rank
-                       ? (int)all[r].error
-                       : team_fail(team, (int)all[r].error, "rank %u: %s", r,
-                                   drail_strerror((int)all[r].error));
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        int error = (int)opening_of(all, r)->error;
+        if (error)
+            return r == team->rank ? error
+                                   : team_fail(team, error, "rank %u: %s", r,
+                                               drail_strerror(error));
+    }
     return 0;
 }
 
-static int attach(dcoll_request_t *q, const struct opening *all,
+static int attach(dcoll_request_t *q, const drail_gathered_t *all,
                   const struct needs *needs)
 {
     dcoll_team_t *team = q->team;
@@ -54,7 +76,7 @@ static int attach(dcoll_request_t *q, const struct opening *all,
         return 0;
     if (team->rank != team->first)
         rc = segment_attach(&q->node, request_node_bytes(q),
-                            &all[team->first].node);
+                            &opening_of(all, team->first)->node);
     if (rc)
         return team_fail(team, rc, "can't attach to the node's memory");
     request_use_node(q);
@@ -68,7 +90,8 @@ static int attach(dcoll_request_t *q, const struct opening *all,
 }
 
 /* Those of partners are kept. */
-static int exchange_targets(dcoll_request_t *q, int failed, struct target *all)
+static int exchange_targets(dcoll_request_t *q, int failed,
+                            drail_gathered_t *all)
 {
     dcoll_team_t *team = q->team;
     struct target mine = {
@@ -80,12 +103,14 @@ static int exchange_targets(dcoll_request_t *q, int failed, struct target *all)
         drail_mem_key(q->memory->mem, &mine.memory);
     if (q->mem[DCOLL_NODE])
         drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
-    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
-                                 team->timeout_ms);
+    int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
-    for (unsigned i = 0; i < q->partners.count; i++)
-        q->partners.at[i].target = all[q->partners.at[i].rank];
+    for (unsigned i = 0; i < q->partners.count; i++) {
+        struct partner *partner = &q->partners.at[i];
+        partner->target =
+            *(const struct target *)drail_gathered_of(all, partner->rank);
+    }
     return failed;
 }
 
@@ -112,11 +137,10 @@ static struct weight heavier(struct weight a, struct weight b)
 }
 
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card, union agree_room *room,
-                  bool *known)
+                  const struct segment_card *card,
+                  const struct agree_room *room, bool *known)
 {
     dcoll_team_t *team = q->team;
-    struct opening *all = &room->opening;
     bool second = false;
     struct opening mine = {
         .call = q->call,
@@ -127,26 +151,26 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
         .weight = q->weight,
         .node = *card,
     };
-    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
-                                 team->timeout_ms);
+    int rc = drail_gathered_exchange(room->openings, &mine, team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "preparing a collective: %s",
                          drail_strerror(rc));
-    rc = compare_calls(q, all);
+    rc = compare_calls(q, room->openings);
     if (rc)
         return rc;
-    rc = first_error(q, all);
+    rc = first_error(q, room->openings);
     *known = rc != 0;
     if (rc)
         return rc;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        second = second || all[r].remote;
-        q->weight = heavier(q->weight, all[r].weight);
+        const struct opening *o = opening_of(room->openings, r);
+        second = second || o->remote;
+        q->weight = heavier(q->weight, o->weight);
     }
     if (!second)
         return 0;
-    rc = attach(q, all, needs);
-    rc = exchange_targets(q, rc, &room->target);
+    rc = attach(q, room->openings, needs);
+    rc = exchange_targets(q, rc, room->targets);
     if (!rc)
         rc = connect_peers(q);
     segment_close_file(&q->node);

@@ -15,17 +15,20 @@ struct opening {
     struct segment_card node;
 };
 
-/* What request_agree needs for each rank, that it can't fail before the others
- * have heard of it. */
-union agree_room {
-    struct opening opening;
-    struct target target;
+/* Where request_agree all-gathers, that it can't fail before the others have
+ * heard of it. */
+struct agree_room {
+    drail_gathered_t *openings, *targets;
 };
+
+/* 0 or DRAIL_ENOMEM; in both cases it is to be freed. */
+int agree_room_new(drail_job_t *job, struct agree_room *room);
+void agree_room_free(struct agree_room *room);
 
 /* Collective, after request_prepare(), whose result is `failed`. known: one has
  * failed, and all return that error. */
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card, union agree_room *room,
-                  bool *known);
+                  const struct segment_card *card,
+                  const struct agree_room *room, bool *known);
 
 #endif

@@ -43,12 +43,12 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     struct segment_card card = {0};
     dcoll_request_t *q = calloc(1, sizeof *q);
     /* here already: the others hear of an error when they meet */
-    union agree_room *room = calloc(team->shape.nranks, sizeof *room);
-    int rc = q && room
-                 ? finish_started(team)
-                 : team_fail(team, DRAIL_ENOMEM, "no memory for a request");
+    struct agree_room room;
+    int rc = agree_room_new(team->job, &room) || !q
+                 ? team_fail(team, DRAIL_ENOMEM, "no memory for a request")
+                 : finish_started(team);
     if (rc) {
-        free(room);
+        agree_room_free(&room);
         free(q);
         return ledger_settle(team, rc);
     }
@@ -71,9 +71,9 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     rc = request_meet(q);
     if (!rc) {
         rc = request_prepare(q, &needs, &card);
-        rc = request_agree(q, rc, &needs, &card, room, &known);
+        rc = request_agree(q, rc, &needs, &card, &room, &known);
     }
-    free(room);
+    agree_room_free(&room);
     if (rc) {
         if (!known)
             ledger_break(team, rc); /* others may wait for this rank */

@@ -32,7 +32,7 @@ void ledger_break(dcoll_team_t *team, int code)
 static bool dead(const dcoll_team_t *team, unsigned peer)
 {
     return peer - team->first < team->locals &&
-           kill(team->members[peer].pid, 0) && errno == ESRCH;
+           kill(team_member(team, peer)->pid, 0) && errno == ESRCH;
 }
 
 static uint64_t calls_of(const struct ledger *ledger)
@@ -135,14 +135,27 @@ static int check_copy(dcoll_team_t *team)
     return DRAIL_EAGAIN;
 }
 
+/* Each rank has registered its node's ledgers. */
+static drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
+{
+    drail_key_t key =
+        *(const drail_key_t *)drail_gathered_of(team->ledger_keys, peer);
+    unsigned node = dcoll_shape_node(&team->shape, peer);
+    key.address +=
+        (peer - team->shape.node_begin[node]) * sizeof(struct ledger);
+    key.bytes = sizeof(struct ledger);
+    return key;
+}
+
 /* 0; DRAIL_EAGAIN: there is no room for it now; else it can't be had. */
 static int look_begin(dcoll_team_t *team, unsigned peer)
 {
     struct look *look = &team->look;
+    drail_key_t key = ledger_key(team, peer);
     drail_xfer_t xfer = {
         .local = look->copy,
         .local_mem = look->mem,
-        .remote = &team->members[peer].ledger,
+        .remote = &key,
         .bytes = sizeof *look->copy,
     };
     if (!team->connected[peer])

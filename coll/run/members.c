@@ -9,12 +9,30 @@
 #include "coll/run/members.h"
 #include "coll/run/reach.h"
 
+int members_room_new(dcoll_team_t *team, struct members_room *room)
+{
+    drail_job_t *job = team->job;
+    *room = (struct members_room){0};
+    int rc = drail_gathered_new(job, sizeof(struct member), &team->members);
+    if (!rc)
+        rc = drail_gathered_new(job, sizeof(drail_key_t), &team->ledger_keys);
+    if (!rc)
+        rc = drail_gathered_new(job, sizeof(struct cores), &room->cores);
+    return rc ? rc : drail_gathered_new(job, sizeof(bool), &room->readable);
+}
+
+void members_room_free(struct members_room *room)
+{
+    drail_gathered_free(room->cores);
+    drail_gathered_free(room->readable);
+}
+
 /* Each rank has read a file of its own, and judged by its own machine. All see
  * the same difference. */
 static void compare_tables(dcoll_team_t *team)
 {
     for (unsigned r = 1; r < team->shape.nranks; r++) {
-        if (team->members[r].table == team->members[0].table)
+        if (team_member(team, r)->table == team_member(team, 0)->table)
             continue;
         dcoll_table_free(&team->table);
         if (team->rank == 0)
@@ -49,19 +67,19 @@ static int exchange_members(dcoll_team_t *team)
         rc = segment_create(&team->ledgers, bytes, &mine.segment);
     /* also after a failure: the others wait for us */
     int failed = rc;
-    rc = drail_job_allgather(team->job, &mine, sizeof mine, team->members,
-                             team->timeout_ms);
+    rc = drail_gathered_exchange(team->members, &mine, team->timeout_ms);
     if (!rc)
         rc = failed;
-    team->next_id = team->members[0].first_id;
-    if (!rc)
+    if (!rc) {
+        team->next_id = team_member(team, 0)->first_id;
         compare_tables(team);
+    }
     for (unsigned r = 0; !rc && r < team->shape.nranks; r++)
-        if (team->members[r].keep_bytes < team->cfg.keep_bytes)
-            team->cfg.keep_bytes = team->members[r].keep_bytes;
+        if (team_member(team, r)->keep_bytes < team->cfg.keep_bytes)
+            team->cfg.keep_bytes = team_member(team, r)->keep_bytes;
     if (!rc && team->rank != team->first)
         rc = segment_attach(&team->ledgers, bytes,
-                            &team->members[team->first].segment);
+                            &team_member(team, team->first)->segment);
     if (!rc)
         team->ledger =
             (struct ledger *)team->ledgers.base + (team->rank - team->first);
@@ -75,7 +93,7 @@ static int exchange_members(dcoll_team_t *team)
 
 /* The keys of the ledgers, by which ranks of other nodes read them. Also sees
  * to it that all have attached before the first rank goes on. */
-static int exchange_ledgers(dcoll_team_t *team, int failed, drail_key_t *keys)
+static int exchange_ledgers(dcoll_team_t *team, int failed)
 {
     drail_key_t mine = {0};
     int rc = failed;
@@ -85,29 +103,30 @@ static int exchange_ledgers(dcoll_team_t *team, int failed, drail_key_t *keys)
                                 &team->ledger_mem);
     if (!rc)
         drail_mem_key(team->ledger_mem, &mine);
-    int error = drail_job_allgather(team->job, &mine, sizeof mine, keys,
-                                    team->timeout_ms);
+    int error =
+        drail_gathered_exchange(team->ledger_keys, &mine, team->timeout_ms);
     for (unsigned r = 0; !rc && !error && r < team->shape.nranks; r++) {
-        unsigned node = dcoll_shape_node(&team->shape, r);
-        if (!keys[r].bytes)
+        const drail_key_t *key = drail_gathered_of(team->ledger_keys, r);
+        if (!key->bytes)
             rc = DRAIL_EJOB;
-        keys[r].address +=
-            (r - team->shape.node_begin[node]) * sizeof(struct ledger);
-        keys[r].bytes = sizeof(struct ledger);
-        team->members[r].ledger = keys[r];
     }
     return rc ? rc : error;
 }
 
-/* The cores of all ranks: what we wait for may need ours. */
-static int exchange_cores(dcoll_team_t *team, struct cores *all)
+/* The cores of all ranks: what we wait for may need ours. Simulated ones have
+ * each one of their own, whatever this machine has, and nodes are hosts. */
+static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
 {
     struct cores mine;
+    if (platform_is_simulated(team->platform)) {
+        team->spread = team->shape.nnodes > 1;
+        return 0;
+    }
     cores_find(&mine);
-    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
-                                 team->timeout_ms);
+    int rc = drail_gathered_exchange(cores, &mine, team->timeout_ms);
     if (rc)
         return rc;
+    const struct cores *all = drail_gathered_of(cores, 0);
     team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
     team->nbeside =
         cores_beside(all, team->shape.nranks, team->rank, team->beside);
@@ -125,23 +144,23 @@ static bool rails_map(const drail_t *rail)
 }
 
 /* Who may not read is told nothing that he would have to. */
-static int exchange_reach(dcoll_team_t *team, bool *all)
+static int exchange_reach(dcoll_team_t *team, drail_gathered_t *all)
 {
     bool mine = reach_permitted(team);
-    int rc = drail_job_allgather(team->job, &mine, sizeof mine, all,
-                                 team->timeout_ms);
+    int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
     team->maps = rails_map(team->rail);
     team->readable = !rc;
     for (unsigned r = team->first; r < team->first + team->locals; r++)
-        team->readable = team->readable && all[r];
+        team->readable =
+            team->readable && *(const bool *)drail_gathered_of(all, r);
     return rc;
 }
 
-int members_exchange(dcoll_team_t *team, union members_room *room)
+int members_exchange(dcoll_team_t *team, const struct members_room *room)
 {
     int rc = exchange_members(team);
-    rc = exchange_ledgers(team, rc, &room->ledger);
+    rc = exchange_ledgers(team, rc);
     if (!rc)
-        rc = exchange_cores(team, &room->cores);
-    return rc ? rc : exchange_reach(team, &room->readable);
+        rc = exchange_cores(team, room->cores);
+    return rc ? rc : exchange_reach(team, room->readable);
 }

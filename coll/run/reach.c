@@ -25,7 +25,7 @@ static bool can_read(const struct member *m)
 bool reach_permitted(const dcoll_team_t *team)
 {
     for (unsigned r = team->first; r < team->first + team->locals; r++)
-        if (!can_read(&team->members[r]))
+        if (!can_read(team_member(team, r)))
             return false;
     return true;
 }
@@ -33,7 +33,7 @@ bool reach_permitted(const dcoll_team_t *team)
 int reach_read(dcoll_team_t *team, unsigned peer, uint64_t from,
                unsigned char *to, size_t bytes)
 {
-    pid_t pid = team->members[peer].pid;
+    pid_t pid = team_member(team, peer)->pid;
     if (pid == getpid()) { /* ranks of one process */
         team->platform->copy(team->platform, to, (void *)(uintptr_t)from,
                              bytes);

@@ -24,9 +24,8 @@
 struct member {
     struct segment_card segment;
     pid_t pid;
-    uint64_t self; /* where its word is */
-    uint64_t word; /* by which others see that they read its memory */
-    drail_key_t ledger;
+    uint64_t self;     /* where its word is */
+    uint64_t word;     /* by which others see that they read its memory */
     uint32_t first_id; /* rank 0's counts: of the team's first request */
     size_t keep_bytes; /* the smallest counts */
     uint64_t table;    /* checksum of the rows that it would choose by */
@@ -73,10 +72,10 @@ struct dcoll_team {
     bool readable; /* all ranks of my node may read each other's memory */
     bool maps;     /* rails map it, where it is drail_mem_alloc's */
     int timeout_ms;
-    bool *connected; /* by rank */
+    bool *connected;                     /* by rank */
     unsigned *peers, npeers, peers_room; /* those that are */
-    uint32_t *met;   /* by rank: the last request, + 1, that it has come for */
-    struct member *members;
+    uint32_t *met; /* by rank: the last request, + 1, that it has come for */
+    drail_gathered_t *members, *ledger_keys;
     uint64_t word;          /* of members[rank]: there, others look for it */
     struct segment ledgers; /* one per rank of my node */
     struct ledger *ledger;  /* mine of them */
@@ -102,6 +101,13 @@ int team_fail(dcoll_team_t *team, int code, const char *format, ...)
 /* The transport's error becomes the team's; a peer that lets go of its memory
  * is gone. Returns the code. */
 int team_rail_fail(dcoll_team_t *team, int code);
+/* What a rank has told of itself. */
+static inline const struct member *team_member(const dcoll_team_t *team,
+                                               unsigned rank)
+{
+    return drail_gathered_of(team->members, rank);
+}
+
 /* Connects to a peer if that has not been done. */
 int team_connect(dcoll_team_t *team, unsigned peer);
 

@@ -106,19 +106,17 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
     team->timeout_ms = drail_config_of(rail)->timeout_ms;
     team->node_begin = calloc(size + 1, sizeof *team->node_begin);
     team->connected = calloc(size, sizeof *team->connected);
-    team->members = calloc(size, sizeof *team->members);
     team->met = calloc(size, sizeof *team->met);
     team->beside = calloc(size, sizeof *team->beside);
     *out = team;
-    return team->node_begin && team->connected && team->members && team->met &&
-                   team->beside
+    return team->node_begin && team->connected && team->met && team->beside
                ? 0
                : DRAIL_ENOMEM;
 }
 
 /* With all other ranks. Those that have succeeded already hear from the ledger
  * that this one has not. */
-static int team_meet(dcoll_team_t *team, union members_room *room)
+static int team_meet(dcoll_team_t *team, const struct members_room *room)
 {
     shape_make(team);
     load_table(team);
@@ -148,16 +146,18 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
         dcoll_config_init(&defaults);
         cfg = &defaults;
     }
-    union members_room *room = calloc(drail_job_size(job), sizeof *room);
+    struct members_room room = {0};
     int rc = config_check(cfg, &why);
     if (!rc)
-        rc = room ? team_alloc(job, rail, cfg, &team) : DRAIL_ENOMEM;
+        rc = team_alloc(job, rail, cfg, &team);
+    if (!rc)
+        rc = members_room_new(team, &room);
     rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
     if (!rc) {
-        rc = team_meet(team, room);
+        rc = team_meet(team, &room);
         why = team->error;
     }
-    free(room);
+    members_room_free(&room);
     if (rc) {
         dcoll_team_free(team);
         return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
@@ -183,7 +183,8 @@ void dcoll_team_free(dcoll_team_t *team)
     free(team->peers);
     free(team->met);
     free(team->beside);
-    free(team->members);
+    drail_gathered_free(team->members);
+    drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);
     free(team);
 }

@@ -119,7 +119,15 @@ void job_reserve_files(unsigned size)
 int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
                         void *all, int timeout_ms)
 {
-    if (!job || bytes > JOB_GATHER_BYTES || (bytes && (!mine || !all)))
+    if (!job)
+        return DRAIL_EINVAL;
+    return job_gather(job, job->allgather, mine, bytes, all, timeout_ms);
+}
+
+int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
+               size_t bytes, void *all, int timeout_ms)
+{
+    if (bytes > JOB_GATHER_BYTES || (bytes && (!mine || !all)))
         return DRAIL_EINVAL;
     if (!bytes)
         return drail_job_barrier(job, timeout_ms);
@@ -132,7 +140,7 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
     }
     int rc = drail_job_interrupted(job)
                  ? DRAIL_EINTR
-                 : job->allgather(job->context, mine, bytes, all, timeout_ms);
+                 : allgather(job->context, mine, bytes, all, timeout_ms);
     if (rc > 0 || rc < DRAIL_ETRUNC) /* none of our codes */
         rc = DRAIL_EPEER;
     /* a mismatch of sizes leaves ours in step; nothing else does */

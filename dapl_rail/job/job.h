@@ -11,14 +11,23 @@
 
 #define JOB_GATHER_BYTES 65536u /* most that a rank may contribute */
 
+/* All-gathers whose result is the same memory in all ranks, until each has
+ * released it. */
+struct job_share {
+    int (*gather)(void *context, const void *mine, size_t bytes, void *all,
+                  int timeout_ms); /* all: a pointer, which is set */
+    void (*release)(void *context, void *all);
+};
+
 struct drail_job {
     unsigned rank, size;
     struct nodes nodes; /* as the caller wants them */
     struct nodes hosts; /* whose ranks share memory, as job_greet has found */
     const struct drail_platform *platform;
     drail_allgather_t allgather;
-    void *context;          /* of allgather */
-    bool joined;            /* allgather is the caller's */
+    void *context;                 /* of allgather, and of share */
+    const struct job_share *share; /* NULL: the ranks' memory is their own */
+    bool joined;                   /* allgather is the caller's */
     int broken;             /* the ranks' all-gathers are out of step: why */
     uint64_t id;            /* random, the same on all ranks */
     _Atomic bool stop;      /* this rank */
@@ -55,6 +64,9 @@ static inline void job_copy(const drail_job_t *job, void *to, const void *from,
 /* Are its numbers within their limits? */
 int job_config_check(const drail_job_config_t *cfg);
 uint64_t job_random(const struct drail_platform *p);
+/* By this all-gather, with what is due around it. */
+int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
+               size_t bytes, void *all, int timeout_ms);
 /* So many ranks' connections must fit into the limit of open files. */
 void job_reserve_files(unsigned size);
 

@@ -6,11 +6,13 @@
  */
 #include <dlfcn.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
@@ -19,10 +21,15 @@
 #define LIBRARY "dapl_rail/libdapl_sim.so"
 #define NS      1e-9 /* in seconds */
 
-/* Where ranks all-gather: rounds take turns, so that who is slow still reads
- * the last one. */
+/* What ranks have gathered, while any of them uses it. */
+struct shared {
+    unsigned users;
+    max_align_t all[];
+};
+
+/* Where ranks all-gather. */
 struct gathering {
-    unsigned char *all[2];
+    struct shared *shared; /* who comes first has made it */
     unsigned round, come;
 };
 
@@ -180,18 +187,35 @@ static const struct drail_platform hooks = {
 
 /* ------------------------------------------------------------------- ranks */
 
-static int gather(void *context, const void *mine, size_t bytes, void *all,
-                  int timeout_ms)
+/* Whatever each of them brings: what is not touched costs nothing. */
+static size_t shared_bytes(const struct cluster *c)
+{
+    return sizeof(struct shared) + (size_t)c->cfg->nranks * JOB_GATHER_BYTES;
+}
+
+static void release(void *context, void *all)
+{
+    const struct place *place = context;
+    struct shared *s = (void *)((char *)all - offsetof(struct shared, all));
+    if (!--s->users)
+        pages_free(s, shared_bytes(place->cluster));
+}
+
+static int gather_shared(void *context, const void *mine, size_t bytes,
+                         void *all, int timeout_ms)
 {
     const struct place *place = context;
     struct cluster *c = place->cluster;
     struct gathering *g = &c->gathering;
     unsigned round = g->round;
     uint64_t until = c->sim->now() + (uint64_t)timeout_ms * MS;
-    memcpy(g->all[round % 2] + place->rank * bytes, mine, bytes);
+    if (!g->shared && !(g->shared = pages_new(shared_bytes(c))))
+        return DRAIL_ENOMEM;
+    struct shared *s = g->shared;
+    memcpy((char *)s->all + place->rank * bytes, mine, bytes);
+    s->users++;
     if (++g->come == c->cfg->nranks) {
-        g->come = 0;
-        g->round++;
+        *g = (struct gathering){.round = round + 1};
         c->sim->wake(g);
     }
     while (g->round == round) {
@@ -199,9 +223,24 @@ static int gather(void *context, const void *mine, size_t bytes, void *all,
             return DRAIL_ETIMEOUT;
         c->sim->wait(g, until);
     }
-    memcpy(all, g->all[round % 2], bytes * c->cfg->nranks);
+    *(void **)all = s->all;
     return 0;
 }
+
+static int gather(void *context, const void *mine, size_t bytes, void *all,
+                  int timeout_ms)
+{
+    const struct place *place = context;
+    void *shared;
+    int rc = gather_shared(context, mine, bytes, &shared, timeout_ms);
+    if (rc)
+        return rc;
+    memcpy(all, shared, bytes * place->cluster->cfg->nranks);
+    release(context, shared);
+    return 0;
+}
+
+static const struct job_share sharing = {gather_shared, release};
 
 static int rank_run(struct cluster *c, const drail_job_join_t *how)
 {
@@ -212,6 +251,7 @@ static int rank_run(struct cluster *c, const drail_job_join_t *how)
         return 1;
     }
     job->stop_all = c->process->stop_all;
+    job->share = &sharing;
     int status = c->rank_main(job, c->arg) & 0xff;
     drail_job_leave(job);
     return status;
@@ -308,17 +348,13 @@ static drail_cluster_t cluster_known(const char *platform,
 static int cluster_make(struct cluster *c)
 {
     const drail_job_config_t *cfg = c->cfg;
-    size_t bytes = (size_t)cfg->nranks * JOB_GATHER_BYTES;
     c->platform.nrails = c->described.rails;
     c->platform.hollow = cfg->hollow ? hollow : NULL;
     c->known = cluster_known(cfg->simulate, &c->described);
     c->platform.cluster = c->known.name;
-    c->gathering.all[0] = malloc(bytes);
-    c->gathering.all[1] = malloc(bytes);
     c->ended = mmap(NULL, sizeof *c->ended, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!c->gathering.all[0] || !c->gathering.all[1] ||
-        c->ended == MAP_FAILED ||
+    if (c->ended == MAP_FAILED ||
         nodes_make(&c->nodes, cfg->nranks, cfg->nodes,
                    cfg->ppn ? cfg->ppn : c->described.node.ranks))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
@@ -350,8 +386,6 @@ static int cluster_check(const struct cluster *c)
 
 static void cluster_free(struct cluster *c)
 {
-    free(c->gathering.all[0]);
-    free(c->gathering.all[1]);
     nodes_free(&c->nodes);
     if (c->ended != MAP_FAILED)
         munmap(c->ended, sizeof *c->ended);

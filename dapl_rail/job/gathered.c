@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an all-gather brings, in memory that ranks of one process share. */
+#include <stdlib.h>
+
+#include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
+
+struct drail_gathered {
+    drail_job_t *job;
+    size_t bytes; /* of each rank */
+    void *all;
+    bool shared;
+};
+
+int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
+{
+    if (!job || !out || !bytes || bytes > JOB_GATHER_BYTES)
+        return DRAIL_EINVAL;
+    drail_gathered_t *g = calloc(1, sizeof *g);
+    if (!g)
+        return DRAIL_ENOMEM;
+    *g = (drail_gathered_t){job, bytes, NULL, job->share != NULL};
+    if (!g->shared && !(g->all = pages_new(job->size * bytes))) {
+        free(g);
+        return DRAIL_ENOMEM;
+    }
+    *out = g;
+    return 0;
+}
+
+int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
+                            int timeout_ms)
+{
+    if (!g->shared)
+        return drail_job_allgather(g->job, mine, g->bytes, g->all, timeout_ms);
+    if (g->all)
+        g->job->share->release(g->job->context, g->all);
+    g->all = NULL;
+    return job_gather(g->job, g->job->share->gather, mine, g->bytes, &g->all,
+                      timeout_ms);
+}
+
+const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank)
+{
+    return (const char *)g->all + rank * g->bytes;
+}
+
+void drail_gathered_free(drail_gathered_t *g)
+{
+    if (!g)
+        return;
+    if (!g->shared)
+        pages_free(g->all, g->job->size * g->bytes);
+    else if (g->all)
+        g->job->share->release(g->job->context, g->all);
+    free(g);
+}
