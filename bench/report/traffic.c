@@ -38,18 +38,21 @@ void traffic_add(traffic_t *t, const drail_t *rail)
 int traffic_gather(traffic_t *t, drail_job_t *job)
 {
     unsigned ranks = drail_job_size(job), me = drail_job_rank(job);
-    traffic_t *all = calloc(ranks, sizeof *all);
-    if (!all)
-        return DRAIL_ENOMEM;
-    int rc = drail_job_allgather(job, t, sizeof *t, all, -1);
+    const traffic_t mine = *t;
+    drail_gathered_t *all;
+    int rc = drail_gathered_new(job, sizeof mine, &all);
+    if (rc)
+        return rc;
+    rc = drail_gathered_exchange(all, &mine, -1);
     for (unsigned i = 0; !rc && i < ranks; i++) {
+        const traffic_t *theirs = drail_gathered_of(all, i);
         if (i == me)
             continue;
         for (unsigned r = 0; r < t->nrails; r++)
-            add(&t->rail[r], &all[i].rail[r]);
-        t->ranks += all[i].ranks;
+            add(&t->rail[r], &theirs->rail[r]);
+        t->ranks += theirs->ranks;
     }
-    free(all);
+    drail_gathered_free(all);
     return rc;
 }
 
