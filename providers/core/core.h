@@ -87,20 +87,20 @@ struct core_ability {
 struct core_ia {
     struct core_object o;
     const struct core_transport *transport;
-    struct core_ability can;   /* the transport's; ia_open may lower it */
-    void *tp;                  /* the transport's part */
-    struct core_ia *next_open; /* fork.c */
-    bool forked;               /* a copy of the parent's: not for use */
+    struct core_ability can; /* the transport's; ia_open may lower it */
+    void *tp;                /* the transport's part */
+    struct core_ia *next_open, **open_at; /* fork.c */
+    bool forked; /* a copy of the parent's: not for use */
     char name[DAT_NAME_MAX_LENGTH];
     char adapter[DAT_NAME_MAX_LENGTH]; /* IA attribute adapter_name */
     DAT_NAMED_ATTR attributes[CORE_MAX_ATTRIBUTES]; /* core_attribute_add */
     DAT_COUNT attribute_count;
     struct sockaddr_storage address;
-    struct core_evd *async_evd;  /* event.c; NULL: there is none (any more) */
-    struct core_evd *own_async;  /* created by dat_ia_open, or NULL */
-    struct core_ia *next_teller; /* event.c */
-    pthread_mutex_t lock;        /* core_ia_lock */
-    int cancel_state;            /* of the thread that has it, outside */
+    struct core_evd *async_evd; /* event.c; NULL: there is none (any more) */
+    struct core_evd *own_async; /* created by dat_ia_open, or NULL */
+    struct core_ia *tellers, *next_teller, **teller_at; /* event.c */
+    pthread_mutex_t lock;                               /* core_ia_lock */
+    int cancel_state; /* of the thread that has it, outside */
     struct core_object *objects;
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */

@@ -94,48 +94,54 @@ int core_evd_try(struct core_evd *evd, const DAT_EVENT *event)
 
 /* -------------------------------------------------- asynchronous events --- */
 
-/* IAs whose asynchronous events go somewhere. Who is telling one has the lock:
- * the EVD does not end meanwhile. */
-static struct {
-    pthread_mutex_t lock;
-    struct core_ia *first;
-} tellers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* Of the lists of IAs whose asynchronous events go to an IA's EVDs. Who is
+ * telling one has it: the EVD does not end meanwhile. */
+static pthread_mutex_t tellers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void hold_over_fork(void)
 {
-    core_fork_hold(&tellers.lock);
+    core_fork_hold(&tellers_lock);
 }
 
 void core_async_begin(struct core_ia *ia, struct core_evd *evd)
 {
+    struct core_ia **first = &evd->o.ia->tellers;
     core_ref(&evd->o);
-    pthread_mutex_lock(&tellers.lock);
+    pthread_mutex_lock(&tellers_lock);
     ia->async_evd = evd;
-    ia->next_teller = tellers.first;
-    tellers.first = ia;
-    pthread_mutex_unlock(&tellers.lock);
+    ia->teller_at = first;
+    ia->next_teller = *first;
+    if (*first)
+        (*first)->teller_at = &ia->next_teller;
+    *first = ia;
+    pthread_mutex_unlock(&tellers_lock);
+}
+
+/* It tells no more. */
+static void hush(struct core_ia *ia)
+{
+    core_unref(&ia->async_evd->o);
+    ia->async_evd = NULL;
+    *ia->teller_at = ia->next_teller;
+    if (ia->next_teller)
+        ia->next_teller->teller_at = ia->teller_at;
 }
 
 void core_async_end(struct core_ia *ia)
 {
-    pthread_mutex_lock(&tellers.lock);
-    for (struct core_ia **at = &tellers.first, *teller; (teller = *at);) {
-        if (teller == ia || teller->async_evd->o.ia == ia) {
-            core_unref(&teller->async_evd->o);
-            teller->async_evd = NULL;
-            *at = teller->next_teller;
-        } else {
-            at = &teller->next_teller;
-        }
-    }
-    pthread_mutex_unlock(&tellers.lock);
+    pthread_mutex_lock(&tellers_lock);
+    if (ia->async_evd)
+        hush(ia);
+    while (ia->tellers)
+        hush(ia->tellers);
+    pthread_mutex_unlock(&tellers_lock);
 }
 
 struct core_evd *core_async_evd(struct core_ia *ia)
 {
-    pthread_mutex_lock(&tellers.lock);
+    pthread_mutex_lock(&tellers_lock);
     struct core_evd *evd = ia->async_evd;
-    pthread_mutex_unlock(&tellers.lock);
+    pthread_mutex_unlock(&tellers_lock);
     return evd;
 }
 
@@ -145,8 +151,8 @@ void core_async_event(struct core_ia *ia, DAT_EVENT_NUMBER number,
     DAT_EVENT e = {.event_number = number};
     e.event_data.asynch_error_event_data.dat_handle = handle;
     e.event_data.asynch_error_event_data.reason = reason;
-    pthread_mutex_lock(&tellers.lock);
+    pthread_mutex_lock(&tellers_lock);
     if (ia->async_evd)
         core_evd_try(ia->async_evd, &e); /* a full one has no other to tell */
-    pthread_mutex_unlock(&tellers.lock);
+    pthread_mutex_unlock(&tellers_lock);
 }

@@ -79,7 +79,10 @@ void core_fork_add(struct core_ia *ia)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&open_ias.lock);
+    ia->open_at = &open_ias.first;
     ia->next_open = open_ias.first;
+    if (ia->next_open)
+        ia->next_open->open_at = &ia->next_open;
     open_ias.first = ia;
     pthread_mutex_unlock(&open_ias.lock);
 }
@@ -87,9 +90,8 @@ void core_fork_add(struct core_ia *ia)
 void core_fork_remove(struct core_ia *ia)
 {
     pthread_mutex_lock(&open_ias.lock);
-    struct core_ia **at = &open_ias.first;
-    while (*at != ia)
-        at = &(*at)->next_open;
-    *at = ia->next_open;
+    *ia->open_at = ia->next_open;
+    if (ia->next_open)
+        ia->next_open->open_at = ia->open_at;
     pthread_mutex_unlock(&open_ias.lock);
 }
