@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What platform files leave open: `open: LOW to HIGH UNIT` behind a key, or in
-the lines before it. Not a program."""
+the lines before it; numbers have no unit. Not a program."""
 import re
 
 NUMBER = r"(\d+(?:\.\d+)?)"
-RANGE = re.compile(rf"open: {NUMBER} to {NUMBER} (\S+)")
+RANGE = re.compile(rf"open: {NUMBER} to {NUMBER}(?: (\S+)|$)")
 # What several take together. A range of it is one of the latency, or, without
 # that, of the last; when another of them goes to an end of its range, that one
 # takes up the rest.
@@ -71,9 +71,10 @@ def ranges(text):
                 for end in (low, high))
     for _, section, key, value, comment in keys(text):
         if RANGE.search(comment):
-            low, high, unit = RANGE.search(comment).groups()
+            low, high, unit = RANGE.search(comment).groups("")
+            unit = unit.rstrip(",;)")
             found[section, key, value] = tuple(
-                f"{float(end):g} {unit.rstrip(',;)')}" for end in (low, high))
+                f"{float(end):g} {unit}".strip() for end in (low, high))
     return found
 
 

@@ -40,12 +40,13 @@ struct sim_adapter {
  * A port of an adapter, which leads to the ports of this index of all nodes.
  * Bytes land a latency after they have left. A message holds its rail for
  * gap, its connection for connection_gap at least, however short it is, and a
- * turnaround longer than its bytes take. The rail it comes by it holds for
- * receive_gap: the next one lands so long after it. A
- * message of a connection that is not among those (0: any number) that have
- * left by the rail last leaves connection_cost later, and holds it longer.
- * Where the processor is the carrier it copies the bytes at the rail's rate
- * before the message leaves: then they pass no bus, and share the memory.
+ * turnaround longer than its bytes take. Those of so many messages as streams
+ * (0: any number) flow at a time, others wait in turn. The rail it comes by it
+ * holds for receive_gap: the next one lands so long after it. A message of a
+ * connection that is not among those (0: any number) that have left by the rail
+ * last leaves connection_cost later, and holds it longer. Where the processor
+ * is the carrier it copies the bytes at the rail's rate before the message
+ * leaves: then they pass no bus, and share the memory.
  */
 struct sim_rail {
     char name[SIM_NAME_MAX];
@@ -53,7 +54,7 @@ struct sim_rail {
     struct sim_limit limit; /* its rate is never 0 */
     enum { SIM_CARRIER_ADAPTER, SIM_CARRIER_PROCESSOR } carrier;
     double latency, gap, connection_gap, turnaround, receive_gap;
-    unsigned connections;
+    unsigned streams, connections;
     double connection_cost;
 };
 

@@ -51,14 +51,7 @@ struct Flag { /* that others don't see yet */
     unsigned rank;
 };
 
-/* Of a rail: one of a node's. */
-struct Port {
-    s4u::Host *host;
-    const sim_rail *rail;
-    double free_s = 0;              /* the next message may begin to leave */
-    double lands_s = 0;             /* the next one may land */
-    std::vector<uint64_t> recent{}; /* flows, the latest one first */
-};
+struct Port;
 
 struct Parcel {
     sim_flow *flow;
@@ -68,6 +61,17 @@ struct Parcel {
     void (*call)(void *);
     void *arg;
     s4u::CommPtr comm = nullptr;
+};
+
+/* Of a rail: one of a node's. */
+struct Port {
+    s4u::Host *host;
+    const sim_rail *rail;
+    double free_s = 0;              /* the next message may begin to leave */
+    double lands_s = 0;             /* the next one may land */
+    std::vector<uint64_t> recent{}; /* flows, the latest one first */
+    unsigned streams = 0;           /* parcels whose bytes flow */
+    std::deque<Parcel> waiting{};   /* for one of these to have left */
 };
 
 struct World {
@@ -101,17 +105,19 @@ s4u::Link *link_new(s4u::NetZone *zone, const std::string &name, double rate)
 }
 
 /* What all that share a part pass through: a link for each direction, and one
- * for both. None where there is no limit. */
+ * for both. None where there is no limit, or none that what comes from the
+ * rails of the part, `most` in each direction, can reach. */
 struct Part {
     s4u::Link *out = nullptr, *in = nullptr, *both = nullptr;
 
-    Part(s4u::NetZone *zone, const std::string &name, const sim_limit &limit)
+    Part(s4u::NetZone *zone, const std::string &name, const sim_limit &limit,
+         double most)
     {
-        if (limit.rate > 0) {
+        if (limit.rate > 0 && limit.rate < most) {
             out = link_new(zone, name + "-out", limit.rate);
             in = link_new(zone, name + "-in", limit.rate);
         }
-        if (limit.duplex_rate > 0)
+        if (limit.duplex_rate > 0 && limit.duplex_rate < 2 * most)
             both = link_new(zone, name, limit.duplex_rate);
     }
 
@@ -139,14 +145,21 @@ void node_new(World &w, s4u::NetZone *zone, unsigned node)
     const sim_platform &p = *w.platform;
     std::string name = "node" + std::to_string(node) + "-";
     std::vector<Part> buses, adapters;
+    std::vector<double> of_bus(p.buses), of_adapter(p.adapters);
+    for (unsigned i = 0; i < p.rails; i++) {
+        unsigned adapter = p.rail[i].adapter;
+        of_adapter[adapter] += p.rail[i].limit.rate;
+        of_bus[p.adapter[adapter].bus] += p.rail[i].limit.rate;
+    }
     for (unsigned i = 0; i < p.buses; i++)
         buses.emplace_back(zone, name + "bus" + std::to_string(i),
-                           p.bus[i].limit);
+                           p.bus[i].limit, of_bus[i]);
     for (unsigned i = 0; i < p.adapters; i++)
         adapters.emplace_back(zone, name + "adapter" + std::to_string(i),
-                              p.adapter[i].limit);
+                              p.adapter[i].limit, of_adapter[i]);
     for (unsigned i = 0; i < p.rails; i++) {
-        Part rail(zone, name + "rail" + std::to_string(i), p.rail[i].limit);
+        Part rail(zone, name + "rail" + std::to_string(i), p.rail[i].limit,
+                  INFINITY);
         const Part &adapter = adapters[p.rail[i].adapter];
         const Part &bus = buses[p.adapter[p.rail[i].adapter].bus];
         s4u::Host *host = zone->create_host(name + std::to_string(i), 1e9);
@@ -177,11 +190,32 @@ void parcel_left(const Parcel &parcel)
     parcel.call(parcel.arg);
 }
 
+void parcel_flow(const Parcel &parcel)
+{
+    s4u::CommPtr comm =
+        s4u::Comm::sendto_async(parcel.from->host, parcel.to, parcel.bytes);
+    Parcel &moving = world->under_way[comm.get()] = parcel;
+    moving.comm = comm;
+}
+
+/* A parcel of the port has left: the next one takes its place. */
+void port_go_on(Port &port)
+{
+    if (port.waiting.empty()) {
+        port.streams--;
+        return;
+    }
+    Parcel next = port.waiting.front();
+    port.waiting.pop_front();
+    Timer::set(clock_s(), [next] { parcel_flow(next); });
+}
+
 void transfer_ended(const s4u::Activity &activity)
 {
     auto at = world->under_way.find(&activity);
     Parcel parcel = at->second;
     world->under_way.erase(at);
+    port_go_on(*parcel.from);
     parcel_left(parcel);
     /* the simulator, which tells it, still looks at it */
     Timer::set(s4u::Engine::get_clock(), [held = parcel.comm] {});
@@ -215,14 +249,15 @@ double leaves_at(Port &port, sim_flow &flow)
 
 void parcel_leave(const Parcel &parcel)
 {
+    Port &port = *parcel.from;
     if (!parcel.bytes) {
         parcel_left(parcel);
-        return;
+    } else if (port.rail->streams && port.streams == port.rail->streams) {
+        port.waiting.push_back(parcel);
+    } else {
+        port.streams++;
+        parcel_flow(parcel);
     }
-    s4u::CommPtr comm =
-        s4u::Comm::sendto_async(parcel.from->host, parcel.to, parcel.bytes);
-    Parcel &moving = world->under_way[comm.get()] = parcel;
-    moving.comm = comm;
 }
 
 /* When its connection is free: another of it may have left meanwhile. Who waits
@@ -547,8 +582,8 @@ static void step(Rank &rank)
     uint64_t now = sim_now(), ns = rank.step_ns;
     if (ns == FIRST_STEP_NS)
         rank.stands_since = now;
-    uint64_t most = std::max(LONGEST_STEP_NS,
-                             (now - rank.stands_since) / STEP_PART);
+    uint64_t most =
+        std::max(LONGEST_STEP_NS, (now - rank.stands_since) / STEP_PART);
     rank.step_ns = std::min(2 * ns, most);
     sim_wait(&rank, now + ns);
 }

@@ -221,6 +221,8 @@ static void bursts(void)
     report(burst("receive_gap = 600 ns", 1, 0, 600), "gaps of what comes");
     report(burst("gap = 800 ns\nreceive_gap = 600 ns", 1, 0, 800),
            "what comes in longer gaps");
+    report(burst("gap = 1 ns\nstreams = 1", 4, 0, bytes),
+           "one message's bytes at a time, in turn");
     report(burst("gap = 200 ns\nconnections = 4\nconnection_cost = 300 ns", 4,
                  0, 200),
            "as many connections as cost nothing");

@@ -140,6 +140,9 @@ static void test_more(void **state)
         read_with(21, "turnaround = 2 us\nreceive_gap = 30 ns", 0, &p, why), 0);
     assert_true(p.rail[0].turnaround == 2 / 1e6);
     assert_true(p.rail[0].receive_gap == 30 / 1e9);
+    assert_int_equal(p.rail[0].streams, 0);
+    assert_int_equal(read_with(21, "streams = 16", 0, &p, why), 0);
+    assert_int_equal(p.rail[0].streams, 16);
 }
 
 static void test_keys(void **state)
@@ -148,7 +151,7 @@ static void test_keys(void **state)
     expect(20, "latence = 1 us", 0,
            "x.platform:20: 'latence' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "turnaround, receive_gap, connections, connection_cost");
+           "turnaround, receive_gap, streams, connections, connection_cost");
     expect(13, "rate = 1 GB/s", 0,
            "x.platform:13: rate is given twice, first in line 12; allowed is "
            "once");
@@ -210,7 +213,7 @@ static void test_values_wrong(void **state)
     expect(15, "[rail h]", 0,
            "x.platform:16: 'bus' is no key of [rail]; allowed are adapter, "
            "rate, duplex_rate, carrier, latency, gap, connection_gap, "
-           "turnaround, receive_gap, connections, connection_cost");
+           "turnaround, receive_gap, streams, connections, connection_cost");
     expect(18, "carrier = cable", 0,
            "x.platform:18: carrier = cable is unknown; allowed are adapter, "
            "processor");

@@ -65,6 +65,7 @@ const struct sim_section sim_sections[] = {
               KEY("connection_gap", SIM_TIME, RAIL(connection_gap)),
               KEY("turnaround", SIM_TIME, RAIL(turnaround)),
               KEY("receive_gap", SIM_TIME, RAIL(receive_gap)),
+              KEY("streams", SIM_COUNT, RAIL(streams)),
               KEY("connections", SIM_COUNT, RAIL(connections),
                   WITH("connection_cost")),
               KEY("connection_cost", SIM_TIME, RAIL(connection_cost),
