@@ -149,7 +149,7 @@ static int threads_run(const struct drail_platform *p, unsigned n,
 static void copy(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes)
 {
-    sim_of(p)->copy(from, bytes);
+    sim_of(p)->copy(to, from, bytes);
     sim_of(p)->move(to, from, bytes);
 }
 

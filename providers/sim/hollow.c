@@ -56,26 +56,26 @@ static int insert(struct range found)
     return 0;
 }
 
-static void erase(struct range found)
+/* Of what is marked in part, or by others, nothing. */
+static int erase(struct range found)
 {
     struct range *const *at = tfind(&found, &hollow.ranges, compare);
-    if (!at)
-        return;
-    struct range *r = *at;
+    struct range *r = at ? *at : NULL;
+    if (!r || r->begin != found.begin || r->end != found.end)
+        return 0;
+    if (r->is_protected && !protect(r, PROT_READ | PROT_WRITE))
+        return -1;
+    hollow.protected -= r->is_protected;
     tdelete(r, &hollow.ranges, compare);
-    if (r->is_protected && protect(r, PROT_READ | PROT_WRITE))
-        hollow.protected --;
     free(r);
+    return 0;
 }
 
 int sim_hollow(const void *address, size_t bytes, bool on)
 {
     uintptr_t begin = (uintptr_t)address;
     struct range range = {begin, begin + bytes, false};
-    if (on)
-        return insert(range);
-    erase(range);
-    return 0;
+    return on ? insert(range) : erase(range);
 }
 
 static bool is_hollow(const void *address)

@@ -606,13 +606,15 @@ void sim_polled(void)
 
 /* --------------------------------------------------------- memory of a node */
 
-void sim_copy(const void *from, uint64_t bytes)
+void sim_copy(const void *to, const void *from, uint64_t bytes)
 {
     auto begin = reinterpret_cast<uintptr_t>(from);
+    auto target = reinterpret_cast<uintptr_t>(to);
     double rate = world->platform->memory.handover_rate;
     if (!bytes)
         return;
     uint64_t foreign = handed_over(begin, begin + bytes);
+    handed_over(target, target + bytes); /* it is written anew */
     copies_join(copy_work(bytes));
     if (foreign)
         sim_busy(static_cast<double>(foreign) / rate);
@@ -632,6 +634,7 @@ void sim_carry(uint64_t bytes, double rate)
     double alone = sim_platform_copy_rate(world->platform, 1);
     if (bytes)
         copies_join(static_cast<double>(bytes) * alone / rate);
+    sim_wake(&self()); /* as after sim_busy */
 }
 
 void sim_flag_set(uint32_t *flag, uint32_t value)

@@ -59,8 +59,9 @@ void sim_wait(const void *what, uint64_t until_ns);
 void sim_wake(const void *what);
 
 /* Copies of a node share what its memory can do: so long takes one of so many
- * bytes from there, and longer the first of what was carried there. */
-void sim_copy(const void *from, uint64_t bytes);
+ * bytes from there, and longer the first of what was carried there. What was
+ * carried to where it goes is gone. */
+void sim_copy(const void *to, const void *from, uint64_t bytes);
 /* So many bytes have been carried there. */
 void sim_carried(const void *to, uint64_t bytes);
 /* The same of one that reaches this rate when it is alone. */
@@ -124,7 +125,7 @@ struct sim_api {
     void (*busy)(double seconds);
     void (*wait)(const void *what, uint64_t until_ns);
     void (*wake)(const void *what);
-    void (*copy)(const void *from, uint64_t bytes);
+    void (*copy)(const void *to, const void *from, uint64_t bytes);
     int (*hollow)(const void *address, size_t bytes, bool on);
     void *(*move)(void *to, const void *from, size_t bytes);
     void (*flag_set)(uint32_t *flag, uint32_t value);

@@ -19,7 +19,7 @@ run()
 {
     local name=$1 test=$2 cluster=$3
     shift 3
-    timeout -k 1 300 "$bench" "$test" --rails "sim:$cluster" \
+    timeout -k 1 100 "$bench" "$test" --rails "sim:$cluster" \
         --save "$work/$name.csv,$work/$name.json" --iterations 2 --repeat 1 \
         "$@" >"$work/$name.out" 2>"$work/err" || {
         echo "status $?"

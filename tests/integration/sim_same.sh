@@ -51,7 +51,8 @@ same()
 
 check 'a collective, an irregular one, an application, a stream' run first env
 check '... have figures' [ "$(wc -l <"$work/first.csv")" -gt 15 ]
-same bare env -i ASAN_OPTIONS="$ASAN_OPTIONS" LSAN_OPTIONS="${LSAN_OPTIONS-}"
+same bare env -i ASAN_OPTIONS="$ASAN_OPTIONS" LSAN_OPTIONS="${LSAN_OPTIONS-}" \
+    UBSAN_OPTIONS="${UBSAN_OPTIONS-}" HWLOC_PLUGINS_PATH="${HWLOC_PLUGINS_PATH-}"
 same long env "LONG=$(printf '%60000s' x)"
 wait
 background=()

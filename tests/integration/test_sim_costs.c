@@ -365,6 +365,15 @@ static bool carries_and_copies(void)
 
 #define TAKEN 1000000u /* bytes of a put, and of each copy */
 
+static double copy_time(const struct end *e, drail_job_t *job, size_t to,
+                        size_t from)
+{
+    uint64_t begin = now(job);
+    platform_copy(drail_job_platform(job), e->buffer + to, e->buffer + from,
+                  TAKEN);
+    return (double)(now(job) - begin);
+}
+
 /* Rank 1 copies from the middle of what rank 0 has put, to behind it; then all
  * of it, twice. */
 static int take_main(drail_job_t *job, void *arg)
@@ -379,15 +388,42 @@ static int take_main(drail_job_t *job, void *arg)
         check(drail_wait(e.t, &req, -1) == 0);
     } else {
         await(&e);
-        for (unsigned i = 0; i < 3; i++) {
-            uint64_t begin = now(job);
-            platform_copy(drail_job_platform(job), e.buffer,
-                          e.buffer + MOST + from[i], TAKEN);
-            took[i] = (double)(now(job) - begin);
-        }
+        for (unsigned i = 0; i < 3; i++)
+            took[i] = copy_time(&e, job, 0, MOST + from[i]);
     }
     close_end(&e, job);
     return 0;
+}
+
+/* Rank 1 writes over what rank 0 has put, and copies that. */
+static int overwrite_main(drail_job_t *job, void *arg)
+{
+    double *took = arg;
+    struct end e;
+    drail_req_t req;
+    open_one_rail(&e, job);
+    if (!drail_job_rank(job)) {
+        put(&e, TAKEN, DRAIL_NOTIFY, &req);
+        check(drail_wait(e.t, &req, -1) == 0);
+    } else {
+        await(&e);
+        took[0] = copy_time(&e, job, MOST, 0);
+        took[1] = copy_time(&e, job, 0, MOST);
+    }
+    close_end(&e, job);
+    return 0;
+}
+
+static bool overwritten(void)
+{
+    static const struct costs costs = {.memory = "handover_rate = 500 MB/s",
+                                       .rail = "carrier = processor"};
+    double *took = shared(2 * sizeof *took);
+    bool ok = run(&costs, 2, 1, overwrite_main, took);
+    ok &= near("the copy over it", took[0], 1e6);
+    ok &= near("the copy of that", took[1], 1e6);
+    munmap(took, 2 * sizeof *took);
+    return ok;
 }
 
 /* A copy at 1 GB/s, and at 500 MB/s more what has not been copied before. */
@@ -431,6 +467,7 @@ static void memories(void)
     report(carries_and_copies(), "and so do carried bytes");
     report(taken("carrier = processor", 1e6), "what a processor has written");
     report(taken("", 0), "what an adapter has written");
+    report(overwritten(), "what a processor had written");
     report(work(&none, 3, flags, (double[]){12345, 12345, 12345}),
            "a flag is seen at once");
     report(work(&slow, 3, flags, (double[]){12595, 12595, 12595}),
