@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* providers/sim: which memory has no contents. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "providers/sim/world.h"
+
+#define PART 8192u
+
+static unsigned char *memory;
+
+static int open_memory(void **state)
+{
+    (void)state;
+    memory = aligned_alloc(PART, 4 * PART);
+    return memory ? 0 : -1;
+}
+
+static int close_memory(void **state)
+{
+    (void)state;
+    free(memory);
+    return 0;
+}
+
+/* Do bytes go there? */
+static bool has_contents(size_t at)
+{
+    unsigned char byte = 7;
+    return sim_move(memory + at, &byte, 1) && memory[at] == 7;
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    const unsigned char *all = memory + PART / 2;
+    memset(memory, 0, 4 * PART);
+    assert_int_equal(sim_hollow(all, PART, true), 0);
+    sim_move(memory + PART / 2, "x", 1);
+    assert_int_equal(sim_hollow(all, PART, false), 0);
+    assert_int_equal(memory[PART / 2], 0);
+    assert_true(has_contents(PART / 2));
+}
+
+/* What can't be marked, as a part is marked already, leaves that as it is. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    memset(memory, 0, 4 * PART);
+    assert_int_equal(sim_hollow(memory, 2 * PART, true), 0);
+    assert_int_equal(sim_hollow(memory + PART, 2 * PART, true), -1);
+    assert_int_equal(sim_hollow(memory + PART, 2 * PART, false), 0);
+    sim_move(memory, "x", 1); /* would end this process */
+    assert_true(has_contents(2 * PART));
+    assert_int_equal(sim_hollow(memory, 2 * PART, false), 0);
+    assert_int_equal(memory[0], 0);
+    assert_true(has_contents(0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_overlap),
+    };
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
+}
