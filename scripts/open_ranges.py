@@ -67,14 +67,14 @@ def ranges(text):
             section, value = parts[names[-1]]
             rest = sum(number(parts[name][1]) for name in names[:-1])
             found[section, names[-1], value] = tuple(
-                f"{max(0.0, float(end) - rest):g} {unit}"
+                f"{max(0.0, float(end) - rest):.10g} {unit}"
                 for end in (low, high))
     for _, section, key, value, comment in keys(text):
         if RANGE.search(comment):
             low, high, unit = RANGE.search(comment).groups("")
             unit = unit.rstrip(",;)")
             found[section, key, value] = tuple(
-                f"{float(end):g} {unit}".strip() for end in (low, high))
+                f"{float(end):.10g} {unit}".strip() for end in (low, high))
     return found
 
 

@@ -8,6 +8,7 @@
 #include "app_result.h"
 #include "bench/clock.h"
 #include "bench/report/output.h"
+#include "bench/report/progress.h"
 
 static void warn_crowded(app_result_t *r)
 {
@@ -71,23 +72,36 @@ static int settle_rate(const option_table_t *table, options_t *opts)
     return 0;
 }
 
-/* One rank alone, as often as the others; simulated, its operations tell. */
+/* What the ranks are to find. */
 static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
 {
-    double us[STATS_MAX];
-    unsigned repeats = opts->simulated ? 0 : app_repeats(opts);
     solved->problem = app->draw(opts);
     if (!solved->problem)
         return DRAIL_ENOMEM;
-    for (unsigned i = 0; i <= repeats; i++) {
+    app->reset(solved->problem);
+    solved->operations = app->solve(solved->problem);
+    return 0;
+}
+
+/* One rank alone, as often as the others, when these are gone; simulated, its
+ * operations tell. */
+static void time_alone(const app_t *app, const options_t *opts,
+                       app_solved_t *solved)
+{
+    double us[STATS_MAX] = {0};
+    unsigned repeats = opts->simulated || opts->follows ? 0 : app_repeats(opts);
+    progress_t progress;
+    progress_init(&progress);
+    for (unsigned i = 0; i < repeats; i++) {
+        progress_show(&progress, "one rank alone: run %u of %u", i + 1,
+                      repeats);
         app->reset(solved->problem);
         uint64_t from = clock_ns();
-        solved->operations = app->solve(solved->problem);
-        if (i) /* the first one warms up */
-            us[i - 1] = (double)(clock_ns() - from) / 1e3;
+        app->solve(solved->problem);
+        us[i] = (double)(clock_ns() - from) / 1e3;
     }
+    progress_clear(&progress);
     solved->us = stats_summary(us, repeats);
-    return 0;
 }
 
 int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
@@ -112,6 +126,8 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
     r->notes = notes;
     warn_crowded(r);
     status = app_run(r);
+    if (r->cells[0].count)
+        time_alone(app, &opts, &r->solved);
     if (status != 2)
         status = report(r, &outputs, status);
 out:

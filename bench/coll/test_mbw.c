@@ -178,7 +178,9 @@ static int run(const bench_test_t *test, const options_t *opts)
         return refuse(test, "--validate", "tests of collectives");
     coll_plan_shape(&plan, opts);
     if (plan.shape.nnodes < 2)
-        return refuse(test, "--ppn", "ranks of at least two nodes");
+        return opts->follows
+                   ? 2
+                   : refuse(test, "--ppn", "ranks of at least two nodes");
     return coll_test(test, opts, &plan, &exchanges);
 }
 

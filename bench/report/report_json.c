@@ -92,6 +92,7 @@ static void options(json_t *j, const result_t *r)
     json_uint(j, "batch", o->batch);
     if (o->window)
         json_uint(j, "window", o->window);
+    json_bool(j, "consume", o->consume);
     report_json_repetition(j, o);
     json_uint(j, "stripe_threshold", r->threshold);
     json_uint(j, "stripe_align", o->align);

@@ -10,7 +10,7 @@ file=$work/here.platform
 
 quickly()
 {
-    timeout -k 10 300 "$calibrate" --repeat 1 --time 0.1 "$@" \
+    timeout -k 10 140 "$calibrate" --repeat 1 --time 0.1 "$@" \
         >"$work/out" 2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
