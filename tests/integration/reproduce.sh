@@ -177,6 +177,68 @@ assert "exit status 3" in why(simulated.Runner(1), "raise SystemExit(3)")
 runner = simulated.Runner(1)
 runner.end()
 assert "interrupted" in why(runner, "")' "$work/build"
+check 'a run that takes too much beside others runs again alone' says '
+import os, sys
+os.environ.update(BUILD=sys.argv[1])
+import simulated
+from comparing import Failure
+class Scarce(simulated.Runner):
+    def one(self, wanted, changes, jobs):
+        asked.append((wanted.test, jobs))
+        if wanted.test == "broken":
+            raise Failure("is broken")
+        if wanted.test == "large" or jobs > 1 and wanted.test == "middle":
+            raise simulated.Limit(f"too much for {jobs}")
+        return wanted.test
+def outcome(jobs):
+    failed = {}
+    names = "broken", "large", "middle", "small"
+    results = Scarce(jobs).all({
+        name: (Run(name, "", ()), ()) for name in names}, failed, "")
+    assert set(results.values()) == set(results), results
+    return sorted(results), failed
+asked = []
+why = {"broken": "is broken", "large": "too much for 1"}
+assert outcome(2) == (["middle", "small"], why)
+assert sorted(asked[4:]) == [("large", 1), ("middle", 1)], asked
+asked = []
+assert outcome(1) == (["middle", "small"], why) and len(asked) == 4' \
+    "$work/build"
+check 'what a script that was killed has left' says '
+import os, sys
+os.environ.update(BUILD=sys.argv[1])
+import simulated
+from comparing import Failure
+class Fake(simulated.Runner):
+    def platform(self, name, changes):
+        return name, ""
+    def run(self, command, jobs):
+        runs.append(command)
+        with open(command[command.index("--save") + 1], "w") as file:
+            file.write(writes)
+runs, run = [], Run("lat", "", ())
+gone = os.fork() or os._exit(0)
+os.waitpid(gone, 0)
+folder = os.path.join(sys.argv[1], "papers")
+os.makedirs(folder, exist_ok=True)
+left = [os.path.join(folder, f"a.{pid}.7.json") for pid in (gone, os.getpid())]
+for path in left:
+    open(path, "w").close()
+runner = Fake(1)
+assert list(map(os.path.exists, left)) == [False, True]
+writes = "{\"x\": 1}"
+before = set(os.listdir(folder))
+assert runner.one(run) == runner.one(run) == {"x": 1} and len(runs) == 1
+(kept,) = set(os.listdir(folder)) - before
+kept = os.path.join(folder, kept)
+os.truncate(kept, 3)
+assert runner.one(run) == {"x": 1} and len(runs) == 2, "it is damaged"
+writes = "no JSON"
+os.truncate(kept, 3)
+try:
+    raise SystemExit(runner.one(run))
+except Failure as error:
+    assert "can" in str(error), error' "$work/build"
 
 # runs_left: those that a script of this test has started
 runs_left()
