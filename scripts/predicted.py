@@ -119,7 +119,7 @@ class Best:
         return {run for curve in self.curves for run in curve.runs()}
 
     def points(self, results):
-        """None when a run has failed: it might be the best."""
+        """Without any when a run has failed: it might be the best."""
         return best(self.curves, results, self.rate) \
             if all(run in results for run in self.runs()) else {}
 

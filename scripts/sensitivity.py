@@ -3,7 +3,6 @@
 open goes to both ends of its range. Not a program."""
 import os
 from dataclasses import dataclass, replace
-from itertools import product
 
 import open_ranges
 from comparing import parse_size, size_name
@@ -92,8 +91,8 @@ def less(run, algorithms, points):
 def narrowed(rows):
     """{run: one that has no more than the rows, which are limited, need}."""
     algorithms, points = {}, {}
-    for curve, x in (one for row in rows for curve in curves_of(row)
-                     for one in product((curve,), curve.wanted)):
+    for curve, x in ((curve, x) for row in rows for curve in curves_of(row)
+                     for x in curve.wanted):
         for pick, point in leaves(curve, x):
             algorithms.setdefault(pick.run, set()).update(
                 name for key, name in pick.where if key == "algorithm")
