@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from math import exp, log
 
-from comparing import size_name
+from comparing import Failure, size_name
 
 MOST = "most"  # the x where a gain is the largest
 CLOSE = 0.2  # a number within so much of the paper's is told as such
@@ -46,6 +46,10 @@ class Pick:
             return {}
         setups = [setup["index"] for setup in result["configurations"]
                   if all(setup.get(key) == value for key, value in self.where)]
+        # a run for some points only has not all that others are taken from
+        if not setups and "narrowed" not in result:
+            raise Failure(f"`{' '.join(self.run.command('railbench'))}` has "
+                          f"nothing of {dict(self.where)}")
         found = {}
         for row in result["results"]:
             if setups and row["configuration"] == setups[0]:
@@ -115,7 +119,9 @@ class Best:
         return {run for curve in self.curves for run in curve.runs()}
 
     def points(self, results):
-        return best(self.curves, results, self.rate)
+        """Without any when a run has failed: it might be the best."""
+        return best(self.curves, results, self.rate) \
+            if all(run in results for run in self.runs()) else {}
 
 
 @dataclass(frozen=True)
@@ -286,6 +292,18 @@ class Factor:
             return self.ratio(*(at(line, self.x) for line in lines))
         return max((self.ratio(lines[0][x], lines[1][x])
                     for x in lines[0] if x in lines[1]), default=None)
+
+    def taken_at(self, results):
+        """The points that the gain is taken from."""
+        base, chosen = (curve.points(results)
+                        for curve in (self.base, self.chosen))
+        if self.x is None:
+            return {max(line, key=line.get) for line in (base, chosen) if line}
+        if self.x != MOST:
+            return {self.x}
+        ratios = {x: self.ratio(base[x], chosen[x])
+                  for x in base if x in chosen}
+        return {max(ratios, key=ratios.get)} if ratios else set()
 
     def ratio(self, base, other):
         if not base or not other:
@@ -510,5 +528,6 @@ def summary(rows, found):
         lines.append("Ours is behind the paper's way in: "
                      + ", ".join(behind) + ".")
     if missing:
-        lines.append("Not run: " + ", ".join(missing) + ".")
+        lines.append("Not predicted, as runs have failed: "
+                     + ", ".join(missing) + ".")
     return lines

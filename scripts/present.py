@@ -59,7 +59,7 @@ def irregular(pattern):
 
 
 OURS = ("smp-alltoallv", "direct", "a1-n2", "a2-n2", "a3-n2", "mesh",
-        "mesh-n1", "mesh-n2", "a4-n2")
+        "mesh-n1", "mesh-n2")
 
 
 def pair(test, text, figure, sizes, rate):

@@ -8,8 +8,9 @@ from predicted import Across, Figure, Map, Pick, Run
 
 PLATFORM = "ndr400-2rail"
 SHAPES = {16: 4, 64: 8, 256: 16, 1024: 32, 4096: 64}  # ranks: ranks a node
-MOST_DIRECT = 1024  # a message for each pair of ranks
-DEFAULT, DEFAULT_HOLLOW = 64, 4096  # without --no-payload: memory, and time
+DEFAULT, DEFAULT_HOLLOW = 64, 1024  # without --no-payload: memory, and time
+# of those with a message for each pair of ranks: as asked for, and by default
+MOST_DIRECT, DEFAULT_DIRECT = 1024, 256
 HOLLOW = "--no-payload"
 SIZES = ("8", "64", "512", "4K", "32K")
 SHOWN = {"8": 8, "4K": 4096}  # one picture each
@@ -36,36 +37,35 @@ def one(test, ranks, name, options):
     return ranks, Pick(run, TIME, (("algorithm", name),))
 
 
-def curves(test, most, options):
+def curves(test, limits, options):
     """{algorithm: [(ranks, curve over bytes)]}"""
-    _, few, each = COLLECTIVES[test]
     return {name: [one(test, ranks, name, options) for ranks in SHAPES
                    if ranks <= limit]
-            for names, limit in ((few, most), (each, min(most, MOST_DIRECT)))
+            for names, limit in zip(COLLECTIVES[test][1:], limits)
             for name in names}
 
 
-def left_out(test, most):
+def left_out(test, limits):
     """What a picture does not show."""
-    few, each = (", ".join(names) for names in COLLECTIVES[test][1:])
-    lines = []
-    if most < max(SHAPES):
-        lines.append(f"{few}: to {most} ranks of {max(SHAPES)}")
-    if min(most, MOST_DIRECT) < max(SHAPES):
-        lines.append(f"{each}: to {min(most, MOST_DIRECT)} ranks")
-    return "; ".join(lines)
+    return "; ".join(f"{', '.join(names)}: to {limit} ranks of {max(SHAPES)}"
+                     for names, limit in zip(COLLECTIVES[test][1:], limits)
+                     if limit < max(SHAPES))
 
 
 def most_ranks(given, hollow):
-    return given or (DEFAULT_HOLLOW if hollow else DEFAULT)
+    """Of algorithms of few messages, and of those of one for each pair."""
+    if given:
+        return given, min(given, MOST_DIRECT)
+    most = DEFAULT_HOLLOW if hollow else DEFAULT
+    return most, min(most, DEFAULT_DIRECT)
 
 
 def figures(given, hollow):
     """@given: most ranks, or None; @hollow: railbench can leave payload out."""
-    most = most_ranks(given, hollow)
+    limits = most_ranks(given, hollow)
     options = (HOLLOW,) if hollow else ()
     for test, (text, _, _) in COLLECTIVES.items():
-        lines, note = curves(test, most, options), left_out(test, most)
+        lines, note = curves(test, limits, options), left_out(test, limits)
         for ending, size in SHOWN.items():
             yield Figure(
                 f"scale-{test}-{ending}", f"{text} of {ending} bytes on "

@@ -3,14 +3,13 @@
 open goes to both ends of its range. Not a program."""
 import os
 from dataclasses import dataclass, replace
-from itertools import product
 
 import open_ranges
 from comparing import parse_size, size_name
-from predicted import MOST, Factor, Only, Pick, Pieces, Winner
+from predicted import MOST, Factor, Only, Pick, Pieces, Winner, spans
 from simulated import PLATFORMS, read
 
-# where rates are highest, and where they gain the most
+# where rates may be highest, and where they may gain the most, elsewhere
 SOME = {None: (512 << 10, 2 << 20), MOST: (4, 64, 512, 2 << 10)}
 LISTS = {"--sizes": size_name, "--elements": str}
 
@@ -39,8 +38,12 @@ def turns(row):
     return ends[1:-1] if len(row.ranges) > 1 else ends
 
 
-def points_of(row):
-    return turns(row) if isinstance(row, Winner) else SOME.get(row.x, (row.x,))
+def points_of(row, results):
+    """@results: those of the platforms as they are, which have the point that
+    the prediction is taken from."""
+    if isinstance(row, Winner):
+        return turns(row)
+    return {*SOME.get(row.x, ()), *row.taken_at(results)}
 
 
 def curves_of(row):
@@ -48,10 +51,12 @@ def curves_of(row):
         row.base, row.chosen)
 
 
-def limited(row):
+def limited(row, results):
     """The row at its points alone: the runs are those of other rows, too."""
+    points = tuple(points_of(row, results))
+
     def only(curve):
-        return Only(curve, tuple(points_of(row)))
+        return Only(curve, points)
     if isinstance(row, Winner):
         return replace(row, curves={label: only(curve) for label, curve
                                     in row.curves.items()})
@@ -84,10 +89,10 @@ def less(run, algorithms, points):
 
 
 def narrowed(rows):
-    """{run: one that has no more than the rows need}."""
+    """{run: one that has no more than the rows, which are limited, need}."""
     algorithms, points = {}, {}
-    for curve, x in (one for row in rows for one in product(
-            curves_of(row), points_of(row))):
+    for curve, x in ((curve, x) for row in rows for curve in curves_of(row)
+                     for x in curve.wanted):
         for pick, point in leaves(curve, x):
             algorithms.setdefault(pick.run, set()).update(
                 name for key, name in pick.where if key == "algorithm")
@@ -99,7 +104,8 @@ def narrowed(rows):
 
 @dataclass
 class Line:
-    """A row at one end of one range."""
+    """A row, which is limited, at one end of one range, or (no end) as the
+    platform is."""
     row: object
     key: str
     end: str
@@ -108,34 +114,62 @@ class Line:
     points: int = 0
 
 
-def line(row, what, end, here):
+def runs_of(row):
+    """Those that it is predicted from: not ours."""
+    return {run for curve in curves_of(row) for run in curve.runs()}
+
+
+def line(row, key, end, here):
     """None: there is nothing to say."""
-    key, row = f"{what[0]}.{what[1]}", limited(row)
     if isinstance(row, Factor):
         value = row.gain(row.chosen, here)
         return None if value is None else Line(row, key, end, value)
-    said = row.found(here)
-    return said.predicted and Line(row, key, end, said.predicted,
-                                   *row.counted(here)[1:])
+    winners = row.winners(here)
+    return Line(row, key, end, spans(winners), *row.counted(here)[1:]) \
+        if winners else None
 
 
-def lines(rows, runner, failed):
-    """[Line] of Factors and Winners."""
+def results_of(row, narrow, what, end, results):
+    """{run: result} of the row there; None: one has failed, and the best of
+    what is left would be another."""
+    here = {}
+    for run in runs_of(row):
+        found = results.get((narrow[run], what, end)) if run in narrow else {
+            "configurations": (), "results": ()}
+        if found is None:
+            return None
+        here[run] = dict(found, narrowed=True)
+    return here
+
+
+def lines(rows, nominal, runner, failed):
+    """[Line] of Factors and Winners; @nominal: results of the platforms as
+    they are."""
+    rows = [limited(row, nominal) for row in rows
+            if runs_of(row) <= set(nominal)]
     narrow, wanted, asked = narrowed(rows), {}, []
     for row in rows:
-        runs = {run: narrow[run] for run in row.runs() if run in narrow}
-        platform = next(iter(runs)).platform
+        platform = next(iter(runs_of(row))).platform
         text = read(os.path.join(PLATFORMS, f"{platform}.platform"))
-        for what, ends in open_ranges.ranges(text).items():
-            for end in ends:
-                asked.append((row, what, end, runs))
-                for one in runs.values():
-                    wanted[one, what, end] = (one, ((what, end),))
+        asked.append((row, list(open_ranges.ranges(text).items())))
+        for what, ends in asked[-1][1]:
+            wanted |= {(narrow[run], what, end): (narrow[run], ((what, end),))
+                       for run in runs_of(row) if run in narrow
+                       for end in ends}
     results = runner.all(wanted, failed, "sensitivity")
-    found = [line(row, what, end, {
-        whole: results[one, what, end] for whole, one in runs.items()
-        if (one, what, end) in results}) for row, what, end, runs in asked]
-    return [one for one in found if one]
+    return [one for row, ranges in asked
+            for one in lines_of(row, ranges, narrow, nominal, results)]
+
+
+def lines_of(row, ranges, narrow, nominal, results):
+    """[Line] of a row."""
+    found = []
+    for what, ends in ranges:
+        for end in ends:
+            here = results_of(row, narrow, what, end, results)
+            found.append(here and line(row, f"{what[0]}.{what[1]}", end, here))
+    found = [one for one in found if one]
+    return [line(row, "as it is", "", nominal), *found] if found else []
 
 
 def spread(found):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs of railbench on simulated clusters: several at a time, each made once,
-within limits of time and memory. Not a program."""
+within limits of time and memory; which of them reaches one beside others runs
+again alone, so that the number of jobs decides nothing. Not a program."""
 import contextlib
+import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -70,20 +73,42 @@ def group_bytes(group):
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def memory_for_each(jobs):
+def memory_for_all():
     return int(SHARE * os.sysconf("SC_PHYS_PAGES")
-               * os.sysconf("SC_PAGE_SIZE") / jobs)
+               * os.sysconf("SC_PAGE_SIZE"))
+
+
+def kept(path):
+    """A result; None: there is none that is whole."""
+    try:
+        return json.loads(read(path))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def tidy(folder):
+    """Takes away what scripts that were killed have begun to write."""
+    for path in glob.glob(os.path.join(glob.escape(folder), "*")):
+        own = re.search(r"\.(\d+)\.\d+\.(json|new)$", path)
+        if own and not os.path.exists(f"/proc/{own[1]}"):
+            with contextlib.suppress(OSError):
+                os.remove(path)
+
+
+class Limit(Failure):
+    """A run has reached a limit, which it need not when it is alone."""
 
 
 class Runner:
-    """@memory: bytes that one run may take."""
+    """@memory: bytes that all runs together may take."""
 
     def __init__(self, jobs, memory=None, limit=LIMIT_S):
         self.jobs, self.program, self.limit = jobs, program(), limit
-        self.memory = memory or memory_for_each(jobs)
+        self.memory = memory or memory_for_all()
         self.running, self.ended = set(), False
         self.lock = threading.Lock()
         os.makedirs(os.path.join(ROOT, KEPT), exist_ok=True)
+        tidy(os.path.join(ROOT, KEPT))
 
     def platform(self, name, changes):
         """A platform's name, or the path of a changed one; and its text."""
@@ -96,7 +121,7 @@ class Runner:
         replace(os.path.join(ROOT, path), text)
         return path, text
 
-    def watched(self, process, command):
+    def watched(self, process, command, memory):
         """Waits for its end, for which it may not take too much."""
         begin = time.monotonic()
         while not self.ended:
@@ -106,20 +131,20 @@ class Runner:
             except subprocess.TimeoutExpired:
                 pass
             if time.monotonic() - begin > self.limit:
-                raise Failure(f"no end within {self.limit} s")
-            if group_bytes(process.pid) > self.memory:
-                raise Failure("needs more than "
-                              f"{self.memory / 1e9:.3g} GB of memory")
+                raise Limit(f"no end within {self.limit} s")
+            if group_bytes(process.pid) > memory:
+                raise Limit(f"needs more than {memory / 1e9:.3g} GB of memory")
         raise Failure("interrupted")
 
-    def run(self, command):
+    def run(self, command, jobs=1):
+        """@jobs: how many share the memory."""
         with self.lock:
             if self.ended:
                 raise Failure("interrupted")
             process = start(dying(command), environment())
             self.running.add(process)
         try:
-            self.watched(process, command)
+            self.watched(process, command, self.memory // jobs)
         finally:
             stop(process)
             with self.lock:
@@ -133,39 +158,45 @@ class Runner:
                 if process.poll() is None:
                     signal_group(process, signal.SIGTERM)
 
-    def one(self, wanted, changes=()):
+    def one(self, wanted, changes=(), jobs=1):
         name, text = self.platform(wanted.platform, changes)
         command = wanted.command(RAILBENCH, name)
         path = os.path.join(ROOT, KEPT, digest(self.program, text, *command)
                             + ".json")
-        if not os.path.exists(path):
-            partial = f"{path}.{os.getpid()}.{threading.get_ident()}.json"
-            try:
-                self.run([*command, "--save", partial, "--output",
-                          "/dev/null"])
-                os.replace(partial, path)
-            except Failure as error:
-                raise Failure(f"`{' '.join(wanted.command('railbench', name))}"
-                              f"`: {error}") from None
-            finally:
-                with contextlib.suppress(OSError):
-                    os.remove(partial)
-        return json.loads(read(path))
+        result = kept(path)
+        if result is not None:
+            return result
+        partial = f"{path}.{os.getpid()}.{threading.get_ident()}.json"
+        try:
+            self.run([*command, "--save", partial, "--output", "/dev/null"],
+                     jobs)
+            result = kept(partial)
+            if result is None:
+                raise Failure("its result can't be read")
+            os.replace(partial, path)
+            return result
+        except Failure as error:
+            raise type(error)(
+                f"`{' '.join(wanted.command('railbench', name))}`: {error}"
+            ) from None
+        finally:
+            with contextlib.suppress(OSError):
+                os.remove(partial)
 
-    def all(self, wanted, failed, what):
-        """{key: result} of {key: (run, changes)}; why some have none goes to
-        @failed."""
-        results, begin = {}, time.monotonic()
-        with ThreadPoolExecutor(self.jobs) as pool:
-            going = {pool.submit(self.one, *how): key
-                     for key, how in sorted(wanted.items(), key=str)}
+    def several(self, wanted, jobs, what):
+        """({key: result}, {key: why there is none}), so many at a time."""
+        results, failed, going = {}, {}, {}
+        begin = time.monotonic()
+        with ThreadPoolExecutor(jobs) as pool:
             try:
+                for key, how in sorted(wanted.items(), key=str):
+                    going[pool.submit(self.one, *how, jobs)] = key
                 for done, future in enumerate(as_completed(going), 1):
                     key = going[future]
                     try:
                         results[key] = future.result()
                     except Failure as error:
-                        failed[key] = str(error)
+                        failed[key] = error
                     minutes = (time.monotonic() - begin) / 60
                     progress(f"{what}: {done} of {len(going)} runs in "
                              f"{minutes:.0f} min: " + " ".join(
@@ -176,4 +207,18 @@ class Runner:
                 self.end()
                 raise
         progress("")
+        return results, failed
+
+    def all(self, wanted, failed, what):
+        """{key: result} of {key: (run, changes)}; why some have none goes to
+        @failed."""
+        results, why = self.several(wanted, self.jobs, what)
+        again = {key: wanted[key] for key, error in why.items()
+                 if isinstance(error, Limit)} if self.jobs > 1 else {}
+        if again:
+            more, still = self.several(again, 1, f"{what}, one at a time")
+            results |= more
+            why = {key: error for key, error in why.items()
+                   if key not in again} | still
+        failed |= {key: str(error) for key, error in why.items()}
         return results

@@ -28,6 +28,48 @@ has()
     done
 }
 
+# says 'PYTHON ASSERTIONS' of functions of the script
+says()
+{
+    PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE/scripts python3 -c "
+from runpy import run_path
+from types import SimpleNamespace as Some
+calibrate = Some(**run_path('$calibrate'))
+$1"
+}
+check 'numbers as a platform has them' says '
+for value, text in ((0, "0"), (1.23456, "1.235"), (12345678, "12350000"),
+                    (1e-7, "0"), (0.000012, "0.000012"), (3e9, "3000000000"),
+                    (100, "100")):
+    assert calibrate.number(value) == text, (value, calibrate.number(value))
+assert calibrate.quantity(3e12, "MB/s") == "1000000000 MB/s"
+assert calibrate.quantity(0, "MB/s") == "0.001 MB/s"
+assert calibrate.quantity(2e6, "us") == "1000000 us"'
+check 'a bus beside a rail of the processor' says '
+def bus(oneway, bothways, **rails):
+    return "".join(calibrate.bus_lines({
+        name: {"rate": Some(value=abs(rate)), "carried": rate < 0}
+        for name, rate in rails.items()}, *(
+            calibrate.Figure([value], "") for value in (oneway, bothways))))
+assert "rate" not in bus(300, 400, a=-200, b=-200)
+assert "duplex_rate" in bus(300, 190, a=-200, b=200)
+assert "duplex_rate" in bus(300, 300, a=-200, b=200)
+assert "rate" not in bus(300, 600, a=-200, b=200)
+assert "rate = 300" in bus(300, 600, a=-200, b=200, c=200)
+assert "rate = 300" in bus(300, 600, b=200, c=200)'
+# shown FILE: the table where it belongs, beside the platform
+shown()
+{
+    says "
+calibrate.show(Some(nodes=2, file='$1'), [calibrate.Row(
+    'gather', 'tree', 64, 1.0, calibrate.Figure([2.0], ''))])" \
+        >"$work/out" 2>"$work/err"
+}
+check 'a table' shown x.platform
+check '... on standard output' grep -q '^# predicted / measured' "$work/out"
+check 'a table beside a platform' shown -
+check '... on standard error' grep -q '^# predicted / measured' "$work/err"
+check '... only' test ! -s "$work/out"
 check 'two rails' quickly --nodes 3 --ppn 1 "$file"
 check 'its sections' has 'nodes = 3$' 'ranks = 1$' '\[rail shm0\]' \
     '\[rail shm1\]' 'post = [0-9.]+ us +# [0-9.]+ to [0-9.]+: railbench' \
@@ -84,6 +126,10 @@ check 'interrupted' interrupted
 refused 'no platform' "FILE: 'x.txt'.*NAME.platform" "$calibrate" x.txt
 refused 'no rails' "--rails: ',' is.wrong" "$calibrate" --rails , -
 refused 'no time' "--time: '0' is.wrong" "$calibrate" --time 0 -
+if [ "$(nproc --all)" -lt 100 ]; then
+    refused 'more ranks than cores' '--ppn:.*100.*1.to' "$calibrate" \
+        --ppn 100 -
+fi
 refused 'one node' '--check: one' "$calibrate" --nodes 1 --check "$file"
 timeout -k 10 60 "$calibrate" --rails none --repeat 1 - >"$work/out" 2>"$work/err"
 check 'a rail that is not there' test $? -eq 1 -a "$(wc -l <"$work/err")" -eq 1

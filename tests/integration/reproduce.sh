@@ -12,7 +12,7 @@ refused 'no runs at a time' '--jobs.*0.*1 to 256' "$reproduce" --jobs 0
 refused 'that many ranks' '--ranks.*17.*16, 64' "$reproduce" --ranks 17
 refused 'an option that there is not' '--nonsense' "$reproduce" --nonsense
 check 'a list of some' sh -c '"$0" --list --only 002-allgather |
-    grep -qx 002-allgather-4' "$reproduce"
+    grep -x 002-allgather-4 >/dev/null' "$reproduce"
 
 # says 'PYTHON ASSERTIONS'
 says()
@@ -91,11 +91,75 @@ import sensitivity
 run = Run("bw", "", ("--sizes", "4:64", "--algorithm", "x,y,z"))
 x, y = (Pick(run, "", (("algorithm", name),)) for name in "xy")
 row = Winner("", "", "", ((4, 8, "x"), (16, 64, "y")), {"x": x, "y": y}, x)
-assert [one.options for one in sensitivity.narrowed([row]).values()] == [
-    ("--sizes", "8,16", "--algorithm", "x,y")]
+def narrowed(row):
+    return [one.options for one in sensitivity.narrowed(
+        [sensitivity.limited(row, {})]).values()]
+assert narrowed(row) == [("--sizes", "8,16", "--algorithm", "x,y")]
 row = Factor("", "", "", 2, x, Across(((2, y), (3, x)), 32), x, 32)
-assert [one.options for one in sensitivity.narrowed([row]).values()] == [
-    ("--sizes", "32", "--algorithm", "x")]'
+assert narrowed(row) == [("--sizes", "32", "--algorithm", "x")]'
+# what a run of the platform as it is and of all others says, and who fails
+check 'what open ranges become holds the prediction, and nothing failed' says '
+import sensitivity
+open_ranges = {("rail", "rate", "2"): ("1", "3"), ("rail", "gap", "5"): "67"}
+sensitivity.open_ranges.ranges = lambda text: open_ranges
+sensitivity.read = lambda path: ""
+runs = [Run("bw", "p", ("--algorithm", name, "--sizes", "4:2M"))
+        for name in "xyz"]
+x, y, z = (Pick(run, "y", (("algorithm", run.options[1]),)) for run in runs)
+def result(run, **points):
+    return {"configurations": [{"index": 0, "algorithm": run.options[1]}],
+            "results": [{"configuration": 0, "bytes": int(at[1:]), "y": value}
+                        for at, value in points.items()]}
+class Fake:
+    def all(self, wanted, failed, what):
+        assert all("8," in run.options[3] for run, _ in wanted.values())
+        return {key: result(key[0], _8=4.0 + int(key[2]) * (
+            key[0].options[1] == "x"), _512=1.0)
+            for key in wanted if key[0].options[1] + key[2] not in fails}
+nominal = {run: result(run, _8=8.0 if run == runs[0] else 4.0, _512=1.0)
+           for run in runs}
+row = Factor("f", "", "", 2, x, Best((y, z)), x, MOST)
+def told():
+    return sensitivity.lines([row], nominal, Fake(), {})
+fails = ()
+assert sensitivity.spread(told()) == {"f": "1.25–2.75"}, told()
+fails = "y7", "z3"
+assert sensitivity.spread(told()) == {"f": "1.25–2.5"}, told()
+assert [(one.key, one.end) for one in told()] == [
+    ("as it is", ""), ("rail.rate", "1"), ("rail.gap", "6")]
+open_ranges = {("rail", "rate", "2"): "12"}
+sensitivity.open_ranges.ranges = lambda text: open_ranges
+fails = ()
+assert sensitivity.spread(told()) == {"f": "1.25–2"}, told()
+del nominal[runs[2]]
+assert told() == []'
+check 'a result that is another than what is asked of it' says '
+from comparing import Failure
+run = Run("bw", "", ())
+x, y = (Pick(run, "y", (("algorithm", name),)) for name in "xy")
+results = {run: {"configurations": [{"index": 0, "algorithm": "x"}],
+                 "results": [{"configuration": 0, "bytes": 4, "y": 1.0}]}}
+assert x.points(results) == {4: 1.0} and x.points({}) == {}
+try:
+    raise SystemExit(y.points(results))
+except Failure as error:
+    assert "nothing of" in str(error)'
+check 'the best of all, or nothing' says '
+import applications
+runs = [Run("radix", "", (name,)) for name in "xy"]
+def result(time):
+    return {"options": {"ranks": 16}, "results": [{"algorithm": "a", **{
+        part: {"median": time} for part in applications.PARTS.values()}}]}
+results = {run: result(n + 1.0) for n, run in enumerate(runs)}
+best = (Best(tuple(Spent(run, "p2p_us", (("algorithm", "a"),))
+                   for run in runs)),
+        applications.Fastest(tuple(runs), "p2p_us"))
+assert [one.points(results) for one in best] == [{16: 1.0}] * 2
+del results[runs[0]]
+assert [one.points(results) for one in best] == [{}] * 2
+for one, *_ in applications.APPLICATIONS.values():
+    parts = applications.COMMUNICATION
+    assert one.of_chosen(parts).runs() <= one.ours(parts).runs()'
 check 'a library that switches' says '
 line = Pieces(((4, Line(_4=1.0, _8=1.0)), (8, Line(_4=2.0, _8=2.0)),
                (99, Line(_16=3.0))))
@@ -138,8 +202,11 @@ assert (what[1], ends) == ("post", ("0 us", "2 us"))
 assert "latency = 2 us" in open_ranges.changed(text, what, ends[0])
 assert "latency = 0 us" in open_ranges.changed(text, what, ends[1])'
 check 'every value that is open has its range' says '
-import glob, open_ranges, re
-for path in glob.glob("providers/sim/platforms/*.platform"):
+import glob, open_ranges, os
+paths = glob.glob(os.path.join(glob.escape(os.environ["SOURCE"]), "providers",
+                               "sim", "platforms", "*.platform"))
+assert paths
+for path in paths:
     with open(path, encoding="utf-8") as file:
         text = file.read().partition("[cluster]")[2]
     found, sums = open_ranges.ranges(text), open_ranges.sums(text)
@@ -177,35 +244,111 @@ assert "exit status 3" in why(simulated.Runner(1), "raise SystemExit(3)")
 runner = simulated.Runner(1)
 runner.end()
 assert "interrupted" in why(runner, "")' "$work/build"
+check 'a run that takes too much beside others runs again alone' says '
+import os, sys
+os.environ.update(BUILD=sys.argv[1])
+import simulated
+from comparing import Failure
+class Scarce(simulated.Runner):
+    def one(self, wanted, changes, jobs):
+        asked.append((wanted.test, jobs))
+        if wanted.test == "broken":
+            raise Failure("is broken")
+        if wanted.test == "large" or jobs > 1 and wanted.test == "middle":
+            raise simulated.Limit(f"too much for {jobs}")
+        return wanted.test
+def outcome(jobs):
+    failed = {}
+    names = "broken", "large", "middle", "small"
+    results = Scarce(jobs).all({
+        name: (Run(name, "", ()), ()) for name in names}, failed, "")
+    assert set(results.values()) == set(results), results
+    return sorted(results), failed
+asked = []
+why = {"broken": "is broken", "large": "too much for 1"}
+assert outcome(2) == (["middle", "small"], why)
+assert sorted(asked[4:]) == [("large", 1), ("middle", 1)], asked
+asked = []
+assert outcome(1) == (["middle", "small"], why) and len(asked) == 4' \
+    "$work/build"
+check 'what a script that was killed has left' says '
+import os, sys
+os.environ.update(BUILD=sys.argv[1])
+import simulated
+from comparing import Failure
+class Fake(simulated.Runner):
+    def platform(self, name, changes):
+        return name, ""
+    def run(self, command, jobs):
+        runs.append(command)
+        with open(command[command.index("--save") + 1], "w") as file:
+            file.write(writes)
+runs, run = [], Run("lat", "", ())
+gone = os.fork() or os._exit(0)
+os.waitpid(gone, 0)
+folder = os.path.join(sys.argv[1], "papers")
+os.makedirs(folder, exist_ok=True)
+left = [os.path.join(folder, f"a.{pid}.7.json") for pid in (gone, os.getpid())]
+for path in left:
+    open(path, "w").close()
+runner = Fake(1)
+assert list(map(os.path.exists, left)) == [False, True]
+writes = "{\"x\": 1}"
+before = set(os.listdir(folder))
+assert runner.one(run) == runner.one(run) == {"x": 1} and len(runs) == 1
+(kept,) = set(os.listdir(folder)) - before
+kept = os.path.join(folder, kept)
+os.truncate(kept, 3)
+assert runner.one(run) == {"x": 1} and len(runs) == 2, "it is damaged"
+writes = "no JSON"
+os.truncate(kept, 3)
+try:
+    raise SystemExit(runner.one(run))
+except Failure as error:
+    assert "can" in str(error), error' "$work/build"
 
-# runs_left: those that a script of this test has started
-runs_left()
+# A railbench that tells its process and then takes long.
+mkdir -p "$work/slow/bin"
+cat >"$work/slow/bin/railbench" <<END
+#!/bin/bash
+case \$* in *--help) exit ;; esac
+echo \$\$ >"$work/pid.new"
+mv "$work/pid.new" "$work/pid"
+exec sleep 300
+END
+chmod +x "$work/slow/bin/railbench"
+
+# has_ended PID: who waits for it does not matter
+has_ended()
 {
-    pgrep -f "^$work/build/bin/railbench" >/dev/null
+    [ ! -e "/proc/$1" ] ||
+        grep -q '^State:[[:space:]]*[ZX]' "/proc/$1/status" 2>/dev/null
 }
 
 # ended SIGNAL: while it runs; nothing of it is left
 ended()
 {
-    local script tries
-    BUILD=$work/build "$reproduce" --only scale-allgather-4K --ranks 256 \
-        --jobs 1 "$work/ended" >"$work/out" 2>"$work/err" &
+    local script run
+    rm -f "$work/pid"
+    BUILD=$work/slow "$reproduce" --only 004-latency-4K --jobs 1 \
+        "$work/ended" >"$work/out" 2>"$work/err" &
     script=$!
-    for ((tries = 0; tries < 300; tries++)); do
-        runs_left && break
-        sleep 0.1
-    done
+    if ! soon test -e "$work/pid"; then
+        kill "$script"
+        return 1
+    fi
+    run=$(<"$work/pid")
     kill -s "$1" "$script"
-    wait "$script" 2>>"$work/err"
-    for ((tries = 0; tries < 100; tries++)); do
-        runs_left || break
-        sleep 0.1
-    done
-    [ "$tries" -lt 100 ] && [ ! -e "$work/ended" ]
+    wait "$script" 2>/dev/null
+    soon has_ended "$run" && [ ! -e "$work/ended" ] && return
+    kill "$run" 2>/dev/null
+    return 1
 }
 check 'a script that is ended ends its runs' ended TERM
 check '... and says so' grep -q 'interrupted' "$work/err"
-check 'a script that is killed, too' ended KILL
+if command -v setpriv >/dev/null; then
+    check 'a script that is killed, too' ended KILL
+fi
 
 # no good result gives way to one of nothing
 mkdir -p "$work/broken/bin" "$work/old"
@@ -222,21 +365,26 @@ nothing()
 }
 check 'all runs fail' nothing
 
-# A row and a figure, twice; and what is kept is not run again.
+# A row and a figure, twice, but what is open only once, which takes long.
 twice()
 {
     local take
+    local -a how=()
     for take in 1 2; do
         rm -rf "$work/papers"
         mkdir -p "$work/build"
         ln -sfn "$BUILD/bin" "$BUILD/lib" "$work/build/"
         rm -rf "$work/build/papers"
-        BUILD=$work/build timeout 60 "$reproduce" --only \
-            004-latency-4K,004-6 "$work/papers" \
+        BUILD=$work/build timeout 120 "$reproduce" --only \
+            004-latency-4K,004-6 "${how[@]}" "$work/papers" \
             >"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
         mv "$work/papers" "$work/take$take"
+        how=(--no-sensitivity)
     done
-    diff -r "$work/take1" "$work/take2"
+    cp -r "$work/take1" "$work/plain"
+    rm "$work/plain/sensitivity.csv"
+    sed -i -E 's/[0-9.]+–[0-9.]+//' "$work"/plain/table.*
+    diff -r "$work/plain" "$work/take2"
 }
 check 'the same each time' twice
 check 'a row' grep -q '^004-latency-4K,"004, 5.2",ultra24-multihca,' \
