@@ -126,7 +126,6 @@ def doubled(low, high):
 
 SHORT, LONG = doubled(4, 64 * K), "256K,1M"
 SIZES = f"{SHORT},{LONG}"
-TO_8K = doubled(4, 8 * K)  # where native algorithms use a single rail
 FEWER = "4,4K,64K"  # over ranks
 
 
@@ -157,7 +156,7 @@ class Collective:
         self.paced = schemes(run, *paced, "--paced", *STRIPED)
         # one port, one rail: what elan's event chains and trees use
         self.single = schemes(run, *lone, "--ports", "1", "--paced", *WHOLE,
-                              sizes=TO_8K if sizes == SIZES else sizes)
+                              sizes=sizes)
         # long blocks of all algorithms would take the memory of a cluster
         short = SHORT if sizes == SIZES else sizes
         free = schemes(run, "--algorithm", "all", sizes=short)
@@ -177,10 +176,10 @@ class Collective:
 GATHER_NATIVE = ((2 * K, True, "smp-gather"), (4 * K, True, "tree"),
                  (inf, False, "tree"))
 GATHER = {"tree": "binomial", "direct": "direct"}
-# 000, 3.1: gather, then broadcast, up to 32 KB; then the ring.
+# 000, 3.1: gather, then broadcast, up to 32 KB; then the ring. 001, 5: its
+# all-gather does not benefit from striping.
 ALLGATHER_NATIVE = ((2 * K, True, "smp-gather-bcast-tree"),
-                    (4 * K, True, "gather-bcast"),
-                    (32 * K, False, "gather-bcast"), (inf, False, "ring"))
+                    (32 * K, True, "gather-bcast"), (inf, True, "ring"))
 ALLGATHER = {"direct": "direct", "exchange": "exchange", "bruck": "bruck",
              "gather-and-broadcast": "smp-gather-bcast",
              "SMP-direct": "smp-direct", "SMP-Bruck": "smp-bruck"}
