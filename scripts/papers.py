@@ -12,7 +12,7 @@ from math import inf
 import irregular
 from comparing import size_name
 from predicted import (MOST, Across, Best, Each, Factor, Figure, Only, Pick,
-                       Pieces, Run, Value, Winner)
+                       Pieces, Run, Sum, Together, Value, Winner)
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap
@@ -127,6 +127,7 @@ def doubled(low, high):
 SHORT, LONG = doubled(4, 64 * K), "256K,1M"
 SIZES = f"{SHORT},{LONG}"
 FEWER = "4,4K,64K"  # over ranks
+ALL_BLOCKS = doubled(16, M) + ",4M,16M"  # of all ranks together
 
 
 def qsnet(test, ranks, *options, sizes=SIZES, ppn=None):
@@ -178,13 +179,15 @@ GATHER_NATIVE = ((2 * K, True, "smp-gather"), (4 * K, True, "tree"),
 GATHER = {"tree": "binomial", "direct": "direct"}
 # 000, 3.1: gather, then broadcast, up to 32 KB; then the ring. 001, 5: its
 # all-gather does not benefit from striping.
-ALLGATHER_NATIVE = ((2 * K, True, "smp-gather-bcast-tree"),
-                    (32 * K, True, "gather-bcast"), (inf, True, "ring"))
+ALLGATHER_NATIVE = ((32 * K, True, "gather-bcast"), (inf, True, "ring"))
 ALLGATHER = {"direct": "direct", "exchange": "exchange", "bruck": "bruck",
              "gather-and-broadcast": "smp-gather-bcast",
              "SMP-direct": "smp-direct", "SMP-Bruck": "smp-bruck"}
-# 000, 3.1: pairwise exchange up to 8 KB, then permission to send.
-ALLTOALL_NATIVE = ((8 * K, True, "pairwise"), (inf, False, "permission"))
+# 000, 3.1: "as in the gather" the node's shared memory up to 2 KB, so that nodes
+# exchange, a pair in each step; a pairwise exchange of all ranks up to 8 KB, then
+# permission to send.
+ALLTOALL_NATIVE = ((2 * K, True, "smp-direct"), (8 * K, True, "pairwise"),
+                   (inf, False, "permission"))
 ALLTOALL = {"direct": "direct", "exchange": "exchange", "bruck": "bruck"}
 
 
@@ -196,6 +199,46 @@ def by_shape(*what):
 gather = by_shape("gather", GATHER, GATHER_NATIVE)
 allgather = by_shape("allgather", ALLGATHER, ALLGATHER_NATIVE)
 alltoall = by_shape("alltoall", ALLTOALL, ALLTOALL_NATIVE)
+
+
+class Broadcast:
+    """QsNetII's, in hardware: a put between nodes that reaches them all, then,
+    of several ranks, the node's shared memory."""
+
+    def __init__(self, ranks):
+        self.ranks, self.ppn = ranks, ranks // NODES
+
+    def of(self, engine, *options):
+        put = Run("lat", QSNET, (
+            "--ppn", "1", "--engine", engine, "--sizes", ALL_BLOCKS, *options,
+            *FEW))
+        steps = [Pick(put, "pingpong.latency_us.median")]
+        if self.ppn > 1:
+            node = qsnet("bcast", self.ppn, "--algorithm", "shm-bcast",
+                         sizes=ALL_BLOCKS, ppn=self.ppn)
+            steps.append(of(node, "shm-bcast"))
+        return Together(Sum(tuple(steps)), self.ranks)
+
+
+def by_hardware(one, gathered, ranks):
+    """000, 3.1 and 5.2.1: the native gather and a broadcast over one rail, up
+    to where it turns to Tports; and the paper's own over both."""
+    broadcast = Broadcast(ranks)
+    one.native = Pieces(((4 * K, Sum((
+        gathered.native, broadcast.of("single", *WHOLE)))),
+        (inf, one.native)))
+    if ranks > NODES:
+        first = schemes(
+            lambda *options: qsnet("gather", ranks, *options,
+                                   sizes=SIZES if ranks == 16 else FEWER),
+            "--algorithm", "smp-gather", "--paced", *STRIPED)
+        one.papers["gather-and-broadcast"] = Sum((
+            better(first, "smp-gather"),
+            broadcast.of("nonthreaded", *STRIPED)))
+
+
+for n_, one_ in allgather.items():
+    by_hardware(one_, gather[n_], n_)
 
 
 def with_native(one):
