@@ -91,6 +91,21 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Together:
+    """What several blocks take that go together, at the length of one."""
+    curve: object
+    blocks: int
+
+    def runs(self):
+        return self.curve.runs()
+
+    def points(self, results):
+        return {x // self.blocks: y
+                for x, y in self.curve.points(results).items()
+                if x % self.blocks == 0}
+
+
+@dataclass(frozen=True)
 class Each:
     """The best of all configurations but those named, point by point."""
     run: Run

@@ -21,6 +21,9 @@ def leaves(curve, x):
     if hasattr(curve, "at"):  # over ranks: a point of one of several
         return [leaf for n, one in curve.curves if n == x
                 for leaf in leaves(one, curve.at)]
+    if hasattr(curve, "blocks"):
+        return leaves(curve.curve, x * curve.blocks if isinstance(x, int)
+                      else x)
     if hasattr(curve, "curve"):
         return leaves(curve.curve, x)
     if isinstance(curve, Pieces):

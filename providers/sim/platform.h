@@ -67,6 +67,12 @@ struct sim_message {
     double notification; /* the target's: seeing that data have come */
 };
 
+/* What 1, 2, … copies at once reach together; as the last beyond. */
+struct sim_rates {
+    double together[SIM_COPIES_MAX];
+    unsigned count;
+};
+
 struct sim_platform {
     struct {
         unsigned nodes;
@@ -77,13 +83,11 @@ struct sim_platform {
         unsigned ranks; /* of a node: at most its cores */
     } node;
     struct {
-        /* what 1, 2, … copies at once reach together; as the last beyond */
-        double copy_rate[SIM_COPIES_MAX];
-        unsigned copy_rates;  /* how many there are: at least one */
-        double flag;          /* a flag is written until another core sees it */
-        double cache_bytes;   /* of a copy, at most, that caches serve */
-        double cache_rate;    /* what one such copy reaches; 0: as any other */
-        unsigned nodes;       /* share it: of one host. 0 as 1 */
+        struct sim_rates copy_rate; /* at least one */
+        double flag;        /* a flag is written until another core sees it */
+        double cache_bytes; /* of a copy, at most, that caches serve */
+        struct sim_rates cache_rate; /* of such copies; none: as others */
+        unsigned nodes;              /* share it: of one host. 0 as 1 */
         double handover_rate; /* of the first copy of what a processor that is a
                                  carrier has written: so much longer */
     } memory;
@@ -115,6 +119,10 @@ int sim_platform_parse(char *text, const char *file, unsigned ranks,
 
 /* Of each of so many copies at once (at least 1). */
 double sim_platform_copy_rate(const struct sim_platform *p, unsigned copies);
+
+/* Of one of them that caches serve, where there is a cache_rate: a single one
+ * is shared in proportion to what copies share. */
+double sim_platform_cache_rate(const struct sim_platform *p, unsigned copies);
 
 #ifdef __cplusplus
 }

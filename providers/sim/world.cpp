@@ -38,11 +38,16 @@ struct Rank {
     unsigned unseen = 0; /* flags that it has set */
 };
 
-/* The copies in a memory get the same each. */
-struct Copies {
-    double served = 0, as_of = 0; /* bytes of each so far, and when */
+/* Copies in a memory that get the same each. */
+struct Share {
+    double served = 0;                       /* bytes of each so far */
     std::multimap<double, Sleeper *> ends{}; /* when so many are served */
-    Timer *alarm = nullptr;                  /* of the first */
+};
+
+struct Copies {
+    Share memory{}, cache{};
+    double as_of = 0;       /* when so much was served */
+    Timer *alarm = nullptr; /* of the first that ends */
 };
 
 struct Flag { /* that others don't see yet */
@@ -377,64 +382,81 @@ uint64_t handed_over(uintptr_t begin, uintptr_t end)
     return bytes;
 }
 
-double copy_rate(const Copies &c)
+unsigned copies_at_once(const Copies &c)
 {
-    return sim_platform_copy_rate(world->platform,
-                                  static_cast<unsigned>(c.ends.size()));
+    return static_cast<unsigned>(c.memory.ends.size() + c.cache.ends.size());
 }
 
-/* As bytes that come from memory. What caches serve takes less of it. */
-double copy_work(uint64_t bytes)
+/* Bytes a second of each; there are some. */
+double share_rate(const Copies &c, const Share &share)
+{
+    const struct sim_platform *p = world->platform;
+    unsigned n = copies_at_once(c);
+    return &share == &c.cache ? sim_platform_cache_rate(p, n)
+                              : sim_platform_copy_rate(p, n);
+}
+
+Share &share_of(Copies &c, uint64_t bytes)
 {
     const auto &memory = world->platform->memory;
-    auto work = static_cast<double>(bytes);
-    bool cached = memory.cache_rate > 0 && work <= memory.cache_bytes;
-    return cached ? work * memory.copy_rate[0] / memory.cache_rate : work;
+    bool cached = memory.cache_rate.count &&
+                  static_cast<double>(bytes) <= memory.cache_bytes;
+    return cached ? c.cache : c.memory;
 }
 
 /* To this moment, before another one begins or ends. */
 void copies_serve(Copies &c)
 {
-    if (!c.ends.empty())
-        c.served += (clock_s() - c.as_of) * copy_rate(c);
+    for (Share *share : {&c.memory, &c.cache})
+        if (!share->ends.empty())
+            share->served += (clock_s() - c.as_of) * share_rate(c, *share);
     c.as_of = clock_s();
 }
 
-void copies_end(Copies &c);
+/* The first of them ends in so many seconds. */
+double share_left(const Copies &c, const Share &share)
+{
+    double bytes = std::max(0.0, share.ends.begin()->first - share.served);
+    return bytes / share_rate(c, share);
+}
+
+void copies_end(Copies &c, Share &first);
 
 void copies_go_on(Copies &c)
 {
-    if (c.ends.empty()) {
-        c.served = 0;
-        return;
+    Share *first = nullptr;
+    for (Share *share : {&c.memory, &c.cache}) {
+        if (share->ends.empty())
+            share->served = 0;
+        else if (!first || share_left(c, *share) < share_left(c, *first))
+            first = share;
     }
-    double left = std::max(0.0, c.ends.begin()->first - c.served);
-    c.alarm =
-        Timer::set(clock_s() + left / copy_rate(c), [&c] { copies_end(c); });
+    if (first)
+        c.alarm = Timer::set(clock_s() + share_left(c, *first),
+                             [&c, first] { copies_end(c, *first); });
 }
 
 /* The caller is one of them, for so many bytes. */
-void copies_join(double bytes)
+void copies_join(Copies &c, Share &share, double bytes)
 {
-    Copies &c = memory_of(self().node);
     Sleeper me = {s4u::Actor::self(), nullptr, false};
     self().vain_polls = 0;
     copies_serve(c);
-    c.ends.emplace(c.served + bytes, &me);
+    share.ends.emplace(share.served + bytes, &me);
     if (c.alarm)
         c.alarm->remove();
     copies_go_on(c);
     sleep(me);
 }
 
-void copies_end(Copies &c)
+void copies_end(Copies &c, Share &first)
 {
     c.alarm = nullptr;
-    c.served = c.ends.begin()->first;
-    c.as_of = clock_s();
-    while (!c.ends.empty() && c.ends.begin()->first <= c.served) {
-        rouse(c.ends.begin()->second);
-        c.ends.erase(c.ends.begin());
+    copies_serve(c);
+    first.served = first.ends.begin()->first;
+    while (!first.ends.empty() && first.ends.begin()->first <= first.served) {
+        rouse(first.ends.begin()->second);
+        first.ends.erase(first.ends.begin());
     }
     copies_go_on(c);
 }
@@ -615,7 +637,8 @@ void sim_copy(const void *to, const void *from, uint64_t bytes)
         return;
     uint64_t foreign = handed_over(begin, begin + bytes);
     handed_over(target, target + bytes); /* it is written anew */
-    copies_join(copy_work(bytes));
+    Copies &c = memory_of(self().node);
+    copies_join(c, share_of(c, bytes), static_cast<double>(bytes));
     if (foreign)
         sim_busy(static_cast<double>(foreign) / rate);
 }
@@ -632,8 +655,9 @@ void sim_carried(const void *to, uint64_t bytes)
 void sim_carry(uint64_t bytes, double rate)
 {
     double alone = sim_platform_copy_rate(world->platform, 1);
+    Copies &c = memory_of(self().node);
     if (bytes)
-        copies_join(static_cast<double>(bytes) * alone / rate);
+        copies_join(c, c.memory, static_cast<double>(bytes) * alone / rate);
     sim_wake(&self()); /* as after sim_busy */
 }
 

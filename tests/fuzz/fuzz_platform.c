@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(p.node.ranks <= (double)p.node.sockets * p.node.cores);
         must(is_rate(sim_platform_copy_rate(&p, 1)));
         must(sim_platform_copy_rate(&p, 1000) > 0);
-        must(!p.memory.cache_rate || is_rate(p.memory.cache_rate));
+        must(!p.memory.cache_rate.count ||
+             is_rate(sim_platform_cache_rate(&p, 1)));
     } else {
         must(memchr(why, '\0', sizeof why) != NULL);
         must(!strncmp(why, "input:", 6) && why[6] >= '1' && why[6] <= '9');

@@ -160,6 +160,18 @@ assert [one.points(results) for one in best] == [{}] * 2
 for one, *_ in applications.APPLICATIONS.values():
     parts = applications.COMMUNICATION
     assert one.of_chosen(parts).runs() <= one.ours(parts).runs()'
+check 'blocks that go together' says '
+import sensitivity
+run = Run("lat", "", ("--sizes", "16:128"))
+pick = Pick(run, "y", x="bytes")
+results = {run: {"configurations": [{"index": 0}], "results": [
+    {"configuration": 0, "bytes": x, "y": x / 2} for x in (8, 64, 70, 128)]}}
+four = Together(pick, 16)
+assert four.points(results) == {4: 32.0, 8: 64.0}, four.points(results)
+assert Sum((four, Line(_8=1.0))).points(results) == {8: 65.0}
+row = Factor("", "", "", 2, Sum((four,)), four, four, 4)
+assert [one.options for one in sensitivity.narrowed(
+    [sensitivity.limited(row, {})]).values()] == [("--sizes", "64")]'
 check 'a library that switches' says '
 line = Pieces(((4, Line(_4=1.0, _8=1.0)), (8, Line(_4=2.0, _8=2.0)),
                (99, Line(_16=3.0))))

@@ -447,6 +447,9 @@ static void memories(void)
                               slow = {.memory = "flag = 250 ns"},
                               cache = {.memory = "cache = 2000000 bytes\n"
                                                  "cache_rate = 2 GB/s"},
+                              caches = {.memory = "cache = 2000000 bytes\n"
+                                                  "cache_rate = 2 GB/s, "
+                                                  "4 GB/s"},
                               fork = {.more = "[threads]\nfork = 7 us"};
     /* 1 GB/s alone; two share 1500 MB/s: 1 MB in 1333 us, the other 2 MB of
      * rank 0 in 2000 us; four share it, too */
@@ -460,6 +463,9 @@ static void memories(void)
     report(work(&cache, 1, copies, (double[]){3e6}), "more than caches hold");
     report(work(&cache, 2, copies, (double[]){3.166667e6, 0.666667e6}),
            "caches take a part of a copy's work");
+    /* beside one another 2 GB/s from caches, 750 MB/s from memory */
+    report(work(&caches, 2, copies, (double[]){3.125e6, 0.5e6}),
+           "caches serve several at once");
     report(work(&apart, 2, copies, (double[]){3e6, 1e6}),
            "two nodes have a memory each");
     report(work(&host, 2, copies, (double[]){3.333333e6, 1.333333e6}),

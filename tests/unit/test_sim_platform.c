@@ -135,7 +135,16 @@ static void test_more(void **state)
         read_with(10, "cache = 65536 bytes\ncache_rate = 4 GB/s", 0, &p, why),
         0);
     assert_true(p.memory.cache_bytes == 65536);
-    assert_true(p.memory.cache_rate == 4e9);
+    assert_true(sim_platform_cache_rate(&p, 1) == 4e9);
+    assert_true(sim_platform_cache_rate(&p, 2) == 3e9);
+    assert_int_equal(read_with(10,
+                               "cache = 65536 bytes\n"
+                               "cache_rate = 4 GB/s, 5 GB/s, 6 GB/s",
+                               0, &p, why),
+                     0);
+    assert_true(sim_platform_cache_rate(&p, 1) == 4e9);
+    assert_true(sim_platform_cache_rate(&p, 2) == 2.5e9);
+    assert_true(sim_platform_cache_rate(&p, 4) == 1.5e9);
     assert_int_equal(
         read_with(21, "turnaround = 2 us\nreceive_gap = 30 ns", 0, &p, why), 0);
     assert_true(p.rail[0].turnaround == 2 / 1e6);
@@ -169,6 +178,9 @@ static void test_keys(void **state)
     expect(10, "cache_rate = 4 GB/s", 0,
            "x.platform:10: cache_rate is given without cache; allowed are "
            "both, or none");
+    expect(10, "cache = 64 bytes\ncache_rate = 4 GB/s, 5", 0,
+           "x.platform:11: cache_rate = 5 has no unit; allowed is a rate from "
+           "0.001 MB/s to 1000000 GB/s in MB/s, GB/s or Gbit/s, as 900 MB/s");
     expect(10, "cache = 64", 0,
            "x.platform:10: cache = 64 has no unit; allowed is a whole number "
            "up to 1073741824 with bytes, as 64 bytes");

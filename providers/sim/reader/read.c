@@ -96,9 +96,22 @@ int sim_platform_read(const char *name, unsigned ranks, struct sim_platform *p,
     return rc;
 }
 
+static double each(const struct sim_rates *rates, unsigned copies)
+{
+    unsigned i = copies < rates->count ? copies : rates->count;
+    return rates->together[i - 1] / copies;
+}
+
 double sim_platform_copy_rate(const struct sim_platform *p, unsigned copies)
 {
-    unsigned known = p->memory.copy_rates;
-    unsigned i = copies < known ? copies : known;
-    return p->memory.copy_rate[i - 1] / copies;
+    return each(&p->memory.copy_rate, copies);
+}
+
+double sim_platform_cache_rate(const struct sim_platform *p, unsigned copies)
+{
+    const struct sim_rates *copy = &p->memory.copy_rate,
+                           *cache = &p->memory.cache_rate;
+    if (cache->count > 1)
+        return each(cache, copies);
+    return cache->together[0] * each(copy, copies) / each(copy, 1);
 }

@@ -30,19 +30,19 @@ static int set_unit(struct sim_reader *r, const struct sim_key *k,
 
 static int set_rates(struct sim_reader *r, const struct sim_key *k, char *text)
 {
-    double *rate = r->p->memory.copy_rate;
-    unsigned n = 0;
+    struct sim_rates *rates = (struct sim_rates *)(r->at + k->at);
+    rates->count = 0;
     while (text) {
         char *word = sim_trim(strsep(&text, ","));
-        if (n == SIM_COPIES_MAX)
+        if (rates->count == SIM_COPIES_MAX)
             return sim_reader_fail(r, r->line,
                                    "%s has more than %d rates; allowed are %d",
                                    k->name, SIM_COPIES_MAX, SIM_COPIES_MAX);
-        const char *wrong = sim_units_parse(word, k->unit, &rate[n++]);
+        const char *wrong =
+            sim_units_parse(word, k->unit, &rates->together[rates->count++]);
         if (wrong)
             return fail_unit(r, k->name, word, wrong, k->unit);
     }
-    r->p->memory.copy_rates = n;
     return 0;
 }
 
