@@ -34,7 +34,7 @@ check 'failed' ends 1 '1 passed, 1 failed' \
     "$work/test/some/0" "$work/test/some/1"
 check 'nothing to do' ends 1 '0 passed, 0 failed'
 
-# what fails once, is killed, or is stopped by a sanitizer
+# what fails once, is late once, is killed, or crashes in some way
 cat >"$work/test/some/once" <<'END'
 #!/bin/sh
 [ -e "$0.seen" ] || { : >"$0.seen"; echo 'NOT OK too late'; exit 1; }
@@ -44,6 +44,9 @@ cat >"$work/test/some/sanitized" <<'END'
 #!/bin/sh
 [ -e "$0.seen" ] || { : >"$0.seen"; echo 'ERROR: AddressSanitizer: bad'; exit 1; }
 END
+sed 's/ERROR:.*bad/rank 1 was killed by signal 11/' \
+    "$work/test/some/sanitized" >"$work/test/some/crashed"
+sed 's/echo.*exit 1/sleep 20/' "$work/test/some/once" >"$work/test/some/late"
 chmod 755 "$work/test/some/"*
 once()
 {
@@ -60,6 +63,10 @@ check 'fails each time' once 1 '0 passed, 1 failed, 1 unsteady' --again 3 \
 check 'killed' once 1 '0 passed, 1 failed' --again 3 "$work/test/some/killed"
 check 'a sanitizer' once 1 '0 passed, 1 failed' --again 3 \
     "$work/test/some/sanitized"
+check 'a crash below it' once 1 '0 passed, 1 failed' --again 3 \
+    "$work/test/some/crashed"
+check 'out of time once' once 0 '0 passed, 0 failed, 1 unsteady' --again 3 \
+    --seconds 2 "$work/test/some/late"
 check 'more than a few' once 1 '0 passed, 4 failed' --again 3 \
     "$work/test/some/once" "$work/test/some/1" "$work/test/some/1" \
     "$work/test/some/1"
