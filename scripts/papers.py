@@ -468,6 +468,34 @@ def seed_003_figures():
             else "Elements of the longest message (M_max)")
 
 
+# Of figures that are alike, by their numbers' beginnings.
+NOTES_003 = {
+    "15": "A2 sends 2 (P - 1) messages and carries each byte twice, A4 about "
+    "4 sqrt P messages and each byte four times: of 16 ranks 30 and 12, whose "
+    "start-ups (684 µs on the T3D) are what two more crossings of 8 KB cost; "
+    "the longest message has 1024 elements, 48 KB. That A2 also marks P² "
+    "slices in each stage (3.1.2) no figure of the platform says. Copies are "
+    "not the cause: if they cost nothing, A4 takes 15.1 ms for 16.4, A2 10.6 "
+    "for 10.8.",
+    "16": "As figure 15: of 64 ranks the start-ups that A4 saves are what two "
+    "more crossings of some 43 KB cost, 900 elements; the paper has no "
+    "such limit up to 4096. If copies cost nothing, A4 takes 17.5 ms for "
+    "18.4 at 1024 elements, A2 16.0 for 16.2.",
+    "19": "A3 sends half as many messages as A4, but whole: a rank in between "
+    "may get several of the longest, one after the other. At 1024 elements "
+    "A3 takes 25.1 ms (25.0 if copies cost nothing), A4 18.4 (17.5): what "
+    "waits for one another counts here, copies hardly, and A4 is ahead from "
+    "fewer elements on.",
+    "21": "As figure 19; with two buffers A4-n2 also hides its copies behind "
+    "what it sends.",
+    "17": "As figure 15: on the SP2 the start-ups that A4 saves 16 ranks "
+    "(792 µs) are what two more crossings of 11 KB cost, 510 elements; the "
+    "longest message has 1024.",
+    "18": "As figure 16: on the SP2 the start-ups that A4 saves 64 ranks are "
+    "what two more crossings of 62 KB cost, 2800 elements; the paper has no "
+    "such limit up to 4096."}
+NOTES_003["22"] = NOTES_003["21"]
+
 # figure, what the paper says of it, the winner, from, to, among whom
 BEST_OF = (
     ("15a", "4.1: blocking, A4 is the fastest", "a4", 4, 64, None),
@@ -500,7 +528,8 @@ def seed_003_rows():
                      f"figure {name}: {what.split(': ')[1]}",
                      ((low, high, label),),
                      {key: curves[key] for key in among or curves},
-                     Best(tuple(curves.values())))
+                     Best(tuple(curves.values())),
+                     note=NOTES_003.get(name[:2], ""))
 
 
 # ----------------------------------------------- 004: two rails, Ultra24
