@@ -57,12 +57,15 @@ assert "duplex_rate" in bus(300, 300, a=-200, b=200)
 assert "rate" not in bus(300, 600, a=-200, b=200)
 assert "rate = 300" in bus(300, 600, a=-200, b=200, c=200)
 assert "rate = 300" in bus(300, 600, b=200, c=200)'
+check 'each round its own ratio' says '
+row = calibrate.Row(("gather", "tree", 64), [(1, 2), (30, 20), (8, 8)])
+assert row.texts() == ["gather", "tree", "64", "8", "8", "1.00", "0.50", "1.50"]'
 # shown FILE: the table where it belongs, beside the platform
 shown()
 {
     says "
-calibrate.show(Some(nodes=2, file='$1'), [calibrate.Row(
-    'gather', 'tree', 64, 1.0, calibrate.Figure([2.0], ''))])" \
+calibrate.show(Some(nodes=2, repeat=1, file='$1'), [calibrate.Row(
+    ('gather', 'tree', 64), [(1.0, 2.0)])])" \
         >"$work/out" 2>"$work/err"
 }
 check 'a table' shown x.platform
