@@ -85,8 +85,9 @@ void dcoll_config_init(dcoll_config_t *cfg);
 int dcoll_team_create(drail_job_t *job, drail_t *rail,
                       const dcoll_config_t *cfg, dcoll_team_t **out,
                       drail_error_t *err);
-/** Frees the team and requests that are left. Accepts NULL. Not while other
- *  ranks may still be within a collective of this team: see dcoll_barrier. */
+/** Frees the team and requests that are left, before drail_close and
+ *  drail_job_leave. Accepts NULL. Not while other ranks may still be within a
+ *  collective of this team: see dcoll_barrier. */
 void dcoll_team_free(dcoll_team_t *team);
 
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);

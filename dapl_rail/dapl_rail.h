@@ -137,7 +137,8 @@ int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
 /** A simulated cluster. */
 typedef struct drail_cluster {
     char name[DRAIL_CLUSTER_MAX]; /**< "sim:NAME@" and a checksum of all that
-                                       its platform file describes */
+                                       its platform file NAME.platform, or
+                                       NAME, describes */
     unsigned nodes;
     unsigned ppn; /**< ranks of a node, where nobody asks for others */
 } drail_cluster_t;
@@ -351,8 +352,12 @@ typedef struct drail_job_config {
      *  a file) describes; or NULL. There drail_open takes "sim:NAME", as the
      *  only rail, for all of a node's. ppn 0: as many as the platform says. */
     const char *simulate;
-    /** With simulate: equal blocks of collectives are not moved, and need not
-     * be there; all takes the time that it would take. Else DRAIL_EINVAL. */
+    /** With simulate: what collectives move to or from memory of their own is
+     *  not moved, and takes the time that it would take. So what they leave in
+     *  the caller's buffers is undefined, but these have to be there as ever:
+     *  there is no call that leaves them out. Puts, gets and messages move what
+     *  they always do; irregular collectives are DRAIL_ENOTSUP. Without
+     *  simulate DRAIL_EINVAL. */
     bool hollow;
     bool fork; /**< fork the ranks, whatever has started this process */
     /** "host:port" or "[IPv6 address]:port": there rank 0, which must run on
@@ -500,17 +505,18 @@ int drail_job_barrier(drail_job_t *job, int timeout_ms);
  *  (simulated ones) share it, so that it is there once and not for each. */
 typedef struct drail_gathered drail_gathered_t;
 
-/** Before the all-gather, which then can't fail for want of memory while others
- *  wait: @p bytes of each rank, at most 64 KiB.
+/** Before the all-gather, which then fails for want of memory in no rank while
+ *  others wait: @p bytes of each rank, at most 64 KiB.
  *  @return 0, DRAIL_ENOMEM, DRAIL_EINVAL. */
 int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out);
-/** As drail_job_allgather. What an earlier one of @p g brought is gone. */
+/** As drail_job_allgather; also DRAIL_ENOMEM, which all ranks get. What an
+ *  earlier one of @p g brought is gone. */
 int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
                             int timeout_ms);
 /** What @p rank brought; after success. Nobody writes to it; valid until the
  *  next exchange of @p g, or until it is freed. */
 const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank);
-/** Before the job is left. */
+/** Also after drail_job_leave; before rank_main returns. Accepts NULL. */
 void drail_gathered_free(drail_gathered_t *g);
 
 /** The caller computes what would take so many nanoseconds on a node of the

@@ -7,10 +7,12 @@
 #include "dapl_rail/job/job.h"
 
 struct drail_gathered {
-    drail_job_t *job;
-    size_t bytes; /* of each rank */
+    drail_job_t *job; /* unless it has been left */
+    size_t bytes;     /* of each rank */
+    unsigned ranks;
     void *all;
-    bool shared;
+    const struct job_share *share; /* the job's, and what it hands over */
+    void *context;
 };
 
 int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
@@ -20,8 +22,9 @@ int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
     drail_gathered_t *g = calloc(1, sizeof *g);
     if (!g)
         return DRAIL_ENOMEM;
-    *g = (drail_gathered_t){job, bytes, NULL, job->share != NULL};
-    if (!g->shared && !(g->all = pages_new(job->size * bytes))) {
+    *g = (drail_gathered_t){job,  bytes,      job->size,
+                            NULL, job->share, job->context};
+    if (!g->share && !(g->all = pages_new(job->size * bytes))) {
         free(g);
         return DRAIL_ENOMEM;
     }
@@ -32,12 +35,12 @@ int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
 int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
                             int timeout_ms)
 {
-    if (!g->shared)
+    if (!g->share)
         return drail_job_allgather(g->job, mine, g->bytes, g->all, timeout_ms);
     if (g->all)
-        g->job->share->release(g->job->context, g->all);
+        g->share->release(g->context, g->all);
     g->all = NULL;
-    return job_gather(g->job, g->job->share->gather, mine, g->bytes, &g->all,
+    return job_gather(g->job, g->share->gather, mine, g->bytes, &g->all,
                       timeout_ms);
 }
 
@@ -50,9 +53,9 @@ void drail_gathered_free(drail_gathered_t *g)
 {
     if (!g)
         return;
-    if (!g->shared)
-        pages_free(g->all, g->job->size * g->bytes);
+    if (!g->share)
+        pages_free(g->all, g->ranks * g->bytes);
     else if (g->all)
-        g->job->share->release(g->job->context, g->all);
+        g->share->release(g->context, g->all);
     free(g);
 }

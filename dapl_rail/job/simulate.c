@@ -21,9 +21,13 @@
 #define LIBRARY "dapl_rail/libdapl_sim.so"
 #define NS      1e-9 /* in seconds */
 
-/* What ranks have gathered, while any of them uses it. */
+#define PREFIX    "sim:"
+#define SUFFIX    ".platform"
+#define NAME_MOST 64 /* of a cluster's name */
+
+/* What ranks have gathered, while any of them uses it, or is still to come. */
 struct shared {
-    unsigned users;
+    unsigned users; /* ranks, and the round that is under way */
     max_align_t all[];
 };
 
@@ -31,6 +35,7 @@ struct shared {
 struct gathering {
     struct shared *shared; /* who comes first has made it */
     unsigned round, come;
+    bool no_memory; /* it could not: all ranks are told, none waits */
 };
 
 struct ended {       /* shared with the caller */
@@ -193,12 +198,29 @@ static size_t shared_bytes(const struct cluster *c)
     return sizeof(struct shared) + (size_t)c->cfg->nranks * JOB_GATHER_BYTES;
 }
 
+static void drop(const struct cluster *c, struct shared *s)
+{
+    if (s && !--s->users)
+        pages_free(s, shared_bytes(c));
+}
+
 static void release(void *context, void *all)
 {
     const struct place *place = context;
-    struct shared *s = (void *)((char *)all - offsetof(struct shared, all));
-    if (!--s->users)
-        pages_free(s, shared_bytes(place->cluster));
+    drop(place->cluster, (void *)((char *)all - offsetof(struct shared, all)));
+}
+
+/* The memory of the round that is under way, or NULL. */
+static struct shared *shared_now(struct cluster *c)
+{
+    struct gathering *g = &c->gathering;
+    if (!g->shared && !g->no_memory) {
+        g->shared = pages_new(shared_bytes(c));
+        g->no_memory = !g->shared;
+        if (g->shared)
+            g->shared->users = 1;
+    }
+    return g->shared;
 }
 
 static int gather_shared(void *context, const void *mine, size_t bytes,
@@ -209,18 +231,21 @@ static int gather_shared(void *context, const void *mine, size_t bytes,
     struct gathering *g = &c->gathering;
     unsigned round = g->round;
     uint64_t until = c->sim->now() + (uint64_t)timeout_ms * MS;
-    if (!g->shared && !(g->shared = pages_new(shared_bytes(c))))
+    struct shared *s = shared_now(c);
+    if (!s)
         return DRAIL_ENOMEM;
-    struct shared *s = g->shared;
     memcpy((char *)s->all + place->rank * bytes, mine, bytes);
     s->users++;
     if (++g->come == c->cfg->nranks) {
         *g = (struct gathering){.round = round + 1};
+        drop(c, s);
         c->sim->wake(g);
     }
     while (g->round == round) {
-        if (c->sim->now() >= until)
+        if (c->sim->now() >= until) {
+            drop(c, s);
             return DRAIL_ETIMEOUT;
+        }
         c->sim->wait(g, until);
     }
     *(void **)all = s->all;
@@ -280,8 +305,10 @@ static int world_run(drail_job_t *process, void *arg)
     struct cluster *c = arg;
     c->process = process;
     job_reserve_files(c->cfg->nranks);
-    if (c->sim->run(&c->described, c->cfg->nranks, c->nodes.node, rank_live,
-                    c)) {
+    int stuck =
+        c->sim->run(&c->described, c->cfg->nranks, c->nodes.node, rank_live, c);
+    drop(c, c->gathering.shared); /* of a round that some did not come to */
+    if (stuck) {
         fprintf(stderr, "all ranks that have not ended wait for ever\n");
         return 1;
     }
@@ -334,13 +361,28 @@ static uint64_t checksum(const struct sim_platform *p)
     return hash;
 }
 
+/* One, whether it is looked for by its name or given as a path. */
+static const char *name_of(const char *platform, int *length)
+{
+    const char *slash = strrchr(platform, '/');
+    const char *name = slash ? slash + 1 : platform;
+    if (!slash && !strncmp(name, PREFIX, strlen(PREFIX)))
+        name += strlen(PREFIX);
+    size_t bytes = strlen(name), suffix = strlen(SUFFIX);
+    if (slash && bytes > suffix && !strcmp(name + bytes - suffix, SUFFIX))
+        bytes -= suffix;
+    *length = (int)bytes;
+    return name;
+}
+
 static drail_cluster_t cluster_known(const char *platform,
                                      const struct sim_platform *p)
 {
     drail_cluster_t known = {.nodes = p->cluster.nodes, .ppn = p->node.ranks};
-    const char *slash = strrchr(platform, '/');
-    const char *name = slash ? slash + 1 : platform;
-    snprintf(known.name, sizeof known.name, "sim:%.64s@%016llx", name,
+    int length;
+    const char *name = name_of(platform, &length);
+    snprintf(known.name, sizeof known.name, "sim:%.*s@%016llx",
+             length < NAME_MOST ? length : NAME_MOST, name,
              (unsigned long long)checksum(p));
     return known;
 }

@@ -18,7 +18,8 @@ for page in "$SOURCE"/docs/man/*.[1-9]; do
 done
 
 # what has an end has it in an order, which the page tells
-for call in $(grep -oE 'drail_[a-z_]*(close|leave|release|forget|interrupt)\(' \
+for call in $(grep -oE \
+    'drail_([a-z_]*(close|free|leave|release|forget|interrupt)|gathered_[a-z]*)\(' \
     "$SOURCE/dapl_rail/dapl_rail.h" | tr -d '(' | sort -u); do
     check "dapl_rail.3 has $call" grep -q "^\.Fn $call\b" \
         "$SOURCE/docs/man/dapl_rail.3"

@@ -68,22 +68,29 @@ static inline void *shared(size_t bytes)
 }
 
 /* Skips where there are no simulated rails. */
+static inline int simulate_job(drail_job_config_t *cfg, drail_rank_main_t main,
+                               void *arg)
+{
+    drail_error_t err = {0};
+    cfg->error = &err;
+    int rc = drail_job_run(cfg, main, arg);
+    if (rc)
+        printf("# %s\n", err.text);
+    if (rc == DRAIL_ENOTSUP)
+        exit(SKIPPED);
+    cfg->error = NULL;
+    return rc;
+}
+
 static inline int simulate(const char *platform, unsigned nranks, unsigned ppn,
                            drail_rank_main_t main, void *arg)
 {
-    drail_error_t err = {0};
     drail_job_config_t cfg;
     drail_job_config_init(&cfg);
     cfg.nranks = nranks;
     cfg.ppn = ppn;
     cfg.simulate = platform;
-    cfg.error = &err;
-    int rc = drail_job_run(&cfg, main, arg);
-    if (rc)
-        printf("# %s\n", err.text);
-    if (rc != DRAIL_ENOTSUP)
-        return rc;
-    exit(SKIPPED);
+    return simulate_job(&cfg, main, arg);
 }
 
 static struct {

@@ -159,6 +159,25 @@ static void transport(unsigned rank)
     drail_job_leave(job);
 }
 
+/* What has been gathered outlives the job. */
+static void gathered(unsigned rank)
+{
+    drail_job_t *job = join(&rank, NULL);
+    drail_gathered_t *all, *never;
+    unsigned mine = 1000 + rank;
+    check(drail_gathered_new(job, 0, &all) == DRAIL_EINVAL);
+    check(drail_gathered_new(job, (64 << 10) + 1, &all) == DRAIL_EINVAL);
+    check(drail_gathered_new(job, sizeof mine, &all) == 0);
+    check(drail_gathered_new(job, sizeof mine, &never) == 0);
+    check(drail_gathered_exchange(all, &mine, -1) == 0);
+    drail_job_leave(job);
+    for (unsigned r = 0; r < RANKS; r++)
+        check(*(const unsigned *)drail_gathered_of(all, r) == 1000 + r);
+    drail_gathered_free(all);
+    drail_gathered_free(never);
+    drail_gathered_free(NULL);
+}
+
 static void *interrupter(void *job)
 {
     drail_job_interrupt(job);
@@ -313,10 +332,15 @@ int main(void)
         const char *name;
         void (*body)(unsigned rank);
     } all[] = {
-        {"any node map", node_map},       {"transport", transport},
-        {"interrupt", interrupted},       {"ranks that do not fit", misfits},
-        {"bad arguments", bad_arguments}, {"all-gather fails", failure},
-        {"a size too small", too_small},  {"ranks beyond the job", beyond},
+        {"any node map", node_map},
+        {"transport", transport},
+        {"gathered", gathered},
+        {"interrupt", interrupted},
+        {"ranks that do not fit", misfits},
+        {"bad arguments", bad_arguments},
+        {"all-gather fails", failure},
+        {"a size too small", too_small},
+        {"ranks beyond the job", beyond},
     };
     bool ok = true;
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
