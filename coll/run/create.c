@@ -95,10 +95,10 @@ int request_destroy(dcoll_request_t *q)
     for (unsigned i = q->completed; i < q->transfers; i++)
         drail_forget(q->team->rail, &q->reqs[i]);
     int rc = request_unbind(q);
-    request_hollow(q, DCOLL_NODE, false);
-    request_hollow(q, DCOLL_TEMP, false);
+    request_hollow(q, DCOLL_NODE, false); /* or not: it is unmapped */
     leftovers_release(q->team, q->mem[DCOLL_NODE], &q->node);
-    pool_give(&q->team->pool, q->memory);
+    if (!request_hollow(q, DCOLL_TEMP, false)) /* time has passed until here */
+        pool_give(&q->team->pool, q->memory);
     dcoll_schedule_free(&q->schedule);
     free(q->reqs);
     partners_free(&q->partners);

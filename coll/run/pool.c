@@ -61,12 +61,22 @@ static int chunk_add(struct pool *pool, size_t bytes)
     return 0;
 }
 
+static void piece_remove(struct piece **link)
+{
+    struct piece *p = *link;
+    *link = p->next;
+    drail_mem_release(p->mem);
+    free(p);
+}
+
 static void chunk_remove(struct pool *pool, struct chunk *c)
 {
     struct chunk **link = &pool->chunks;
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
+    while (c->pieces)
+        piece_remove(&c->pieces);
     drail_mem_release(c->mem);
     free(c);
 }
@@ -110,9 +120,7 @@ void pool_give(struct pool *pool, struct piece *piece)
     struct piece **link = &c->pieces;
     while (*link != piece)
         link = &(*link)->next;
-    *link = piece->next;
-    drail_mem_release(piece->mem);
-    free(piece);
+    piece_remove(link);
     bool spare = c->bytes == CHUNK_BYTES && c == pool->chunks && !c->next;
     if (!c->pieces && !spare)
         chunk_remove(pool, c);

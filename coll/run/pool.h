@@ -28,7 +28,7 @@ struct pool {
 int pool_take(struct pool *pool, size_t bytes, struct piece **out);
 /* Nobody may write into it any more. Accepts NULL. */
 void pool_give(struct pool *pool, struct piece *piece);
-/* All pieces have been given back. */
+/* With the pieces that have not been given back, as they can't be touched. */
 void pool_free(struct pool *pool);
 
 #endif

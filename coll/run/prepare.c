@@ -101,9 +101,8 @@ int request_hollow(dcoll_request_t *q, dcoll_space_t space, bool on)
     const struct drail_platform *p = q->team->platform;
     unsigned char *base = q->base[space];
     size_t bytes = base ? q->args.depth * q->stride[space] : 0;
-    return platform_hollow(p, base, bytes, on)
-               ? team_fail(q->team, DRAIL_ENOMEM, "no memory for a request")
-               : 0;
+    int rc = platform_hollow(p, base, bytes, on);
+    return rc && on ? team_fail(q->team, rc, "no memory for a request") : rc;
 }
 
 /* One per rank and our own, from which READY is put. */

@@ -16,8 +16,9 @@ struct needs {
  * says in the card where it is. */
 int request_prepare(dcoll_request_t *q, struct needs *needs,
                     struct segment_card *card);
-/* Nothing of TEMP or NODE is moved, where users' data are without contents;
- * off: before its memory is given back. */
+/* Nothing of TEMP or NODE is moved, where data may be without contents; off:
+ * before its memory is given back, which it can't be on failure, but unmapped.
+ */
 int request_hollow(dcoll_request_t *q, dcoll_space_t space, bool on);
 /* The node's memory: flags, keys and NODE. */
 bool request_has_node(const dcoll_request_t *q);

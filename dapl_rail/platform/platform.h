@@ -72,8 +72,8 @@ struct drail_platform {
                  size_t bytes);
     /* Memory of this range has no contents from now on (copies and messages
      * take their time there, and move nothing), or has some again: before it is
-     * given back. 0, or DRAIL_ENOMEM. NULL: all memory has, and all is moved;
-     * else what users have to move need not exist. */
+     * given back. 0, or DRAIL_ENOMEM: it has them still; or, which has some
+     * again, it can't be touched, but unmapped. NULL: all memory has. */
     int (*hollow)(const struct drail_platform *p, void *address, size_t bytes,
                   bool on);
 
@@ -117,7 +117,7 @@ static inline void platform_sleep(const struct drail_platform *p, uint64_t ns)
     p->sleep_until(p, p->now_ns(p) + ns);
 }
 
-/* Are users' data without contents? */
+/* May data be without contents? */
 static inline bool platform_is_hollow(const struct drail_platform *p)
 {
     return p->hollow;

@@ -63,12 +63,11 @@ static int erase(struct range found)
     struct range *r = at ? *at : NULL;
     if (!r || r->begin != found.begin || r->end != found.end)
         return 0;
-    if (r->is_protected && !protect(r, PROT_READ | PROT_WRITE))
-        return -1;
+    bool open = !r->is_protected || protect(r, PROT_READ | PROT_WRITE);
     hollow.protected -= r->is_protected;
     tdelete(r, &hollow.ranges, compare);
     free(r);
-    return 0;
+    return open ? 0 : -1;
 }
 
 int sim_hollow(const void *address, size_t bytes, bool on)

@@ -69,7 +69,8 @@ void sim_carry(uint64_t bytes, double rate);
 
 /* Memory of this range has no contents from now on, or has some again: nothing
  * is moved there or from there, and whoever else touches one of its pages is
- * ended. 0, or -1: no memory to note it, or part of it is in another range. */
+ * ended. 0, or -1: no memory to note it, or part of it is in another range; or
+ * its pages can't be touched again, and it is good for being unmapped alone. */
 int sim_hollow(const void *address, size_t bytes, bool on);
 /* As memcpy, unless one of the two has no contents. Takes no time. */
 void *sim_move(void *to, const void *from, size_t bytes);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* providers/sim: which memory has no contents. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "providers/sim/world.h"
@@ -13,6 +17,16 @@
 #define PART 8192u
 
 static unsigned char *memory;
+static bool stays_closed;
+
+/* In the place of libc's. */
+int mprotect(void *address, size_t bytes, int access)
+{
+    if (!stays_closed || access == PROT_NONE)
+        return (int)syscall(SYS_mprotect, address, bytes, access);
+    errno = ENOMEM;
+    return -1;
+}
 
 static int open_memory(void **state)
 {
@@ -62,11 +76,29 @@ static void test_overlap(void **state)
     assert_true(has_contents(0));
 }
 
+/* What can't be opened again has no mark that others who get these addresses
+ * would find. */
+static void test_closed(void **state)
+{
+    (void)state;
+    assert_int_equal(sim_hollow(memory, 2 * PART, true), 0);
+    stays_closed = true;
+    assert_int_equal(sim_hollow(memory, 2 * PART, false), -1);
+    stays_closed = false;
+    assert_int_equal(sim_hollow(memory + PART, 2 * PART, true), 0);
+    assert_int_equal(sim_hollow(memory + PART, 2 * PART, false), 0);
+    assert_int_equal(sim_hollow(memory, PART, true), 0);
+    assert_int_equal(sim_hollow(memory, PART, false), 0);
+    assert_true(has_contents(0));
+    assert_true(has_contents(PART));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_closed),
     };
     return cmocka_run_group_tests(tests, open_memory, close_memory);
 }
