@@ -4,21 +4,31 @@
 
 #include "bed.h"
 
+static int failed(drail_error_t *err, int rc, const char *why)
+{
+    err->code = rc;
+    snprintf(err->text, sizeof err->text, "%s", why);
+    return rc;
+}
+
 /* Every page is touched before anything is timed, or never. */
 static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
-                    uint8_t **buffer, drail_mem_t **mem)
+                    uint8_t **buffer, drail_mem_t **mem, drail_error_t *err)
 {
     void *memory;
     size_t size = bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN;
     size += 2 * COLL_GUARD;
     int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
     if (rc)
-        return rc;
+        return failed(err, rc, drail_last_error(bed->rail));
     *buffer = (uint8_t *)memory + COLL_GUARD;
-    if (platform_is_hollow(bed->platform))
-        return platform_hollow(bed->platform, memory, size, true);
-    memset(memory, 1, size);
-    return 0;
+    if (!platform_is_hollow(bed->platform)) {
+        memset(memory, 1, size);
+        return 0;
+    }
+    rc = platform_hollow(bed->platform, memory, size, true);
+    return rc ? failed(err, rc, "no memory to note a buffer without payload")
+              : 0;
 }
 
 static void release(const coll_bed_t *bed, drail_mem_t *mem)
@@ -27,6 +37,7 @@ static void release(const coll_bed_t *bed, drail_mem_t *mem)
     if (!mem)
         return;
     drail_mem_key(mem, &key);
+    /* if that fails, it can still be unmapped */
     platform_hollow(bed->platform, (void *)(uintptr_t)key.address, key.bytes,
                     false);
     drail_mem_release(mem);
@@ -47,16 +58,11 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
                           ? DRAIL_ACCESS_REMOTE_READ
                           : DRAIL_ACCESS_LOCAL;
     rc = allocate(bed, coll_send_bytes(plan, rank), access, &bed->send,
-                  &bed->send_mem);
-    if (!rc)
-        rc = allocate(bed, coll_recv_bytes(plan, rank),
-                      DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem);
-    if (rc) {
-        err->code = rc;
-        snprintf(err->text, sizeof err->text, "%s",
-                 drail_last_error(bed->rail));
-    }
-    return rc;
+                  &bed->send_mem, err);
+    return rc ? rc
+              : allocate(bed, coll_recv_bytes(plan, rank),
+                         DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem,
+                         err);
 }
 
 int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,

@@ -55,6 +55,12 @@ summary_t coll_latency(const coll_cell_t *cell)
     return stats_summary(values, cell->count);
 }
 
+summary_t coll_latency_reported(const options_t *opts, const coll_cell_t *cell)
+{
+    summary_t us = coll_latency(cell);
+    return opts->simulated ? stats_range(us) : us;
+}
+
 coll_figures_t coll_figures(const coll_cell_t *cell)
 {
     double us[COLL_REPEATS_MAX], avg[COLL_REPEATS_MAX], rate[COLL_REPEATS_MAX];

@@ -86,6 +86,8 @@ typedef struct coll_figures {
 coll_figures_t coll_figures(const coll_cell_t *cell);
 /** Of the slowest rank, in microseconds. */
 summary_t coll_latency(const coll_cell_t *cell);
+/** The same as reports have it: with a range where it is simulated. */
+summary_t coll_latency_reported(const options_t *opts, const coll_cell_t *cell);
 
 /** Writes a coll_result_t. Errors of writing stay in the FILE. */
 void coll_report(FILE *file, format_t format, const void *result);

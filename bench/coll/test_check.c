@@ -3,7 +3,8 @@
  * Performance guidelines, after J. L. Traeff, W. Gropp, R. Thakur,
  * "Self-consistent MPI performance guidelines" (TPDS 2010): what a user expects
  * of collectives without knowing the machine. A violation is named when the
- * confidence intervals do not overlap and the medians differ by MARGIN.
+ * confidence intervals (of what is simulated, ranges) do not overlap and the
+ * medians differ by MARGIN.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,10 +38,10 @@ typedef struct check {
 
 /* ------------------------------------------------------------ comparing --- */
 
-static const coll_cell_t *cell_at(const coll_item_t *item, unsigned size,
-                                  unsigned setup)
+static summary_t latency(const coll_item_t *item, unsigned size, unsigned setup)
 {
-    return &item->result->cells[size * item->plan.count + setup];
+    return coll_latency_reported(
+        &item->opts, &item->result->cells[size * item->plan.count + setup]);
 }
 
 static void compare(check_t *c, const coll_item_t *item, unsigned size,
@@ -72,16 +73,16 @@ static void compare(check_t *c, const coll_item_t *item, unsigned size,
 static void check_rails(check_t *c, const coll_item_t *item, unsigned size)
 {
     compare(c, item, size, "several rails not slower than one",
-            coll_latency(cell_at(item, size, AUTO_ALL_RAILS)),
-            coll_latency(cell_at(item, size, AUTO_ONE_RAIL)), "one rail");
+            latency(item, size, AUTO_ALL_RAILS),
+            latency(item, size, AUTO_ONE_RAIL), "one rail");
 }
 
 static void check_named(check_t *c, const coll_item_t *item, unsigned size)
 {
-    summary_t mine = coll_latency(cell_at(item, size, AUTO_ALL_RAILS));
+    summary_t mine = latency(item, size, AUTO_ALL_RAILS);
     for (unsigned s = FIRST_NAMED; s < item->plan.count; s++)
         compare(c, item, size, "auto not slower than any algorithm", mine,
-                coll_latency(cell_at(item, size, s)),
+                latency(item, size, s),
                 coll_setup_algorithm(&item->plan.setups[s]));
 }
 
@@ -102,8 +103,8 @@ static void check_next(check_t *c, const coll_item_t *item, unsigned size)
     compare(c, item, size,
             power_of_two(sizes[size]) ? "monotone in size"
                                       : "no cliff off powers of two",
-            coll_latency(cell_at(item, size, AUTO_ALL_RAILS)),
-            coll_latency(cell_at(item, size + 1, AUTO_ALL_RAILS)), than);
+            latency(item, size, AUTO_ALL_RAILS),
+            latency(item, size + 1, AUTO_ALL_RAILS), than);
 }
 
 static summary_t sum(summary_t a, summary_t b)
@@ -111,6 +112,10 @@ static summary_t sum(summary_t a, summary_t b)
     a.median += b.median;
     a.lo += b.lo;
     a.hi += b.hi;
+    a.coverage += b.coverage - 1; /* at least */
+    a.mean += b.mean;
+    a.min += b.min;
+    a.max += b.max;
     return a;
 }
 
@@ -120,9 +125,9 @@ static void check_composed(check_t *c, const coll_item_t *allgather,
 {
     for (unsigned i = 0; i < allgather->opts.nsizes; i++)
         compare(c, allgather, i, "all-gather not slower than gather + bcast",
-                coll_latency(cell_at(allgather, i, AUTO_ALL_RAILS)),
-                sum(coll_latency(cell_at(gather, i, AUTO_ALL_RAILS)),
-                    coll_latency(cell_at(bcast, i, AUTO_ALL_RAILS))),
+                latency(allgather, i, AUTO_ALL_RAILS),
+                sum(latency(gather, i, AUTO_ALL_RAILS),
+                    latency(bcast, i, AUTO_ALL_RAILS)),
                 "gather + bcast");
 }
 
@@ -191,10 +196,9 @@ static void table(FILE *file, const check_t *c)
     report_title(file, "check", &c->machine);
     fprintf(
         file,
-        "# violated: %s that don't overlap, medians that differ by %.0f %% or "
-        "more\n",
-        c->opts->simulated ? "ranges of repeats" : "95 % confidence intervals",
-        100 * (MARGIN - 1));
+        "# violated: of two medians that differ by %.0f %% or more, what is "
+        "in [] (%s of each) doesn't overlap\n",
+        100 * (MARGIN - 1), report_spread(c->opts));
     for (unsigned i = 0; i < c->count; i++) {
         const violation_t *v = &c->violations[i];
         fprintf(file,

@@ -160,11 +160,19 @@ static const coll_work_t exchanges = {.describe = describe,
                                       .predict = predict};
 
 static int refuse(const bench_test_t *test, const char *option,
-                  const char *allowed)
+                  const char *value, const char *allowed)
 {
-    fprintf(stderr, "%s: %s is wrong; allowed: %s\n", test->table.command,
-            option, allowed);
+    option_wrong(&test->table, option, value, allowed);
     return 2;
+}
+
+static int refuse_ppn(const bench_test_t *test, const options_t *opts)
+{
+    char ppn[24];
+    snprintf(ppn, sizeof ppn, "%llu", (unsigned long long)options_ppn(opts));
+    return opts->follows
+               ? 2
+               : refuse(test, "--ppn", ppn, "ranks of at least two nodes");
 }
 
 static int run(const bench_test_t *test, const options_t *opts)
@@ -173,14 +181,13 @@ static int run(const bench_test_t *test, const options_t *opts)
     for (unsigned i = 0; i < opts->nalgorithms; i++)
         if (strcmp(opts->algorithms[i], "ring") &&
             strcmp(opts->algorithms[i], "direct"))
-            return refuse(test, "--algorithm", "ring, direct");
+            return refuse(test, "--algorithm", opts->algorithms[i],
+                          "ring, direct");
     if (opts->validate)
-        return refuse(test, "--validate", "tests of collectives");
+        return refuse(test, "--validate", test->name, "tests of collectives");
     coll_plan_shape(&plan, opts);
     if (plan.shape.nnodes < 2)
-        return opts->follows
-                   ? 2
-                   : refuse(test, "--ppn", "ranks of at least two nodes");
+        return refuse_ppn(test, opts);
     return coll_test(test, opts, &plan, &exchanges);
 }
 

@@ -9,6 +9,7 @@
 
 #include "series.h"
 #include "bench/report/output.h"
+#include "bench/report/report.h"
 
 typedef struct tuning {
     const bench_test_t *test;
@@ -46,7 +47,7 @@ static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
     const coll_cell_t *best = NULL;
     summary_t least = {0};
     for (unsigned s = 0; s < plan->count; s++) {
-        summary_t us = coll_latency(&cells[s]);
+        summary_t us = coll_latency_reported(plan->opts, &cells[s]);
         if (plan->setups[s].rail.engine != engine ||
             (best && us.median >= least.median))
             continue;
@@ -124,7 +125,7 @@ static void write_table(FILE *file, format_t format, const void *result)
              tuning->opts->paced ? ", paced" : "",
              tuning->opts->no_payload ? ", without payload" : "",
              tuning->partial ? "# partial: the rest was not measured\n" : "",
-             tuning->opts->simulated ? "range" : "95 % confidence interval");
+             report_spread(tuning->opts));
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
 }

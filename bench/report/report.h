@@ -41,6 +41,8 @@ void report_json_summary(json_t *json, const char *key,
 void report_title(FILE *file, const char *test, const machine_t *machine);
 /** What reports have between [ and ] beside a median. */
 const char *report_interval(const machine_t *machine);
+/** The same, of what is always there: what summary_t's lo and hi are. */
+const char *report_spread(const options_t *opts);
 /** A line for each. */
 void report_notes(FILE *file, const notes_t *notes);
 /** A number of 4 significant digits, right-aligned after a blank; "-" where

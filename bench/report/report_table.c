@@ -61,6 +61,15 @@ const char *report_interval(const machine_t *m)
                            : "[95 % confidence interval]";
 }
 
+const char *report_spread(const options_t *opts)
+{
+    if (opts->simulated)
+        return "range of repeats";
+    return opts->repeat && opts->repeat < 6
+               ? "range of fewer than 6 repeats, less than 95 % confidence"
+               : "95 % confidence interval";
+}
+
 void report_notes(FILE *file, const notes_t *notes)
 {
     for (unsigned i = 0; i < notes->count; i++)

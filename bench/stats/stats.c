@@ -90,12 +90,20 @@ bool stats_alike(const summary_t *s)
     return !(s->max - s->min > STATS_ALIKE * fabs(s->median));
 }
 
+summary_t stats_range(summary_t s)
+{
+    s.lo = s.min;
+    s.hi = s.max;
+    s.coverage = NAN;
+    return s;
+}
+
 summary_t stats_certain(summary_t s)
 {
     bool alike = stats_alike(&s);
-    s.lo = alike ? NAN : s.min;
-    s.hi = alike ? NAN : s.max;
-    s.coverage = NAN;
+    s = stats_range(s);
+    if (alike)
+        s.lo = s.hi = NAN;
     return s;
 }
 

@@ -18,8 +18,9 @@
 typedef struct summary {
     unsigned n;
     double median;
-    double lo, hi;   /**< confidence interval of the median */
-    double coverage; /**< its probability: ≥ 0.95, less when n < 6 */
+    double lo, hi;   /**< confidence interval of the median, or a range */
+    double coverage; /**< its probability: ≥ 0.95, less when n < 6; NaN: it is
+                          a range of what has none */
     double mean, min, max;
     unsigned outliers; /**< values beyond Tukey's fences; they are counted
                             and stay in every other figure */
@@ -44,8 +45,10 @@ double stats_median_interval(unsigned n, unsigned *lo);
 /** Are all values alike? */
 bool stats_alike(const summary_t *summary);
 
-/** Of what is the same in every run: no interval, but the range of values that
- *  are not alike. */
+/** Of what is the same in every run: no interval, but the range of values … */
+summary_t stats_range(summary_t summary);
+
+/** … that are not alike. */
 summary_t stats_certain(summary_t summary);
 
 /** Half width of the confidence interval relative to the median; infinite

@@ -156,6 +156,8 @@ tuned()
         --sizes 8,4K "${quick[@]}" --output "$work/table" || return 1
     [ "$(grep -c '^allgather 4 2 2 nonthreaded ' "$work/table")" -eq 2 ] ||
         return 1
+    grep -q '^# .* median, range of fewer than 6 repeats' "$work/table" ||
+        return 1
     # the table decides, whatever it says
     sed -E 's/^(allgather 2 2 2 nonthreaded 8) [^ ]+ ./\1 ring 0/' "$work/table" \
         >"$work/ring"

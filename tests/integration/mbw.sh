@@ -6,10 +6,10 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 railbench=$BUILD/bin/railbench
-refused 'another algorithm' '--algorithm.*ring, direct' \
+refused 'another algorithm' "--algorithm:.'bruck'.*ring,.direct" \
     "$railbench" mbw --algorithm bruck
-refused 'checked contents' '--validate' "$railbench" mbw --validate
-refused 'a single node' '--ppn two.nodes' "$railbench" mbw --ranks 2
+refused 'checked contents' "--validate:.'mbw'" "$railbench" mbw --validate
+refused 'a single node' "--ppn:.'2' two.nodes" "$railbench" mbw --ranks 2
 refused 'more groups than ranks of a node' '--groups.*3.*1 to 2' \
     "$railbench" mbw --ranks 4 --ppn 2 --groups 3
 

@@ -68,11 +68,27 @@ for cluster in qsnet2-4x4 ultra24-multiport; do
     check "check on $cluster" sh -c "'$bench' check --rails sim:$cluster \
         --sizes 64 --ranks 4 >'$work/out' 2>&1; test \$? -lt 2"
     check '... compares' grep -q 'of [1-9][0-9]* comparisons' "$work/out"
+    check '... ranges' grep -q '^# violated: .*(range of repeats of each)' \
+        "$work/out"
     check "tune on $cluster" "$bench" tune --rails "sim:$cluster" \
         --sizes 64,32K --ranks 4 --output "$work/table"
     check '... and its table' run allgather $cluster --ranks 4 \
         --table "$work/table"
 done
+
+# A copy of n bytes takes n ns there, and follows each message.
+run lat "$SOURCE/tests/platforms/two-rails.platform" --sizes 8,64K \
+    --engine nonthreaded && mv "$work/r.csv" "$work/first.csv"
+check 'messages are copied where they arrive' run lat \
+    "$SOURCE/tests/platforms/two-rails.platform" --sizes 8,64K \
+    --engine nonthreaded --consume
+check '... each once, which takes its time' python3 -c 'import csv, sys
+first, copied = (list(csv.DictReader(open(f))) for f in sys.argv[1:])
+for a, b in zip(first, copied, strict=True):
+    us = float(b["pingpong_us"]) - float(a["pingpong_us"])
+    assert abs(us - int(a["bytes"]) / 1e3) < 2e-3, (a, b)' \
+    "$work/first.csv" "$work/r.csv"
+check '... and is said' grep -q 'the target copies each message' "$work/out"
 
 # --- tables, and how many ranks there are -------------------------------------
 
@@ -88,7 +104,7 @@ ignored()
 {
     "$bench" allgather --sizes 64 --table "$work/table" --repeat 1 "$@" \
         >"$work/out" 2>"$work/err" &&
-        grep -q "'$work/table' is ignored: .*rails sim:tuned.platform@.*here" \
+        grep -q "'$work/table' is ignored: .*rails sim:tuned@.*here" \
             "$work/err"
 }
 
@@ -97,12 +113,15 @@ check 'tune on a cluster of a file' "$bench" tune --sizes 64 --shapes 8 \
     --collective allgather --rails "sim:$work/tuned.platform" \
     --output "$work/table"
 check '... names the platform' \
-    grep -q '^rails sim:tuned.platform@[0-9a-f]*,sim0$' "$work/table"
+    grep -q '^rails sim:tuned@[0-9a-f]*,sim0$' "$work/table"
 check '... with as many ranks on a node as it says' \
     grep -q '^allgather 8 4 1 ' "$work/table"
 check '... it is taken there' run allgather "$work/tuned.platform" \
     --ranks 8 --sizes 64 --table "$work/table"
 check '... without a word' [ ! -s "$work/err" ]
+DRAIL_SIM_PATH=$work check '... by its name, too' run allgather tuned \
+    --ranks 8 --sizes 64 --table "$work/table"
+check '... still without a word' [ ! -s "$work/err" ]
 check '... not on another one' ignored --rails sim:qsnet2-4x4 --ranks 8
 platform "$work/tuned.platform" '301 ns'
 check '... nor on a changed one' ignored --rails "sim:$work/tuned.platform"

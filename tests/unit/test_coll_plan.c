@@ -177,6 +177,21 @@ static void test_figures(void **state)
     coll_result_destroy(r);
 }
 
+/* An interval leaves out the ends of many repeats, a range has them. */
+static void test_reported(void **state)
+{
+    (void)state;
+    options_t real = {0}, simulated = {.simulated = "a"};
+    coll_cell_t cell = {.count = 12};
+    for (unsigned i = 0; i < cell.count; i++)
+        cell.repeats[i] =
+            (coll_repeat_t){.iterations = 1, .max_ns = 1000 * (i + 1)};
+    summary_t us = coll_latency_reported(&real, &cell);
+    assert_true(us.lo > 1 && us.hi < 12 && us.coverage > 0.95);
+    us = coll_latency_reported(&simulated, &cell);
+    assert_true(us.lo == 1 && us.hi == 12 && isnan(us.coverage));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +202,7 @@ int main(void)
         cmocka_unit_test_setup(test_zero_copy, setup),
         cmocka_unit_test_setup(test_buffers, setup),
         cmocka_unit_test_setup(test_figures, setup),
+        cmocka_unit_test_setup(test_reported, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,10 @@ static void test_certain(void **state)
     near(s.lo, 100);
     near(s.hi, 102);
     assert_true(isnan(s.coverage));
+    s = stats_range(stats_summary(alike, 3));
+    near(s.lo, 100);
+    near(s.hi, 100.05);
+    assert_true(isnan(s.coverage));
     s = stats_certain(stats_summary(NULL, 0));
     assert_true(isnan(s.median) && isnan(s.lo));
 }
