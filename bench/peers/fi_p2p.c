@@ -10,7 +10,6 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,18 +178,6 @@ static double measure(side_t *side, const run_t *run)
 
 /* --------------------------------------------------------------- start --- */
 
-static void pin(int rank)
-{
-    cpu_set_t allowed, one;
-    CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return;
-    for (int core = 0, n = 0; core < CPU_SETSIZE; core++)
-        if (CPU_ISSET(core, &allowed) && n++ == rank)
-            CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
-
 static void find_provider(side_t *side)
 {
     struct fi_info *hints = fi_allocinfo();
@@ -294,7 +281,7 @@ int main(int argc, char **argv)
     side.socket = sockets[side.rank];
     close(sockets[1 - side.rank]);
     run_guard();
-    pin(side.rank);
+    run_pin(side.rank);
 
     /* each rank its own, on its own core's node */
     side.source = run_buffer(capacity);

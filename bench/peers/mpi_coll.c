@@ -11,7 +11,6 @@
  * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
  */
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,24 +157,6 @@ static void measure(const world_t *world, const coll_run_t *run)
     }
 }
 
-/* Rank r on the r-th of the allowed cores, and again from the first: as
- * launchers don't do if ranks outnumber them. */
-static void pin(int rank)
-{
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return;
-    int nth = rank % CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || nth--)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof one, &one);
-        return;
-    }
-}
-
 static void print_header(const world_t *world)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -225,7 +206,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
-    pin(world.rank);
+    run_pin(world.rank);
     world.send = run_buffer(longest * (size_t)world.ranks + 1);
     world.recv = run_buffer(longest * (size_t)world.ranks + 1);
     if (!world.send || !world.recv) {

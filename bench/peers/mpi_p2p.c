@@ -103,6 +103,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &side.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    run_pin(side.rank);
     side.source = run_buffer(capacity);
     if (ranks != 2 || !side.source) {
         fprintf(stderr, "mpi_p2p: %d ranks; allowed: 2, with memory\n", ranks);

