@@ -10,10 +10,15 @@
  *            <------------- ACCEPT dat_cr_accept
  *   ESTABLISHED, CONFIRM --------> ESTABLISHED
  *
+ * The passive side does not wait for ever: it says LATE and lets go, and the
+ * active one, which had no time to hear of it, asks again, as long as its
+ * consumer is patient.
+ *
  * A socket stays open, though shut down, until its EP is reset or freed: so
  * shm_abort (conn.c) may use it from any thread.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,10 +362,12 @@ static void try_connect(struct shm_conn *c)
     if (err == -EAGAIN)
         return;
     int fds[SHM_CM_FDS] = {c->segment_fd, sia->control_fd};
+    /* of a socket that has ended, its manager learns why */
     if (err || shm_cm_peer_pid(c->fd) < 0 ||
-        shm_cm_send(c->fd, SHM_CM_REQUEST, ep->pz->id, c->ep_id,
-                    c->private_data, c->private_size, fds, SHM_CM_FDS) ||
-        watch_fd(sia, c->fd, (struct shm_watch){.conn = c})) {
+        watch_fd(sia, c->fd, (struct shm_watch){.conn = c}) ||
+        (shm_cm_send(c->fd, SHM_CM_REQUEST, ep->pz->id, c->ep_id,
+                     c->private_data, c->private_size, fds, SHM_CM_FDS) &&
+         errno != EPIPE)) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
         return;
     }
@@ -399,14 +406,39 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     c->peer = peer_get(c->sia, c->fd, fds[0]);
     c->peer_pz_id = msg->pz_id;
     c->peer_ep_id = msg->ep_id;
-    if (c->peer)
-        shm_segment_agree(c);
-    if (!c->peer ||
-        shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
+    if (!c->peer) {
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
         return;
     }
+    shm_segment_agree(c);
+    if (shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
+        peer_put(c->sia, c->peer); /* why, comes next */
+        c->peer = NULL;
+        return;
+    }
     conn_established(c, msg->private_data, (DAT_COUNT)msg->private_size);
+}
+
+/* Another socket, of the same number: shm_abort may be using it. Another
+ * segment, too: the peer has closed its side of this one. */
+static int conn_begin_again(struct shm_conn *c)
+{
+    int fd = shm_cm_socket();
+    int err = fd < 0 || dup3(fd, c->fd, O_CLOEXEC) < 0;
+    if (fd >= 0)
+        close(fd);
+    shm_segment_unmap(c);
+    return err || shm_segment_create(c);
+}
+
+/* The peer waited in vain for what this manager had no time to do. */
+static void on_late(struct shm_conn *c)
+{
+    unwatch_fd(c->sia, c->fd);
+    if (atomic_load(&c->aborted) || conn_begin_again(c))
+        conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
+    else
+        c->state = SHM_CM_CONNECTING; /* now, by timers() */
 }
 
 /* --------------------------------------------------------- passive side --- */
@@ -645,6 +677,8 @@ static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
     else if (c->state == SHM_CM_REQUESTED && msg->type == SHM_CM_REJECT)
         conn_end(c, DAT_CONNECTION_EVENT_PEER_REJECTED, msg->private_data,
                  (DAT_COUNT)msg->private_size);
+    else if (c->state == SHM_CM_REQUESTED && msg->type == SHM_CM_LATE)
+        on_late(c);
     else if (c->state == SHM_CM_ACCEPTED && msg->type == SHM_CM_CONFIRM)
         conn_established(c, NULL, 0);
     else if (c->state >= SHM_CM_ACCEPTED && c->state <= SHM_CM_DRAINING &&
@@ -689,13 +723,38 @@ static void on_deadline(struct shm_conn *c)
         on_disconnect(c);
         break;
     default:
+        shm_cm_send(c->fd, SHM_CM_LATE, 0, 0, NULL, 0, NULL, 0);
         on_end(c);
     }
 }
 
+/* By the managers: an offer is the consumer's to answer. */
 static bool is_being_made(const struct shm_conn *c)
 {
-    return c->state <= SHM_CM_ACCEPTED && c->deadline != UINT64_MAX;
+    return c->state <= SHM_CM_ACCEPTED && c->state != SHM_CM_OFFERED;
+}
+
+static bool awaits_message(const struct shm_conn *c)
+{
+    return is_being_made(c) && c->state != SHM_CM_CONNECTING;
+}
+
+/* Is it time to look whether a message has come that nobody has told of? Now
+ * and then, and before one is given up for its lack. */
+static bool should_hear(const struct shm_ia *sia, uint64_t now)
+{
+    bool due = sia->hear_at <= now;
+    for (const struct shm_conn *c = sia->conns; c && !due; c = c->next)
+        due = awaits_message(c) && c->deadline <= now;
+    return due;
+}
+
+static void hear(struct shm_ia *sia, uint64_t now)
+{
+    sia->hear_at = now + CORE_LOOK_NS;
+    for (int fd = 0; fd < sia->watch_size; fd++)
+        if (sia->watch[fd].conn && awaits_message(sia->watch[fd].conn))
+            on_conn(sia, fd);
 }
 
 /* Does what is due; returns milliseconds until the next look, -1: none. */
@@ -703,6 +762,8 @@ static int timers(struct shm_ia *sia)
 {
     uint64_t now = shm_now_ns(), next = UINT64_MAX;
     uint64_t still = core_stood_still(sia->look_at, now);
+    if (should_hear(sia, now))
+        hear(sia, now);
     if (sia->accept_at && sia->accept_at <= now)
         accept_again(sia);
     else if (sia->accept_at)
@@ -710,7 +771,7 @@ static int timers(struct shm_ia *sia)
     for (struct shm_conn *c = sia->conns, *n; c; c = n) {
         n = c->next;
         bool retry = c->state == SHM_CM_CONNECTING;
-        if (is_being_made(c))
+        if (is_being_made(c) && c->deadline != UINT64_MAX)
             c->deadline += still;
         if (c->deadline <= now) {
             on_deadline(c);

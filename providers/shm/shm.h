@@ -385,6 +385,7 @@ struct shm_ia {
     bool stop;
     uint64_t accept_at; /* ns: listeners are deaf until then, 0: they listen */
     uint64_t look_at;   /* ns: when the thread meant to look at deadlines */
+    uint64_t hear_at;   /* ns: when it looks for messages unasked */
     int epoll_fd, wake_fd;
     int cable_fd;      /* inotify; -1: no cable */
     uint32_t end_cuts; /* of the cable, seen */
@@ -556,6 +557,7 @@ enum shm_cm_type {
     SHM_CM_REJECT,
     SHM_CM_CONFIRM,
     SHM_CM_DISCONNECT,
+    SHM_CM_LATE, /* given up: what was awaited had not come in time */
 };
 struct shm_cm_msg {
     uint64_t magic;

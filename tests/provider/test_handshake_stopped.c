@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine that stands still while a connection is being made, for longer than
- * that may take, and then goes on: the peer had no time to confirm it. The
- * manager of the rail that asks is held; the clock is the test's.
+ * A machine, or a thread of its, that stands still while a connection is being
+ * made, for longer than that may take, and then goes on: the peer had no time
+ * to confirm it, or asks again when it is too late. The manager of the rail
+ * that asks is held; the clock is the test's.
  */
 #include "peer.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,11 +18,16 @@
 #define INSTEAD_OF_LIBC __attribute__((visibility("default")))
 #define SECOND          1000000000ll
 #define STANDSTILL      60 /* seconds */
+#define PATIENCE_S      60
 
 static atomic_int asking_fd = -1, answering_fd = -1; /* of managers' waits */
-static atomic_bool held;                             /* the asking one is */
+static atomic_bool held;                             /* the asking one is, … */
+static atomic_bool holds;                            /* … by now */
 static atomic_uint looks;                            /* of the answering one */
 static atomic_bool hurries; /* its sleeps pass at once, on the clock only */
+static atomic_bool all_hurry;
+static atomic_int deaf_fd = -1; /* of a wait that tells of nothing */
+static atomic_bool stalls;      /* who sends next, until the peer gives up */
 static atomic_llong ahead_ns;
 
 INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
@@ -33,6 +41,15 @@ INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
     return 0;
 }
 
+/* Without a limit, it would sleep for ever. */
+static int wait_deaf(int ms)
+{
+    do
+        poll_pause();
+    while (ms < 0 && atomic_load(&deaf_fd) >= 0);
+    return 0;
+}
+
 INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
                                int ms)
 {
@@ -40,17 +57,38 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
     if (!atomic_compare_exchange_strong(&asking_fd, &nobody, fd) &&
         nobody != fd)
         atomic_store(&answering_fd, fd);
+    if (fd == atomic_load(&deaf_fd))
+        return wait_deaf(ms);
     bool answers = fd == atomic_load(&answering_fd);
-    bool hurry = answers && ms > 0 && atomic_load(&hurries);
+    bool hurry = ms > 0 && (atomic_load(&all_hurry) ||
+                            (answers && atomic_load(&hurries)));
     if (answers)
         atomic_fetch_add(&looks, 1);
     int n =
         (int)syscall(SYS_epoll_pwait, fd, events, max, hurry ? 1 : ms, NULL, 8);
     if (hurry && !n)
         atomic_fetch_add(&ahead_ns, ms * SECOND / 1000);
-    while (!answers && atomic_load(&held))
+    while (!answers && atomic_load(&held)) {
+        atomic_store(&holds, true);
         poll_pause();
-    return n;
+    }
+    return fd == atomic_load(&deaf_fd) ? 0 : n;
+}
+
+/* Until the peer has given it up, if the sender is to stall. */
+INSTEAD_OF_LIBC ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    if (atomic_exchange(&stalls, false)) {
+        atomic_store(&hurries, true);
+        for (int i = 0; !(end.revents & POLLHUP); i++) {
+            assert_true(i < WAIT_MS);
+            poll(&end, 1, 0);
+            poll_pause();
+        }
+        atomic_store(&hurries, false);
+    }
+    return syscall(SYS_sendmsg, fd, message, flags);
 }
 
 static void await(atomic_int *what, int other_than)
@@ -61,14 +99,13 @@ static void await(atomic_int *what, int other_than)
     }
 }
 
-static void ask(end_t *from, const end_t *to)
+static void ask(end_t *from, const end_t *to, DAT_TIMEOUT us)
 {
     DAT_IA_ATTR attr;
     DAT_OK(dat_ia_query(from->ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0,
                         NULL));
-    DAT_OK(dat_ep_connect(from->ep, attr.ia_address_ptr, to->qual,
-                          DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
-                          DAT_CONNECT_DEFAULT_FLAG));
+    DAT_OK(dat_ep_connect(from->ep, attr.ia_address_ptr, to->qual, us, 0, NULL,
+                          DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 }
 
 /* Until the answering manager has begun to sleep once more. */
@@ -81,8 +118,7 @@ static void let_it_look(void)
     }
 }
 
-/* Accepted, and not confirmed. */
-static void begin(end_t *asks, end_t *answers)
+static void open_ends(end_t *asks, end_t *answers)
 {
     atomic_store(&asking_fd, -1);
     atomic_store(&answering_fd, -1);
@@ -90,11 +126,44 @@ static void begin(end_t *asks, end_t *answers)
     await(&asking_fd, -1);
     end_open(answers, NULL);
     await(&answering_fd, -1);
-    ask(asks, answers);
+}
+
+static DAT_CR_HANDLE asked(end_t *answers)
+{
     DAT_EVENT event = EXPECT_EVENT(answers->cr, DAT_CONNECTION_REQUEST_EVENT);
+    return event.event_data.cr_arrival_event_data.cr_handle;
+}
+
+static void answer(end_t *answers, DAT_CR_HANDLE cr)
+{
+    DAT_OK(dat_cr_accept(cr, answers->ep, 0, NULL));
+}
+
+static void established(end_t *asks, end_t *answers)
+{
+    EXPECT_EVENT(asks->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    EXPECT_EVENT(answers->conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+/* It has come to nothing any more when this returns. */
+static void hold(void)
+{
+    atomic_store(&holds, false);
     atomic_store(&held, true);
-    DAT_OK(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle,
-                         answers->ep, 0, NULL));
+    for (int i = 0; !atomic_load(&holds); i++) {
+        assert_true(i < WAIT_MS);
+        poll_pause();
+    }
+}
+
+/* Accepted, and not confirmed. */
+static void begin(end_t *asks, end_t *answers, DAT_TIMEOUT us)
+{
+    open_ends(asks, answers);
+    ask(asks, answers, us);
+    DAT_CR_HANDLE cr = asked(answers);
+    hold();
+    answer(answers, cr);
 }
 
 static void end(end_t *asks, end_t *answers)
@@ -103,36 +172,115 @@ static void end(end_t *asks, end_t *answers)
     end_close(answers);
 }
 
+/* The answering side waits for the confirmation until it is too late. */
+static void give_up(end_t *answers)
+{
+    atomic_store(&hurries, true);
+    EXPECT_EVENT(answers->conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    atomic_store(&hurries, false);
+    DAT_OK(dat_ep_reset(answers->ep));
+}
+
 static void confirmed_after_a_standstill(void **state)
 {
     (void)state;
     end_t asks, answers;
-    begin(&asks, &answers);
+    begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
     atomic_fetch_add(&ahead_ns, STANDSTILL * SECOND);
     let_it_look();
     atomic_store(&held, false);
-    EXPECT_EVENT(asks.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
-    EXPECT_EVENT(answers.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
+    established(&asks, &answers);
     end(&asks, &answers);
 }
 
-static void never_confirmed(void **state)
+/* Who comes to it only then has not been refused. */
+static void asks_again(void **state)
 {
     (void)state;
     end_t asks, answers;
-    begin(&asks, &answers);
-    atomic_store(&hurries, true);
-    EXPECT_EVENT(answers.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
-    atomic_store(&hurries, false);
-    atomic_store(&held, false);
+    begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
+    for (int late = 0; late < 3; late++) {
+        give_up(&answers);
+        atomic_store(&held, false);
+        DAT_CR_HANDLE cr = asked(&answers);
+        if (late < 2)
+            hold();
+        answer(&answers, cr);
+    }
+    established(&asks, &answers);
     end(&asks, &answers);
+}
+
+/* Before it has said what it wants. */
+static void asks_late(void **state)
+{
+    (void)state;
+    end_t asks, answers;
+    open_ends(&asks, &answers);
+    atomic_store(&stalls, true);
+    ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
+    assert_false(atomic_load(&stalls));
+    answer(&answers, asked(&answers));
+    established(&asks, &answers);
+    end(&asks, &answers);
+}
+
+/* To ask again does not prolong its time. */
+static void asks_again_in_vain(void **state)
+{
+    (void)state;
+    end_t asks, answers;
+    begin(&asks, &answers, PATIENCE_S * 1000000);
+    give_up(&answers);
+    atomic_store(&held, false);
+    DAT_CR_HANDLE cr = asked(&answers);
+    atomic_store(&all_hurry, true);
+    EXPECT_EVENT(asks.conn, DAT_CONNECTION_EVENT_TIMED_OUT);
+    atomic_store(&all_hurry, false);
+    DAT_OK(dat_cr_reject(cr, 0, NULL));
+    end(&asks, &answers);
+}
+
+/* Who listened is gone when it comes to it. */
+static void nobody_is_left(void **state)
+{
+    (void)state;
+    end_t asks, answers;
+    begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
+    give_up(&answers);
+    end_close(&answers);
+    atomic_store(&held, false);
+    EXPECT_EVENT(asks.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+    end_close(&asks);
+}
+
+/* No manager is told that there is a message: it looks by itself. */
+static void nobody_tells(void **state)
+{
+    (void)state;
+    atomic_int *const whose[] = {&asking_fd, &answering_fd};
+    for (int i = 0; i < 2; i++) {
+        end_t asks, answers;
+        open_ends(&asks, &answers);
+        ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
+        DAT_CR_HANDLE cr = asked(&answers);
+        atomic_store(&deaf_fd, atomic_load(whose[i]));
+        answer(&answers, cr);
+        established(&asks, &answers);
+        atomic_store(&deaf_fd, -1);
+        end(&asks, &answers);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(confirmed_after_a_standstill),
-        cmocka_unit_test(never_confirmed),
+        cmocka_unit_test(asks_again),
+        cmocka_unit_test(asks_late),
+        cmocka_unit_test(asks_again_in_vain),
+        cmocka_unit_test(nobody_is_left),
+        cmocka_unit_test(nobody_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
