@@ -42,8 +42,17 @@ static bool is_newer(const struct peer *peer, const struct hello *hello)
     return (int16_t)(hello->attempt - peer->attempt) > 0;
 }
 
+/* Has the acceptance of its request failed? The provider of who asked may ask
+ * again by itself; what tells of the failure came before that. */
+static bool is_missed(struct rail *rail, const struct link *link)
+{
+    if (link->state == LINK_CONNECTING)
+        rail_check(rail);
+    return !link->established && link->state > LINK_UP;
+}
+
 /* Is it of an attempt that is over? Or one too many. */
-static bool is_late(struct peer *peer, const struct rail *rail,
+static bool is_late(struct peer *peer, struct rail *rail,
                     const struct hello *hello, DAT_CR_HANDLE cr)
 {
     const struct lane *lane = peer_lane(peer, rail->index, hello->ep);
@@ -51,15 +60,16 @@ static bool is_late(struct peer *peer, const struct rail *rail,
            hello->rails != peer->asked ||
            !(hello->rails & RAIL_BIT(rail->index)) ||
            (lane->waiting && lane->waiting != cr) ||
-           (!peer->connected && lane->link);
+           (!peer->connected && lane->link && !is_missed(rail, lane->link));
 }
 
 /*
- * The next request that waits, from place *at on; NULL: there are no more. A
- * provider takes back what its sender has given up, and may use the handle for
- * another request, whose own event tells of it.
+ * The next request that waits, from place *at on; NULL: there are no more. All,
+ * or those that can be accepted, as no link is in their place. A provider takes
+ * back what its sender has given up, and may use the handle for another
+ * request, whose own event tells of it.
  */
-static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
+static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
 {
     unsigned eps = peer->owner->cfg.eps;
     while (*at < peer->owner->nrails * eps) {
@@ -68,6 +78,8 @@ static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at)
         DAT_CR_HANDLE cr = lane->waiting;
         struct hello hello;
         DAT_RETURN status;
+        if (lane->link && !all)
+            continue;
         lane->waiting = DAT_HANDLE_NULL;
         if (cr &&
             peer_asking(&peer->owner->rails[r], cr, &hello, &status) == peer &&
@@ -81,7 +93,7 @@ void requests_reject(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at)))
+    while ((cr = next_waiting(peer, &at, true)))
         dat_cr_reject(cr, 0, NULL);
 }
 
@@ -188,7 +200,7 @@ void requests_resume(struct peer *peer)
 {
     DAT_CR_HANDLE cr;
     unsigned at = 0;
-    while ((cr = next_waiting(peer, &at))) {
+    while ((cr = next_waiting(peer, &at, false))) {
         unsigned eps = peer->owner->cfg.eps;
         peer_take(peer, peer->asked);
         accept_link(&peer->owner->rails[(at - 1) / eps], cr, peer,

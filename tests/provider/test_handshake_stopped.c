@@ -21,9 +21,9 @@
 #define PATIENCE_S      60
 
 static atomic_int asking_fd = -1, answering_fd = -1; /* of managers' waits */
-static atomic_bool held;                             /* the asking one is, … */
-static atomic_bool holds;                            /* … by now */
-static atomic_uint looks;                            /* of the answering one */
+static atomic_bool held;    /* the asking one is, … */
+static atomic_bool holds;   /* … by now */
+static atomic_uint looks;   /* of the answering one */
 static atomic_bool hurries; /* its sleeps pass at once, on the clock only */
 static atomic_bool all_hurry;
 static atomic_int deaf_fd = -1; /* of a wait that tells of nothing */

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank whose provider has no time for one of its rails: its peer's provider
+ * gives up the connection that was accepted there, asks for another when it
+ * can, and both connect as if nothing had been. Stands in for libc's calls: the
+ * manager of rank 0 is held until that of rank 1, whose clock hurries, gives
+ * up.
+ */
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#include "machine.h"
+#include "standin.h"
+
+#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
+#define SECOND          1000000000ll
+#define RAILS           2u
+
+static const struct drail_platform *machine;
+static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
+/* Of rank 0. */
+static atomic_int held; /* of these; 0: none */
+static atomic_bool holds;
+/* Of rank 1: its sleeps pass at once, on the clock only. */
+static atomic_bool hurries;
+static atomic_llong ahead_ns;
+static DAT_EVD_HANDLE conn_evds[RAILS];
+static unsigned requests, accepted;
+static bool hides; /* what becomes of the request that is not confirmed */
+
+INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, id, t);
+    if (rc || id != CLOCK_MONOTONIC)
+        return rc;
+    long long ns = t->tv_nsec + ahead_ns;
+    t->tv_sec += ns / SECOND;
+    t->tv_nsec = ns % SECOND;
+    return 0;
+}
+
+static void sleep_until(const struct drail_platform *p, uint64_t ns)
+{
+    (void)p;
+    machine->sleep_until(machine, ns - (uint64_t)ahead_ns);
+}
+
+static int wait_ms(int fd, struct epoll_event *events, int max, int ms)
+{
+    return (int)syscall(SYS_epoll_pwait, fd, events, max, ms, NULL, 8);
+}
+
+static void meet_manager(int fd)
+{
+    for (unsigned i = 0; i < RAILS && waits[i] != fd + 1; i++) {
+        int nobody = 0;
+        if (atomic_compare_exchange_strong(&waits[i], &nobody, fd + 1))
+            return;
+    }
+}
+
+/* Until the peer has ended a connection. */
+static int wait_held(int fd, struct epoll_event *events, int max)
+{
+    holds = true;
+    for (double end = seconds() + 60;; nap(1)) {
+        int n = wait_ms(fd, events, max, 0);
+        for (int i = 0; i < n; i++)
+            if (events[i].events & EPOLLHUP) {
+                held = 0;
+                return n;
+            }
+        check(seconds() < end);
+    }
+}
+
+INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
+                               int ms)
+{
+    int n;
+    meet_manager(fd);
+    do {
+        n = wait_ms(fd, events, max, ms ? 1 : 0);
+        if (held == fd + 1)
+            return wait_held(fd, events, max);
+        if (!n && hurries && ms > 0) {
+            ahead_ns += ms * SECOND / 1000;
+            return 0;
+        }
+        ms -= ms > 0;
+    } while (!n && ms);
+    return n;
+}
+
+INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                         DAT_COUNT bytes, const DAT_PVOID data)
+{
+    __typeof__(&dat_cr_accept) real;
+    DAT_EP_PARAM param;
+    *(void **)&real = real_call("dat_cr_accept");
+    check(!dat_ep_query(ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
+    conn_evds[accepted++ % RAILS] = param.connect_evd_handle;
+    return real(cr, ep, bytes, data);
+}
+
+static bool is_hidden(DAT_EVD_HANDLE evd)
+{
+    return hides && hurries && (evd == conn_evds[0] || evd == conn_evds[1]);
+}
+
+/* One is confirmed: from then on, the other one is waited for. */
+INSTEAD_OF_LIBC DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    __typeof__(&dat_evd_dequeue) real;
+    *(void **)&real = real_call("dat_evd_dequeue");
+    if (is_hidden(evd))
+        return (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
+    DAT_RETURN status = real(evd, event);
+    if (status != DAT_SUCCESS)
+        return status;
+    requests += event->event_number == DAT_CONNECTION_REQUEST_EVENT;
+    if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED || hurries)
+        hurries = accepted && requests <= RAILS;
+    return status;
+}
+
+/* One manager, which has come to nothing any more when this returns. */
+static void hold(void)
+{
+    double end = seconds() + 20;
+    for (; !waits[RAILS - 1]; nap(1))
+        check(seconds() < end);
+    for (held = waits[RAILS - 1]; !holds; nap(1))
+        check(seconds() < end);
+}
+
+static void connect_late(struct rank *r)
+{
+    if (r->rank == 0)
+        hold();
+    barrier_outside(r);
+    expect(r, 0, drail_connect(r->t, r->peer));
+    check(accepted == (r->rank ? RAILS + 1 : 0));
+    expect(r, 0, drail_notify(r->t, r->peer, 0, 0));
+    expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
+}
+
+/* The next request is seen before the end of the one before. */
+static void asked_first(struct rank *r)
+{
+    hides = true;
+    connect_late(r);
+}
+
+static void patient(drail_config_t *cfg)
+{
+    cfg->connect_timeout_ms = 120000;
+}
+
+static const struct test tests[] = {
+    {"told, then asked again", 2, connect_late, patient, APART},
+    {"asked again, then told", 2, asked_first, patient, APART},
+};
+
+int main(int argc, char **argv)
+{
+    machine = machine_platform();
+    check(machine);
+    struct drail_platform platform = *machine;
+    platform.sleep_until = sleep_until;
+    ranks_platform = &platform;
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}
