@@ -26,8 +26,9 @@ static atomic_bool holds;   /* … by now */
 static atomic_uint looks;   /* of the answering one */
 static atomic_bool hurries; /* its sleeps pass at once, on the clock only */
 static atomic_bool all_hurry;
-static atomic_int deaf_fd = -1; /* of a wait that tells of nothing */
-static atomic_bool stalls;      /* who sends next, until the peer gives up */
+static atomic_int deaf_fd = -1;  /* of a wait that tells of nothing */
+static atomic_bool will_look[2]; /* the one that asks, answers: before long */
+static atomic_bool stalls;       /* who sends next, until the peer gives up */
 static atomic_llong ahead_ns;
 
 INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
@@ -57,9 +58,10 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
     if (!atomic_compare_exchange_strong(&asking_fd, &nobody, fd) &&
         nobody != fd)
         atomic_store(&answering_fd, fd);
+    bool answers = fd == atomic_load(&answering_fd);
+    atomic_store(&will_look[answers], ms >= 0);
     if (fd == atomic_load(&deaf_fd))
         return wait_deaf(ms);
-    bool answers = fd == atomic_load(&answering_fd);
     bool hurry = ms > 0 && (atomic_load(&all_hurry) ||
                             (answers && atomic_load(&hurries)));
     if (answers)
@@ -122,6 +124,8 @@ static void open_ends(end_t *asks, end_t *answers)
 {
     atomic_store(&asking_fd, -1);
     atomic_store(&answering_fd, -1);
+    for (int answers_too = 0; answers_too < 2; answers_too++)
+        atomic_store(&will_look[answers_too], false);
     end_open(asks, NULL);
     await(&asking_fd, -1);
     end_open(answers, NULL);
@@ -254,22 +258,40 @@ static void nobody_is_left(void **state)
     end_close(&asks);
 }
 
-/* No manager is told that there is a message: it looks by itself. */
-static void nobody_tells(void **state)
+/* No more is told to it: what it waits for it finds by itself. */
+static void deafen(bool answers)
+{
+    for (int i = 0; !atomic_load(&will_look[answers]); i++) {
+        assert_true(i < WAIT_MS);
+        poll_pause();
+    }
+    atomic_store(&deaf_fd, atomic_load(answers ? &answering_fd : &asking_fd));
+}
+
+static void not_told_of_the_answer(void **state)
 {
     (void)state;
-    atomic_int *const whose[] = {&asking_fd, &answering_fd};
-    for (int i = 0; i < 2; i++) {
-        end_t asks, answers;
-        open_ends(&asks, &answers);
-        ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
-        DAT_CR_HANDLE cr = asked(&answers);
-        atomic_store(&deaf_fd, atomic_load(whose[i]));
-        answer(&answers, cr);
-        established(&asks, &answers);
-        atomic_store(&deaf_fd, -1);
-        end(&asks, &answers);
-    }
+    end_t asks, answers;
+    open_ends(&asks, &answers);
+    ask(&asks, &answers, DAT_TIMEOUT_INFINITE);
+    DAT_CR_HANDLE cr = asked(&answers);
+    deafen(false);
+    answer(&answers, cr);
+    established(&asks, &answers);
+    atomic_store(&deaf_fd, -1);
+    end(&asks, &answers);
+}
+
+static void not_told_of_the_confirmation(void **state)
+{
+    (void)state;
+    end_t asks, answers;
+    begin(&asks, &answers, DAT_TIMEOUT_INFINITE);
+    deafen(true);
+    atomic_store(&held, false);
+    established(&asks, &answers);
+    atomic_store(&deaf_fd, -1);
+    end(&asks, &answers);
 }
 
 int main(void)
@@ -280,7 +302,8 @@ int main(void)
         cmocka_unit_test(asks_late),
         cmocka_unit_test(asks_again_in_vain),
         cmocka_unit_test(nobody_is_left),
-        cmocka_unit_test(nobody_tells),
+        cmocka_unit_test(not_told_of_the_answer),
+        cmocka_unit_test(not_told_of_the_confirmation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
