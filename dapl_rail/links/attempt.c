@@ -78,11 +78,11 @@ static void settle(struct peer *peer)
 int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
-    bool ending = connect_renew(t, peer); /* a request may wait for the place */
     requests_resume(peer);
     int rc = peer->wanted && !has_links(peer) ? begin(peer) : 0;
     if (rc)
         return rc;
+    bool ending = connect_renew(t, peer);
     if (connect_done(t, peer)) {
         settle(peer);
         return 0;
@@ -120,7 +120,8 @@ void attempts_serve(drail_t *t)
             attempt_give_up(peer);
             peer_free(peer);
         }
-        t->meeting |= !peer->connected && (peer->wanted || has_links(peer));
+        t->meeting |= !peer->connected &&
+                      (peer->wanted || has_links(peer) || requests_wait(peer));
     }
 }
 

@@ -208,6 +208,15 @@ void requests_resume(struct peer *peer)
     }
 }
 
+bool requests_wait(const struct peer *peer)
+{
+    unsigned lanes = peer->owner->nrails * peer->owner->cfg.eps;
+    for (unsigned i = 0; i < lanes; i++)
+        if (peer->lanes[i].waiting)
+            return true;
+    return false;
+}
+
 void requests_end(struct peer *peer)
 {
     peer->given_up = true;

@@ -14,6 +14,8 @@ struct peer;
 void requests_note(drail_t *t);
 /* Accepts what waits of a peer and is still what has been noted. */
 void requests_resume(struct peer *peer);
+/* Are there requests that wait, until a link of before is gone? */
+bool requests_wait(const struct peer *peer);
 /* We give up connecting: what waits and what else comes of the peer's present
  * attempt is rejected. */
 void requests_end(struct peer *peer);
