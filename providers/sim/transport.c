@@ -135,14 +135,17 @@ static void sim_idle(struct core_ia *ia)
     sim_polled();
 }
 
-/* What the processor does for a message has its price where it is seen. */
+/* What the processor does for a message has its price where it is seen. What
+ * has been flushed was none. */
 static void sim_taken(struct core_ia *ia, const DAT_EVENT *event)
 {
     const struct sim_message *m = &sim_running()->message;
-    int number = (int)event->event_number;
-    int operation = (int)event->event_data.dto_completion_event_data.operation;
+    const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+        &event->event_data.dto_completion_event_data;
+    int number = (int)event->event_number, operation = (int)dto->operation;
     (void)ia;
-    if (number == DAT_DTO_COMPLETION_EVENT)
+    if (number == DAT_DTO_COMPLETION_EVENT &&
+        dto->status != DAT_DTO_ERR_FLUSHED)
         sim_busy(operation == DAT_DTO_RECEIVE ? m->notification
                                               : m->completion);
     else if (number == (int)DAT_IB_DTO_EVENT)
