@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,14 +24,40 @@ constexpr uint64_t FIRST_STEP_NS = 50, LONGEST_STEP_NS = 1000, STEP_PART = 16;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
+/* What is to be done later, by date; at one date in the order of its setting.
+ */
+struct Call {
+    void (*function)(void *);
+    void *arg;
+};
+using Agenda = std::multimap<double, Call>;
+
+/* A thread of a rank: an actor. */
+struct Thread {
+    unsigned rank;
+    s4u::Actor *actor;
+};
+
+struct Line;
+
 struct Sleeper {
     s4u::Actor *actor;
-    Timer *alarm; /* or NULL */
-    bool woken;
+    Line *line = nullptr; /* where it waits, or NULL, … */
+    Sleeper *next = nullptr;
+    std::optional<Agenda::iterator> alarm{}; /* … and until when at most */
+    bool woken = false;
+};
+
+/* Those who wait for the same, who came first before. */
+struct Line {
+    Sleeper *first = nullptr;
+    bool called = false; /* they are to be woken */
 };
 
 struct Rank {
     unsigned node;
+    Line line{};   /* for whatever comes */
+    Line settle{}; /* until all of its flags are seen */
     uint64_t news = 0;
     uint64_t step_ns = FIRST_STEP_NS;
     uint64_t stands_since = 0; /* when the first of these steps began */
@@ -46,8 +73,9 @@ struct Share {
 
 struct Copies {
     Share memory{}, cache{};
-    double as_of = 0;       /* when so much was served */
-    Timer *alarm = nullptr; /* of the first that ends */
+    double as_of = 0;                        /* when so much was served */
+    Share *first = nullptr;                  /* where one ends first, … */
+    std::optional<Agenda::iterator> alarm{}; /* … and when */
 };
 
 struct Flag { /* that others don't see yet */
@@ -63,8 +91,7 @@ struct Parcel {
     Port *from;
     s4u::Host *to;
     uint64_t bytes;
-    void (*call)(void *);
-    void *arg;
+    Call ended;
     s4u::CommPtr comm = nullptr;
 };
 
@@ -76,16 +103,18 @@ struct Port {
     double lands_s = 0;             /* the next one may land */
     std::vector<uint64_t> recent{}; /* flows, the latest one first */
     unsigned streams = 0;           /* parcels whose bytes flow */
-    std::deque<Parcel> waiting{};   /* for one of these to have left */
+    std::deque<Parcel *> waiting{}; /* for one of these to have left */
 };
 
 struct World {
     const sim_platform *platform;
     std::vector<std::vector<Port>> ports; /* by node and rail */
     std::vector<Rank> ranks;
-    std::unordered_map<aid_t, unsigned> actors; /* ranks of those that live */
-    std::unordered_map<const void *, std::vector<Sleeper *>> sleepers;
-    std::unordered_map<const void *, Parcel> under_way;
+    const Thread *running = nullptr;
+    std::unordered_map<const void *, Line> lines; /* by what they wait for */
+    Agenda agenda;
+    Timer *alarm = nullptr;    /* of the first of it, … */
+    double alarm_s = INFINITY; /* … at this time; none before that is set */
     uint64_t flows = 0;
     std::vector<std::vector<unsigned>> neighbours; /* ranks by node */
     std::vector<Copies> copies;                    /* by memory */
@@ -100,6 +129,58 @@ World *world;
 double clock_s()
 {
     return s4u::Engine::get_clock();
+}
+
+/* ------------------------------------------------------------------ agenda */
+
+void agenda_run();
+
+/* The simulator has one timer at a time: many, which mostly are put off, cost
+ * it more than the rest of what it does. */
+void agenda_arm()
+{
+    World &w = *world;
+    if (w.agenda.empty() || w.agenda.begin()->first >= w.alarm_s)
+        return;
+    if (w.alarm)
+        w.alarm->remove();
+    w.alarm_s = w.agenda.begin()->first;
+    w.alarm = Timer::set(w.alarm_s, agenda_run);
+}
+
+/* Calls that are made may make others, also for now. */
+void agenda_run()
+{
+    World &w = *world;
+    w.alarm = nullptr;
+    w.alarm_s = -INFINITY;
+    while (!w.agenda.empty() && w.agenda.begin()->first <= clock_s()) {
+        Call call = w.agenda.begin()->second;
+        w.agenda.erase(w.agenda.begin());
+        call.function(call.arg);
+    }
+    w.alarm_s = INFINITY;
+    agenda_arm();
+}
+
+Agenda::iterator call_at(double date, void (*function)(void *), void *arg)
+{
+    auto entry = world->agenda.emplace(date, Call{function, arg});
+    agenda_arm();
+    return entry;
+}
+
+template <auto function, class T> Agenda::iterator at(double date, T *arg)
+{
+    return call_at(
+        date, [](void *what) { function(static_cast<T *>(what)); }, arg);
+}
+
+/* At this time, when all actors sleep: whom it resumes has gone to sleep, and
+ * who asks for it is not interrupted. */
+template <auto function, class T> void soon(T *arg)
+{
+    at<function>(clock_s(), arg);
 }
 
 /* ------------------------------------------------------------- the network */
@@ -188,19 +269,23 @@ void network_new(World &w, unsigned nodes)
 }
 
 /* Its connection turns to the next one. */
-void parcel_left(const Parcel &parcel)
+void parcel_left(Parcel *parcel)
 {
-    double &free_s = parcel.flow->free_s;
-    free_s = std::max(free_s, clock_s() + parcel.from->rail->turnaround);
-    parcel.call(parcel.arg);
+    double &free_s = parcel->flow->free_s;
+    free_s = std::max(free_s, clock_s() + parcel->from->rail->turnaround);
+    parcel->ended.function(parcel->ended.arg);
 }
 
-void parcel_flow(const Parcel &parcel)
+void parcel_free(Parcel *parcel)
 {
-    s4u::CommPtr comm =
-        s4u::Comm::sendto_async(parcel.from->host, parcel.to, parcel.bytes);
-    Parcel &moving = world->under_way[comm.get()] = parcel;
-    moving.comm = comm;
+    delete parcel;
+}
+
+void parcel_flow(Parcel *parcel)
+{
+    parcel->comm =
+        s4u::Comm::sendto_async(parcel->from->host, parcel->to, parcel->bytes);
+    parcel->comm->set_data(parcel);
 }
 
 /* A parcel of the port has left: the next one takes its place. */
@@ -210,20 +295,16 @@ void port_go_on(Port &port)
         port.streams--;
         return;
     }
-    Parcel next = port.waiting.front();
+    soon<parcel_flow>(port.waiting.front());
     port.waiting.pop_front();
-    Timer::set(clock_s(), [next] { parcel_flow(next); });
 }
 
 void transfer_ended(const s4u::Activity &activity)
 {
-    auto at = world->under_way.find(&activity);
-    Parcel parcel = at->second;
-    world->under_way.erase(at);
-    port_go_on(*parcel.from);
+    Parcel *parcel = activity.get_data<Parcel>();
+    port_go_on(*parcel->from);
     parcel_left(parcel);
-    /* the simulator, which tells it, still looks at it */
-    Timer::set(s4u::Engine::get_clock(), [held = parcel.comm] {});
+    soon<parcel_free>(parcel); /* the simulator still looks at its comm */
 }
 
 /* Has the rail so many connections in use that it has lost sight of this one?
@@ -252,11 +333,12 @@ double leaves_at(Port &port, sim_flow &flow)
     return at;
 }
 
-void parcel_leave(const Parcel &parcel)
+void parcel_leave(Parcel *parcel)
 {
-    Port &port = *parcel.from;
-    if (!parcel.bytes) {
+    Port &port = *parcel->from;
+    if (!parcel->bytes) {
         parcel_left(parcel);
+        parcel_free(parcel);
     } else if (port.rail->streams && port.streams == port.rail->streams) {
         port.waiting.push_back(parcel);
     } else {
@@ -267,14 +349,12 @@ void parcel_leave(const Parcel &parcel)
 
 /* When its connection is free: another of it may have left meanwhile. Who waits
  * for the rail waits in turn. */
-void parcel_send(const Parcel &parcel)
+void parcel_send(Parcel *parcel)
 {
-    if (parcel.flow->free_s > clock_s()) {
-        Timer::set(parcel.flow->free_s, [parcel] { parcel_send(parcel); });
-        return;
-    }
-    Timer::set(leaves_at(*parcel.from, *parcel.flow),
-               [parcel] { parcel_leave(parcel); });
+    if (parcel->flow->free_s > clock_s())
+        at<parcel_send>(parcel->flow->free_s, parcel);
+    else
+        at<parcel_leave>(leaves_at(*parcel->from, *parcel->flow), parcel);
 }
 
 /* ------------------------------------------------------------------ actors */
@@ -291,19 +371,41 @@ void configure()
 
 Rank &self()
 {
-    return world->ranks[sim_rank()];
+    return world->ranks[world->running->rank];
+}
+
+/* A call that lets others run. */
+template <class F> auto switching(F call)
+{
+    struct Back { /* to the caller */
+        const Thread *running = world->running;
+        Back()
+        {
+            world->running = nullptr;
+        }
+        ~Back()
+        {
+            world->running = running;
+        }
+    } back;
+    return call();
+}
+
+void thread_run(unsigned rank, const std::function<void()> &body)
+{
+    Thread me = {rank, s4u::Actor::self()};
+    world->running = &me;
+    body();
+    world->running = nullptr;
 }
 
 s4u::ActorPtr actor_new(unsigned rank, const std::function<void()> &body)
 {
     s4u::Host *host = world->ports[world->ranks[rank].node][0].host;
-    return s4u::Actor::create("rank" + std::to_string(rank), host,
-                              [rank, body] {
-                                  aid_t id = s4u::this_actor::get_pid();
-                                  world->actors[id] = rank;
-                                  body();
-                                  world->actors.erase(id);
-                              });
+    return switching([&] {
+        return s4u::Actor::create("rank" + std::to_string(rank), host,
+                                  [rank, body] { thread_run(rank, body); });
+    });
 }
 
 double date_of(uint64_t ns)
@@ -311,48 +413,90 @@ double date_of(uint64_t ns)
     return static_cast<double>(ns) * NS;
 }
 
-/* At this time, when all actors sleep: whom it resumes has gone to sleep, and
- * who asks for it is not interrupted. */
-template <class F> void soon(F call)
+void alarm_end(std::optional<Agenda::iterator> &alarm)
 {
-    Timer::set(clock_s(), call);
+    if (alarm)
+        world->agenda.erase(*alarm);
+    alarm.reset();
 }
 
 void rouse(Sleeper *s)
 {
     s->woken = true;
-    if (s->alarm)
-        s->alarm->remove();
+    alarm_end(s->alarm);
     s->actor->resume();
 }
 
 void sleep(const Sleeper &me)
 {
-    while (!me.woken)
-        s4u::this_actor::suspend();
+    switching([&me] {
+        while (!me.woken)
+            s4u::this_actor::suspend();
+    });
 }
 
-void rouse_all(const void *what)
+void line_up(Line &line, Sleeper *s)
 {
-    auto at = world->sleepers.find(what);
-    if (at == world->sleepers.end())
-        return;
-    std::vector<Sleeper *> list = std::move(at->second);
-    world->sleepers.erase(at);
-    for (Sleeper *s : list)
+    Sleeper **last = &line.first;
+    while (*last)
+        last = &(*last)->next;
+    *last = s;
+    s->line = &line;
+}
+
+void line_leave(const Sleeper *s)
+{
+    Sleeper **at = &s->line->first;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+}
+
+void rouse_all(Line *line)
+{
+    Sleeper *s = line->first;
+    *line = Line{};
+    while (s) {
+        Sleeper *next = s->next; /* s lives on a stack of its own */
         rouse(s);
+        s = next;
+    }
+}
+
+void wake(Line &line)
+{
+    if (line.first && !line.called) {
+        line.called = true;
+        soon<rouse_all>(&line);
+    }
 }
 
 /* Its time is over. */
-void give_up(const void *what, Sleeper *s)
+void give_up(Sleeper *s)
 {
-    auto at = world->sleepers.find(what);
-    auto &list = at->second;
-    list.erase(std::find(list.begin(), list.end(), s));
-    if (list.empty())
-        world->sleepers.erase(at);
-    s->alarm = nullptr;
+    if (s->line)
+        line_leave(s);
+    s->alarm.reset();
     rouse(s);
+}
+
+void sleep_until(double date)
+{
+    Sleeper me = {world->running->actor};
+    me.alarm = at<give_up>(date, &me);
+    sleep(me);
+}
+
+/* Until it is woken, or so late. */
+void wait_in(Line &line, uint64_t until_ns)
+{
+    Sleeper me = {world->running->actor};
+    if (until_ns <= sim_now())
+        return;
+    line_up(line, &me);
+    if (until_ns != SIM_FOREVER)
+        me.alarm = at<give_up>(date_of(until_ns), &me);
+    sleep(me);
 }
 
 /* ------------------------------------------------------- memory of a node */
@@ -420,7 +564,7 @@ double share_left(const Copies &c, const Share &share)
     return bytes / share_rate(c, share);
 }
 
-void copies_end(Copies &c, Share &first);
+void copies_end(Copies *c);
 
 void copies_go_on(Copies &c)
 {
@@ -431,34 +575,34 @@ void copies_go_on(Copies &c)
         else if (!first || share_left(c, *share) < share_left(c, *first))
             first = share;
     }
+    c.first = first;
     if (first)
-        c.alarm = Timer::set(clock_s() + share_left(c, *first),
-                             [&c, first] { copies_end(c, *first); });
+        c.alarm = at<copies_end>(clock_s() + share_left(c, *first), &c);
 }
 
 /* The caller is one of them, for so many bytes. */
 void copies_join(Copies &c, Share &share, double bytes)
 {
-    Sleeper me = {s4u::Actor::self(), nullptr, false};
+    Sleeper me = {world->running->actor};
     self().vain_polls = 0;
     copies_serve(c);
     share.ends.emplace(share.served + bytes, &me);
-    if (c.alarm)
-        c.alarm->remove();
+    alarm_end(c.alarm);
     copies_go_on(c);
     sleep(me);
 }
 
-void copies_end(Copies &c, Share &first)
+void copies_end(Copies *c)
 {
-    c.alarm = nullptr;
-    copies_serve(c);
+    Share &first = *c->first;
+    c->alarm.reset();
+    copies_serve(*c);
     first.served = first.ends.begin()->first;
     while (!first.ends.empty() && first.ends.begin()->first <= first.served) {
         rouse(first.ends.begin()->second);
         first.ends.erase(first.ends.begin());
     }
-    copies_go_on(c);
+    copies_go_on(*c);
 }
 
 /* Whoever pauses or waits on the node looks again. */
@@ -466,12 +610,12 @@ void node_look(unsigned node)
 {
     for (unsigned rank : world->neighbours[node]) {
         world->ranks[rank].step_ns = FIRST_STEP_NS;
-        sim_wake(&world->ranks[rank]);
+        wake(world->ranks[rank].line);
     }
 }
 
 /* The oldest one: all take the same time. */
-void flag_seen()
+void flag_seen(void *)
 {
     Flag flag = world->flags.front();
     Rank &rank = world->ranks[flag.rank];
@@ -479,7 +623,7 @@ void flag_seen()
     __atomic_store_n(flag.where, flag.value, __ATOMIC_SEQ_CST);
     node_look(rank.node);
     if (!--rank.unseen)
-        sim_wake(&rank.unseen);
+        wake(rank.settle);
 }
 
 } // namespace
@@ -515,10 +659,7 @@ int sim_run(const struct sim_platform *platform, unsigned nranks,
 
 unsigned sim_rank(void)
 {
-    if (!world)
-        return SIM_NOBODY;
-    auto at = world->actors.find(s4u::this_actor::get_pid());
-    return at == world->actors.end() ? SIM_NOBODY : at->second;
+    return world && world->running ? world->running->rank : SIM_NOBODY;
 }
 
 unsigned sim_node_of(unsigned rank)
@@ -540,38 +681,29 @@ uint64_t sim_now(void)
 
 void sim_wait(const void *what, uint64_t until_ns)
 {
-    Sleeper me = {s4u::Actor::self(), nullptr, false};
-    if (until_ns <= sim_now())
-        return;
-    if (until_ns != SIM_FOREVER)
-        me.alarm =
-            Timer::set(date_of(until_ns), [what, &me] { give_up(what, &me); });
-    world->sleepers[what].push_back(&me);
-    sleep(me);
+    wait_in(world->lines[what], until_ns);
 }
 
 void sim_busy(double seconds)
 {
-    Sleeper me = {s4u::Actor::self(), nullptr, false};
+    Rank &rank = self();
     if (seconds <= 0)
         return;
-    self().vain_polls = 0;
-    Timer::set(clock_s() + seconds, [&me] { rouse(&me); });
-    sleep(me);
-    sim_wake(&self()); /* others may wait for what it has had */
+    rank.vain_polls = 0;
+    sleep_until(clock_s() + seconds);
+    wake(rank.line); /* others may wait for what it has had */
 }
 
 void sim_wake(const void *what)
 {
-    if (world->sleepers.count(what))
-        soon([what] { rouse_all(what); });
+    wake(world->lines[what]);
 }
 
 void sim_sleep_until(uint64_t ns)
 {
-    Rank &rank = self();
-    rank.vain_polls = 0;
-    sim_wait(&ns, ns);
+    self().vain_polls = 0;
+    if (ns > sim_now())
+        sleep_until(date_of(ns));
 }
 
 /* -------------------------------------------------------------------- news */
@@ -582,7 +714,7 @@ void sim_news(unsigned number)
     rank.news++;
     rank.step_ns = FIRST_STEP_NS;
     rank.vain_polls = 0;
-    sim_wake(&rank);
+    wake(rank.line);
 }
 
 uint64_t sim_news_count(unsigned rank)
@@ -595,7 +727,7 @@ void sim_wait_news(uint64_t count, uint64_t until_ns)
     Rank &rank = self();
     rank.vain_polls = 0;
     if (rank.news == count)
-        sim_wait(&rank, until_ns);
+        wait_in(rank.line, until_ns);
 }
 
 /* Twice the last one, up to a part of what the rank has waited. */
@@ -607,7 +739,7 @@ static void step(Rank &rank)
     uint64_t most =
         std::max(LONGEST_STEP_NS, (now - rank.stands_since) / STEP_PART);
     rank.step_ns = std::min(2 * ns, most);
-    sim_wait(&rank, now + ns);
+    wait_in(rank.line, now + ns);
 }
 
 void sim_pause(void)
@@ -658,7 +790,7 @@ void sim_carry(uint64_t bytes, double rate)
     Copies &c = memory_of(self().node);
     if (bytes)
         copies_join(c, c.memory, static_cast<double>(bytes) * alone / rate);
-    sim_wake(&self()); /* as after sim_busy */
+    wake(self().line); /* as after sim_busy */
 }
 
 void sim_flag_set(uint32_t *flag, uint32_t value)
@@ -666,14 +798,14 @@ void sim_flag_set(uint32_t *flag, uint32_t value)
     self().unseen++;
     world->flags.push_back({flag, value, sim_rank()});
     if (world->platform->memory.flag > 0)
-        Timer::set(clock_s() + world->platform->memory.flag, flag_seen);
+        call_at(clock_s() + world->platform->memory.flag, flag_seen, nullptr);
     else
-        flag_seen();
+        flag_seen(nullptr);
 }
 
 void sim_flag_wait(uint64_t until_ns)
 {
-    sim_wait(&self(), until_ns);
+    wait_in(self().line, until_ns);
 }
 
 void sim_flag_wake(void)
@@ -685,7 +817,7 @@ void sim_flags_settle(void)
 {
     Rank &rank = self();
     while (rank.unseen)
-        sim_wait(&rank.unseen, SIM_FOREVER);
+        wait_in(rank.settle, SIM_FOREVER);
 }
 
 /* ----------------------------------------------------------------- threads */
@@ -709,8 +841,10 @@ int sim_threads_start(unsigned n, void (*body)(void *arg, unsigned index),
 
 void sim_threads_join(struct sim_threads *threads)
 {
-    for (auto &actor : threads->actors)
-        actor->join();
+    switching([threads] {
+        for (auto &actor : threads->actors)
+            actor->join();
+    });
     delete threads;
 }
 
@@ -718,7 +852,7 @@ void sim_threads_join(struct sim_threads *threads)
 
 void sim_after(double seconds, void (*call)(void *arg), void *arg)
 {
-    Timer::set(clock_s() + seconds, [call, arg] { call(arg); });
+    call_at(clock_s() + seconds, call, arg);
 }
 
 void sim_arrive(struct sim_place at, double seconds, void (*call)(void *arg),
@@ -727,21 +861,20 @@ void sim_arrive(struct sim_place at, double seconds, void (*call)(void *arg),
     Port &port = world->ports[at.node][at.rail];
     double date = std::max(clock_s() + seconds, port.lands_s);
     port.lands_s = date + port.rail->receive_gap;
-    Timer::set(date, [call, arg] { call(arg); });
+    call_at(date, call, arg);
 }
 
 void sim_send(struct sim_flow *flow, struct sim_place from, struct sim_place to,
               uint64_t bytes, void (*call)(void *arg), void *arg)
 {
-    Parcel parcel = {flow,
-                     &world->ports[from.node][from.rail],
-                     world->ports[to.node][to.rail].host,
-                     bytes,
-                     call,
-                     arg};
+    auto *parcel = new Parcel{flow,
+                              &world->ports[from.node][from.rail],
+                              world->ports[to.node][to.rail].host,
+                              bytes,
+                              {call, arg}};
     if (!flow->number)
         flow->number = ++world->flows;
-    parcel_send(parcel); /* now: timers of one date keep no order */
+    parcel_send(parcel);
 }
 
 } // extern "C"
