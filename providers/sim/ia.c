@@ -54,6 +54,6 @@ struct core_sp *sim_listener(const struct sockaddr_storage *address,
 
 void sim_ia_news(struct sim_ia *ia)
 {
+    ia->news++;
     sim_news(ia->rank);
-    ia->news = sim_news_count(ia->rank);
 }

@@ -17,7 +17,8 @@ struct sim_ia {
     struct sim_place place;
     const struct sim_rail *rail;
     struct core_sp *listeners; /* by tp */
-    uint64_t news;             /* sim_news_count after its last */
+    uint64_t news;             /* its part of sim_news_count, … */
+    uint64_t elsewhere;        /* … and the rest, as far as who waits knows */
 };
 
 /* One end of a connection. Lives until its EP, the other end, and all that is

@@ -68,7 +68,8 @@ static DAT_RETURN sim_ia_open(struct core_ia *ia, const char *params)
     a->ia = (struct sim_ia){.ia = ia,
                             .rank = rank,
                             .place = {sim_node_of(rank), (unsigned)rail},
-                            .rail = &sim_running()->rail[rail]};
+                            .rail = &sim_running()->rail[rail],
+                            .elsewhere = sim_news_count(rank)};
     ia->tp = &a->ia;
     sim_ia_add(&a->ia);
     add_attributes(ia, a);
@@ -116,16 +117,18 @@ static int sim_wait_ready(struct core_ia *ia, struct core_waiter *waiter,
     uint64_t until =
         timeout_ns > SIM_FOREVER - now ? SIM_FOREVER : now + timeout_ns;
     for (;;) {
-        uint64_t seen = sim_news_count(sia->rank);
+        uint64_t news = sim_news_count(sia->rank);
+        uint64_t elsewhere = news - sia->news;
         if (ready(waiter))
             return 0;
+        /* what has come to another IA may be what the caller looks for next */
+        if (elsewhere != sia->elsewhere) {
+            sia->elsewhere = elsewhere;
+            return EINTR;
+        }
         if (sim_now() >= until)
             return ETIMEDOUT;
-        sim_wait_news(seen, until);
-        uint64_t count = sim_news_count(sia->rank);
-        /* what has come to another IA may be what the caller looks for next */
-        if (count != seen && sia->news <= seen)
-            return ready(waiter) ? 0 : EINTR;
+        sim_wait_news(news, until);
     }
 }
 

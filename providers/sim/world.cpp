@@ -20,7 +20,7 @@ using simgrid::kernel::timer::Timer;
 namespace
 {
 
-constexpr uint64_t FIRST_STEP_NS = 50, LONGEST_STEP_NS = 1000, STEP_PART = 16;
+constexpr uint64_t STEP_NS = 1000, STEP_PART = 16;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
@@ -36,6 +36,7 @@ using Agenda = std::multimap<double, Call>;
 struct Thread {
     unsigned rank;
     s4u::Actor *actor;
+    uint64_t seen = 0; /* Rank.reasons that it has followed */
 };
 
 struct Line;
@@ -59,8 +60,8 @@ struct Rank {
     Line line{};   /* for whatever comes */
     Line settle{}; /* until all of its flags are seen */
     uint64_t news = 0;
-    uint64_t step_ns = FIRST_STEP_NS;
-    uint64_t stands_since = 0; /* when the first of these steps began */
+    uint64_t reasons = 0;      /* to look again, so far */
+    uint64_t stands_since = 0; /* when there was the last, or it was busy */
     unsigned vain_polls = 0;
     unsigned unseen = 0; /* flags that it has set */
 };
@@ -110,7 +111,7 @@ struct World {
     const sim_platform *platform;
     std::vector<std::vector<Port>> ports; /* by node and rail */
     std::vector<Rank> ranks;
-    const Thread *running = nullptr;
+    Thread *running = nullptr;
     std::unordered_map<const void *, Line> lines; /* by what they wait for */
     Agenda agenda;
     Timer *alarm = nullptr;    /* of the first of it, … */
@@ -378,7 +379,7 @@ Rank &self()
 template <class F> auto switching(F call)
 {
     struct Back { /* to the caller */
-        const Thread *running = world->running;
+        Thread *running = world->running;
         Back()
         {
             world->running = nullptr;
@@ -469,6 +470,29 @@ void wake(Line &line)
         line.called = true;
         soon<rouse_all>(&line);
     }
+}
+
+/* The rank does something else than to poll. */
+void acts(Rank &rank)
+{
+    rank.vain_polls = 0;
+    rank.stands_since = sim_now();
+}
+
+/* Whoever waits or polls in the rank looks again. */
+void look_again(Rank &rank)
+{
+    rank.reasons++;
+    acts(rank);
+    wake(rank.line);
+}
+
+/* The same, for what the caller has done. */
+void others_look_again(Rank &rank)
+{
+    Thread &me = *world->running;
+    me.seen += me.seen == rank.reasons;
+    look_again(rank);
 }
 
 /* Its time is over. */
@@ -584,12 +608,12 @@ void copies_go_on(Copies &c)
 void copies_join(Copies &c, Share &share, double bytes)
 {
     Sleeper me = {world->running->actor};
-    self().vain_polls = 0;
     copies_serve(c);
     share.ends.emplace(share.served + bytes, &me);
     alarm_end(c.alarm);
     copies_go_on(c);
     sleep(me);
+    others_look_again(self()); /* as after sim_busy */
 }
 
 void copies_end(Copies *c)
@@ -609,8 +633,7 @@ void copies_end(Copies *c)
 void node_look(unsigned node)
 {
     for (unsigned rank : world->neighbours[node]) {
-        world->ranks[rank].step_ns = FIRST_STEP_NS;
-        wake(world->ranks[rank].line);
+        look_again(world->ranks[rank]);
     }
 }
 
@@ -686,12 +709,10 @@ void sim_wait(const void *what, uint64_t until_ns)
 
 void sim_busy(double seconds)
 {
-    Rank &rank = self();
     if (seconds <= 0)
         return;
-    rank.vain_polls = 0;
     sleep_until(clock_s() + seconds);
-    wake(rank.line); /* others may wait for what it has had */
+    others_look_again(self()); /* they may wait for what it has had */
 }
 
 void sim_wake(const void *what)
@@ -701,20 +722,17 @@ void sim_wake(const void *what)
 
 void sim_sleep_until(uint64_t ns)
 {
-    self().vain_polls = 0;
     if (ns > sim_now())
         sleep_until(date_of(ns));
+    acts(self());
 }
 
 /* -------------------------------------------------------------------- news */
 
 void sim_news(unsigned number)
 {
-    Rank &rank = world->ranks[number];
-    rank.news++;
-    rank.step_ns = FIRST_STEP_NS;
-    rank.vain_polls = 0;
-    wake(rank.line);
+    world->ranks[number].news++;
+    look_again(world->ranks[number]);
 }
 
 uint64_t sim_news_count(unsigned rank)
@@ -725,28 +743,28 @@ uint64_t sim_news_count(unsigned rank)
 void sim_wait_news(uint64_t count, uint64_t until_ns)
 {
     Rank &rank = self();
-    rank.vain_polls = 0;
     if (rank.news == count)
         wait_in(rank.line, until_ns);
+    acts(rank);
 }
 
-/* Twice the last one, up to a part of what the rank has waited. */
-static void step(Rank &rank)
+/* Until there is a reason to look again: at once, if there has been one since
+ * this thread did so last. What comes by other memory is seen by who has waited
+ * for a part of what the rank has. */
+static void step(Rank &rank, Thread &me)
 {
-    uint64_t now = sim_now(), ns = rank.step_ns;
-    if (ns == FIRST_STEP_NS)
-        rank.stands_since = now;
-    uint64_t most =
-        std::max(LONGEST_STEP_NS, (now - rank.stands_since) / STEP_PART);
-    rank.step_ns = std::min(2 * ns, most);
-    wait_in(rank.line, now + ns);
+    uint64_t now = sim_now();
+    if (me.seen == rank.reasons)
+        wait_in(rank.line,
+                now + std::max(STEP_NS, (now - rank.stands_since) / STEP_PART));
+    me.seen = rank.reasons;
 }
 
 void sim_pause(void)
 {
     Rank &rank = self();
     rank.vain_polls = 0;
-    step(rank);
+    step(rank, *world->running);
 }
 
 void sim_polled(void)
@@ -755,7 +773,7 @@ void sim_polled(void)
     if (rank.vain_polls < FREE_POLLS)
         rank.vain_polls++;
     else
-        step(rank);
+        step(rank, *world->running);
 }
 
 /* --------------------------------------------------------- memory of a node */
@@ -790,7 +808,6 @@ void sim_carry(uint64_t bytes, double rate)
     Copies &c = memory_of(self().node);
     if (bytes)
         copies_join(c, c.memory, static_cast<double>(bytes) * alone / rate);
-    wake(self().line); /* as after sim_busy */
 }
 
 void sim_flag_set(uint32_t *flag, uint32_t value)
