@@ -20,7 +20,7 @@ using simgrid::kernel::timer::Timer;
 namespace
 {
 
-constexpr uint64_t STEP_NS = 1000, STEP_PART = 16;
+constexpr uint64_t STEP_NS = 1000, STEP_PART = 4;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
