@@ -9,10 +9,10 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
@@ -57,14 +57,13 @@ struct card_set {
 
 /* All sets, each with no more cards than any rank has. */
 struct sets {
-    const unsigned char *all;
-    size_t bytes; /* of each */
+    const drail_gathered_t *all;
     unsigned size, cards;
 };
 
 static const struct card_set *set_of(const struct sets *s, unsigned rank)
 {
-    return (const struct card_set *)(s->all + rank * s->bytes);
+    return drail_gathered_of(s->all, rank);
 }
 
 static uint64_t mixed(uint64_t sum, const void *data, size_t bytes)
@@ -324,17 +323,32 @@ static void enter(drail_t *t, const struct sets *all)
             e.address[r] = &set->cards[order[r]].address;
         }
         roster_enter(t->roster, p, &e);
-        if (set->depth < t->cfg.depth)
-            t->cfg.depth = set->depth;
     }
+}
+
+/* Ranks that share memory have one roster: the first of them makes it. */
+static void roster_make(drail_t *t, const struct sets *all)
+{
+    void **common = gathered_common(all->all);
+    if (common && *common) {
+        free(t->roster);
+        t->roster = *common;
+        return;
+    }
+    roster_for(t, all);
+    enter(t, all);
+    if (common)
+        *common = t->roster;
 }
 
 static void take(drail_t *t, const struct sets *all)
 {
     unsigned order[DRAIL_MAX_RAILS], size = t->job->size;
     t->id = set_of(all, 0)->id;
-    roster_for(t, all);
-    enter(t, all);
+    roster_make(t, all);
+    for (unsigned p = 0; p < size; p++)
+        if (set_of(all, p)->depth < t->cfg.depth)
+            t->cfg.depth = set_of(all, p)->depth;
     bool inside = roster_has_inside(t->roster);
     for (unsigned a = 0; inside && a < size; a++)
         for (unsigned b = 0; b < a; b++)
@@ -344,39 +358,55 @@ static void take(drail_t *t, const struct sets *all)
     reorder(t, order);
 }
 
-void *cards_room(const drail_job_t *job)
+drail_gathered_t *cards_room(drail_job_t *job)
 {
-    return pages_new(job->size * sizeof(struct card_set));
+    drail_gathered_t *room;
+    int rc = drail_gathered_new(job, sizeof(struct card_set), &room);
+    return rc ? NULL : room;
 }
 
-void cards_room_free(const drail_job_t *job, void *room)
+/* Who shares them with the rank may have done so before. */
+static void terminate_all(const struct sets *all)
 {
-    pages_free(room, job->size * sizeof(struct card_set));
+    void **common = gathered_common(all->all);
+    for (unsigned rank = 0; rank < all->size && !(common && *common); rank++)
+        terminate((struct card_set *)set_of(all, rank), all->cards);
 }
 
-int cards_exchange(drail_t *t, void *room, unsigned cards, int failed,
-                   drail_error_t *err)
+static int take_cards(drail_t *t, const struct sets *all, drail_error_t *err)
+{
+    int rc = 0;
+    terminate_all(all);
+    for (unsigned rank = 0; !rc && rank < all->size; rank++)
+        rc = check_rank(all, rank, err);
+    if (!rc)
+        take(t, all);
+    return rc;
+}
+
+int cards_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
+                   int failed, drail_error_t *err)
 {
     struct card_set mine = {0};
-    const struct sets all = {
-        .all = room,
-        .bytes = offsetof(struct card_set, cards) + cards * sizeof(struct card),
-        .size = t->job->size,
-        .cards = cards,
-    };
+    const struct sets all = {room, t->job->size, cards};
     describe(t, failed, &mine);
-    int rc =
-        drail_job_allgather(t->job, &mine, all.bytes, room, t->cfg.timeout_ms);
-    if (failed)
-        return failed;
-    if (rc)
-        return error_set(err, rc, "exchange of addresses: %s",
-                         drail_strerror(rc));
-    for (unsigned rank = 0; rank < all.size; rank++)
-        terminate((struct card_set *)((char *)room + rank * all.bytes), cards);
-    for (unsigned rank = 0; !rc && rank < all.size; rank++)
-        rc = check_rank(&all, rank, err);
-    if (!rc)
-        take(t, &all);
-    return rc;
+    gathered_shrink(room, offsetof(struct card_set, cards) +
+                              cards * sizeof(struct card));
+    int rc = drail_gathered_exchange(room, &mine, t->cfg.timeout_ms);
+    if (!failed && !rc)
+        rc = take_cards(t, &all, err);
+    else if (!failed)
+        error_set(err, rc, "exchange of addresses: %s", drail_strerror(rc));
+    if (!failed && !rc && gathered_common(room))
+        t->cards = room;
+    else
+        drail_gathered_free(room);
+    return failed ? failed : rc;
+}
+
+void cards_forget(drail_t *t)
+{
+    if (!t->cards)
+        free(t->roster);
+    drail_gathered_free(t->cards);
 }

@@ -6,8 +6,7 @@
 #include "dapl_rail/dapl_rail.h"
 
 /* Room for what all ranks tell; NULL: there is no memory. */
-void *cards_room(const drail_job_t *job);
-void cards_room_free(const drail_job_t *job, void *room);
+drail_gathered_t *cards_room(drail_job_t *job);
 /*
  * Tells all others about this rank's rails, or with what error they failed,
  * and takes what the others tell: puts our rails into the order of rank 0's,
@@ -16,7 +15,9 @@ void cards_room_free(const drail_job_t *job, void *room);
  * has more rails than `cards`. What
  * does not fit together is the same error, in the same words, in all ranks.
  */
-int cards_exchange(drail_t *t, void *room, unsigned cards, int failed,
-                   drail_error_t *err);
+int cards_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
+                   int failed, drail_error_t *err);
+/* Frees what is known of the ranks. */
+void cards_forget(drail_t *t);
 
 #endif

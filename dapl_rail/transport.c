@@ -324,7 +324,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
     cfg = all_simulated(job, cfg, &simulated);
     drail_t *t = handle_new(job, cfg);
-    void *room = cards_room(job);
+    drail_gathered_t *room = cards_room(job);
     unsigned cards;
     int rc = t && room ? prepare(t, cfg, err)
                        : error_set(err, DRAIL_ENOMEM, "out of memory");
@@ -334,6 +334,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     if (job->rank > 0)
         rc = rails_open(t, err);
     rc = cards_exchange(t, room, cards, rc, err);
+    room = NULL;
     if (!rc)
         depth_lower(t, t->cfg.depth);
     if (rc)
@@ -344,7 +345,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     transports_attach(job, t, progress_step);
     *out = t;
 out:
-    cards_room_free(job, room);
+    drail_gathered_free(room);
     if (rc)
         drail_close(t);
     return rc;
@@ -422,7 +423,7 @@ void drail_close(drail_t *t)
         free(t->met);
     }
     free(t->peers);
-    free(t->roster);
+    cards_forget(t);
     timing_close(t);
     free(t);
 }

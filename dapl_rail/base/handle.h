@@ -30,7 +30,8 @@ struct drail {
     uint32_t measured;     /* rails whose ways are compared, see way.h */
     uint64_t id;           /* random, the same on all ranks */
     unsigned depth_asked;  /* cfg.depth is what fits */
-    struct roster *roster; /* what is known of all ranks */
+    struct roster *roster;   /* what is known of all ranks, … */
+    drail_gathered_t *cards; /* … and of what, where they share it; or NULL */
     struct peer **peers;   /* by rank; NULL: not met yet */
     struct peer *met;      /* all of them, by next */
     struct peer *sought;   /* those that are not connected, and some others */

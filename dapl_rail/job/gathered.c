@@ -8,7 +8,8 @@
 
 struct drail_gathered {
     drail_job_t *job; /* unless it has been left */
-    size_t bytes;     /* of each rank */
+    size_t bytes;     /* of each rank, … */
+    size_t most;      /* … and for how many there is room */
     unsigned ranks;
     void *all;
     const struct job_share *share; /* the job's, and what it hands over */
@@ -22,7 +23,7 @@ int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
     drail_gathered_t *g = calloc(1, sizeof *g);
     if (!g)
         return DRAIL_ENOMEM;
-    *g = (drail_gathered_t){job,  bytes,      job->size,
+    *g = (drail_gathered_t){job,  bytes,      bytes,       job->size,
                             NULL, job->share, job->context};
     if (!g->share && !(g->all = pages_new(job->size * bytes))) {
         free(g);
@@ -30,6 +31,16 @@ int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out)
     }
     *out = g;
     return 0;
+}
+
+void gathered_shrink(drail_gathered_t *g, size_t bytes)
+{
+    g->bytes = bytes;
+}
+
+void **gathered_common(const drail_gathered_t *g)
+{
+    return g->share ? g->share->common(g->all) : NULL;
 }
 
 int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
@@ -54,7 +65,7 @@ void drail_gathered_free(drail_gathered_t *g)
     if (!g)
         return;
     if (!g->share)
-        pages_free(g->all, g->ranks * g->bytes);
+        pages_free(g->all, g->ranks * g->most);
     else if (g->all)
         g->share->release(g->context, g->all);
     free(g);

@@ -17,6 +17,9 @@ struct job_share {
     int (*gather)(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms); /* all: a pointer, which is set */
     void (*release)(void *context, void *all);
+    /* Room beside it for what one rank makes of it for all, which is freed by
+     * free() with it; NULL at first. */
+    void **(*common)(void *all);
 };
 
 struct drail_job {
@@ -64,6 +67,11 @@ static inline void job_copy(const drail_job_t *job, void *to, const void *from,
 /* Are its numbers within their limits? */
 int job_config_check(const drail_job_config_t *cfg);
 uint64_t job_random(const struct drail_platform *p);
+/* Less than what it was made for, from the next exchange on. */
+void gathered_shrink(drail_gathered_t *g, size_t bytes);
+/* That of job_share, after an exchange; NULL: the ranks' memory is their own.
+ */
+void **gathered_common(const drail_gathered_t *g);
 /* By this all-gather, with what is due around it. */
 int job_gather(drail_job_t *job, drail_allgather_t allgather, const void *mine,
                size_t bytes, void *all, int timeout_ms);

@@ -28,6 +28,7 @@
 /* What ranks have gathered, while any of them uses it, or is still to come. */
 struct shared {
     unsigned users; /* ranks, and the round that is under way */
+    void *common;   /* made of it */
     max_align_t all[];
 };
 
@@ -198,16 +199,28 @@ static size_t shared_bytes(const struct cluster *c)
     return sizeof(struct shared) + (size_t)c->cfg->nranks * JOB_GATHER_BYTES;
 }
 
+static struct shared *shared_of(void *all)
+{
+    return (void *)((char *)all - offsetof(struct shared, all));
+}
+
+static void **common(void *all)
+{
+    return &shared_of(all)->common;
+}
+
 static void drop(const struct cluster *c, struct shared *s)
 {
-    if (s && !--s->users)
-        pages_free(s, shared_bytes(c));
+    if (!s || --s->users)
+        return;
+    free(s->common);
+    pages_free(s, shared_bytes(c));
 }
 
 static void release(void *context, void *all)
 {
     const struct place *place = context;
-    drop(place->cluster, (void *)((char *)all - offsetof(struct shared, all)));
+    drop(place->cluster, shared_of(all));
 }
 
 /* The memory of the round that is under way, or NULL. */
@@ -265,7 +278,7 @@ static int gather(void *context, const void *mine, size_t bytes, void *all,
     return 0;
 }
 
-static const struct job_share sharing = {gather_shared, release};
+static const struct job_share sharing = {gather_shared, release, common};
 
 static int rank_run(struct cluster *c, const drail_job_join_t *how)
 {
