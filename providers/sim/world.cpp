@@ -20,7 +20,7 @@ using simgrid::kernel::timer::Timer;
 namespace
 {
 
-constexpr uint64_t STEP_NS = 1000, STEP_PART = 4;
+constexpr uint64_t STEP_NS = 1000, LONGEST_STEP_NS = 1000000, STEP_PART = 4;
 constexpr unsigned FREE_POLLS = 256;
 constexpr double NS = 1e-9;
 
@@ -754,9 +754,9 @@ void sim_wait_news(uint64_t count, uint64_t until_ns)
 static void step(Rank &rank, Thread &me)
 {
     uint64_t now = sim_now();
+    uint64_t ns = (now - rank.stands_since) / STEP_PART;
     if (me.seen == rank.reasons)
-        wait_in(rank.line,
-                now + std::max(STEP_NS, (now - rank.stands_since) / STEP_PART));
+        wait_in(rank.line, now + std::clamp(ns, STEP_NS, LONGEST_STEP_NS));
     me.seen = rank.reasons;
 }
 
