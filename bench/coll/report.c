@@ -16,17 +16,6 @@ static const coll_setup_t *setup_of(const coll_result_t *r,
     return &r->plan->setups[cell->setup];
 }
 
-static coll_figures_t figures(const coll_result_t *r, const coll_cell_t *cell)
-{
-    coll_figures_t f = coll_figures(cell);
-    if (r->opts->simulated) {
-        f.us = stats_certain(f.us);
-        f.avg_us = stats_certain(f.avg_us);
-        f.MBps = stats_certain(f.MBps);
-    }
-    return f;
-}
-
 /* Ports that the cell's messages can use: engine single has one rail. */
 static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
 {
@@ -96,7 +85,7 @@ static void table_row(FILE *file, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
     char text[LABEL_MAX];
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     coll_setup_label(r->plan, setup_of(r, cell), text, sizeof text);
     fprintf(file, "%10llu  %-*s",
             (unsigned long long)(has_counts(r) ? cell->elements : cell->bytes),
@@ -190,7 +179,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
     static const char *const validity[] = {"", "yes", "no"};
     const options_t *opts = r->opts;
     const coll_setup_t *setup = setup_of(r, cell);
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
 
     setup_rails(&setup->rail, opts, rails, sizeof rails);
@@ -338,7 +327,7 @@ static void json_counts(json_t *j, const coll_cell_t *cell)
 static void json_cell(json_t *j, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     json_object(j, NULL);
     json_uint(j, "bytes", cell->bytes);
     json_uint(j, "configuration", cell->setup);

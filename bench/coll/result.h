@@ -83,11 +83,10 @@ typedef struct coll_figures {
     uint64_t iterations;
 } coll_figures_t;
 
-coll_figures_t coll_figures(const coll_cell_t *cell);
-/** Of the slowest rank, in microseconds. */
-summary_t coll_latency(const coll_cell_t *cell);
-/** The same as reports have it: with a range where it is simulated. */
-summary_t coll_latency_reported(const options_t *opts, const coll_cell_t *cell);
+coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell);
+/** Of the slowest rank, in microseconds. Of what is simulated, the range in
+ *  place of an interval. */
+summary_t coll_latency(const options_t *opts, const coll_cell_t *cell);
 
 /** Writes a coll_result_t. Errors of writing stay in the FILE. */
 void coll_report(FILE *file, format_t format, const void *result);

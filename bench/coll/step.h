@@ -49,7 +49,8 @@ typedef struct coll_run {
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
     uint64_t lead_ns; /**< how far ahead a common start is chosen */
-    uint64_t start_ns, end_ns;
+    uint64_t start_ns;
+    sampling_t sampling;
     progress_t progress;
     const coll_cell_t *cell; /**< being measured, for messages */
     void *cards; /**< room for COLL_CARD_BYTES of each rank; ranks of one

@@ -40,7 +40,7 @@ typedef struct check {
 
 static summary_t latency(const coll_item_t *item, unsigned size, unsigned setup)
 {
-    return coll_latency_reported(
+    return coll_latency(
         &item->opts, &item->result->cells[size * item->plan.count + setup]);
 }
 

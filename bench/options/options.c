@@ -16,6 +16,14 @@ uint64_t options_ppn(const options_t *opts)
     return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
 }
 
+sampling_t options_sampling(const options_t *opts)
+{
+    return (sampling_t){.repeat = opts->repeat,
+                        .certain = opts->simulated,
+                        .precision = opts->precision,
+                        .seconds = opts->time_budget};
+}
+
 uint64_t options_warmup(const options_t *opts)
 {
     return opts->warmup == WARMUP_DEFAULT ? 10 : opts->warmup;
