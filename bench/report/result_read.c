@@ -148,6 +148,9 @@ static int read_record(reading_t *r)
     record->test = json_get_string(record->json, "test", NULL);
     if (strcmp(schema, REPORT_SCHEMA))
         return wrong(r, "not a result of railbench");
+    record->sampling.repeat = (uint64_t)fmax(
+        0, fmin(STATS_MAX, json_get_number(json_get(record->json, "options"),
+                                           "repeat", 0)));
     if (!is_name(record->test) || !results || !r->configurations)
         return wrong(
             r, "not a result of bw, bibw, lat, breakdown or a collective");

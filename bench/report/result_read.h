@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "bench/stats/sampling.h"
 #include "json_read.h"
 
 /** Most series of one file: of all sizes, configurations and loops. */
@@ -27,6 +28,7 @@ typedef struct record {
     const char *path;
     const char *test;
     json_value_t *json;
+    sampling_t sampling; /**< by which its repeats were taken */
     record_series_t *series;
     unsigned count;
 } record_t;

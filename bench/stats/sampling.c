@@ -112,6 +112,13 @@ summary_t sampling_summary(const sampling_t *rule, double *values, unsigned n)
     return summary;
 }
 
+double sampling_p(const sampling_t *rule, double p)
+{
+    if (rule->repeat || rule->certain)
+        return p;
+    return fmin(1, p * (sizeof looks / sizeof *looks));
+}
+
 uint64_t sampling_iterations(uint64_t iterations, uint64_t ns)
 {
     double count = REPEAT_NS * (double)iterations / (double)(ns ? ns : 1);
