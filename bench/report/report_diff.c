@@ -46,9 +46,19 @@ static void table_head(FILE *file, const diff_result_t *d)
 {
     fprintf(file, "# railbench diff %s, test %s\n# old: %s\n# new: %s\n",
             DRAIL_VERSION, d->after.test, d->before.path, d->after.path);
+    if (d->after.launches)
+        fprintf(file,
+                "# a value of each launch, %u old and %u new: the median of "
+                "its repeats\n",
+                d->before.launches, d->after.launches);
+    else if (!d->simulated)
+        fputs("# note: one launch each: what differs from launch to launch "
+              "counts as a difference\n",
+              file);
     fprintf(file,
-            "# medians over repeats; ratio: new over old; p: Mann-Whitney rank "
-            "test; delta: Cliff's, -1 ... 1\n");
+            "# medians over %s; ratio: new over old; p: Mann-Whitney rank "
+            "test; delta: Cliff's, -1 ... 1\n",
+            d->after.launches ? "launches" : "repeats");
     if (!d->simulated)
         fprintf(file,
                 "# q: p corrected for %u point%s: at most this part of those "
@@ -219,6 +229,8 @@ static void json(FILE *file, const diff_result_t *d)
     json_double(j, "level", DIFF_LEVEL);
     json_string(j, "correction", d->simulated ? "none" : "Benjamini-Hochberg");
     json_uint(j, "compared_points", d->npoints);
+    json_uint(j, "launches_old", d->before.launches ? d->before.launches : 1);
+    json_uint(j, "launches_new", d->after.launches ? d->after.launches : 1);
     json_double(j, "ratio", DIFF_RATIO);
     json_uint(j, "faster", d->count[VERDICT_FASTER]);
     json_uint(j, "slower", d->count[VERDICT_SLOWER]);

@@ -13,29 +13,11 @@ const char *verdict_name(verdict_t verdict)
 
 /* -------------------------------------------------------------- points --- */
 
-static bool same_series(const record_series_t *a, const record_series_t *b)
-{
-    return a->bytes == b->bytes && !strcmp(a->engine, b->engine) &&
-           !strcmp(a->policy, b->policy) && !strcmp(a->rails, b->rails) &&
-           !strcmp(a->team, b->team) && !strcmp(a->loop, b->loop) &&
-           !strcmp(a->algorithm, b->algorithm) &&
-           !strcmp(a->variant, b->variant);
-}
-
-static const record_series_t *find_series(const record_t *record,
-                                          const record_series_t *like)
-{
-    for (unsigned i = 0; i < record->count; i++)
-        if (same_series(&record->series[i], like))
-            return &record->series[i];
-    return NULL;
-}
-
 static unsigned count_alone(const record_t *record, const record_t *other)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < record->count; i++)
-        count += !find_series(other, &record->series[i]);
+        count += !record_find(other, &record->series[i]);
     return count;
 }
 
@@ -112,7 +94,7 @@ static int compare_series(diff_result_t *d)
         return -1;
     for (unsigned i = 0; i < d->after.count; i++) {
         const record_series_t *after = &d->after.series[i];
-        const record_series_t *before = find_series(&d->before, after);
+        const record_series_t *before = record_find(&d->before, after);
         if (!before)
             continue;
         d->points[d->npoints++] =
