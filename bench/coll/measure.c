@@ -14,6 +14,7 @@
 
 #define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
 #define PASSES             5  /* of account() */
+#define SINGLES            1000 /* calls timed, at most */
 #define TRIES              5  /* of a repetition that starts late */
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
@@ -82,15 +83,26 @@ static void show_progress(coll_run_t *run)
                   cell->count + 1);
 }
 
-/* Runs iterations after a common start. @p all: what the ranks took. */
+/* One call, and how long it took. */
+static int single(coll_run_t *run, unsigned setup)
+{
+    uint64_t from = clock_ns();
+    int rc = run->work->perform(run, setup);
+    run->singles[run->nsingles++] = clock_ns() - from;
+    return rc;
+}
+
+/* Runs iterations after a common start. @p all: what the ranks took. Of short
+ * ones, only some are timed by themselves, as the clock takes time, too. */
 static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
                  uint64_t tolerance, coll_cards_t *all)
 {
-    uint64_t begin = 0;
+    uint64_t begin = 0, every = iterations / SINGLES + 1;
     bool late = false;
+    run->nsingles = 0;
     int rc = start_together(run, setup, tolerance, &begin, &late);
     for (uint64_t i = 0; !rc && i < iterations; i++) {
-        rc = run->work->perform(run, setup);
+        rc = i % every ? run->work->perform(run, setup) : single(run, setup);
         if (clock_elsewhere) /* takes no time there, and a call a while here */
             show_progress(run);
     }
@@ -155,6 +167,8 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     if (rc)
         return rc;
     *expected = all.most_ns;
+    for (unsigned i = 0; i < run->nsingles; i++)
+        hist_add(&run->samples[setup], run->singles[i]);
     if (run->rank == 0) {
         cell->repeats[cell->count++] = (coll_repeat_t){
             .iterations = iterations,
@@ -210,6 +224,34 @@ static int repeat_size(coll_run_t *run, coll_cell_t *cells)
                                .follows = run->rank != 0,
                                .of = &size};
     return sampling_run(&run->sampling, &sampled);
+}
+
+/* What single calls took. */
+static int tell_tails(coll_run_t *run, coll_cell_t *cells)
+{
+    int rc = 0;
+    for (unsigned s = 0; !rc && s < run->plan->count; s++) {
+        const hist_t *samples = &run->samples[s];
+        coll_tail_t tail = {.p50 = hist_quantile(samples, 0.5),
+                            .p99 = hist_quantile(samples, 0.99),
+                            .p999 = hist_quantile(samples, 0.999),
+                            .max = samples->max};
+        rc = coll_exchange_tail(run, &tail);
+        if (!rc && run->rank == 0)
+            cells[s].tail = tail;
+    }
+    return rc;
+}
+
+static int sample_size(coll_run_t *run, coll_cell_t *cells)
+{
+    /* zeros that nobody has touched take no memory */
+    run->samples = calloc(run->plan->count, sizeof *run->samples);
+    int rc = run->samples ? repeat_size(run, cells) : DRAIL_ENOMEM;
+    if (!rc)
+        rc = tell_tails(run, cells);
+    free(run->samples);
+    return rc;
 }
 
 static int prepare_size(coll_run_t *run, coll_cell_t *cells)
@@ -325,7 +367,7 @@ static int measure_size(coll_run_t *run, unsigned index)
     sampling_part(&run->sampling, run->opts->nsizes - index);
     int rc = prepare_size(run, cells);
     if (!rc)
-        rc = repeat_size(run, cells);
+        rc = sample_size(run, cells);
     if (!rc && run->work->timed)
         rc = account_size(run, cells);
     if (!rc && run->opts->validate)
@@ -341,13 +383,15 @@ static void predict(const coll_work_t *work, coll_result_t *r)
 
 int coll_measure(coll_run_t *run)
 {
-    int rc = 0;
+    run->singles = calloc(SINGLES, sizeof *run->singles);
+    int rc = run->singles ? 0 : DRAIL_ENOMEM;
     run->start_ns = clock_ns();
     run->sampling = options_sampling(run->opts);
     sampling_begin(&run->sampling);
     progress_init(&run->progress);
     for (unsigned i = 0; !rc && i < run->opts->nsizes; i++)
         rc = measure_size(run, i);
+    free(run->singles);
     if (run->rank == 0) {
         progress_clear(&run->progress);
         predict(run->work, run->result);

@@ -76,8 +76,8 @@ static void table_head(FILE *file, const coll_result_t *r)
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
-            "# us: slowest rank; median %s and p99 over repeats; avg: mean "
-            "over ranks; MB/s: received by a rank, MB = 10^6 bytes\n",
+            "# us: slowest rank; median %s over repeats, p99 over single "
+            "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 bytes\n",
             report_interval(&r->machine));
 }
 
@@ -200,7 +200,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 : "",
             f.us.n, f.us.outliers);
     csv_numbers(file,
-                (double[]){f.us.coverage, f.p50, f.p999, f.us.max,
+                (double[]){f.us.coverage, f.p50, f.p999, f.max,
                            f.avg_us.median, f.avg_us.lo, f.avg_us.hi},
                 7);
     fprintf(file, ",%u", cell->invalid);
@@ -346,6 +346,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);
+    json_double(j, "latency_us_max", f.max);
     json_repeats(j, cell);
     json_end_object(j);
     report_json_validity(j, cell->validity);

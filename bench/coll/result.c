@@ -57,6 +57,11 @@ summary_t coll_latency(const options_t *opts, const coll_cell_t *cell)
     return rule.certain ? stats_range(us) : us;
 }
 
+static double single_us(uint64_t ns)
+{
+    return ns ? (double)ns / 1e3 : NAN;
+}
+
 coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
 {
     const sampling_t rule = options_sampling(opts);
@@ -73,9 +78,10 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .us = sampling_summary(&rule, us, n), /* sorts */
         .avg_us = sampling_summary(&rule, avg, n),
         .MBps = sampling_summary(&rule, rate, received > 0 ? n : 0),
-        .p50 = n ? stats_quantile(us, n, 0.5) : NAN,
-        .p99 = n ? stats_quantile(us, n, 0.99) : NAN,
-        .p999 = n ? stats_quantile(us, n, 0.999) : NAN,
+        .p50 = single_us(cell->tail.p50),
+        .p99 = single_us(cell->tail.p99),
+        .p999 = single_us(cell->tail.p999),
+        .max = single_us(cell->tail.max),
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
     return f;
