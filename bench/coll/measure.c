@@ -12,10 +12,10 @@
 #include "bench/clock.h"
 #include "measure.h"
 
-#define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
-#define PASSES             5  /* of account() */
+#define DEFAULT_ITERATIONS 10   /* of the warm-up, if it is to tell the time */
+#define PASSES             5    /* of account() */
 #define SINGLES            1000 /* calls timed, at most */
-#define TRIES              5  /* of a repetition that starts late */
+#define TRIES              5    /* of a repetition that starts late */
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)

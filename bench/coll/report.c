@@ -77,7 +77,8 @@ static void table_head(FILE *file, const coll_result_t *r)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
             "# us: slowest rank; median %s over repeats, p99 over single "
-            "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 bytes\n",
+            "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
+            "bytes\n",
             report_interval(&r->machine));
 }
 
@@ -200,8 +201,8 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 : "",
             f.us.n, f.us.outliers);
     csv_numbers(file,
-                (double[]){f.us.coverage, f.p50, f.p999, f.max,
-                           f.avg_us.median, f.avg_us.lo, f.avg_us.hi},
+                (double[]){f.us.coverage, f.p50, f.p999, f.max, f.avg_us.median,
+                           f.avg_us.lo, f.avg_us.hi},
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);

@@ -48,7 +48,7 @@ typedef struct coll_run {
     pinning_t pinning;
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
-    uint64_t lead_ns; /**< how far ahead a common start is chosen */
+    uint64_t lead_ns;  /**< how far ahead a common start is chosen */
     uint64_t *singles; /**< times of calls of one repetition */
     unsigned nsingles;
     hist_t *samples; /**< ... of all of the present size, for each setup */

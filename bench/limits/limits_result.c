@@ -3,8 +3,7 @@
 
 #include "limits_result.h"
 
-summary_t limits_summary(const limits_result_t *result,
-                         const limits_row_t *row)
+summary_t limits_summary(const limits_result_t *result, const limits_row_t *row)
 {
     const sampling_t rule = options_sampling(result->opts);
     double values[STATS_MAX];

@@ -678,7 +678,7 @@ static const option_row_t repeat_rows[] = {
      "+- P % (default 2.5)",
      parse_percent, AT(precision), 0.01, 100},
     {"--time-budget", "S",
-     "... or S seconds are spent, but for at least 6 repeats (default 60)",
+     "... or S seconds are spent, but for at least 8 repeats (default 60)",
      option_parse_number, AT(time_budget), 0.1, 86400},
 };
 

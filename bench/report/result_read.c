@@ -262,8 +262,9 @@ static int load_launch(record_t *record, const char *path, char *error,
     if (rc)
         rc = wrong(&r, "%.64s: %s", path, why);
     else if (strcmp(launch.test, record->test))
-        rc = wrong(&r, "%.64s is of test '%.32s', and those before it of "
-                       "'%.32s'",
+        rc = wrong(&r,
+                   "%.64s is of test '%.32s', and those before it of "
+                   "'%.32s'",
                    path, launch.test, record->test);
     else
         add_launch(record, &launch);

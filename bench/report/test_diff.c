@@ -42,7 +42,6 @@ static int check_launches(const diff_result_t *diff)
                  "one of OLD and NEW is of several launches, the other of one");
 }
 
-
 static int load_both(diff_result_t *diff)
 {
     const options_t *opts = diff->opts;

@@ -52,8 +52,7 @@ static diff_point_t compare(const diff_result_t *d,
         .series = after, .old = before, .bandwidth = bandwidth};
     point.rank = rank_test(x, before->count, y, after->count);
     point.rank.p =
-        d->simulated ? NAN
-                     : sampling_p(old->repeat ? new : old, point.rank.p);
+        d->simulated ? NAN : sampling_p(old->repeat ? new : old, point.rank.p);
     point.before = sampling_summary(old, x, before->count);
     point.after = sampling_summary(new, y, after->count);
     point.ratio = point.after.median / point.before.median;

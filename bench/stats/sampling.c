@@ -93,8 +93,7 @@ int sampling_run(const sampling_t *rule, const sampled_t *sampled)
             rc = sampled->repeat(sampled->of, (round + i) % sampled->count);
         if (rc)
             break;
-        enough =
-            !sampled->follows && sampling_enough(rule, round + 1, sampled);
+        enough = !sampled->follows && sampling_enough(rule, round + 1, sampled);
         if (sampled->agree)
             rc = sampled->agree(sampled->of, &enough);
     }

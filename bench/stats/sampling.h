@@ -66,8 +66,9 @@ int sampling_run(const sampling_t *rule, const sampled_t *sampled);
  *  n ≤ STATS_MAX. */
 summary_t sampling_summary(const sampling_t *rule, double *values, unsigned n);
 
-/** The probability @p p that a test gives for a sample taken by this rule: times
- *  the number of looks (Bonferroni), as the test sees what made it stop. */
+/** The probability @p p that a test gives for a sample taken by this rule:
+ * times the number of looks (Bonferroni), as the test sees what made it stop.
+ */
 double sampling_p(const sampling_t *rule, double p);
 
 /** The next number of repeats after @p repeats at which it may end. */

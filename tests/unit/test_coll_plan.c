@@ -171,7 +171,7 @@ static void test_figures(void **state)
     coll_figures_t f = coll_figures(r->opts, cell);
     assert_true(f.us.median == 2 && f.us.lo == 1 && f.us.hi == 3);
     assert_true(f.avg_us.median == 1);
-    assert_true(f.MBps.median == 1024); /* 2 blocks in 2 us */
+    assert_true(f.MBps.median == 1024);        /* 2 blocks in 2 us */
     assert_true(isnan(f.p50) && isnan(f.max)); /* no single call is known */
     cell->tail = (coll_tail_t){2000, 3000, 4000, 5000};
     f = coll_figures(r->opts, cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/stats/rank_test.c against exact tables and against counting all orders. */
+/* bench/stats/rank_test.c against exact tables and against counting all orders.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,8 +135,9 @@ static void test_large(void **state)
 static void test_false_discovery(void **state)
 {
     (void)state;
-    double p[] = {0.0459, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298,
-                  0.0344, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0};
+    double p[] = {0.0459, 0.0001, 0.0004, 0.0019, 0.0095,
+                  0.0201, 0.0278, 0.0298, 0.0344, 0.3240,
+                  0.4262, 0.5719, 0.6528, 0.7590, 1.0};
     assert_int_equal(false_discovery(p, 15), 0);
     near(p[1], 0.0001 * 15, 1e-12);
     near(p[4], 0.0095 * 15 / 4, 1e-12);

@@ -229,7 +229,8 @@ static summary_t draw(double (*from)(void), const sampling_t *rule, unsigned n)
     return sampling_summary(rule, values, n);
 }
 
-/* Of a given number of repeats: for each number, and closer for all together. */
+/* Of a given number of repeats: for each number, and closer for all together.
+ */
 static void test_coverage_of_given_numbers(void **state)
 {
     const unsigned trials = 100;
@@ -376,8 +377,7 @@ static void test_tables_against_themselves(void **state)
         for (unsigned i = 0; i < POINTS; i++) {
             sample(&x, draws[i % DRAWS]);
             sample(&y, draws[i % DRAWS]);
-            q[i] = sampling_p(
-                &rule, rank_test(x.values, x.n, y.values, y.n).p);
+            q[i] = sampling_p(&rule, rank_test(x.values, x.n, y.values, y.n).p);
         }
         assert_int_equal(false_discovery(q, POINTS), 0);
         for (unsigned i = 0; i < POINTS; i++)
