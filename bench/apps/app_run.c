@@ -27,6 +27,7 @@ typedef struct rank {
     unsigned rank, ranks;
     coll_bed_t bed;
     card_t *cards; /* of all ranks */
+    progress_t progress;
 } rank_t;
 
 /* ------------------------------------------------------------------ runs ---
@@ -108,25 +109,39 @@ static int run_once(rank_t *k, unsigned setup, bool warms_up)
     return rc;
 }
 
-/* In turn, so that what changes meanwhile meets all. */
+static void show_progress(rank_t *k, unsigned setup, unsigned run)
+{
+    if (k->rank == 0)
+        progress_show(&k->progress, "%s: setup %u of %u, run %u",
+                      k->result->test->table.command, setup + 1,
+                      k->result->plan->count, run);
+}
+
+static int repeat_setup(void *of, unsigned setup)
+{
+    rank_t *k = of;
+    show_progress(k, setup, k->result->cells[setup].count + 1);
+    return run_once(k, setup, false);
+}
+
 static int run_all(rank_t *k)
 {
     app_result_t *r = k->result;
-    unsigned repeats = app_repeats(r->opts);
-    progress_t progress;
+    const sampling_t rule = {.repeat = app_repeats(r->opts)};
+    const sampled_t sampled = {
+        .count = r->plan->count, .repeat = repeat_setup, .of = k};
     int rc = 0;
-    progress_init(&progress);
-    progress.on &= k->rank == 0;
-    for (unsigned i = 0; !rc && i <= repeats; i++)
-        for (unsigned s = 0; !rc && s < r->plan->count; s++) {
-            progress_show(&progress, "%s: run %u of %u", r->test->table.command,
-                          i * r->plan->count + s + 1,
-                          (repeats + 1) * r->plan->count);
-            rc = run_once(k, s, i == 0);
-        }
-    progress_clear(&progress);
-    if (k->rank == 0)
+    progress_init(&k->progress);
+    for (unsigned s = 0; !rc && s < r->plan->count; s++) {
+        show_progress(k, s, 0);
+        rc = run_once(k, s, true);
+    }
+    if (!rc)
+        rc = sampling_run(&rule, &sampled);
+    if (k->rank == 0) {
+        progress_clear(&k->progress);
         r->partial = rc != 0;
+    }
     return rc;
 }
 

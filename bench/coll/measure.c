@@ -10,14 +10,12 @@
 #include <stdlib.h>
 
 #include "bench/clock.h"
-#include "bench/stats/stopping.h"
 #include "measure.h"
 
-#define REPEAT_NS          1e7 /* time that a repetition should take */
-#define MAX_ITERATIONS     100000
-#define DEFAULT_ITERATIONS 10 /* of the warm-up, if it is to tell the time */
-#define PASSES             5  /* of account() */
-#define TRIES              5  /* of a repetition that starts late */
+#define DEFAULT_ITERATIONS 10   /* of the warm-up, if it is to tell the time */
+#define PASSES             5    /* of account() */
+#define SINGLES            1000 /* calls timed, at most */
+#define TRIES              5    /* of a repetition that starts late */
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)
@@ -85,15 +83,26 @@ static void show_progress(coll_run_t *run)
                   cell->count + 1);
 }
 
-/* Runs iterations after a common start. @p all: what the ranks took. */
+/* One call, and how long it took. */
+static int single(coll_run_t *run, unsigned setup)
+{
+    uint64_t from = clock_ns();
+    int rc = run->work->perform(run, setup);
+    run->singles[run->nsingles++] = clock_ns() - from;
+    return rc;
+}
+
+/* Runs iterations after a common start. @p all: what the ranks took. Of short
+ * ones, only some are timed by themselves, as the clock takes time, too. */
 static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
                  uint64_t tolerance, coll_cards_t *all)
 {
-    uint64_t begin = 0;
+    uint64_t begin = 0, every = iterations / SINGLES + 1;
     bool late = false;
+    run->nsingles = 0;
     int rc = start_together(run, setup, tolerance, &begin, &late);
     for (uint64_t i = 0; !rc && i < iterations; i++) {
-        rc = run->work->perform(run, setup);
+        rc = i % every ? run->work->perform(run, setup) : single(run, setup);
         if (clock_elsewhere) /* takes no time there, and a call a while here */
             show_progress(run);
     }
@@ -122,10 +131,7 @@ static int calibrate(coll_run_t *run, unsigned setup)
     }
     if (rc || run->iterations[setup])
         return rc;
-    double count = REPEAT_NS * (double)warmup / (double)ns;
-    run->iterations[setup] = count < 1                ? 1
-                             : count > MAX_ITERATIONS ? MAX_ITERATIONS
-                                                      : (uint64_t)count;
+    run->iterations[setup] = sampling_iterations(warmup, ns);
     return 0;
 }
 
@@ -161,6 +167,8 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     if (rc)
         return rc;
     *expected = all.most_ns;
+    for (unsigned i = 0; i < run->nsingles; i++)
+        hist_add(&run->samples[setup], run->singles[i]);
     if (run->rank == 0) {
         cell->repeats[cell->count++] = (coll_repeat_t){
             .iterations = iterations,
@@ -175,42 +183,74 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 /* ---------------------------------------------------------------- a size ---
  */
 
-static summary_t figure(const void *measured, unsigned i)
+/* What is repeated. */
+typedef struct size {
+    coll_run_t *run;
+    coll_cell_t *cells;
+    uint64_t expected[COLL_SETUPS_MAX]; /* time of the last repetition */
+} size_run_t;
+
+static summary_t figure(const void *of, unsigned i)
 {
-    const coll_cell_t *cells = measured;
-    return coll_latency(&cells[i]);
+    const size_run_t *size = of;
+    return coll_latency(size->run->opts, &size->cells[i]);
+}
+
+static int repeat_setup(void *of, unsigned setup)
+{
+    size_run_t *size = of;
+    size->run->cell = &size->cells[setup];
+    return repeat_once(size->run, &size->cells[setup], &size->expected[setup]);
 }
 
 /* Rank 0 decides: are there enough repetitions of these cells? */
-static bool enough(const coll_run_t *run, const coll_cell_t *cells,
-                   uint64_t until)
+static int agree_enough(void *of, bool *enough)
 {
-    const stopping_t rule = {.repeat = run->opts->repeat,
-                             .certain = run->opts->simulated,
-                             .precision = run->opts->precision,
-                             .until_ns = until};
-    return stopping_enough(&rule, cells[0].count, run->plan->count, figure,
-                           cells);
+    size_run_t *size = of;
+    coll_cards_t all;
+    int rc = coll_exchange(size->run, (coll_card_t){.enough = *enough}, &all);
+    *enough = all.enough;
+    return rc;
 }
 
-/* The order of the setups is another one in each round. */
-static int repeat_size(coll_run_t *run, coll_cell_t *cells, uint64_t until)
+static int repeat_size(coll_run_t *run, coll_cell_t *cells)
 {
-    coll_cards_t all = {0};
-    unsigned count = run->plan->count;
-    uint64_t expected[COLL_SETUPS_MAX] = {0};
+    size_run_t size = {.run = run, .cells = cells};
+    const sampled_t sampled = {.count = run->plan->count,
+                               .repeat = repeat_setup,
+                               .figures = run->plan->count,
+                               .figure = figure,
+                               .agree = agree_enough,
+                               .follows = run->rank != 0,
+                               .of = &size};
+    return sampling_run(&run->sampling, &sampled);
+}
+
+/* What single calls took. */
+static int tell_tails(coll_run_t *run, coll_cell_t *cells)
+{
     int rc = 0;
-    for (unsigned round = 0; !rc && !all.enough; round++) {
-        for (unsigned i = 0; !rc && i < count; i++) {
-            unsigned setup = (round + i) % count;
-            run->cell = &cells[setup];
-            rc = repeat_once(run, &cells[setup], &expected[setup]);
-        }
-        coll_card_t mine = {.enough = !rc && run->rank == 0 &&
-                                      enough(run, cells, until)};
-        if (!rc)
-            rc = coll_exchange(run, mine, &all);
+    for (unsigned s = 0; !rc && s < run->plan->count; s++) {
+        const hist_t *samples = &run->samples[s];
+        coll_tail_t tail = {.p50 = hist_quantile(samples, 0.5),
+                            .p99 = hist_quantile(samples, 0.99),
+                            .p999 = hist_quantile(samples, 0.999),
+                            .max = samples->max};
+        rc = coll_exchange_tail(run, &tail);
+        if (!rc && run->rank == 0)
+            cells[s].tail = tail;
     }
+    return rc;
+}
+
+static int sample_size(coll_run_t *run, coll_cell_t *cells)
+{
+    /* zeros that nobody has touched take no memory */
+    run->samples = calloc(run->plan->count, sizeof *run->samples);
+    int rc = run->samples ? repeat_size(run, cells) : DRAIL_ENOMEM;
+    if (!rc)
+        rc = tell_tails(run, cells);
+    free(run->samples);
     return rc;
 }
 
@@ -324,14 +364,10 @@ static int release_size(coll_run_t *run)
 static int measure_size(coll_run_t *run, unsigned index)
 {
     coll_cell_t *cells = &run->result->cells[index * run->plan->count];
-    /* each of the sizes left may use the same part of the time left */
-    uint64_t now = clock_ns();
-    uint64_t left = run->end_ns > now ? run->end_ns - now : 0;
-    uint64_t until = now + left / (run->opts->nsizes - index);
-
+    sampling_part(&run->sampling, run->opts->nsizes - index);
     int rc = prepare_size(run, cells);
     if (!rc)
-        rc = repeat_size(run, cells, until);
+        rc = sample_size(run, cells);
     if (!rc && run->work->timed)
         rc = account_size(run, cells);
     if (!rc && run->opts->validate)
@@ -347,12 +383,15 @@ static void predict(const coll_work_t *work, coll_result_t *r)
 
 int coll_measure(coll_run_t *run)
 {
-    int rc = 0;
+    run->singles = calloc(SINGLES, sizeof *run->singles);
+    int rc = run->singles ? 0 : DRAIL_ENOMEM;
     run->start_ns = clock_ns();
-    run->end_ns = run->start_ns + (uint64_t)(run->opts->time_budget * 1e9);
+    run->sampling = options_sampling(run->opts);
+    sampling_begin(&run->sampling);
     progress_init(&run->progress);
     for (unsigned i = 0; !rc && i < run->opts->nsizes; i++)
         rc = measure_size(run, i);
+    free(run->singles);
     if (run->rank == 0) {
         progress_clear(&run->progress);
         predict(run->work, run->result);

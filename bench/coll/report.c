@@ -16,17 +16,6 @@ static const coll_setup_t *setup_of(const coll_result_t *r,
     return &r->plan->setups[cell->setup];
 }
 
-static coll_figures_t figures(const coll_result_t *r, const coll_cell_t *cell)
-{
-    coll_figures_t f = coll_figures(cell);
-    if (r->opts->simulated) {
-        f.us = stats_certain(f.us);
-        f.avg_us = stats_certain(f.avg_us);
-        f.MBps = stats_certain(f.MBps);
-    }
-    return f;
-}
-
 /* Ports that the cell's messages can use: engine single has one rail. */
 static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
 {
@@ -87,8 +76,9 @@ static void table_head(FILE *file, const coll_result_t *r)
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
-            "# us: slowest rank; median %s and p99 over repeats; avg: mean "
-            "over ranks; MB/s: received by a rank, MB = 10^6 bytes\n",
+            "# us: slowest rank; median %s over repeats, p99 over single "
+            "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
+            "bytes\n",
             report_interval(&r->machine));
 }
 
@@ -96,7 +86,7 @@ static void table_row(FILE *file, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
     char text[LABEL_MAX];
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     coll_setup_label(r->plan, setup_of(r, cell), text, sizeof text);
     fprintf(file, "%10llu  %-*s",
             (unsigned long long)(has_counts(r) ? cell->elements : cell->bytes),
@@ -190,7 +180,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
     static const char *const validity[] = {"", "yes", "no"};
     const options_t *opts = r->opts;
     const coll_setup_t *setup = setup_of(r, cell);
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
 
     setup_rails(&setup->rail, opts, rails, sizeof rails);
@@ -211,8 +201,8 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                 : "",
             f.us.n, f.us.outliers);
     csv_numbers(file,
-                (double[]){f.us.coverage, f.p50, f.p999, f.us.max,
-                           f.avg_us.median, f.avg_us.lo, f.avg_us.hi},
+                (double[]){f.us.coverage, f.p50, f.p999, f.max, f.avg_us.median,
+                           f.avg_us.lo, f.avg_us.hi},
                 7);
     fprintf(file, ",%u", cell->invalid);
     report_csv_number(file, cell->model_us);
@@ -338,7 +328,7 @@ static void json_counts(json_t *j, const coll_cell_t *cell)
 static void json_cell(json_t *j, const coll_result_t *r,
                       const coll_cell_t *cell)
 {
-    coll_figures_t f = figures(r, cell);
+    coll_figures_t f = coll_figures(r->opts, cell);
     json_object(j, NULL);
     json_uint(j, "bytes", cell->bytes);
     json_uint(j, "configuration", cell->setup);
@@ -357,6 +347,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);
+    json_double(j, "latency_us_max", f.max);
     json_repeats(j, cell);
     json_end_object(j);
     report_json_validity(j, cell->validity);

@@ -47,22 +47,24 @@ static double max_us(const coll_repeat_t *repeat)
     return (double)repeat->max_ns / 1e3 / (double)repeat->iterations;
 }
 
-summary_t coll_latency(const coll_cell_t *cell)
+summary_t coll_latency(const options_t *opts, const coll_cell_t *cell)
 {
+    const sampling_t rule = options_sampling(opts);
     double values[COLL_REPEATS_MAX];
     for (unsigned i = 0; i < cell->count; i++)
         values[i] = max_us(&cell->repeats[i]);
-    return stats_summary(values, cell->count);
+    summary_t us = sampling_summary(&rule, values, cell->count);
+    return rule.certain ? stats_range(us) : us;
 }
 
-summary_t coll_latency_reported(const options_t *opts, const coll_cell_t *cell)
+static double single_us(uint64_t ns)
 {
-    summary_t us = coll_latency(cell);
-    return opts->simulated ? stats_range(us) : us;
+    return ns ? (double)ns / 1e3 : NAN;
 }
 
-coll_figures_t coll_figures(const coll_cell_t *cell)
+coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
 {
+    const sampling_t rule = options_sampling(opts);
     double us[COLL_REPEATS_MAX], avg[COLL_REPEATS_MAX], rate[COLL_REPEATS_MAX];
     double received = (double)cell->received;
     unsigned n = cell->count;
@@ -73,12 +75,13 @@ coll_figures_t coll_figures(const coll_cell_t *cell)
         rate[i] = received / us[i];
     }
     coll_figures_t f = {
-        .us = stats_summary(us, n), /* sorts */
-        .avg_us = stats_summary(avg, n),
-        .MBps = stats_summary(rate, received > 0 ? n : 0),
-        .p50 = n ? stats_quantile(us, n, 0.5) : NAN,
-        .p99 = n ? stats_quantile(us, n, 0.99) : NAN,
-        .p999 = n ? stats_quantile(us, n, 0.999) : NAN,
+        .us = sampling_summary(&rule, us, n), /* sorts */
+        .avg_us = sampling_summary(&rule, avg, n),
+        .MBps = sampling_summary(&rule, rate, received > 0 ? n : 0),
+        .p50 = single_us(cell->tail.p50),
+        .p99 = single_us(cell->tail.p99),
+        .p999 = single_us(cell->tail.p999),
+        .max = single_us(cell->tail.max),
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
     return f;

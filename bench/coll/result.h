@@ -26,6 +26,11 @@ typedef struct coll_parts {
     double all_us, distribute_us, collect_us, deliver_us;
 } coll_parts_t;
 
+/** Times of single calls, in nanoseconds; 0: not known. */
+typedef struct coll_tail {
+    uint64_t p50, p99, p999, max;
+} coll_tail_t;
+
 /** One block size in one setup. */
 typedef struct coll_cell {
     uint64_t bytes;     /**< with counts: of so many elements */
@@ -44,6 +49,7 @@ typedef struct coll_cell {
     unsigned count;
     unsigned invalid;   /**< repetitions that started late: done again */
     unsigned kept_late; /**< of count: late at the last try, too */
+    coll_tail_t tail;   /**< of the rank that has the highest, each */
     validity_t validity;
     coll_repeat_t repeats[COLL_REPEATS_MAX];
 } coll_cell_t;
@@ -79,15 +85,15 @@ typedef struct coll_figures {
     summary_t us;     /**< the slowest rank */
     summary_t avg_us; /**< mean over the ranks */
     summary_t MBps;
-    double p50, p99, p999;
+    double p50, p99, p999, max; /**< microseconds, over single calls; of
+                                     the rank that has the highest, each */
     uint64_t iterations;
 } coll_figures_t;
 
-coll_figures_t coll_figures(const coll_cell_t *cell);
-/** Of the slowest rank, in microseconds. */
-summary_t coll_latency(const coll_cell_t *cell);
-/** The same as reports have it: with a range where it is simulated. */
-summary_t coll_latency_reported(const options_t *opts, const coll_cell_t *cell);
+coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell);
+/** Of the slowest rank, in microseconds. Of what is simulated, the range in
+ *  place of an interval. */
+summary_t coll_latency(const options_t *opts, const coll_cell_t *cell);
 
 /** Writes a coll_result_t. Errors of writing stay in the FILE. */
 void coll_report(FILE *file, format_t format, const void *result);

@@ -3,7 +3,8 @@
 #include "step.h"
 
 _Static_assert(sizeof(coll_card_t) <= COLL_CARD_BYTES &&
-                   sizeof(dcoll_times_t) <= COLL_CARD_BYTES,
+                   sizeof(dcoll_times_t) <= COLL_CARD_BYTES &&
+                   sizeof(coll_tail_t) <= COLL_CARD_BYTES,
                "cards have room");
 
 int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
@@ -37,6 +38,23 @@ int coll_exchange_times(coll_run_t *run, dcoll_times_t *times)
         times->collect_ns += all[r].collect_ns;
         times->deliver_ns += all[r].deliver_ns;
     }
+    return rc;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+int coll_exchange_tail(coll_run_t *run, coll_tail_t *tail)
+{
+    const coll_tail_t mine = *tail, *all = run->cards;
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
+    for (unsigned r = 0; !rc && r < run->ranks; r++)
+        *tail = (coll_tail_t){.p50 = larger(tail->p50, all[r].p50),
+                              .p99 = larger(tail->p99, all[r].p99),
+                              .p999 = larger(tail->p999, all[r].p999),
+                              .max = larger(tail->max, all[r].max)};
     return rc;
 }
 

@@ -48,8 +48,12 @@ typedef struct coll_run {
     pinning_t pinning;
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
-    uint64_t lead_ns; /**< how far ahead a common start is chosen */
-    uint64_t start_ns, end_ns;
+    uint64_t lead_ns;  /**< how far ahead a common start is chosen */
+    uint64_t *singles; /**< times of calls of one repetition */
+    unsigned nsingles;
+    hist_t *samples; /**< ... of all of the present size, for each setup */
+    uint64_t start_ns;
+    sampling_t sampling;
     progress_t progress;
     const coll_cell_t *cell; /**< being measured, for messages */
     void *cards; /**< room for COLL_CARD_BYTES of each rank; ranks of one
@@ -80,6 +84,9 @@ typedef struct coll_cards {
 int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all);
 /** Sums over all ranks; the algorithm is this rank's. */
 int coll_exchange_times(coll_run_t *run, dcoll_times_t *times);
+
+/** The highest of each that any rank has. */
+int coll_exchange_tail(coll_run_t *run, coll_tail_t *tail);
 
 /** The bed of a setup. */
 coll_bed_t *coll_bed_of(coll_run_t *run, unsigned setup);

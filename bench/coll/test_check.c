@@ -40,8 +40,8 @@ typedef struct check {
 
 static summary_t latency(const coll_item_t *item, unsigned size, unsigned setup)
 {
-    return coll_latency_reported(
-        &item->opts, &item->result->cells[size * item->plan.count + setup]);
+    return coll_latency(&item->opts,
+                        &item->result->cells[size * item->plan.count + setup]);
 }
 
 static void compare(check_t *c, const coll_item_t *item, unsigned size,

@@ -47,7 +47,7 @@ static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
     const coll_cell_t *best = NULL;
     summary_t least = {0};
     for (unsigned s = 0; s < plan->count; s++) {
-        summary_t us = coll_latency_reported(plan->opts, &cells[s]);
+        summary_t us = coll_latency(plan->opts, &cells[s]);
         if (plan->setups[s].rail.engine != engine ||
             (best && us.median >= least.median))
             continue;

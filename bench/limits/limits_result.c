@@ -3,9 +3,10 @@
 
 #include "limits_result.h"
 
-summary_t limits_summary(const limits_row_t *row)
+summary_t limits_summary(const limits_result_t *result, const limits_row_t *row)
 {
-    double values[LIMITS_REPEATS];
+    const sampling_t rule = options_sampling(result->opts);
+    double values[STATS_MAX];
     memcpy(values, row->values, row->count * sizeof *values);
-    return stats_summary(values, row->count);
+    return sampling_summary(&rule, values, row->count);
 }

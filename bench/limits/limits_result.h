@@ -10,11 +10,7 @@
 #include "cores.h"
 #include "bench/report/machine.h"
 #include "bench/options/options.h"
-#include "bench/stats/stopping.h"
 #include "topology.h"
-
-/** Most repeats of one row. */
-#define LIMITS_REPEATS STOPPING_MOST
 
 /** Copies of one kind, or transfers between one pair of cores. */
 typedef struct limits_row {
@@ -25,7 +21,7 @@ typedef struct limits_row {
     bool cached; /**< the same buffers every time; else through memory that no
                       cache holds */
     uint64_t bytes;
-    double *values; /**< MB/s, or ns one way; LIMITS_REPEATS of them */
+    double *values; /**< of each repeat: MB/s, or ns one way */
     unsigned count;
 } limits_row_t;
 
@@ -41,7 +37,8 @@ typedef struct limits_result {
 } limits_result_t;
 
 /** Median and interval of a row. */
-summary_t limits_summary(const limits_row_t *row);
+summary_t limits_summary(const limits_result_t *result,
+                         const limits_row_t *row);
 
 /** Writes a limits_result_t. Errors of writing stay in the FILE.
  *  (report_limits.c) */

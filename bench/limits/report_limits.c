@@ -25,9 +25,10 @@ static void table_topology(FILE *file, const topology_t *t)
     }
 }
 
-static void table_summary(FILE *file, const limits_row_t *row)
+static void table_summary(FILE *file, const limits_result_t *r,
+                          const limits_row_t *row)
 {
-    summary_t s = limits_summary(row);
+    summary_t s = limits_summary(r, row);
     report_number(file, 9, s.median);
     report_number(file, 9, s.lo);
     report_number(file, 9, s.hi);
@@ -48,7 +49,7 @@ static void table_copies(FILE *file, const limits_result_t *r)
         last = row->bytes;
         fprintf(file, "%10llu %7u  %-8s  %-12s", (unsigned long long)row->bytes,
                 row->threads, buffers(row), copy_kernel_name(row->kernel));
-        table_summary(file, row);
+        table_summary(file, r, row);
     }
 }
 
@@ -61,7 +62,7 @@ static void table_transfers(FILE *file, const limits_result_t *r)
         if (!row->transfer || !row->count)
             continue;
         fprintf(file, "%6d %6d %6d", row->from, row->to, (int)row->transfer);
-        table_summary(file, row);
+        table_summary(file, r, row);
     }
 }
 
@@ -85,10 +86,10 @@ static void table(FILE *file, const limits_result_t *r)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static void csv_summary(FILE *file, const limits_row_t *row, bool measured,
-                        double scale)
+static void csv_summary(FILE *file, const limits_result_t *r,
+                        const limits_row_t *row, bool measured, double scale)
 {
-    summary_t s = limits_summary(row);
+    summary_t s = limits_summary(r, row);
     report_csv_number(file, measured ? s.median * scale : NAN);
     report_csv_number(file, measured ? s.lo * scale : NAN);
     report_csv_number(file, measured ? s.hi * scale : NAN);
@@ -112,8 +113,8 @@ static void csv(FILE *file, const limits_result_t *r)
                     copy_kernel_name(row->kernel), buffers(row), row->threads,
                     (unsigned long long)row->bytes);
         fprintf(file, ",%u", row->count);
-        csv_summary(file, row, row->transfer, 1e-3);
-        csv_summary(file, row, !row->transfer, 1);
+        csv_summary(file, r, row, row->transfer, 1e-3);
+        csv_summary(file, r, row, !row->transfer, 1);
         fprintf(file, ",%s\n", r->partial ? "yes" : "no");
     }
 }
@@ -137,9 +138,10 @@ static void json_topology(json_t *j, const topology_t *t)
     json_end_array(j);
 }
 
-static void json_row(json_t *j, const limits_row_t *row)
+static void json_row(json_t *j, const limits_result_t *r,
+                     const limits_row_t *row)
 {
-    summary_t s = limits_summary(row);
+    summary_t s = limits_summary(r, row);
     json_object(j, NULL);
     if (row->transfer) {
         json_int(j, "from", row->from);
@@ -165,7 +167,7 @@ static void json_rows(json_t *j, const char *key, const limits_result_t *r,
     json_array(j, key);
     for (unsigned i = 0; i < r->nrows; i++)
         if (r->rows[i].count && (r->rows[i].transfer != 0) == transfers)
-            json_row(j, &r->rows[i]);
+            json_row(j, r, &r->rows[i]);
     json_end_array(j);
 }
 

@@ -21,12 +21,14 @@
 #define LARGEST_MEMORY  (UINT64_C(960) << 20)
 #define RUN_BYTES       (UINT64_C(32) << 20) /* a few ms of copying */
 #define LINE_ROUNDS     2000
+#define INTERRUPTED     1
 #define PAIRED_CORES    64 /* 2016 pairs take some seconds per repeat */
 
 typedef struct limits {
     limits_result_t result;
     outputs_t outputs;
     uint8_t *memory;
+    progress_t progress;
 } limits_t;
 
 static volatile sig_atomic_t interrupted;
@@ -45,7 +47,8 @@ static int add_row(limits_result_t *r, limits_row_t row)
     if (!grown)
         return -1;
     r->rows = grown;
-    row.values = calloc(LIMITS_REPEATS, sizeof *row.values);
+    row.values = calloc(r->opts->repeat ? r->opts->repeat : SAMPLING_MOST,
+                        sizeof *row.values);
     if (!row.values)
         return -1;
     r->rows[r->nrows++] = row;
@@ -194,38 +197,38 @@ static int run_row(const limits_t *l, limits_row_t *row)
     return 0;
 }
 
-static summary_t figure(const void *measured, unsigned i)
+static summary_t figure(const void *of, unsigned i)
 {
-    const limits_result_t *r = measured;
-    return limits_summary(&r->rows[i]);
+    const limits_t *l = of;
+    return limits_summary(&l->result, &l->result.rows[i]);
 }
 
-static bool enough(const limits_result_t *r, unsigned repeats, uint64_t end_ns)
+static int repeat_row(void *of, unsigned i)
 {
-    const stopping_t rule = {.repeat = r->opts->repeat,
-                             .precision = r->opts->precision,
-                             .until_ns = end_ns};
-    return repeats == LIMITS_REPEATS ||
-           stopping_enough(&rule, repeats, r->nrows, figure, r);
+    limits_t *l = of;
+    limits_row_t *row = &l->result.rows[i];
+    if (interrupted)
+        return INTERRUPTED;
+    progress_show(&l->progress, "railbench limits: repeat %u, %u of %u",
+                  row->count + 1, i + 1, l->result.nrows);
+    return run_row(l, row);
 }
 
 static int measure_rows(limits_t *l)
 {
     limits_result_t *r = &l->result;
-    uint64_t end_ns = clock_ns() + (uint64_t)(r->opts->time_budget * 1e9);
-    progress_t progress;
-    int rc = 0;
-
-    progress_init(&progress);
-    for (unsigned n = 0; !rc && !interrupted && !enough(r, n, end_ns); n++)
-        for (unsigned i = 0; !rc && !interrupted && i < r->nrows; i++) {
-            progress_show(&progress, "railbench limits: repeat %u, %u of %u",
-                          n + 1, i + 1, r->nrows);
-            rc = run_row(l, &r->rows[i]);
-        }
-    progress_clear(&progress);
-    r->partial = rc || interrupted;
-    return rc;
+    sampling_t sampling = options_sampling(r->opts);
+    const sampled_t sampled = {.count = r->nrows,
+                               .repeat = repeat_row,
+                               .figures = r->nrows,
+                               .figure = figure,
+                               .of = l};
+    progress_init(&l->progress);
+    sampling_begin(&sampling);
+    int rc = sampling_run(&sampling, &sampled);
+    progress_clear(&l->progress);
+    r->partial = rc != 0;
+    return rc == INTERRUPTED ? 0 : rc;
 }
 
 /* ---------------------------------------------------------------- test --- */
@@ -276,7 +279,7 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
         status = say("out of memory or threads, or a core stood still; the "
                      "result is partial");
     else
-        status = interrupted ? say("interrupted; the result is partial") : 0;
+        status = r->partial ? say("interrupted; the result is partial") : 0;
     if (r->nrows && r->rows[0].count &&
         outputs_write(&l.outputs, limits_report, r)) {
         say(strerror(errno));

@@ -16,6 +16,14 @@ uint64_t options_ppn(const options_t *opts)
     return opts->ppn && opts->ppn < opts->ranks ? opts->ppn : opts->ranks;
 }
 
+sampling_t options_sampling(const options_t *opts)
+{
+    return (sampling_t){.repeat = opts->repeat,
+                        .certain = opts->simulated,
+                        .precision = opts->precision,
+                        .seconds = opts->time_budget};
+}
+
 uint64_t options_warmup(const options_t *opts)
 {
     return opts->warmup == WARMUP_DEFAULT ? 10 : opts->warmup;
@@ -670,7 +678,7 @@ static const option_row_t repeat_rows[] = {
      "+- P % (default 2.5)",
      parse_percent, AT(precision), 0.01, 100},
     {"--time-budget", "S",
-     "... or S seconds are spent, but for at least 6 repeats (default 60)",
+     "... or S seconds are spent, but for at least 8 repeats (default 60)",
      option_parse_number, AT(time_budget), 0.1, 86400},
 };
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/stats/sampling.h"
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 #include "sizes.h"
@@ -237,6 +238,8 @@ uint64_t options_ppn(const options_t *opts);
 
 /** Batches dropped before each size, if they don't take too long. */
 uint64_t options_warmup(const options_t *opts);
+/** By which rule repeats are taken. */
+sampling_t options_sampling(const options_t *opts);
 
 /** Format by the ending of a file's name: .csv, .json, else the table. */
 format_t format_of(const char *path);

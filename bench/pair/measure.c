@@ -5,13 +5,10 @@
 #include "bench/options/command.h"
 #include "measure.h"
 #include "bench/report/progress.h"
-#include "bench/stats/stopping.h"
 
-#define REPEAT_NS              1e7 /* time that a repeat should take */
 #define CALIBRATION_ITERATIONS 10
 #define WARM_NS                2e8 /* for long batches before those that count */
 #define LONG_NS                5e7 /* of a batch that needs none before it */
-#define MAX_ITERATIONS         100000
 #define ACCOUNT_ITERATIONS     10
 
 typedef struct measure {
@@ -22,8 +19,9 @@ typedef struct measure {
     progress_t progress;
     hist_t samples; /* of one repeat */
     uint64_t start_ns;
-    uint64_t end_ns; /* when the time budget ends */
-    cell_t *cell;    /* being measured, for messages */
+    sampling_t sampling;
+    cell_t *cell;  /* being measured, for messages */
+    cell_t *cells; /* of the present size */
 } measure_t;
 
 static loop_run_t new_run(measure_t *m, const cell_t *cell)
@@ -84,11 +82,7 @@ static int calibrate(measure_t *m, cell_t *cell, unsigned loop)
     if (rc || series->iterations)
         return rc;
 
-    double per_repeat =
-        REPEAT_NS * (double)run.iterations / (double)(run.ns ? run.ns : 1);
-    series->iterations = per_repeat < 1                ? 1
-                         : per_repeat > MAX_ITERATIONS ? MAX_ITERATIONS
-                                                       : (uint64_t)per_repeat;
+    series->iterations = sampling_iterations(run.iterations, run.ns);
     return 0;
 }
 
@@ -130,32 +124,13 @@ static int repeat_once(measure_t *m, cell_t *cell, unsigned loop)
     return 0;
 }
 
-/* The cells of a size, and the test that tells how to read them. */
-struct measured {
-    const measure_t *m;
-    const cell_t *cells;
-};
-
 static summary_t figure(const void *of, unsigned i)
 {
-    const struct measured *m = of;
-    const bench_test_t *test = m->m->table.test;
+    const measure_t *m = of;
+    const bench_test_t *test = m->table.test;
     const unsigned loop = i % test->nloops;
-    return series_latency(m->m->result,
-                          &m->cells[i / test->nloops].series[loop],
+    return series_latency(m->result, &m->cells[i / test->nloops].series[loop],
                           test->loops[loop]);
-}
-
-static bool enough(const measure_t *m, const cell_t *cells, uint64_t until)
-{
-    const stopping_t rule = {.repeat = m->opts->repeat,
-                             .certain = m->opts->simulated,
-                             .precision = m->opts->precision,
-                             .until_ns = until};
-    const struct measured measured = {m, cells};
-    return stopping_enough(&rule, cells[0].series[0].count,
-                           m->result->plan->count * m->table.test->nloops,
-                           figure, &measured);
 }
 
 /* After the measurement: adaptive rails have learnt by then. */
@@ -273,25 +248,31 @@ static int calibrate_loops(measure_t *m, cell_t *cell)
     return rc;
 }
 
-static int repeat_loops(measure_t *m, cell_t *cell)
+static int repeat_setup(void *of, unsigned setup)
 {
+    measure_t *m = of;
     int rc = 0;
+    m->cell = &m->cells[setup];
+    show_progress(m);
     for (unsigned l = 0; !rc && l < m->table.test->nloops; l++)
-        rc = repeat_once(m, cell, l);
+        rc = repeat_once(m, m->cell, l);
     return rc;
 }
 
 static int measure_size(measure_t *m, unsigned size_index)
 {
-    cell_t *cells = &m->result->cells[size_index * m->result->plan->count];
-    /* each of the sizes left may use the same part of the time left */
-    uint64_t now = clock_ns();
-    uint64_t left = m->end_ns > now ? m->end_ns - now : 0;
-    uint64_t until = now + left / (m->opts->nsizes - size_index);
+    const unsigned setups = m->result->plan->count;
+    cell_t *cells = m->cells = &m->result->cells[size_index * setups];
+    const sampled_t sampled = {.count = setups,
+                               .repeat = repeat_setup,
+                               .figures = setups * m->table.test->nloops,
+                               .figure = figure,
+                               .of = m};
 
+    sampling_part(&m->sampling, m->opts->nsizes - size_index);
     int rc = for_setups(m, cells, calibrate_loops);
-    while (!rc && !enough(m, cells, until))
-        rc = for_setups(m, cells, repeat_loops);
+    if (!rc)
+        rc = sampling_run(&m->sampling, &sampled);
     if (!rc)
         rc = for_setups(m, cells, account);
     if (!rc && m->opts->validate)
@@ -305,10 +286,11 @@ int measure(session_t *session, result_t *result, char *where, size_t size)
                    .result = result,
                    .opts = result->opts,
                    .table = {result->test, result->plan},
-                   .start_ns = clock_ns()};
+                   .start_ns = clock_ns(),
+                   .sampling = options_sampling(result->opts)};
     int rc = 0;
 
-    m.end_ns = m.start_ns + (uint64_t)(m.opts->time_budget * 1e9);
+    sampling_begin(&m.sampling);
     progress_init(&m.progress);
     for (unsigned i = 0; !rc && i < m.opts->nsizes; i++)
         rc = measure_size(&m, i);

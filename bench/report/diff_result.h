@@ -11,9 +11,9 @@
 #include "result_read.h"
 #include "bench/stats/stats.h"
 
-/** A difference counts when chance alone would make it less often than
- *  DIFF_LEVEL, and the medians differ by at least DIFF_RATIO. There is no
- *  chance in simulated results: ranges of their repeats must not overlap. */
+/** A difference counts when at most DIFF_LEVEL of all that count are chance,
+ *  and the medians differ by at least DIFF_RATIO. There is no chance in
+ *  simulated results: ranges of their repeats must not overlap. */
 #define DIFF_LEVEL 0.05
 #define DIFF_RATIO 0.02
 
@@ -31,6 +31,7 @@ typedef struct diff_point {
     summary_t before, after;
     double ratio; /**< median after over before */
     rank_test_t rank;
+    double q; /**< p, corrected for the number of points */
     verdict_t verdict;
 } diff_point_t;
 
@@ -42,7 +43,7 @@ typedef struct diff_result {
     const options_t *opts;
     machine_t machine;
     record_t before, after;
-    bool simulated; /**< both, so that p has no meaning: NaN */
+    bool simulated; /**< both, so that p and q have no meaning: NaN */
     diff_point_t *points;
     unsigned npoints;
     unsigned count[3];                /**< points by verdict */

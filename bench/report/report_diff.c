@@ -46,14 +46,29 @@ static void table_head(FILE *file, const diff_result_t *d)
 {
     fprintf(file, "# railbench diff %s, test %s\n# old: %s\n# new: %s\n",
             DRAIL_VERSION, d->after.test, d->before.path, d->after.path);
+    if (d->after.launches)
+        fprintf(file,
+                "# a value of each launch, %u old and %u new: the median of "
+                "its repeats\n",
+                d->before.launches, d->after.launches);
+    else if (!d->simulated)
+        fputs("# note: one launch each: what differs from launch to launch "
+              "counts as a difference\n",
+              file);
     fprintf(file,
-            "# medians over repeats; ratio: new over old; p: Mann-Whitney rank "
-            "test; delta: Cliff's, -1 ... 1\n");
+            "# medians over %s; ratio: new over old; p: Mann-Whitney rank "
+            "test; delta: Cliff's, -1 ... 1\n",
+            d->after.launches ? "launches" : "repeats");
+    if (!d->simulated)
+        fprintf(file,
+                "# q: p corrected for %u point%s: at most this part of those "
+                "at or below it is chance (Benjamini, Hochberg)\n",
+                d->npoints, d->npoints == 1 ? "" : "s");
     if (d->simulated)
         fputs("# faster, slower: simulated, so ranges of repeats don't overlap",
               file);
     else
-        fprintf(file, "# faster, slower: p < %g", DIFF_LEVEL);
+        fprintf(file, "# faster, slower: q < %g", DIFF_LEVEL);
     fprintf(file, " and medians differ by at least %g %%\n", 100 * DIFF_RATIO);
     if (d->only_before || d->only_after)
         fprintf(file, "# note: not compared: %u only in old, %u only in new\n",
@@ -86,10 +101,10 @@ static void table_points(FILE *file, const diff_result_t *d)
 {
     int width = width_of(d, "rails", rails), names = width_of(d, "loop", name);
     fprintf(file,
-            "%10s  %-*s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %6s"
+            "%10s  %-*s  %-*s  %-11s %-10s %-8s  %-4s %9s %9s %7s %7s %7s %6s"
             "  %s\n",
             "bytes", names, "loop", width, "rails", "engine", "policy", "team",
-            "unit", "old", "new", "ratio", "p", "delta", "verdict");
+            "unit", "old", "new", "ratio", "p", "q", "delta", "verdict");
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
@@ -103,9 +118,9 @@ static void table_points(FILE *file, const diff_result_t *d)
         report_number(file, 9, p->after.median);
         fprintf(file, " %7.3f", p->ratio);
         if (d->simulated)
-            fprintf(file, " %7s", "-");
+            fprintf(file, " %7s %7s", "-", "-");
         else
-            fprintf(file, " %7.2g", p->rank.p);
+            fprintf(file, " %7.2g %7.2g", p->rank.p, p->q);
         fprintf(file, " %6.2f  %s\n", p->rank.delta, verdict_name(p->verdict));
     }
 }
@@ -118,8 +133,8 @@ static void table(FILE *file, const diff_result_t *d)
             d->npoints, d->count[VERDICT_FASTER], d->count[VERDICT_SLOWER],
             d->count[VERDICT_SAME]);
     if (!d->simulated)
-        fprintf(file, "; up to %.0f may differ by chance",
-                DIFF_LEVEL * d->npoints);
+        fprintf(file, "; of those that differ, up to %g %% by chance",
+                100 * DIFF_LEVEL);
     fputc('\n', file);
     fputs("# what else differs:\n", file);
     for (unsigned i = 0; i < d->nenvironment; i++) {
@@ -136,7 +151,7 @@ static void csv(FILE *file, const diff_result_t *d)
     fputs("test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
           "old,new,"
           "ratio,p,"
-          "delta,repeats_old,repeats_new,verdict,variant\n",
+          "delta,repeats_old,repeats_new,verdict,variant,q\n",
           file);
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
@@ -151,8 +166,10 @@ static void csv(FILE *file, const diff_result_t *d)
         report_csv_number(file, p->ratio);
         report_csv_number(file, p->rank.p);
         report_csv_number(file, p->rank.delta);
-        fprintf(file, ",%u,%u,%s,%s\n", p->before.n, p->after.n,
+        fprintf(file, ",%u,%u,%s,%s", p->before.n, p->after.n,
                 verdict_name(p->verdict), s->variant);
+        report_csv_number(file, p->q);
+        fputc('\n', file);
     }
 }
 
@@ -181,6 +198,7 @@ static void json_point(json_t *j, const diff_point_t *p)
     report_json_summary(j, "new", &p->after);
     json_double(j, "ratio", p->ratio);
     json_double(j, "p", p->rank.p);
+    json_double(j, "q", p->q);
     json_double(j, "delta", p->rank.delta);
     json_string(j, "verdict", verdict_name(p->verdict));
     json_end_object(j);
@@ -209,6 +227,10 @@ static void json(FILE *file, const diff_result_t *d)
     report_json_command(j, d->opts);
     json_string(j, "compared", d->after.test);
     json_double(j, "level", DIFF_LEVEL);
+    json_string(j, "correction", d->simulated ? "none" : "Benjamini-Hochberg");
+    json_uint(j, "compared_points", d->npoints);
+    json_uint(j, "launches_old", d->before.launches ? d->before.launches : 1);
+    json_uint(j, "launches_new", d->after.launches ? d->after.launches : 1);
     json_double(j, "ratio", DIFF_RATIO);
     json_uint(j, "faster", d->count[VERDICT_FASTER]);
     json_uint(j, "slower", d->count[VERDICT_SLOWER]);

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/stats/stopping.h"
 #include "result.h"
 
 unsigned result_max_repeats(const options_t *opts)
 {
-    return opts->repeat ? (unsigned)opts->repeat : STOPPING_MOST;
+    return opts->repeat ? (unsigned)opts->repeat : SAMPLING_MOST;
 }
 
 static int allocate_series(series_t *series, unsigned repeats)
@@ -70,6 +69,12 @@ void result_warmup(const result_t *r, uint64_t *least, uint64_t *most)
         *least = *most = options_warmup(r->opts);
 }
 
+static summary_t summary_of(const result_t *r, double *values, unsigned n)
+{
+    const sampling_t rule = options_sampling(r->opts);
+    return sampling_summary(&rule, values, n);
+}
+
 summary_t series_latency(const result_t *r, const series_t *series,
                          const loop_t *loop)
 {
@@ -80,17 +85,17 @@ summary_t series_latency(const result_t *r, const series_t *series,
         values[i] =
             (double)repeat->ns / 1e3 / ((double)repeat->iterations * messages);
     }
-    return stats_summary(values, series->count);
+    return summary_of(r, values, series->count);
 }
 
 /* Sum of bytes over sum of time of each repeat, in MB/s. */
-static summary_t series_bandwidth(const series_t *series)
+static summary_t series_bandwidth(const result_t *r, const series_t *series)
 {
     double values[STATS_MAX];
     for (unsigned i = 0; i < series->count; i++)
         values[i] = (double)series->repeats[i].bytes * 1e3 /
                     (double)series->repeats[i].ns;
-    return stats_summary(values, series->count);
+    return summary_of(r, values, series->count);
 }
 
 static latency_t latency(const result_t *r, const series_t *series,
@@ -143,7 +148,7 @@ static double efficiency(const result_t *r, const cell_t *cell,
         int single = plan_single(r->plan, i, setup);
         if (single < 0)
             return NAN;
-        sum += series_bandwidth(&row[single].series[0]).median;
+        sum += series_bandwidth(r, &row[single].series[0]).median;
     }
     return sum > 0 ? bandwidth / sum : NAN;
 }
@@ -182,13 +187,14 @@ static double part_other(const repeat_t *repeat)
 }
 
 /* A part of the time of each repeat, in microseconds per iteration. */
-static summary_t series_part(const series_t *series, part_fn_t part)
+static summary_t series_part(const result_t *r, const series_t *series,
+                             part_fn_t part)
 {
     double values[STATS_MAX];
     for (unsigned i = 0; i < series->count; i++)
         values[i] = part(&series->repeats[i]) / 1e3 /
                     (double)series->repeats[i].iterations;
-    return stats_summary(values, series->count);
+    return summary_of(r, values, series->count);
 }
 
 bool rail_in_memory(const drail_rail_info_t *info)
@@ -201,21 +207,11 @@ bool fabric_modelled(const char *fabric)
     return strstr(fabric, "model");
 }
 
-static void without_intervals(figures_t *f, unsigned nloops)
-{
-    summary_t *all[] = {&f->bandwidth, &f->batch, &f->post, &f->wait,
-                        &f->other};
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        *all[i] = stats_certain(*all[i]);
-    for (unsigned l = 0; l < nloops; l++)
-        f->latency[l].us = stats_certain(f->latency[l].us);
-}
-
 figures_t result_figures(const result_t *r, const cell_t *cell)
 {
     const series_t *first = &cell->series[0];
     figures_t f = {
-        .bandwidth = series_bandwidth(first),
+        .bandwidth = series_bandwidth(r, first),
         .cpu_ns_per_byte = {cpu_ns_per_byte(first, 0),
                             cpu_ns_per_byte(first, 1)},
         .imbalance = imbalance(r, cell),
@@ -224,12 +220,10 @@ figures_t result_figures(const result_t *r, const cell_t *cell)
         f.latency[l] = latency(r, &cell->series[l], r->test->loops[l]);
     f.efficiency = efficiency(r, cell, f.bandwidth.median);
     f.limit_pct = limit_pct(r, cell, &f);
-    f.batch = series_part(first, part_all);
-    f.post = series_part(first, part_post);
-    f.wait = series_part(first, part_wait);
-    f.other = series_part(first, part_other);
-    if (r->opts->simulated)
-        without_intervals(&f, r->test->nloops);
+    f.batch = series_part(r, first, part_all);
+    f.post = series_part(r, first, part_post);
+    f.wait = series_part(r, first, part_wait);
+    f.other = series_part(r, first, part_other);
     return f;
 }
 

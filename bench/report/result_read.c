@@ -148,6 +148,9 @@ static int read_record(reading_t *r)
     record->test = json_get_string(record->json, "test", NULL);
     if (strcmp(schema, REPORT_SCHEMA))
         return wrong(r, "not a result of railbench");
+    record->sampling.repeat = (uint64_t)fmax(
+        0, fmin(STATS_MAX, json_get_number(json_get(record->json, "options"),
+                                           "repeat", 0)));
     if (!is_name(record->test) || !results || !r->configurations)
         return wrong(
             r, "not a result of bw, bibw, lat, breakdown or a collective");
@@ -172,6 +175,116 @@ int record_load(record_t *record, const char *path, char *error, unsigned size)
         return wrong(&r, "malformed JSON in line %u, column %u: %s", where.line,
                      where.column, where.text);
     return wrong(&r, "%s", where.text);
+}
+
+static bool same_series(const record_series_t *a, const record_series_t *b)
+{
+    return a->bytes == b->bytes && !strcmp(a->engine, b->engine) &&
+           !strcmp(a->policy, b->policy) && !strcmp(a->rails, b->rails) &&
+           !strcmp(a->team, b->team) && !strcmp(a->loop, b->loop) &&
+           !strcmp(a->algorithm, b->algorithm) &&
+           !strcmp(a->variant, b->variant);
+}
+
+const record_series_t *record_find(const record_t *record,
+                                   const record_series_t *like)
+{
+    for (unsigned i = 0; i < record->count; i++)
+        if (same_series(&record->series[i], like))
+            return &record->series[i];
+    return NULL;
+}
+
+/* One value in place of those of all repeats. */
+static double median(double *values, unsigned count)
+{
+    return stats_summary(values, count).median;
+}
+
+/* Room for a value of each launch; the repeats are given up. */
+static int by_launch(record_t *record, unsigned launches)
+{
+    for (unsigned i = 0; i < record->count; i++) {
+        record_series_t *s = &record->series[i];
+        double us = median(s->us, s->count), MBps = median(s->MBps, s->count);
+        free(s->us);
+        free(s->MBps);
+        s->us = calloc(launches, sizeof *s->us);
+        s->MBps = calloc(launches, sizeof *s->MBps);
+        s->count = 0;
+        if (!s->us || !s->MBps)
+            return -1;
+        s->us[s->count] = us;
+        s->MBps[s->count++] = MBps;
+    }
+    record->launches = 1;
+    record->sampling = (sampling_t){.repeat = launches};
+    return 0;
+}
+
+/* Adds the values of another launch to the points that it has, too. */
+static void add_launch(record_t *record, const record_t *launch)
+{
+    for (unsigned i = 0; i < record->count; i++) {
+        record_series_t *s = &record->series[i];
+        const record_series_t *other = record_find(launch, s);
+        if (!other || s->count < record->launches)
+            continue;
+        s->us[s->count] = median(other->us, other->count);
+        s->MBps[s->count++] = median(other->MBps, other->count);
+    }
+    record->launches++;
+}
+
+/* Those that some launch hasn't. */
+static void drop_incomplete(record_t *record)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < record->count; i++) {
+        record_series_t *s = &record->series[i];
+        if (s->count == record->launches) {
+            record->series[kept++] = *s;
+            continue;
+        }
+        free(s->us);
+        free(s->MBps);
+    }
+    record->count = kept;
+}
+
+static int load_launch(record_t *record, const char *path, char *error,
+                       unsigned size)
+{
+    record_t launch;
+    reading_t r = {.record = record, .error = error, .size = size};
+    char why[128];
+    int rc = record_load(&launch, path, why, sizeof why);
+    if (rc)
+        rc = wrong(&r, "%.64s: %s", path, why);
+    else if (strcmp(launch.test, record->test))
+        rc = wrong(&r,
+                   "%.64s is of test '%.32s', and those before it of "
+                   "'%.32s'",
+                   path, launch.test, record->test);
+    else
+        add_launch(record, &launch);
+    record_free(&launch);
+    return rc;
+}
+
+int record_load_all(record_t *record, const char *const *paths, unsigned count,
+                    char *error, unsigned size)
+{
+    reading_t r = {.record = record, .error = error, .size = size};
+    int rc = record_load(record, paths[0], error, size);
+    if (rc || count < 2)
+        return rc;
+    if (by_launch(record, count))
+        return wrong(&r, "out of memory");
+    for (unsigned i = 1; !rc && i < count; i++)
+        rc = load_launch(record, paths[i], error, size);
+    drop_incomplete(record);
+    return rc;
 }
 
 void record_free(record_t *record)

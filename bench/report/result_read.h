@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "bench/stats/sampling.h"
 #include "json_read.h"
 
 /** Most series of one file: of all sizes, configurations and loops. */
@@ -27,9 +28,21 @@ typedef struct record {
     const char *path;
     const char *test;
     json_value_t *json;
+    sampling_t sampling; /**< by which its values were taken */
+    unsigned launches;   /**< ... one of each, 0: of the repeats of one */
     record_series_t *series;
     unsigned count;
 } record_t;
+
+/** The point that is measured in the same way, or NULL. */
+const record_series_t *record_find(const record_t *record,
+                                   const record_series_t *like);
+
+/** Several launches of one test as one record: of each point that all have, a
+ *  value per launch, the median of its repeats; the rest is the first one's.
+ *  One: as record_load(). */
+int record_load_all(record_t *record, const char *const *paths, unsigned count,
+                    char *error, unsigned size);
 
 /** @return 0, or -1 with one sentence in @p error; record_free in either
  *  case. @p path must live as long as the record. */

@@ -12,17 +12,34 @@ static int wrong(const char *operand, const char *path, const char *why)
 {
     fprintf(stderr,
             "railbench diff: %s: '%s' is wrong: %s; allowed: a JSON result of "
-            "railbench\n",
+            "railbench, or one of each of several launches: A,B,...\n",
             operand, path, why);
     return -1;
 }
 
 static int load(record_t *record, const char *operand, const char *path)
 {
-    char why[192];
-    if (!record_load(record, path, why, sizeof why))
+    const char *paths[STATS_MAX];
+    char why[192] = "there are too many files, or no memory";
+    char *list = strdup(path), *rest = list;
+    unsigned count = 0;
+    int rc = list ? 0 : -1;
+    while (!rc && rest && count < STATS_MAX)
+        paths[count++] = strsep(&rest, ",");
+    if (!rc)
+        rc = rest ? -1 : record_load_all(record, paths, count, why, sizeof why);
+    record->path = path;
+    free(list);
+    return rc ? wrong(operand, path, why) : 0;
+}
+
+/* Values of the same kind. */
+static int check_launches(const diff_result_t *diff)
+{
+    if (!diff->before.launches == !diff->after.launches)
         return 0;
-    return wrong(operand, path, why);
+    return wrong("NEW", diff->opts->operands[1],
+                 "one of OLD and NEW is of several launches, the other of one");
 }
 
 static int load_both(diff_result_t *diff)
@@ -33,7 +50,7 @@ static int load_both(diff_result_t *diff)
         load(&diff->after, "NEW", opts->operands[1]))
         return -1;
     if (!strcmp(diff->before.test, diff->after.test))
-        return 0;
+        return check_launches(diff);
     snprintf(why, sizeof why, "it is of test '%.32s', and OLD of '%.32s'",
              diff->after.test, diff->before.test);
     return wrong("NEW", opts->operands[1], why);

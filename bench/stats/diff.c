@@ -13,29 +13,11 @@ const char *verdict_name(verdict_t verdict)
 
 /* -------------------------------------------------------------- points --- */
 
-static bool same_series(const record_series_t *a, const record_series_t *b)
-{
-    return a->bytes == b->bytes && !strcmp(a->engine, b->engine) &&
-           !strcmp(a->policy, b->policy) && !strcmp(a->rails, b->rails) &&
-           !strcmp(a->team, b->team) && !strcmp(a->loop, b->loop) &&
-           !strcmp(a->algorithm, b->algorithm) &&
-           !strcmp(a->variant, b->variant);
-}
-
-static const record_series_t *find_series(const record_t *record,
-                                          const record_series_t *like)
-{
-    for (unsigned i = 0; i < record->count; i++)
-        if (same_series(&record->series[i], like))
-            return &record->series[i];
-    return NULL;
-}
-
 static unsigned count_alone(const record_t *record, const record_t *other)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < record->count; i++)
-        count += !find_series(other, &record->series[i]);
+        count += !record_find(other, &record->series[i]);
     return count;
 }
 
@@ -48,7 +30,7 @@ static bool overlap(const summary_t *a, const summary_t *b)
 static bool distinct(const diff_point_t *point, bool simulated)
 {
     return simulated ? !overlap(&point->before, &point->after)
-                     : point->rank.p < DIFF_LEVEL;
+                     : point->q < DIFF_LEVEL;
 }
 
 static verdict_t judge(const diff_point_t *point, bool simulated)
@@ -59,22 +41,41 @@ static verdict_t judge(const diff_point_t *point, bool simulated)
                                                   : VERDICT_SLOWER;
 }
 
-static diff_point_t compare(const record_series_t *before,
-                            const record_series_t *after, bool bandwidth,
-                            bool simulated)
+static diff_point_t compare(const diff_result_t *d,
+                            const record_series_t *before,
+                            const record_series_t *after, bool bandwidth)
 {
+    const sampling_t *old = &d->before.sampling, *new = &d->after.sampling;
     double *x = bandwidth ? before->MBps : before->us;
     double *y = bandwidth ? after->MBps : after->us;
     diff_point_t point = {
         .series = after, .old = before, .bandwidth = bandwidth};
     point.rank = rank_test(x, before->count, y, after->count);
-    point.before = stats_summary(x, before->count);
-    point.after = stats_summary(y, after->count);
+    point.rank.p =
+        d->simulated ? NAN : sampling_p(old->repeat ? new : old, point.rank.p);
+    point.before = sampling_summary(old, x, before->count);
+    point.after = sampling_summary(new, y, after->count);
     point.ratio = point.after.median / point.before.median;
-    point.verdict = judge(&point, simulated);
-    if (simulated)
-        point.rank.p = NAN;
     return point;
+}
+
+/* All points together: many tests find something by chance. */
+static int judge_all(diff_result_t *d)
+{
+    double *q = calloc(d->npoints ? d->npoints : 1, sizeof *q);
+    if (!q)
+        return -1;
+    for (unsigned i = 0; i < d->npoints; i++)
+        q[i] = d->points[i].rank.p;
+    int rc = d->simulated ? 0 : false_discovery(q, d->npoints);
+    for (unsigned i = 0; !rc && i < d->npoints; i++) {
+        diff_point_t *point = &d->points[i];
+        point->q = q[i];
+        point->verdict = judge(point, d->simulated);
+        d->count[point->verdict]++;
+    }
+    free(q);
+    return rc;
 }
 
 static bool simulated(const record_t *record)
@@ -92,17 +93,15 @@ static int compare_series(diff_result_t *d)
         return -1;
     for (unsigned i = 0; i < d->after.count; i++) {
         const record_series_t *after = &d->after.series[i];
-        const record_series_t *before = find_series(&d->before, after);
+        const record_series_t *before = record_find(&d->before, after);
         if (!before)
             continue;
-        diff_point_t *point = &d->points[d->npoints++];
-        *point =
-            compare(before, after, bandwidth && after->bytes > 0, d->simulated);
-        d->count[point->verdict]++;
+        d->points[d->npoints++] =
+            compare(d, before, after, bandwidth && after->bytes > 0);
     }
     d->only_before = count_alone(&d->before, &d->after);
     d->only_after = count_alone(&d->after, &d->before);
-    return 0;
+    return judge_all(d);
 }
 
 /* --------------------------------------------------------- environment --- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 
 #include "rank_test.h"
 #include "stats.h"
@@ -71,4 +72,24 @@ rank_test_t rank_test(double *x, unsigned nx, double *y, unsigned ny)
                  ? exact_p(nx, ny, test.u)
                  : normal_p(nx, ny, test.u, ties);
     return test;
+}
+
+static int by_p(const void *a, const void *b)
+{
+    double x = **(double *const *)a, y = **(double *const *)b;
+    return (x > y) - (x < y);
+}
+
+int false_discovery(double *p, unsigned n)
+{
+    double **sorted = calloc(n ? n : 1, sizeof *sorted), least = 1;
+    if (!sorted)
+        return -1;
+    for (unsigned i = 0; i < n; i++)
+        sorted[i] = &p[i];
+    qsort(sorted, n, sizeof *sorted, by_p);
+    for (unsigned i = n; i > 0; i--)
+        *sorted[i - 1] = least = fmin(least, *sorted[i - 1] * n / i);
+    free(sorted);
+    return 0;
 }

@@ -20,4 +20,15 @@ typedef struct rank_test {
  */
 rank_test_t rank_test(double *x, unsigned nx, double *y, unsigned ny);
 
+/**
+ * Of @p n tests at once, replaces each p by the lowest rate of false
+ * discoveries at which it is one: of those that are at or below a level, at
+ * most this part has no difference, and if there is none at all, the
+ * probability of any is the level (Y. Benjamini, Y. Hochberg, Journal of the
+ * Royal Statistical Society B 57, 1995; for tests that depend on one another
+ * as the points of one run do, positively: Y. Benjamini, D. Yekutieli, Annals
+ * of Statistics 29, 2001). @return 0 or -1: no memory.
+ */
+int false_discovery(double *p, unsigned n);
+
 #endif

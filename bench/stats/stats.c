@@ -4,8 +4,6 @@
 
 #include "stats.h"
 
-#define CONFIDENCE 0.95
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -27,7 +25,7 @@ double stats_quantile(const double *sorted, unsigned n, double q)
            (place - below) * (sorted[below + 1] - sorted[below]);
 }
 
-double stats_median_interval(unsigned n, unsigned *lo)
+double stats_median_interval(unsigned n, double coverage, unsigned *lo)
 {
     /* The number of values below the median is binomial (n, 1/2): the
      * interval from rank k to n-1-k misses it with 2 P(X <= k). */
@@ -35,7 +33,7 @@ double stats_median_interval(unsigned n, unsigned *lo)
     unsigned k = 0;
     while (k + 1 < n) {
         double next = term * (n - k) / (k + 1);
-        if (2 * (below + next) > 1 - CONFIDENCE)
+        if (2 * (below + next) > 1 - coverage)
             break;
         term = next;
         below += term;
@@ -58,6 +56,11 @@ static unsigned count_outliers(const double *sorted, unsigned n)
 
 summary_t stats_summary(double *values, unsigned n)
 {
+    return stats_summary_within(values, n, STATS_COVERAGE);
+}
+
+summary_t stats_summary_within(double *values, unsigned n, double coverage)
+{
     if (!n)
         return (summary_t){.median = NAN,
                            .lo = NAN,
@@ -71,13 +74,13 @@ summary_t stats_summary(double *values, unsigned n)
         sum += values[i];
 
     unsigned lo;
-    double coverage = stats_median_interval(n, &lo);
+    double reached = stats_median_interval(n, coverage, &lo);
     return (summary_t){
         .n = n,
         .median = stats_quantile(values, n, 0.5),
         .lo = values[lo],
         .hi = values[n - 1 - lo],
-        .coverage = coverage,
+        .coverage = reached,
         .mean = sum / n,
         .min = values[0],
         .max = values[n - 1],
@@ -109,7 +112,7 @@ summary_t stats_certain(summary_t s)
 
 double stats_precision(const summary_t *summary)
 {
-    if (!summary->n || summary->coverage < CONFIDENCE)
+    if (!summary->n || summary->coverage < STATS_COVERAGE)
         return INFINITY;
     if (summary->lo == summary->hi)
         return 0;

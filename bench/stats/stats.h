@@ -12,6 +12,8 @@
 
 /** Most values that one summary takes. */
 #define STATS_MAX 1000
+/** Probability of an interval. */
+#define STATS_COVERAGE 0.95
 /** Values that differ by no more than this part of their median are alike. */
 #define STATS_ALIKE 1e-3
 
@@ -34,13 +36,15 @@ double stats_quantile(const double *sorted, unsigned n, double q);
 
 /** Sorts @p values in place. n 0 gives NaN everywhere; n ≤ STATS_MAX. */
 summary_t stats_summary(double *values, unsigned n);
+/** ... with an interval that has at least this probability. */
+summary_t stats_summary_within(double *values, unsigned n, double coverage);
 
 /**
  * Ranks of the order statistics that hold the median with a probability of at
- * least 0.95: the narrowest symmetric pair (*lo, n - 1 - *lo), counted from 0;
- * the whole range when n is too small. @return the pair's probability.
+ * least @p coverage: the narrowest symmetric pair (*lo, n - 1 - *lo), counted
+ * from 0; the whole range when n is too small. @return the pair's probability.
  */
-double stats_median_interval(unsigned n, unsigned *lo);
+double stats_median_interval(unsigned n, double coverage, unsigned *lo);
 
 /** Are all values alike? */
 bool stats_alike(const summary_t *summary);

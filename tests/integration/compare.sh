@@ -120,6 +120,59 @@ for point in r["points"]:
     assert point["delta"] == -1 and point["p"] < 0.05, point
     assert abs(point["ratio"] * 1.5 - 1) < 0.01, point
 assert not r["environment"]'
+check '... so many points, corrected' holds "$work/slower.json" '
+assert r["correction"] == "Benjamini-Hochberg"
+assert r["compared_points"] == len(r["points"])
+assert all(p["p"] <= p["q"] < 0.05 for p in r["points"])'
+check 'the text tells their number' sh -c \
+    '"$1" diff "$2" "$3" | grep -q "corrected for [1-9][0-9]* points"' - "$bench" \
+    "$work/old.json" "$work/slow.json"
+
+# launches FACTOR…: results of as many launches, joined by commas
+launches()
+{
+    local factor list=
+    for factor; do
+        scaled "$factor" "$work/at-$factor.json"
+        list=$list,$work/at-$factor.json
+    done
+    echo "${list#,}"
+}
+phases=$(launches 1 1.5 1.01 1.52 1.02 1.48)
+check 'one launch each: phases of the machine differ' status 1 "$bench" diff \
+    "$work/at-1.json" "$work/at-1.5.json"
+check 'several: phases that both met are none' status 0 "$bench" diff \
+    "$phases" "$(launches 1.03 1.53 1.04 1.49 1.01 1.47)" \
+    --output "$work/launches.txt"
+check '... it says how many' grep -q 'each launch, 6 old and 6 new' \
+    "$work/launches.txt"
+check 'several: slower than in any phase' status 1 "$bench" diff "$phases" \
+    "$(launches 1.6 1.61 1.62 1.63 1.64 1.65)"
+check 'diff refuses several and one' wrong "$bench" diff "$phases" \
+    "$work/slow.json"
+check 'diff refuses a list with what is none' wrong "$bench" diff \
+    "$work/old.json,$work/none" "$work/slow.json,$work/near.json"
+check '... and names it' grep -q "none: No such file" "$work/err"
+scaled 1 "$work/one.json"
+python3 - "$work/one.json" <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+r["results"] = r["results"][:1]
+json.dump(r, open(sys.argv[1], "w"))
+PY
+check 'points that a launch lacks are not compared' sh -c \
+    '"$1" diff "$2" "$3" | grep -q "^# of 1 points"' - "$bench" \
+    "$work/old.json,$work/one.json" "$work/near.json,$work/slow.json"
+
+# two rounds can show no difference
+check 'the same against itself' sh -c \
+    'BUILD=$1 "$2/scripts/aa" --rounds 2 "$3" bw --sizes 512 --iterations 1 \
+        --repeat 1 | grep -q "^0 of .* points differ"' - "$BUILD" "$SOURCE" \
+    "$work/aa"
+check '... by four launches' sh -c 'ls "$1"/[ab][12].json' - "$work/aa"
+check 'aa refuses an old folder' wrong "$SOURCE/scripts/aa" "$work/aa" bw
+check 'aa refuses no test' wrong "$SOURCE/scripts/aa" "$work/aa"
+check 'aa refuses rounds' wrong "$SOURCE/scripts/aa" --rounds 0 "$work/bb" bw
 check 'diff: faster' status 0 "$bench" diff "$work/slow.json" "$work/old.json"
 check 'diff of real results' sh -c '"$@"; [ $? -le 1 ]' - "$bench" diff \
     "$work/old.json" "$work/bw.json"

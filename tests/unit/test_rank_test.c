@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/stats/rank_test.c against exact tables and against counting all orders. */
+/* bench/stats/rank_test.c against exact tables and against counting all orders.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,6 +130,30 @@ static void test_large(void **state)
     near(t.p / erfc((280 - 200 - 0.5) / sqrt(2 * 400 * 41 / 12.0)), 1, 0.1);
 }
 
+/* The example of Benjamini and Hochberg (1995, section 3.2): 15 tests, of which
+ * four are discoveries at 5 %; whatever the order. */
+static void test_false_discovery(void **state)
+{
+    (void)state;
+    double p[] = {0.0459, 0.0001, 0.0004, 0.0019, 0.0095,
+                  0.0201, 0.0278, 0.0298, 0.0344, 0.3240,
+                  0.4262, 0.5719, 0.6528, 0.7590, 1.0};
+    assert_int_equal(false_discovery(p, 15), 0);
+    near(p[1], 0.0001 * 15, 1e-12);
+    near(p[4], 0.0095 * 15 / 4, 1e-12);
+    unsigned found = 0;
+    for (unsigned i = 0; i < 15; i++)
+        found += p[i] <= 0.05;
+    assert_int_equal(found, 4);
+    near(p[5], 0.0201 * 15 / 5, 1e-12);
+    near(p[6], 0.0298 * 15 / 7, 1e-12); /* not above that of a larger p */
+    near(p[14], 1, 0);
+    double none[] = {0.4, 0.4};
+    assert_int_equal(false_discovery(none, 0), 0);
+    assert_int_equal(false_discovery(none, 2), 0);
+    near(none[0], 0.4, 1e-12);
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -146,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_by_counting),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_false_discovery),
         cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void test_interval_ranks(void **state)
     } table[] = {{6, 1}, {10, 2}, {20, 6}, {50, 18}, {100, 40}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         unsigned lo;
-        double coverage = stats_median_interval(table[i].n, &lo);
+        double coverage = stats_median_interval(table[i].n, 0.95, &lo);
         assert_int_equal(lo + 1, table[i].rank);
         assert_true(coverage >= 0.95 && coverage < 0.99);
     }
@@ -58,7 +58,7 @@ static void test_interval_coverage(void **state)
     (void)state;
     for (unsigned n = 1; n <= 16; n++) {
         unsigned lo, inside = 0;
-        double coverage = stats_median_interval(n, &lo);
+        double coverage = stats_median_interval(n, 0.95, &lo);
         for (unsigned ways = 0; ways < 1u << n; ways++) {
             unsigned below = (unsigned)__builtin_popcount(ways);
             inside += below > lo && below < n - lo;
@@ -103,7 +103,7 @@ static void test_many(void **state)
 {
     (void)state;
     unsigned lo;
-    double coverage = stats_median_interval(STATS_MAX, &lo);
+    double coverage = stats_median_interval(STATS_MAX, 0.95, &lo);
     assert_true(coverage >= 0.95 && coverage < 0.96);
     assert_true(fabs(lo - (500 - 0.98 * sqrt(STATS_MAX))) < 2);
 }
