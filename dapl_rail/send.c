@@ -86,9 +86,8 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
 {
     const struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
     bool late = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
-    if (late && !stays)
-        link_withdraw(peer_link(peer, rail, 0), &wire);
-    else
+    bool goes = !late || stays;
+    if (goes || link_withdraw(peer_link(peer, rail, 0), &wire))
         links_end(t, peer, code, "an announced message was not read in time");
 }
 

@@ -12,7 +12,8 @@
 
 /* The old one may be among the arguments. Without memory it becomes one that
  * says so. */
-void sentence_vwrite(char **sentence, const char *format, va_list args);
+void sentence_vwrite(char **sentence, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 void sentence_write(char **sentence, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* There is none any more. */

@@ -136,15 +136,13 @@ void link_owe(struct link *link)
     link_pay(link);
 }
 
-void link_reply(struct link *link, enum reply_kind kind,
-                const struct wire *wire, const void *payload, uint8_t bytes)
+int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
+               const void *payload, uint8_t bytes)
 {
     if (!link->replies)
         link->replies = calloc(REPLIES, sizeof *link->replies);
-    if (!link->replies) {
-        link_down(link, DRAIL_ENOMEM, "out of memory");
-        return;
-    }
+    if (!link->replies)
+        return DRAIL_ENOMEM;
     struct reply *reply = &link->replies[kind];
     reply->due = true;
     reply->wire = *wire;
@@ -152,12 +150,13 @@ void link_reply(struct link *link, enum reply_kind kind,
     if (bytes)
         memcpy(reply->data, payload, bytes);
     link_pay(link);
+    return 0;
 }
 
-void link_withdraw(struct link *link, const struct wire *wire)
+int link_withdraw(struct link *link, const struct wire *wire)
 {
     link->credits--;
-    link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
+    return link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
 }
 
 int link_replied(const struct link *link, enum reply_kind kind)

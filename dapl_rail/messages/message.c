@@ -164,7 +164,9 @@ static void finish(struct reading *reading, int status)
     const struct wire wire = {
         .type = WIRE_FINISHED, .id = reading->id, .seq = (uint32_t)status};
     reading->finished = true;
-    link_reply(reading->link, REPLY_FINISHED, &wire, NULL, 0);
+    int rc = link_reply(reading->link, REPLY_FINISHED, &wire, NULL, 0);
+    if (rc)
+        link_down(reading->link, rc, "out of memory");
 }
 
 int reading_owed(drail_t *t, void *arg, uint32_t *owed)
