@@ -11,7 +11,8 @@ void sentence_vwrite(char **sentence, const char *format, va_list args)
 {
     char text[SENTENCE_BYTES];
     char *room = *sentence != no_memory ? *sentence : NULL;
-    vsnprintf(text, sizeof text, format, args);
+    if (vsnprintf(text, sizeof text, format, args) < 0)
+        text[0] = '\0';
     if (!room)
         room = malloc(sizeof text);
     *sentence = room ? strcpy(room, text) : (char *)no_memory;
