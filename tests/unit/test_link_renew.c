@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/buffers.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -62,6 +63,7 @@ static int renew(void **state)
 {
     static struct beside beside;
     (void)state;
+    sentence_free(&link_.why);
     beside = (struct beside){.silence = {.events = 3, .ns = 7, .told = 5}};
     link_ = (struct link){.rail = &rail,
                           .peer = &peer,
@@ -91,11 +93,18 @@ static void has_not_been_silent(void **state)
     assert_int_equal(link_.silence->told, 0);
 }
 
+static int forget(void **state)
+{
+    (void)state;
+    sentence_free(&link_.why);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(ends, renew),
         cmocka_unit_test_setup(has_not_been_silent, renew),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, forget);
 }
