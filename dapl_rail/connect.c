@@ -4,6 +4,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
@@ -79,8 +80,8 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
     peer->held = true;
     attempt_want(peer);
     /* its request may have been refused while we spoke with others */
-    int rc = peer->refused[0] ? atomic_load(&peer->error)
-                              : await_links(t, peer, timeout_ms);
+    int rc = sentence_is(peer->refused) ? atomic_load(&peer->error)
+                                        : await_links(t, peer, timeout_ms);
     if (rc && rc != DRAIL_EAGAIN) {
         rc = rc == DRAIL_ETIMEOUT ? timed_out(t, peer)
                                   : outcome(t, peer, rc, "drail_connect");

@@ -696,7 +696,7 @@ void drail_cache_stats(const drail_t *rail, drail_cache_stats_t *stats);
 /** Caller's storage for a non-blocking operation: keep it in place until
  *  drail_test/drail_wait say that it is done. No allocation per message. */
 typedef struct drail_req {
-    uint64_t opaque[32];
+    uint64_t opaque[8];
 } drail_req_t;
 
 /** A contiguous transfer between local registered and remote memory. */

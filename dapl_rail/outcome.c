@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
@@ -14,9 +15,10 @@ static int peer_fail(drail_t *t, struct peer *peer)
     unsigned r = atomic_load_explicit(&peer->error_rail, memory_order_relaxed);
     const struct link *link;
     unsigned at = 0;
-    while ((link = peer_next(peer, RAIL_BIT(r), &at)) && !link->why[0])
+    while ((link = peer_next(peer, RAIL_BIT(r), &at)) &&
+           !sentence_is(link->why))
         ; /* the first one of the rail that has ended */
-    if (peer->refused[0])
+    if (sentence_is(peer->refused))
         return fail(t, code, "%s", peer->refused);
     return fail(t, code, "rank %u over %s: %s", peer->rank, t->names[r],
                 link ? link->why : drail_strerror(code));

@@ -86,9 +86,8 @@ static void withdraw(drail_t *t, struct peer *peer, unsigned rail, uint32_t seq,
 {
     const struct wire wire = {.type = WIRE_WITHDRAWN, .seq = seq};
     bool late = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
-    if (late && !stays)
-        link_withdraw(peer_link(peer, rail, 0), &wire);
-    else
+    bool goes = !late || stays;
+    if (goes || link_withdraw(peer_link(peer, rail, 0), &wire))
         links_end(t, peer, code, "an announced message was not read in time");
 }
 
@@ -175,7 +174,7 @@ static int await_reading(struct receiving *r)
 /* One that an earlier call has begun to read. */
 static int receive_rest(drail_t *t, struct receiving *r)
 {
-    const struct reading *reading = &r->peer->mail->reading;
+    const struct reading *reading = r->peer->mail->reading;
     if (r->buffer != reading->buffer || r->capacity < reading->bytes)
         return fail(t, DRAIL_EINVAL,
                     "drail_recv: a message of %zu bytes is still being read "
@@ -196,9 +195,11 @@ static int receive_next(drail_t *t, struct receiving *r)
     bool announced = wire->type == WIRE_RENDEZVOUS;
     int rc = 0;
     if (announced)
-        reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
+        rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes)
         job_copy(t->job, r->buffer, wire + 1, bytes);
+    if (rc)
+        return rc; /* it is still there for the next call */
     inbox_pop(box);
     slot_return(slot, true);
 
@@ -217,9 +218,10 @@ static int receive(drail_t *t, struct receiving *r)
     struct mailbox *mail = r->peer->mail;
     struct message_wait w = {.peer = r->peer, .rails = mail->messages.likely};
     int rc = 0;
-    if (mail->reading.active && mail->reading.buffer)
+    bool reads = mail->reading && mail->reading->active;
+    if (reads && mail->reading->buffer)
         return receive_rest(t, r);
-    if (mail->reading.active) /* the sender of a refused one is to be told */
+    if (reads) /* the sender of a refused one is to be told */
         rc = await_reading(r);
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));

@@ -23,7 +23,7 @@ static drail_rail_state_t state_of(const struct link *link)
         return DRAIL_RAIL_UP;
     if (link->state >= LINK_DOWN)
         return DRAIL_RAIL_DOWN;
-    if (!link->lost.synced)
+    if (!link->lost->synced)
         return DRAIL_RAIL_LOST;
     return link->ep_state == EP_CONNECTING || link->ep_state == EP_UP
                ? DRAIL_RAIL_CONNECTING
@@ -54,7 +54,7 @@ void drail_rail_stats(const drail_t *t, unsigned index,
             if (state > stats->state)
                 stats->state = state;
             if (link->state == LINK_LOST)
-                stats->down_ns += job_now(t->job) - link->lost.down_ns;
+                stats->down_ns += job_now(t->job) - link->lost->down_ns;
         }
     }
     stats->up = stats->state == DRAIL_RAIL_UP;

@@ -9,6 +9,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/base/settings.h"
 #include "dapl_rail/cards.h"
 #include "dapl_rail/engine/progress.h"
@@ -18,6 +19,7 @@
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
+#include "dapl_rail/links/events.h"
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
@@ -391,8 +393,10 @@ static void disconnect(drail_t *t)
         peer->ending = true;
     for (peer = t->met; peer; peer = peer->next)
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
-            if (link->ep_state == EP_UP)
+            if (link->ep_state == EP_UP) {
                 dat_ep_disconnect(link->ep, DAT_CLOSE_GRACEFUL_FLAG);
+                rail_catch_up(link->rail); /* its receives are flushed */
+            }
     links_await(t, link_ended);
     for (peer = t->met; peer; peer = peer->next) /* whose end is gone */
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
@@ -420,6 +424,7 @@ void drail_close(drail_t *t)
     free(t->rails);
     for (struct peer *next; t->met; t->met = next) {
         next = t->met->next;
+        sentence_free(&t->met->refused);
         free(t->met);
     }
     free(t->peers);

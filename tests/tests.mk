@@ -86,17 +86,19 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o rails/fail.o base/error.o)
-$(TEST_BIN)/unit/test_knock_refused: $(BUILD)/obj/dapl_rail/links/knock.o
+  links/queue.o rails/fail.o base/error.o base/sentence.o)
+$(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
+  links/knock.o base/sentence.o)
 $(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/link.o links/credits.o links/ends.o links/journal.o links/parting.o \
-  links/queue.o \
-  rails/fail.o base/error.o)
+  links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
+  links/parting.o links/queue.o \
+  rails/fail.o base/error.o base/sentence.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)
 $(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
+$(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\

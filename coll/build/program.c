@@ -6,6 +6,17 @@
 #include "coll/schedule.h"
 #include "stages.h"
 
+/* It is complete: room for more ops is given back. */
+static void fit(dcoll_schedule_t *s)
+{
+    size_t bytes = s->nops * sizeof *s->ops;
+    dcoll_op_t *ops = bytes ? realloc(s->ops, bytes) : NULL;
+    if (!ops)
+        return;
+    s->ops = ops;
+    s->capacity = s->nops;
+}
+
 void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out)
@@ -15,6 +26,7 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                         shape, args, rank, out);
     else
         algorithm->generate(shape, args, rank, out);
+    fit(out);
 }
 
 int dcoll_program_make(const dcoll_algorithm_t *algorithm,

@@ -91,7 +91,7 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
 
 /* Those of partners are kept. */
 static int exchange_targets(dcoll_request_t *q, int failed,
-                            drail_gathered_t *all)
+                            drail_gathered_t **all)
 {
     dcoll_team_t *team = q->team;
     struct target mine = {
@@ -103,14 +103,10 @@ static int exchange_targets(dcoll_request_t *q, int failed,
         drail_mem_key(q->memory->mem, &mine.memory);
     if (q->mem[DCOLL_NODE])
         drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
-    int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
+    int rc = drail_gathered_exchange(*all, &mine, team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
-    for (unsigned i = 0; i < q->partners.count; i++) {
-        struct partner *partner = &q->partners.at[i];
-        partner->target =
-            *(const struct target *)drail_gathered_of(all, partner->rank);
-    }
+    partners_aim(&q->partners, all);
     return failed;
 }
 
@@ -137,8 +133,8 @@ static struct weight heavier(struct weight a, struct weight b)
 }
 
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card,
-                  const struct agree_room *room, bool *known)
+                  const struct segment_card *card, struct agree_room *room,
+                  bool *known)
 {
     dcoll_team_t *team = q->team;
     bool second = false;
@@ -170,7 +166,7 @@ int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
     if (!second)
         return 0;
     rc = attach(q, room->openings, needs);
-    rc = exchange_targets(q, rc, room->targets);
+    rc = exchange_targets(q, rc, &room->targets);
     if (!rc)
         rc = connect_peers(q);
     segment_close_file(&q->node);

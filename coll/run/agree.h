@@ -28,7 +28,7 @@ void agree_room_free(struct agree_room *room);
 /* Collective, after request_prepare(), whose result is `failed`. known: one has
  * failed, and all return that error. */
 int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card,
-                  const struct agree_room *room, bool *known);
+                  const struct segment_card *card, struct agree_room *room,
+                  bool *known);
 
 #endif

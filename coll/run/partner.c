@@ -29,10 +29,31 @@ int partners_find(struct partners *p, const dcoll_schedule_t *schedule,
         if (found[r])
             p->at[p->count++].rank = r;
     free(found);
+    if (p->at && count < nranks / 2 &&
+        !(p->copies = calloc(count + 1, sizeof *p->copies)))
+        return DRAIL_ENOMEM;
     return p->at ? 0 : DRAIL_ENOMEM;
+}
+
+void partners_aim(struct partners *p, drail_gathered_t **all)
+{
+    for (unsigned i = 0; i < p->count; i++) {
+        struct partner *partner = &p->at[i];
+        partner->target = drail_gathered_of(*all, partner->rank);
+        if (!p->copies)
+            continue;
+        p->copies[i] = *partner->target;
+        partner->target = &p->copies[i];
+    }
+    if (p->copies)
+        return;
+    p->all = *all;
+    *all = NULL;
 }
 
 void partners_free(struct partners *p)
 {
     free(p->at);
+    free(p->copies);
+    drail_gathered_free(p->all);
 }

@@ -18,18 +18,25 @@ struct target {
 struct partner {
     unsigned rank;
     int32_t due[DCOLL_TAGS]; /* notifications: arrived - consumed */
-    struct target target;
+    const struct target *target;
 };
 
 struct partners {
     struct partner *at; /* by rank, ascending; NULL: not known yet */
     unsigned count;
     unsigned self;
+    /* Targets: copies, or, where most ranks are partners, what the all-gather
+     * has brought of all, which ranks of one process share. */
+    struct target *copies;
+    drail_gathered_t *all;
 };
 
-/* 0 or DRAIL_ENOMEM. */
+/* 0 or DRAIL_ENOMEM. Of targets there is the room. */
 int partners_find(struct partners *p, const dcoll_schedule_t *schedule,
                   unsigned nranks, unsigned self);
+/* What all ranks have told. It becomes the partners' own, and *all NULL, where
+ * they don't copy theirs. */
+void partners_aim(struct partners *p, drail_gathered_t **all);
 void partners_free(struct partners *p);
 
 /* NULL: it is none. Where all are, it is the first that is looked at. */

@@ -34,7 +34,7 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned port,
 
 static const struct target *target_of(const dcoll_request_t *q, unsigned peer)
 {
-    return &partner_of(&q->partners, peer)->target;
+    return partner_of(&q->partners, peer)->target;
 }
 
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)

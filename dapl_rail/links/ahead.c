@@ -10,7 +10,7 @@ static uint64_t posted_on(const struct link *link)
 {
     if (link->state == LINK_UP)
         return link->posted;
-    const struct lost *lost = &link->lost;
+    const struct lost *lost = link->lost;
     bool again = link->state == LINK_LOST && lost->synced;
     return again && lost->carrier == link ? lost->at : link->retired;
 }
@@ -18,15 +18,15 @@ static uint64_t posted_on(const struct link *link)
 /* The DTO whose event is next, or NULL. */
 static const struct op *op_next(const struct link *link)
 {
-    const struct op *op = &link->ops[link->ops_tail & link->ops_mask];
-    return link->ops_tail != link->ops_head && op->posted <= posted_on(link)
-               ? op
-               : NULL;
+    if (link->ops_tail == link->ops_head)
+        return NULL;
+    const struct op *op = op_first(link);
+    return op->posted <= posted_on(link) ? op : NULL;
 }
 
 static const struct carried *carried_next(const struct link *link)
 {
-    const struct carrier *c = &link->carrier;
+    const struct carrier *c = link->carrier;
     return c->tail != c->head ? &c->ring[c->tail % CARRIED] : NULL;
 }
 

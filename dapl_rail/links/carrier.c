@@ -33,14 +33,14 @@ struct link *lane_of(const struct link *link, unsigned number)
 /* Data leave room for messages. */
 static bool has_room(const struct link *link, enum carried_as as)
 {
-    const struct carrier *c = &link->carrier;
+    const struct carrier *c = link->carrier;
     unsigned keep = as == CARRIED_DATA ? 2 * WINDOW : 0;
     return link->ep_state == EP_UP && c->head - c->tail + keep < CARRIED;
 }
 
 static bool post(struct link *link, struct dto *d, const struct carried *what)
 {
-    struct carrier *c = &link->carrier;
+    struct carrier *c = link->carrier;
     if (!has_room(link, what->as))
         return false;
     if (!c->ring && !(c->ring = calloc(CARRIED, sizeof *c->ring))) {
@@ -56,7 +56,7 @@ static bool post(struct link *link, struct dto *d, const struct carried *what)
     if (status == DAT_SUCCESS) {
         c->head++;
         if (what->lane)
-            what->lane->lost.pending++;
+            what->lane->lost->pending++;
     } else if (DAT_GET_TYPE(status) != DAT_INSUFFICIENT_RESOURCES) {
         dat_fail(link->rail, "dat_ep_post", status);
         link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
@@ -100,7 +100,7 @@ static unsigned char *ack_slot(const struct link *link, uint32_t number)
 bool carrier_send(struct link *link, struct link *lane, uint64_t number,
                   const struct wire *wire, const void *payload, size_t bytes)
 {
-    struct carrier *c = &link->carrier;
+    struct carrier *c = link->carrier;
     unsigned char *slot = message_slot(link, c->sent);
     if (c->sent - c->acked == WINDOW || c->sent - c->done == WINDOW ||
         !has_room(link, CARRIED_MESSAGE))
@@ -115,13 +115,13 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
         return false;
     c->sent++;
     if (lane)
-        lane->lost.last = c->sent;
+        lane->lost->last = c->sent;
     return true;
 }
 
 void carrier_acknowledge(struct link *link)
 {
-    struct carrier *c = &link->carrier;
+    struct carrier *c = link->carrier;
     unsigned char *slot = ack_slot(link, c->ack_sent);
     if (!c->ack_due || c->ack_sent - c->ack_done == WINDOW ||
         !has_room(link, CARRIED_ACK))
@@ -140,12 +140,13 @@ void carrier_acknowledge(struct link *link)
 
 bool carrier_acknowledged(const struct link *link, uint32_t number)
 {
-    return (int32_t)(link->carrier.acked - number) >= 0;
+    return (int32_t)(link->carrier->acked - number) >= 0;
 }
 
 bool carrier_idle(const struct link *link)
 {
-    return link->ep_state != EP_UP || link->carrier.head == link->carrier.tail;
+    return link->ep_state != EP_UP ||
+           link->carrier->head == link->carrier->tail;
 }
 
 /* ---------------------------------------------------------- completion */
@@ -153,23 +154,22 @@ bool carrier_idle(const struct link *link)
 /* All DTOs of the lane that are before this one, too. */
 static void complete(struct link *lane, uint64_t number)
 {
-    struct op *op = &lane->ops[lane->ops_tail & lane->ops_mask];
-    if (lane->ops_tail == lane->ops_head || op->posted != number)
+    if (lane->ops_tail == lane->ops_head || op_first(lane)->posted != number)
         return;
-    link_retire(op, 0);
+    link_retire(op_first(lane), 0);
     link_pay(lane);
 }
 
 void carrier_done(const struct carried *carried)
 {
     struct link *lane = carried->lane;
-    struct carrier *c = &carried->link->carrier;
+    struct carrier *c = carried->link->carrier;
     c->tail++;
     c->done += carried->as == CARRIED_MESSAGE;
     c->ack_done += carried->as == CARRIED_ACK;
     peer_unsettle(carried->link->peer);
     if (!lane)
         return;
-    lane->lost.pending--;
+    lane->lost->pending--;
     complete(lane, carried->number);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ends.h"
@@ -165,7 +166,7 @@ void peer_free(struct peer *peer)
     while ((link = peer_next(peer, UINT32_MAX, &at)))
         link_drop(link);
     peer->owner->handlers->release(peer);
-    peer->refused[0] = '\0';
+    sentence_clear(&peer->refused);
     peer->probed = NULL;
     peer->ending = false;
     peer->absent = false;
@@ -178,7 +179,7 @@ bool connect_renew(drail_t *t, struct peer *peer)
     struct link *link;
     bool ending = false;
     unsigned at = 0;
-    if (t->job->rank < peer->rank || peer->refused[0])
+    if (t->job->rank < peer->rank || sentence_is(peer->refused))
         return false;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
         if (link->established || link->state <= LINK_UP)
@@ -210,7 +211,7 @@ int connect_error(struct peer *peer)
     unsigned at = 0;
     bool was_up = false;
     int error = atomic_load(&peer->error);
-    if (!error || peer->refused[0])
+    if (!error || sentence_is(peer->refused))
         return error;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
         if (!link->established && link->state > LINK_UP)

@@ -9,6 +9,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -119,7 +120,7 @@ static bool has_room(const struct link *link)
 void link_pay(struct link *link)
 {
     struct wire wire = {.type = WIRE_CREDIT};
-    for (unsigned i = 0; i < REPLIES; i++) {
+    for (unsigned i = 0; link->replies && i < REPLIES; i++) {
         struct reply *reply = &link->replies[i];
         if (reply->due && has_room(link))
             reply->due = post_message(link, &reply->wire, NULL, reply->data,
@@ -135,9 +136,13 @@ void link_owe(struct link *link)
     link_pay(link);
 }
 
-void link_reply(struct link *link, enum reply_kind kind,
-                const struct wire *wire, const void *payload, uint8_t bytes)
+int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
+               const void *payload, uint8_t bytes)
 {
+    if (!link->replies)
+        link->replies = calloc(REPLIES, sizeof *link->replies);
+    if (!link->replies)
+        return DRAIL_ENOMEM;
     struct reply *reply = &link->replies[kind];
     reply->due = true;
     reply->wire = *wire;
@@ -145,17 +150,18 @@ void link_reply(struct link *link, enum reply_kind kind,
     if (bytes)
         memcpy(reply->data, payload, bytes);
     link_pay(link);
+    return 0;
 }
 
-void link_withdraw(struct link *link, const struct wire *wire)
+int link_withdraw(struct link *link, const struct wire *wire)
 {
     link->credits--;
-    link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
+    return link_reply(link, REPLY_WITHDRAWN, wire, NULL, 0);
 }
 
 int link_replied(const struct link *link, enum reply_kind kind)
 {
-    if (!link->replies[kind].due)
+    if (link->replies && !link->replies[kind].due)
         return 1;
     return link->state >= LINK_DOWN ? link->error : 0;
 }

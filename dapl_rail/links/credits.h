@@ -26,13 +26,13 @@ int link_send_put(struct link *link, struct wire *wire,
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,
                      const struct completion *done);
 /* Sends a message that needs no credit as soon as there is room. One of a kind
- * at a time. */
-void link_reply(struct link *link, enum reply_kind kind,
-                const struct wire *wire, const void *payload, uint8_t bytes);
+ * at a time. 0, or DRAIL_ENOMEM: it won't be sent. */
+int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
+               const void *payload, uint8_t bytes);
 /* Tells the peer that what has been announced on this link is void, as above:
  * the credit that this takes is borrowed where there is none. One at a time, as
  * the next announcement needs one again. */
-void link_withdraw(struct link *link, const struct wire *wire);
+int link_withdraw(struct link *link, const struct wire *wire);
 /* Has it been sent? 1, 0, or the error because of which it never will be. */
 int link_replied(const struct link *link, enum reply_kind kind);
 /* A receive was consumed; gives credits back when many are owed. */

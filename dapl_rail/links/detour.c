@@ -17,11 +17,11 @@
 
 void detour_begin(struct link *link, struct link *carrier)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     lost->at = link->retired;
     lost->op = link->ops_tail;
     lost->carrier = carrier;
-    lost->last = carrier->carrier.sent;
+    lost->last = carrier->carrier->sent;
     lost->pending = 0;
     lost->part = 0;
     lost->written = false;
@@ -30,15 +30,17 @@ void detour_begin(struct link *link, struct link *carrier)
 /* The op of the record that is next; NULL: it has no event. */
 static struct op *op_of(const struct link *link)
 {
-    const struct lost *lost = &link->lost;
-    struct op *op = &link->ops[lost->op & link->ops_mask];
-    return lost->op != link->ops_head && op->posted == lost->at + 1 ? op : NULL;
+    const struct lost *lost = link->lost;
+    if (lost->op == link->ops_head)
+        return NULL;
+    struct op *op = op_at(link, lost->op);
+    return op->posted == lost->at + 1 ? op : NULL;
 }
 
 static bool carry_data(struct link *link, const struct record *r,
                        uint64_t number)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     const struct rail *rail = lost->carrier->rail;
     struct dto d = journal_dto(link, r, rail->index);
     if (d.verb == VERB_WRITE_IMMED)
@@ -63,14 +65,14 @@ static bool carry_send(struct link *link, const struct record *r,
     const unsigned char *slot = (const unsigned char *)(uintptr_t)r->local;
     struct wire wire = *(const struct wire *)slot;
     wire.lane = (uint16_t)lane_number(link);
-    return carrier_send(link->lost.carrier, link, number, &wire,
+    return carrier_send(link->lost->carrier, link, number, &wire,
                         slot + sizeof wire, r->bytes - sizeof wire);
 }
 
 static bool carry_immed(struct link *link, const struct record *r,
                         uint64_t number)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     const struct wire wire = {.type = WIRE_IMMED,
                               .lane = (uint16_t)lane_number(link),
                               .id = r->immed};
@@ -85,7 +87,7 @@ static bool carry(struct link *link, const struct record *r, uint64_t number)
     bool done = r->verb == VERB_SEND          ? carry_send(link, r, number)
                 : r->verb == VERB_WRITE_IMMED ? carry_immed(link, r, number)
                                               : carry_data(link, r, number);
-    if (done && link->lost.carrier != link) {
+    if (done && link->lost->carrier != link) {
         stats->carried++;
         stats->carried_bytes += r->bytes;
     }
@@ -112,7 +114,7 @@ static bool post_own(struct link *link, const struct record *r, struct op *op)
 /* One that is not to be posted again; when all before it are complete. */
 static bool retire(struct link *link, struct op *op, int status)
 {
-    if (op && (link->lost.pending || link->lost.op != link->ops_tail))
+    if (op && (link->lost->pending || link->lost->op != link->ops_tail))
         return false;
     if (op)
         link_retire(op, status);
@@ -121,7 +123,7 @@ static bool retire(struct link *link, struct op *op, int status)
 
 static bool step(struct link *link)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     const struct record *r = journal_at(link, lost->at);
     struct op *op = op_of(link);
     bool known = lost->at < lost->until, done;
@@ -148,23 +150,23 @@ static bool step(struct link *link)
 
 void detour_go_on(struct link *link)
 {
-    while (link->lost.at != link->posted && step(link))
+    while (link->lost->at != link->posted && step(link))
         ;
 }
 
 int detour_ends(const struct link *link)
 {
-    return link->lost.carrier == link && link->lost.at == link->posted &&
-           !link->lost.pending;
+    return link->lost->carrier == link && link->lost->at == link->posted &&
+           !link->lost->pending;
 }
 
 void detour_end(struct link *link)
 {
     uint64_t until;
-    if (journal_until(link, link->lost.received, &until))
+    if (journal_until(link, link->lost->received, &until))
         return; /* it has not told since before the last ones that are */
     while (link->ops_tail != link->ops_head) {
-        struct op *op = &link->ops[link->ops_tail & link->ops_mask];
+        struct op *op = op_first(link);
         unsigned verb = journal_at(link, op->posted - 1)->verb;
         bool answered = verb == VERB_READ || is_atomic(verb);
         if (op->posted > until)
@@ -175,7 +177,7 @@ void detour_end(struct link *link)
 
 void detour_turn(struct link *link)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     if (lost->carrier == link || lost->pending ||
         !carrier_acknowledged(lost->carrier, lost->last))
         return;

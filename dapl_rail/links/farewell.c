@@ -36,6 +36,6 @@ void farewell_send(const struct peer *peer)
 
 void farewell_arrived(struct link *lane, const struct wire *wire)
 {
-    if (wire->bytes > lane->lost.received)
-        lane->lost.received = wire->bytes;
+    if (wire->bytes > lane->lost->received)
+        lane->lost->received = wire->bytes;
 }

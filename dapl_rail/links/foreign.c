@@ -13,7 +13,7 @@
  * over it and over links that were lost before. */
 static const char *lost_arrived(struct link *lane, const struct wire *wire)
 {
-    struct lost *lost = &lane->lost;
+    struct lost *lost = lane->lost;
     uint32_t deaths = wire->seq - lost->deaths;
     if (deaths == 1) {
         link_lost(lane, DRAIL_EPEER, "the peer has lost it");
@@ -31,7 +31,7 @@ static const char *lost_arrived(struct link *lane, const struct wire *wire)
 
 static const char *acknowledged(struct link *link, const struct wire *wire)
 {
-    struct carrier *c = &link->carrier;
+    struct carrier *c = link->carrier;
     if (wire->seq - c->acked > c->sent - c->acked)
         return "acknowledgement";
     c->acked = wire->seq;
@@ -69,8 +69,8 @@ static const char *handle(struct slot *slot)
     } else if (wire->type == WIRE_CARRIED) {
         wrong = acknowledged(link, wire);
     } else {
-        link->carrier.arrived++;
-        link->carrier.ack_due = true;
+        link->carrier->arrived++;
+        link->carrier->ack_due = true;
         wrong = wire->type == WIRE_PROBE  ? NULL /* but acknowledged */
                 : wire->type == WIRE_LOST ? lost_arrived(lane, wire)
                                           : message_arrived(lane, slot);
@@ -83,13 +83,15 @@ static const char *handle(struct slot *slot)
 const char *foreign_arrived(struct slot *slot)
 {
     struct link *link = slot->link;
-    struct slot **at = &link->carrier.later;
+    if (!link->journal)
+        return "lane";
+    uint16_t *at = &link->carrier->later;
     if (!link->rail->owner->parallel)
         return handle(slot);
     while (*at)
-        at = &(*at)->next;
-    *at = slot;
-    slot->next = NULL;
+        at = &link->slots[*at - 1].later;
+    *at = SLOT_NUMBER(slot);
+    slot->later = 0;
     peer_unsettle(link->peer);
     return NULL;
 }
@@ -99,9 +101,9 @@ void foreign_serve(struct peer *peer)
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        struct slot *slot;
-        while ((slot = link->carrier.later)) {
-            link->carrier.later = slot->next;
+        while (link->carrier->later) {
+            struct slot *slot = &link->slots[link->carrier->later - 1];
+            link->carrier->later = slot->later;
             const char *wrong = handle(slot);
             if (wrong)
                 link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",

@@ -18,10 +18,10 @@ int journal_open(struct link *link)
             return 0;
     if (t->nrails * t->cfg.eps == 1)
         return 0;
-    link->record_rmrs = rmrs;
+    link->record_rmrs = (uint8_t)rmrs;
     while ((size_t)CACHE_LINE << lines < bytes)
         lines++;
-    link->record_shift = (unsigned)__builtin_ctz(CACHE_LINE) + lines;
+    link->record_shift = (uint8_t)((unsigned)__builtin_ctz(CACHE_LINE) + lines);
     link->journal =
         alloc_lines((size_t)(link->ops_mask + 1) << link->record_shift);
     return link->journal ? 0 : DRAIL_ENOMEM;

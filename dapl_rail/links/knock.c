@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/peer.h"
@@ -118,8 +119,8 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
         in_ms(peer, longer(peer, AGAIN_MS));
         if (peer->connected || answered || (refused && peer->refusals < TRIES))
             continue;
-        snprintf(peer->refused, sizeof peer->refused, "rank %u over %s: %s",
-                 peer->rank, rail->info.name, text);
+        sentence_write(&peer->refused, "rank %u over %s: %s", peer->rank,
+                       rail->info.name, text);
         atomic_store(&peer->error, DRAIL_EPEER);
         peer->absent = true;
     }

@@ -7,7 +7,9 @@
 
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/beside.h"
 #include "dapl_rail/links/buffers.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ends.h"
@@ -73,24 +75,30 @@ void slot_return(struct slot *slot, bool owe)
         link_owe(link);
 }
 
+/* Its bytes follow. */
+struct spare {
+    struct slot slot;
+    struct spare *next;
+} __attribute__((aligned(CACHE_LINE)));
+
 struct slot *slot_spare(struct link *link)
 {
-    struct slot *slot = link->spares;
-    while (slot && !slot->idle)
-        slot = slot->next;
-    if (slot) {
-        slot->idle = false;
-        return slot;
+    struct spare *spare = link->spares;
+    while (spare && !spare->slot.idle)
+        spare = spare->next;
+    if (spare) {
+        spare->slot.idle = false;
+        return &spare->slot;
     }
-    slot = alloc_lines(CACHE_LINE + link->slot_bytes);
-    if (!slot)
+    spare = alloc_lines(sizeof *spare + link->slot_bytes);
+    if (!spare)
         return NULL;
-    *slot = (struct slot){.link = link,
-                          .data = (unsigned char *)slot + CACHE_LINE,
-                          .spare = true,
-                          .next = link->spares};
-    link->spares = slot;
-    return slot;
+    *spare = (struct spare){.slot = {.link = link,
+                                     .data = (unsigned char *)(spare + 1),
+                                     .spare = true},
+                            .next = link->spares};
+    link->spares = spare;
+    return &spare->slot;
 }
 
 /* Can a link go on over another one? */
@@ -183,12 +191,37 @@ static int buffers_create(struct link *link, unsigned depth)
     return 0;
 }
 
+/* With what it has from its beginning on: the first ops and its slots; behind
+ * them, the places of all ops. NULL: out of memory. */
+static struct link *link_new(unsigned nslots, unsigned nops)
+{
+    struct first {
+        struct link link;
+        struct op ops[OPS_CHUNK];
+        struct slot slots[];
+    } * first;
+    unsigned chunks = (nops + OPS_CHUNK - 1) / OPS_CHUNK;
+    size_t slots = nslots * sizeof *first->slots;
+    first = alloc_lines(sizeof *first + slots + chunks * sizeof(struct op *));
+    if (!first)
+        return NULL;
+    struct link *link = &first->link;
+    link->nslots = nslots;
+    link->slots = first->slots;
+    link->ops = (struct op **)(first->slots + nslots);
+    link->ops[0] = first->ops;
+    link->ops_mask = nops - 1;
+    return link;
+}
+
 int link_open(struct rail *rail, struct peer *peer, unsigned index,
               struct link **out)
 {
     drail_t *t = rail->owner;
     unsigned depth = t->cfg.depth, ring = 1;
-    struct link *link = alloc_lines(sizeof *link);
+    while (ring < rail->request_depth)
+        ring *= 2;
+    struct link *link = link_new(depth + spare_receives(t), ring);
     if (!link)
         return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
     link->rail = rail;
@@ -196,17 +229,12 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     link->index = index;
     link->full_at = rail->request_depth;
     link->credits = (int)depth;
-    link->nslots = depth + spare_receives(t);
     link->slot_bytes = slot_bytes(t);
-    while (ring < rail->request_depth)
-        ring *= 2;
-    link->ops_mask = ring - 1;
-    link->ops = alloc_lines(ring * sizeof *link->ops);
-    link->slots = calloc(link->nslots, sizeof *link->slots);
 
-    int rc = link->ops && link->slots && !journal_open(link)
-                 ? evd_check(rail)
-                 : rail_fail(rail, DRAIL_ENOMEM, "out of memory");
+    int failed = journal_open(link);
+    failed |= beside_open(link); /* also then, for its end */
+    int rc = failed ? rail_fail(rail, DRAIL_ENOMEM, "out of memory")
+                    : evd_check(rail);
     rail->links++;
     if (!rc)
         rc = buffers_create(link, depth);
@@ -229,14 +257,16 @@ static void link_free(struct link *link)
 {
     if (link->piece)
         buffers_give(link->rail, link->piece);
-    for (struct slot *next; link->spares; link->spares = next) {
+    for (struct spare *next; link->spares; link->spares = next) {
         next = link->spares->next;
         free(link->spares);
     }
+    beside_close(link);
     journal_close(link);
-    free(link->carrier.ring);
-    free(link->slots);
-    free(link->ops);
+    sentence_free(&link->why);
+    free(link->replies);
+    for (unsigned at = OPS_CHUNK; at <= link->ops_mask; at += OPS_CHUNK)
+        free(link->ops[at / OPS_CHUNK]);
     free(link);
 }
 
@@ -245,7 +275,8 @@ void link_close(struct link *link)
     struct rail *rail = link->rail;
     link->closed = true;
     link->ops_tail = link->ops_head; /* nobody is told any more, … */
-    link->lost.pending = 0;          /* … nor is its carrier asked */
+    if (link->journal)
+        link->lost->pending = 0; /* … nor is its carrier asked */
     if (link->ep)
         link_down(link, DRAIL_EPEER, "closed");
     link->next_closed = rail->closed;
@@ -305,15 +336,6 @@ static void ep_part(struct link *link)
     }
 }
 
-static void why_write(struct link *link, int code, const char *format,
-                      va_list args)
-{
-    char why[sizeof link->why]; /* it may be among the arguments */
-    vsnprintf(why, sizeof why, format, args);
-    memcpy(link->why, why, sizeof why);
-    link->error = code;
-}
-
 void link_down(struct link *link, int code, const char *format, ...)
 {
     struct peer *peer = link->peer;
@@ -324,8 +346,9 @@ void link_down(struct link *link, int code, const char *format, ...)
         return;
     link->state = LINK_DOWN;
     va_start(args, format);
-    why_write(link, code, format, args);
+    sentence_vwrite(&link->why, format, args);
     va_end(args);
+    link->error = code;
     /* before error, after which it is read */
     if (!atomic_load(&peer->error))
         atomic_store(&peer->error_rail, link->rail->index);
@@ -354,7 +377,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
 {
     bool was_up = link->ep_state == EP_UP;
     va_list args;
-    char why[sizeof link->why];
+    char why[SENTENCE_BYTES];
     if (link->ep_state == EP_NONE || link->ep_state == EP_ENDING)
         return;
     va_start(args, format);
@@ -365,21 +388,21 @@ void link_lost(struct link *link, int code, const char *format, ...)
         return;
     }
     link->error = DRAIL_EPEER;
-    link->lost.retry_ns = 0;
-    link->lost.never_up = !was_up;
+    link->lost->retry_ns = 0;
+    link->lost->never_up = !was_up;
     if (was_up) {
-        memcpy(link->why, why, sizeof why);
-        link->lost.deaths++;
+        sentence_write(&link->why, "%s", why);
+        link->lost->deaths++;
     }
     if (link->state == LINK_UP || link->broken) {
         if (!link->broken) /* else since before the DTO that was not taken */
-            link->lost.tried = link->posted;
+            link->lost->tried = link->posted;
         link->state = LINK_LOST;
         link->broken = false;
-        link->lost.carrier = link;
+        link->lost->carrier = link;
         link->full_at = link->retired + link->rail->request_depth;
-        link->lost.down_ns = job_now(link->rail->owner->job);
-        link->lost.since_ns = link->lost.down_ns;
+        link->lost->down_ns = job_now(link->rail->owner->job);
+        link->lost->since_ns = link->lost->down_ns;
         atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
     }
     peer_unsettle(link->peer);
@@ -391,8 +414,8 @@ int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
     link->ending = ENDING_FIRST;
-    link->carrier = (struct carrier){.ring = link->carrier.ring};
-    memset(&link->silence, 0, sizeof link->silence);
+    *link->carrier = (struct carrier){.ring = link->carrier->ring};
+    *link->silence = (struct silence){0};
     int rc = ep_create(link);
     if (rc)
         return rc;

@@ -51,6 +51,10 @@ struct op {
 } __attribute__((aligned(CACHE_LINE)));
 _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
 
+/* Their places do not move, and more are made when so many are under way; the
+ * first ones come with the link. */
+#define OPS_CHUNK 2u
+
 /* Bytes of a link's last request, which is no message. Mostly it is flushed;
  * one that arrives tells the peer that the EP is to end. */
 #define LAST_BYTES 1u
@@ -60,10 +64,13 @@ struct slot {
     struct link *link;
     unsigned char *data;
     uint32_t bytes;
-    bool idle;  /* holds nothing: it is posted, or will be on the next EP */
-    bool spare; /* for what comes over another link */
-    struct slot *next;
+    uint16_t later; /* the next one of carrier.later */
+    bool idle;      /* holds nothing: it is posted, or will be on the next EP */
+    bool spare;     /* for what comes over another link */
 };
+
+/* Where it is among its link's, from 1 on. */
+#define SLOT_NUMBER(slot) ((uint16_t)((slot) - (slot)->link->slots + 1))
 
 /* A message that needs no credit and leaves when there is room. The peer has
  * asked for it, and asks again only when it has it; of a withdrawal see
@@ -143,7 +150,7 @@ struct carrier {
     uint32_t sent, done, acked;           /* messages to the peer */
     uint32_t arrived, ack_sent, ack_done; /* from it */
     bool ack_due;
-    struct slot *later; /* what came while threads were at work */
+    uint16_t later; /* slot with what came while threads were at work, or 0 */
 };
 
 /* How it was at the last look; silence.c. */
@@ -153,10 +160,18 @@ struct silence {
     uint64_t posted, told; /* DTOs, and those that a question has followed */
 };
 
+/* What a link needs beside others of its peer's; beside.h. */
+struct beside {
+    struct lost lost;
+    struct carrier carrier;
+    struct silence silence;
+};
+
 struct link {
     struct rail *rail;
     struct peer *peer;
     unsigned index; /* of the EP among those of its rail and peer */
+    int error;
     DAT_EP_HANDLE ep;
     struct link *next_end; /* ends.c */
     enum link_state state;
@@ -168,19 +183,18 @@ struct link {
     enum ending ending;
     uint64_t ending_ns; /* when that was begun */
     uint64_t up_ns;     /* its EP was last up since */
-    int error;
 
     /* queue.c: DTOs complete in the order of posting. */
     uint64_t posted, retired, signalled, fence_at;
     uint64_t full_at; /* posted, when there is no room for more */
     uint64_t sent, sent_retired, sent_signalled;
-    struct op *ops;
+    struct op **ops; /* chunks; NULL: not made yet */
     uint64_t ops_head, ops_tail;
     uint32_t ops_mask;
     bool last_posted; /* the last request, whose event tells of all others, … */
     bool last_come;   /* … and has come */
-    unsigned char *journal; /* journal.h; NULL: what is lost is lost */
-    unsigned record_shift, record_rmrs;
+    uint8_t record_shift, record_rmrs; /* journal.h */
+    unsigned char *journal;            /* NULL: what is lost is lost */
     uint64_t immeds;   /* RDMA writes posted that are messages */
     uint64_t received; /* messages of the peer's that have come on it, ever */
 
@@ -198,13 +212,14 @@ struct link {
     size_t buffers_bytes, slot_bytes;
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
-    struct slot *spares; /* for what comes over other links; free ones */
+    struct spare *spares; /* slots for what comes over other links */
 
-    struct reply replies[REPLIES];
-    struct lost lost;
-    struct carrier carrier;
-    struct silence silence;
-    char why[200];
+    struct reply *replies; /* REPLIES; NULL: there was none yet */
+    /* beside.h: constant where it is the only one */
+    struct lost *lost;
+    struct carrier *carrier;
+    struct silence *silence;
+    char *why; /* it has ended; base/sentence.h */
 } __attribute__((aligned(CACHE_LINE)));
 
 /* What the layer above does with what arrives; drail.handlers. */

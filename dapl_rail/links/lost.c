@@ -18,6 +18,7 @@
  */
 #include "dapl_rail/links/lost.h"
 
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
@@ -39,7 +40,7 @@ static uint32_t epoch_of(const struct peer *peer)
     unsigned at = 0;
     uint32_t epoch = 0;
     while ((link = peer_next(peer, ALL, &at)))
-        epoch += link->lost.deaths;
+        epoch += link->lost->deaths;
     return epoch;
 }
 
@@ -76,7 +77,7 @@ static void end_all(struct peer *peer)
         if (!ended && link->state == LINK_LOST)
             detour_end(link);
         if (link->journal)
-            link_down(link, why->error, "%s", why->why);
+            link_down(link, why->error, "%s", sentence_text(why->why));
     }
 }
 
@@ -112,7 +113,7 @@ static bool bury(struct peer *peer)
          * one, which may get its handle */
         if (link_bury_ep(link))
             rail_check(link->rail);
-        ending |= link->ep_state == EP_ENDING && !link->lost.never_up;
+        ending |= link->ep_state == EP_ENDING && !link->lost->never_up;
     }
     return ending;
 }
@@ -138,17 +139,17 @@ static void unsync(struct peer *peer)
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, ALL, &at)))
-        if (link->state == LINK_LOST && link->lost.synced &&
-            link->lost.carrier->ep_state != EP_UP) {
-            link->lost.synced = false;
-            link->lost.since_ns = job_now(peer->owner->job);
+        if (link->state == LINK_LOST && link->lost->synced &&
+            link->lost->carrier->ep_state != EP_UP) {
+            link->lost->synced = false;
+            link->lost->since_ns = job_now(peer->owner->job);
         }
 }
 
 /* Is its count to be told? Also that of a link that only the peer has lost. */
 static bool is_due(const struct link *link, uint32_t epoch)
 {
-    const struct lost *lost = &link->lost;
+    const struct lost *lost = link->lost;
     return (link->state == LINK_LOST || lost->heard == epoch) &&
            lost->told != epoch;
 }
@@ -166,7 +167,7 @@ static bool tell(struct peer *peer, uint32_t epoch)
     unsigned at = 0;
     bool left = false;
     while ((link = peer_next(peer, ALL, &at))) {
-        struct lost *lost = &link->lost;
+        struct lost *lost = link->lost;
         const struct wire wire = {.type = WIRE_LOST,
                                   .lane = (uint16_t)lane_number(link),
                                   .id = epoch,
@@ -188,14 +189,14 @@ static bool has_heard(const struct peer *peer, uint32_t epoch)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, ALL, &at)))
-        if (link->state == LINK_LOST && link->lost.heard != epoch)
+        if (link->state == LINK_LOST && link->lost->heard != epoch)
             return false;
     return true;
 }
 
 static void sync(struct link *link, struct link *carrier)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     if (journal_until(link, lost->received, &lost->until)) {
         link_down(link, DRAIL_EDAT, "the peer has received %lu messages of %lu",
                   (unsigned long)lost->received,
@@ -218,9 +219,10 @@ static void up_again(struct link *link)
     const struct link *other;
     unsigned at = 0;
     link->state = LINK_UP;
-    link->lost.backoff_ms = 0;
-    link->lost.retry_ns = 0;
-    link->rail->stats.down_ns += job_now(peer->owner->job) - link->lost.down_ns;
+    link->lost->backoff_ms = 0;
+    link->lost->retry_ns = 0;
+    link->rail->stats.down_ns +=
+        job_now(peer->owner->job) - link->lost->down_ns;
     while ((other = peer_next(peer, bit, &at)) && other->state == LINK_UP)
         ;
     if (!other)
@@ -230,13 +232,13 @@ static void up_again(struct link *link)
 
 static void go_on(struct link *link, struct link *carrier)
 {
-    if (!link->lost.synced)
+    if (!link->lost->synced)
         sync(link, link->ep_state == EP_UP ? link : carrier);
     if (link->state != LINK_LOST)
         return;
     if (link->ep_state == EP_UP)
         detour_turn(link);
-    if (link->ep_state != EP_UP || link->lost.carrier == link)
+    if (link->ep_state != EP_UP || link->lost->carrier == link)
         detour_go_on(link);
     if (link->ep_state == EP_UP && detour_ends(link))
         up_again(link);
@@ -266,7 +268,7 @@ static bool acknowledge(struct peer *peer)
     bool left = false;
     while ((link = peer_next(peer, ALL, &at))) {
         carrier_acknowledge(link);
-        left |= link->carrier.ack_due;
+        left |= link->carrier->ack_due;
     }
     return left;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -42,7 +43,7 @@ static const char *lack_of(const struct peer *peer, unsigned rail)
         if (link->established)
             continue;
         if (link->state != LINK_CONNECTING)
-            return link->why;
+            return sentence_text(link->why);
         return asks(peer) ? "asked, no answer" : "accepted, not confirmed";
     }
     return NULL;

@@ -33,9 +33,9 @@ struct peer {
     _Atomic int error; /* for which its links have ended, the first */
     _Atomic unsigned error_rail;
     _Atomic bool unsettled; /* see peer_unsettle */
-    bool ending;       /* its links end on purpose: none goes on over another */
-    char refused[200]; /* why we don't want it, "" else */
-    uint32_t rails;    /* that reach it: there are links over these, … */
+    bool ending;    /* its links end on purpose: none goes on over another */
+    char *refused;  /* why we don't want it; base/sentence.h */
+    uint32_t rails; /* that reach it: there are links over these, … */
     _Atomic uint32_t up; /* … all of whose EPs are up over these */
     /* Sets of rails of which a connection takes one: what is tried first, and,
      * if that does not leave the host, what else there is, or 0. */

@@ -7,10 +7,10 @@
  */
 #include "dapl_rail/links/queue.h"
 
-#include <stdio.h>
-
+#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
@@ -64,7 +64,8 @@ static int link_error(struct link *link)
         return rail_fail(link->rail, DRAIL_EPEER, "rank %u: no link yet",
                          link->peer->rank);
     return rail_fail(link->rail, link->error, "rank %u over %s: %s",
-                     link->peer->rank, link->rail->info.name, link->why);
+                     link->peer->rank, link->rail->info.name,
+                     sentence_text(link->why));
 }
 
 int link_room(const struct link *link)
@@ -89,11 +90,24 @@ static DAT_RETURN post_suppressed(struct link *link, struct dto *d)
                     DAT_COMPLETION_SUPPRESS_FLAG);
 }
 
-/* The op of the DTO that is posted next. */
+/* Its place may still be to be made. */
+static inline struct op *op_place(struct link *link)
+{
+    uint64_t place = link->ops_head & link->ops_mask;
+    struct op **chunk = &link->ops[place / OPS_CHUNK];
+    if (!*chunk && !(*chunk = alloc_lines(OPS_CHUNK * sizeof **chunk)))
+        return NULL;
+    return *chunk + place % OPS_CHUNK;
+}
+
+/* The op of the DTO that is posted next; NULL: there is no memory for one more
+ * at once. */
 static struct op *op_next(struct link *link, const struct dto *d,
                           const struct completion *done)
 {
-    struct op *op = &link->ops[link->ops_head & link->ops_mask];
+    struct op *op = op_place(link);
+    if (!op)
+        return NULL;
     op->link = link;
     op->posted = link->posted + 1;
     op->sent = link->sent + (d->verb == VERB_SEND);
@@ -112,6 +126,8 @@ static DAT_RETURN post_signalled(struct link *link, struct dto *d,
                                  const struct completion *done)
 {
     struct op *op = op_next(link, d, done);
+    if (!op)
+        return DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)op};
     DAT_RETURN status = post_now(link, d, cookie, DAT_COMPLETION_DEFAULT_FLAG);
     if (status == DAT_SUCCESS)
@@ -133,11 +149,16 @@ static int post_later(struct link *link, const struct dto *d,
     if (is_atomic(d->verb))
         return rail_fail(link->rail, DRAIL_EPEER,
                          "rank %u: atomics go over %s, which is lost: %s",
-                         link->peer->rank, link->rail->info.name, link->why);
+                         link->peer->rank, link->rail->info.name,
+                         sentence_text(link->why));
     if (link->posted == link->full_at)
         return DRAIL_EAGAIN;
-    if (done || event_due(link, d->verb == VERB_SEND))
-        op_posted(link, op_next(link, d, done));
+    if (done || event_due(link, d->verb == VERB_SEND)) {
+        const struct op *op = op_next(link, d, done);
+        if (!op)
+            return DRAIL_EAGAIN;
+        op_posted(link, op);
+    }
     dto_posted(link, d);
     peer_unsettle(link->peer);
     return 0;
@@ -160,8 +181,8 @@ static int post_failed(struct link *link, const struct dto *d,
     /* the EP has lost its connection, of which no event has come yet */
     link->state = LINK_LOST;
     link->broken = true;
-    snprintf(link->why, sizeof link->why, "%.199s", link->rail->error.text);
-    link->lost.tried = link->posted;
+    sentence_write(&link->why, "%s", link->rail->error.text);
+    link->lost->tried = link->posted;
     return post_later(link, d, done);
 }
 
@@ -196,12 +217,17 @@ int link_mark(struct link *link)
 
 static void retire_first(struct link *link, int status)
 {
-    const struct op *op = &link->ops[link->ops_tail++ & link->ops_mask];
+    const struct op *op = op_first(link);
+    link->ops_tail++;
     link->retired = op->posted;
     link->full_at = link->retired + link->rail->request_depth;
     link->sent_retired = op->sent;
     if (op->done.ended)
         op->done.ended(link, &op->done, status);
+    /* The first places again, that no more are made than are in use at once.
+     * While it is lost, they have numbers that others know. */
+    if (link->ops_tail == link->ops_head && link->state == LINK_UP)
+        link->ops_tail = link->ops_head = 0;
 }
 
 /* Those before it, too: one that was carried over the link's own next EP has
@@ -209,7 +235,7 @@ static void retire_first(struct link *link, int status)
 void link_retire(struct op *op, int status)
 {
     struct link *link = op->link;
-    while (&link->ops[link->ops_tail & link->ops_mask] != op)
+    while (op_first(link) != op)
         retire_first(link, status);
     retire_first(link, status);
 }
@@ -218,7 +244,7 @@ void link_forget(struct link *link, const struct req *req,
                  const struct message *message)
 {
     for (uint64_t i = link->ops_tail; i != link->ops_head; i++) {
-        struct completion *done = &link->ops[i & link->ops_mask].done;
+        struct completion *done = &op_at(link, i)->done;
         if (req && done->req == req)
             done->req = NULL;
         if (message && done->message == message)
@@ -229,7 +255,7 @@ void link_forget(struct link *link, const struct req *req,
 /* Does another link read or write its memory? */
 static bool is_carried(const struct link *link)
 {
-    return link->lost.pending && !link->lost.carrier->last_come;
+    return link->lost->pending && !link->lost->carrier->last_come;
 }
 
 static void flush_done(struct link *link)
@@ -237,7 +263,7 @@ static void flush_done(struct link *link)
     if (link->state != LINK_DOWN || is_carried(link))
         return;
     while (link->ops_tail != link->ops_head)
-        link_retire(&link->ops[link->ops_tail & link->ops_mask], link->error);
+        link_retire(op_first(link), link->error);
     link->retired = link->posted;
     link->state = LINK_FLUSHED;
 }
@@ -250,7 +276,7 @@ void link_flush_done(struct link *link)
     flush_done(link);
     /* nothing is pending while several threads are at work */
     while ((lane = peer_next(link->peer, UINT32_MAX, &at)))
-        if (lane->lost.pending && lane->lost.carrier == link)
+        if (lane->lost->pending && lane->lost->carrier == link)
             link_flush(lane);
 }
 

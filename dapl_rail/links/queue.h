@@ -39,6 +39,19 @@ static inline DAT_DTO_COOKIE cookie_suppressed(const struct link *link)
     return (DAT_DTO_COOKIE){.as_64 = (uintptr_t)link | COOKIE_SUPPRESSED};
 }
 
+/* That of this number, between ops_tail and ops_head. */
+static inline struct op *op_at(const struct link *link, uint64_t number)
+{
+    uint64_t place = number & link->ops_mask;
+    return link->ops[place / OPS_CHUNK] + place % OPS_CHUNK;
+}
+
+/* That whose event is next, of those that have one; there is one. */
+static inline struct op *op_first(const struct link *link)
+{
+    return op_at(link, link->ops_tail);
+}
+
 /* Posts a DTO as it is, for whoever keeps account of it. */
 DAT_RETURN dto_post(struct link *link, struct dto *d, DAT_DTO_COOKIE cookie,
                     DAT_COMPLETION_FLAGS flags);

@@ -15,7 +15,7 @@
 
 static void in_ms(struct link *link, unsigned ms)
 {
-    link->lost.retry_ns = job_now(link->rail->owner->job) + ms * MS;
+    link->lost->retry_ns = job_now(link->rail->owner->job) + ms * MS;
 }
 
 static void failed(struct link *link, const char *call, DAT_RETURN status)
@@ -34,7 +34,7 @@ static void ask(struct link *link)
     roster_address(peer->owner->roster, peer->rank, rail->index, &address,
                    &qual);
     hello.attempt = peer->attempt;
-    hello.again = hello_again(link->lost.deaths);
+    hello.again = hello_again(link->lost->deaths);
     DAT_RETURN status = dat_ep_connect(
         link->ep, (DAT_IA_ADDRESS_PTR)&address, qual, DAT_TIMEOUT_INFINITE,
         sizeof hello, &hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
@@ -46,7 +46,7 @@ static void ask(struct link *link)
 /* The longer, the more often that was in vain. */
 static void wait_for_next(struct link *link)
 {
-    struct lost *lost = &link->lost;
+    struct lost *lost = link->lost;
     lost->backoff_ms = lost->backoff_ms ? 2 * lost->backoff_ms : FIRST_MS;
     if (lost->backoff_ms > LONGEST_MS)
         lost->backoff_ms = LONGEST_MS;
@@ -57,7 +57,7 @@ static void try_now(struct link *link)
 {
     if (link_renew(link)) {
         link_lost(link, DRAIL_EPEER, "%s", link->rail->error.text);
-        link->lost.retry_ns = 0; /* also where there is no EP to be lost */
+        link->lost->retry_ns = 0; /* also where there is no EP to be lost */
         return;
     }
     in_ms(link, ANSWER_MS);
@@ -67,7 +67,7 @@ static void try_now(struct link *link)
 void renew_serve(struct link *link)
 {
     const drail_t *t = link->rail->owner;
-    const struct lost *lost = &link->lost;
+    const struct lost *lost = link->lost;
     bool due = job_now(t->job) >= lost->retry_ns;
     if (link->ep_state == EP_CONNECTING && due) {
         link_lost(link, DRAIL_EPEER, "its new connection was not answered");
@@ -87,7 +87,7 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     struct hello mine = hello_of(rail, hello->ep);
     if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
         link->ep_state != EP_NONE ||
-        hello->again != hello_again(link->lost.deaths) ||
+        hello->again != hello_again(link->lost->deaths) ||
         atomic_load(&peer->error) || peer->ending)
         return false;
     if (link_renew(link)) {

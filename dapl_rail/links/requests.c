@@ -11,6 +11,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/hello.h"
@@ -117,7 +118,7 @@ static void attempt_begins(struct peer *peer, const struct hello *hello)
 static void refuse(DAT_CR_HANDLE cr, struct peer *peer, int code,
                    const char *why)
 {
-    snprintf(peer->refused, sizeof peer->refused, "%s", why);
+    sentence_write(&peer->refused, "%s", why);
     atomic_store(&peer->error, code);
     dat_cr_reject(cr, 0, NULL);
 }

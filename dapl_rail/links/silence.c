@@ -25,7 +25,7 @@
 static uint64_t events_of(const struct link *link)
 {
     return link->ep_state == EP_UP && link_owes(link)
-               ? link->retired + link->carrier.tail
+               ? link->retired + link->carrier->tail
                : NOTHING;
 }
 
@@ -34,7 +34,7 @@ static uint64_t events_of(const struct link *link)
 static bool is_silent(const struct link *link, uint64_t limit_ns)
 {
     uint64_t mine = link_ahead(link), its = link->peer->ahead;
-    uint64_t ns = link->silence.ns;
+    uint64_t ns = link->silence->ns;
     return ns > limit_ns &&
            (ns - limit_ns) / BYTE_NS > (mine > its ? mine : its);
 }
@@ -77,13 +77,13 @@ static void ask_again(struct peer *peer, bool answered)
     bool sent = way && ask(way);
     peer->probed = way;
     if (way) /* or whatever is sent next */
-        peer->probe = way->carrier.sent + !sent;
+        peer->probe = way->carrier->sent + !sent;
 }
 
 /* What is posted without an event has been for a while. */
 static void ask_behind(struct link *link)
 {
-    struct silence *s = &link->silence;
+    struct silence *s = link->silence;
     bool rests = s->posted == link->posted;
     s->posted = link->posted;
     if (rests && s->told != link->posted && link->state == LINK_UP &&
@@ -94,7 +94,7 @@ static void ask_behind(struct link *link)
 /* Does it owe an event since the last look? */
 static bool waits(struct link *link, uint64_t passed_ns, bool answered)
 {
-    struct silence *s = &link->silence;
+    struct silence *s = link->silence;
     uint64_t events = events_of(link);
     bool same = events != NOTHING && events == s->events;
     s->events = events;
@@ -107,7 +107,7 @@ static bool waits(struct link *link, uint64_t passed_ns, bool answered)
 static bool still_waits(const struct link *link)
 {
     rail_catch_up(link->rail);
-    return events_of(link) == link->silence.events;
+    return events_of(link) == link->silence->events;
 }
 
 static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
@@ -124,7 +124,7 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns)
             link_lost(link, DRAIL_EPEER,
                       "nothing came to its end for %lu ms, though the peer "
                       "answered over other rails",
-                      (unsigned long)(link->silence.ns / MS));
+                      (unsigned long)(link->silence->ns / MS));
     }
     if (any)
         ask_again(peer, answered);

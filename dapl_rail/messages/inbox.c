@@ -8,14 +8,48 @@
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/wire.h"
 
-int inbox_open(struct inbox *box, unsigned capacity)
+/* Where nothing has arrived yet. */
+static const struct arrival nothing;
+
+static struct arrival *ring_of(const struct inbox *box)
+{
+    return atomic_load_explicit(&box->ring, memory_order_acquire);
+}
+
+static bool is_made(const struct inbox *box)
+{
+    return ring_of(box) != &nothing;
+}
+
+/* Threads of several rails may do that at once. */
+static int make(struct inbox *box)
+{
+    struct arrival *none = (struct arrival *)&nothing;
+    struct arrival *ring = calloc(box->mask + 1, sizeof *ring);
+    if (ring && !atomic_compare_exchange_strong(&box->ring, &none, ring))
+        free(ring);
+    return is_made(box) ? 0 : DRAIL_ENOMEM;
+}
+
+void inbox_defer(struct inbox *box, unsigned capacity)
 {
     uint32_t n = 1;
     while (n < capacity)
         n *= 2;
-    box->ring = calloc(n, sizeof *box->ring);
+    atomic_init(&box->ring, (struct arrival *)&nothing);
     box->mask = n - 1;
-    return box->ring ? 0 : DRAIL_ENOMEM;
+}
+
+int inbox_open(struct inbox *box, unsigned capacity)
+{
+    inbox_defer(box, capacity);
+    return make(box);
+}
+
+void inbox_close(struct inbox *box)
+{
+    if (is_made(box))
+        free(ring_of(box));
 }
 
 /* Does what has come of it, perhaps over another rail, belong to something
@@ -36,9 +70,12 @@ static bool contradicts(const struct arrival *a, const struct wire *wire,
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot)
 {
-    struct arrival *a = &box->ring[wire->seq & box->mask];
-    if (wire->seq - box->next > box->mask ||
-        contradicts(a, wire, rail, ep, rails, slot))
+    if (wire->seq - box->next > box->mask)
+        return -1;
+    if (!is_made(box) && make(box))
+        return DRAIL_ENOMEM;
+    struct arrival *a = &ring_of(box)[wire->seq & box->mask];
+    if (contradicts(a, wire, rail, ep, rails, slot))
         return -1;
     a->eps[rail] |= (uint8_t)EP_BIT(ep);
     /* parts on other rails store the same values */
@@ -54,7 +91,7 @@ int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
 
 struct arrival *inbox_next(const struct inbox *box)
 {
-    return &box->ring[box->next & box->mask];
+    return &ring_of(box)[box->next & box->mask];
 }
 
 bool inbox_ready(const struct inbox *box)
@@ -80,9 +117,8 @@ void inbox_pop(struct inbox *box)
 
 struct arrival *inbox_find(const struct inbox *box, uint32_t seq)
 {
-    struct arrival *a = &box->ring[seq & box->mask];
-    return seq - box->next <= box->mask &&
-                   atomic_load_explicit(&a->arrived, memory_order_acquire)
-               ? a
-               : NULL;
+    if (seq - box->next > box->mask || !is_made(box))
+        return NULL;
+    struct arrival *a = &ring_of(box)[seq & box->mask];
+    return atomic_load_explicit(&a->arrived, memory_order_acquire) ? a : NULL;
 }

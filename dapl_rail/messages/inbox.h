@@ -27,15 +27,18 @@ struct arrival {
  * nrails * eps * depth of them and the ring never wraps onto a live entry.
  */
 struct inbox {
-    struct arrival *ring;
+    _Atomic(struct arrival *) ring;
     uint32_t mask;
     uint32_t next;         /* sequence number that is delivered next */
     uint32_t last, likely; /* rails of the last one, and of the last two */
 };
 
 int inbox_open(struct inbox *box, unsigned capacity);
-/* Enters a part that came over an EP of a rail. 0, or -1: not a valid
- * sequence, or it has this number twice. */
+/* The same, but for the memory, which comes with the first arrival. */
+void inbox_defer(struct inbox *box, unsigned capacity);
+void inbox_close(struct inbox *box);
+/* Enters a part that came over an EP of a rail. 0, -1: not a valid sequence, or
+ * it has this number twice; or DRAIL_ENOMEM. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot);
 struct arrival *inbox_next(const struct inbox *box);

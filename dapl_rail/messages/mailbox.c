@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/peer.h"
@@ -19,14 +18,12 @@ static int mailbox_open(struct peer *peer)
     unsigned capacity = t->nrails * t->cfg.eps * t->cfg.depth;
     if (peer->mail)
         return 0;
-    struct mailbox *mail = alloc_lines(sizeof *mail);
-    if (!mail || inbox_open(&mail->notes, capacity) ||
-        inbox_open(&mail->messages, capacity)) {
-        if (mail)
-            free(mail->notes.ring);
+    struct mailbox *mail = calloc(1, sizeof *mail);
+    if (!mail || inbox_open(&mail->notes, capacity)) {
         free(mail);
         return fail(t, DRAIL_ENOMEM, "out of memory");
     }
+    inbox_defer(&mail->messages, capacity);
     peer->mail = mail;
     return 0;
 }
@@ -36,10 +33,11 @@ static void mailbox_close(struct peer *peer)
     struct mailbox *mail = peer->mail;
     if (!mail)
         return;
-    if (mail->reading.mem)
-        drail_mem_release(mail->reading.mem);
-    free(mail->notes.ring);
-    free(mail->messages.ring);
+    if (mail->reading && mail->reading->mem)
+        drail_mem_release(mail->reading->mem);
+    free(mail->reading);
+    inbox_close(&mail->notes);
+    inbox_close(&mail->messages);
     free(mail);
     peer->mail = NULL;
 }

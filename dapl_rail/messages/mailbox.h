@@ -35,7 +35,7 @@ struct mailbox {
     uint32_t announced;             /* we announced so many */
     /* number of the last one that the peer has finished, and its status */
     _Atomic uint64_t finished;
-    struct reading reading;
+    struct reading *reading;   /* NULL: none has been read yet */
     uint16_t asked;            /* number of our last atomic by message, … */
     _Atomic uint16_t answered; /* … and of the last answer, */
     struct wire_atomic answer; /* which is this */

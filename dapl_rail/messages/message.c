@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "dapl_rail/base/alloc.h"
+#include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/links/credits.h"
@@ -20,9 +22,10 @@ const char *message_arrived(struct slot *slot)
         wire->type == WIRE_EAGER ? wire->bytes : sizeof(drail_key_t);
     if (room > slot->bytes - sizeof *wire)
         return "length of a message";
-    if (inbox_put(&link->peer->mail->messages, wire, link->rail->index,
-                  link->index, RAIL_BIT(link->rail->index), slot))
-        return "sequence of a message";
+    int rc = inbox_put(&link->peer->mail->messages, wire, link->rail->index,
+                       link->index, RAIL_BIT(link->rail->index), slot);
+    if (rc)
+        return rc == DRAIL_ENOMEM ? "out of memory" : "sequence of a message";
     return NULL; /* the slot waits for drail_recv */
 }
 
@@ -111,7 +114,7 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed)
 /* Begins to read into the buffer. */
 static int read_into(drail_t *t, struct peer *peer, void *buffer)
 {
-    struct reading *reading = &peer->mail->reading;
+    struct reading *reading = peer->mail->reading;
     int rc = drail_mem_register(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL,
                                 &reading->mem);
     if (rc)
@@ -130,10 +133,14 @@ static int read_into(drail_t *t, struct peer *peer, void *buffer)
     return reading->posting ? 0 : rc;
 }
 
-void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
-                   void *buffer)
+int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
+                  void *buffer)
 {
-    struct reading *reading = &peer->mail->reading;
+    struct reading *reading = peer->mail->reading;
+    if (!reading)
+        reading = peer->mail->reading = alloc_lines(sizeof *reading);
+    if (!reading)
+        return fail(t, DRAIL_ENOMEM, "out of memory");
     const struct wire *wire = (const struct wire *)slot->data;
     reading->active = true;
     reading->posting = false;
@@ -148,6 +155,7 @@ void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     int rc = buffer ? read_into(t, peer, buffer) : 0;
     if (rc)
         atomic_store(&reading->req.status, rc);
+    return 0;
 }
 
 /* Tells the sender that its message has been read, or why not. */
@@ -156,12 +164,14 @@ static void finish(struct reading *reading, int status)
     const struct wire wire = {
         .type = WIRE_FINISHED, .id = reading->id, .seq = (uint32_t)status};
     reading->finished = true;
-    link_reply(reading->link, REPLY_FINISHED, &wire, NULL, 0);
+    int rc = link_reply(reading->link, REPLY_FINISHED, &wire, NULL, 0);
+    if (rc)
+        link_down(reading->link, rc, "out of memory");
 }
 
 int reading_owed(drail_t *t, void *arg, uint32_t *owed)
 {
-    struct reading *reading = &((struct peer *)arg)->mail->reading;
+    struct reading *reading = ((struct peer *)arg)->mail->reading;
     if (!reading->active) /* asked again */
         return reading->result;
     if (reading->posting)

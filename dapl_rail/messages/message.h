@@ -35,9 +35,10 @@ int reading_owed(drail_t *t, void *arg, uint32_t *owed);
 bool message_finished(const struct peer *peer, uint32_t id);
 
 /* Starts to read an announced message into a buffer, without waiting. NULL:
- * only tells its sender that it need not wait. */
-void reading_start(drail_t *t, struct peer *peer, struct slot *slot,
-                   void *buffer);
+ * only tells its sender that it need not wait. 0, or DRAIL_ENOMEM: it has not
+ * been taken. */
+int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
+                  void *buffer);
 
 /* Of link_handlers. */
 const char *message_arrived(struct slot *slot);

@@ -65,9 +65,9 @@ const char *atomic_asked(struct slot *slot)
     if (a.op != DRAIL_FETCH_ADD && a.op != DRAIL_CMP_SWAP)
         return "operation of an atomic";
     serve(slot->link, &a);
-    link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
+    int rc = link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
     slot_return(slot, true);
-    return NULL;
+    return rc ? "out of memory" : NULL;
 }
 
 const char *atomic_answered(struct slot *slot)

@@ -8,7 +8,8 @@
 
 #include "internal.h"
 
-#define ANY_FIRST 0x8000u /* dat_psp_create_any: from here on; all are ports */
+#define ANY_FIRST 0x8000u /* dat_psp_create_any: from here on; all are ports   \
+                           */
 #define ANY_COUNT 0x8000u
 
 /* ------------------------------------------------------- service points --- */
@@ -303,7 +304,7 @@ DAT_RETURN core_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
     }
     atomic_store(&ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
     ep->reserved = false;
-    ep->remote = cr->remote;
+    memcpy(&ep->remote, &cr->remote, sizeof ep->remote);
     ep->remote_qual = cr->remote_port;
     ret = ia->transport->accept(cr, ep, size, private_data);
     if (ret != DAT_SUCCESS)
@@ -438,16 +439,30 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
 /* ------------------------------------------------ the transport reports --- */
 
+/* Mostly there is little of it, and always as much. NULL: out of memory. */
+static void *private_data_keep(struct core_ep *ep, const void *data,
+                               uint32_t size)
+{
+    if (size > ep->private_room) {
+        uint32_t room = (size + 31) & ~31u;
+        void *memory = realloc(ep->private_data, room);
+        if (!memory)
+            return NULL;
+        ep->private_data = memory;
+        ep->private_room = room;
+    }
+    return memcpy(ep->private_data, data, size);
+}
+
 static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,
                              const void *private_data, DAT_COUNT size)
 {
     DAT_EVENT e = {.event_number = number};
-    if (size)
-        memcpy(ep->private_data, private_data, (size_t)size);
+    void *kept =
+        size ? private_data_keep(ep, private_data, (uint32_t)size) : NULL;
     e.event_data.connect_event_data.ep_handle = ep;
-    e.event_data.connect_event_data.private_data_size = size;
-    e.event_data.connect_event_data.private_data =
-        size ? ep->private_data : NULL;
+    e.event_data.connect_event_data.private_data_size = kept ? size : 0;
+    e.event_data.connect_event_data.private_data = kept;
     core_evd_post(ep->connect_evd, &e, true);
 }
 

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <netinet/in.h>
 
@@ -214,17 +215,15 @@ struct core_request {
 
 struct core_ep {
     struct core_object o;
+    struct sockaddr_in6 remote; /* or sockaddr_in: core_ep_remote */
     struct core_pz *pz;
-    struct core_evd *recv_evd, *request_evd, *connect_evd;
+    struct core_evd *recv_evd, *request_evd;
     struct core_srq *srq;
     DAT_EP_ATTR attr;
-    struct sockaddr_storage remote;
-    DAT_CONN_QUAL remote_qual;
-    bool reserved;                                     /* by an RSP */
-    unsigned char private_data[CORE_MAX_PRIVATE_DATA]; /* of the peer */
     /* receive queue: posted by the consumer, taken under lock */
     uint32_t rq_mask, rq_stride;
     unsigned char *rq; /* core_recv_at */
+    uint32_t rq_exact; /* 0, or so many places instead of the mask */
     /* unfinished requests: appended by the poster, retired under lock */
     uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
     unsigned char *sq;                  /* core_request_at */
@@ -234,12 +233,27 @@ struct core_ep {
     _Alignas(CORE_CACHELINE) _Atomic(void *) tp; /* the transport's connection,
                                                     NULL before */
     _Atomic int state;                           /* DAT_EP_STATE */
+    /* Also of the next EP: events may point there that have not been taken. */
+    uint32_t private_room;
+    void *private_data; /* that the peer has sent last, in so much memory */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
     atomic_flag lock; /* receive side and unfinished requests */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
+    /* of connections alone, which those who post don't look at */
+    struct core_evd *connect_evd;
+    DAT_CONN_QUAL remote_qual;
+    bool reserved; /* by an RSP */
 };
+
+/* The peer's address. */
+static inline struct sockaddr_storage core_ep_remote(const struct core_ep *ep)
+{
+    struct sockaddr_storage address = {0};
+    memcpy(&address, &ep->remote, sizeof ep->remote);
+    return address;
+}
 
 /* ----------------------------------------------------------- transport --- */
 
@@ -253,6 +267,8 @@ struct core_transport {
     unsigned max_ias;    /* of one process; 0: some */
     size_t request_size; /* the transport's part of a core_request */
     bool requests_move;  /* nobody keeps the address of one */
+    bool one_thread;     /* calls it, and core, of all ranks of a process: what
+                            they have is to be small */
     size_t ep_size;      /* of what core_ep_area gives */
 
     /* Opens the device named by ia->name with the parameters of dat.conf;
@@ -486,7 +502,9 @@ static inline void core_recv_add(struct core_ep *ep)
 static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
                                             uint64_t number)
 {
-    return (void *)(ep->rq + (number & ep->rq_mask) * ep->rq_stride);
+    uint64_t place =
+        ep->rq_exact ? number % ep->rq_exact : number & ep->rq_mask;
+    return (void *)(ep->rq + place * ep->rq_stride);
 }
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */

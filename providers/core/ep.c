@@ -61,7 +61,7 @@ static void attr_complete(const struct core_ability *can, DAT_EP_ATTR *a)
         a->max_rdma_write_iov = (DAT_COUNT)can->max_rdma_iov;
 }
 
-#define FIRST_REQUESTS 4u /* a power of 2; more as they are posted */
+#define FIRST_REQUESTS 1u /* a power of 2; more as they are posted */
 
 static uint32_t mask_for(DAT_COUNT n)
 {
@@ -73,7 +73,7 @@ static uint32_t mask_for(DAT_COUNT n)
 
 struct queues {
     unsigned char *rq, *sq;
-    uint32_t rq_mask, sq_mask;
+    uint32_t rq_mask, rq_exact, sq_mask;
     uint32_t rq_stride, sq_stride, sq_tp;
 };
 
@@ -104,7 +104,10 @@ static int queues_new(const struct core_transport *transport,
     q->sq_tp = (uint32_t)offsetof(struct core_request, w) +
                wqe_bytes(request_iov(attr));
     q->sq_stride = q->sq_tp + (uint32_t)((transport->request_size + 7) & ~7ul);
-    q->rq = malloc((q->rq_mask + 1) * (size_t)q->rq_stride);
+    /* to divide takes longer than a mask */
+    q->rq_exact = transport->one_thread ? (uint32_t)attr->max_recv_dtos : 0;
+    uint32_t places = q->rq_exact ? q->rq_exact : q->rq_mask + 1;
+    q->rq = malloc(places * (size_t)q->rq_stride);
     q->sq = malloc((q->sq_mask + 1) * (size_t)q->sq_stride);
     if (q->rq && q->sq)
         return 0;
@@ -120,6 +123,7 @@ static void queues_set(struct core_ep *ep, const struct queues *q)
     free(ep->sq);
     ep->rq = q->rq;
     ep->rq_mask = q->rq_mask;
+    ep->rq_exact = q->rq_exact;
     ep->rq_stride = q->rq_stride;
     ep->sq = q->sq;
     ep->sq_mask = q->sq_mask;
@@ -223,6 +227,8 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     ep->connect_evd = core_evd_get(connect);
     ep->srq = srq;
     ep_refs(ep, core_ref);
+    ep->remote_qual = 0;
+    ep->reserved = false;
     atomic_store(&ep->rq_head, 0);
     atomic_store(&ep->rq_tail, 0);
     atomic_store(&ep->sq_head, 0);

@@ -18,7 +18,7 @@
 
 /* Pages of slots that are never used are never touched: queues are as long as
  * the worst case of all connections. */
-static struct core_evd_ring *ring_new(DAT_COUNT qlen)
+static struct core_evd_ring *ring_new(DAT_COUNT qlen, bool one_thread)
 {
     uint64_t cap = 2; /* with one slot, empty and full would look the same */
     while (cap < (uint64_t)qlen)
@@ -31,12 +31,27 @@ static struct core_evd_ring *ring_new(DAT_COUNT qlen)
         return NULL;
     r->size = size;
     r->mask = cap - 1;
+    r->rewinds = one_thread;
     return r;
 }
 
 static void ring_free(struct core_evd_ring *r)
 {
     munmap(r, r->size);
+}
+
+/* An empty one begins anew, as it was at first: so only as many slots are
+ * touched as are full at once. */
+static void ring_rewind(struct core_evd_ring *r)
+{
+    uint64_t used = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    uint64_t slots = used <= r->mask ? used : r->mask + 1;
+    if (used != atomic_load_explicit(&r->head, memory_order_relaxed))
+        return;
+    for (uint64_t i = 0; i < slots; i++)
+        atomic_store_explicit(&r->slot[i].turn, 0, memory_order_relaxed);
+    atomic_store_explicit(&r->head, 0, memory_order_relaxed);
+    atomic_store_explicit(&r->tail, 0, memory_order_relaxed);
 }
 
 static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
@@ -49,6 +64,8 @@ static bool ring_get(struct core_evd_ring *r, DAT_EVENT *event)
     atomic_store_explicit(&s->turn, (pos & ~r->mask) + r->mask + 1,
                           memory_order_release);
     atomic_store_explicit(&r->head, pos + 1, memory_order_release);
+    if (r->rewinds)
+        ring_rewind(r);
     return true;
 }
 
@@ -146,7 +163,8 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_evd **out)
 {
     struct core_evd *evd = core_object_new(ia, &evd_kind, sizeof *evd);
-    struct core_evd_ring *ring = ring_new(qlen > 0 ? qlen : 1);
+    struct core_evd_ring *ring =
+        ring_new(qlen > 0 ? qlen : 1, ia->transport->one_thread);
     if (!evd || !ring) {
         if (ring)
             ring_free(ring);
@@ -295,7 +313,8 @@ DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
     struct core_evd_ring *now = atomic_load(&evd->ring);
     if ((uint64_t)qlen <= now->mask + 1)
         return DAT_SUCCESS;
-    struct core_evd_ring *ring = ring_new(qlen);
+    struct core_evd_ring *ring =
+        ring_new(qlen, evd->o.ia->transport->one_thread);
     if (!ring)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     atomic_store_explicit(&now->next, ring, memory_order_release);

@@ -78,6 +78,7 @@ struct core_evd_ring {
     _Atomic(struct core_evd_ring *) next;
     size_t size;
     uint64_t mask;
+    bool rewinds; /* one thread is producer and consumer */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t tail; /* producers */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t head; /* the consumer */
     struct core_evd_slot slot[];

@@ -10,11 +10,13 @@
 
 #include "internal.h"
 
-#define TYPES (DAT_HANDLE_TYPE_CSP + 1)
+#define TYPES     (DAT_HANDLE_TYPE_CSP + 1)
+#define POOL_MOST 32u /* objects that are made at once */
 
 static struct {
     pthread_mutex_t lock;
     struct core_object *freed[TYPES]; /* linked by next */
+    unsigned made[TYPES];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 __attribute__((constructor)) static void hold_over_fork(void)
@@ -22,21 +24,38 @@ __attribute__((constructor)) static void hold_over_fork(void)
     core_fork_hold(&pool.lock);
 }
 
+/* The next ones, as many as there are, up to a bound: each of them alone would
+ * leave holes behind, as they begin with a cache line. Zeroed. Rather than by
+ * aligned_alloc, which programs that bring a malloc of their own often leave
+ * out. The lock is held. */
+static bool pool_fill(DAT_HANDLE_TYPE type, size_t size)
+{
+    unsigned n = pool.made[type] < POOL_MOST ? pool.made[type] : POOL_MOST;
+    size_t stride = (size + CORE_CACHELINE - 1) & ~(size_t)(CORE_CACHELINE - 1);
+    void *memory;
+    n = n ? n : 1;
+    if (posix_memalign(&memory, CORE_CACHELINE, n * stride))
+        return false;
+    memset(memory, 0, n * stride);
+    pool.made[type] += n;
+    while (n--) {
+        struct core_object *o = (void *)((char *)memory + n * stride);
+        o->next = pool.freed[type];
+        pool.freed[type] = o;
+    }
+    return true;
+}
+
 static void *pool_take(const struct core_kind *kind, size_t size)
 {
     pthread_mutex_lock(&pool.lock);
-    struct core_object *o = pool.freed[kind->type];
-    if (o)
+    struct core_object *o = NULL;
+    if (pool.freed[kind->type] || pool_fill(kind->type, size)) {
+        o = pool.freed[kind->type];
         pool.freed[kind->type] = o->next;
+    }
     pthread_mutex_unlock(&pool.lock);
-    if (o)
-        return memset(o, 0, kind->cleared ? kind->cleared : size);
-    /* rather than aligned_alloc, which programs that bring a malloc of their
-     * own often leave out */
-    void *memory;
-    if (posix_memalign(&memory, CORE_CACHELINE, size))
-        return NULL;
-    return memset(memory, 0, size);
+    return o ? memset(o, 0, kind->cleared ? kind->cleared : size) : NULL;
 }
 
 void *core_object_new(struct core_ia *ia, const struct core_kind *kind,

@@ -96,7 +96,7 @@ static int reach(struct ofi_conn *c, struct core_ep *ep, struct fi_info *info,
                  DAT_COUNT size, const void *private_data)
 {
     unsigned char hello[CM_DATA_MAX];
-    struct sockaddr_storage to = ep->remote;
+    struct sockaddr_storage to = core_ep_remote(ep);
     size_t bytes = say_hello(c, c->oia, size, private_data, hello);
     int err = ofi_conn_attach(c, ep, info);
     if (err)

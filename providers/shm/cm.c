@@ -346,7 +346,8 @@ void shm_disconnect(struct core_ep *ep, bool graceful)
  * the rail of the same address as ours. */
 static uint32_t service_address(const struct shm_conn *c)
 {
-    uint32_t rail = shm_cm_rail(&c->ep->remote);
+    const struct sockaddr_storage remote = core_ep_remote(c->ep);
+    uint32_t rail = shm_cm_rail(&remote);
     return rail ? rail : shm_cm_rail(&c->sia->ia->address);
 }
 
@@ -390,7 +391,8 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
         memcpy(c->private_data, private_data, (size_t)size);
     if (timeout_us != UINT64_MAX)
         mind(c, timeout_us * 1000);
-    if (shm_cable_pulled(sia) || !shm_cm_is_local(&ep->remote)) {
+    const struct sockaddr_storage remote = core_ep_remote(ep);
+    if (shm_cable_pulled(sia) || !shm_cm_is_local(&remote)) {
         conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
         return DAT_SUCCESS;
     }

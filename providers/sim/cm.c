@@ -200,7 +200,7 @@ DAT_RETURN sim_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
         sim_ep_release(ep);
         return out_of_memory();
     }
-    m->address = ep->remote;
+    m->address = core_ep_remote(ep);
     m->qual = ep->remote_qual;
     message_send(m, c->ia->rail->latency, request_arrived);
     late->event = DAT_CONNECTION_EVENT_TIMED_OUT;

@@ -192,6 +192,7 @@ static const struct core_transport transport = {
     .max_ias = UINT_MAX, /* those of all ranks */
     .request_size = sizeof(struct sim_request),
     .requests_move = true,
+    .one_thread = true,
     .ia_open = sim_ia_open,
     .ia_close = sim_ia_close,
     .forked = sim_forked,

@@ -162,7 +162,7 @@ static void request(struct play *p, struct dcoll_request *q, unsigned which,
     q->seen = p->seen[which];
     q->reqs = p->reqs;
     p->partner = (struct partner){.rank = 1};
-    q->partners = (struct partners){&p->partner, 1, 0};
+    q->partners = (struct partners){.at = &p->partner, .count = 1};
     q->args.depth = 2;
     q->schedule.flags = FLAGS;
     q->schedule.ops = p->ops[which];

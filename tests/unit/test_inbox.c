@@ -23,10 +23,18 @@ static int open_box(void **state)
     return inbox_open(&box, 8);
 }
 
+static int defer_box(void **state)
+{
+    (void)state;
+    box = (struct inbox){0};
+    inbox_defer(&box, 8);
+    return 0;
+}
+
 static int close_box(void **state)
 {
     (void)state;
-    free(box.ring);
+    inbox_close(&box);
     return 0;
 }
 
@@ -92,6 +100,25 @@ static void twice_on_two_rails(void **state)
     assert_int_equal(message(4, 1, 0), -1);
 }
 
+/* Its memory comes with what arrives, wherever that belongs. */
+static void before_the_first(void **state)
+{
+    (void)state;
+    assert_false(inbox_ready(&box));
+    assert_null(inbox_find(&box, 5));
+    assert_int_equal(message(9, 0, 0), -1);
+    assert_null(inbox_find(&box, 5));
+    assert_int_equal(message(5, 0, 0), 0);
+    assert_non_null(inbox_find(&box, 5));
+    assert_false(inbox_ready(&box));
+    for (uint32_t seq = 0; seq < 5; seq++)
+        assert_int_equal(message(seq, 0, 0), 0);
+    for (uint32_t seq = 0; seq < 6; seq++) {
+        assert_true(inbox_ready(&box));
+        inbox_pop(&box);
+    }
+}
+
 static void parts_that_differ(void **state)
 {
     (void)state;
@@ -111,6 +138,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(twice_on_a_rail, open_box, close_box),
         cmocka_unit_test_setup_teardown(twice_on_two_rails, open_box,
                                         close_box),
+        cmocka_unit_test_setup_teardown(before_the_first, defer_box, close_box),
         cmocka_unit_test_setup_teardown(parts_that_differ, open_box, close_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

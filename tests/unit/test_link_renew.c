@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/buffers.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -60,12 +61,17 @@ void buffers_free(struct rail *r)
 
 static int renew(void **state)
 {
+    static struct beside beside;
     (void)state;
+    sentence_free(&link_.why);
+    beside = (struct beside){.silence = {.events = 3, .ns = 7, .told = 5}};
     link_ = (struct link){.rail = &rail,
                           .peer = &peer,
                           .state = LINK_LOST,
                           .ending = ENDING_RESET,
-                          .silence = {.events = 3, .ns = 7, .told = 5}};
+                          .lost = &beside.lost,
+                          .carrier = &beside.carrier,
+                          .silence = &beside.silence};
     return link_renew(&link_);
 }
 
@@ -82,9 +88,16 @@ static void ends(void **state)
 static void has_not_been_silent(void **state)
 {
     (void)state;
-    assert_int_equal(link_.silence.ns, 0);
-    assert_int_equal(link_.silence.events, 0);
-    assert_int_equal(link_.silence.told, 0);
+    assert_int_equal(link_.silence->ns, 0);
+    assert_int_equal(link_.silence->events, 0);
+    assert_int_equal(link_.silence->told, 0);
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    sentence_free(&link_.why);
+    return 0;
 }
 
 int main(void)
@@ -93,5 +106,5 @@ int main(void)
         cmocka_unit_test_setup(ends, renew),
         cmocka_unit_test_setup(has_not_been_silent, renew),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, forget);
 }

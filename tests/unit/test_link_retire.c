@@ -15,6 +15,7 @@
 #define OPS 8u /* of the ring */
 
 static struct op ops[OPS];
+static struct op *chunks[OPS / OPS_CHUNK];
 static struct rail rail = {.request_depth = OPS};
 static struct link link_;
 static uint64_t told[2 * OPS];
@@ -30,14 +31,18 @@ static void ended(struct link *link, const struct completion *done, int status)
 static int begin(void **state)
 {
     (void)state;
-    link_ = (struct link){.rail = &rail, .ops = ops, .ops_mask = OPS - 1};
+    /* not in the order of their memory */
+    for (unsigned i = 0; i < OPS / OPS_CHUNK; i++)
+        chunks[i] = &ops[OPS - OPS_CHUNK * (i + 1)];
+    link_ = (struct link){
+        .rail = &rail, .state = LINK_LOST, .ops = chunks, .ops_mask = OPS - 1};
     ntold = 0;
     return 0;
 }
 
 static struct op *post(void)
 {
-    struct op *op = &ops[link_.ops_head++ & link_.ops_mask];
+    struct op *op = op_at(&link_, link_.ops_head++);
     link_.posted += 3; /* the others without an event */
     *op = (struct op){.link = &link_,
                       .posted = link_.posted,
@@ -84,12 +89,29 @@ static void around_the_ring(void **state)
         assert_int_equal(told[i], 3 * (OPS - 1 + i));
 }
 
+/* None is in use: the first places again, but not while others know the
+ * numbers. */
+static void from_the_first_place(void **state)
+{
+    (void)state;
+    const struct op *first = post();
+    link_retire(post(), -5);
+    assert_ptr_not_equal(op_at(&link_, link_.ops_head), first);
+    link_.state = LINK_UP;
+    struct op *one = post(), *next = post();
+    link_retire(one, -5);
+    assert_ptr_equal(op_first(&link_), next);
+    link_retire(next, -5);
+    assert_ptr_equal(post(), first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(those_before, begin),
         cmocka_unit_test_setup(not_those_after, begin),
         cmocka_unit_test_setup(around_the_ring, begin),
+        cmocka_unit_test_setup(from_the_first_place, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,9 @@ static void no_ep(void **state)
     static drail_t t = {.job = &job};
     static struct rail rail = {.owner = &t};
     static struct peer peer = {.rank = 1};
+    static struct lost lost;
     static struct link link = {
-        .rail = &rail, .peer = &peer, .state = LINK_LOST};
+        .rail = &rail, .peer = &peer, .state = LINK_LOST, .lost = &lost};
     (void)state;
     for (unsigned ms = 0; ms < 2000; ms++, now += MS)
         renew_serve(&link);

@@ -14,6 +14,7 @@
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/queue.h"
 #include "dapl_rail/links/silence.h"
 
 #define LINKS 2
@@ -22,6 +23,8 @@
 
 static uint64_t now;
 static struct op ops[LINKS][OPS];
+static struct op *chunks[LINKS][OPS / OPS_CHUNK];
+static struct beside beside[LINKS];
 static unsigned char journal[64 * OPS] __attribute__((aligned(64)));
 static struct rail rails[LINKS];
 static struct link links[LINKS];
@@ -48,13 +51,13 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
                   const struct wire *wire, const void *payload, size_t bytes)
 {
     (void)lane, (void)number, (void)wire, (void)payload, (void)bytes;
-    link->carrier.sent++;
+    link->carrier->sent++;
     return true;
 }
 
 bool carrier_acknowledged(const struct link *link, uint32_t number)
 {
-    return link->carrier.acked >= number;
+    return link->carrier->acked >= number;
 }
 
 void link_lost(struct link *link, int code, const char *format, ...)
@@ -67,13 +70,13 @@ void link_lost(struct link *link, int code, const char *format, ...)
 
 static void post(struct link *link)
 {
-    struct op *op = &link->ops[link->ops_head++ & link->ops_mask];
+    struct op *op = op_at(link, link->ops_head++);
     *op = (struct op){.link = link, .posted = ++link->posted};
 }
 
 static void event(struct link *link)
 {
-    link->retired = link->ops[link->ops_tail++ & link->ops_mask].posted;
+    link->retired = op_at(link, link->ops_tail++)->posted;
 }
 
 void rail_catch_up(struct rail *rail)
@@ -105,8 +108,14 @@ static int begin(void **state)
                                  .ep_state = EP_UP,
                                  .journal = journal,
                                  .record_shift = 6,
-                                 .ops = ops[i],
-                                 .ops_mask = OPS - 1};
+                                 .ops = chunks[i],
+                                 .ops_mask = OPS - 1,
+                                 .lost = &beside[i].lost,
+                                 .carrier = &beside[i].carrier,
+                                 .silence = &beside[i].silence};
+        beside[i] = (struct beside){0};
+        for (unsigned at = 0; at < OPS; at += OPS_CHUNK)
+            chunks[i][at / OPS_CHUNK] = &ops[i][at];
         peer.lanes[i].link = &links[i];
     }
     return 0;
@@ -116,7 +125,7 @@ static void look(bool answered)
 {
     now += 80 * MS / SILENCE_LOOKS;
     if (answered)
-        links[0].carrier.acked = links[0].carrier.sent;
+        links[0].carrier->acked = links[0].carrier->sent;
     silence_look(&t);
 }
 
@@ -182,8 +191,8 @@ static void an_ep_that_is_not_in_use(void **state)
     (void)state;
     post(&links[1]);
     links[1].state = LINK_LOST;
-    links[1].lost.carrier = &links[1];
-    links[1].lost.at = links[1].posted; /* of the loss before */
+    links[1].lost->carrier = &links[1];
+    links[1].lost->at = links[1].posted; /* of the loss before */
     for (unsigned i = 0; i < MANY; i++)
         look(true);
     assert_int_equal(lost, 0);
