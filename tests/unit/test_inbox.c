@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,14 +20,14 @@ static struct slot slots[2];
 static int open_box(void **state)
 {
     (void)state;
-    box = (struct inbox){0};
+    memset(&box, 0, sizeof box);
     return inbox_open(&box, 8);
 }
 
 static int defer_box(void **state)
 {
     (void)state;
-    box = (struct inbox){0};
+    memset(&box, 0, sizeof box);
     inbox_defer(&box, 8);
     return 0;
 }
