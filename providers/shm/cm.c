@@ -414,8 +414,11 @@ static void on_accept(struct shm_conn *c, const struct shm_cm_msg *msg,
     }
     shm_segment_agree(c);
     if (shm_cm_send(c->fd, SHM_CM_CONFIRM, 0, 0, NULL, 0, NULL, 0)) {
-        peer_put(c->sia, c->peer); /* why, comes next */
+        bool ended = errno == EPIPE; /* why, comes next */
+        peer_put(c->sia, c->peer);
         c->peer = NULL;
+        if (!ended)
+            conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
         return;
     }
     conn_established(c, msg->private_data, (DAT_COUNT)msg->private_size);
@@ -437,7 +440,7 @@ static int conn_begin_again(struct shm_conn *c)
 static void on_late(struct shm_conn *c)
 {
     unwatch_fd(c->sia, c->fd);
-    if (atomic_load(&c->aborted) || conn_begin_again(c))
+    if (conn_begin_again(c) || atomic_load(&c->aborted))
         conn_end(c, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, NULL, 0);
     else
         c->state = SHM_CM_CONNECTING; /* now, by timers() */
@@ -690,6 +693,13 @@ static void on_message(struct shm_conn *c, const struct shm_cm_msg *msg,
         on_end(c);
 }
 
+static void close_fds(int fds[SHM_CM_FDS])
+{
+    for (int i = 0; i < SHM_CM_FDS; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
 static void on_conn(struct shm_ia *sia, int fd)
 {
     /* A message may end the connection and free it: look it up each time. */
@@ -702,12 +712,23 @@ static void on_conn(struct shm_ia *sia, int fd)
             on_message(c, &msg, fds);
         else if (got < 0)
             on_end(c);
-        for (int i = 0; i < SHM_CM_FDS; i++)
-            if (fds[i] >= 0)
-                close(fds[i]);
+        close_fds(fds);
         if (!got)
             break;
     }
+}
+
+/* Lets go of a peer that has not come to it, and tells it so: a socket that is
+ * closed with something unread would reset that. */
+static void let_go_late(struct shm_conn *c)
+{
+    struct shm_cm_msg msg;
+    int fds[SHM_CM_FDS];
+    shm_cm_send(c->fd, SHM_CM_LATE, 0, 0, NULL, 0, NULL, 0);
+    shutdown(c->fd, SHUT_RDWR);
+    while (shm_cm_recv(c->fd, &msg, fds) > 0)
+        close_fds(fds);
+    on_end(c);
 }
 
 static void on_deadline(struct shm_conn *c)
@@ -725,8 +746,7 @@ static void on_deadline(struct shm_conn *c)
         on_disconnect(c);
         break;
     default:
-        shm_cm_send(c->fd, SHM_CM_LATE, 0, 0, NULL, 0, NULL, 0);
-        on_end(c);
+        let_go_late(c);
     }
 }
 

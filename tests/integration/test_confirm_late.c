@@ -15,6 +15,7 @@
 
 #define INSTEAD_OF_LIBC __attribute__((visibility("default")))
 #define SECOND          1000000000ll
+#define ENOUGH_NS       (15 * SECOND) /* by which a peer is given up: 10 s */
 #define RAILS           2u
 
 static const struct drail_platform *machine;
@@ -84,7 +85,7 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
         n = wait_ms(fd, events, max, ms ? 1 : 0);
         if (held == fd + 1)
             return wait_held(fd, events, max);
-        if (!n && hurries && ms > 0) {
+        if (!n && hurries && ms > 0 && ahead_ns < ENOUGH_NS) {
             ahead_ns += ms * SECOND / 1000;
             return 0;
         }

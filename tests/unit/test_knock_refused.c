@@ -11,6 +11,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/hello.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/roster.h"
@@ -96,6 +97,7 @@ static int begin(void **state)
     (void)state;
     now = 1000 * MS;
     rail = (struct rail){.owner = &t};
+    sentence_free(&peer.refused);
     peer = (struct peer){.owner = &t, .rails = 1};
     return 0;
 }
