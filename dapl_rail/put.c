@@ -155,6 +155,9 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     rc = xfer_check(t, xfer);
     if (rc)
         return rc;
+    if (!(flags & ~(unsigned)DRAIL_NOWAIT) && !req &&
+        transfer_plain(t, peer, xfer))
+        return 0;
     struct transfer x;
     transfer_init(&x, peer, xfer, VERB_WRITE);
     rc = put_prepare(t, &x, flags);

@@ -153,6 +153,23 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
     }
 }
 
+/* What of it is not posted yet. */
+static int post_share(struct link *link, enum verb verb,
+                      const drail_xfer_t *xfer, const drail_chunk_t *share,
+                      size_t *posted, const struct completion *done,
+                      const uint32_t *immed)
+{
+    struct rdma rdma;
+    rdma_init(&rdma, link, verb, xfer, share);
+    rdma.posted = *posted;
+    int rc = rdma_post(&rdma, done, immed);
+    *posted = rc ? rdma.posted : share->bytes;
+    link->fence_at = link->posted;
+    if (!rc)
+        account(link->rail, verb, share->bytes);
+    return rc;
+}
+
 /* The EP's share of the rail's chunk, or what is left of it. */
 static int post_data(struct link *link, struct transfer *x,
                      const struct completion *done, const uint32_t *immed)
@@ -164,15 +181,8 @@ static int post_data(struct link *link, struct transfer *x,
         spread_part(rail->owner, &part->chunk, x->note.eps, link->index, &cut);
     if (part->posted == share->bytes)
         return 0;
-    struct rdma rdma;
-    rdma_init(&rdma, link, x->verb, x->xfer, share);
-    rdma.posted = part->posted;
-    int rc = rdma_post(&rdma, done, immed);
-    part->posted = rc ? rdma.posted : share->bytes;
-    link->fence_at = link->posted;
-    if (!rc)
-        account(rail, x->verb, share->bytes);
-    return rc;
+    return post_share(link, x->verb, x->xfer, share, &part->posted, done,
+                      immed);
 }
 
 static int post_eager(struct link *link, struct transfer *x)
@@ -303,6 +313,23 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
         rc = engine_run(t, &work);
     }
     return rc;
+}
+
+/* What a transfer comes to, if nothing is to be weighed, timed, or told of when
+ * it is complete. */
+bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
+{
+    size_t bytes = xfer->bytes, posted = 0;
+    struct way way;
+    if (!way_is_brief(t, peer_reach(peer), bytes, &way) ||
+        !cut_is_plain(t, bytes, way.rails) || !bytes || t->cfg.eps > 1 ||
+        t->timing->gap || t->parallel)
+        return false;
+    drail_chunk_t whole = {.rail = (unsigned)__builtin_ctz(way.rails),
+                           .bytes = bytes};
+    struct link *link = peer_link(peer, whole.rail, 0);
+    return bytes <= link->rail->max_rdma &&
+           !post_share(link, VERB_WRITE, xfer, &whole, &posted, NULL, NULL);
 }
 
 static void transfer_request(struct transfer *x, struct req *req)

@@ -33,6 +33,10 @@ struct transfer {
 
 /* Is the transfer within its local and remote memory? */
 int xfer_check(drail_t *t, const drail_xfer_t *xfer);
+/* A put without notification and request, if it is one of those for which there
+ * is nothing to decide, and its rail takes it now: most short ones are. Else
+ * nothing is done. */
+bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer);
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);
 /* Decides which rails carry it; flags of drail_put. */

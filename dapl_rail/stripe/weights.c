@@ -118,10 +118,7 @@ int cut(drail_t *t, size_t bytes, const struct way *way,
         .threshold = t->cfg.stripe_threshold,
         .align = t->cfg.stripe_align,
     };
-    /* most short messages: nothing is weighed */
-    bool even = t->cfg.policy == DRAIL_POLICY_EVEN;
-    if (!several_rails(way->rails) ||
-        (even && bytes < t->cfg.stripe_threshold)) {
+    if (cut_is_plain(t, bytes, way->rails)) {
         chunks[0] = (drail_chunk_t){.rail = (unsigned)__builtin_ctz(way->rails),
                                     .bytes = bytes};
         return 1;

@@ -3,9 +3,17 @@
 #ifndef DRAIL_STRIPE_WEIGHTS_H
 #define DRAIL_STRIPE_WEIGHTS_H
 
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/dapl_rail.h"
+#include "dapl_rail/stripe/way.h"
 
-struct way;
+/* Nothing is weighed for most short messages: the lowest of these rails carries
+ * them whole. */
+static inline bool cut_is_plain(const drail_t *t, size_t bytes, uint32_t rails)
+{
+    return !several_rails(rails) || (t->cfg.policy == DRAIL_POLICY_EVEN &&
+                                     bytes < t->cfg.stripe_threshold);
+}
 
 /* Cuts a message for the rails that it may use, by the present policy. */
 int cut(drail_t *t, size_t bytes, const struct way *way,
