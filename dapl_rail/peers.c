@@ -24,7 +24,7 @@ struct peer *peer_find(drail_t *t, unsigned rank, int *rc)
     return peer;
 }
 
-struct peer *peer_get(drail_t *t, unsigned rank, int timeout_ms, int *rc)
+struct peer *peer_get_any(drail_t *t, unsigned rank, int timeout_ms, int *rc)
 {
     struct peer *peer = peer_find(t, rank, rc);
     if (!peer || peer->connected)

@@ -141,6 +141,29 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     return rc;
 }
 
+/* Apart, as it needs a good deal of the stack. */
+__attribute__((noinline)) static int put_any(drail_t *t, struct peer *peer,
+                                             const drail_xfer_t *xfer,
+                                             unsigned flags, uint32_t id,
+                                             drail_req_t *req)
+{
+    struct transfer x;
+    transfer_init(&x, peer, xfer, VERB_WRITE);
+    int rc = put_prepare(t, &x, flags);
+    if (rc)
+        return outcome(t, peer, rc, "drail_put");
+    if (x.note.rails) {
+        x.note.seq = peer->mail->note_seq;
+        x.note.id = id;
+    }
+    if (xfer->bytes == 0)
+        x.data = 0;
+    rc = transfer_start(t, &x, req ? req_of(req) : NULL);
+    if (!rc && x.note.rails)
+        peer->mail->note_seq++;
+    return outcome(t, peer, rc, "drail_put");
+}
+
 int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req)
 {
@@ -158,21 +181,7 @@ int drail_put(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
     if (!(flags & ~(unsigned)DRAIL_NOWAIT) && !req &&
         transfer_plain(t, peer, xfer))
         return 0;
-    struct transfer x;
-    transfer_init(&x, peer, xfer, VERB_WRITE);
-    rc = put_prepare(t, &x, flags);
-    if (rc)
-        return outcome(t, peer, rc, "drail_put");
-    if (x.note.rails) {
-        x.note.seq = peer->mail->note_seq;
-        x.note.id = id;
-    }
-    if (xfer->bytes == 0)
-        x.data = 0;
-    rc = transfer_start(t, &x, req ? req_of(req) : NULL);
-    if (!rc && x.note.rails)
-        peer->mail->note_seq++;
-    return outcome(t, peer, rc, "drail_put");
+    return put_any(t, peer, xfer, flags, id, req);
 }
 
 int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,

@@ -20,31 +20,6 @@
 #include "dapl_rail/stripe/way.h"
 #include "dapl_rail/stripe/weights.h"
 
-int xfer_check(drail_t *t, const drail_xfer_t *x)
-{
-    if (x->bytes == 0)
-        return 0;
-    if (!x->local_mem || !x->remote)
-        return fail(t, DRAIL_EINVAL,
-                    "a transfer needs local and remote memory");
-    const drail_mem_t *mem = x->local_mem;
-    uintptr_t begin = (uintptr_t)mem->address, at = (uintptr_t)x->local;
-    if (at < begin || x->bytes > mem->bytes ||
-        at - begin > mem->bytes - x->bytes)
-        return fail(t, DRAIL_EINVAL,
-                    "%zu bytes are not within the local memory", x->bytes);
-    if (x->remote->nrails != t->nrails)
-        return fail(t, DRAIL_EINVAL, "the key is for %u rails, not %u",
-                    x->remote->nrails, t->nrails);
-    if (x->bytes > x->remote->bytes ||
-        x->remote_offset > x->remote->bytes - x->bytes)
-        return fail(t, DRAIL_EINVAL,
-                    "%zu bytes at %lu are not within the remote memory of %lu",
-                    x->bytes, (unsigned long)x->remote_offset,
-                    (unsigned long)x->remote->bytes);
-    return 0;
-}
-
 /* Not an initialiser: that would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb)

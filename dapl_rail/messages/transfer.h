@@ -3,9 +3,12 @@
 #ifndef DRAIL_MESSAGES_TRANSFER_H
 #define DRAIL_MESSAGES_TRANSFER_H
 
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/queue.h"
+#include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/note.h"
 
 /* One rail's part. The rail's thread writes there: on a line of its own. */
@@ -32,7 +35,31 @@ struct transfer {
 };
 
 /* Is the transfer within its local and remote memory? */
-int xfer_check(drail_t *t, const drail_xfer_t *xfer);
+static inline int xfer_check(drail_t *t, const drail_xfer_t *x)
+{
+    if (x->bytes == 0)
+        return 0;
+    if (!x->local_mem || !x->remote)
+        return fail(t, DRAIL_EINVAL,
+                    "a transfer needs local and remote memory");
+    const drail_mem_t *mem = x->local_mem;
+    uintptr_t begin = (uintptr_t)mem->address, at = (uintptr_t)x->local;
+    if (at < begin || x->bytes > mem->bytes ||
+        at - begin > mem->bytes - x->bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "%zu bytes are not within the local memory", x->bytes);
+    if (x->remote->nrails != t->nrails)
+        return fail(t, DRAIL_EINVAL, "the key is for %u rails, not %u",
+                    x->remote->nrails, t->nrails);
+    if (x->bytes > x->remote->bytes ||
+        x->remote_offset > x->remote->bytes - x->bytes)
+        return fail(t, DRAIL_EINVAL,
+                    "%zu bytes at %lu are not within the remote memory of %lu",
+                    x->bytes, (unsigned long)x->remote_offset,
+                    (unsigned long)x->remote->bytes);
+    return 0;
+}
+
 /* A put without notification and request, if it is one of those for which there
  * is nothing to decide, and its rail takes it now: most short ones are. Else
  * nothing is done. */
