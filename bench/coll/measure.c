@@ -111,8 +111,8 @@ static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
     return rc ? rc : coll_exchange(run, mine, all);
 }
 
-/* The warm-up; its time also tells how many iterations make a repetition.
- * Twice: one of them may have been disturbed. */
+/* The warm-up. If its time is to tell how many iterations make a repetition, it
+ * is done twice: one of them may have been disturbed. */
 static int calibrate(coll_run_t *run, unsigned setup)
 {
     coll_cards_t all;
@@ -125,7 +125,7 @@ static int calibrate(coll_run_t *run, unsigned setup)
     int rc = switch_to(run, setup);
     if (!rc) /* connections, first touch */
         rc = run->work->perform(run, setup);
-    for (unsigned i = 0; !rc && i < 2; i++) {
+    for (unsigned n = run->iterations[setup] ? 1 : 2; !rc && n; n--) {
         rc = timed(run, setup, warmup, UINT64_MAX / 2, &all);
         ns = !rc && all.most_ns < ns ? all.most_ns : ns;
     }
@@ -142,6 +142,15 @@ static uint64_t tolerance_ns(uint64_t expected)
     return part > TOLERANCE_NS ? part : TOLERANCE_NS;
 }
 
+/* To get used to this setup after another one. Long simulations, for which the
+ * iterations are given, do without where there is no other. */
+static int settle_in(coll_run_t *run, unsigned setup)
+{
+    bool settled = clock_elsewhere && run->opts->iterations &&
+                   options_warmup(run->opts) && run->plan->count == 1;
+    return settled ? 0 : run->work->perform(run, setup);
+}
+
 /* @p expected: time of a repetition, to judge lateness by. */
 static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
 {
@@ -152,8 +161,7 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
     int rc = switch_to(run, setup);
     bool late = true;
     for (unsigned tries = 0; !rc && late && tries < TRIES; tries++) {
-        /* to get used to this setup after the one before */
-        rc = run->work->perform(run, setup);
+        rc = settle_in(run, setup);
         if (!rc)
             rc = timed(run, setup, iterations, tolerance_ns(*expected), &all);
         late = !rc && all.late;
