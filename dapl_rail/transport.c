@@ -299,6 +299,7 @@ static drail_t *handle_new(drail_job_t *job, const drail_config_t *cfg)
     t->cfg = *cfg;
     t->last = &t->error;
     t->depth_asked = cfg->depth;
+    TAILQ_INIT(&t->knocking);
     t->handlers = &mailbox_handlers;
     return t;
 }

@@ -4,6 +4,7 @@
 #define DRAIL_HANDLE_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/settings.h"
@@ -30,12 +31,13 @@ struct drail {
     uint32_t measured;     /* rails whose ways are compared, see way.h */
     uint64_t id;           /* random, the same on all ranks */
     unsigned depth_asked;  /* cfg.depth is what fits */
-    struct roster *roster;   /* what is known of all ranks, … */
+    struct roster *roster; /* what is known of all ranks, … */
     drail_gathered_t *cards; /* … and of what, where they share it; or NULL */
-    struct peer **peers;   /* by rank; NULL: not met yet */
-    struct peer *met;      /* all of them, by next */
-    struct peer *sought;   /* those that are not connected, and some others */
-    bool reach_changed;    /* since reach_measured() */
+    struct peer **peers;     /* by rank; NULL: not met yet */
+    struct peer *met;        /* all of them, by next */
+    struct peer *sought;     /* those that are not connected, and some others */
+    TAILQ_HEAD(, peer) knocking; /* those we knock at, the first one first */
+    bool reach_changed;          /* since reach_measured() */
     const struct link_handlers *handlers; /* of what arrives */
     struct cache *cache;
     struct team *team;

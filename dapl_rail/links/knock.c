@@ -45,6 +45,7 @@ static int ask(struct peer *peer)
         peer->knock = DAT_HANDLE_NULL;
         return dat_fail(rail, "dat_ep_create", status);
     }
+    TAILQ_INSERT_TAIL(&rail->owner->knocking, peer, knocking);
     in_ms(peer, longer(peer, SILENT_MS));
     status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address, qual,
                             DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
@@ -71,6 +72,7 @@ static void let_go(struct peer *peer)
     dat_ep_disconnect(peer->knock, DAT_CLOSE_ABRUPT_FLAG);
     dat_ep_free(peer->knock);
     peer->knock = DAT_HANDLE_NULL;
+    TAILQ_REMOVE(&peer->owner->knocking, peer, knocking);
 }
 
 bool knock_expire(struct peer *peer)
@@ -103,27 +105,35 @@ static bool is_answer(const struct rail *rail, const struct peer *peer,
            hello.rank == peer->rank;
 }
 
+/* They are mostly answered in the order in which they were asked. */
+static struct peer *asked_by(const drail_t *t, DAT_EP_HANDLE ep)
+{
+    struct peer *peer;
+    TAILQ_FOREACH(peer, &t->knocking, knocking)
+    if (peer->knock == ep)
+        break;
+    return peer;
+}
+
 void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
 {
-    drail_t *t = rail->owner;
-    DAT_EP_HANDLE ep = event->event_data.connect_event_data.ep_handle;
     bool refused =
         event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
-    for (struct peer *peer = t->met; ep && peer; peer = peer->next) {
-        if (peer->knock != ep)
-            continue;
-        bool answered = is_answer(rail, peer, event);
-        let_go(peer);
-        peer->unanswered = answered ? 0 : peer->unanswered + 1;
-        peer->refusals = refused ? peer->refusals + 1 : 0;
-        in_ms(peer, longer(peer, AGAIN_MS));
-        if (peer->connected || answered || (refused && peer->refusals < TRIES))
-            continue;
-        sentence_write(&peer->refused, "rank %u over %s: %s", peer->rank,
-                       rail->info.name, text);
-        atomic_store(&peer->error, DRAIL_EPEER);
-        peer->absent = true;
-    }
+    struct peer *peer =
+        asked_by(rail->owner, event->event_data.connect_event_data.ep_handle);
+    if (!peer)
+        return;
+    bool answered = is_answer(rail, peer, event);
+    let_go(peer);
+    peer->unanswered = answered ? 0 : peer->unanswered + 1;
+    peer->refusals = refused ? peer->refusals + 1 : 0;
+    in_ms(peer, longer(peer, AGAIN_MS));
+    if (peer->connected || answered || (refused && peer->refusals < TRIES))
+        return;
+    sentence_write(&peer->refused, "rank %u over %s: %s", peer->rank,
+                   rail->info.name, text);
+    atomic_store(&peer->error, DRAIL_EPEER);
+    peer->absent = true;
 }
 
 void knock_answer(const struct rail *rail, DAT_CR_HANDLE cr)

@@ -32,7 +32,7 @@ static uint64_t now_ns(const struct drail_platform *p)
 
 static const struct drail_platform platform = {.now_ns = now_ns};
 static drail_job_t job = {.rank = 1, .size = 2, .platform = &platform};
-static drail_t t = {.job = &job, .rails = &rail, .nrails = 1, .met = &peer};
+static drail_t t = {.job = &job, .rails = &rail, .nrails = 1};
 
 DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
                          DAT_EVD_HANDLE recv, DAT_EVD_HANDLE request,
@@ -97,6 +97,7 @@ static int begin(void **state)
     (void)state;
     now = 1000 * MS;
     rail = (struct rail){.owner = &t};
+    TAILQ_INIT(&t.knocking);
     sentence_free(&peer.refused);
     peer = (struct peer){.owner = &t, .rails = 1};
     return 0;
