@@ -761,8 +761,13 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
                       int timeout_ms);
 /** The next notification of @p peer if it has come; DRAIL_EAGAIN: it has not.
  *  Makes no progress, and does not connect: who has many peers calls
- *  drail_progress() once, and then this for each. */
+ *  drail_progress() once, and then this for each of whom drail_notify_any()
+ *  says that there is one. */
 int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id);
+/** The first rank from @p from on of whom a notification has come that is not
+ *  taken yet; DRAIL_EAGAIN: there is none. Makes no progress. Takes a time for
+ *  what has come, not for how many ranks there are. */
+int drail_notify_any(drail_t *rail, unsigned from, unsigned *peer);
 /** Lets everything go on that can, of all peers, without waiting. 0, or what
  *  a rail has failed with. */
 int drail_progress(drail_t *rail);

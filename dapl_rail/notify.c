@@ -41,6 +41,17 @@ int drail_notify_wait(drail_t *t, unsigned rank, uint32_t *id, int timeout_ms)
     return 0;
 }
 
+int drail_notify_any(drail_t *t, unsigned from, unsigned *rank)
+{
+    if (!t || !rank)
+        return DRAIL_EINVAL;
+    unsigned next = note_next(t, from);
+    if (next >= t->job->size)
+        return DRAIL_EAGAIN;
+    *rank = next;
+    return 0;
+}
+
 int drail_notify_test(drail_t *t, unsigned rank, uint32_t *id)
 {
     int rc;

@@ -257,13 +257,15 @@ static int allocate(drail_t *t)
     unsigned size = t->job->size;
     t->rails = alloc_lines(t->nrails * sizeof *t->rails);
     t->peers = calloc(size, sizeof *t->peers);
+    t->noted = calloc(size / 64 + 1, sizeof *t->noted);
     for (unsigned r = 0; t->rails && r < t->nrails; r++) {
         t->rails[r].owner = t;
         t->rails[r].index = r;
     }
     t->roster = roster_new(size, t->nrails);
     t->unconnected = size - 1;
-    int rc = t->rails && t->peers && t->roster ? cache_open(t) : DRAIL_ENOMEM;
+    bool made = t->rails && t->peers && t->noted && t->roster;
+    int rc = made ? cache_open(t) : DRAIL_ENOMEM;
     return rc ? rc : timing_open(t);
 }
 
@@ -429,6 +431,7 @@ void drail_close(drail_t *t)
         free(t->met);
     }
     free(t->peers);
+    free(t->noted);
     cards_forget(t);
     timing_close(t);
     free(t);

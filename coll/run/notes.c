@@ -73,8 +73,9 @@ int team_progress(dcoll_team_t *team)
     /* that a rail is broken or a peer has left is no matter here: who waits for
      * what does not come finds out */
     drail_progress(team->rail);
-    for (unsigned i = 0; i < team->npeers; i++)
-        take_all(team, team->peers[i]);
+    for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer); peer++)
+        if (team->connected[peer])
+            take_all(team, peer);
     return drail_job_interrupted(team->job)
                ? team_fail(team, DRAIL_EINTR, "interrupted")
                : 0;

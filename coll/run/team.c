@@ -14,30 +14,14 @@ int team_rail_fail(dcoll_team_t *team, int code)
     return team_fail(team, code, "%s", drail_last_error(team->rail));
 }
 
-static bool room_for_peer(dcoll_team_t *team)
-{
-    unsigned room = team->peers_room ? 2 * team->peers_room : 16;
-    if (team->npeers < team->peers_room)
-        return true;
-    unsigned *peers = realloc(team->peers, room * sizeof *peers);
-    if (!peers)
-        return false;
-    team->peers = peers;
-    team->peers_room = room;
-    return true;
-}
-
 int team_connect(dcoll_team_t *team, unsigned peer)
 {
     if (team->connected[peer])
         return 0;
-    if (!room_for_peer(team))
-        return team_fail(team, DRAIL_ENOMEM, "no memory for a connection");
     int rc = drail_connect(team->rail, peer);
     if (rc)
         return team_rail_fail(team, rc);
     team->connected[peer] = true;
-    team->peers[team->npeers++] = peer;
     return 0;
 }
 

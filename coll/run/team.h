@@ -73,7 +73,6 @@ struct dcoll_team {
     bool maps;     /* rails map it, where it is drail_mem_alloc's */
     int timeout_ms;
     bool *connected;                     /* by rank */
-    unsigned *peers, npeers, peers_room; /* those that are */
     uint32_t *met; /* by rank: the last request, + 1, that it has come for */
     drail_gathered_t *members, *ledger_keys;
     uint64_t word;          /* of members[rank]: there, others look for it */

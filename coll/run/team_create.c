@@ -180,7 +180,6 @@ void dcoll_team_free(dcoll_team_t *team)
     leftovers_free(team);
     free(team->node_begin);
     free(team->connected);
-    free(team->peers);
     free(team->met);
     free(team->beside);
     drail_gathered_free(team->members);

@@ -11,6 +11,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
@@ -78,6 +79,55 @@ bool note_immed(const struct link *link, const struct note *note,
     return true;
 }
 
+/*
+ * Who is to be looked at, so that not all need be. The mark stays until it is
+ * found to be in vain: who sends often is not marked again. Threads of several
+ * rails may mark at once; it is the caller's own who looks, when they rest.
+ */
+static void note_mark(const struct peer *peer)
+{
+    _Atomic uint64_t *word = &peer->owner->noted[peer->rank / 64];
+    uint64_t bit = UINT64_C(1) << peer->rank % 64;
+    if (!(atomic_load_explicit(word, memory_order_relaxed) & bit))
+        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+}
+
+static bool is_noted(const drail_t *t, unsigned rank)
+{
+    const struct peer *peer = t->peers[rank];
+    if (peer && peer->mail && inbox_ready(&peer->mail->notes))
+        return true;
+    atomic_fetch_and_explicit(&t->noted[rank / 64], ~(UINT64_C(1) << rank % 64),
+                              memory_order_relaxed);
+    return false;
+}
+
+unsigned note_next(const drail_t *t, unsigned rank)
+{
+    for (; rank < t->job->size; rank = (rank / 64 + 1) * 64) {
+        uint64_t left =
+            atomic_load_explicit(&t->noted[rank / 64], memory_order_relaxed) &
+            UINT64_MAX << rank % 64;
+        for (; left; left &= left - 1) {
+            unsigned at = rank / 64 * 64 + (unsigned)__builtin_ctzll(left);
+            if (is_noted(t, at))
+                return at;
+        }
+    }
+    return t->job->size;
+}
+
+/* A part of one has come. */
+static int note_enter(const struct slot *slot, const struct wire *wire)
+{
+    struct link *link = slot->link;
+    int rc = inbox_put(&link->peer->mail->notes, wire, link->rail->index,
+                       link->index, wire->rails, NULL);
+    if (!rc)
+        note_mark(link->peer);
+    return rc;
+}
+
 const char *note_arrived_immed(struct slot *slot, uint32_t immed)
 {
     struct link *link = slot->link;
@@ -89,7 +139,7 @@ const char *note_arrived_immed(struct slot *slot, uint32_t immed)
         .seq = box->next + ((seq - box->next) & box->mask),
         .rails = immed & 1 ? link->peer->rails : RAIL_BIT(link->rail->index),
     };
-    if (inbox_put(box, &wire, link->rail->index, link->index, wire.rails, NULL))
+    if (note_enter(slot, &wire))
         return "sequence of an immediate notification";
     slot_return(slot, false);
     return NULL;
@@ -119,8 +169,7 @@ const char *note_arrived(struct slot *slot)
     if (!(wire->rails & RAIL_BIT(rail->index)) ||
         wire->rails & ~link->peer->rails)
         return "rails of a notification";
-    if (inbox_put(&link->peer->mail->notes, wire, rail->index, link->index,
-                  wire->rails, NULL))
+    if (note_enter(slot, wire))
         return "sequence of a notification";
     slot_return(slot, false); /* owed when delivered */
     return NULL;

@@ -33,6 +33,9 @@ int note_send(struct link *link, const struct note *note,
  * for link_write_immed(). */
 bool note_immed(const struct link *link, const struct note *note,
                 uint32_t *immed);
+/* Is there a notification that is ready, of any peer from this rank on? Else
+ * t->job->size. */
+unsigned note_next(const drail_t *t, unsigned rank);
 /* Delivers the notification that is ready. */
 uint32_t note_deliver(struct peer *peer);
 /* Of link_handlers. */

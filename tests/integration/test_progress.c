@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One look for all peers: drail_progress lets everything come, and
- * drail_notify_test takes what has come, and nothing else.
+ * One look for all peers: drail_progress lets everything come,
+ * drail_notify_any says of whom, and drail_notify_test takes what has come, and
+ * nothing else.
  */
+#include <limits.h>
+
 #include "ranks.h"
 
 #define RANKS 5
@@ -20,7 +23,23 @@ static void take_all(struct rank *r, unsigned next[RANKS])
     }
 }
 
-static void from_all(struct rank *r)
+/* The same, but only from whom there is something. */
+static void take_any(struct rank *r, unsigned next[RANKS])
+{
+    unsigned peer = 0, last = 0;
+    uint32_t id;
+    int rc;
+    expect(r, 0, drail_progress(r->t));
+    for (; !(rc = drail_notify_any(r->t, peer, &peer)); peer++) {
+        check(peer > last && peer < RANKS);
+        last = peer;
+        expect(r, 0, drail_notify_test(r->t, peer, &id)); /* one of them */
+        check(id == peer * EACH + next[peer]++);
+    }
+    check(rc == DRAIL_EAGAIN);
+}
+
+static void from_each(struct rank *r, void (*take)(struct rank *, unsigned *))
 {
     unsigned next[RANKS] = {0}, got = 0;
     if (r->rank) {
@@ -30,16 +49,38 @@ static void from_all(struct rank *r)
     }
     for (time_t end = time(NULL) + 30; got < (RANKS - 1) * EACH;) {
         check(time(NULL) <= end);
-        take_all(r, next);
+        take(r, next);
         got = 0;
         for (unsigned peer = 1; peer < RANKS; peer++)
             got += next[peer];
     }
 }
 
+static void from_all(struct rank *r)
+{
+    from_each(r, take_all);
+}
+
+/* None is forgotten, though its mark is from an earlier one. */
+static void from_any(struct rank *r)
+{
+    unsigned peer;
+    from_each(r, take_any);
+    expect(r, 0, drail_job_barrier(r->job, -1));
+    from_each(r, take_any);
+    if (!r->rank)
+        expect(r, DRAIL_EAGAIN, drail_notify_any(r->t, 0, &peer));
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
 static void what_is_refused(struct rank *r)
 {
     uint32_t id;
+    unsigned peer;
+    expect(r, DRAIL_EINVAL, drail_notify_any(NULL, 0, &peer));
+    expect(r, DRAIL_EINVAL, drail_notify_any(r->t, 0, NULL));
+    expect(r, DRAIL_EAGAIN, drail_notify_any(r->t, r->size, &peer));
+    expect(r, DRAIL_EAGAIN, drail_notify_any(r->t, UINT_MAX, &peer));
     expect(r, DRAIL_EINVAL, drail_progress(NULL));
     expect(r, DRAIL_EINVAL, drail_notify_test(NULL, r->peer, &id));
     expect(r, DRAIL_EINVAL, drail_notify_test(r->t, r->rank, &id));
@@ -59,6 +100,7 @@ static void not_connected(struct rank *r)
 
 static const struct test tests[] = {
     {"from all", RANKS, from_all, NULL, 0},
+    {"from any", RANKS, from_any, NULL, 0},
     {"what is refused", 2, what_is_refused, NULL, 0},
     {"not connected", 2, not_connected, NULL, APART},
 };
