@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bed.h"
 
@@ -11,24 +12,70 @@ static int failed(drail_error_t *err, int rc, const char *why)
     return rc;
 }
 
-/* Every page is touched before anything is timed, or never. */
-static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
-                    uint8_t **buffer, drail_mem_t **mem, drail_error_t *err)
+static size_t size_of(size_t bytes)
 {
-    void *memory;
-    size_t size = bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN;
-    size += 2 * COLL_GUARD;
-    int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
-    if (rc)
-        return failed(err, rc, drail_last_error(bed->rail));
-    *buffer = (uint8_t *)memory + COLL_GUARD;
+    return (bytes > COLL_BED_MIN ? bytes : COLL_BED_MIN) + 2 * COLL_GUARD;
+}
+
+/* Every page is touched before anything is timed, or never. */
+static int touch(const coll_bed_t *bed, void *memory, size_t size,
+                 drail_error_t *err)
+{
     if (!platform_is_hollow(bed->platform)) {
         memset(memory, 1, size);
         return 0;
     }
-    rc = platform_hollow(bed->platform, memory, size, true);
+    int rc = platform_hollow(bed->platform, memory, size, true);
     return rc ? failed(err, rc, "no memory to note a buffer without payload")
               : 0;
+}
+
+static int allocate(coll_bed_t *bed, size_t bytes, unsigned access,
+                    uint8_t **buffer, drail_mem_t **mem, drail_error_t *err)
+{
+    void *memory;
+    size_t size = size_of(bytes);
+    int rc = drail_mem_alloc(bed->rail, size, access, &memory, mem);
+    if (rc)
+        return failed(err, rc, drail_last_error(bed->rail));
+    *buffer = (uint8_t *)memory + COLL_GUARD;
+    return touch(bed, memory, size, err);
+}
+
+static int allocate_plain(const coll_bed_t *bed, size_t bytes,
+                          coll_plain_t *plain, drail_error_t *err)
+{
+    size_t size = size_of(bytes);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return failed(err, DRAIL_ENOMEM, "no memory for the buffers");
+    *plain = (coll_plain_t){(uint8_t *)memory + COLL_GUARD, size};
+    return touch(bed, memory, size, err);
+}
+
+static void release_plain(const coll_bed_t *bed, const coll_plain_t *plain)
+{
+    if (!plain->size)
+        return;
+    void *memory = plain->at - COLL_GUARD;
+    platform_hollow(bed->platform, memory, plain->size, false);
+    munmap(memory, plain->size);
+}
+
+static int allocate_calls(coll_bed_t *bed, const coll_plan_t *plan,
+                          drail_error_t *err)
+{
+    bool blocking = false;
+    for (unsigned i = 0; i < plan->count; i++)
+        blocking |= plan->setups[i].call == CALL_BLOCKING;
+    if (!blocking)
+        return 0;
+    int rc = allocate_plain(bed, coll_send_bytes(plan, bed->rank),
+                            &bed->plain_send, err);
+    return rc ? rc
+              : allocate_plain(bed, coll_recv_bytes(plan, bed->rank),
+                               &bed->plain_recv, err);
 }
 
 static void release(const coll_bed_t *bed, drail_mem_t *mem)
@@ -59,10 +106,11 @@ int coll_bed_open(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
                           : DRAIL_ACCESS_LOCAL;
     rc = allocate(bed, coll_send_bytes(plan, rank), access, &bed->send,
                   &bed->send_mem, err);
-    return rc ? rc
-              : allocate(bed, coll_recv_bytes(plan, rank),
-                         DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem,
-                         err);
+    if (!rc)
+        rc = allocate(bed, coll_recv_bytes(plan, rank),
+                      DRAIL_ACCESS_REMOTE_WRITE, &bed->recv, &bed->recv_mem,
+                      err);
+    return rc ? rc : allocate_calls(bed, plan, err);
 }
 
 int coll_bed_team(coll_bed_t *bed, drail_job_t *job, const coll_plan_t *plan,
@@ -83,6 +131,8 @@ void coll_bed_close(coll_bed_t *bed)
     dcoll_team_free(bed->team);
     release(bed, bed->send_mem);
     release(bed, bed->recv_mem);
+    release_plain(bed, &bed->plain_send);
+    release_plain(bed, &bed->plain_recv);
     drail_close(bed->rail);
 }
 
@@ -92,17 +142,27 @@ int coll_bed_switch(coll_bed_t *bed, const setup_t *setup)
     return rc ? rc : drail_set_engine(bed->rail, setup->engine, setup->team);
 }
 
+uint8_t *coll_bed_send(const coll_bed_t *bed, const coll_setup_t *setup)
+{
+    return setup->call == CALL_BLOCKING ? bed->plain_send.at : bed->send;
+}
+
+uint8_t *coll_bed_recv(const coll_bed_t *bed, const coll_setup_t *setup)
+{
+    return setup->call == CALL_BLOCKING ? bed->plain_recv.at : bed->recv;
+}
+
 dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
                            const coll_setup_t *setup, size_t bytes)
 {
     bool sends = coll_send_blocks(plan, bed->rank);
     bool receives = coll_recv_blocks(plan, bed->rank);
     /* gather is in place at the root only, which is where it receives */
-    const void *send = sends ? bed->send : NULL;
+    const void *send = sends ? coll_bed_send(bed, setup) : NULL;
     return (dcoll_call_t){
         .collective = plan->collective,
         .send = plan->opts->in_place && receives ? DCOLL_IN_PLACE : send,
-        .recv = receives ? bed->recv : NULL,
+        .recv = receives ? coll_bed_recv(bed, setup) : NULL,
         .bytes = bytes,
         .root = (unsigned)plan->opts->root,
         .algorithm = coll_setup_algorithm(setup),

@@ -1,31 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls with equal blocks: a persistent request for each setup. */
+/* Calls with equal blocks: for each setup a persistent request, or the
+ * arguments of a blocking call. */
+#include <stdlib.h>
+
 #include "model.h"
 #include "validate.h"
+
+typedef struct block_call {
+    dcoll_call_t call;
+    dcoll_request_t *request; /* NULL: it is a blocking one */
+} block_call_t;
 
 static int prepare(coll_run_t *run, coll_cell_t *cell)
 {
     coll_bed_t *bed = coll_bed_of(run, cell->setup);
-    dcoll_call_t call = coll_bed_call(
-        bed, run->plan, &run->plan->setups[cell->setup], cell->bytes);
-    dcoll_request_t *request = NULL;
-    int rc = dcoll_init(bed->team, &call, &request);
-    run->calls[cell->setup] = request;
+    const coll_setup_t *setup = &run->plan->setups[cell->setup];
+    block_call_t *c = calloc(1, sizeof *c);
+    run->calls[cell->setup] = c;
+    if (!c)
+        return DRAIL_ENOMEM;
+    c->call = coll_bed_call(bed, run->plan, setup, cell->bytes);
+    if (setup->call == CALL_BLOCKING)
+        return 0; /* cell->algorithm is that of the table */
+    int rc = dcoll_init(bed->team, &c->call, &c->request);
     if (!rc && run->rank == 0)
-        cell->algorithm = dcoll_request_algorithm(request);
+        cell->algorithm = dcoll_request_algorithm(c->request);
     return rc;
 }
 
 static int perform(coll_run_t *run, unsigned setup)
 {
-    dcoll_request_t *request = run->calls[setup];
-    int rc = dcoll_start(request);
-    return rc ? rc : dcoll_wait(request, -1);
+    const block_call_t *c = run->calls[setup];
+    if (!c->request)
+        return dcoll_run(coll_bed_of(run, setup)->team, &c->call);
+    int rc = dcoll_start(c->request);
+    return rc ? rc : dcoll_wait(c->request, -1);
 }
 
 static int release(coll_run_t *run, unsigned setup)
 {
-    return dcoll_free(run->calls[setup]);
+    block_call_t *c = run->calls[setup];
+    int rc = c && c->request ? dcoll_free(c->request) : 0;
+    free(c);
+    return rc;
 }
 
 static double predict(const coll_result_t *r, const coll_cell_t *cell)

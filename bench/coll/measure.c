@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "bench/clock.h"
+#include "each.h"
 #include "measure.h"
 
 #define DEFAULT_ITERATIONS 10   /* of the warm-up, if it is to tell the time */
@@ -30,8 +31,7 @@ static int switch_to(coll_run_t *run, unsigned setup)
 /* ------------------------------------------------------------- the start ---
  */
 
-/* All ranks know when the last one has come. Sleeps most of the time if ranks
- * share cores. */
+/* All ranks know when the last one has come. */
 static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
                          bool *late)
 {
@@ -39,20 +39,10 @@ static int wait_for_time(coll_run_t *run, uint64_t tolerance, uint64_t *begin,
     int rc = coll_exchange(run, (coll_card_t){0}, &all);
     if (rc)
         return rc;
-    uint64_t start = all.now + run->lead_ns;
-    const struct drail_platform *p = drail_job_platform(run->job);
-    bool sleeps = clock_elsewhere || run->ranks > run->pinning.cores;
-    while (sleeps && clock_ns() < start) {
-        p->sleep_until(p, start);
-        if (drail_job_interrupted(run->job))
-            return DRAIL_EINTR;
-    }
-    uint64_t now = clock_ns();
-    while (now < start)
-        now = clock_ns();
-    *begin = start;
-    *late = now > start + tolerance;
-    return 0;
+    *begin = all.now + run->lead_ns;
+    rc = coll_wait_until(run, *begin);
+    *late = clock_ns() > *begin + tolerance;
+    return rc;
 }
 
 static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
@@ -185,7 +175,9 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
         };
         cell->kept_late += late;
     }
-    return 0;
+    return run->each ? coll_each(run, cell, all.most_ns / iterations,
+                                 &run->each[setup])
+                     : 0;
 }
 
 /* ---------------------------------------------------------------- a size ---
@@ -247,6 +239,8 @@ static int tell_tails(coll_run_t *run, coll_cell_t *cells)
         rc = coll_exchange_tail(run, &tail);
         if (!rc && run->rank == 0)
             cells[s].tail = tail;
+        if (!rc && run->rank == 0 && run->each)
+            cells[s].each.p99 = hist_quantile(&run->each[s], 0.99);
     }
     return rc;
 }
@@ -255,10 +249,15 @@ static int sample_size(coll_run_t *run, coll_cell_t *cells)
 {
     /* zeros that nobody has touched take no memory */
     run->samples = calloc(run->plan->count, sizeof *run->samples);
-    int rc = run->samples ? repeat_size(run, cells) : DRAIL_ENOMEM;
+    run->each =
+        run->opts->each ? calloc(run->plan->count, sizeof *run->each) : NULL;
+    int rc = run->samples && (run->each || !run->opts->each) ? 0 : DRAIL_ENOMEM;
+    if (!rc)
+        rc = repeat_size(run, cells);
     if (!rc)
         rc = tell_tails(run, cells);
     free(run->samples);
+    free(run->each);
     return rc;
 }
 

@@ -84,6 +84,11 @@ const char *coll_setup_algorithm(const coll_setup_t *setup)
     return setup->algorithm ? setup->algorithm->name : "auto";
 }
 
+const char *coll_setup_call(const coll_setup_t *setup)
+{
+    return setup->call == CALL_BLOCKING ? "blocking" : "persistent";
+}
+
 const char *coll_setup_interface(const coll_setup_t *setup)
 {
     return setup->unlabelled ? "elements" : "counts";
@@ -111,6 +116,9 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
     if (o->ninterfaces > 1)
         used += (size_t)snprintf(text + used, size - used, " %s",
                                  coll_setup_interface(setup));
+    if (plan->opts->ncalls > 1)
+        used += (size_t)snprintf(text + used, size - used, " %s",
+                                 coll_setup_call(setup));
     if (rails && used + 1 < size) {
         text[used++] = ' ';
         setup_label(&setup->rail, plan->opts, text + used, size - used);
@@ -212,13 +220,27 @@ const char *coll_plan_refusal(const coll_plan_t *plan,
     return why;
 }
 
+/* Once for each way to call it. */
+static void add_calls(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
+                      const setup_t *rail)
+{
+    const options_t *opts = plan->opts;
+    unsigned n = 0;
+    do {
+        unsigned before = plan->count;
+        coll_plan_add(plan, algorithm, opts->zero_copy, rail);
+        if (plan->count > before)
+            plan->setups[before].call = opts->calls[n];
+    } while (++n < opts->ncalls);
+}
+
 /* With counts, once for each pattern and interface that it serves. */
 static void add_setups(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                        const setup_t *rail)
 {
     const struct alltoallv_options *o = &plan->opts->alltoallv;
     if (plan->collective != DCOLL_ALLTOALLV) {
-        coll_plan_add(plan, algorithm, plan->opts->zero_copy, rail);
+        add_calls(plan, algorithm, rail);
         return;
     }
     for (unsigned n = 0; n < o->npatterns * o->ninterfaces; n++) {

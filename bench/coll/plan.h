@@ -16,6 +16,7 @@ typedef struct coll_setup {
     const dcoll_algorithm_t *algorithm; /**< NULL: auto */
     zero_copy_t zero_copy;
     setup_t rail;
+    call_t call;
     unsigned pattern; /**< with counts: of opts->alltoallv.patterns */
     bool unlabelled;  /**< ... of elements that say where they go */
 } coll_setup_t;
@@ -71,6 +72,8 @@ size_t coll_zero_copy_bytes(zero_copy_t zero_copy);
 
 /** "auto", or the name of the algorithm. */
 const char *coll_setup_algorithm(const coll_setup_t *setup);
+/** "persistent" or "blocking". */
+const char *coll_setup_call(const coll_setup_t *setup);
 /** With counts: "counts" or "elements". */
 const char *coll_setup_interface(const coll_setup_t *setup);
 /** Short name for people, e.g. "bruck nonthreaded zero-copy": only what

@@ -52,6 +52,18 @@ static int label_width(const coll_result_t *r)
     return (int)widest;
 }
 
+/* What a kind of call is, if there is one of it. */
+static const char *calls_text(const coll_result_t *r, call_t call)
+{
+    static const char *const texts[] = {
+        " persistent requests on registered memory;",
+        " blocking calls on plain memory;"};
+    for (unsigned i = 0; i < r->opts->ncalls; i++)
+        if (r->opts->calls[i] == call)
+            return texts[call];
+    return "";
+}
+
 static void table_head(FILE *file, const coll_result_t *r)
 {
     const dcoll_cost_model_t *m = &r->model;
@@ -68,6 +80,9 @@ static void table_head(FILE *file, const coll_result_t *r)
             "# model: %.3g us + %.3g us/KB a message, copies %.3g us/KB, "
             "flags %.3g us (KB = 1000 bytes)\n",
             m->ts, 1e3 * m->tau, 1e3 * m->copy, m->flag);
+    if (!has_counts(r) && r->opts->ncalls)
+        fprintf(file, "# calls:%s%s\n", calls_text(r, CALL_PERSISTENT),
+                calls_text(r, CALL_BLOCKING));
     report_notes(file, &r->notes);
     if (r->opts->repeat && r->opts->repeat < 6 && !r->opts->simulated)
         fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
@@ -80,6 +95,12 @@ static void table_head(FILE *file, const coll_result_t *r)
             "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
             "bytes\n",
             report_interval(&r->machine));
+    if (r->opts->each)
+        fprintf(file,
+                "# each us: one call that all ranks make at the same time, "
+                "until the last has returned; median %s of the repeats' "
+                "medians\n",
+                report_interval(&r->machine));
 }
 
 static void table_row(FILE *file, const coll_result_t *r,
@@ -95,6 +116,11 @@ static void table_row(FILE *file, const coll_result_t *r,
     report_number(file, 9, f.us.lo);
     report_number(file, 9, f.us.hi);
     report_number(file, 9, f.p99);
+    if (r->opts->each) {
+        report_number(file, 9, f.each_us.median);
+        report_number(file, 9, f.each_us.lo);
+        report_number(file, 9, f.each_us.hi);
+    }
     report_number(file, 9, f.avg_us.median);
     report_number(file, 9, cell->model_us);
     report_number(file, 9, f.MBps.median);
@@ -119,9 +145,12 @@ static void table_row(FILE *file, const coll_result_t *r,
 static void table(FILE *file, const coll_result_t *r)
 {
     table_head(file, r);
-    fprintf(file, "%10s  %-*s %9s %9s %9s %9s %9s %9s %9s",
+    fprintf(file, "%10s  %-*s %9s %9s %9s %9s",
             has_counts(r) ? "elements" : "bytes", label_width(r), "algorithm",
-            "us", "[lo", "hi]", "p99", "avg", "model", "MB/s");
+            "us", "[lo", "hi]", "p99");
+    if (r->opts->each)
+        fprintf(file, " %9s %9s %9s", "each us", "[lo", "hi]");
+    fprintf(file, " %9s %9s %9s", "avg", "model", "MB/s");
     if (has_counts(r))
         fprintf(file, " %9s %9s %9s %9s %9s", "bytes", "distrib", "commun",
                 "collect", "deliver");
@@ -151,6 +180,9 @@ static const char header[] =
 static const char header_counts[] =
     ",pattern,interface,element,elements,total_bytes,longest_bytes,most_bytes,"
     "distribute_us,communicate_us,collect_us,deliver_us";
+
+static const char header_calls[] =
+    ",call,each_us,each_us_p99,each_us_lo,each_us_hi";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -214,12 +246,18 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
             cell->kept_late, opts->no_payload ? "no" : "yes");
     if (has_counts(r))
         csv_counts(file, r, cell);
+    fprintf(file, ",%s", has_counts(r) ? "" : coll_setup_call(setup));
+    csv_numbers(
+        file,
+        (double[]){f.each_us.median, f.each_p99, f.each_us.lo, f.each_us.hi},
+        4);
     fputc('\n', file);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
 {
-    fprintf(file, "%s%s\n", header, has_counts(r) ? header_counts : "");
+    fprintf(file, "%s%s%s\n", header, has_counts(r) ? header_counts : "",
+            header_calls);
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].count)
             csv_row(file, r, &r->cells[i]);
@@ -282,6 +320,10 @@ static void json_configurations(json_t *j, const coll_result_t *r)
             snprintf(text, sizeof text, "%s+%s", pattern, interface);
             json_string(j, "variant", text); /* tells points apart */
         }
+        if (!has_counts(r))
+            json_string(j, "call", coll_setup_call(setup));
+        if (setup->call == CALL_BLOCKING)
+            json_string(j, "variant", "blocking"); /* tells points apart */
         json_string(j, "engine", drail_engine_name(setup->rail.engine));
         if (setup->rail.engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->rail.team));
@@ -350,6 +392,14 @@ static void json_cell(json_t *j, const coll_result_t *r,
     json_double(j, "latency_us_max", f.max);
     json_repeats(j, cell);
     json_end_object(j);
+    if (cell->each.count) {
+        json_object(j, "each");
+        report_json_summary(j, "latency_us", &f.each_us);
+        json_double(j, "latency_us_p99", f.each_p99);
+        json_uint(j, "late", cell->each.late);
+        json_uint(j, "kept_late", cell->each.kept_late);
+        json_end_object(j);
+    }
     report_json_validity(j, cell->validity);
     json_end_object(j);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "result.h"
@@ -66,6 +67,7 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
 {
     const sampling_t rule = options_sampling(opts);
     double us[COLL_REPEATS_MAX], avg[COLL_REPEATS_MAX], rate[COLL_REPEATS_MAX];
+    double each[COLL_REPEATS_MAX];
     double received = (double)cell->received;
     unsigned n = cell->count;
     for (unsigned i = 0; i < n; i++) {
@@ -74,6 +76,7 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         avg[i] = (double)repeat->avg_ns / 1e3 / (double)repeat->iterations;
         rate[i] = received / us[i];
     }
+    memcpy(each, cell->each.us, sizeof each);
     coll_figures_t f = {
         .us = sampling_summary(&rule, us, n), /* sorts */
         .avg_us = sampling_summary(&rule, avg, n),
@@ -82,6 +85,8 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .p99 = single_us(cell->tail.p99),
         .p999 = single_us(cell->tail.p999),
         .max = single_us(cell->tail.max),
+        .each_us = sampling_summary(&rule, each, cell->each.count),
+        .each_p99 = single_us(cell->each.p99),
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
     return f;

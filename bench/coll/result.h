@@ -31,6 +31,14 @@ typedef struct coll_tail {
     uint64_t p50, p99, p999, max;
 } coll_tail_t;
 
+/** Single calls after a common start. */
+typedef struct coll_singles {
+    double us[COLL_REPEATS_MAX]; /**< median of each repetition */
+    unsigned count;
+    unsigned late, kept_late; /**< calls: done again; counted all the same */
+    uint64_t p99;             /**< of all of them, in nanoseconds */
+} coll_singles_t;
+
 /** One block size in one setup. */
 typedef struct coll_cell {
     uint64_t bytes;     /**< with counts: of so many elements */
@@ -52,6 +60,7 @@ typedef struct coll_cell {
     coll_tail_t tail;   /**< of the rank that has the highest, each */
     validity_t validity;
     coll_repeat_t repeats[COLL_REPEATS_MAX];
+    coll_singles_t each;
 } coll_cell_t;
 
 typedef struct coll_result {
@@ -87,6 +96,9 @@ typedef struct coll_figures {
     summary_t MBps;
     double p50, p99, p999, max; /**< microseconds, over single calls; of
                                      the rank that has the highest, each */
+    summary_t each_us; /**< single calls after a common start, until the last
+                            rank has returned: medians of the repetitions */
+    double each_p99;   /**< ... over these calls */
     uint64_t iterations;
 } coll_figures_t;
 

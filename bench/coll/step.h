@@ -52,6 +52,8 @@ typedef struct coll_run {
     uint64_t *singles; /**< times of calls of one repetition */
     unsigned nsingles;
     hist_t *samples; /**< ... of all of the present size, for each setup */
+    hist_t *each;    /**< single calls after a common start, the same; NULL:
+                          not wanted */
     uint64_t start_ns;
     sampling_t sampling;
     progress_t progress;

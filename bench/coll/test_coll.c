@@ -2,6 +2,7 @@
 /* The tests of one collective, from the checked options to the report: their
  * form is that of figs. 9 to 11 of seed 000 and fig. 5 of seed 002. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,36 @@ static int run(const bench_test_t *test, const options_t *opts)
     return coll_test(test, opts, &plan, &coll_blocks);
 }
 
+static int parse_calls(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    static const char *const names[] = {"persistent", "blocking"};
+    options_t *opts = field;
+    char name[16];
+    (void)row;
+    snprintf(allowed, size, "a list of persistent, blocking, each once");
+    opts->ncalls = 0;
+    while (option_next(&text, name, sizeof name)) {
+        call_t call = strcmp(name, names[CALL_BLOCKING]) ? CALL_PERSISTENT
+                                                         : CALL_BLOCKING;
+        if (strcmp(name, names[call]) || opts->ncalls == 2 ||
+            (opts->ncalls && opts->calls[0] == call))
+            return -1;
+        opts->calls[opts->ncalls++] = call;
+    }
+    return 0;
+}
+
+static const option_row_t rows[] = {
+    {"--call", "C,...",
+     "persistent (requests on registered memory) or blocking (calls on plain "
+     "memory) (default persistent)",
+     parse_calls, 0, 0, 0},
+    {"--each", NULL,
+     "also time single calls that all ranks make at the same time",
+     option_parse_flag, offsetof(options_t, each), 0, 0},
+};
+
 #define COLLECTIVE_TEST(test, what, summary_text, default_sizes)               \
     const bench_test_t test_##test = {                                         \
         .table = {.command = "railbench " #test,                               \
@@ -84,7 +115,9 @@ static int run(const bench_test_t *test, const options_t *opts)
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
                             OPTIONS_ALGORITHM | OPTIONS_BLOCKS |               \
                             OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS |    \
-                            OPTIONS_HOLLOW},                                   \
+                            OPTIONS_HOLLOW,                                    \
+                  .rows = rows,                                                \
+                  .nrows = sizeof rows / sizeof *rows},                        \
         .name = #test,                                                         \
         .sizes = default_sizes,                                                \
         .run = run,                                                            \

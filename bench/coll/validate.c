@@ -19,7 +19,7 @@
 typedef struct check {
     coll_run_t *run;
     const coll_cell_t *cell;
-    const coll_bed_t *bed;
+    uint8_t *send, *recv;
     uint64_t seed; /* of this start */
     size_t bytes, recv_bytes;
     uint8_t *expected; /* what recv should be, with its guards */
@@ -40,7 +40,7 @@ static void fill_send(const check_t *c)
 {
     unsigned blocks = coll_send_blocks(c->run->plan, c->run->rank);
     for (unsigned i = 0; i < blocks; i++)
-        content_fill(c->bed->send + i * c->bytes, c->bytes,
+        content_fill(c->send + i * c->bytes, c->bytes,
                      block_seed(c, c->run->rank, i));
 }
 
@@ -73,7 +73,7 @@ static bool given(const check_t *c, unsigned i, uint64_t *seed)
 
 static void prepare(const check_t *c)
 {
-    uint8_t *recv = c->bed->recv;
+    uint8_t *recv = c->recv;
     unsigned blocks = coll_recv_blocks(c->run->plan, c->run->rank);
     content_fill(c->expected, COLL_GUARD, c->seed);
     content_fill(c->expected + COLL_GUARD + c->recv_bytes, COLL_GUARD, c->seed);
@@ -95,7 +95,7 @@ static void prepare(const check_t *c)
 /* One line to stderr on the first byte that is wrong. */
 static bool check_recv(const check_t *c, unsigned start)
 {
-    const uint8_t *found = c->bed->recv - COLL_GUARD;
+    const uint8_t *found = c->recv - COLL_GUARD;
     size_t size = c->recv_bytes + 2 * COLL_GUARD, i = 0;
     char label[128];
     if (!memcmp(found, c->expected, size))
@@ -137,10 +137,13 @@ static int check_start(check_t *c, unsigned start, bool *valid)
 
 int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
 {
+    const coll_bed_t *bed = coll_bed_of(run, cell->setup);
+    const coll_setup_t *setup = &run->plan->setups[cell->setup];
     check_t c = {
         .run = run,
         .cell = cell,
-        .bed = coll_bed_of(run, cell->setup),
+        .send = coll_bed_send(bed, setup),
+        .recv = coll_bed_recv(bed, setup),
         .bytes = cell->bytes,
         .recv_bytes = coll_recv_blocks(run->plan, run->rank) * cell->bytes,
     };

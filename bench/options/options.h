@@ -41,6 +41,12 @@ typedef enum start_mode {
     START_BARRIER, /**< after a barrier */
 } start_mode_t;
 
+/** How a collective is called. */
+typedef enum call {
+    CALL_PERSISTENT, /**< a request on registered memory, started again */
+    CALL_BLOCKING,   /**< a blocking call on memory like that of malloc */
+} call_t;
+
 typedef struct options {
     char rails[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
     unsigned nrails;
@@ -97,6 +103,9 @@ typedef struct options {
     bool paced; /**< a step of messages after the other */
     zero_copy_t zero_copy;
     start_mode_t start;
+    call_t calls[2]; /**< of collectives of equal blocks */
+    unsigned ncalls; /**< 0: persistent ones */
+    bool each;       /**< single ones after a common start, too */
     struct shape {
         uint64_t ranks, ppn; /**< ppn 0: all on one node */
     } shapes[SHAPES_MAX];

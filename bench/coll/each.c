@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "each.h"
+
+#include "bench/clock.h"
+
+#define EACH_NS     UINT64_C(10000000) /* a repetition lasts about so long */
+#define EACH_LEAST  5
+#define EACH_MOST   100
+#define LATE_NS     UINT64_C(200) /* where every rank has a core */
+#define LEAD_MAX_NS UINT64_C(20000000)
+
+static bool shares_cores(const coll_run_t *run)
+{
+    return clock_elsewhere || run->ranks > run->pinning.cores;
+}
+
+int coll_wait_until(const coll_run_t *run, uint64_t start)
+{
+    const struct drail_platform *p = drail_job_platform(run->job);
+    bool sleeps = shares_cores(run);
+    while (sleeps && clock_ns() < start) {
+        p->sleep_until(p, start);
+        if (drail_job_interrupted(run->job))
+            return DRAIL_EINTR;
+    }
+    while (clock_ns() < start)
+        ;
+    return 0;
+}
+
+/* One call; *card: what this rank has to tell of it. Who shares a core is woken
+ * when he gets it, which is part of the time: he is late if he has not been
+ * asleep by then. */
+static int one(coll_run_t *run, unsigned setup, uint64_t start,
+               coll_card_t *card)
+{
+    uint64_t came = clock_ns();
+    int rc = coll_wait_until(run, start);
+    uint64_t now = clock_ns();
+    if (!rc)
+        rc = run->work->perform(run, setup);
+    uint64_t ns = clock_ns() - start;
+    card->ns = ns ? ns : 1;
+    card->late = came > start || (!shares_cores(run) && now > start + LATE_NS);
+    return rc;
+}
+
+static unsigned how_many(const coll_run_t *run, uint64_t call_ns)
+{
+    uint64_t n = EACH_NS / (call_ns + run->lead_ns);
+    if (run->opts->simulated) /* all alike */
+        return 1;
+    return n < EACH_LEAST  ? EACH_LEAST
+           : n > EACH_MOST ? EACH_MOST
+                           : (unsigned)n;
+}
+
+int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
+              hist_t *samples)
+{
+    unsigned n = how_many(run, call_ns), got = 0;
+    double us[EACH_MOST];
+    coll_cards_t all;
+    int rc = coll_exchange(run, (coll_card_t){0}, &all);
+    for (unsigned tries = 0; !rc && got < n; tries++) {
+        coll_card_t mine = {0};
+        rc = one(run, cell->setup, all.now + run->lead_ns, &mine);
+        if (!rc)
+            rc = coll_exchange(run, mine, &all);
+        if (rc)
+            break;
+        bool kept = !all.late || tries >= n; /* not for ever */
+        if (kept) {
+            us[got++] = (double)all.most_ns / 1e3;
+            hist_add(samples, all.most_ns);
+        }
+        if (all.late && 2 * run->lead_ns <= LEAD_MAX_NS)
+            run->lead_ns *= 2;
+        if (all.late && run->rank == 0)
+            kept ? cell->each.kept_late++ : cell->each.late++;
+    }
+    if (rc || run->rank)
+        return rc;
+    stats_sort(us, n);
+    cell->each.us[cell->each.count++] = stats_quantile(us, n, 0.5);
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Single operations after a synchronised start (`--each`): what one call takes
+ * that all ranks make at the same time, beside the rate of many back to back.
+ * All agree on a time shortly ahead and make the call then; it has taken from
+ * there until the last rank has returned. One that a rank came too late for is
+ * done again.
+ */
+#ifndef BENCH_COLL_EACH_H
+#define BENCH_COLL_EACH_H
+
+#include "step.h"
+
+/** Sleeps or spins until @p start. @return 0 or DRAIL_EINTR. */
+int coll_wait_until(const coll_run_t *run, uint64_t start);
+
+/** A repetition of a setup, of which one call takes about @p call_ns; the same
+ *  on all ranks. Rank 0 gets the median into the cell; @p samples gets all. */
+int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
+              hist_t *samples);
+
+#endif
