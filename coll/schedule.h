@@ -116,6 +116,9 @@ typedef struct dcoll_args {
                           post; to all at once is multi-connection's idea) */
     unsigned depth;  /**< power of two: starts that TEMP, NODE and lines serve,
                           by which ranks may be ahead of others */
+    bool one_shot;   /**< a call that finds its buffers anew each time, so that
+                          `auto` does without what registers them: schedules
+                          are not told */
     const dcoll_traffic_t *traffic; /**< of an all-to-all with counts; it must
                                          stay; NULL else */
 } dcoll_args_t;

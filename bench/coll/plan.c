@@ -66,6 +66,7 @@ const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
         .groups = (unsigned)plan->opts->groups,
         .paced = plan->opts->paced,
         .depth = cfg.depth,
+        .one_shot = setup->call == CALL_BLOCKING,
     };
     if (plan->collective == DCOLL_ALLTOALLV) {
         args->traffic = &plan->traffic[setup->unlabelled];

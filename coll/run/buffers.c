@@ -26,12 +26,18 @@ static size_t recv_bytes(const dcoll_request_t *q)
            dcoll_recv_blocks(&q->args, team->shape.nranks, team->rank);
 }
 
-/* Peers read the key after a flag of the start that follows. */
+/* Peers read the key after a flag of the start that follows. One for no rail
+ * tells where to read without. */
 static void share(dcoll_request_t *q)
 {
-    const drail_mem_t *mem = q->mem[q->args.in_place ? DCOLL_RECV : DCOLL_SEND];
-    if (q->schedule.shared && mem)
-        drail_mem_key(mem, &q->shared[q->team->rank - q->team->first].key);
+    dcoll_space_t space = q->args.in_place ? DCOLL_RECV : DCOLL_SEND;
+    if (!q->schedule.shared)
+        return;
+    drail_key_t *key = &q->shared[q->team->rank - q->team->first].key;
+    if (q->mem[space])
+        drail_mem_key(q->mem[space], key);
+    else
+        *key = (drail_key_t){.address = (uintptr_t)q->base[space]};
 }
 
 /* What was allocated for rails needs no registration in an irregular call,
@@ -66,10 +72,25 @@ static int bind_offered(dcoll_request_t *q, unsigned access)
     return bind_memory(q, DCOLL_SEND, offer_extent(q, false), access);
 }
 
+/* The same where ranks of a node only get from each other: what was allocated
+ * for rails goes over them, and other memory is read. */
+static bool binds_found(dcoll_request_t *q, dcoll_space_t space, size_t bytes,
+                        unsigned access)
+{
+    const dcoll_team_t *team = q->team;
+    if (!q->pulls || q->owner == OWNER_CALLER || !team->readable)
+        return false;
+    if (bytes)
+        q->mem[space] =
+            drail_mem_find(team->rail, q->base[space], bytes, access);
+    return true;
+}
+
 static int bind_send(dcoll_request_t *q, unsigned reading)
 {
     unsigned access = DRAIL_ACCESS_READ_ONLY | reading;
-    if (!q->uses_send || !q->base[DCOLL_SEND])
+    if (!q->uses_send || !q->base[DCOLL_SEND] ||
+        binds_found(q, DCOLL_SEND, send_bytes(q), reading))
         return 0;
     if (q->args.traffic && !q->algorithm->placed)
         return bind_offered(q, access);
@@ -82,6 +103,8 @@ static int bind_recv(dcoll_request_t *q, unsigned reading)
     const dcoll_team_t *team = q->team;
     bool picks = q->traffic.labelled && !q->algorithm->placed;
     size_t bytes = q->base[DCOLL_RECV] ? recv_bytes(q) : 0;
+    if (q->uses_recv && binds_found(q, DCOLL_RECV, bytes, reading))
+        return 0;
     if (q->uses_recv)
         return bind_memory(q, DCOLL_RECV, bytes,
                            DRAIL_ACCESS_REMOTE_WRITE | reading);

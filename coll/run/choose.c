@@ -104,19 +104,23 @@ static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
     struct choice *latest = &team->latest[args->collective];
     drail_engine_t engine = drail_config_of(team->rail)->engine;
     if (latest->algorithm && latest->bytes == args->bytes &&
-        latest->in_place == args->in_place && latest->engine == engine) {
+        latest->in_place == args->in_place &&
+        latest->one_shot == args->one_shot && latest->engine == engine) {
         args->zero_copy = latest->zero_copy;
         return latest->algorithm;
     }
     const dcoll_algorithm_t *a =
         dcoll_table_select(&team->table, engine, &team->shape, args);
-    *latest = (struct choice){a, args->bytes, engine, args->in_place,
-                              args->zero_copy};
+    *latest = (struct choice){a,
+                              args->bytes,
+                              engine,
+                              args->in_place,
+                              args->zero_copy,
+                              args->one_shot};
     return a;
 }
 
-/* Checks the call, and decides how it is done. */
-int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
+int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
     int rc = check_call(team, call);
@@ -132,6 +136,7 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
         .groups = team->cfg.groups,
         .paced = team->cfg.paced,
         .depth = team->cfg.depth,
+        .one_shot = one_shot,
     };
     if (!name || !strcmp(name, "auto")) {
         *algorithm = choose_auto(team, args);

@@ -4,8 +4,8 @@
 
 #include "coll/dcoll.h"
 
-/* Checks the call, and decides how it is done. */
-int call_choose(dcoll_team_t *team, const dcoll_call_t *call,
+/* Checks the call, and decides how it is done. one_shot: as in dcoll_args_t. */
+int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm);
 
 #endif

@@ -84,7 +84,7 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     dcoll_request_t *q;
     if (!team)
         return DRAIL_EINVAL;
-    int rc = call_choose(team, call, &args, &algorithm);
+    int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
         rc = request_for_run(team, &args, algorithm, &q);
     if (rc)
@@ -145,7 +145,7 @@ int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_args_t args;
     if (!team || !out)
         return DRAIL_EINVAL;
-    int rc = call_choose(team, call, &args, &algorithm);
+    int rc = call_choose(team, call, false, &args, &algorithm);
     dcoll_request_t *q;
     if (!rc)
         rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
@@ -249,7 +249,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
     dcoll_request_t *q;
     if (!team || !out)
         return DRAIL_EINVAL;
-    int rc = call_choose(team, call, &args, &algorithm);
+    int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
         rc = request_for_begin(team, &args, algorithm, &q);
     if (!rc)

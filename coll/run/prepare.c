@@ -22,11 +22,13 @@ static struct needs find_needs(dcoll_request_t *q)
 {
     struct needs n = {.temp = q->schedule.temp_bytes > 0,
                       .node = q->schedule.node_bytes > 0};
+    q->pulls = q->schedule.shared && !q->args.traffic;
     for (unsigned i = 0; i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
         if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET) {
             bool put = op->kind == DCOLL_PUT;
             n.transfers++;
+            q->pulls = q->pulls && !put;
             if (op->bytes || op->sized)
                 need_space(q, &n, put ? op->src.space : op->dst.space);
         }
@@ -37,6 +39,7 @@ static struct needs find_needs(dcoll_request_t *q)
         bool ready = (op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT) &&
                      op->tag == DCOLL_READY;
         n.ready = n.ready || ready;
+        q->pulls = q->pulls && !ready;
         if (ready && op->kind == DCOLL_NOTIFY)
             q->uses_recv = true;
         n.remote = n.remote || op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||

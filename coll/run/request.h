@@ -73,6 +73,7 @@ struct dcoll_request {
     uint32_t *seen;             /* latest known value of each word */
     struct shared_key *shared;  /* by rank on my node */
     bool uses_send, uses_recv;  /* the transport reads or writes them */
+    bool pulls; /* ... only by gets within the node */
     struct partners partners;
     struct window *windows; /* by rank: RECV of those that said READY */
     struct window *mine;    /* what READY carries; placed: by rank */

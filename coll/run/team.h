@@ -47,7 +47,7 @@ struct choice {
     const dcoll_algorithm_t *algorithm; /* NULL: nothing yet */
     size_t bytes;
     drail_engine_t engine;
-    bool in_place, zero_copy;
+    bool in_place, zero_copy, one_shot;
 };
 
 /* Ids of requests go round: a notification's id holds them and its kind, which

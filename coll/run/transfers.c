@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes over the rails: puts, gets and notifications. */
 #include "coll/run/notes.h"
+#include "coll/run/reach.h"
 #include "coll/run/transfers.h"
 
 #define ONE_RAIL_BYTES   (16u << 10) /* they travel with their notification */
@@ -126,12 +127,26 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
     return 0;
 }
 
+/* Without a rail, so that it is complete at once. */
+static int read_shared(dcoll_request_t *q, const dcoll_op_t *op,
+                       const drail_key_t *key)
+{
+    int rc = reach_read(q->team, op->peer, key->address + op->src.offset,
+                        address(q, op->dst), op->bytes);
+    if (!rc)
+        q->reqs[q->transfers++] = (drail_req_t){0};
+    return rc;
+}
+
 int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)
 {
+    const drail_key_t *key = &q->shared[op->peer - q->team->first].key;
+    if (!key->nrails || !q->mem[op->dst.space])
+        return read_shared(q, op, key);
     drail_xfer_t xfer = {
         .local = address(q, op->dst),
         .local_mem = q->mem[op->dst.space],
-        .remote = &q->shared[op->peer - q->team->first].key,
+        .remote = key,
         .remote_offset = op->src.offset,
         .bytes = op->bytes,
     };

@@ -18,6 +18,9 @@ enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
 #define LITTLE_BYTES 4096u
 #define LITTLE_NODES 8u
 
+#define READ_BYTES     8192u
+#define REGISTER_BYTES (2u << 20)
+
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
 struct rule {
@@ -41,6 +44,7 @@ static const struct rule rules[] = {
     {ONE, 3, 24576, &gather_shm, false},
     {ONE, 0, 12288, &gather_shm, false},
     {ONE, 0, ALWAYS, &gather_direct, true},
+    {ONE, 0, ALWAYS, &gather_shm, false},
     {SEVERAL, 0, 65536, &gather_smp, false},
     {ANY, 0, 1024, &gather_binomial, false},
     {ANY, 0, 16384, &gather_direct, false},
@@ -51,6 +55,7 @@ static const struct rule rules[] = {
     {ONE, 3, 6144, &allgather_shm, false},
     {ONE, 0, 1024, &allgather_shm, false},
     {ONE, 0, ALWAYS, &allgather_pull, true},
+    {ONE, 0, ALWAYS, &allgather_shm, false},
     {SEVERAL, 2, 512, &allgather_smp_gather_bcast, false},
     {SEVERAL, 0, 2048, &allgather_smp_bruck, false},
     {SEVERAL, 2, 262144, &allgather_smp_direct, false},
@@ -64,7 +69,7 @@ static const struct rule rules[] = {
     {ONE, 3, 2048, &alltoall_shm, false},
     {ONE, 0, 768, &alltoall_shm, false},
     {ONE, 0, ALWAYS, &alltoall_pull, true},
-    {ONE, 0, ALWAYS, &alltoall_shm, false}, /* in place */
+    {ONE, 0, ALWAYS, &alltoall_shm, false}, /* in place, too */
     {LITTLE, 2, ALWAYS, &alltoall_smp_gather_scatter, false},
     {SHORT, 2, ALWAYS, &alltoall_smp_bruck, false},
     {SEVERAL, 2, 131072, &alltoall_smp_direct, false},
@@ -76,16 +81,29 @@ static const struct rule rules[] = {
     {SEVERAL, 0, 16384, &bcast_smp, false},
     {ANY, 0, 16384, &bcast_binomial, false},
     {ANY, 0, ALWAYS, &bcast_binomial, true},
+    {ONE, 0, ALWAYS, &bcast_shm, false},
 
     {ONE, 0, 16384, &scatter_shm, false},
     {ANY, 0, 1024, &scatter_binomial, false},
     {ANY, 0, 16384, &scatter_direct, false},
     {ANY, 0, ALWAYS, &scatter_direct, true},
+    {ONE, 0, ALWAYS, &scatter_shm, false},
 
     {ONE, 0, ALWAYS, &barrier_shm, false},
     {SEVERAL, 0, ALWAYS, &barrier_smp, false},
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
 };
+
+/* To register memory for one call takes longer than copies within a node, and
+ * so does a call of the kernel for each block, where they are short. */
+static bool pays(const dcoll_algorithm_t *algorithm, const dcoll_shape_t *shape,
+                 const dcoll_args_t *args, bool zero_copy)
+{
+    bool pulls = algorithm == &allgather_pull || algorithm == &alltoall_pull;
+    size_t least = pulls ? READ_BYTES : REGISTER_BYTES;
+    return !zero_copy || !args->one_shot || shape->nnodes > 1 ||
+           args->bytes >= least;
+}
 
 static bool serves(const dcoll_algorithm_t *algorithm,
                    const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -93,7 +111,8 @@ static bool serves(const dcoll_algorithm_t *algorithm,
 {
     dcoll_args_t wanted = *args;
     wanted.zero_copy = zero_copy;
-    return !algorithm->refuses || !algorithm->refuses(shape, &wanted);
+    return pays(algorithm, shape, args, zero_copy) &&
+           (!algorithm->refuses || !algorithm->refuses(shape, &wanted));
 }
 
 static bool is_among(enum nodes nodes, const dcoll_shape_t *shape, size_t bytes)
