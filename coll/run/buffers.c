@@ -103,7 +103,8 @@ static int bind_recv(dcoll_request_t *q, unsigned reading)
     const dcoll_team_t *team = q->team;
     bool picks = q->traffic.labelled && !q->algorithm->placed;
     size_t bytes = q->base[DCOLL_RECV] ? recv_bytes(q) : 0;
-    if (q->uses_recv && binds_found(q, DCOLL_RECV, bytes, reading))
+    unsigned found = q->args.in_place ? reading : DRAIL_ACCESS_LOCAL;
+    if (q->uses_recv && binds_found(q, DCOLL_RECV, bytes, found))
         return 0;
     if (q->uses_recv)
         return bind_memory(q, DCOLL_RECV, bytes,

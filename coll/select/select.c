@@ -18,8 +18,9 @@ enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
 #define LITTLE_BYTES 4096u
 #define LITTLE_NODES 8u
 
-#define READ_BYTES     8192u
+/* Of a block; and of all blocks of a rank. */
 #define REGISTER_BYTES (2u << 20)
+#define READ_BYTES     (4u << 20)
 
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
@@ -94,13 +95,13 @@ static const struct rule rules[] = {
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
 };
 
-/* To register memory for one call takes longer than copies within a node, and
- * so does a call of the kernel for each block, where they are short. */
+/* To register memory for one call takes longer than a copy more within a node,
+ * and so does the kernel's copy, unless nearer memory is too small for all. */
 static bool pays(const dcoll_algorithm_t *algorithm, const dcoll_shape_t *shape,
                  const dcoll_args_t *args, bool zero_copy)
 {
     bool pulls = algorithm == &allgather_pull || algorithm == &alltoall_pull;
-    size_t least = pulls ? READ_BYTES : REGISTER_BYTES;
+    size_t least = pulls ? READ_BYTES / shape->nranks : REGISTER_BYTES;
     return !zero_copy || !args->one_shot || shape->nnodes > 1 ||
            args->bytes >= least;
 }

@@ -27,6 +27,10 @@ refused 'more groups than ranks' "--groups '3' 1 2" \
 refused 'no ports' '--ports 1' "$bench" alltoall --ports 0
 refused 'zero copy, perhaps' '--zero-copy perhaps auto on off' \
     "$bench" gather --zero-copy perhaps
+refused 'a call of another kind' '--call slow persistent blocking' \
+    "$bench" gather --call slow
+refused 'a call twice' '--call blocking,blocking' \
+    "$bench" gather --call blocking,blocking
 refused 'start, some time' '--start later time barrier' \
     "$bench" gather --start later
 refused 'size of a barrier' '--sizes 8' "$bench" barrier --sizes 8
@@ -122,6 +126,8 @@ check 'three ports' everything alltoall 6 6 7,3000 --ports 3
 check 'groups' everything allgather 6 3 7,3000 --groups 2
 check 'one step after the other' everything allgather 5 2 7,40000 --paced
 check 'a common start' everything allgather 2 2 8 --start time
+check 'blocking calls, and single ones' everything alltoall 3 3 9,20000 \
+    --call persistent,blocking --each
 check 'two engines' everything allgather 3 3 40000 --engine single,threaded
 
 json_and_diff()

@@ -1,38 +1,95 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A port of an algorithm is a rail: reads and messages without data take it,
  * as the puts do. */
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include "coll/dcoll.h"
 
 #include "ranks.h"
 
 enum { BYTES = 64, CALLS = 8 };
 
-static void run_calls(struct rank *r, dcoll_collective_t collective,
-                      const char *algorithm)
+/* Blocking calls; or, persistent, starts of one request. */
+static void run_calls(struct rank *r, const dcoll_call_t *call, bool persistent)
 {
-    static unsigned char send[BYTES], recv[BYTES * 8];
-    dcoll_call_t call = {collective, send, recv, BYTES, 0, algorithm};
     dcoll_team_t *team;
-    if (collective == DCOLL_BARRIER)
-        call = (dcoll_call_t){collective, NULL, NULL, 0, 0, algorithm};
+    dcoll_request_t *q = NULL;
     expect(r, 0, dcoll_team_create(r->job, r->t, NULL, &team, NULL));
-    for (unsigned i = 0; i < CALLS; i++)
-        expect(r, 0, dcoll_run(team, &call));
+    if (persistent)
+        expect(r, 0, dcoll_init(team, call, &q));
+    for (unsigned i = 0; i < CALLS; i++) {
+        expect(r, 0, persistent ? dcoll_start(q) : dcoll_run(team, call));
+        if (persistent)
+            expect(r, 0, dcoll_wait(q, -1));
+    }
     barrier(r);
     dcoll_team_free(team);
 }
 
 /* Ranks 0 and 2 each read from 3 others: two blocks by port 0, one by 1. */
-static void reads(struct rank *r)
+static void pull(struct rank *r, void *send, void *recv, bool persistent,
+                 unsigned part)
 {
+    const dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "pull"};
     drail_rail_stats_t before[2], after[2];
+    memset(send, (int)r->rank + 1, BYTES);
+    memset(recv, 0, (size_t)BYTES * r->size);
     for (unsigned i = 0; i < 2; i++)
         drail_rail_stats(r->t, i, &before[i]);
-    run_calls(r, DCOLL_ALLGATHER, "pull");
+    run_calls(r, &call, persistent);
     for (unsigned i = 0; i < 2; i++) {
         drail_rail_stats(r->t, i, &after[i]);
-        check(after[i].gets - before[i].gets == (i ? 1 : 2) * CALLS);
+        check(after[i].gets - before[i].gets == (i ? 1 : 2) * part * CALLS);
     }
+    for (unsigned i = 0; i < BYTES * r->size; i++)
+        check(((unsigned char *)recv)[i] == i / BYTES + 1);
+}
+
+static void reads(struct rank *r)
+{
+    static unsigned char send[BYTES], recv[BYTES * 8];
+    pull(r, send, recv, true, 1);
+}
+
+/* May ranks read each other's memory? */
+static bool permitted(struct rank *r)
+{
+    struct place {
+        pid_t pid;
+        uint64_t at, word;
+    } mine = {getpid(), (uintptr_t)&mine.word, 1 + r->rank}, all[8];
+    uint64_t found = 0;
+    expect(r, 0, drail_job_allgather(r->job, &mine, sizeof mine, all, -1));
+    const struct place *other = &all[(r->rank + 1) % r->size];
+    struct iovec here = {&found, sizeof found};
+    struct iovec there = {(void *)(uintptr_t)other->at, sizeof found};
+    bool may =
+        process_vm_readv(other->pid, &here, 1, &there, 1, 0) == sizeof found &&
+        found == other->word;
+    barrier(r);
+    return may;
+}
+
+/* What a blocking call finds that is not registered is read without rails; what
+ * was allocated for them goes over them, if both ends are. */
+static void blocking(struct rank *r)
+{
+    static unsigned char send[BYTES], recv[BYTES * 8];
+    void *source, *target;
+    drail_mem_t *mem[2];
+    expect(r, 0,
+           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_REMOTE_READ, &source,
+                           &mem[0]));
+    expect(r, 0,
+           drail_mem_alloc(r->t, sizeof recv, DRAIL_ACCESS_REMOTE_WRITE,
+                           &target, &mem[1]));
+    bool may = permitted(r);
+    pull(r, send, recv, false, may ? 0 : 1);
+    pull(r, source, recv, false, may ? 0 : 1);
+    pull(r, send, target, false, may ? 0 : 1);
+    pull(r, source, target, false, 1);
 }
 
 /* One step, 1 and 2 ranks on: a message a port. */
@@ -41,7 +98,9 @@ static void notifications(struct rank *r)
     drail_rail_stats_t before[2], after[2];
     for (unsigned i = 0; i < 2; i++)
         drail_rail_stats(r->t, i, &before[i]);
-    run_calls(r, DCOLL_BARRIER, "dissemination");
+    const dcoll_call_t call = {.collective = DCOLL_BARRIER,
+                               .algorithm = "dissemination"};
+    run_calls(r, &call, false);
     for (unsigned i = 0; i < 2; i++) {
         drail_rail_stats(r->t, i, &after[i]);
         check(after[i].sends - before[i].sends >= CALLS);
@@ -56,6 +115,7 @@ static void nonthreaded(drail_config_t *cfg)
 
 static const struct test tests[] = {
     {"reads take the rail of their port", 4, reads, nonthreaded, APART},
+    {"blocking calls read", 4, blocking, nonthreaded, APART},
     {"barriers use all ports", 3, notifications, nonthreaded, APART},
 };
 
