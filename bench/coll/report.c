@@ -69,17 +69,14 @@ static void table_head(FILE *file, const coll_result_t *r)
             "flags %.3g us (KB = 1000 bytes)\n",
             m->ts, 1e3 * m->tau, 1e3 * m->copy, m->flag);
     report_notes(file, &r->notes);
-    if (r->opts->repeat && r->opts->repeat < 6 && !r->opts->simulated)
-        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
-              "95 % confidence\n",
-              file);
+    report_few(file, r->opts);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
             "# us: slowest rank; median %s over repeats, p99 over single "
             "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
             "bytes\n",
-            report_interval(&r->machine));
+            report_interval(r->opts));
 }
 
 static void table_row(FILE *file, const coll_result_t *r,

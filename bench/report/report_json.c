@@ -294,7 +294,7 @@ static void limit(json_t *j, const cell_t *cell)
                     cell->limit.figure.lo);
         json_double(j, lines ? "latency_us_hi" : "bandwidth_MBps_hi",
                     cell->limit.figure.hi);
-        json_uint(j, "repeats", cell->limit.figure.n);
+        json_uint(j, "n", cell->limit.figure.n);
     }
     json_end_object(j);
 }
