@@ -58,13 +58,14 @@ static void table_head(FILE *file, const app_result_t *r)
     fprintf(file,
             "# us: the slowest rank, median %s of the runs; its parts: means "
             "over the ranks, waiting included\n",
-            report_interval(&r->machine));
+            report_interval(r->opts));
     if (r->opts->simulated)
         fprintf(file, "# a rank computes %g operations per second\n",
                 r->opts->apps.rate);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     report_notes(file, &r->notes);
+    report_few(file, r->opts);
 }
 
 static void table(FILE *file, const app_result_t *r)

@@ -84,23 +84,20 @@ static void table_head(FILE *file, const coll_result_t *r)
         fprintf(file, "# calls:%s%s\n", calls_text(r, CALL_PERSISTENT),
                 calls_text(r, CALL_BLOCKING));
     report_notes(file, &r->notes);
-    if (r->opts->repeat && r->opts->repeat < 6 && !r->opts->simulated)
-        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
-              "95 % confidence\n",
-              file);
+    report_few(file, r->opts);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
             "# us: slowest rank; median %s over repeats, p99 over single "
             "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
             "bytes\n",
-            report_interval(&r->machine));
+            report_interval(r->opts));
     if (r->opts->each)
         fprintf(file,
                 "# each us: one call that all ranks make at the same time, "
                 "until the last has returned; median %s of the repeats' "
                 "medians\n",
-                report_interval(&r->machine));
+                report_interval(r->opts));
 }
 
 static void table_row(FILE *file, const coll_result_t *r,

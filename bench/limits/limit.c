@@ -9,33 +9,36 @@
 #include "limit.h"
 #include "link_rate.h"
 
-#define ROUNDS      5
-#define MIN_ROUNDS  3
-#define BUDGET_NS   UINT64_C(1000000000)
-#define RUN_BYTES   (24u << 20)          /* a few ms of copying */
+#define RUN_BYTES   (16u << 20)          /* a few ms of copying */
 #define RUN_COPIES  100000               /* ... of short messages */
 #define LONGEST     (UINT64_C(64) << 20) /* longer copies are no faster */
 #define LINE_ROUNDS 5000
-#define LINE_RUNS   15
+/* After this the peer, which has just answered, sleeps and leaves its core. */
+#define QUIET_NS 500000
 
-/* One copy measurement, repeated. */
+/* One copy measurement, with a value of each repeat. */
 typedef struct probe {
     uint64_t bytes;
     unsigned threads; /* per direction */
     copy_kernel_t kernel;
-    double MBps[ROUNDS];
+    double *MBps;
     unsigned count;
 } probe_t;
 
-typedef struct copier {
-    const result_t *result;
+struct limits {
+    result_t *result;
     const cores_t *cores;
     unsigned directions;
+    drail_mem_t *source_mem, *target_mem;
     uint8_t *source, *target; /* of all directions, one after the other */
     size_t stride;            /* from one direction's to the next one's */
-    probe_t *probes;
+    probe_t *probes;          /* of the present size */
     unsigned nprobes;
-} copier_t;
+    cell_t *cells; /* of the present size */
+    int core[2];   /* between which cache lines go */
+    double *us;    /* that two of them take, in each repeat of this size */
+    unsigned count;
+};
 
 const char *limit_kind_name(limit_kind_t kind)
 {
@@ -49,7 +52,7 @@ static uint64_t copied_bytes(uint64_t bytes)
 }
 
 /* Threads that copy at once for a setup; more than cores copy no faster. */
-static unsigned setup_threads(const copier_t *c, const setup_t *setup)
+static unsigned setup_threads(const limits_t *c, const setup_t *setup)
 {
     unsigned most = c->cores->count / c->directions;
     unsigned threads =
@@ -59,15 +62,8 @@ static unsigned setup_threads(const copier_t *c, const setup_t *setup)
     return threads < most ? threads : most ? most : 1;
 }
 
-static double median_of(const probe_t *probe)
-{
-    double values[ROUNDS];
-    memcpy(values, probe->MBps, sizeof values);
-    return stats_summary(values, probe->count).median;
-}
-
 /* A message of each direction, striped over the threads. */
-static void run_probe(const copier_t *c, probe_t *probe)
+static void run_probe(const limits_t *c, probe_t *probe)
 {
     drail_stripe_t stripe = {.nrails = probe->threads};
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
@@ -99,7 +95,7 @@ static void run_probe(const copier_t *c, probe_t *probe)
  * stripe, because a batch writes a rail's stripe again and again before the
  * next rail's; all threads. @return how many of @p needs are filled in.
  */
-static unsigned cell_needs(const copier_t *c, const cell_t *cell,
+static unsigned cell_needs(const limits_t *c, const cell_t *cell,
                            probe_t needs[3])
 {
     const setup_t *setup = &c->result->plan->setups[cell->setup];
@@ -121,113 +117,115 @@ static bool same_copy(const probe_t *a, const probe_t *b)
     return a->bytes == b->bytes && a->threads == b->threads;
 }
 
-static void add_probe(copier_t *c, probe_t probe)
+static int add_probe(limits_t *c, probe_t probe)
 {
     for (unsigned i = 0; i < c->nprobes; i++)
         if (same_copy(&c->probes[i], &probe))
-            return;
+            return 0;
     for (int k = 0; k < COPY_KERNELS; k++) {
         probe.kernel = (copy_kernel_t)k;
+        probe.MBps =
+            calloc(result_max_repeats(c->result->opts), sizeof *probe.MBps);
+        if (!probe.MBps)
+            return DRAIL_ENOMEM;
         c->probes[c->nprobes++] = probe;
     }
+    return 0;
 }
 
-static void add_probes(copier_t *c, const cell_t *cell)
+static int add_probes(limits_t *c, const cell_t *cell)
 {
     probe_t needs[3];
     unsigned n = cell_needs(c, cell, needs);
-    for (unsigned i = 0; i < n; i++)
-        add_probe(c, needs[i]);
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < n; i++)
+        rc = add_probe(c, needs[i]);
+    return rc;
 }
 
-static double copy_limit(const copier_t *c, const cell_t *cell)
+static void drop_probes(limits_t *c)
+{
+    for (unsigned i = 0; i < c->nprobes; i++)
+        free(c->probes[i].MBps);
+    c->nprobes = 0;
+}
+
+static summary_t summary_of(const limits_t *c, const double *values, unsigned n)
+{
+    const sampling_t rule = options_sampling(c->result->opts);
+    double sorted[STATS_MAX];
+    memcpy(sorted, values, n * sizeof *values);
+    return sampling_summary(&rule, sorted, n);
+}
+
+/* Of the copies that may be fastest, the one that was. */
+static summary_t copy_limit(const limits_t *c, const cell_t *cell)
 {
     probe_t needs[3];
     unsigned n = cell_needs(c, cell, needs);
-    double best = NAN;
+    summary_t best = limit_unknown().figure;
     for (unsigned i = 0; i < c->nprobes; i++)
         for (unsigned k = 0; k < n; k++)
-            if (same_copy(&c->probes[i], &needs[k]))
-                best = fmax(best, median_of(&c->probes[i]));
+            if (same_copy(&c->probes[i], &needs[k])) {
+                summary_t s =
+                    summary_of(c, c->probes[i].MBps, c->probes[i].count);
+                if (!(s.median <= best.median))
+                    best = s;
+            }
     return best;
 }
 
-static int copier_open(copier_t *c)
+/* Memory of the rails, as the rows' own is. */
+static int open_copies(limits_t *c, drail_t *rail)
 {
     uint64_t longest = 64;
+    void *source, *target;
     for (unsigned i = 0; i < c->result->opts->nsizes; i++)
         if (copied_bytes(c->result->opts->sizes[i]) > longest)
             longest = copied_bytes(c->result->opts->sizes[i]);
     c->stride = (longest + 4095) & ~(size_t)4095;
-    c->source = aligned_alloc(4096, c->directions * c->stride);
-    c->target = aligned_alloc(4096, c->directions * c->stride);
-    c->probes =
-        calloc((size_t)c->result->ncells * 3 * COPY_KERNELS, sizeof *c->probes);
-    if (!c->source || !c->target || !c->probes)
-        return DRAIL_ENOMEM;
-    memset(c->source, 1, c->directions * c->stride);
-    memset(c->target, 0, c->directions * c->stride);
-    return 0;
-}
-
-static void copier_close(copier_t *c)
-{
-    free(c->source);
-    free(c->target);
-    free(c->probes);
-}
-
-static int limit_by_copy(result_t *r, const cores_t *cores)
-{
-    copier_t c = {.result = r,
-                  .cores = cores,
-                  .directions = r->test->loops[0]->directions};
-    uint64_t start = clock_ns();
-    int rc = copier_open(&c);
+    size_t bytes = c->directions * c->stride;
+    int rc = drail_mem_alloc(rail, bytes, DRAIL_ACCESS_LOCAL, &source,
+                             &c->source_mem);
+    if (!rc)
+        rc = drail_mem_alloc(rail, bytes, DRAIL_ACCESS_REMOTE_WRITE, &target,
+                             &c->target_mem);
     if (rc)
-        goto out;
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].limit.kind == LIMIT_COPY)
-            add_probes(&c, &r->cells[i]);
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        if (round >= MIN_ROUNDS && clock_ns() - start > BUDGET_NS)
-            break;
-        for (unsigned i = 0; i < c.nprobes; i++)
-            run_probe(&c, &c.probes[i]);
-    }
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].limit.kind == LIMIT_COPY)
-            r->cells[i].limit.value = copy_limit(&c, &r->cells[i]);
-    notes_add(&r->notes,
+        return rc;
+    c->source = memset(source, 1, bytes);
+    c->target = memset(target, 0, bytes);
+    c->probes = calloc((size_t)c->result->plan->count * 3 * COPY_KERNELS,
+                       sizeof *c->probes);
+    notes_add(&c->result->notes,
               "limit%%: of memory copies with the same sizes and reuse of "
               "buffers, by 1 thread or up to 1 per rail and core, plain "
-              "or non-temporal, whichever was faster before this run");
-out:
-    copier_close(&c);
-    return rc;
+              "or non-temporal, whichever was fastest; a repeat of them in "
+              "turn with those of the rows, between buffers of rank 0 in "
+              "memory of the rails");
+    return c->probes ? 0 : DRAIL_ENOMEM;
 }
 
-/* Two cache lines: payload and flag. The same for every cell. */
-static void limit_by_lines(result_t *r, const cores_t *cores)
+/* Two cache lines: payload and flag. */
+static int open_lines(limits_t *c)
 {
+    result_t *r = c->result;
     int a = r->pinning[0].core, b = r->pinning[1].core;
-    double values[LINE_RUNS];
     if (a < 0 || b < 0) {
-        a = cores->cpu[0];
-        b = cores->cpu[cores->count - 1];
+        a = c->cores->cpu[0];
+        b = c->cores->cpu[c->cores->count - 1];
     }
-    if (a == b)
-        return;
-    for (unsigned i = 0; i < LINE_RUNS; i++)
-        values[i] = cacheline_run(a, b, TRANSFER_TWO, LINE_ROUNDS) / 1e3;
-    double us = stats_summary(values, LINE_RUNS).median;
-    for (unsigned i = 0; i < r->ncells; i++)
-        if (r->cells[i].limit.kind == LIMIT_LINES)
-            r->cells[i].limit.value = us;
+    if (a == b) {
+        notes_add(&r->notes, "limit%%: none: both ranks share core %d", a);
+        return 0;
+    }
+    c->core[0] = a;
+    c->core[1] = b;
+    c->us = calloc(result_max_repeats(r->opts), sizeof *c->us);
     notes_add(&r->notes,
               "limit%%: of the transfer of 2 cache lines (payload, then flag) "
-              "from core %d to core %d, which took %.0f ns before this run",
-              a, b, us * 1e3);
+              "from core %d to core %d, measured in turn with the rows",
+              a, b);
+    return c->us ? 0 : DRAIL_ENOMEM;
 }
 
 static bool all_in_memory(const result_t *r, const setup_t *setup)
@@ -252,29 +250,47 @@ static limit_t choose(const result_t *r, const setup_t *setup)
     double rate = setup_one_rail(setup) ? link_rate(&r->rails[setup->rail], 1)
                                         : link_rate(r->rails, r->opts->nrails);
     bool memory = all_in_memory(r, setup);
-    if (r->test->bound == BOUND_LATENCY)
+    limit_t limit = limit_unknown();
+    if (r->test->bound == BOUND_LATENCY) {
         /* a modelled latency is far above what memory needs */
-        return (limit_t){memory && !rate ? LIMIT_LINES : LIMIT_NONE, NAN};
-    if (rate > 0)
-        return (limit_t){LIMIT_LINK, rate * r->test->loops[0]->directions};
-    return (limit_t){memory ? LIMIT_COPY : LIMIT_NONE, NAN};
+        limit.kind = memory && !rate ? LIMIT_LINES : LIMIT_NONE;
+    } else if (rate > 0) {
+        limit.kind = LIMIT_LINK;
+        limit.figure.median = rate * r->test->loops[0]->directions;
+    } else {
+        limit.kind = memory ? LIMIT_COPY : LIMIT_NONE;
+    }
+    return limit;
 }
 
-int limit_measure(result_t *r, const cores_t *cores)
+static void choose_all(result_t *r, const cores_t *cores,
+                       unsigned count[LIMIT_KINDS])
 {
-    unsigned count[LIMIT_KINDS] = {0};
-    int rc = 0;
     for (unsigned i = 0; i < r->ncells; i++) {
         cell_t *cell = &r->cells[i];
-        cell->limit = (limit_t){LIMIT_NONE, NAN};
-        if (r->test->bound != BOUND_NONE && cores->count)
-            cell->limit = choose(r, &r->plan->setups[cell->setup]);
+        cell->limit = r->test->bound != BOUND_NONE && cores->count
+                          ? choose(r, &r->plan->setups[cell->setup])
+                          : limit_unknown();
         count[cell->limit.kind]++;
     }
+}
+
+int limits_open(limits_t **limits, result_t *r, drail_t *rail,
+                const cores_t *cores)
+{
+    unsigned count[LIMIT_KINDS] = {0};
+    limits_t *c = *limits = calloc(1, sizeof *c);
+    int rc = 0;
+    if (!c)
+        return DRAIL_ENOMEM;
+    *c = (limits_t){.result = r,
+                    .cores = cores,
+                    .directions = r->test->loops[0]->directions};
+    choose_all(r, cores, count);
     if (count[LIMIT_COPY])
-        rc = limit_by_copy(r, cores);
-    if (count[LIMIT_LINES])
-        limit_by_lines(r, cores);
+        rc = open_copies(c, rail);
+    if (!rc && count[LIMIT_LINES])
+        rc = open_lines(c);
     if (count[LIMIT_LINK])
         notes_add(&r->notes,
                   "limit%%: of the links' rates, as the rails tell them; what "
@@ -284,4 +300,59 @@ int limit_measure(result_t *r, const cores_t *cores)
                   "limit%%: none over modelled rails: their latency is the "
                   "model's, no property of this machine");
     return rc;
+}
+
+void limits_close(limits_t *c)
+{
+    if (!c)
+        return;
+    drop_probes(c);
+    if (c->source_mem)
+        drail_mem_release(c->source_mem);
+    if (c->target_mem)
+        drail_mem_release(c->target_mem);
+    free(c->probes);
+    free(c->us);
+    free(c);
+}
+
+int limits_size(limits_t *c, cell_t *cells)
+{
+    int rc = 0;
+    drop_probes(c);
+    c->cells = cells;
+    c->count = 0;
+    for (unsigned i = 0; !rc && i < c->result->plan->count; i++)
+        if (cells[i].limit.kind == LIMIT_COPY)
+            rc = add_probes(c, &cells[i]);
+    return rc;
+}
+
+bool limits_measured(const limits_t *c)
+{
+    return c->nprobes || c->us;
+}
+
+void limits_repeat(limits_t *c)
+{
+    nanosleep(&(struct timespec){.tv_nsec = QUIET_NS}, NULL);
+    for (unsigned i = 0; i < c->nprobes; i++)
+        run_probe(c, &c->probes[i]);
+    if (!c->us)
+        return;
+    double ns =
+        cacheline_run(c->core[0], c->core[1], TRANSFER_TWO, LINE_ROUNDS);
+    if (isfinite(ns))
+        c->us[c->count++] = ns / 1e3;
+}
+
+void limits_conclude(limits_t *c)
+{
+    for (unsigned i = 0; i < c->result->plan->count; i++) {
+        limit_t *limit = &c->cells[i].limit;
+        if (limit->kind == LIMIT_COPY)
+            limit->figure = copy_limit(c, &c->cells[i]);
+        else if (limit->kind == LIMIT_LINES && c->us)
+            limit->figure = summary_of(c, c->us, c->count);
+    }
 }

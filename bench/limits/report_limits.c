@@ -75,9 +75,9 @@ static void table(FILE *file, const limits_result_t *r)
             "of memory; threads pinned; all threads' rates added\n"
             "# cache lines: one way, half of a round trip; 2 lines: a payload, "
             "then a flag, as in a message\n"
-            "# median [95 %% confidence interval] over repeats; MB = 10^6 "
-            "bytes\n",
-            (double)r->memory_bytes / (1 << 20));
+            "# median %s over repeats; MB = 10^6 bytes\n",
+            (double)r->memory_bytes / (1 << 20), report_interval(r->opts));
+    report_few(file, r->opts);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     table_copies(file, r);

@@ -14,6 +14,7 @@
 typedef struct measure {
     session_t *session;
     result_t *result;
+    limits_t *limits;
     const options_t *opts;
     command_table_t table;
     progress_t progress;
@@ -248,10 +249,15 @@ static int calibrate_loops(measure_t *m, cell_t *cell)
     return rc;
 }
 
+/* The one after the last is the limits. */
 static int repeat_setup(void *of, unsigned setup)
 {
     measure_t *m = of;
     int rc = 0;
+    if (setup == m->result->plan->count) {
+        limits_repeat(m->limits);
+        return 0;
+    }
     m->cell = &m->cells[setup];
     show_progress(m);
     for (unsigned l = 0; !rc && l < m->table.test->nloops; l++)
@@ -263,16 +269,20 @@ static int measure_size(measure_t *m, unsigned size_index)
 {
     const unsigned setups = m->result->plan->count;
     cell_t *cells = m->cells = &m->result->cells[size_index * setups];
-    const sampled_t sampled = {.count = setups,
+    int rc = limits_size(m->limits, cells);
+    const sampled_t sampled = {.count = setups + limits_measured(m->limits),
                                .repeat = repeat_setup,
                                .figures = setups * m->table.test->nloops,
                                .figure = figure,
                                .of = m};
 
+    m->cell = cells;
     sampling_part(&m->sampling, m->opts->nsizes - size_index);
-    int rc = for_setups(m, cells, calibrate_loops);
+    if (!rc)
+        rc = for_setups(m, cells, calibrate_loops);
     if (!rc)
         rc = sampling_run(&m->sampling, &sampled);
+    limits_conclude(m->limits);
     if (!rc)
         rc = for_setups(m, cells, account);
     if (!rc && m->opts->validate)
@@ -280,10 +290,12 @@ static int measure_size(measure_t *m, unsigned size_index)
     return rc;
 }
 
-int measure(session_t *session, result_t *result, char *where, size_t size)
+int measure(session_t *session, result_t *result, limits_t *limits, char *where,
+            size_t size)
 {
     measure_t m = {.session = session,
                    .result = result,
+                   .limits = limits,
                    .opts = result->opts,
                    .table = {result->test, result->plan},
                    .start_ns = clock_ns(),

@@ -3,13 +3,16 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "bench/limits/limit.h"
 #include "bench/report/result.h"
 
 /**
  * Rank 0: measures every cell of @p result (and validates it if asked), and
- * lets rank 1 go. On failure @p where says what was being done; what has been
- * measured so far stays in the result.
+ * lets rank 1 go; @p limits are measured in turn with the cells. On failure @p
+ * where says what was being done; what has been measured so far stays in the
+ * result.
  */
-int measure(session_t *session, result_t *result, char *where, size_t size);
+int measure(session_t *session, result_t *result, limits_t *limits, char *where,
+            size_t size);
 
 #endif

@@ -119,10 +119,12 @@ static int lead(pair_t *pair, session_t *session)
 {
     char where[128];
     describe_rails(pair, session);
-    int rc = limit_measure(&pair->result, &pair->cores);
+    limits_t *limits = NULL;
+    int rc = limits_open(&limits, &pair->result, session->rail, &pair->cores);
     snprintf(where, sizeof where, "limit of this machine");
     if (!rc)
-        rc = measure(session, &pair->result, where, sizeof where);
+        rc = measure(session, &pair->result, limits, where, sizeof where);
+    limits_close(limits);
     traffic_add(&pair->result.traffic, session->rail);
     if (!rc)
         rc = traffic_gather(&pair->result.traffic, session->job);

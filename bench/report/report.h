@@ -40,7 +40,9 @@ void report_json_summary(json_t *json, const char *key,
 /** One line: test, version, revision, machine. */
 void report_title(FILE *file, const char *test, const machine_t *machine);
 /** What reports have between [ and ] beside a median. */
-const char *report_interval(const machine_t *machine);
+const char *report_interval(const options_t *opts);
+/** A note, if there are too few repeats for an interval. */
+void report_few(FILE *file, const options_t *opts);
 /** The same, of what is always there: what summary_t's lo and hi are. */
 const char *report_spread(const options_t *opts);
 /** A line for each. */

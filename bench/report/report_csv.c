@@ -15,7 +15,8 @@ static const char header[] =
     "pingpong_us_p999,pingpong_us_max,valid,partial,post_us,post_us_lo,"
     "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
     "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window,"
-    "warmup\n";
+    "warmup,limit_MBps,limit_MBps_lo,limit_MBps_hi,limit_us,limit_us_lo,"
+    "limit_us_hi\n";
 
 void report_csv_number(FILE *file, double value)
 {
@@ -34,11 +35,11 @@ static void pingpong(FILE *file, const latency_t *latency, bool measured)
         report_csv_number(file, measured ? values[i] : NAN);
 }
 
-static void part(FILE *file, const summary_t *us, bool measured)
+static void part(FILE *file, const summary_t *of, bool measured)
 {
-    report_csv_number(file, measured ? us->median : NAN);
-    report_csv_number(file, measured ? us->lo : NAN);
-    report_csv_number(file, measured ? us->hi : NAN);
+    report_csv_number(file, measured ? of->median : NAN);
+    report_csv_number(file, measured ? of->lo : NAN);
+    report_csv_number(file, measured ? of->hi : NAN);
 }
 
 static void row(FILE *file, const result_t *r, const cell_t *cell)
@@ -85,8 +86,7 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     part(file, &f.wait, r->test->breakdown);
     part(file, &f.other, r->test->breakdown);
     fprintf(file, ",%s", limit_kind_name(cell->limit.kind));
-    report_csv_number(file,
-                      cell->limit.kind == LIMIT_NONE ? NAN : cell->limit.value);
+    report_csv_number(file, cell->limit.figure.median);
     report_csv_number(file, f.limit_pct);
     fprintf(file, ",%s,%s,%llu,%llu,",
             setup_waits(setup) ? drail_waiting_name(setup->waiting) : "",
@@ -94,7 +94,11 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
             (unsigned long long)opts->eps, (unsigned long long)opts->align);
     if (opts->window)
         fprintf(file, "%llu", (unsigned long long)opts->window);
-    fprintf(file, ",%llu\n", (unsigned long long)cell->series[0].warmup);
+    fprintf(file, ",%llu", (unsigned long long)cell->series[0].warmup);
+    part(file, &cell->limit.figure,
+         cell->limit.kind == LIMIT_COPY || cell->limit.kind == LIMIT_LINK);
+    part(file, &cell->limit.figure, cell->limit.kind == LIMIT_LINES);
+    fputc('\n', file);
 }
 
 void report_csv(FILE *file, const result_t *r)

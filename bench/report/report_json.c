@@ -287,7 +287,15 @@ static void limit(json_t *j, const cell_t *cell)
     bool lines = cell->limit.kind == LIMIT_LINES;
     json_row_object(j, "limit");
     json_string(j, "kind", limit_kind_name(cell->limit.kind));
-    json_double(j, lines ? "latency_us" : "bandwidth_MBps", cell->limit.value);
+    json_double(j, lines ? "latency_us" : "bandwidth_MBps",
+                cell->limit.figure.median);
+    if (cell->limit.kind != LIMIT_LINK) {
+        json_double(j, lines ? "latency_us_lo" : "bandwidth_MBps_lo",
+                    cell->limit.figure.lo);
+        json_double(j, lines ? "latency_us_hi" : "bandwidth_MBps_hi",
+                    cell->limit.figure.hi);
+        json_uint(j, "n", cell->limit.figure.n);
+    }
     json_end_object(j);
 }
 

@@ -55,17 +55,31 @@ void report_title(FILE *file, const char *test, const machine_t *m)
                 m->virtual_machine ? " (virtual machine)" : "", m->kernel);
 }
 
-const char *report_interval(const machine_t *m)
+static bool few(const options_t *opts)
 {
-    return m->simulated[0] ? "[range, where they are not alike]"
+    return opts->repeat && opts->repeat < 6 && !opts->simulated;
+}
+
+const char *report_interval(const options_t *opts)
+{
+    return opts->simulated ? "[range, where they are not alike]"
+           : few(opts)     ? "[range]"
                            : "[95 % confidence interval]";
+}
+
+void report_few(FILE *file, const options_t *opts)
+{
+    if (few(opts))
+        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
+              "95 % confidence\n",
+              file);
 }
 
 const char *report_spread(const options_t *opts)
 {
     if (opts->simulated)
         return "range of repeats";
-    return opts->repeat && opts->repeat < 6
+    return few(opts)
                ? "range of fewer than 6 repeats, less than 95 % confidence"
                : "95 % confidence interval";
 }
@@ -114,15 +128,12 @@ static void head(FILE *file, const result_t *r)
             r->opts->no_pin ? "not pinned" : "pinned");
     unusual(file, r->opts);
     report_notes(file, &r->notes);
-    if (r->opts->repeat && r->opts->repeat < 6 && !r->opts->simulated)
-        fputs("# note: fewer than 6 repeats: [lo hi] is their range, less than "
-              "95 % confidence\n",
-              file);
+    report_few(file, r->opts);
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
             "# median %s over repeats; p99 over iterations; MB = 10^6 bytes\n",
-            report_interval(&r->machine));
+            report_interval(r->opts));
 }
 
 static void column_names(FILE *file, const result_t *r)

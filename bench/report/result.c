@@ -153,15 +153,20 @@ static double efficiency(const result_t *r, const cell_t *cell,
     return sum > 0 ? bandwidth / sum : NAN;
 }
 
+limit_t limit_unknown(void)
+{
+    return (limit_t){LIMIT_NONE, stats_summary(NULL, 0)};
+}
+
 static double limit_pct(const result_t *r, const cell_t *cell,
                         const figures_t *f)
 {
     if (cell->limit.kind == LIMIT_NONE)
         return NAN;
     if (cell->limit.kind == LIMIT_LINES)
-        return 100 * cell->limit.value /
+        return 100 * cell->limit.figure.median /
                f->latency[r->test->nloops - 1].us.median;
-    return 100 * f->bandwidth.median / cell->limit.value;
+    return 100 * f->bandwidth.median / cell->limit.figure.median;
 }
 
 typedef double (*part_fn_t)(const repeat_t *);

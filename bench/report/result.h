@@ -42,8 +42,12 @@ typedef enum limit_kind {
 
 typedef struct limit {
     limit_kind_t kind;
-    double value; /**< MB/s; LIMIT_LINES: microseconds; NaN: not measured */
+    summary_t figure; /**< MB/s; LIMIT_LINES: microseconds; NaN: not measured;
+                           LIMIT_LINK: a median only */
 } limit_t;
+
+/** Of a cell that has none. */
+limit_t limit_unknown(void);
 
 typedef enum validity { NOT_VALIDATED, VALID, INVALID } validity_t;
 

@@ -61,6 +61,29 @@ for row in r["results"]:
     pct = (100 * value / loop["latency_us"]["median"] if r["test"] == "lat"
            else 100 * loop["bandwidth_MBps"]["median"] / value)
     assert abs(row["limit_pct"] / pct - 1) < 1e-6, row'
+    figure=$([[ $test == lat ]] && echo latency_us || echo bandwidth_MBps)
+    check "$test repeats its limit with its rows" holds "$work/$test.json" '
+figure = "'"$figure"'"
+for row in r["results"]:
+    limit = row["limit"]
+    # a transfer that takes too long, as under load, has no value
+    assert (0 < limit["n"] <= '"${repeats[$test]}"'
+            if r["test"] == "lat" else limit["n"] == '"${repeats[$test]}"'), row
+    assert (0 < limit[figure + "_lo"] <= limit[figure]
+            <= limit[figure + "_hi"]), row'
+    check "$test has the same limits in its CSV" python3 -c '
+import csv, json, sys
+unit, figure = (("us", "latency_us") if sys.argv[3] == "lat"
+                else ("MBps", "bandwidth_MBps"))
+other = "MBps" if unit == "us" else "us"
+rows = list(csv.DictReader(open(sys.argv[1])))
+for row, cell in zip(rows, json.load(open(sys.argv[2]))["results"],
+                     strict=True):
+    for end in "", "_lo", "_hi":
+        said, meant = float(row[f"limit_{unit}{end}"]), cell["limit"][figure + end]
+        assert abs(said / meant - 1) < 1e-4, (end, row)
+        assert not row[f"limit_{other}{end}"], row
+' "$work/$test.csv" "$work/$test.json" "$test"
 done
 check 'bw over modelled rails' status 0 "$bench" bw --sizes 64K \
     --rails ultra24-a0,ultra24-a1 --iterations 3 --repeat 1 \
@@ -74,6 +97,9 @@ for row in r["results"]:
 
 check 'limits' status 0 "$bench" limits --sizes 4K,1M --repeat 2 \
     --save "$work/limits.json,$work/limits.csv"
+check 'which are too few for an interval' sh -c \
+    'grep -q "fewer than 6 repeats" "$1" && ! grep -q "confidence interval" "$1"' \
+    - "$work/out"
 check 'has copies, cache lines and the machine' holds "$work/limits.json" '
 assert {row["bytes"] for row in r["copies"]} == {4096, 1 << 20}
 assert {row["buffers"] for row in r["copies"]} == {"cached", "uncached"}
