@@ -163,7 +163,7 @@ pictures()
     shift
     "$SOURCE/scripts/plot" --quiet "$work/$name.json" || return 1
     for ending in "$@"; do
-        [ -s "$work/$name$ending.png" ] || return 1
+        [ -s "$work/$name$ending.svg" ] || return 1
     done
 }
 if command -v gnuplot >/dev/null; then
