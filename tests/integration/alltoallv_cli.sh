@@ -167,7 +167,7 @@ pictures()
     done
 }
 if command -v gnuplot >/dev/null; then
-    check 'pictures' pictures all -spike -spike-parts -zipf -zipf-parts
+    check 'pictures' pictures all -{spike,zipf}{-1,-2,-parts}
     check 'of one pattern' pictures file '' -parts
 fi
 
