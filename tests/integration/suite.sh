@@ -63,7 +63,8 @@ present()
     done
 }
 mapfile -t tests < <(present)
-check 'a quick run' timeout -k 10 280 "${suite[@]}" --quick --output report
+check 'a quick run' timeout -k 10 280 "${suite[@]}" --quick \
+    --ranks 2 --output report
 # in the order of the suite
 # shellcheck disable=SC2046
 check '… is whole' whole report $(python3 - "${tests[@]}" <<'PY'
