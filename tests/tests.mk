@@ -151,7 +151,8 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
-              /test_unequal_rails,/link_model,/compare_p2p,/compare_coll
+              /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
+              /integration/suite
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \
