@@ -11,7 +11,8 @@ static const bench_test_t *const tests[] = {
     &test_limits,    &test_gather, &test_allgather, &test_alltoall,
     &test_alltoallv, &test_bcast,  &test_scatter,   &test_barrier,
     &test_verify,    &test_tune,   &test_check,     &test_degrade,
-    &test_mbw,       &test_nbody,  &test_radix,     &test_diff};
+    &test_mbw,       &test_nbody,  &test_radix,     &test_diff,
+    &test_suite};
 
 #define TESTS (sizeof tests / sizeof *tests)
 
@@ -46,6 +47,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < TESTS; i++) {
         if (strcmp(name, tests[i]->name))
             continue;
+        if (tests[i]->become)
+            return tests[i]->become(argc - 2, argv + 2);
         options_t opts;
         options_init(&opts, tests[i]->sizes);
         if (tests[i]->time_budget > 0)

@@ -20,6 +20,9 @@ typedef struct bench_test {
                                             none */
     /** Runs the test. @return exit status 0, 1 or 2. */
     int (*run)(const struct bench_test *test, const options_t *opts);
+    /** Instead of run: becomes another program, with these arguments, which
+     *  reads its options itself. @return exit status, if it can't. */
+    int (*become)(int argc, char **argv);
     const loop_t *loops[TEST_LOOPS]; /**< the first gives the bandwidth */
     unsigned nloops;
     bound_t bound;
@@ -31,7 +34,8 @@ typedef struct bench_test {
 extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_limits, test_diff, test_gather, test_allgather, test_alltoall,
     test_alltoallv, test_bcast, test_scatter, test_barrier, test_verify,
-    test_tune, test_check, test_degrade, test_mbw, test_nbody, test_radix;
+    test_tune, test_check, test_degrade, test_mbw, test_nbody, test_radix,
+    test_suite;
 
 /** Options of the tests between two ranks: one of the ping-pong, one of all,
  *  one of bandwidth. */

@@ -3,6 +3,7 @@
 line. Not a program."""
 import argparse
 import contextlib
+import gzip
 import os
 import re
 import resource
@@ -196,11 +197,15 @@ def progress(text):
 
 def replace(path, text):
     """Writes a file of which the old one is left until the new one is whole.
-    Several may do so at once: the last one's is left."""
+    Several may do so at once: the last one's is left. Compressed, if it is to
+    end in .gz: the same text always gives the same bytes."""
     new = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
+    content = text.encode()
+    if path.endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
     try:
-        with open(new, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with open(new, "wb") as file:
+            file.write(content)
         os.replace(new, path)
     finally:
         with contextlib.suppress(OSError):
@@ -298,6 +303,19 @@ def leave(folder):
     """Takes away a folder that was claimed, if nothing is in it."""
     with contextlib.suppress(OSError):
         os.rmdir(folder)
+
+
+def add_pictures(parser):
+    parser.add_argument("--pictures", choices=("svg", "png", "both"),
+                        default="svg",
+                        help="format of the pictures (default svg)")
+
+
+def draw(folder, args):
+    """@return the exit status of scripts/plot."""
+    return subprocess.run([os.path.join(ROOT, "scripts", "plot"), "--quiet",
+                           "--format", args.pictures, folder],
+                          check=False).returncode
 
 
 def conclude(main):

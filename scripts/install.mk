@@ -8,6 +8,7 @@ MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dapl_rail
 
 INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
+INSTALL_SUITE := suite plot comparing.py irregular.py
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 
@@ -20,7 +21,8 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
-  $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE
+  $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE \
+  $(INSTALL_SUITE:%=$(PREFIX)/libexec/dapl_rail/%)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/dapl_rail \
@@ -46,9 +48,10 @@ install: all
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
-	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(DOCDIR))
+	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(DOCDIR) $(PREFIX)/libexec/dapl_rail)

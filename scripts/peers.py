@@ -21,6 +21,7 @@ class Program:
     needs = []
     made = "make deps-peers peers"
     why = ""  # is it launched so
+    polls = False  # without yielding, also where ranks share cores
     hidden = {}  # paths of this machine, and what they are called
 
     def __init__(self, _args):
@@ -110,6 +111,7 @@ class MPICH(MPI):
     changes nothing with its UCX device."""
 
     name, key = "MPICH", "mpich"
+    polls = True
     why = ("as it comes; MPIR_CVAR_POLLS_BEFORE_YIELD was tried and changes "
            "nothing")
 
@@ -142,6 +144,7 @@ class MPICHWheel(Wheel):
     """Polls without yielding."""
 
     name, key = "MPICH (wheel)", "mpich-wheel"
+    polls = True
     why = "as it comes"
 
     def launcher(self, ranks, crowded):

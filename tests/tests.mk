@@ -142,14 +142,17 @@ TSAN := BUILD=$(BUILD)/tsan SANITIZE=thread CC=clang CFLAGS='-O1 -g'
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
-# Foreign programs can't load a sanitized provider, and documents and packages
-# are the same in every build; provider and transport are what has threads.
-PLAIN_ONLY := dapltest dtest tcp docs install layers
+# Foreign programs can't load a sanitized provider; documents, packages and what
+# only scripts do are the same in every build, and peers there are for one;
+# provider and transport are what has threads.
+PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
+  compare_coll
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
-              /test_unequal_rails,/link_model
+              /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
+              /integration/suite
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \

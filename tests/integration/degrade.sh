@@ -68,7 +68,7 @@ assert rows[0]["test"] == "degrade" and float(rows[0]["bandwidth_MBps"]) > 0
 ' "$work/r.csv"
 
 check 'it is drawn' "$SOURCE/scripts/plot" --quiet "$work/r.json"
-check 'its picture' test -s "$work/r.png"
+check 'its picture' test -s "$work/r.svg"
 
 # the hand on a cable
 cable()

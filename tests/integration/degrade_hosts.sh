@@ -61,7 +61,12 @@ shift
 echo "\$*" >>"$work/ran"
 "\$@"
 END
-printf '#!/bin/sh\n[ "$PWD" = "%s" ]\n' "$clone" >"$clone/build/bin/railbench"
+cat >"$clone/build/bin/railbench" <<END
+#!/bin/sh
+for files; do :; done
+echo {} >"\${files%%,*}"
+[ "\$PWD" = "$clone" ]
+END
 printf '#!/bin/sh\n' >"$clone/scripts/plot"
 chmod 755 "$clone"/scripts/* "$clone/build/bin/railbench" "$work/bin/on"
 

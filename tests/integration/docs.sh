@@ -121,3 +121,49 @@ for line in 'as in messages/no_such.c' '`link.c`: `evd_check`, `no_such`'; do
     echo "$line" >"$work/text"
     check "gone is: $line" fails named_exist "$work/text"
 done
+
+# linked FILE…: what Markdown links to in this repository is there
+linked()
+{
+    python3 - "$@" <<'PY'
+import os
+import re
+import sys
+gone = []
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"^```.*?^```", "", f.read(), flags=re.M | re.S)
+    gone += [(path, to) for to in re.findall(r"\]\(([^)#\s]+)", text)
+             if "://" not in to and not os.path.exists(
+                 os.path.join(os.path.dirname(path), to))]
+for what in gone:
+    print("gone:", *what)
+sys.exit(bool(gone))
+PY
+}
+# explained FOLDER: each of its folders is, as the folder itself
+explained()
+{
+    local folder
+    for folder in "$1" "$1"/*/; do
+        [ -s "$folder/README.md" ] && continue
+        echo "no README.md in $folder"
+        return 1
+    done
+}
+mapfile -t texts < <(find "$SOURCE/docs" "$SOURCE/results" "$SOURCE/bench" \
+    "$SOURCE/README.md" "$SOURCE/CONTRIBUTING.md" -name '*.md')
+check 'links lead somewhere' linked "${texts[@]}"
+echo 'see [it](no/such.svg)' >"$work/text"
+check '… or are found' fails linked "$work/text"
+check 'folders of results are explained' explained "$SOURCE/results"
+# bench_folders: bench/README.md names all
+bench_folders()
+{
+    local folder
+    for folder in "$SOURCE"/bench/*/; do
+        grep -q "($(basename "$folder"))" "$SOURCE/bench/README.md" ||
+            return 1
+    done
+}
+check 'folders of bench are explained' bench_folders

@@ -72,14 +72,14 @@ check 'and a warning: one repetition is few' grep -q '^Fewer than 6 rep' \
     "$work/result/figures.txt"
 if command -v gnuplot >/dev/null; then
     check 'and pictures' sh -c \
-        '[ "$(find "$0" -size +0 -name "figures-*.png" | wc -l)" -eq 16 ]' \
+        '[ "$(find "$0" -size +0 -name "figures-*.svg" | wc -l)" -eq 16 ]' \
         "$work/result"
 fi
 
 # Numbers of ranks, and what fails: by a stand-in that gives what was measured
 # with 4 ranks as measured with any.
 mkdir -p "$work/build/bin"
-cp "$work/result/figures.json" "$work/measured"
+gunzip -c "$work/result/figures.json.gz" >"$work/measured"
 cat >"$work/build/bin/railbench" <<'END'
 #!/usr/bin/env python3
 import json, os, sys

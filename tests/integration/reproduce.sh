@@ -434,5 +434,5 @@ check '… and its command' grep -q '^1. `railbench lat --rails sim:ultra24-mult
 check 'a figure' grep -q '^004-6-latency,multi-HCA threaded,4096,' \
     "$work/take1/figures.csv"
 if command -v gnuplot >/dev/null; then
-    check '… drawn' test -s "$work/take1/figures-004-6-latency.png"
+    check '… drawn' test -s "$work/take1/figures-004-6-latency.svg"
 fi

@@ -25,11 +25,19 @@ ends()
 
 mkdir -p "$work/test/some"
 for status in 0 1 77; do
-    printf '#!/bin/sh\nexit %d\n' $status >"$work/test/some/$status"
+    printf '#!/bin/sh\necho no such thing\nexit %d\n' $status >"$work/test/some/$status"
     chmod 755 "$work/test/some/$status"
 done
-check 'passed and skipped' ends 0 '1 passed, 0 failed, 1 skipped' \
+check 'passed and skipped' ends 0 \
+    '1 passed, 0 failed, 1 skipped (skipped: no such thing)' \
     "$work/test/some/0" "$work/test/some/77"
+cp "$work/test/some/77" "$work/test/some/more"
+printf '#!/bin/sh\nexit 77\n' >"$work/test/some/silent"
+chmod 755 "$work/test/some/silent"
+check 'skipped for several reasons' ends 0 "0 passed, 0 failed, 3 skipped \
+(skipped: no such thing (2 tests); no reason given)" \
+    --jobs 1 "$work/test/some/77" "$work/test/some/more" \
+    "$work/test/some/silent"
 check 'failed' ends 1 '1 passed, 1 failed' \
     "$work/test/some/0" "$work/test/some/1"
 check 'nothing to do' ends 1 '0 passed, 0 failed'
