@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/limits/cacheline.h"
@@ -112,28 +111,24 @@ static int measure_links(const ends_t *ends, dcoll_cost_model_t *model)
 }
 
 /* Between the cores of rank 0 and of the next rank that has another one. */
-static double flag_us(int mine, unsigned ranks, const int *cores)
+static double flag_us(unsigned ranks, const pinning_t *at)
 {
     double values[SAMPLES];
     unsigned r = 1;
     if (clock_elsewhere) /* cores of another machine */
         return NAN;
-    while (r < ranks && cores[r] == mine)
+    while (r < ranks && at[r].core == at[0].core)
         r++;
     if (r >= ranks)
         return NAN;
     for (unsigned i = 0; i < SAMPLES; i++)
         values[i] =
-            cacheline_run(mine, cores[r], TRANSFER_ONE, LINE_ROUNDS) / 1e3;
+            cacheline_run(at[0].core, at[r].core, TRANSFER_ONE, LINE_ROUNDS) /
+            1e3;
     return stats_summary(values, SAMPLES).median;
 }
 
-typedef struct model_card {
-    drail_key_t recv;
-    int core;
-} model_card_t;
-
-_Static_assert(sizeof(model_card_t) <= COLL_CARD_BYTES, "cards have room");
+_Static_assert(sizeof(drail_key_t) <= COLL_CARD_BYTES, "cards have room");
 
 /* With whom rank 0 measures. Ranks of this machine are alike. */
 static unsigned other_end(const coll_run_t *run)
@@ -147,29 +142,22 @@ int coll_model_measure(coll_bed_t *bed, coll_run_t *run,
 {
     unsigned rank = run->rank, other = other_end(run);
     unsigned peer = rank ? 0 : other;
-    model_card_t mine = {.core = run->pinning.core}, *cards = run->cards;
-    drail_key_t remote = {0};
-    int *cores = calloc(run->ranks, sizeof *cores);
+    drail_key_t mine = {0}, remote = {0}, *keys = run->cards;
     *model = (dcoll_cost_model_t){0};
-    drail_mem_key(bed->recv_mem, &mine.recv);
-    int rc = cores
-                 ? drail_job_allgather(run->job, &mine, sizeof mine, cards, -1)
-                 : DRAIL_ENOMEM;
-    for (unsigned r = 0; !rc && r < run->ranks; r++)
-        cores[r] = cards[r].core;
+    drail_mem_key(bed->recv_mem, &mine);
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, keys, -1);
     if (!rc && run->ranks > 1)
-        remote = cards[peer].recv;
+        remote = keys[peer];
     if (!rc && run->ranks > 1 && (!rank || rank == other)) {
         ends_t ends = {bed, run->job, rank, peer, remote};
         rc = measure_links(&ends, model);
     }
     if (!rc && rank == 0) {
-        double flag = flag_us(mine.core, run->ranks, cores);
+        double flag = flag_us(run->ranks, coll_pinning(run->result));
         model->copy = copy_us(bed, drail_job_platform(run->job));
         /* two ranks on one core: what a put takes */
         model->flag = isfinite(flag) ? flag : model->ts;
     }
-    free(cores);
     return rc ? rc : drail_job_barrier(run->job, -1);
 }
 

@@ -166,6 +166,15 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
     }
 }
 
+uint64_t coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes)
+{
+    unsigned others = plan->shape.nranks - 1;
+    if (plan->collective == DCOLL_ALLTOALLV)
+        return 0;
+    return plan->collective == DCOLL_SCATTER ? others * bytes
+                                             : coll_received(plan, bytes);
+}
+
 static size_t longest(const options_t *opts)
 {
     size_t bytes = 0;

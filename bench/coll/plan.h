@@ -86,6 +86,9 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
 unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank);
 unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank);
 uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes);
+/** Bytes whose rate nccl-tests calls bus bandwidth: what the busiest rank sends
+ *  to others or receives from them. 0: none. */
+uint64_t coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes);
 /** Bytes of a rank's buffers for the longest of the sizes. */
 size_t coll_send_bytes(const coll_plan_t *plan, unsigned rank);
 size_t coll_recv_bytes(const coll_plan_t *plan, unsigned rank);

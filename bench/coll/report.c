@@ -179,7 +179,7 @@ static const char header_counts[] =
     "distribute_us,communicate_us,collect_us,deliver_us";
 
 static const char header_calls[] =
-    ",call,each_us,each_us_p99,each_us_lo,each_us_hi";
+    ",call,each_us,each_us_p99,each_us_lo,each_us_hi,busbw_MBps";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -244,10 +244,10 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
     if (has_counts(r))
         csv_counts(file, r, cell);
     fprintf(file, ",%s", has_counts(r) ? "" : coll_setup_call(setup));
-    csv_numbers(
-        file,
-        (double[]){f.each_us.median, f.each_p99, f.each_us.lo, f.each_us.hi},
-        4);
+    csv_numbers(file,
+                (double[]){f.each_us.median, f.each_p99, f.each_us.lo,
+                           f.each_us.hi, f.busbw_MBps},
+                5);
     fputc('\n', file);
 }
 
@@ -383,6 +383,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     report_json_summary(j, "latency_us", &f.us);
     report_json_summary(j, "latency_us_avg", &f.avg_us);
     report_json_summary(j, "bandwidth_MBps", &f.MBps);
+    json_double(j, "busbw_MBps", f.busbw_MBps);
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);
@@ -411,6 +412,8 @@ static void json(FILE *file, const coll_result_t *r)
     json_double(j, "measured_s", r->seconds);
     json_uint(j, "validation_seed", r->seed);
     json_options(j, r);
+    if (!r->opts->simulated) /* cores of no machine */
+        report_json_pinning(j, coll_pinning(r), r->plan->shape.nranks);
     report_json_notes(j, &r->notes);
     report_json_machine(j, &r->machine);
     report_json_settings(j);

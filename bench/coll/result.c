@@ -9,7 +9,13 @@
 static size_t result_size(const coll_plan_t *plan)
 {
     return sizeof(coll_result_t) +
-           (size_t)plan->opts->nsizes * plan->count * sizeof(coll_cell_t);
+           (size_t)plan->opts->nsizes * plan->count * sizeof(coll_cell_t) +
+           (size_t)plan->shape.nranks * sizeof(pinning_t);
+}
+
+pinning_t *coll_pinning(const coll_result_t *r)
+{
+    return (pinning_t *)&r->cells[r->ncells];
 }
 
 coll_result_t *coll_result_create(const bench_test_t *test,
@@ -29,6 +35,7 @@ coll_result_t *coll_result_create(const bench_test_t *test,
         cell->bytes = plan->opts->sizes[i / plan->count];
         cell->setup = i % plan->count;
         cell->received = coll_received(plan, cell->bytes);
+        cell->bus = coll_bus_bytes(plan, cell->bytes);
         cell->model_us = NAN;
         cell->algorithm = coll_plan_args(plan, &plan->setups[cell->setup],
                                          cell->bytes, &cell->args);
@@ -81,6 +88,7 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .us = sampling_summary(&rule, us, n), /* sorts */
         .avg_us = sampling_summary(&rule, avg, n),
         .MBps = sampling_summary(&rule, rate, received > 0 ? n : 0),
+        .busbw_MBps = NAN,
         .p50 = single_us(cell->tail.p50),
         .p99 = single_us(cell->tail.p99),
         .p999 = single_us(cell->tail.p999),
@@ -89,6 +97,8 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .each_p99 = single_us(cell->each.p99),
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
+    if (n && cell->bus)
+        f.busbw_MBps = (double)cell->bus / f.us.median;
     return f;
 }
 

@@ -7,6 +7,7 @@
 #define BENCH_COLL_RESULT_H
 
 #include "plan.h"
+#include "bench/pair/session.h"
 #include "bench/report/machine.h"
 #include "bench/report/result.h"
 #include "bench/stats/stats.h"
@@ -44,6 +45,7 @@ typedef struct coll_cell {
     uint64_t bytes;     /**< with counts: of so many elements */
     uint64_t received;  /**< bytes, by a rank from others; of several that
                              receive differently, the mean */
+    uint64_t bus;       /**< bytes of which the bus bandwidth is; 0: none */
     uint64_t elements;  /**< with counts: M_max of the seed */
     uint64_t total;     /**< ... bytes that all send, to themselves, too */
     uint64_t longest;   /**< ... bytes of the longest message */
@@ -77,13 +79,16 @@ typedef struct coll_result {
     double seconds;           /**< that measuring took */
     bool partial;             /**< ended before all was measured */
     unsigned ncells;
-    coll_cell_t cells[]; /**< size by size, in each setup by setup */
+    coll_cell_t cells[]; /**< size by size, in each setup by setup; behind
+                              them coll_pinning() */
 } coll_result_t;
 
 /** Before the ranks are forked. NULL: out of memory. */
 coll_result_t *coll_result_create(const bench_test_t *test,
                                   const coll_plan_t *plan);
 void coll_result_destroy(coll_result_t *result);
+/** Where each rank runs. */
+pinning_t *coll_pinning(const coll_result_t *result);
 
 /** Is no cell invalid? If any is: one line on stderr. */
 bool coll_all_valid(const coll_result_t *result);
@@ -94,6 +99,7 @@ typedef struct coll_figures {
     summary_t us;     /**< the slowest rank */
     summary_t avg_us; /**< mean over the ranks */
     summary_t MBps;
+    double busbw_MBps;          /**< as nccl-tests defines it, by the median */
     double p50, p99, p999, max; /**< microseconds, over single calls; of
                                      the rank that has the highest, each */
     summary_t each_us; /**< single calls after a common start, until the last

@@ -34,6 +34,18 @@ static bool bed_used(const coll_plan_t *plan, zero_copy_t zero_copy)
     return false;
 }
 
+/* Rank 0 learns where all ranks run. */
+static int tell_pinning(coll_run_t *run)
+{
+    _Static_assert(sizeof(pinning_t) <= COLL_CARD_BYTES, "cards have room");
+    int rc = drail_job_allgather(run->job, &run->pinning, sizeof run->pinning,
+                                 run->cards, -1);
+    if (!rc && run->rank == 0)
+        memcpy(coll_pinning(run->result), run->cards,
+               run->ranks * sizeof run->pinning);
+    return rc;
+}
+
 /* The first bed also tells of the rails and serves to measure the model. */
 static int open_beds(coll_run_t *run, drail_error_t *err)
 {
@@ -53,8 +65,10 @@ static int open_beds(coll_run_t *run, drail_error_t *err)
     if (run->rank == 0)
         describe_rails(run->result, first->rail);
     dcoll_cost_model_t model;
-    rc = coll_model_measure(first, run, &model);
-    if (run->rank == 0)
+    rc = tell_pinning(run);
+    if (!rc)
+        rc = coll_model_measure(first, run, &model);
+    if (!rc && run->rank == 0)
         run->result->model = model;
     for (unsigned z = 0; !rc && z < COLL_BEDS; z++)
         if (run->bed[z].rail)

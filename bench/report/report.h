@@ -34,6 +34,9 @@ void report_json_rails(json_t *json, const drail_rail_info_t *rails,
                        unsigned count);
 /** Every setting of the library as the run has seen it. */
 void report_json_settings(json_t *json);
+/** Where each of @p ranks runs. */
+void report_json_pinning(json_t *json, const pinning_t *pinning,
+                         unsigned ranks);
 void report_json_notes(json_t *json, const notes_t *notes);
 void report_json_summary(json_t *json, const char *key,
                          const summary_t *summary);

@@ -85,6 +85,21 @@ void report_json_settings(json_t *j)
     json_end_object(j);
 }
 
+void report_json_pinning(json_t *j, const pinning_t *pinning, unsigned ranks)
+{
+    json_array(j, "pinning");
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        const pinning_t *at = &pinning[rank];
+        json_row_object(j, NULL);
+        json_uint(j, "rank", rank);
+        json_int(j, "main_core", at->core);
+        json_uint(j, "first_allowed_core", at->base);
+        json_uint(j, "allowed_cores", at->cores);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void options(json_t *j, const result_t *r)
 {
     const options_t *o = r->opts;
@@ -101,17 +116,7 @@ static void options(json_t *j, const result_t *r)
     json_bool(j, "pin", !o->no_pin);
     json_end_object(j);
 
-    json_array(j, "pinning");
-    for (unsigned rank = 0; rank < 2; rank++) {
-        const pinning_t *pinning = &r->pinning[rank];
-        json_row_object(j, NULL);
-        json_uint(j, "rank", rank);
-        json_int(j, "main_core", pinning->core);
-        json_uint(j, "first_allowed_core", pinning->base);
-        json_uint(j, "allowed_cores", pinning->cores);
-        json_end_object(j);
-    }
-    json_end_array(j);
+    report_json_pinning(j, r->pinning, 2);
 }
 
 void report_json_notes(json_t *j, const notes_t *notes)

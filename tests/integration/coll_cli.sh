@@ -77,6 +77,12 @@ for r in rows:
     if int(ranks) > 1 and r["bytes"] != "0":
         assert float(r["bandwidth_MBps"]) > 0, r
         assert float(r["model_us"]) > 0, r
+        size, others = int(r["bytes"]), int(ranks) - 1
+        moved = size if test == "bcast" else others * size
+        rate, expected = float(r["busbw_MBps"]), moved / mid
+        assert abs(rate - expected) < 1e-3 * expected, (rate, expected)
+    else:
+        assert r["busbw_MBps"] == "", r
     assert int(r["invalid"]) >= 0, r
     assert r["partial"] == "no" and r["valid"] == valid, r
     assert r["algorithm"] == "auto" or r["chosen"] == r["algorithm"], r
@@ -128,6 +134,20 @@ check 'one step after the other' everything allgather 5 2 7,40000 --paced
 check 'a common start' everything allgather 2 2 8 --start time
 check 'blocking calls, and single ones' everything alltoall 3 3 9,20000 \
     --call persistent,blocking --each
+where_ranks_run()
+{
+    timeout -k 10 60 "$bench" bcast --ranks 3 --sizes 8 "${quick[@]}" \
+        --format json --output "$work/pinned.json" &&
+        python3 - "$work/pinned.json" <<'PY'
+import json, os, sys
+pinning = json.load(open(sys.argv[1]))["pinning"]
+assert [p["rank"] for p in pinning] == [0, 1, 2], pinning
+allowed = os.sched_getaffinity(0)
+assert all(p["main_core"] in allowed for p in pinning), (pinning, allowed)
+assert len({p["main_core"] for p in pinning}) == min(3, len(allowed)), pinning
+PY
+}
+check 'JSON: the core of each rank' where_ranks_run
 check 'two engines' everything allgather 3 3 40000 --engine single,threaded
 
 json_and_diff()
