@@ -21,6 +21,8 @@ enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
 /* Of a block; and of all blocks of a rank. */
 #define REGISTER_BYTES (2u << 20)
 #define READ_BYTES     (4u << 20)
+#define READ_MANY      (32u << 20) /* so that the team keeps it */
+#define READERS        4u
 
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
@@ -95,13 +97,23 @@ static const struct rule rules[] = {
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
 };
 
+/* From how many bytes on a block is read by the kernel, rather than copied
+ * twice. Many ranks that read the same block, as all-gathers do, get in each
+ * other's way, and there it is one copy of many that is saved. */
+static size_t least_read(const dcoll_algorithm_t *algorithm, unsigned nranks)
+{
+    bool same = algorithm == &allgather_pull && nranks > READERS;
+    return (same ? READ_MANY : READ_BYTES) / nranks;
+}
+
 /* To register memory for one call takes longer than a copy more within a node,
  * and so does the kernel's copy, unless nearer memory is too small for all. */
 static bool pays(const dcoll_algorithm_t *algorithm, const dcoll_shape_t *shape,
                  const dcoll_args_t *args, bool zero_copy)
 {
     bool pulls = algorithm == &allgather_pull || algorithm == &alltoall_pull;
-    size_t least = pulls ? READ_BYTES / shape->nranks : REGISTER_BYTES;
+    size_t least =
+        pulls ? least_read(algorithm, shape->nranks) : REGISTER_BYTES;
     return !zero_copy || !args->one_shot || shape->nnodes > 1 ||
            args->bytes >= least;
 }

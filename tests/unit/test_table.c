@@ -293,6 +293,39 @@ static void test_many_nodes(void **state)
     assert_string_equal(on_many(16, 32), "smp-direct");
 }
 
+/* What auto takes for a call on a node whose buffers nobody has registered. */
+static const char *once(dcoll_collective_t collective, unsigned ranks,
+                        size_t bytes)
+{
+    const unsigned first[] = {0, ranks};
+    const dcoll_shape_t shape = {ranks, 1, first, 2};
+    dcoll_args_t args = {
+        .collective = collective, .bytes = bytes, .depth = 2, .one_shot = true};
+    const dcoll_algorithm_t *a =
+        dcoll_table_select(NULL, DRAIL_ENGINE_SINGLE, &shape, &args);
+    assert_non_null(a);
+    assert_true(!a->refuses || !a->refuses(&shape, &args));
+    return a->name;
+}
+
+/* Long blocks are read where they are, but many ranks would read the same ones
+ * of an all-gather. */
+static void test_one_shot(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 16; n++)
+        for (unsigned c = 0; c < DCOLL_COLLECTIVES; c++)
+            for (size_t bytes = 1; bytes <= 64 << 20; bytes *= 4)
+                once((dcoll_collective_t)c, n, bytes);
+    assert_string_equal(once(DCOLL_ALLGATHER, 4, 1 << 20), "pull");
+    assert_string_equal(once(DCOLL_ALLGATHER, 4, (1 << 20) - 1),
+                        "shm-allgather");
+    assert_string_equal(once(DCOLL_ALLGATHER, 8, 2 << 20), "shm-allgather");
+    assert_string_equal(once(DCOLL_ALLGATHER, 8, 4 << 20), "pull");
+    assert_string_equal(once(DCOLL_ALLTOALL, 8, 512 << 10), "pull");
+    assert_string_equal(once(DCOLL_GATHER, 8, 512 << 10), "shm-gather");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_messages_between_nodes),
         cmocka_unit_test(test_little_goes_over_one_node),
         cmocka_unit_test(test_many_nodes),
+        cmocka_unit_test(test_one_shot),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
