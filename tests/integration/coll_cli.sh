@@ -241,7 +241,7 @@ check 'check compares, and names what is violated' guidelines
 compare=$SOURCE/scripts/compare-coll
 export BUILD
 for option in '--ranks 1' '--sizes 0' '--peers nonsense' '--repeat 0' \
-    '--collectives bcast' --nonsense; do
+    '--collectives scatter' --nonsense; do
     # shellcheck disable=SC2086 # an option and its value
     refused "compare-coll $option" "${option%% *}" "$compare" $option
 done
