@@ -193,7 +193,7 @@ static void check_shape(check_t *c, struct shape shape, double share)
 
 static void table(FILE *file, const check_t *c)
 {
-    report_title(file, "check", &c->machine);
+    report_title(file, "check", &c->machine, c->opts);
     fprintf(
         file,
         "# violated: of two medians that differ by %.0f %% or more, what is "
@@ -215,9 +215,9 @@ static void table(FILE *file, const check_t *c)
 
 static void csv(FILE *file, const check_t *c)
 {
-    fputs("test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
-          "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi\n",
-          file);
+    report_csv_header(
+        file, "test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
+              "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi");
     for (unsigned i = 0; i < c->count; i++) {
         const violation_t *v = &c->violations[i];
         fprintf(file, "check,%s,%s,%llu,%llu,%llu,%s", v->guideline,
@@ -228,7 +228,7 @@ static void csv(FILE *file, const check_t *c)
                                  v->fast.median, v->fast.lo, v->fast.hi};
         for (unsigned n = 0; n < sizeof values / sizeof *values; n++)
             report_csv_number(file, values[n]);
-        fputc('\n', file);
+        report_csv_origin(file, &c->machine, c->opts);
     }
 }
 

@@ -349,6 +349,28 @@ static int parse_collectives(const option_row_t *row, const char *text,
     return 0;
 }
 
+static int unit_value(const char *name, int *value)
+{
+    static const char *const names[UNITS] = {UNIT_NAMES};
+    char allowed[64];
+    *value = choose_name(names, UNITS, name, allowed, sizeof allowed);
+    return *value < 0 ? -1 : 0;
+}
+
+static int parse_units(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    options_t *opts = field;
+    int values[UNITS];
+    snprintf(allowed, size, "a list of MB/s, Gb/s, Mmsg/s, each once");
+    if (parse_names(text, unit_value, values, UNITS, &opts->nunits))
+        return -1;
+    for (unsigned i = 0; i < opts->nunits; i++)
+        opts->units[i] = (unit_t)values[i];
+    return 0;
+}
+
 /* Which names there are depends on the collective: coll_plan_make checks. */
 static int parse_algorithms(const option_row_t *row, const char *text,
                             void *field, char *allowed, size_t size)
@@ -584,6 +606,12 @@ static const option_row_t pair_rows[] = {
      option_parse_flag, AT(explain), 0, 0},
     {"--per-rail", NULL, "table: also bytes and time of each rail",
      option_parse_flag, AT(per_rail), 0, 0},
+    {"--units", "U,...",
+     "table: columns MB/s, Gb/s, Mmsg/s (messages) (default MB/s)", parse_units,
+     WHOLE, 0, 0},
+    {"--histogram", "FILE",
+     "also write how often each time was taken there, as CSV", parse_text,
+     AT(histogram), 0, 0},
 };
 
 static const option_row_t stats_rows[] = {
@@ -924,6 +952,8 @@ void options_init(options_t *opts, const char *sizes)
         .connect_time = 30,
         .draws = 3,
         .batch = 20,
+        .units = {UNIT_MBPS},
+        .nunits = 1,
         .warmup = WARMUP_DEFAULT,
         .precision = 0.025,
         .time_budget = 60,
