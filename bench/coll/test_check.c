@@ -293,13 +293,14 @@ out:
 }
 
 const bench_test_t test_check = {
-    .table = {.command = "railbench check",
+    .table = {.command = "railbench guidelines",
               .summary = "Performance guidelines of collectives. Exit status "
                          "1: one is violated.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
                         OPTIONS_SELECT},
-    .name = "check",
+    .name = "guidelines",
+    .alias = "check",
     .sizes = "8,24,64,200,512,1000,4K,6000,16K,24000,64K",
     .time_budget = 120,
     .run = check_run,

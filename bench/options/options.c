@@ -694,7 +694,7 @@ static const option_row_t team_rows[] = {
 };
 
 static const option_row_t select_rows[] = {
-    {"--table", "FILE", "auto selects by this file of railbench tune",
+    {"--selection", "FILE", "auto selects by this file of railbench tune",
      parse_text, AT(table), 0, 0},
 };
 
@@ -724,8 +724,8 @@ static const option_row_t output_rows[] = {
 static const option_row_t *
 visit_rows(const option_table_t *table,
            const option_row_t *(*visit)(const option_row_t *rows, size_t count,
-                                        const char *arg, size_t length),
-           const char *arg, size_t length)
+                                        const char *arg),
+           const char *arg)
 {
     const struct {
         const option_row_t *rows;
@@ -761,22 +761,57 @@ visit_rows(const option_table_t *table,
     const option_row_t *found = NULL;
     for (size_t i = 0; !found && i < COUNT(lists); i++)
         if (lists[i].used)
-            found = visit(lists[i].rows, lists[i].count, arg, length);
+            found = visit(lists[i].rows, lists[i].count, arg);
     return found;
+}
+
+/* Names that options had before. */
+static const struct alias {
+    const char *alias, *name;
+} aliases[] = {
+    {"--table", "--selection"}, /* not to be taken for --format table */
+};
+
+static const char *alias_of(const char *name)
+{
+    for (size_t i = 0; i < COUNT(aliases); i++)
+        if (!strcmp(aliases[i].name, name))
+            return aliases[i].alias;
+    return NULL;
+}
+
+/* Is this the argument of the option, with or without a value? */
+static bool is_option(const char *arg, const char *name)
+{
+    size_t length = strlen(name);
+    return !strncmp(arg, name, length) && (!arg[length] || arg[length] == '=');
+}
+
+const char *option_typed(const options_t *opts, const char *name)
+{
+    const char *alias = alias_of(name), *typed = name;
+    for (int i = 0; alias && i < opts->argc; i++)
+        if (is_option(opts->argv[i], alias))
+            typed = alias;
+        else if (is_option(opts->argv[i], name))
+            typed = name;
+    return typed;
 }
 
 static void print_row(const option_row_t *row)
 {
+    const char *alias = alias_of(row->name);
     char left[40];
     snprintf(left, sizeof left, "%s%s%s", row->name, row->value ? " " : "",
              row->value ? row->value : "");
-    printf("  %-22s %s\n", left, row->help);
+    printf("  %-22s %s%s%s%s\n", left, row->help, alias ? " (also " : "",
+           alias ? alias : "", alias ? ")" : "");
 }
 
 static const option_row_t *print_rows(const option_row_t *rows, size_t count,
-                                      const char *arg, size_t length)
+                                      const char *arg)
 {
-    (void)arg, (void)length;
+    (void)arg;
     for (size_t i = 0; i < count; i++)
         print_row(&rows[i]);
     return NULL;
@@ -788,17 +823,18 @@ static void print_help(const option_table_t *table)
     for (unsigned i = 0; i < OPERANDS_MAX && table->operands[i]; i++)
         printf(" %s", table->operands[i]);
     printf("\n%s\n\n", table->summary);
-    visit_rows(table, print_rows, NULL, 0);
+    visit_rows(table, print_rows, NULL);
     printf("  %-22s this text\n  %-22s version\n", "--help", "--version");
 }
 
 static const option_row_t *find_row(const option_row_t *rows, size_t count,
-                                    const char *arg, size_t length)
+                                    const char *arg)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strlen(rows[i].name) == length &&
-            !strncmp(rows[i].name, arg, length))
+    for (size_t i = 0; i < count; i++) {
+        const char *alias = alias_of(rows[i].name);
+        if (is_option(arg, rows[i].name) || (alias && is_option(arg, alias)))
             return &rows[i];
+    }
     return NULL;
 }
 
@@ -821,8 +857,7 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
                      char **args, int *i)
 {
     const char *arg = args[*i], *equals = strchr(arg, '=');
-    size_t length = equals ? (size_t)(equals - arg) : strlen(arg);
-    const option_row_t *row = visit_rows(table, find_row, arg, length);
+    const option_row_t *row = visit_rows(table, find_row, arg);
     if (!row) {
         fprintf(stderr,
                 "%s: unknown option '%s'; allowed: those of '%s --help'\n",
@@ -830,19 +865,22 @@ static int parse_one(options_t *opts, const option_table_t *table, int nargs,
         return -1;
     }
     const char *text = NULL;
+    char typed[DRAIL_NAME_MAX]; /* the row's name or its alias */
+    snprintf(typed, sizeof typed, "%.*s",
+             equals ? (int)(equals - arg) : (int)strlen(arg), arg);
     if (equals)
         text = equals + 1;
     else if (row->value && *i + 1 < nargs)
         text = args[++*i];
     if (row->value && !text)
-        return wrong(table, row->name, "", row->value);
+        return wrong(table, typed, "", row->value);
     if (!row->value && text)
-        return wrong(table, row->name, text, "no value");
+        return wrong(table, typed, text, "no value");
 
     char allowed[512] = "";
     if (row->parse(row, text, (char *)opts + row->field, allowed,
                    sizeof allowed))
-        return wrong(table, row->name, text, allowed);
+        return wrong(table, typed, text, allowed);
     return 0;
 }
 
