@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `railbench verify`: are the schedules for a shape correct, what do they
+/* `railbench prove`: are the schedules for a shape correct, what do they
  * need, what do they cost? Nothing is sent. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench verify`, and its schedules. */
+/* Table, CSV and JSON of `railbench prove`, and its schedules. */
 #include <ctype.h>
 #include <math.h>
 

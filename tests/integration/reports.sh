@@ -6,7 +6,7 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 bench=$BUILD/bin/railbench
-quick=(--rails shm0 --engine single --sizes 0,64 --iterations 20 --repeat 3)
+quick=(--rails shm0 --engine single --sizes '0,64' --iterations 20 --repeat 3)
 
 # rows FILE CODE: CODE is true of the CSV's rows (dicts), and of its columns
 rows()
@@ -57,7 +57,7 @@ usual_columns()
         ! grep -q 'Gb/s' "$work/usual.txt"
 }
 check 'by default, MB/s' usual_columns
-for units in '' MB Gb/s,Gb/s Gb/s, ; do
+for units in '' MB Gb/s,Gb/s 'Gb/s,'; do
     refused "units '$units'" '--units MB/s Gb/s Mmsg/s' "$bench" bw \
         --units "$units"
 done
