@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of options that are lists. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +18,42 @@ bool option_next(const char **text, char *element, size_t size)
     return true;
 }
 
-/* Enumerations of the library, one shape: names to distinct values. */
-static int parse_names(const char *text, int (*parse)(const char *, int *),
-                       int *values, unsigned max, unsigned *count)
+/* An array of an enumeration in the options, with the number that are given. */
+typedef struct choices {
+    int (*value)(const char *name, int *value);
+    size_t list, count; /* offsets in options_t */
+    unsigned max;
+    const char *names; /* that are allowed */
+} choices_t;
+
+#define CHOICES(list, count)                                                   \
+    offsetof(options_t, list), offsetof(options_t, count),                     \
+        COUNT(((options_t *)0)->list)
+#define CHOICES_MAX 8
+
+_Static_assert(DCOLL_COLLECTIVES <= CHOICES_MAX, "the longest list");
+_Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
+                   sizeof(dcoll_collective_t) == sizeof(int),
+               "lists of enumerations are copied as int");
+
+/* Names to distinct values. */
+static int parse_choices(const choices_t *c, options_t *opts, const char *text,
+                         char *allowed, size_t size)
 {
     char name[DRAIL_NAME_MAX];
+    int values[CHOICES_MAX];
     unsigned n = 0;
+    snprintf(allowed, size, "a list of %s, each once", c->names);
     while (option_next(&text, name, sizeof name)) {
-        int value;
-        if (n == max || parse(name, &value))
+        if (n == c->max || c->value(name, &values[n]))
             return -1;
         for (unsigned i = 0; i < n; i++)
-            if (values[i] == value)
+            if (values[i] == values[n])
                 return -1;
-        values[n++] = value;
+        n++;
     }
-    *count = n;
+    memcpy((char *)opts + c->list, values, n * sizeof *values);
+    memcpy((char *)opts + c->count, &n, sizeof n);
     return 0;
 }
 
@@ -79,77 +100,47 @@ static int notify_by_value(const char *name, int *value)
 int option_parse_engines(const option_row_t *row, const char *text, void *field,
                          char *allowed, size_t size)
 {
+    static const choices_t choices = {engine_value, CHOICES(engines, nengines),
+                                      "single, nonthreaded, threaded, auto"};
     (void)row;
-    options_t *opts = field;
-    int values[COUNT(opts->engines)];
-    snprintf(allowed, size,
-             "a list of single, nonthreaded, threaded, auto, each once");
-    if (parse_names(text, engine_value, values, COUNT(values), &opts->nengines))
-        return -1;
-    for (unsigned i = 0; i < opts->nengines; i++)
-        opts->engines[i] = (drail_engine_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 int option_parse_policies(const option_row_t *row, const char *text,
                           void *field, char *allowed, size_t size)
 {
+    static const choices_t choices = {
+        policy_value, CHOICES(policies, npolicies),
+        "even, weighted, adaptive, roundrobin, fixed"};
     (void)row;
-    options_t *opts = field;
-    int values[COUNT(opts->policies)];
-    snprintf(allowed, size,
-             "a list of even, weighted, adaptive, roundrobin, fixed, each "
-             "once");
-    if (parse_names(text, policy_value, values, COUNT(values),
-                    &opts->npolicies))
-        return -1;
-    for (unsigned i = 0; i < opts->npolicies; i++)
-        opts->policies[i] = (drail_policy_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 int option_parse_teams(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {
+    static const choices_t choices = {team_value, CHOICES(teams, nteams),
+                                      "resident, forkjoin"};
     (void)row;
-    options_t *opts = field;
-    int values[COUNT(opts->teams)];
-    snprintf(allowed, size, "a list of resident, forkjoin, each once");
-    if (parse_names(text, team_value, values, COUNT(values), &opts->nteams))
-        return -1;
-    for (unsigned i = 0; i < opts->nteams; i++)
-        opts->teams[i] = (drail_team_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 int option_parse_waitings(const option_row_t *row, const char *text,
                           void *field, char *allowed, size_t size)
 {
+    static const choices_t choices = {
+        waiting_value, CHOICES(waitings, nwaitings), "any, serial"};
     (void)row;
-    options_t *opts = field;
-    int values[COUNT(opts->waitings)];
-    snprintf(allowed, size, "a list of any, serial, each once");
-    if (parse_names(text, waiting_value, values, COUNT(values),
-                    &opts->nwaitings))
-        return -1;
-    for (unsigned i = 0; i < opts->nwaitings; i++)
-        opts->waitings[i] = (drail_waiting_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 int option_parse_notify_bys(const option_row_t *row, const char *text,
                             void *field, char *allowed, size_t size)
 {
+    static const choices_t choices = {
+        notify_by_value, CHOICES(notify_bys, nnotify_bys), "auto, send, immed"};
     (void)row;
-    options_t *opts = field;
-    int values[COUNT(opts->notify_bys)];
-    snprintf(allowed, size, "a list of auto, send, immed, each once");
-    if (parse_names(text, notify_by_value, values, COUNT(values),
-                    &opts->nnotify_bys))
-        return -1;
-    for (unsigned i = 0; i < opts->nnotify_bys; i++)
-        opts->notify_bys[i] = (drail_notify_by_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 static int collective_value(const char *name, int *value)
@@ -163,18 +154,11 @@ static int collective_value(const char *name, int *value)
 int option_parse_collectives(const option_row_t *row, const char *text,
                              void *field, char *allowed, size_t size)
 {
+    static const choices_t choices = {
+        collective_value, CHOICES(collectives, ncollectives),
+        "gather, allgather, alltoall, bcast, scatter, barrier"};
     (void)row;
-    options_t *opts = field;
-    int values[DCOLL_COLLECTIVES];
-    snprintf(allowed, size,
-             "a list of gather, allgather, alltoall, bcast, scatter, barrier, "
-             "each once");
-    if (parse_names(text, collective_value, values, COUNT(values),
-                    &opts->ncollectives))
-        return -1;
-    for (unsigned i = 0; i < opts->ncollectives; i++)
-        opts->collectives[i] = (dcoll_collective_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 static int unit_value(const char *name, int *value)
@@ -188,15 +172,10 @@ static int unit_value(const char *name, int *value)
 int option_parse_units(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {
+    static const choices_t choices = {unit_value, CHOICES(units, nunits),
+                                      "MB/s, Gb/s, Mmsg/s"};
     (void)row;
-    options_t *opts = field;
-    int values[UNITS];
-    snprintf(allowed, size, "a list of MB/s, Gb/s, Mmsg/s, each once");
-    if (parse_names(text, unit_value, values, UNITS, &opts->nunits))
-        return -1;
-    for (unsigned i = 0; i < opts->nunits; i++)
-        opts->units[i] = (unit_t)values[i];
-    return 0;
+    return parse_choices(&choices, field, text, allowed, size);
 }
 
 /* Which names there are depends on the collective: coll_plan_make checks. */
