@@ -16,19 +16,36 @@ static const bench_test_t *const tests[] = {
 
 #define TESTS (sizeof tests / sizeof *tests)
 
+static bool is_called(const bench_test_t *test, const char *name)
+{
+    return !strcmp(name, test->name) ||
+           (test->alias && !strcmp(name, test->alias));
+}
+
+static void print_alias(FILE *file, const bench_test_t *test)
+{
+    if (test->alias)
+        fprintf(file, " (also %s)", test->alias);
+}
+
 static void print_usage(FILE *file)
 {
     fputs("usage: railbench TEST [options]\n\n", file);
-    for (size_t i = 0; i < TESTS; i++)
-        fprintf(file, "  %-10s %s\n", tests[i]->name, tests[i]->table.summary);
+    for (size_t i = 0; i < TESTS; i++) {
+        fprintf(file, "  %-10s %s", tests[i]->name, tests[i]->table.summary);
+        print_alias(file, tests[i]);
+        fputc('\n', file);
+    }
     fputs("\n'railbench TEST --help' lists the options of a test.\n", file);
 }
 
 static int wrong_test(const char *name)
 {
     fprintf(stderr, "railbench: TEST: '%s' is wrong; allowed: ", name);
-    for (size_t i = 0; i < TESTS; i++)
+    for (size_t i = 0; i < TESTS; i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", tests[i]->name);
+        print_alias(stderr, tests[i]);
+    }
     fputs(" (see railbench --help)\n", stderr);
     return 2;
 }
@@ -45,31 +62,34 @@ int main(int argc, char **argv)
         return 0;
     }
     for (size_t i = 0; i < TESTS; i++) {
-        if (strcmp(name, tests[i]->name))
+        if (!is_called(tests[i], name))
             continue;
         if (tests[i]->become)
             return tests[i]->become(argc - 2, argv + 2);
+        bench_test_t test = *tests[i];
+        char command[64]; /* messages say what the user has typed */
+        snprintf(command, sizeof command, "railbench %s", name);
+        test.table.command = command;
         options_t opts;
-        options_init(&opts, tests[i]->sizes);
-        if (tests[i]->time_budget > 0)
-            opts.time_budget = tests[i]->time_budget;
-        if (tests[i]->breakdown)
+        options_init(&opts, test.sizes);
+        if (test.time_budget > 0)
+            opts.time_budget = test.time_budget;
+        if (test.breakdown)
             opts.threshold = 0;
-        if (tests[i]->table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
+        if (test.table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
             options_one_engine(&opts);
-        if (tests[i]->defaults)
-            tests[i]->defaults(&opts);
+        if (test.defaults)
+            test.defaults(&opts);
         opts.argc = argc;
         opts.argv = argv;
         int status = 2;
-        parsed_t parsed =
-            options_parse(&opts, &tests[i]->table, argc - 2, argv + 2);
+        parsed_t parsed = options_parse(&opts, &test.table, argc - 2, argv + 2);
         if (parsed == PARSED_HELP)
             status = 0;
         else if (parsed == PARSED_OK)
-            status = launch_open(&opts, &tests[i]->table);
+            status = launch_open(&opts, &test.table);
         if (parsed == PARSED_OK && !status)
-            status = tests[i]->run(tests[i], &opts);
+            status = test.run(&test, &opts);
         launch_close(&opts);
         options_free(&opts);
         return status;

@@ -14,6 +14,7 @@ typedef enum bound { BOUND_NONE, BOUND_BANDWIDTH, BOUND_LATENCY } bound_t;
 typedef struct bench_test {
     option_table_t table;
     const char *name;
+    const char *alias;  /**< another name, NULL: none */
     const char *sizes;  /**< default of --sizes */
     double time_budget; /**< default of --time-budget, 0: the common one */
     void (*defaults)(options_t *opts); /**< other ones than the common, NULL:

@@ -41,7 +41,7 @@ static void table_head(FILE *file, const app_result_t *r)
     const app_times_t *all = &r->cells[0].all;
     double ranks = (double)r->opts->ranks;
     r->app->describe(r->opts, problem, sizeof problem);
-    report_title(file, r->test->name, &r->machine);
+    report_title(file, r->test->name, &r->machine, r->opts);
     fprintf(file, "# %s; %u ranks, %llu per node; one rank alone: %.4g us",
             problem, r->plan->shape.nranks,
             (unsigned long long)options_ppn(r->opts), app_sequential_us(r));
@@ -113,22 +113,24 @@ static void csv_row(FILE *file, const app_result_t *r, unsigned cell)
     report_csv_number(file, f.allgather_us.median);
     report_csv_number(file, f.exchange_us.median);
     report_csv_number(file, app_sequential_us(r));
-    fprintf(file, ",%llu,%llu,%llu,%llu,%llu,%s,%s\n",
+    fprintf(file, ",%llu,%llu,%llu,%llu,%llu,%s,%s",
             (unsigned long long)c->all.allgathers,
             (unsigned long long)c->all.allgathers_short,
             (unsigned long long)c->all.longest,
             (unsigned long long)c->all.messages,
             (unsigned long long)c->all.sent, c->wrong ? "no" : "yes",
             r->partial ? "yes" : "no");
+    report_csv_origin(file, &r->machine, r->opts);
 }
 
 static void csv(FILE *file, const app_result_t *r)
 {
-    fputs("test,algorithm,engine,policy,ranks,ppn,repeats,time_us,time_us_lo,"
-          "time_us_hi,compute_us,allgather_us,p2p_us,sequential_us,allgathers,"
-          "allgathers_below_64,longest_block,messages,message_bytes,valid,"
-          "partial\n",
-          file);
+    report_csv_header(
+        file,
+        "test,algorithm,engine,policy,ranks,ppn,repeats,time_us,time_us_lo,"
+        "time_us_hi,compute_us,allgather_us,p2p_us,sequential_us,allgathers,"
+        "allgathers_below_64,longest_block,messages,message_bytes,valid,"
+        "partial");
     for (unsigned i = 0; i < r->plan->count; i++)
         if (r->cells[i].count)
             csv_row(file, r, i);

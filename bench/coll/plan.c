@@ -441,8 +441,8 @@ static void load_table(coll_plan_t *plan, const option_table_t *table)
     if (!plan->table_path || !dcoll_table_load(plan->table_path, rails,
                                                &plan->table, why, sizeof why))
         return;
-    fprintf(stderr, "%s: warning: --table: '%s' is ignored: %s\n",
-            table->command, plan->table_path, why);
+    fprintf(stderr, "%s: warning: %s: '%s' is ignored: %s\n", table->command,
+            option_typed(plan->opts, "--selection"), plan->table_path, why);
     dcoll_table_free(&plan->table);
     plan->table_path = NULL;
 }

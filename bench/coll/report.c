@@ -5,6 +5,7 @@
 
 #include "result.h"
 #include "bench/report/report.h"
+#include "bench/report/units.h"
 
 #define LABEL_MAX 128
 
@@ -67,7 +68,7 @@ static const char *calls_text(const coll_result_t *r, call_t call)
 static void table_head(FILE *file, const coll_result_t *r)
 {
     const dcoll_cost_model_t *m = &r->model;
-    report_title(file, r->test->name, &r->machine);
+    report_title(file, r->test->name, &r->machine, r->opts);
     fprintf(file, "# rails:");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
@@ -164,10 +165,7 @@ static void table(FILE *file, const coll_result_t *r)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static const char header[] =
-    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"
-    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"
-    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+static const char header[] = REPORT_CSV_COMMON
     "team,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,latency_us_avg,latency_us_avg_lo,latency_us_avg_hi,"
     "invalid,model_us,chosen,zero_copy,groups,root,in_place,paced,start,"
@@ -179,7 +177,8 @@ static const char header_counts[] =
     "distribute_us,communicate_us,collect_us,deliver_us";
 
 static const char header_calls[] =
-    ",call,each_us,each_us_p99,each_us_lo,each_us_hi,busbw_MBps";
+    ",call,each_us,each_us_p99,each_us_lo,each_us_hi,busbw_MBps,"
+    "bandwidth_Gbps";
 
 static void csv_numbers(FILE *file, const double *values, unsigned count)
 {
@@ -246,15 +245,16 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
     fprintf(file, ",%s", has_counts(r) ? "" : coll_setup_call(setup));
     csv_numbers(file,
                 (double[]){f.each_us.median, f.each_p99, f.each_us.lo,
-                           f.each_us.hi, f.busbw_MBps},
-                5);
-    fputc('\n', file);
+                           f.each_us.hi, f.busbw_MBps,
+                           unit_Gbps(f.MBps.median)},
+                6);
+    report_csv_origin(file, &r->machine, opts);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
 {
-    fprintf(file, "%s%s%s\n", header, has_counts(r) ? header_counts : "",
-            header_calls);
+    fprintf(file, "%s%s", header, has_counts(r) ? header_counts : "");
+    report_csv_header(file, header_calls);
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].count)
             csv_row(file, r, &r->cells[i]);
@@ -384,6 +384,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
     report_json_summary(j, "latency_us_avg", &f.avg_us);
     report_json_summary(j, "bandwidth_MBps", &f.MBps);
     json_double(j, "busbw_MBps", f.busbw_MBps);
+    json_double(j, "bandwidth_Gbps", unit_Gbps(f.MBps.median));
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);

@@ -193,7 +193,7 @@ static void check_shape(check_t *c, struct shape shape, double share)
 
 static void table(FILE *file, const check_t *c)
 {
-    report_title(file, "check", &c->machine);
+    report_title(file, "check", &c->machine, c->opts);
     fprintf(
         file,
         "# violated: of two medians that differ by %.0f %% or more, what is "
@@ -215,9 +215,9 @@ static void table(FILE *file, const check_t *c)
 
 static void csv(FILE *file, const check_t *c)
 {
-    fputs("test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
-          "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi\n",
-          file);
+    report_csv_header(
+        file, "test,guideline,collective,ranks,ppn,bytes,than,latency_us,"
+              "latency_us_lo,latency_us_hi,than_us,than_us_lo,than_us_hi");
     for (unsigned i = 0; i < c->count; i++) {
         const violation_t *v = &c->violations[i];
         fprintf(file, "check,%s,%s,%llu,%llu,%llu,%s", v->guideline,
@@ -228,7 +228,7 @@ static void csv(FILE *file, const check_t *c)
                                  v->fast.median, v->fast.lo, v->fast.hi};
         for (unsigned n = 0; n < sizeof values / sizeof *values; n++)
             report_csv_number(file, values[n]);
-        fputc('\n', file);
+        report_csv_origin(file, &c->machine, c->opts);
     }
 }
 
@@ -293,13 +293,14 @@ out:
 }
 
 const bench_test_t test_check = {
-    .table = {.command = "railbench check",
+    .table = {.command = "railbench guidelines",
               .summary = "Performance guidelines of collectives. Exit status "
                          "1: one is violated.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
                         OPTIONS_SELECT},
-    .name = "check",
+    .name = "guidelines",
+    .alias = "check",
     .sizes = "8,24,64,200,512,1000,4K,6000,16K,24000,64K",
     .time_budget = 120,
     .run = check_run,

@@ -138,7 +138,7 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
     if (opts->format != FORMAT_TABLE) {
         option_wrong(&test->table, "--format",
                      opts->format == FORMAT_CSV ? "csv" : "json",
-                     "table: what --table reads");
+                     "table: what --selection reads");
         return 2;
     }
     if (coll_rails_check(test, opts, opts->nengines) ||
@@ -163,7 +163,7 @@ const bench_test_t test_tune = {
     .table = {.command = "railbench tune",
               .summary = "Measures which algorithm is fastest for each "
                          "collective, shape and size; --output FILE is what "
-                         "--table reads.",
+                         "--selection reads.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
                         OPTIONS_HOLLOW},

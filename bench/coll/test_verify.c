@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `railbench verify`: are the schedules for a shape correct, what do they
+/* `railbench prove`: are the schedules for a shape correct, what do they
  * need, what do they cost? Nothing is sent. */
 #include <errno.h>
 #include <stdlib.h>
@@ -352,14 +352,15 @@ static const option_row_t rows[] = {
 };
 
 const bench_test_t test_verify = {
-    .table = {.command = "railbench verify",
+    .table = {.command = "railbench prove",
               .summary = "Proves schedules correct for any shape, and shows "
                          "what they need and cost. Nothing is sent.",
               .groups = OPTIONS_SHAPE | OPTIONS_COLLECTIVE | OPTIONS_ALGORITHM |
                         OPTIONS_BLOCKS,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
-    .name = "verify",
+    .name = "prove",
+    .alias = "verify",
     .sizes = "8",
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `railbench verify` finds out of schedules. */
+/* What `railbench prove` finds out of schedules. */
 #ifndef BENCH_VERIFY_H
 #define BENCH_VERIFY_H
 

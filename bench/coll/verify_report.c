@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Table, CSV and JSON of `railbench verify`, and its schedules. */
+/* Table, CSV and JSON of `railbench prove`, and its schedules. */
 #include <ctype.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ static const char *reason(const verify_row_t *row)
 
 static void table(FILE *file, const verify_result_t *r)
 {
-    report_title(file, "verify", &r->machine);
+    report_title(file, "verify", &r->machine, r->opts);
     fprintf(file, "# %u ranks, %u ports, %u nodes of", r->shape.nranks,
             r->shape.ports, r->shape.nnodes);
     for (unsigned n = 0; n < r->shape.nnodes; n++)
@@ -58,24 +58,14 @@ static void table(FILE *file, const verify_result_t *r)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static void quoted(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', file);
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
-
 static void csv(FILE *file, const verify_result_t *r)
 {
-    fputs("test,collective,algorithm,ranks,ppn,nodes,ports,bytes,zero_copy,"
-          "in_place,root,groups,depth,operations,puts,steps,temp_bytes,node_"
-          "bytes,"
-          "startups,blocks,verdict,reason\n",
-          file);
+    report_csv_header(
+        file,
+        "test,collective,algorithm,ranks,ppn,nodes,ports,bytes,zero_copy,"
+        "in_place,root,groups,depth,operations,puts,steps,temp_bytes,node_"
+        "bytes,"
+        "startups,blocks,verdict,reason");
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];
         fprintf(file, "verify,%s,%s,%u,%llu,%u,%u,%zu,%s,%s,%u,%u",
@@ -92,9 +82,9 @@ static void csv(FILE *file, const verify_result_t *r)
             fprintf(file, ",%u,%u,%u,%u,%zu,%zu,%g,%g", row->args.depth,
                     row->operations, row->puts, row->steps, row->temp_bytes,
                     row->node_bytes, row->startups, row->blocks);
-        fprintf(file, ",%s,", verdict(row));
-        quoted(file, reason(row));
-        fputc('\n', file);
+        fprintf(file, ",%s", verdict(row));
+        report_csv_text(file, reason(row));
+        report_csv_origin(file, &r->machine, r->opts);
     }
 }
 

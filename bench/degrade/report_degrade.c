@@ -141,7 +141,7 @@ static void table_run(FILE *file, const degrade_result_t *r,
 
 static void table(FILE *file, const degrade_result_t *r)
 {
-    report_title(file, "degrade", &r->machine);
+    report_title(file, "degrade", &r->machine, r->opts);
     fputs("# rails:", file);
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
@@ -162,13 +162,10 @@ static void table(FILE *file, const degrade_result_t *r)
 
 /* ----------------------------------------------------------------- CSV --- */
 
-static const char header[] =
-    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"
-    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"
-    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+static const char header[] = REPORT_CSV_COMMON
     "what,time_ms,event,rail,factor,before_MBps,dip_MBps,stall_ms,recovery_ms,"
     "after_MBps,possible_MBps,rail_bytes,rail_messages,state,retries,lost,"
-    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,partial\n";
+    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,partial";
 
 /* The columns that all tests have. */
 static void csv_start(FILE *file, const degrade_result_t *r,
@@ -192,7 +189,8 @@ static void csv_start(FILE *file, const degrade_result_t *r,
 
 static void csv_end(FILE *file, const degrade_result_t *r)
 {
-    fprintf(file, ",%s\n", r->partial ? "yes" : "no");
+    fprintf(file, ",%s", r->partial ? "yes" : "no");
+    report_csv_origin(file, &r->machine, r->opts);
 }
 
 static void csv_event(FILE *file, const degrade_result_t *r,
@@ -249,7 +247,7 @@ static void csv_run(FILE *file, const degrade_result_t *r,
 
 static void csv(FILE *file, const degrade_result_t *r)
 {
-    fputs(header, file);
+    report_csv_header(file, header);
     for (unsigned i = 0; i < r->nruns; i++)
         csv_run(file, r, &r->runs[i]);
 }

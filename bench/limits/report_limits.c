@@ -68,7 +68,7 @@ static void table_transfers(FILE *file, const limits_result_t *r)
 
 static void table(FILE *file, const limits_result_t *r)
 {
-    report_title(file, "limits", &r->machine);
+    report_title(file, "limits", &r->machine, r->opts);
     table_topology(file, &r->topology);
     fprintf(file,
             "# cached: the same buffers every time; uncached: through %.0f MiB "
@@ -97,10 +97,10 @@ static void csv_summary(FILE *file, const limits_result_t *r,
 
 static void csv(FILE *file, const limits_result_t *r)
 {
-    fputs("test,what,copy,buffers,threads,cores,lines,bytes,repeats,"
-          "latency_us,latency_us_lo,latency_us_hi,bandwidth_MBps,"
-          "bandwidth_MBps_lo,bandwidth_MBps_hi,partial\n",
-          file);
+    report_csv_header(
+        file, "test,what,copy,buffers,threads,cores,lines,bytes,repeats,"
+              "latency_us,latency_us_lo,latency_us_hi,bandwidth_MBps,"
+              "bandwidth_MBps_lo,bandwidth_MBps_hi,partial");
     for (unsigned i = 0; i < r->nrows; i++) {
         const limits_row_t *row = &r->rows[i];
         if (!row->count)
@@ -115,7 +115,8 @@ static void csv(FILE *file, const limits_result_t *r)
         fprintf(file, ",%u", row->count);
         csv_summary(file, r, row, row->transfer, 1e-3);
         csv_summary(file, r, row, !row->transfer, 1);
-        fprintf(file, ",%s\n", r->partial ? "yes" : "no");
+        fprintf(file, ",%s", r->partial ? "yes" : "no");
+        report_csv_origin(file, &r->machine, r->opts);
     }
 }
 

@@ -13,7 +13,16 @@
 #include "dapl_rail/dapl_rail.h"
 #include "sizes.h"
 
-typedef enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON } format_t;
+typedef enum format {
+    FORMAT_TABLE,
+    FORMAT_CSV,
+    FORMAT_JSON,
+    FORMAT_HISTOGRAM /**< CSV of all times, of --histogram */
+} format_t;
+
+/** Units of a bandwidth, or of a rate of messages, in tables. */
+typedef enum unit { UNIT_MBPS, UNIT_GBPS, UNIT_MMSGS, UNITS } unit_t;
+#define UNIT_NAMES "MB/s", "Gb/s", "Mmsg/s"
 
 /** Most files of --save. */
 #define SAVES_MAX 8
@@ -147,6 +156,9 @@ typedef struct options {
         uint64_t bits, digit; /**< of a key, and of what a pass sorts by */
     } apps;
     format_t format;
+    unit_t units[UNITS]; /**< columns of tables */
+    unsigned nunits;
+    const char *histogram;  /**< file for all single times, NULL: none */
     const char *output;     /**< NULL: standard output */
     char *saves[SAVES_MAX]; /**< further files, owned (options_free) */
     unsigned nsaves;
@@ -184,6 +196,8 @@ int option_parse_number(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size);
 int option_parse_flag(const option_row_t *row, const char *text, void *field,
                       char *allowed, size_t size);
+/** What the user has called the option @p name: that, or an alias. */
+const char *option_typed(const options_t *opts, const char *name);
 /** Takes the next element of a comma-separated list; false at its end. An
  *  element that doesn't fit is cut, and so is unknown to the caller. */
 bool option_next(const char **text, char *element, size_t size);

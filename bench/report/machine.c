@@ -148,7 +148,7 @@ void machine_describe(machine_t *m, const char *simulated)
     m->allowed_threads = session_cores();
 
     time_t now = time(NULL);
-    struct tm local;
-    if (localtime_r(&now, &local))
-        strftime(m->date, sizeof m->date, "%Y-%m-%dT%H:%M:%S%z", &local);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(m->date, sizeof m->date, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }

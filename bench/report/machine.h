@@ -26,7 +26,7 @@ typedef struct machine {
     char libdat2[MACHINE_TEXT]; /**< file that is loaded */
     char hwloc[MACHINE_TEXT];
     char revision[MACHINE_TEXT]; /**< git revision of the benchmark */
-    char date[MACHINE_TEXT];     /**< ISO 8601, local time */
+    char date[MACHINE_TEXT];     /**< ISO 8601, UTC */
 } machine_t;
 
 /** Fills in what can be found; what can't stays 0 or "unknown". @p simulated:

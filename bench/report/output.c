@@ -83,6 +83,9 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
     for (unsigned i = 0; !rc && i < opts->nsaves; i++)
         rc = open_one(outputs, command, "--save", opts->saves[i],
                       format_of(opts->saves[i]));
+    if (!rc && opts->histogram)
+        rc = open_one(outputs, command, "--histogram", opts->histogram,
+                      FORMAT_HISTOGRAM);
     return rc;
 }
 

@@ -14,9 +14,9 @@ typedef struct output {
     char *temporary;  /**< NULL: path is written directly (a device, a pipe) */
 } output_t;
 
-/** What --output and --save name. All zero is empty. */
+/** What --output, --save and --histogram name. All zero is empty. */
 typedef struct outputs {
-    output_t list[1 + SAVES_MAX];
+    output_t list[2 + SAVES_MAX];
     unsigned count;
 } outputs_t;
 

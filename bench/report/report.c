@@ -13,5 +13,8 @@ void report_write(FILE *file, format_t format, const void *result)
     case FORMAT_JSON:
         report_json(file, result);
         break;
+    case FORMAT_HISTOGRAM:
+        report_histogram(file, result);
+        break;
     }
 }

@@ -14,6 +14,8 @@ void report_write(FILE *file, format_t format, const void *result);
 void report_table(FILE *file, const result_t *result);
 void report_csv(FILE *file, const result_t *result);
 void report_json(FILE *file, const result_t *result);
+/** CSV: a row for each bucket of each point that holds a time. */
+void report_histogram(FILE *file, const result_t *result);
 
 /** Of every JSON file of railbench; changes when old readers would err. */
 #define REPORT_SCHEMA "dapl_rail.railbench/1"
@@ -40,8 +42,9 @@ void report_json_pinning(json_t *json, const pinning_t *pinning,
 void report_json_notes(json_t *json, const notes_t *notes);
 void report_json_summary(json_t *json, const char *key,
                          const summary_t *summary);
-/** One line: test, version, revision, machine. */
-void report_title(FILE *file, const char *test, const machine_t *machine);
+/** Two lines: test, version, revision, machine; date and command. */
+void report_title(FILE *file, const char *test, const machine_t *machine,
+                  const options_t *opts);
 /** What reports have between [ and ] beside a median. */
 const char *report_interval(const options_t *opts);
 /** A note, if there are too few repeats for an interval. */
@@ -55,5 +58,27 @@ void report_notes(FILE *file, const notes_t *notes);
 void report_number(FILE *file, int width, double value);
 /** A CSV column: a comma and the number, or nothing where there is none. */
 void report_csv_number(FILE *file, double value);
+/** ... the text, quoted where it needs to be (RFC 4180). */
+void report_csv_text(FILE *file, const char *text);
+
+/** The first columns of the CSV of messages and collectives. */
+#define REPORT_CSV_COMMON                                                      \
+    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"         \
+    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"        \
+    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+
+/* origin.c: the last columns of every test's CSV, date and command, and the
+ * line of a table that says them. */
+
+/** When the run began; "" of a simulated one, whose output is the same in
+ *  every run. */
+const char *report_date(const machine_t *machine);
+/** The header row: @p columns, and the last ones. */
+void report_csv_header(FILE *file, const char *columns);
+/** Ends a row. */
+void report_csv_origin(FILE *file, const machine_t *machine,
+                       const options_t *opts);
+/** A line. */
+void report_origin(FILE *file, const machine_t *machine, const options_t *opts);
 
 #endif

@@ -4,11 +4,9 @@
 
 #include "bench/limits/limit.h"
 #include "report.h"
+#include "units.h"
 
-static const char header[] =
-    "test,fabric,rails,engine,policy,algorithm,ranks,ppn,ports,bytes,"
-    "iterations,latency_us,latency_us_p99,latency_us_lo,latency_us_hi,"
-    "bandwidth_MBps,bandwidth_MBps_lo,bandwidth_MBps_hi,"
+static const char header[] = REPORT_CSV_COMMON
     "team,batch,repeats,outliers,ci_coverage,latency_us_p50,latency_us_p999,"
     "latency_us_max,cpu_ns_per_byte,imbalance,efficiency,pingpong_us,"
     "pingpong_us_p99,pingpong_us_lo,pingpong_us_hi,pingpong_us_p50,"
@@ -16,7 +14,7 @@ static const char header[] =
     "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
     "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window,"
     "warmup,limit_MBps,limit_MBps_lo,limit_MBps_hi,limit_us,limit_us_lo,"
-    "limit_us_hi\n";
+    "limit_us_hi,bandwidth_Gbps,rate_Mmsgs";
 
 void report_csv_number(FILE *file, double value)
 {
@@ -98,12 +96,14 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     part(file, &cell->limit.figure,
          cell->limit.kind == LIMIT_COPY || cell->limit.kind == LIMIT_LINK);
     part(file, &cell->limit.figure, cell->limit.kind == LIMIT_LINES);
-    fputc('\n', file);
+    report_csv_number(file, unit_figure(UNIT_GBPS, r, &f).median);
+    report_csv_number(file, unit_figure(UNIT_MMSGS, r, &f).median);
+    report_csv_origin(file, &r->machine, opts);
 }
 
 void report_csv(FILE *file, const result_t *r)
 {
-    fputs(header, file);
+    report_csv_header(file, header);
     for (unsigned i = 0; i < r->ncells; i++)
         if (cell_measured(r, &r->cells[i]))
             row(file, r, &r->cells[i]);

@@ -148,11 +148,12 @@ static void table(FILE *file, const diff_result_t *d)
 
 static void csv(FILE *file, const diff_result_t *d)
 {
-    fputs("test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
-          "old,new,"
-          "ratio,p,"
-          "delta,repeats_old,repeats_new,verdict,variant,q\n",
-          file);
+    report_csv_header(
+        file,
+        "test,fabric,rails,engine,policy,team,loop,algorithm,bytes,figure,"
+        "old,new,"
+        "ratio,p,"
+        "delta,repeats_old,repeats_new,verdict,variant,q");
     for (unsigned i = 0; i < d->npoints; i++) {
         const diff_point_t *p = &d->points[i];
         const record_series_t *s = p->series;
@@ -169,7 +170,7 @@ static void csv(FILE *file, const diff_result_t *d)
         fprintf(file, ",%u,%u,%s,%s", p->before.n, p->after.n,
                 verdict_name(p->verdict), s->variant);
         report_csv_number(file, p->q);
-        fputc('\n', file);
+        report_csv_origin(file, &d->machine, d->opts);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "bench/limits/limit.h"
 #include "report.h"
+#include "units.h"
 
 void report_json_identity(json_t *j, const char *test, const machine_t *m)
 {
@@ -252,8 +253,11 @@ static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
     json_double(j, "p99.9", latency->p999);
     json_double(j, "max", latency->max);
     json_end_object(j);
-    if (l == 0)
+    if (l == 0) {
         report_json_summary(j, "bandwidth_MBps", &f->bandwidth);
+        json_double(j, "bandwidth_Gbps", unit_figure(UNIT_GBPS, r, f).median);
+        json_double(j, "rate_Mmsgs", unit_figure(UNIT_MMSGS, r, f).median);
+    }
     if (r->test->breakdown) {
         report_json_summary(j, "elapsed_us", &f->batch);
         report_json_summary(j, "post_us", &f->post);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "units.h"
 
 #define LABEL_MAX 128
 
@@ -42,7 +43,8 @@ static int label_width(const result_t *r)
     return (int)widest;
 }
 
-void report_title(FILE *file, const char *test, const machine_t *m)
+void report_title(FILE *file, const char *test, const machine_t *m,
+                  const options_t *opts)
 {
     if (m->simulated[0])
         fprintf(file,
@@ -53,6 +55,7 @@ void report_title(FILE *file, const char *test, const machine_t *m)
         fprintf(file, "# railbench %s %s (%s), %s: %s, %u cores%s, %s\n", test,
                 DRAIL_VERSION, m->revision, m->host, m->cpu, m->cores,
                 m->virtual_machine ? " (virtual machine)" : "", m->kernel);
+    report_origin(file, m, opts);
 }
 
 static bool few(const options_t *opts)
@@ -116,7 +119,7 @@ static void warmup(FILE *file, const result_t *r)
 
 static void head(FILE *file, const result_t *r)
 {
-    report_title(file, r->test->name, &r->machine);
+    report_title(file, r->test->name, &r->machine, r->opts);
     fprintf(file, "# rails:");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         fprintf(file, " %s (%s)", r->opts->rails[i], r->rails[i].fabric);
@@ -142,8 +145,10 @@ static void column_names(FILE *file, const result_t *r)
     fprintf(file, " %9s %9s %9s %9s", "us", "[lo", "hi]", "p99 us");
     if (r->test->nloops > 1)
         fprintf(file, " %9s %9s %9s %9s", "pingpong", "[lo", "hi]", "p99 us");
-    fprintf(file, " %9s %9s %9s %7s %6s %6s %4s", "MB/s", "[lo", "hi]",
-            "cpu ns/B", "effic.", "imbal.", "n");
+    for (unsigned u = 0; u < r->opts->nunits; u++)
+        fprintf(file, " %9s %9s %9s", unit_name(r->opts->units[u]), "[lo",
+                "hi]");
+    fprintf(file, " %7s %6s %6s %4s", "cpu ns/B", "effic.", "imbal.", "n");
     if (r->test->bound != BOUND_NONE)
         fprintf(file, " %6s", "limit%");
     fputc('\n', file);
@@ -157,19 +162,19 @@ static void latency_columns(FILE *file, const latency_t *latency)
     report_number(file, 9, latency->p99);
 }
 
+static void summary_columns(FILE *file, const summary_t *summary)
+{
+    report_number(file, 9, summary->median);
+    report_number(file, 9, summary->lo);
+    report_number(file, 9, summary->hi);
+}
+
 static void end_of_row(FILE *file, const cell_t *cell)
 {
     fputs(cell->validity == VALID     ? " valid\n"
           : cell->validity == INVALID ? " INVALID\n"
                                       : "\n",
           file);
-}
-
-static void summary_columns(FILE *file, const summary_t *summary)
-{
-    report_number(file, 9, summary->median);
-    report_number(file, 9, summary->lo);
-    report_number(file, 9, summary->hi);
 }
 
 /* The parts of a batch's time, in place of the usual columns. */
@@ -207,9 +212,10 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
             label_width(r), text);
     for (unsigned l = 0; l < r->test->nloops; l++)
         latency_columns(file, &f.latency[l]);
-    report_number(file, 9, f.bandwidth.median);
-    report_number(file, 9, f.bandwidth.lo);
-    report_number(file, 9, f.bandwidth.hi);
+    for (unsigned u = 0; u < r->opts->nunits; u++) {
+        summary_t figure = unit_figure(r->opts->units[u], r, &f);
+        summary_columns(file, &figure);
+    }
     report_number(file, 8, f.cpu_ns_per_byte[0] + f.cpu_ns_per_byte[1]);
     report_number(file, 6, f.efficiency);
     report_number(file, 6, f.imbalance);

@@ -97,12 +97,22 @@ if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
     exit 0
 fi
 
+# without_command NAME: its CSV, but for the last column, in which files differ
+without_command()
+{
+    python3 - "$work/$1.csv" <<'PY'
+import csv, sys
+for row in csv.reader(open(sys.argv[1])):
+    print(row[:-1])
+PY
+}
+
 # simulated TEST OPTIONS…: twice, with the same figures
 simulated()
 {
     run "$1" first --rails sim:qsnet2-4x4 --ranks 16 "${@:2}" &&
         run "$1" second --rails sim:qsnet2-4x4 --ranks 16 "${@:2}" &&
-        cmp "$work/first.csv" "$work/second.csv"
+        cmp <(without_command first) <(without_command second)
 }
 check 'radix in virtual time' simulated radix --keys 8192 --algorithm bruck
 check '... is right' holds first 'assert r["options"]["operations_per_second"]'

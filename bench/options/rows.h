@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of a test: names, aliases, help. */
+#ifndef BENCH_OPTION_ROWS_H
+#define BENCH_OPTION_ROWS_H
+
+#include "options.h"
+
+/** Calls @p visit for each list of rows that a test has, until it returns
+ *  something. */
+const option_row_t *
+option_rows_visit(const option_table_t *table,
+                  const option_row_t *(*visit)(const option_row_t *rows,
+                                               size_t count, const char *arg),
+                  const char *arg);
+/** The name that an option had before, NULL: none. */
+const char *option_alias(const char *name);
+/** Is this the argument of the option, with or without a value? */
+bool option_is(const char *arg, const char *name);
+/** --help. */
+void option_print_help(const option_table_t *table);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Single values of options. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parsers.h"
+
+int option_parse_count(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || *text < '0' || *text > '9' || *end || (double)n < row->min ||
+        (double)n > row->max) {
+        snprintf(allowed, size, "a number from %.0f to %.0f", row->min,
+                 row->max);
+        return -1;
+    }
+    *(uint64_t *)field = n;
+    return 0;
+}
+
+int option_real(const char *text, double min, double max, double *value)
+{
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end || !isfinite(x) || x < min || x > max)
+        return -1;
+    *value = x;
+    return 0;
+}
+
+int option_parse_number(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size)
+{
+    snprintf(allowed, size, "a number from %g to %g", row->min, row->max);
+    return option_real(text, row->min, row->max, field);
+}
+
+int option_parse_percent(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    double percent;
+    snprintf(allowed, size, "a percentage from %g to %g", row->min, row->max);
+    if (option_real(text, row->min, row->max, &percent))
+        return -1;
+    *(double *)field = percent / 100;
+    return 0;
+}
+
+int option_parse_flag(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row, (void)text, (void)allowed, (void)size;
+    *(bool *)field = true;
+    return 0;
+}
+
+int option_parse_text(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "the name of a file");
+    *(const char **)field = text;
+    return *text ? 0 : -1;
+}
+
+int option_parse_address(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "host:port, or [IPv6 address]:port");
+    *(const char **)field = text;
+    return strchr(text, ':') ? 0 : -1;
+}
+
+int option_parse_bytes(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    (void)row;
+    snprintf(allowed, size, "bytes from 0 to 1G (K, M, G: powers of 1024)");
+    return size_parse(text, field);
+}
+
+int option_parse_align(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    uint64_t bytes;
+    (void)row;
+    snprintf(allowed, size, "0, or a power of 2 up to 1G");
+    if (size_parse(text, &bytes) || bytes & (bytes - 1))
+        return -1;
+    *(uint64_t *)field = bytes;
+    return 0;
+}
+
+int option_choice(const char *const *names, unsigned count, const char *text,
+                  char *allowed, size_t size)
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!strcmp(text, names[i]))
+            return (int)i;
+        used += (size_t)snprintf(allowed + used, size - used, "%s%s",
+                                 !i              ? ""
+                                 : i < count - 1 ? ", "
+                                                 : " or ",
+                                 names[i]);
+    }
+    return -1;
+}
+
+int option_parse_format(const option_row_t *row, const char *text, void *field,
+                        char *allowed, size_t size)
+{
+    static const char *const names[] = {FORMAT_NAMES};
+    (void)row;
+    int i = option_choice(names, COUNT(names), text, allowed, size);
+    *(format_t *)field = (format_t)i;
+    return i < 0 ? -1 : 0;
+}
+
+int option_parse_zero_copy(const option_row_t *row, const char *text,
+                           void *field, char *allowed, size_t size)
+{
+    static const char *const names[] = {"auto", "on", "off"};
+    (void)row;
+    int i = option_choice(names, COUNT(names), text, allowed, size);
+    *(zero_copy_t *)field = (zero_copy_t)i;
+    return i < 0 ? -1 : 0;
+}
+
+int option_parse_start(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    static const char *const names[] = {"auto", "time", "barrier"};
+    (void)row;
+    int i = option_choice(names, COUNT(names), text, allowed, size);
+    *(start_mode_t *)field = (start_mode_t)i;
+    return i < 0 ? -1 : 0;
+}
