@@ -18,6 +18,7 @@ static inline struct peer *peer_get(drail_t *t, unsigned rank, int timeout_ms,
                                     int *rc)
 {
     struct peer *peer = t && rank < t->job->size ? t->peers[rank] : NULL;
+    *rc = 0;
     return peer && peer->connected ? peer
                                    : peer_get_any(t, rank, timeout_ms, rc);
 }

@@ -56,13 +56,12 @@ static unsigned how_many(const coll_run_t *run, uint64_t call_ns)
                            : (unsigned)n;
 }
 
-int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
-              hist_t *samples)
+static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
+                hist_t *samples)
 {
     unsigned n = how_many(run, call_ns), got = 0;
     double us[EACH_MOST];
     coll_cards_t all;
-    prctl(PR_SET_TIMERSLACK, 1); /* who sleeps is woken in time */
     int rc = coll_exchange(run, (coll_card_t){0}, &all);
     for (unsigned tries = 0; !rc && got < n; tries++) {
         coll_card_t mine = {0};
@@ -86,4 +85,17 @@ int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
     stats_sort(us, n);
     cell->each.us[cell->each.count++] = stats_quantile(us, n, 0.5);
     return 0;
+}
+
+int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
+              hist_t *samples)
+{
+    if (run->opts->simulated)
+        return each(run, cell, call_ns, samples);
+    int slack = prctl(PR_GET_TIMERSLACK);
+    prctl(PR_SET_TIMERSLACK, 1); /* who sleeps is woken in time */
+    int rc = each(run, cell, call_ns, samples);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
+    return rc;
 }

@@ -73,7 +73,8 @@ struct dcoll_request {
     uint32_t *seen;             /* latest known value of each word */
     struct shared_key *shared;  /* by rank on my node */
     bool uses_send, uses_recv;  /* the transport reads or writes them */
-    bool pulls; /* ... only by gets within the node */
+    bool pulls;                 /* ... only by gets within the node */
+    size_t read; /* bytes of the present one, where it needs no rail */
     struct partners partners;
     struct window *windows; /* by rank: RECV of those that said READY */
     struct window *mine;    /* what READY carries; placed: by rank */

@@ -6,6 +6,7 @@
 
 #define ONE_RAIL_BYTES   (16u << 10) /* they travel with their notification */
 #define AHEAD_RAIL_BYTES 512u        /* the same, where ranks run far ahead */
+#define READ_PIECE       (16u << 20) /* some milliseconds */
 
 /* Who waits for the notification alone looks at the data.
  * Without credit of the peer nothing is started: who waits for it takes what
@@ -127,15 +128,26 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
     return 0;
 }
 
-/* Without a rail, so that it is complete at once. */
+/* Without a rail, so that it is complete at once; in pieces, so that all else
+ * goes on. */
 static int read_shared(dcoll_request_t *q, const dcoll_op_t *op,
                        const drail_key_t *key)
 {
-    int rc = reach_read(q->team, op->peer, key->address + op->src.offset,
-                        address(q, op->dst), op->bytes);
-    if (!rc)
-        q->reqs[q->transfers++] = (drail_req_t){0};
-    return rc;
+    size_t left = op->bytes - q->read;
+    size_t piece = left < READ_PIECE ? left : READ_PIECE;
+    int rc =
+        reach_read(q->team, op->peer, key->address + op->src.offset + q->read,
+                   address(q, op->dst) + q->read, piece);
+    if (rc)
+        return rc;
+    q->read += piece;
+    if (q->read < op->bytes) {
+        q->waiting_ns = 0; /* it gets on */
+        return DRAIL_EAGAIN;
+    }
+    q->read = 0;
+    q->reqs[q->transfers++] = (drail_req_t){0};
+    return 0;
 }
 
 int transfer_get(dcoll_request_t *q, const dcoll_op_t *op)

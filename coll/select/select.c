@@ -23,6 +23,7 @@ enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
 #define READ_BYTES     (4u << 20)
 #define READ_MANY      (32u << 20) /* so that the team keeps it */
 #define READERS        4u
+#define NODE_MOST      (32u << 20) /* blocks in the memory of a node, the same */
 
 /* For blocks of less than `below` bytes, and nodes with at least `locals`
  * ranks; the first that fits is taken. */
@@ -97,13 +98,20 @@ static const struct rule rules[] = {
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
 };
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* From how many bytes on a block is read by the kernel, rather than copied
  * twice. Many ranks that read the same block, as all-gathers do, get in each
  * other's way, and there it is one copy of many that is saved. */
 static size_t least_read(const dcoll_algorithm_t *algorithm, unsigned nranks)
 {
-    bool same = algorithm == &allgather_pull && nranks > READERS;
-    return (same ? READ_MANY : READ_BYTES) / nranks;
+    bool same = algorithm == &allgather_pull;
+    size_t blocks = same ? nranks : (size_t)nranks * nranks; /* of NODE */
+    size_t read = same && nranks > READERS ? READ_MANY : READ_BYTES;
+    return least(read / nranks, NODE_MOST / blocks);
 }
 
 /* To register memory for one call takes longer than a copy more within a node,
@@ -112,10 +120,10 @@ static bool pays(const dcoll_algorithm_t *algorithm, const dcoll_shape_t *shape,
                  const dcoll_args_t *args, bool zero_copy)
 {
     bool pulls = algorithm == &allgather_pull || algorithm == &alltoall_pull;
-    size_t least =
-        pulls ? least_read(algorithm, shape->nranks) : REGISTER_BYTES;
+    size_t from = pulls ? least_read(algorithm, shape->nranks)
+                        : least(REGISTER_BYTES, NODE_MOST / shape->nranks);
     return !zero_copy || !args->one_shot || shape->nnodes > 1 ||
-           args->bytes >= least;
+           args->bytes >= from;
 }
 
 static bool serves(const dcoll_algorithm_t *algorithm,
