@@ -108,7 +108,12 @@ typedef struct dcoll_call {
 } dcoll_call_t;
 
 /* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
- * transport, nor has the rank that it waits for. */
+ * transport, nor has the rank that it waits for.
+ * Buffers may be any memory. To register it for one call takes long: within a
+ * node `auto` copies through the node's memory instead, or lets ranks read each
+ * other's by the kernel where blocks are long; those from drail_mem_alloc are
+ * got over the rails then. Who makes the same call often is faster with a
+ * persistent request, from some KB on. */
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root);
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
