@@ -28,8 +28,8 @@ run()
     }
 }
 
-# alike TEST CLUSTER OPTION…: both ways to run it differ in one column, and in no
-# nanosecond of any repeat, which JSON has whole
+# alike TEST CLUSTER OPTION…: both ways to run it differ in one column, and that
+# of the command, and in no nanosecond of any repeat, which JSON has whole
 alike()
 {
     run with "$@" && run without "$@" --no-payload &&
@@ -38,6 +38,7 @@ with_, without = (list(csv.DictReader(open(f + ".csv"))) for f in sys.argv[1:])
 assert with_ and {r.pop("payload") for r in with_} == {"yes"}, with_
 assert {r.pop("payload") for r in without} == {"no"}, without
 for a, b in zip(with_, without, strict=True):
+    assert b.pop("command").endswith(" --no-payload") and a.pop("command"), b
     assert a == b, {k: (a[k], b[k]) for k in a if a[k] != b[k]}
 with_, without = (json.load(open(f + ".json"))["results"]
                   for f in sys.argv[1:])
