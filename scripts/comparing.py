@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from math import comb
+from math import comb, exp, log
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # programs run in ROOT, so that the commands tell no path of this machine
@@ -190,14 +190,39 @@ def median_interval(values):
 ENOUGH = 6  # rounds that give an interval of 95 %
 
 
+def ratios(above, below):
+    """{round: ratio} of those that both have: of two {round: value}."""
+    return {number: above[number] / below[number]
+            for number in sorted(set(above) & set(below))}
+
+
 def paired(above, below):
     """((median, lo, hi) of the ratios in the rounds that both have, how many
     these are), or None: of two {round: value}."""
-    both = sorted(set(above) & set(below))
-    if not both:
-        return None
-    return (median_interval([above[number] / below[number]
-                             for number in both]), len(both))
+    found = ratios(above, below)
+    return (median_interval(found.values()), len(found)) if found else None
+
+
+def place(interval, rounds, bound=1, less=False):
+    """Which side of the bound the whole interval is on, if it is one. @less:
+    the lower side is ahead."""
+    _, low, high = interval
+    if rounds < ENOUGH:
+        return "few"
+    if low <= bound <= high:
+        return "level"
+    return "ahead" if (high < bound) == less else "behind"
+
+
+def verdict(interval, rounds, bound, less=False):
+    """Met and missed are where the whole interval is so."""
+    return {"ahead": "met", "level": "not shown", "behind": "MISSED",
+            "few": f"not shown by {rounds} rounds"}[
+                place(interval, rounds, bound, less)]
+
+
+def geometric_mean(values):
+    return exp(statistics.fmean(map(log, values)))
 
 
 def in_turn(programs, number):

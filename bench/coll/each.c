@@ -82,6 +82,7 @@ static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
     }
     if (rc || run->rank)
         return rc;
+    cell->each.calls += n;
     stats_sort(us, n);
     cell->each.us[cell->each.count++] = stats_quantile(us, n, 0.5);
     return 0;

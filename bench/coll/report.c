@@ -395,6 +395,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
         json_object(j, "each");
         report_json_summary(j, "latency_us", &f.each_us);
         json_double(j, "latency_us_p99", f.each_p99);
+        json_uint(j, "calls", cell->each.calls);
         json_uint(j, "late", cell->each.late);
         json_uint(j, "kept_late", cell->each.kept_late);
         json_end_object(j);

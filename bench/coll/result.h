@@ -36,6 +36,7 @@ typedef struct coll_tail {
 typedef struct coll_singles {
     double us[COLL_REPEATS_MAX]; /**< median of each repetition */
     unsigned count;
+    unsigned calls;           /**< that count, of all repetitions */
     unsigned late, kept_late; /**< calls: done again; counted all the same */
     uint64_t p99;             /**< of all of them, in nanoseconds */
 } coll_singles_t;

@@ -105,14 +105,14 @@ assert (peer["program"], interval, number) == (
     "near", (0.5, 0.5, 0.5), 7), interval
 assert ours["lat"]["ratios"]["put"][1] == (2, 2, 2)
 assert ours["bw"]["ratios"]["put"] is None
-assert p2p.place("lat", (.5, .5, .5), 5) == "few"
-assert [p2p.place("lat", (1, low, high), 6) for low, high in (
+assert p2p.place((.5, .5, .5), 5, less=True) == "few"
+assert [p2p.place((1, low, high), 6, less=True) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["ahead", "level", "behind"]
-assert [p2p.place("bw", (1, low, high), 6) for low, high in (
+assert [p2p.place((1, low, high), 6) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["behind", "level", "ahead"]
-assert p2p.verdict(ours["lat"], "send", 0.7).endswith("near: met")
-assert p2p.verdict(ours["lat"], "put", 1).endswith("near: MISSED")
-assert p2p.verdict(ours["bw"], "send", 1).endswith("near: not shown")
+assert p2p.target(ours["lat"], "send", 0.7).endswith("near: met")
+assert p2p.target(ours["lat"], "put", 1).endswith("near: MISSED")
+assert p2p.target(ours["bw"], "send", 1).endswith("near: not shown")
 assert "ahead" in p2p.ratio_text(ours["lat"], "send")
 
 # our ranks' cores are checked, too
