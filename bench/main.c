@@ -12,7 +12,7 @@ static const bench_test_t *const tests[] = {
     &test_alltoallv, &test_bcast,  &test_scatter,   &test_barrier,
     &test_verify,    &test_tune,   &test_check,     &test_degrade,
     &test_mbw,       &test_nbody,  &test_radix,     &test_diff,
-    &test_suite};
+    &test_suite,     &test_get,    &test_send,      &test_atomic};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

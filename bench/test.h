@@ -36,11 +36,18 @@ extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_limits, test_diff, test_gather, test_allgather, test_alltoall,
     test_alltoallv, test_bcast, test_scatter, test_barrier, test_verify,
     test_tune, test_check, test_degrade, test_mbw, test_nbody, test_radix,
-    test_suite;
+    test_suite, test_get, test_send, test_atomic;
 
-/** Options of the tests between two ranks: one of the ping-pong, one of all,
+/** Options of the tests between two ranks: two of the ping-pong, two of all,
  *  one of bandwidth. */
-enum { PAIR_CONSUME, PAIR_BATCH, PAIR_WINDOW, PAIR_OPTION_ROWS };
+enum {
+    PAIR_CONSUME,
+    PAIR_PINGPONG,
+    PAIR_OP,
+    PAIR_BATCH,
+    PAIR_WINDOW,
+    PAIR_OPTION_ROWS
+};
 extern const option_row_t pair_options[PAIR_OPTION_ROWS];
 
 /** Runs a test between two ranks. */

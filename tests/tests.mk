@@ -65,6 +65,7 @@ $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
 $(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
 $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
   $(BUILD)/obj/providers/shm/copy.o
+$(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/mapping.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o

@@ -35,14 +35,14 @@ struct limits {
     probe_t *probes;          /* of the present size */
     unsigned nprobes;
     cell_t *cells; /* of the present size */
-    int core[2];   /* between which cache lines go */
-    double *us;    /* that two of them take, in each repeat of this size */
+    int core[2];   /* between which a cache line goes */
+    double *us;    /* that it takes, in each repeat of this size */
     unsigned count;
 };
 
 const char *limit_kind_name(limit_kind_t kind)
 {
-    static const char *const names[] = {"", "copy", "link", "cache lines"};
+    static const char *const names[] = {"", "copy", "link", "cache line"};
     return names[kind];
 }
 
@@ -205,8 +205,9 @@ static int open_copies(limits_t *c, drail_t *rail)
     return c->probes ? 0 : DRAIL_ENOMEM;
 }
 
-/* Two cache lines: payload and flag. */
-static int open_lines(limits_t *c)
+/* One, whatever the size: the target reads no more than the end of a message
+ * it polls for, or that of its notification. */
+static int open_line(limits_t *c)
 {
     result_t *r = c->result;
     int a = r->pinning[0].core, b = r->pinning[1].core;
@@ -221,10 +222,12 @@ static int open_lines(limits_t *c)
     c->core[0] = a;
     c->core[1] = b;
     c->us = calloc(result_max_repeats(r->opts), sizeof *c->us);
-    notes_add(&r->notes,
-              "limit%%: of the transfer of 2 cache lines (payload, then flag) "
-              "from core %d to core %d, measured in turn with the rows",
-              a, b);
+    notes_add(
+        &r->notes,
+        "limit%%: of the transfer of a cache line, which each message takes "
+        "at least, from core %d to core %d, measured in turn with the "
+        "rows",
+        a, b);
     return c->us ? 0 : DRAIL_ENOMEM;
 }
 
@@ -252,8 +255,10 @@ static limit_t choose(const result_t *r, const setup_t *setup)
     bool memory = all_in_memory(r, setup);
     limit_t limit = limit_unknown();
     if (r->test->bound == BOUND_LATENCY) {
-        /* a modelled latency is far above what memory needs */
-        limit.kind = memory && !rate ? LIMIT_LINES : LIMIT_NONE;
+        /* a modelled latency is far above what memory needs; what is read
+         * again and again lies in the reader's cache */
+        limit.kind =
+            memory && !rate && setup->op != OP_GET ? LIMIT_LINE : LIMIT_NONE;
     } else if (rate > 0) {
         limit.kind = LIMIT_LINK;
         limit.figure.median = rate * r->test->loops[0]->directions;
@@ -289,8 +294,8 @@ int limits_open(limits_t **limits, result_t *r, drail_t *rail,
     choose_all(r, cores, count);
     if (count[LIMIT_COPY])
         rc = open_copies(c, rail);
-    if (!rc && count[LIMIT_LINES])
-        rc = open_lines(c);
+    if (!rc && count[LIMIT_LINE])
+        rc = open_line(c);
     if (count[LIMIT_LINK])
         notes_add(&r->notes,
                   "limit%%: of the links' rates, as the rails tell them; what "
@@ -341,7 +346,7 @@ void limits_repeat(limits_t *c)
     if (!c->us)
         return;
     double ns =
-        cacheline_run(c->core[0], c->core[1], TRANSFER_TWO, LINE_ROUNDS);
+        cacheline_run(c->core[0], c->core[1], TRANSFER_ONE, LINE_ROUNDS);
     if (isfinite(ns))
         c->us[c->count++] = ns / 1e3;
 }
@@ -352,7 +357,7 @@ void limits_conclude(limits_t *c)
         limit_t *limit = &c->cells[i].limit;
         if (limit->kind == LIMIT_COPY)
             limit->figure = copy_limit(c, &c->cells[i]);
-        else if (limit->kind == LIMIT_LINES && c->us)
+        else if (limit->kind == LIMIT_LINE && c->us)
             limit->figure = summary_of(c, c->us, c->count);
     }
 }

@@ -20,9 +20,20 @@ static uint64_t seed_of(uint64_t seed, unsigned writer)
     return seed + writer;
 }
 
-static bool is_target(const session_t *s, const loop_t *loop)
+/* Who reads alone, also does so in a ping-pong. */
+static bool is_target(const session_t *s, const loop_t *loop,
+                      const setup_t *setup)
 {
-    return s->rank == 1 || loop->directions == 2;
+    bool both = loop->directions == 2;
+    switch (setup->op) {
+    case OP_GET:
+        return s->rank == 0 || (both && loop->batched);
+    case OP_FETCH_ADD: /* the loop looks at each value */
+    case OP_CMP_SWAP:
+        return false;
+    default:
+        return s->rank == 1 || both;
+    }
 }
 
 /* One rank's part of a checked iteration. */
@@ -32,13 +43,13 @@ static int check(session_t *s, const loop_t *loop, loop_run_t *run,
     uint64_t expected = seed_of(seed, s->peer);
     defect->offset = DEFECT_NONE;
     content_fill(s->source, run->bytes, seed_of(seed, s->rank));
-    if (is_target(s, loop))
+    if (is_target(s, loop, run->setup))
         content_prepare(s->target, run->bytes, SESSION_GUARD, expected);
 
     int rc = session_sync(s);
     if (!rc)
         rc = loop->run(run);
-    if (!rc && is_target(s, loop))
+    if (!rc && is_target(s, loop, run->setup))
         *defect = content_check(s->target, run->bytes, SESSION_GUARD, expected);
     return rc;
 }

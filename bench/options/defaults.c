@@ -23,6 +23,8 @@ void options_init(options_t *opts, const char *sizes)
         .npolicies = 1,
         .nwaitings = 1,
         .nnotify_bys = 1,
+        .ops = {OP_PUT},
+        .nops = 1,
         .threshold = THRESHOLD_DEFAULT,
         .rank = RANK_DEFAULT,
         .connect_time = 30,

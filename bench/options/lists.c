@@ -33,6 +33,7 @@ typedef struct choices {
 
 _Static_assert(DCOLL_COLLECTIVES <= CHOICES_MAX, "the longest list");
 _Static_assert(sizeof(drail_engine_t) == sizeof(int) &&
+                   sizeof(op_kind_t) == sizeof(int) &&
                    sizeof(dcoll_collective_t) == sizeof(int),
                "lists of enumerations are copied as int");
 
@@ -139,6 +140,45 @@ int option_parse_notify_bys(const option_row_t *row, const char *text,
 {
     static const choices_t choices = {
         notify_by_value, CHOICES(notify_bys, nnotify_bys), "auto, send, immed"};
+    (void)row;
+    return parse_choices(&choices, field, text, allowed, size);
+}
+
+/* One of @p count from @p first on. */
+static int op_value(op_kind_t first, unsigned count, const char *name,
+                    int *value)
+{
+    static const char *const names[OP_KINDS] = {OP_NAMES};
+    char allowed[64];
+    int i = option_choice(names + first, count, name, allowed, sizeof allowed);
+    *value = (int)first + i;
+    return i < 0 ? -1 : 0;
+}
+
+static int message_value(const char *name, int *value)
+{
+    return op_value(OP_PUT, OP_FETCH_ADD, name, value);
+}
+
+static int atomic_value(const char *name, int *value)
+{
+    return op_value(OP_FETCH_ADD, OP_KINDS - OP_FETCH_ADD, name, value);
+}
+
+int option_parse_ops(const option_row_t *row, const char *text, void *field,
+                     char *allowed, size_t size)
+{
+    static const choices_t choices = {message_value, CHOICES(ops, nops),
+                                      "put, get, send"};
+    (void)row;
+    return parse_choices(&choices, field, text, allowed, size);
+}
+
+int option_parse_atomics(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    static const choices_t choices = {atomic_value, CHOICES(ops, nops),
+                                      "fetch-add, cmp-swap"};
     (void)row;
     return parse_choices(&choices, field, text, allowed, size);
 }

@@ -50,6 +50,17 @@ typedef enum start_mode {
     START_BARRIER, /**< after a barrier */
 } start_mode_t;
 
+/** What moves the messages between two ranks. */
+typedef enum op_kind {
+    OP_PUT,       /**< RDMA writes of rank 0's */
+    OP_GET,       /**< RDMA reads of rank 0's */
+    OP_SEND,      /**< two-sided: sends of rank 0's, receives of rank 1's */
+    OP_FETCH_ADD, /**< atomics of rank 0's, of 8 bytes */
+    OP_CMP_SWAP,
+    OP_KINDS
+} op_kind_t;
+#define OP_NAMES "put", "get", "send", "fetch-add", "cmp-swap"
+
 /** How a collective is called. */
 typedef enum call {
     CALL_PERSISTENT, /**< a request on registered memory, started again */
@@ -69,6 +80,9 @@ typedef struct options {
     unsigned nwaitings;
     drail_notify_by_t notify_bys[3];
     unsigned nnotify_bys;
+    op_kind_t ops[3];
+    unsigned nops;
+    bool notified; /**< ping-pong: nobody polls for a message's end */
     double weights[DRAIL_MAX_RAILS];
     unsigned nweights;  /**< 0: none given */
     uint64_t threshold; /**< THRESHOLD_DEFAULT: that of the library */

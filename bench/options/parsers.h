@@ -44,6 +44,14 @@ int option_parse_waitings(const option_row_t *row, const char *text,
                           void *field, char *allowed, size_t size);
 int option_parse_notify_bys(const option_row_t *row, const char *text,
                             void *field, char *allowed, size_t size);
+int option_parse_ops(const option_row_t *row, const char *text, void *field,
+                     char *allowed, size_t size);
+/** "auto" or "notify", for a bool: the latter. */
+int option_parse_pingpong(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size);
+/** ... of atomics. */
+int option_parse_atomics(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size);
 int option_parse_collectives(const option_row_t *row, const char *text,
                              void *field, char *allowed, size_t size);
 int option_parse_units(const option_row_t *row, const char *text, void *field,

@@ -5,9 +5,14 @@
 
 static void plan_add(plan_t *plan, const options_t *opts, setup_t setup)
 {
-    for (unsigned n = 0; n < opts->nnotify_bys; n++) {
-        setup.notify_by = opts->notify_bys[n];
-        plan->setups[plan->count++] = setup;
+    for (unsigned o = 0; o < opts->nops; o++) {
+        unsigned ways = opts->ops[o] == OP_PUT ? opts->nnotify_bys : 1;
+        setup.op = opts->ops[o];
+        for (unsigned n = 0; n < ways; n++) {
+            setup.notify_by =
+                setup.op == OP_PUT ? opts->notify_bys[n] : DRAIL_NOTIFY_BY_AUTO;
+            plan->setups[plan->count++] = setup;
+        }
     }
 }
 
@@ -69,7 +74,7 @@ int plan_single(const plan_t *plan, unsigned rail, const setup_t *like)
 {
     for (unsigned i = 0; i < plan->count; i++)
         if (plan->setups[i].engine == DRAIL_ENGINE_SINGLE &&
-            plan->setups[i].rail == rail &&
+            plan->setups[i].rail == rail && plan->setups[i].op == like->op &&
             plan->setups[i].notify_by == like->notify_by)
             return (int)i;
     return -1;
@@ -90,12 +95,32 @@ void setup_rails(const setup_t *setup, const options_t *opts, char *text,
 
 void setup_variant(const setup_t *setup, char *text, size_t size)
 {
-    bool serial = setup->waiting != DRAIL_WAITING_ANY;
-    bool by = setup->notify_by != DRAIL_NOTIFY_BY_AUTO;
-    snprintf(text, size, "%s%s%s",
-             serial ? drail_waiting_name(setup->waiting) : "",
-             serial && by ? "+" : "",
-             by ? drail_notify_by_name(setup->notify_by) : "");
+    static const char *const variants[OP_KINDS] = {
+        [OP_PUT] = "",
+        [OP_GET] = "get",
+        [OP_SEND] = "send-recv", /* send is a way to notify */
+        [OP_FETCH_ADD] = "fetch-add",
+        [OP_CMP_SWAP] = "cmp-swap",
+    };
+    const char *words[] = {variants[setup->op],
+                           setup->waiting != DRAIL_WAITING_ANY
+                               ? drail_waiting_name(setup->waiting)
+                               : "",
+                           setup->notify_by != DRAIL_NOTIFY_BY_AUTO
+                               ? drail_notify_by_name(setup->notify_by)
+                               : ""};
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < sizeof words / sizeof *words && used < size; i++)
+        if (*words[i])
+            used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                     used ? "+" : "", words[i]);
+}
+
+const char *op_name(op_kind_t op)
+{
+    static const char *const names[OP_KINDS] = {OP_NAMES};
+    return names[op];
 }
 
 void setup_label(const setup_t *setup, const options_t *opts, char *text,
@@ -108,6 +133,8 @@ void setup_label(const setup_t *setup, const options_t *opts, char *text,
                                  drail_team_name(setup->team));
     char variant[32];
     setup_t compared = *setup; /* what all setups have is told elsewhere */
+    if (opts->nops == 1)
+        compared.op = OP_PUT;
     if (opts->nwaitings == 1)
         compared.waiting = DRAIL_WAITING_ANY;
     if (opts->nnotify_bys == 1)

@@ -5,12 +5,13 @@
 
 #include "options.h"
 
-/** Ways to notify x (engine single, and three engines of two teams or ways to
- *  wait with each policy). */
-#define PLAN_MAX (3 * (DRAIL_MAX_RAILS + 3 * 2 * 5))
+/** Operations x ways to notify x (engine single, and three engines of two teams
+ *  or ways to wait with each policy). */
+#define PLAN_MAX (3 * 3 * (DRAIL_MAX_RAILS + 3 * 2 * 5))
 
 /** A configuration: how messages go over the rails. */
 typedef struct setup {
+    op_kind_t op;
     drail_engine_t engine;
     drail_team_t team; /**< threaded only */
     drail_policy_t policy;
@@ -28,7 +29,8 @@ typedef struct plan {
  * Engine single once on each rail (the base line of the paper, and what the
  * efficiency of the others is measured against); the other engines with every
  * policy, threaded also with every team, nonthreaded with every way to wait;
- * all of it with every way to notify.
+ * all of it with every operation; puts with every way to notify, of which
+ * others know nothing.
  */
 void plan_make(plan_t *plan, const options_t *opts);
 
@@ -38,14 +40,17 @@ bool setup_one_rail(const setup_t *setup);
 /** Does one thread wait for several rails? */
 bool setup_waits(const setup_t *setup);
 
-/** Index of engine single on @p rail that notifies as @p like does, or -1. */
+/** Index of engine single on @p rail that does and notifies as @p like does,
+ *  or -1. */
 int plan_single(const plan_t *plan, unsigned rail, const setup_t *like);
 
 /** Names of the rails that a setup uses, joined by '+'. */
 void setup_rails(const setup_t *setup, const options_t *opts, char *text,
                  size_t size);
 
-/** What else tells a setup from others, e.g. "serial", "serial+immed"; "" for
+const char *op_name(op_kind_t op);
+
+/** What else tells a setup from others, e.g. "get", "serial+immed"; "" for
  *  what is usual. */
 void setup_variant(const setup_t *setup, char *text, size_t size);
 

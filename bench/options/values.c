@@ -134,6 +134,16 @@ int option_parse_zero_copy(const option_row_t *row, const char *text,
     return i < 0 ? -1 : 0;
 }
 
+int option_parse_pingpong(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    static const char *const names[] = {"auto", "notify"};
+    (void)row;
+    int i = option_choice(names, COUNT(names), text, allowed, size);
+    *(bool *)field = i == 1;
+    return i < 0 ? -1 : 0;
+}
+
 int option_parse_start(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {

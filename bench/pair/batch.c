@@ -45,16 +45,25 @@ static int run_batches(loop_run_t *run,
     return loop_measure(run, step, batch);
 }
 
+static int run_either(loop_run_t *run, unsigned directions,
+                      int (*step)(loop_run_t *, uint64_t, void *))
+{
+    op_kind_t op = run->setup->op;
+    if (op == OP_SEND)
+        return send_batches(run);
+    return op == OP_GET || run->session->opts->window
+               ? window_run(run, directions)
+               : run_batches(run, step);
+}
+
 static int bw_run(loop_run_t *run)
 {
-    return run->session->opts->window ? window_run(run, 1)
-                                      : run_batches(run, bw_step);
+    return run_either(run, 1, bw_step);
 }
 
 static int bibw_run(loop_run_t *run)
 {
-    return run->session->opts->window ? window_run(run, 2)
-                                      : run_batches(run, bibw_step);
+    return run_either(run, 2, bibw_step);
 }
 
 const loop_t loop_bw = {"batch", true, 1, bw_run};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <string.h>
 
 #include "bench/clock.h"
@@ -31,6 +32,16 @@ int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
     run->ns = (samples ? last : clock_ns()) - start;
     run->cpu_ns = clock_cpu_ns() - cpu;
     return 0;
+}
+
+int loop_tell(session_t *s)
+{
+    return drail_notify(s->rail, s->peer, DRAIL_ALL_RAILS, 0);
+}
+
+int loop_hear(session_t *s)
+{
+    return drail_notify_wait(s->rail, s->peer, NULL, INT_MAX);
 }
 
 uint64_t loop_bytes(const loop_t *loop, uint64_t bytes, uint64_t batch)

@@ -43,6 +43,17 @@ bool pingpong_polls(const session_t *session, const setup_t *setup);
 int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
                  void *arg);
 
+/** Loops of other operations: sends in batches and as a ping-pong (send.c); one
+ *  read, or one atomic, after the other (alone.c). */
+int send_batches(loop_run_t *run);
+int send_pingpong(loop_run_t *run);
+int alone_run(loop_run_t *run);
+
+/** Tells the peer so, or waits until it does, as long as that takes: it may die
+ *  meanwhile, and each of its own waits is bounded. */
+int loop_tell(session_t *session);
+int loop_hear(session_t *session);
+
 /** Bytes that one iteration moves, in all directions. */
 uint64_t loop_bytes(const loop_t *loop, uint64_t bytes, uint64_t batch);
 /** Messages that follow each other in one iteration: its time over this is

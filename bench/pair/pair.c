@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/options/command.h"
+#include "bench/options/parsers.h"
 #include "launch.h"
 #include "bench/limits/limit.h"
 #include "measure.h"
@@ -18,8 +19,16 @@ const option_row_t pair_options[PAIR_OPTION_ROWS] = {
     {"--consume", NULL,
      "the ping-pong's target copies each message, and sends the copy back",
      option_parse_flag, offsetof(options_t, consume), 0, 0},
-    {"--batch", "N", "RDMA writes per batch and rail (default 20)",
-     option_parse_count, offsetof(options_t, batch), 1, 10000},
+    {"--pingpong", "P",
+     "auto: the target polls for the end of a message where it can; notify: it "
+     "always waits for a notification (default auto)",
+     option_parse_pingpong, offsetof(options_t, notified), 0, 0},
+    {"--op", "O,...",
+     "RDMA writes, RDMA reads, or sends that the target receives: put, get, "
+     "send (default put)",
+     option_parse_ops, 0, 0, 0},
+    {"--batch", "N", "messages per batch (default 20)", option_parse_count,
+     offsetof(options_t, batch), 1, 10000},
     {"--window", "N",
      "messages under way: the next is posted when the oldest is complete "
      "(default: a batch, then its answer)",
@@ -52,6 +61,14 @@ static void note_crowding(pair_t *pair, unsigned cores)
     warn(pair, r->notes.text[r->notes.count - 1]);
 }
 
+static bool has_op(const result_t *r, op_kind_t op)
+{
+    for (unsigned i = 0; i < r->opts->nops; i++)
+        if (r->opts->ops[i] == op)
+            return true;
+    return false;
+}
+
 /* Rows of one table may wait in different ways. */
 static void note_pingpong(result_t *r, const session_t *s)
 {
@@ -64,14 +81,25 @@ static void note_pingpong(result_t *r, const session_t *s)
                 (size_t)snprintf(rails + used, sizeof rails - used, "%s%s",
                                  used ? "," : "", r->opts->rails[setup->rail]);
     }
+    if (has_op(r, OP_GET))
+        notes_add(&r->notes, "ping-pong of reads: a read of rank 0's, and "
+                             "another one: the time is that of one");
+    if (has_op(r, OP_SEND))
+        notes_add(&r->notes, "ping-pong of sends: the target receives the "
+                             "message, and sends one back");
+    if (!has_op(r, OP_PUT))
+        return;
     if (used)
         notes_add(&r->notes,
                   "ping-pong: engine single over %s polls the last byte of a "
                   "message",
                   rails);
-    notes_add(
-        &r->notes, "ping-pong: %s wait%s for a notification of the message",
-        used ? "0 bytes and every other row" : "every row", used ? "" : "s");
+    notes_add(&r->notes,
+              "ping-pong: %s wait%s for a notification of the message",
+              used                ? "0 bytes and every other row of writes"
+              : r->opts->nops > 1 ? "every row of writes"
+                                  : "every row",
+              used ? "" : "s");
     if (r->opts->consume)
         notes_add(&r->notes, "ping-pong: the target copies each message, and "
                              "sends the copy back");
@@ -84,15 +112,16 @@ static void describe_rails(pair_t *pair, session_t *session)
     note_crowding(pair, session->pinning[0].cores);
     r->threshold = drail_config_of(session->rail)->stripe_threshold;
     memcpy(r->pinning, session->pinning, sizeof r->pinning);
-    if (rail_in_memory(drail_rail_at(session->rail, 0)))
+    if (rail_in_memory(drail_rail_at(session->rail, 0)) &&
+        r->test->loops[0]->batched)
         notes_add(&r->notes,
-                  "every write of a batch sends the same buffer, as in the "
+                  "every message of a batch is the same buffer, as in the "
                   "paper: over shared memory, messages that fit stay in the "
                   "writer's cache");
     for (unsigned i = 0; i < r->opts->nrails; i++)
         r->rails[i] = *drail_rail_at(session->rail, i);
     notes_add_models(&r->notes, session->rail);
-    if (r->test->bound == BOUND_LATENCY)
+    if (r->test->nloops > 1)
         note_pingpong(r, session);
     for (unsigned n = notes_add_shared(&r->notes, session->rail); n > 0; n--)
         warn(pair, r->notes.text[r->notes.count - n]);
@@ -172,6 +201,22 @@ static int rank_main(drail_job_t *job, void *arg)
     return status;
 }
 
+/* Operations that a test can't do, and why; NULL: it can. */
+static const char *refused(const bench_test_t *test, const options_t *opts)
+{
+    bool puts = true, sends = false;
+    for (unsigned i = 0; i < opts->nops; i++) {
+        puts &= opts->ops[i] == OP_PUT;
+        sends |= opts->ops[i] == OP_SEND;
+    }
+    if (sends && test->loops[0]->directions == 2 && test->loops[0]->batched)
+        return "--op: 'send' is wrong; allowed: put, get (who sends waits for "
+               "receives, which a rank that sends as well does not make)";
+    if (opts->consume && !puts)
+        return "--consume: is wrong with reads and sends; allowed: --op put";
+    return NULL;
+}
+
 static int check_options(const bench_test_t *test, const options_t *opts)
 {
     if (opts->ranks != 2) {
@@ -188,7 +233,10 @@ static int check_options(const bench_test_t *test, const options_t *opts)
                 test->table.command, (unsigned long long)opts->ppn);
         return -1;
     }
-    return 0;
+    const char *why = refused(test, opts);
+    if (why && !opts->follows)
+        fprintf(stderr, "%s: %s\n", test->table.command, why);
+    return why ? -1 : 0;
 }
 
 int pair_run(const bench_test_t *test, const options_t *opts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A true ping-pong: one message there, one back. */
+/* A true ping-pong: one message there, one back; of puts. */
 #include <sched.h>
 
 #include "bench/clock.h"
@@ -110,11 +110,12 @@ static int notify_step(loop_run_t *run, uint64_t i, void *arg)
  * messages does so when he is told. */
 bool pingpong_polls(const session_t *s, const setup_t *setup)
 {
-    return setup->engine == DRAIL_ENGINE_SINGLE && !s->opts->consume &&
+    return setup->op == OP_PUT && setup->engine == DRAIL_ENGINE_SINGLE &&
+           !s->opts->consume && !s->opts->notified &&
            !fabric_modelled(drail_rail_at(s->rail, setup->rail)->fabric);
 }
 
-static int pingpong_run(loop_run_t *run)
+static int put_pingpong(loop_run_t *run)
 {
     session_t *s = run->session;
     drail_xfer_t xfer = session_xfer(s, run->bytes);
@@ -128,6 +129,18 @@ static int pingpong_run(loop_run_t *run)
     if (!rc)
         rc = loop_measure(run, poll ? poll_step : notify_step, &xfer);
     return rc ? rc : drail_fence(s->rail, s->peer);
+}
+
+static int pingpong_run(loop_run_t *run)
+{
+    switch (run->setup->op) {
+    case OP_PUT:
+        return put_pingpong(run);
+    case OP_SEND:
+        return send_pingpong(run);
+    default:
+        return alone_run(run);
+    }
 }
 
 const loop_t loop_pingpong = {"pingpong", false, 2, pingpong_run};

@@ -101,7 +101,7 @@ static int failed(const session_t *session, int rc, drail_error_t *err)
 
 /* What each rank tells the other through the job. */
 typedef struct card {
-    drail_key_t target;
+    drail_key_t target, source;
     pinning_t pinning;
 } card_t;
 
@@ -109,14 +109,38 @@ static int exchange_cards(session_t *s, const pinning_t *pinning)
 {
     card_t mine = {.pinning = *pinning}, both[2];
     drail_mem_key(s->target_mem, &mine.target);
+    drail_mem_key(s->source_mem, &mine.source);
     int rc =
         drail_job_allgather(s->job, &mine, sizeof mine, both, DEFAULT_TIMEOUT);
     if (rc)
         return rc;
     s->remote = both[s->peer].target;
+    s->readable = both[s->peer].source;
     s->pinning[0] = both[0].pinning;
     s->pinning[1] = both[1].pinning;
     return 0;
+}
+
+static bool any_op(const options_t *opts, op_kind_t from, op_kind_t to)
+{
+    for (unsigned i = 0; i < opts->nops; i++)
+        if (opts->ops[i] >= from && opts->ops[i] <= to)
+            return true;
+    return false;
+}
+
+/* No more than the run needs. */
+static unsigned source_access(const options_t *opts)
+{
+    return any_op(opts, OP_GET, OP_SEND) ? DRAIL_ACCESS_REMOTE_READ
+                                         : DRAIL_ACCESS_LOCAL;
+}
+
+static unsigned target_access(const options_t *opts)
+{
+    return DRAIL_ACCESS_REMOTE_WRITE |
+           (any_op(opts, OP_FETCH_ADD, OP_CMP_SWAP) ? DRAIL_ACCESS_REMOTE_ATOMIC
+                                                    : 0);
 }
 
 int session_open(session_t *s, drail_job_t *job, const options_t *opts,
@@ -143,12 +167,11 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
 
     rc = drail_connect(s->rail, s->peer);
     if (!rc)
-        rc = drail_mem_alloc(s->rail, s->capacity + 1, DRAIL_ACCESS_LOCAL,
+        rc = drail_mem_alloc(s->rail, s->capacity + 1, source_access(opts),
                              &source, &s->source_mem);
     if (!rc)
-        rc =
-            drail_mem_alloc(s->rail, s->capacity + 2 * SESSION_GUARD,
-                            DRAIL_ACCESS_REMOTE_WRITE, &target, &s->target_mem);
+        rc = drail_mem_alloc(s->rail, s->capacity + 2 * SESSION_GUARD,
+                             target_access(opts), &target, &s->target_mem);
     if (!rc)
         rc = exchange_cards(s, &pinning);
     if (rc)
@@ -186,6 +209,14 @@ drail_xfer_t session_xfer(const session_t *s, size_t bytes)
                           .local_mem = s->source_mem,
                           .remote = &s->remote,
                           .remote_offset = SESSION_GUARD,
+                          .bytes = bytes};
+}
+
+drail_xfer_t session_read(const session_t *s, size_t bytes)
+{
+    return (drail_xfer_t){.local = s->target,
+                          .local_mem = s->target_mem,
+                          .remote = &s->readable,
                           .bytes = bytes};
 }
 

@@ -29,6 +29,7 @@ typedef struct session {
     uint8_t *source, *target; /**< payloads; target lies between the guards */
     drail_mem_t *source_mem, *target_mem;
     drail_key_t remote;   /**< target buffer of the peer */
+    drail_key_t readable; /**< its source; for reads */
     size_t capacity;      /**< longest payload */
     pinning_t pinning[2]; /**< of both ranks */
 } session_t;
@@ -44,6 +45,9 @@ int session_switch(session_t *session, const setup_t *setup);
 
 /** A message of @p bytes from the source to the peer's target. */
 drail_xfer_t session_xfer(const session_t *session, size_t bytes);
+
+/** A read of the peer's source into the target. */
+drail_xfer_t session_read(const session_t *session, size_t bytes);
 
 /** Control messages of fixed length; a different length is an error. */
 int session_tell(session_t *session, const void *message, size_t bytes);

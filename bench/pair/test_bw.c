@@ -4,11 +4,12 @@
 
 const bench_test_t test_bw = {
     .table = {.command = "railbench bw",
-              .summary = "Uni-directional bandwidth of batches of RDMA writes.",
+              .summary = "Uni-directional bandwidth of batches of RDMA writes "
+                         "(--op: reads, sends).",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
-              .rows = &pair_options[PAIR_BATCH],
-              .nrows = 2},
+              .rows = &pair_options[PAIR_OP],
+              .nrows = 3},
     .name = "bw",
     .sizes = "0:2M",
     .run = pair_run,
@@ -20,11 +21,11 @@ const bench_test_t test_bw = {
 const bench_test_t test_bibw = {
     .table = {.command = "railbench bibw",
               .summary = "Bi-directional bandwidth: both ranks send batches "
-                         "of RDMA writes at the same time.",
+                         "of RDMA writes (--op: reads) at the same time.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
-              .rows = &pair_options[PAIR_BATCH],
-              .nrows = 2},
+              .rows = &pair_options[PAIR_OP],
+              .nrows = 3},
     .name = "bibw",
     .sizes = "0:2M",
     .run = pair_run,

@@ -7,7 +7,8 @@
 
 const bench_test_t test_lat = {
     .table = {.command = "railbench lat",
-              .summary = "RDMA write latency: of batches, and of a ping-pong.",
+              .summary = "RDMA write latency: of batches, and of a ping-pong "
+                         "(--op: of reads, sends).",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = pair_options,

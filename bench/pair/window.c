@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "window.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* What this rank has posted. */
 typedef struct window {
     bool sends, receives;
     uint64_t begun, completed; /* messages */
-    drail_req_t *req;          /* a ring of those under way */
+    uint64_t size;
+    drail_req_t *req; /* a ring of those under way */
 } window_t;
 
-static drail_req_t *req_of(const loop_run_t *run, const window_t *w,
-                           uint64_t message)
+static bool reads(const loop_run_t *run)
 {
-    return &w->req[message % run->session->opts->window];
+    return run->setup->op == OP_GET;
+}
+
+static drail_req_t *req_of(const window_t *w, uint64_t message)
+{
+    return &w->req[message % w->size];
 }
 
 static int complete_oldest(const loop_run_t *run, window_t *w)
 {
-    drail_req_t *oldest = req_of(run, w, w->completed);
+    drail_req_t *oldest = req_of(w, w->completed);
     int rc = drail_wait(run->session->rail, oldest, -1);
     w->completed += !rc;
     return rc;
@@ -28,43 +32,36 @@ static int complete_oldest(const loop_run_t *run, window_t *w)
 static int post_one(const loop_run_t *run, window_t *w)
 {
     session_t *s = run->session;
-    drail_xfer_t xfer = session_xfer(s, run->bytes);
-    int rc = w->begun - w->completed == s->opts->window
-                 ? complete_oldest(run, w)
-                 : 0;
-    if (!rc)
-        rc = drail_put(s->rail, s->peer, &xfer, 0, 0, req_of(run, w, w->begun));
+    int rc = w->begun - w->completed == w->size ? complete_oldest(run, w) : 0;
+    if (!rc && reads(run)) {
+        drail_xfer_t xfer = session_read(s, run->bytes);
+        rc = drail_get(s->rail, s->peer, &xfer, 0, req_of(w, w->begun));
+    } else if (!rc) {
+        drail_xfer_t xfer = session_xfer(s, run->bytes);
+        rc = drail_put(s->rail, s->peer, &xfer, 0, 0, req_of(w, w->begun));
+    }
     w->begun += !rc;
     return rc;
 }
 
-static int tell(session_t *s)
+static int complete_all(const loop_run_t *run, window_t *w)
 {
-    return drail_notify(s->rail, s->peer, DRAIL_ALL_RAILS, 0);
-}
-
-/* The peer tells nothing while it streams, for as long as that takes: it may
- * die meanwhile, and each of its own waits is bounded. */
-static int hear(session_t *s)
-{
-    return drail_notify_wait(s->rail, s->peer, NULL, INT_MAX);
-}
-
-/* All have arrived, and both ranks know it. */
-static int settle(const loop_run_t *run, window_t *w)
-{
-    session_t *s = run->session;
     int rc = 0;
     while (!rc && w->completed < w->begun)
         rc = complete_oldest(run, w);
-    if (!rc && w->sends)
-        rc = tell(s);
+    return rc;
+}
+
+/* All have arrived, and both ranks know it. */
+static int settle(session_t *s, const window_t *w)
+{
+    int rc = w->sends ? loop_tell(s) : 0;
     if (!rc && w->receives)
-        rc = hear(s);
+        rc = loop_hear(s);
     if (!rc && w->receives)
-        rc = tell(s);
+        rc = loop_tell(s);
     if (!rc && w->sends)
-        rc = hear(s);
+        rc = loop_hear(s);
     return rc;
 }
 
@@ -75,7 +72,9 @@ static int window_step(loop_run_t *run, uint64_t i, void *arg)
     int rc = 0;
     for (uint64_t n = w->sends ? run->session->opts->batch : 0; !rc && n; n--)
         rc = post_one(run, w);
-    return rc || !last ? rc : settle(run, w);
+    if (!rc && (last || !run->session->opts->window))
+        rc = complete_all(run, w);
+    return rc || !last || reads(run) ? rc : settle(run->session, w);
 }
 
 int window_run(loop_run_t *run, unsigned directions)
@@ -83,10 +82,13 @@ int window_run(loop_run_t *run, unsigned directions)
     session_t *s = run->session;
     window_t w = {.sends = s->rank == 0 || directions == 2,
                   .receives = s->rank == 1 || directions == 2};
-    w.req = calloc(s->opts->window, sizeof *w.req);
+    w.size = s->opts->window ? s->opts->window : s->opts->batch;
+    w.req = calloc(w.size, sizeof *w.req);
     int rc = w.req ? loop_measure(run, window_step, &w) : DRAIL_ENOMEM;
     for (; w.completed < w.begun; w.completed++)
-        drail_forget(s->rail, req_of(run, &w, w.completed));
+        drail_forget(s->rail, req_of(&w, w.completed));
+    if (!rc && reads(run)) /* who is read lets the rails go on until then */
+        rc = settle(s, &w);
     free(w.req);
     return rc;
 }

@@ -4,7 +4,7 @@
 
 static const char header[] =
     "test,fabric,rails,engine,policy,team,wait,notify_by,bytes,loop,point,"
-    "lowest_us,highest_us,count,cumulated,messages";
+    "lowest_us,highest_us,count,cumulated,messages,op";
 
 /* The columns that tell a point from others. */
 static void point(FILE *file, const result_t *r, const cell_t *cell,
@@ -43,7 +43,8 @@ static void histogram(FILE *file, const result_t *r, const cell_t *cell,
         report_csv_number(file, scale * (double)(hist_lowest(i + 1) - 1));
         fprintf(file, ",%llu", (unsigned long long)hist->buckets[i]);
         report_csv_number(file, (double)seen / (double)hist->count);
-        fprintf(file, ",%llu", (unsigned long long)messages);
+        fprintf(file, ",%llu,%s", (unsigned long long)messages,
+                op_name(r->plan->setups[cell->setup].op));
         report_csv_origin(file, &r->machine, r->opts);
     }
 }

@@ -166,6 +166,7 @@ static void configurations(json_t *j, const result_t *r)
         if (setup->engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->team));
         json_string(j, "policy", drail_policy_name(setup->policy));
+        json_string(j, "op", op_name(setup->op));
         if (setup_waits(setup))
             json_string(j, "wait", drail_waiting_name(setup->waiting));
         json_string(j, "notify_by", drail_notify_by_name(setup->notify_by));
@@ -293,7 +294,7 @@ static void per_rail(json_t *j, const result_t *r, const cell_t *cell)
 
 static void limit(json_t *j, const cell_t *cell)
 {
-    bool lines = cell->limit.kind == LIMIT_LINES;
+    bool lines = cell->limit.kind == LIMIT_LINE;
     json_row_object(j, "limit");
     json_string(j, "kind", limit_kind_name(cell->limit.kind));
     json_double(j, lines ? "latency_us" : "bandwidth_MBps",

@@ -98,6 +98,8 @@ static void unusual(FILE *file, const options_t *o)
 {
     bool serial = o->nwaitings == 1 && o->waitings[0] != DRAIL_WAITING_ANY;
     bool by = o->nnotify_bys == 1 && o->notify_bys[0] != DRAIL_NOTIFY_BY_AUTO;
+    if (o->nops == 1 && o->ops[0] != OP_PUT)
+        fprintf(file, "# operation: %s\n", op_name(o->ops[0]));
     if (o->eps == 1 && !o->align && !serial && !by)
         return;
     fprintf(file, "# eps %llu, align %llu, wait %s, notify-by %s\n",

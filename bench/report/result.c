@@ -163,7 +163,7 @@ static double limit_pct(const result_t *r, const cell_t *cell,
 {
     if (cell->limit.kind == LIMIT_NONE)
         return NAN;
-    if (cell->limit.kind == LIMIT_LINES)
+    if (cell->limit.kind == LIMIT_LINE)
         return 100 * cell->limit.figure.median /
                f->latency[r->test->nloops - 1].us.median;
     return 100 * f->bandwidth.median / cell->limit.figure.median;

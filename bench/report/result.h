@@ -33,16 +33,16 @@ typedef struct series {
 
 /** What bounds a cell. */
 typedef enum limit_kind {
-    LIMIT_NONE,  /**< not known */
-    LIMIT_COPY,  /**< copies by this machine */
-    LIMIT_LINK,  /**< rate of the links, as the rails tell it */
-    LIMIT_LINES, /**< transfer of two cache lines between the ranks' cores */
+    LIMIT_NONE, /**< not known */
+    LIMIT_COPY, /**< copies by this machine */
+    LIMIT_LINK, /**< rate of the links, as the rails tell it */
+    LIMIT_LINE, /**< transfer of a cache line between the ranks' cores */
     LIMIT_KINDS
 } limit_kind_t;
 
 typedef struct limit {
     limit_kind_t kind;
-    summary_t figure; /**< MB/s; LIMIT_LINES: microseconds; NaN: not measured;
+    summary_t figure; /**< MB/s; LIMIT_LINE: microseconds; NaN: not measured;
                            LIMIT_LINK: a median only */
 } limit_t;
 

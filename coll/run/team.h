@@ -72,8 +72,8 @@ struct dcoll_team {
     bool readable; /* all ranks of my node may read each other's memory */
     bool maps;     /* rails map it, where it is drail_mem_alloc's */
     int timeout_ms;
-    bool *connected;                     /* by rank */
-    uint32_t *met; /* by rank: the last request, + 1, that it has come for */
+    bool *connected; /* by rank */
+    uint32_t *met;   /* by rank: the last request, + 1, that it has come for */
     drail_gathered_t *members, *ledger_keys;
     uint64_t word;          /* of members[rank]: there, others look for it */
     struct segment ledgers; /* one per rank of my node */

@@ -35,8 +35,8 @@ static bool is_skewed(const dcoll_shape_t *shape,
 }
 
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
-                                          const dcoll_args_t *args,
-                                          bool spread, bool expected)
+                                          const dcoll_args_t *args, bool spread,
+                                          bool expected)
 {
     if (!alltoallv_shm.refuses(shape, args))
         return &alltoallv_shm;

@@ -11,7 +11,7 @@
  * they have agreed on the traffic. NULL: it depends on the traffic, whose
  * bounds are not known. */
 const dcoll_algorithm_t *irregular_select(const dcoll_shape_t *shape,
-                                          const dcoll_args_t *args,
-                                          bool spread, bool expected);
+                                          const dcoll_args_t *args, bool spread,
+                                          bool expected);
 
 #endif

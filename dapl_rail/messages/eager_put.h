@@ -9,8 +9,8 @@ struct link;
 struct note;
 struct slot;
 
-/* Sends it, up to EAGER_PUT_BYTES, and so the link's part of the notification, for
- * which a credit has been reserved. DRAIL_EAGAIN: no room. */
+/* Sends it, up to EAGER_PUT_BYTES, and so the link's part of the notification,
+ * for which a credit has been reserved. DRAIL_EAGAIN: no room. */
 int eager_put_send(struct link *link, const struct note *note,
                    const drail_xfer_t *xfer);
 /* Of link_handlers. */

@@ -115,7 +115,12 @@ int finished_owed(drail_t *t, void *arg, uint32_t *owed)
 static int read_into(drail_t *t, struct peer *peer, void *buffer)
 {
     struct reading *reading = peer->mail->reading;
-    int rc = drail_mem_register(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL,
+    int rc = 0;
+    /* memory of ours is registered */
+    reading->mem =
+        drail_mem_find(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL);
+    if (!reading->mem)
+        rc = drail_mem_register(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL,
                                 &reading->mem);
     if (rc)
         return rc;

@@ -8,8 +8,9 @@
 
 #include "internal.h"
 
-#define ANY_FIRST 0x8000u /* dat_psp_create_any: from here on; all are ports   \
-                           */
+#define ANY_FIRST                                                              \
+    0x8000u /* dat_psp_create_any: from here on; all are ports                 \
+             */
 #define ANY_COUNT 0x8000u
 
 /* ------------------------------------------------------- service points --- */

@@ -35,10 +35,15 @@ static inline void shm_copy_ordered(void *to, const void *from, size_t n,
 
 /* ---- trial.c ---- */
 
-/* Measures the time until data have been copied and read, in ns: ns[0] by
- * plain, ns[1] by non-temporal stores. The reader is another CPU, or this one
- * if @p here. 0, or -1 when it can't be measured. */
-int shm_trial(size_t bytes, bool here, double ns[2]);
+/* Times in ns of data that go to the same place again and again: until they
+ * have been copied and read each time, and of copies that nobody reads. */
+struct shm_times {
+    double read, unread;
+};
+
+/* Measures copies by plain ([0]) and by non-temporal stores ([1]). The reader
+ * is another CPU, or this one if @p here. 0, or -1 when it can't be done. */
+int shm_trial(size_t bytes, bool here, struct shm_times times[2]);
 
 /* ---- choice.c ---- */
 

@@ -6,58 +6,20 @@
  * they reach by process_vm_writev/readv.
  */
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "access.h"
+#include "mapping.h"
 
 #define FD_GAP 256
-
-struct mapping {
-    uint64_t offset; /* in the file, of the range's first byte */
-    dev_t device;
-    ino_t inode;
-};
-
-/* Is [base, base + length) within one shared, writable file mapping? */
-static bool find_mapping(uint64_t base, uint64_t length, struct mapping *m)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    bool found = false;
-    if (!maps)
-        return false;
-    while (!found && fgets(line, sizeof line, maps)) {
-        uint64_t start, end, offset, inode;
-        unsigned major, minor;
-        char perms[5];
-        if (sscanf(line,
-                   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-                   &start, &end, perms, &offset, &major, &minor, &inode) != 7)
-            continue;
-        if (base < start || base >= end)
-            continue;
-        if (length > end - base || strcmp(perms, "rw-s") || !inode)
-            break;
-        m->offset = offset + (base - start);
-        m->device = makedev(major, minor);
-        m->inode = (ino_t)inode;
-        found = true;
-    }
-    fclose(maps);
-    return found;
-}
 
 /* An open, writable fd of that file among the consumer's from `first` on, or
  * -1. Asking each number is many times faster than reading /proc/self/fd. The
  * lowest free number is always taken first, so behind a long gap there is
  * nothing. */
-static int find_fd_from(const struct mapping *m, int first)
+static int find_fd_from(const struct shm_mapping *m, int first)
 {
     struct stat st;
     for (int fd = first, last = first; fd <= last + FD_GAP; fd++) {
@@ -73,7 +35,7 @@ static int find_fd_from(const struct mapping *m, int first)
 }
 
 /* Mostly the file is newer than the one before. */
-static int find_fd(struct shm_ia *sia, const struct mapping *m)
+static int find_fd(struct shm_ia *sia, const struct shm_mapping *m)
 {
     int fd = find_fd_from(m, sia->newest_fd);
     if (fd < 0 && sia->newest_fd)
@@ -85,7 +47,8 @@ static int find_fd(struct shm_ia *sia, const struct mapping *m)
 
 /* The fd under which peers find the file: a duplicate of the consumer's (who
  * may close his), one for all ranges of the file. NULL: none can be had. */
-static struct shm_file *file_get(struct shm_ia *sia, const struct mapping *m)
+static struct shm_file *file_get(struct shm_ia *sia,
+                                 const struct shm_mapping *m)
 {
     for (struct shm_file *f = sia->files; f; f = f->next)
         if (f->inode == m->inode && f->device == m->device) {
@@ -135,11 +98,11 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
-    struct mapping m;
+    struct shm_mapping m;
     struct shm_file *f = NULL;
     /* Also ranges without remote privileges: long sends from them are
      * fetched by the receiver. */
-    if (find_mapping(mr->base, mr->length, &m))
+    if (shm_mapping_find(mr->base, mr->length, &m))
         f = file_get(sia, &m);
     mr->tp = f;
     atomic_fetch_add_explicit(&e->use, 1, memory_order_relaxed);

@@ -2,7 +2,8 @@
 /*
  * Plain or non-temporal copies, by their time on this machine until the data
  * have been read: what a plain copy leaves in the writer's cache the reader
- * gets from there, what bypasses it he gets from memory.
+ * gets from there, what bypasses it he gets from memory. And by the time of
+ * copies that nobody reads, whose target stays in the writer's cache.
  *
  * The buffers are copied and read in pieces, and their median counts: whoever
  * takes the CPU for a while spoils some pieces only.
@@ -88,22 +89,24 @@ static int read_elsewhere(struct trial *t)
 
 /* The second time counts: the first one brings the caches into the state that
  * such copies leave. */
-static int run(struct trial *t, bool here, double *ns)
+static int run(struct trial *t, bool here, struct shm_times *times)
 {
     for (int round = 0; round < 2; round++) {
         copy(t);
-        *ns = median(t);
+        times->read = PIECES * median(t);
         if (here)
             read_all(t);
         else if (read_elsewhere(t))
             return -1;
-        *ns += median(t);
+        times->read += PIECES * median(t);
     }
-    *ns *= PIECES;
+    for (int round = 0; round < 2; round++)
+        copy(t);
+    times->unread = PIECES * median(t);
     return 0;
 }
 
-int shm_trial(size_t bytes, bool here, double ns[2])
+int shm_trial(size_t bytes, bool here, struct shm_times times[2])
 {
     struct trial t = {.piece = bytes / PIECES};
     char *memory = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE,
@@ -116,7 +119,7 @@ int shm_trial(size_t bytes, bool here, double ns[2])
     int err = 0;
     for (int stream = 0; !err && stream < 2; stream++) {
         t.stream = stream;
-        err = run(&t, here, &ns[stream]);
+        err = run(&t, here, &times[stream]);
     }
     munmap(memory, 2 * bytes);
     return err;

@@ -68,6 +68,13 @@ refused 'no iterations' '--iterations' "$bench" bw --iterations 0
 refused 'no repeats' '--repeat' "$bench" bw --repeat 0
 refused 'no batch' '--batch' "$bench" bw --batch 0
 refused 'batches are not consumed' '--consume' "$bench" bw --consume
+refused 'sends both ways' '--op send put, get' "$bench" bibw --op put,send
+refused 'reads are not consumed' '--consume --op put' "$bench" lat --op get \
+    --consume
+refused 'an operation of atomics' '--op cmp-swap put, get, send' "$bench" lat \
+    --op cmp-swap
+refused 'atomics of 4 bytes' '8 --sizes' "$bench" atomic --sizes 4
+refused 'atomics of threads' '--engine single' "$bench" atomic --engine threaded
 refused 'ranks of a test of two' '--ranks 3 2' "$bench" bw --ranks 3
 refused 'unknown format' '--format xml table csv json' "$bench" bw --format xml
 refused 'output folder missing' '--output' "$bench" bw \
@@ -141,6 +148,35 @@ check 'validation' timeout -k 10 60 "$bench" bw --sizes 0:64K --iterations 2 \
     --repeat 1 --validate --format csv --output "$work/valid.csv"
 check 'messages are consumed' timeout -k 10 60 "$bench" lat --sizes 0,8,64K \
     --consume --validate --iterations 2 --repeat 1 --output "$work/consumed"
+# operations TEST N OPTION…: in each of N rows per size, valid
+operations()
+{
+    local test=$1 rows=$2
+    shift 2
+    timeout -k 10 60 "$bench" "$test" --sizes 0,8,5000,1M --iterations 2 \
+        --batch 3 --repeat 1 --validate --format csv \
+        --output "$work/ops.csv" "$@" || return 1
+    [ "$(grep -c ",yes,no," "$work/ops.csv")" -eq $((4 * rows)) ]
+}
+check 'reads, sends and writes' operations bw 12 --op send,get,put
+check '… with a window' operations bw 12 --op send,get,put --window 2
+check '… as ping-pongs' operations lat 12 --op send,get,put
+check '… both ways' operations bibw 8 --op get,put
+check '… both ways, with a window' operations bibw 8 --op get,put --window 2
+check 'a test of reads' operations get 4
+check '… says so' grep -q ',get,20' "$work/ops.csv"
+check 'a test of sends' operations send 4
+check '… says so' grep -q ',send,20' "$work/ops.csv"
+check 'notifications only' operations lat 4 --pingpong notify
+check 'nobody polls then' sh -c \
+    'timeout -k 10 60 "$@" | grep -q "ping-pong: every row waits for"' - \
+    "$bench" lat --sizes 8 --iterations 2 --repeat 1 --pingpong notify
+check 'atomics' timeout -k 10 60 "$bench" atomic --op fetch-add,cmp-swap \
+    --iterations 9 --repeat 2 --validate --format csv \
+    --output "$work/atomics.csv"
+check '… of both kinds' sh -c \
+    'cut -d, -f1,10 "$0" | tail -n 2 | grep -c "^atomic,8" | grep -qx 2' \
+    "$work/atomics.csv"
 check 'JSON is JSON' sh -c \
     'timeout -k 10 60 "$@" --format json | python3 -m json.tool >/dev/null' - \
     "$bench" bw "${quick[@]}"

@@ -8,9 +8,10 @@
 
 #include "failover.h"
 
-#define RAILS  3
-#define BLOCKS 8u /* under way in each direction: with answers, half of depth  \
-                   */
+#define RAILS 3
+#define BLOCKS                                                                 \
+    8u /* under way in each direction: with answers, half of depth             \
+        */
 #define BLOCK   (24u << 10)
 #define SECONDS 4
 

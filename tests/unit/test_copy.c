@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/limits/copy.c and cacheline.c: what they say they copied is copied, nothing
- * around it is touched, and times are above what any machine could do. */
+/* bench/limits/copy.c and cacheline.c: what they say they copied is copied,
+ * nothing around it is touched, and times are above what any machine could do.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

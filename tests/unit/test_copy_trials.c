@@ -15,10 +15,11 @@
 #define MEGABYTE (1u << 20)
 
 static const double *trials; /* non-temporal time by plain time; ends in 0 */
+static double unread = 0.8;  /* the same of what nobody reads */
 
 static void (*meanwhile)(void); /* in the first trial */
 
-int shm_trial(size_t bytes, bool here, double ns[2])
+int shm_trial(size_t bytes, bool here, struct shm_times times[2])
 {
     void (*call)(void) = meanwhile;
     meanwhile = NULL;
@@ -26,8 +27,8 @@ int shm_trial(size_t bytes, bool here, double ns[2])
         call();
     (void)bytes, (void)here;
     assert_true(*trials > 0);
-    ns[0] = 1000;
-    ns[1] = 1000 * *trials++;
+    times[0] = (struct shm_times){1000, 1000};
+    times[1] = (struct shm_times){1000 * *trials++, 1000 * unread};
     return 0;
 }
 
@@ -70,6 +71,15 @@ static void three_won_trials_decide(void **state)
     assert_true(choice(16 * MEGABYTE, outcomes + 3));
 }
 
+static void copies_that_lose_unread_do_not_decide(void **state)
+{
+    static const double outcomes[] = {0.8, 0};
+    (void)state;
+    unread = 1.2;
+    assert_false(choice_of(false, 16 * MEGABYTE, outcomes));
+    unread = 0.8;
+}
+
 static void short_copies_are_not_measured(void **state)
 {
     static const double none[] = {0};
@@ -106,6 +116,7 @@ int main(void)
         cmocka_unit_test(one_trial_of_three_does_not_decide),
         cmocka_unit_test(a_lost_first_trial_ends_it),
         cmocka_unit_test(three_won_trials_decide),
+        cmocka_unit_test(copies_that_lose_unread_do_not_decide),
         cmocka_unit_test(short_copies_are_not_measured),
         cmocka_unit_test(a_child_measures_for_itself),
     };

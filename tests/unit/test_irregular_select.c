@@ -94,10 +94,8 @@ static void test_one_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_node),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_long_parts),
-        cmocka_unit_test(test_long_elements),
+        cmocka_unit_test(test_one_node),   cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_long_parts), cmocka_unit_test(test_long_elements),
         cmocka_unit_test(test_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

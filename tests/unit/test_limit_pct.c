@@ -56,7 +56,7 @@ static void rate_over_limit(void **state)
 static void limit_over_time(void **state)
 {
     (void)state;
-    assert_true(fabs(part(&latency, LIMIT_LINES, 25) - 25) < 1e-9);
+    assert_true(fabs(part(&latency, LIMIT_LINE, 25) - 25) < 1e-9);
 }
 
 static void none_without_limit(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/options/options.c: what the command line accepts; a wrong one is told in one
- * line that names the option and the value. */
+/* bench/options/options.c: what the command line accepts; a wrong one is told
+ * in one line that names the option and the value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "bench/options/plan.h"
 #include "bench/test.h"
 
-#define MAX_ARGS 10
+#define MAX_ARGS 12
 
 static options_t opts;
 static char message[1024];
@@ -201,14 +201,27 @@ static void test_plan(void **state)
     setup_label(&plan.setups[6], &opts, text, sizeof text);
     assert_string_equal(text, "nonthreaded/send");
 
+    /* reads and sends know nothing of notifications */
+    assert_int_equal(parse("--op send,put,get --notify-by send,immed"),
+                     PARSED_OK);
+    plan_make(&plan, &opts);
+    assert_int_equal(plan.count, 4 * (2 + 1 + 1));
+    assert_int_equal(plan_single(&plan, 1, &plan.setups[8]), 4);
+    setup_label(&plan.setups[8], &opts, text, sizeof text);
+    assert_string_equal(text, "nonthreaded/send-recv");
+    assert_int_equal(plan.setups[8].op, OP_SEND);
+    setup_label(&plan.setups[3], &opts, text, sizeof text);
+    assert_string_equal(text, "single/get");
+
     /* all there is has room */
     assert_int_equal(
-        parse("--engine single,nonthreaded,threaded,auto --wait any,serial "
+        parse("--op put,get,send "
+              "--engine single,nonthreaded,threaded,auto --wait any,serial "
               "--notify-by auto,send,immed --team resident,forkjoin --policy "
               "even,weighted,adaptive,roundrobin,fixed"),
         PARSED_OK);
     plan_make(&plan, &opts);
-    assert_in_range(plan.count + 3 * (DRAIL_MAX_RAILS - opts.nrails), 0,
+    assert_in_range(plan.count + 9 * (DRAIL_MAX_RAILS - opts.nrails), 0,
                     PLAN_MAX);
 
     /* what is not compared is not told */

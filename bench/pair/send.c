@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two-sided messages: sends, and a receive of the target's for each. */
+#include "loop.h"
+
+static int send_one(const loop_run_t *run)
+{
+    session_t *s = run->session;
+    return drail_send(s->rail, s->peer, s->source, run->bytes, s->source_mem);
+}
+
+static int receive_one(const loop_run_t *run)
+{
+    session_t *s = run->session;
+    size_t received = 0;
+    int rc = drail_recv(s->rail, s->peer, s->target, run->bytes, &received, -1);
+    return !rc && received != run->bytes ? DRAIL_ETRUNC : rc;
+}
+
+/* Rank 1 answers a batch; with a window, what it has received at the end. */
+static int batch_step(loop_run_t *run, uint64_t i, void *arg)
+{
+    session_t *s = run->session;
+    bool answered = !s->opts->window || i + 1 == run->warmup ||
+                    i + 1 == run->warmup + run->iterations;
+    int rc = 0;
+    (void)arg;
+    for (uint64_t n = 0; !rc && n < s->opts->batch; n++)
+        rc = s->rank == 0 ? send_one(run) : receive_one(run);
+    if (rc || !answered)
+        return rc;
+    return s->rank == 0 ? loop_hear(s) : loop_tell(s);
+}
+
+int send_batches(loop_run_t *run)
+{
+    return loop_measure(run, batch_step, NULL);
+}
+
+static int pingpong_step(loop_run_t *run, uint64_t i, void *arg)
+{
+    int rc = run->session->rank == 0 ? send_one(run) : receive_one(run);
+    (void)i;
+    (void)arg;
+    if (rc)
+        return rc;
+    return run->session->rank == 0 ? receive_one(run) : send_one(run);
+}
+
+int send_pingpong(loop_run_t *run)
+{
+    return loop_measure(run, pingpong_step, NULL);
+}
