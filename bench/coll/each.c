@@ -42,13 +42,30 @@ static int one(coll_run_t *run, unsigned setup, uint64_t start,
         rc = run->work->perform(run, setup);
     uint64_t ns = clock_ns() - start;
     card->ns = ns ? ns : 1;
-    card->late = came > start || (!shares_cores(run) && now > start + LATE_NS);
+    card->missed = came > start;
+    card->late =
+        card->missed || (!shares_cores(run) && now > start + LATE_NS);
     return rc;
+}
+
+uint64_t coll_first_lead(unsigned ranks)
+{
+    return UINT64_C(100000) + 20000 * (uint64_t)ranks;
+}
+
+/* It grows where a rank comes when the start is past, and shrinks again: what
+ * waits for long calls with cold caches. */
+static void lead_begins(coll_run_t *run)
+{
+    uint64_t first = coll_first_lead(run->ranks);
+    run->each_lead_ns /= 2;
+    if (run->each_lead_ns < first)
+        run->each_lead_ns = first;
 }
 
 static unsigned how_many(const coll_run_t *run, uint64_t call_ns)
 {
-    uint64_t n = EACH_NS / (call_ns + run->lead_ns);
+    uint64_t n = EACH_NS / (call_ns + run->each_lead_ns);
     if (run->opts->simulated) /* all alike */
         return 1;
     return n < EACH_LEAST  ? EACH_LEAST
@@ -56,18 +73,29 @@ static unsigned how_many(const coll_run_t *run, uint64_t call_ns)
                            : (unsigned)n;
 }
 
+static int exchange(coll_run_t *run, unsigned setup, coll_card_t mine,
+                    coll_cards_t *all)
+{
+    return run->opts->simulated
+               ? coll_exchange(run, mine, all)
+               : coll_exchange_inside(run, coll_bed_of(run, setup)->team, mine,
+                                      all);
+}
+
 static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
                 hist_t *samples)
 {
-    unsigned n = how_many(run, call_ns), got = 0;
+    unsigned n, got = 0;
     double us[EACH_MOST];
     coll_cards_t all;
-    int rc = coll_exchange(run, (coll_card_t){0}, &all);
+    lead_begins(run);
+    n = how_many(run, call_ns);
+    int rc = exchange(run, cell->setup, (coll_card_t){0}, &all);
     for (unsigned tries = 0; !rc && got < n; tries++) {
         coll_card_t mine = {0};
-        rc = one(run, cell->setup, all.now + run->lead_ns, &mine);
+        rc = one(run, cell->setup, all.now + run->each_lead_ns, &mine);
         if (!rc)
-            rc = coll_exchange(run, mine, &all);
+            rc = exchange(run, cell->setup, mine, &all);
         if (rc)
             break;
         bool kept = !all.late || tries >= n; /* not for ever */
@@ -75,8 +103,8 @@ static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
             us[got++] = (double)all.most_ns / 1e3;
             hist_add(samples, all.most_ns);
         }
-        if (all.late && 2 * run->lead_ns <= LEAD_MAX_NS)
-            run->lead_ns *= 2;
+        if (all.missed && 2 * run->each_lead_ns <= LEAD_MAX_NS)
+            run->each_lead_ns *= 2;
         if (all.late && run->rank == 0)
             kept ? cell->each.kept_late++ : cell->each.late++;
     }

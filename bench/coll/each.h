@@ -14,6 +14,9 @@
 /** Sleeps or spins until @p start. @return 0 or DRAIL_EINTR. */
 int coll_wait_until(const coll_run_t *run, uint64_t start);
 
+/** How far ahead a common start of so many ranks is chosen at first, ns. */
+uint64_t coll_first_lead(unsigned ranks);
+
 /** A repetition of a setup, of which one call takes about @p call_ns; the same
  *  on all ranks. Rank 0 gets the median into the cell; @p samples gets all. */
 int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each.h"
 #include "measure.h"
 #include "model.h"
 #include "run.h"
@@ -156,7 +157,8 @@ static int rank_main(drail_job_t *job, void *arg)
         .plan = r->plan,
         .opts = r->opts,
         .pinning = session_pinning(r->opts, drail_job_rank(job)),
-        .lead_ns = UINT64_C(100000) + 20000 * (uint64_t)drail_job_size(job),
+        .lead_ns = coll_first_lead(drail_job_size(job)),
+        .each_lead_ns = coll_first_lead(drail_job_size(job)),
         .cell = &r->cells[0],
         .cards = context->cards,
     };

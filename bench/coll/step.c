@@ -7,24 +7,39 @@ _Static_assert(sizeof(coll_card_t) <= COLL_CARD_BYTES &&
                    sizeof(coll_tail_t) <= COLL_CARD_BYTES,
                "cards have room");
 
-int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
+static void sum_up(const coll_run_t *run, coll_cards_t *all)
 {
     const coll_card_t *cards = run->cards;
-    mine.now = clock_ns();
     *all = (coll_cards_t){0};
-    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
-    if (rc)
-        return rc;
     for (unsigned r = 0; r < run->ranks; r++) {
         const coll_card_t *card = &cards[r];
         all->now = card->now > all->now ? card->now : all->now;
         all->most_ns = card->ns > all->most_ns ? card->ns : all->most_ns;
         all->sum_ns += card->ns;
         all->late |= card->late;
+        all->missed |= card->missed;
         all->defect |= card->defect;
     }
     all->enough = cards[0].enough;
-    return 0;
+}
+
+int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
+{
+    mine.now = clock_ns();
+    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
+    if (!rc)
+        sum_up(run, all);
+    return rc;
+}
+
+int coll_exchange_inside(coll_run_t *run, dcoll_team_t *team, coll_card_t mine,
+                         coll_cards_t *all)
+{
+    mine.now = clock_ns();
+    int rc = dcoll_allgather(team, &mine, run->cards, sizeof mine);
+    if (!rc)
+        sum_up(run, all);
+    return rc;
 }
 
 int coll_exchange_times(coll_run_t *run, dcoll_times_t *times)

@@ -49,6 +49,7 @@ typedef struct coll_run {
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
     uint64_t lead_ns;  /**< how far ahead a common start is chosen */
+    uint64_t each_lead_ns; /**< ... that of single calls */
     uint64_t *singles; /**< times of calls of one repetition */
     unsigned nsingles;
     hist_t *samples; /**< ... of all of the present size, for each setup */
@@ -68,7 +69,8 @@ typedef struct coll_run {
 typedef struct coll_card {
     uint64_t now;
     uint64_t ns;
-    bool late;   /**< came too late to a common start */
+    bool late;   /**< was too late at a common start */
+    bool missed; /**< ... for that was past when it came */
     bool defect; /**< has found wrong data */
     bool enough; /**< rank 0: no more repetitions of this size */
 } coll_card_t;
@@ -78,12 +80,16 @@ typedef struct coll_cards {
     uint64_t now;     /**< the latest */
     uint64_t most_ns; /**< ... and the sum */
     uint64_t sum_ns;
-    bool late, defect; /**< any */
-    bool enough;       /**< that of rank 0 */
+    bool late, missed, defect; /**< any */
+    bool enough;               /**< that of rank 0 */
 } coll_cards_t;
 
 /** Out of band. */
 int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all);
+/** By the library that is measured, as programs of MPI do: nobody else has to
+ *  run for it. Not of ranks that share their process. */
+int coll_exchange_inside(coll_run_t *run, dcoll_team_t *team, coll_card_t mine,
+                         coll_cards_t *all);
 /** Sums over all ranks; the algorithm is this rank's. */
 int coll_exchange_times(coll_run_t *run, dcoll_times_t *times);
 

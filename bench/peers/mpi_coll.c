@@ -67,7 +67,8 @@ typedef struct coll_run {
 typedef struct world {
     int rank, ranks;
     bool crowded; /* ranks share cores */
-    double lead;  /* seconds that a common start is ahead */
+    double lead;  /* seconds that a common start is ahead, … */
+    double first_lead; /* … at first */
     char *send, *recv;
     vector_t vector;     /* of the present run, if it is one */
     MPI_Request request; /* ... if it is persistent */
@@ -220,7 +221,7 @@ static int ascending(const void *a, const void *b)
 
 /* What all ranks tell each other of a call: the latest, the longest, is any
  * late? */
-enum { NOW, TOOK, LATE, TOLD };
+enum { NOW, TOOK, LATE, MISSED, TOLD };
 
 /* Seconds of single calls after a common start, the median; one that a rank
  * came too late for is done again, but not for ever. *kept_late: the part of
@@ -228,6 +229,10 @@ enum { NOW, TOOK, LATE, TOLD };
 static double each(world_t *world, const coll_run_t *run, double call,
                    double *kept_late)
 {
+    /* it grows where the start is past when a rank comes, and shrinks again */
+    world->lead /= 2;
+    if (world->lead < world->first_lead)
+        world->lead = world->first_lead;
     double wanted = EACH_S / (call + world->lead), us[EACH_MOST];
     unsigned late = 0, got = 0,
              n = wanted < EACH_LEAST  ? EACH_LEAST
@@ -242,9 +247,10 @@ static double each(world_t *world, const coll_run_t *run, double call,
         perform(world, run);
         mine[NOW] = run_now();
         mine[TOOK] = mine[NOW] - start;
+        mine[MISSED] = came > start;
         mine[LATE] = came > start || (!world->crowded && now > start + LATE_S);
         MPI_Allreduce(mine, all, TOLD, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        if (all[LATE] > 0 && 2 * world->lead <= LEAD_MAX_S)
+        if (all[MISSED] > 0 && 2 * world->lead <= LEAD_MAX_S)
             world->lead *= 2;
         if (all[LATE] > 0 && tries < n)
             continue;
@@ -354,7 +360,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     world.crowded = share_cores(world.ranks);
-    world.lead = 100e-6 + 20e-6 * world.ranks;
+    world.lead = world.first_lead = 100e-6 + 20e-6 * world.ranks;
     prctl(PR_SET_TIMERSLACK, 1);
     run_pin(world.rank);
     world.send = run_buffer(longest * (size_t)world.ranks + 1);
