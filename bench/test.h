@@ -39,13 +39,15 @@ extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_suite, test_get, test_send, test_atomic;
 
 /** Options of the tests between two ranks: two of the ping-pong, two of all,
- *  one of bandwidth. */
+ *  three of bandwidth. */
 enum {
     PAIR_CONSUME,
     PAIR_PINGPONG,
     PAIR_OP,
     PAIR_BATCH,
     PAIR_WINDOW,
+    PAIR_BUFFERS,
+    PAIR_READ,
     PAIR_OPTION_ROWS
 };
 extern const option_row_t pair_options[PAIR_OPTION_ROWS];

@@ -263,7 +263,9 @@ static limit_t choose(const result_t *r, const setup_t *setup)
         limit.kind = LIMIT_LINK;
         limit.figure.median = rate * r->test->loops[0]->directions;
     } else {
-        limit.kind = memory ? LIMIT_COPY : LIMIT_NONE;
+        /* one of copies of memory in caches */
+        limit.kind =
+            memory && !options_buffers(r->opts) ? LIMIT_COPY : LIMIT_NONE;
     }
     return limit;
 }

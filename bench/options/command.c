@@ -36,21 +36,67 @@ static bool is_target(const session_t *s, const loop_t *loop,
     }
 }
 
+/* Of a checked iteration. A ping-pong always takes the same one. */
+static uint64_t buffers_used(const session_t *s, const loop_t *loop,
+                             size_t bytes)
+{
+    uint64_t all = session_buffers(s, bytes);
+    if (!loop->batched)
+        return 1;
+    return all < s->opts->batch ? all : s->opts->batch;
+}
+
+/* Contents of a buffer of their own. */
+static uint64_t seed_in(uint64_t seed, uint64_t buffer)
+{
+    return seed + buffer * UINT64_C(0xd1b54a32d192ed03);
+}
+
+/* Between buffers there is no room for guards. */
+static size_t guard_of(const session_t *s)
+{
+    return session_turns(s) ? 0 : SESSION_GUARD;
+}
+
+static void prepare(session_t *s, const loop_t *loop, const loop_run_t *run,
+                    uint64_t seed)
+{
+    uint64_t used = buffers_used(s, loop, run->bytes);
+    s->turn = 0;
+    for (uint64_t b = 0; b < used; b++) {
+        size_t place = session_place(s, run->bytes, b);
+        content_fill(s->source + place, run->bytes,
+                     seed_in(seed_of(seed, s->rank), b));
+        if (is_target(s, loop, run->setup))
+            content_prepare(s->target + place, run->bytes, guard_of(s),
+                            seed_in(seed_of(seed, s->peer), b));
+    }
+}
+
+static defect_t find_defect(const session_t *s, const loop_t *loop,
+                            const loop_run_t *run, uint64_t seed)
+{
+    uint64_t used = buffers_used(s, loop, run->bytes);
+    defect_t defect = {.offset = DEFECT_NONE};
+    for (uint64_t b = 0; b < used && defect.offset == DEFECT_NONE; b++)
+        defect = content_check(s->target + session_place(s, run->bytes, b),
+                               run->bytes, guard_of(s),
+                               seed_in(seed_of(seed, s->peer), b));
+    return defect;
+}
+
 /* One rank's part of a checked iteration. */
 static int check(session_t *s, const loop_t *loop, loop_run_t *run,
                  uint64_t seed, defect_t *defect)
 {
-    uint64_t expected = seed_of(seed, s->peer);
     defect->offset = DEFECT_NONE;
-    content_fill(s->source, run->bytes, seed_of(seed, s->rank));
-    if (is_target(s, loop, run->setup))
-        content_prepare(s->target, run->bytes, SESSION_GUARD, expected);
+    prepare(s, loop, run, seed);
 
     int rc = session_sync(s);
     if (!rc)
         rc = loop->run(run);
     if (!rc && is_target(s, loop, run->setup))
-        *defect = content_check(s->target, run->bytes, SESSION_GUARD, expected);
+        *defect = find_defect(s, loop, run, seed);
     return rc;
 }
 

@@ -18,6 +18,16 @@ sampling_t options_sampling(const options_t *opts)
                         .seconds = opts->time_budget};
 }
 
+uint64_t options_apart(const options_t *opts)
+{
+    return opts->window > opts->batch ? opts->window : opts->batch;
+}
+
+uint64_t options_buffers(const options_t *opts)
+{
+    return opts->buffers || !opts->read ? opts->buffers : options_apart(opts);
+}
+
 uint64_t options_warmup(const options_t *opts)
 {
     return opts->warmup == WARMUP_DEFAULT ? 10 : opts->warmup;

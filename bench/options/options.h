@@ -106,6 +106,9 @@ typedef struct options {
                                   have been launched; locals 0: none have */
     uint64_t batch;          /**< RDMA writes per batch */
     uint64_t window;         /**< messages under way, 0: batch after batch */
+    uint64_t buffers;        /**< that messages take in turn, 0: not given, or
+                                  BUFFERS_OFF_CACHE */
+    bool read;               /**< who gets messages reads each byte */
     bool consume;            /**< a ping-pong's messages are copied out */
     uint64_t iterations;     /**< batches per repeat, 0: chosen by time */
     uint64_t warmup;         /**< batches dropped before each size, or
@@ -181,10 +184,12 @@ typedef struct options {
     char **argv;
 } options_t;
 
-#define THRESHOLD_DEFAULT UINT64_MAX
-#define RANKS_DEFAULT     2
-#define RANK_DEFAULT      UINT64_MAX
-#define WARMUP_DEFAULT    UINT64_MAX
+#define THRESHOLD_DEFAULT      UINT64_MAX
+#define RANKS_DEFAULT          2
+#define RANK_DEFAULT           UINT64_MAX
+#define WARMUP_DEFAULT         UINT64_MAX
+#define BUFFERS_OFF_CACHE      UINT64_MAX
+#define BUFFERS_OFF_CACHE_NAME "off-cache"
 
 /* Defaults on simulated rails; ranks: most of them. */
 #define SIMULATED_RANKS      32
@@ -275,6 +280,11 @@ uint64_t options_ppn(const options_t *opts);
 
 /** Batches dropped before each size, if they don't take too long. */
 uint64_t options_warmup(const options_t *opts);
+/** Buffers by which no message is written over before it can be read. */
+uint64_t options_apart(const options_t *opts);
+/** Buffers that messages take in turn, BUFFERS_OFF_CACHE, or 0: nothing was
+ *  said of them; messages that are read lie apart. */
+uint64_t options_buffers(const options_t *opts);
 /** By which rule repeats are taken. */
 sampling_t options_sampling(const options_t *opts);
 

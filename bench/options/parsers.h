@@ -49,6 +49,9 @@ int option_parse_ops(const option_row_t *row, const char *text, void *field,
 /** "auto" or "notify", for a bool: the latter. */
 int option_parse_pingpong(const option_row_t *row, const char *text,
                           void *field, char *allowed, size_t size);
+/** A count, or "off-cache": BUFFERS_OFF_CACHE. */
+int option_parse_buffers(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size);
 /** ... of atomics. */
 int option_parse_atomics(const option_row_t *row, const char *text, void *field,
                          char *allowed, size_t size);

@@ -24,6 +24,20 @@ int option_parse_count(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
+int option_parse_buffers(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    if (!strcmp(text, BUFFERS_OFF_CACHE_NAME)) {
+        *(uint64_t *)field = BUFFERS_OFF_CACHE;
+        return 0;
+    }
+    int rc = option_parse_count(row, text, field, allowed, size);
+    if (rc)
+        strncat(allowed, ", or " BUFFERS_OFF_CACHE_NAME,
+                size - strlen(allowed) - 1);
+    return rc;
+}
+
 int option_real(const char *text, double min, double max, double *value)
 {
     char *end;

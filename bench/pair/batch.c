@@ -51,7 +51,8 @@ static int run_either(loop_run_t *run, unsigned directions,
     op_kind_t op = run->setup->op;
     if (op == OP_SEND)
         return send_batches(run);
-    return op == OP_GET || run->session->opts->window
+    return op == OP_GET || run->session->opts->window ||
+                   session_turns(run->session)
                ? window_run(run, directions)
                : run_batches(run, step);
 }

@@ -150,8 +150,8 @@ static int account(measure_t *m, cell_t *cell)
     loop_run_t run = new_run(m, cell);
     drail_batch_t batch;
     uint64_t peer_cpu;
-    bool times =
-        !m->opts->window && m->result->plan->setups[cell->setup].op == OP_PUT;
+    bool times = !m->opts->window && !session_turns(m->session) &&
+                 m->result->plan->setups[cell->setup].op == OP_PUT;
     if (!times && !m->opts->explain)
         return 0;
     run.account = times ? &batch : NULL;

@@ -33,6 +33,16 @@ const option_row_t pair_options[PAIR_OPTION_ROWS] = {
      "messages under way: the next is posted when the oldest is complete "
      "(default: a batch, then its answer)",
      option_parse_count, offsetof(options_t, window), 1, 10000},
+    {"--buffers", "N",
+     "buffers that the messages take in turn, on both sides; off-cache: of "
+     "four "
+     "times the last cache in all (default: always the same one)",
+     option_parse_buffers, offsetof(options_t, buffers), 1, 65536},
+    {"--read", NULL,
+     "who gets messages reads each byte, and then answers; by default each of "
+     "a "
+     "batch has a buffer",
+     option_parse_flag, offsetof(options_t, read), 0, 0},
 };
 
 /* What the ranks inherit from the process that forks them. */
@@ -105,6 +115,23 @@ static void note_pingpong(result_t *r, const session_t *s)
                              "sends the copy back");
 }
 
+static void note_buffers(result_t *r, const session_t *s)
+{
+    if (!options_buffers(r->opts))
+        return;
+    if (r->opts->buffers == BUFFERS_OFF_CACHE)
+        notes_add(&r->notes,
+                  "messages take turns in %.0f MB on each side, four times the "
+                  "last cache",
+                  (double)s->room / 1e6);
+    if (has_op(r, OP_PUT) && !r->opts->window)
+        notes_add(&r->notes, "a batch is puts that complete one by one, not "
+                             "the batch of the paper");
+    if (r->opts->read)
+        notes_add(&r->notes, "who gets messages reads each byte, within the "
+                             "time");
+}
+
 /* What only the open rails can tell. */
 static void describe_rails(pair_t *pair, session_t *session)
 {
@@ -112,8 +139,9 @@ static void describe_rails(pair_t *pair, session_t *session)
     note_crowding(pair, session->pinning[0].cores);
     r->threshold = drail_config_of(session->rail)->stripe_threshold;
     memcpy(r->pinning, session->pinning, sizeof r->pinning);
+    note_buffers(r, session);
     if (rail_in_memory(drail_rail_at(session->rail, 0)) &&
-        r->test->loops[0]->batched)
+        r->test->loops[0]->batched && !options_buffers(r->opts))
         notes_add(&r->notes,
                   "every message of a batch is the same buffer, as in the "
                   "paper: over shared memory, messages that fit stay in the "
@@ -204,14 +232,27 @@ static int rank_main(drail_job_t *job, void *arg)
 /* Operations that a test can't do, and why; NULL: it can. */
 static const char *refused(const bench_test_t *test, const options_t *opts)
 {
-    bool puts = true, sends = false;
+    bool puts = true, sends = false, has_put = false;
     for (unsigned i = 0; i < opts->nops; i++) {
         puts &= opts->ops[i] == OP_PUT;
+        has_put |= opts->ops[i] == OP_PUT;
         sends |= opts->ops[i] == OP_SEND;
     }
     if (sends && test->loops[0]->directions == 2 && test->loops[0]->batched)
         return "--op: 'send' is wrong; allowed: put, get (who sends waits for "
                "receives, which a rank that sends as well does not make)";
+    if (opts->buffers == BUFFERS_OFF_CACHE && opts->simulated)
+        return "--buffers: 'off-cache' is wrong with simulated rails, which "
+               "have no caches; allowed: a number";
+    if (opts->read && opts->simulated)
+        return "--read: is wrong with simulated rails, where reading takes no "
+               "time; allowed: other --rails";
+    if (opts->read && opts->window && has_put)
+        return "--read: is wrong with --window, as nobody is told of single "
+               "writes; allowed: one of the two, or --op get, send";
+    if (opts->read && opts->buffers && opts->buffers < options_apart(opts))
+        return "--buffers: too few for --read, as messages would be written "
+               "over before; allowed: as many as --batch and --window, or more";
     if (opts->consume && !puts)
         return "--consume: is wrong with reads and sends; allowed: --op put";
     return NULL;

@@ -2,17 +2,23 @@
 /* Two-sided messages: sends, and a receive of the target's for each. */
 #include "loop.h"
 
-static int send_one(const loop_run_t *run)
+static int send_one(const loop_run_t *run, uint64_t message)
 {
     session_t *s = run->session;
-    return drail_send(s->rail, s->peer, s->source, run->bytes, s->source_mem);
+    return drail_send(s->rail, s->peer,
+                      s->source + session_place(s, run->bytes, message),
+                      run->bytes, s->source_mem);
 }
 
-static int receive_one(const loop_run_t *run)
+static int receive_one(const loop_run_t *run, uint64_t message)
 {
     session_t *s = run->session;
     size_t received = 0;
-    int rc = drail_recv(s->rail, s->peer, s->target, run->bytes, &received, -1);
+    int rc = drail_recv(s->rail, s->peer,
+                        s->target + session_place(s, run->bytes, message),
+                        run->bytes, &received, -1);
+    if (!rc)
+        session_look(s, run->bytes, message);
     return !rc && received != run->bytes ? DRAIL_ETRUNC : rc;
 }
 
@@ -25,7 +31,8 @@ static int batch_step(loop_run_t *run, uint64_t i, void *arg)
     int rc = 0;
     (void)arg;
     for (uint64_t n = 0; !rc && n < s->opts->batch; n++)
-        rc = s->rank == 0 ? send_one(run) : receive_one(run);
+        rc = s->rank == 0 ? send_one(run, s->turn++)
+                          : receive_one(run, s->turn++);
     if (rc || !answered)
         return rc;
     return s->rank == 0 ? loop_hear(s) : loop_tell(s);
@@ -38,12 +45,12 @@ int send_batches(loop_run_t *run)
 
 static int pingpong_step(loop_run_t *run, uint64_t i, void *arg)
 {
-    int rc = run->session->rank == 0 ? send_one(run) : receive_one(run);
+    int rc = run->session->rank == 0 ? send_one(run, 0) : receive_one(run, 0);
     (void)i;
     (void)arg;
     if (rc)
         return rc;
-    return run->session->rank == 0 ? receive_one(run) : send_one(run);
+    return run->session->rank == 0 ? receive_one(run, 0) : send_one(run, 0);
 }
 
 int send_pingpong(loop_run_t *run)

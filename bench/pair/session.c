@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include "bench/limits/cores.h"
+#include "bench/limits/topology.h"
 #include "pool.h"
 #include "session.h"
 
 #define DEFAULT_TIMEOUT (-1)
+#define LINE            64 /* bytes */
+#define OFF_CACHE       4  /* times the last cache */
 
 unsigned session_cores(void)
 {
@@ -102,12 +105,13 @@ static int failed(const session_t *session, int rc, drail_error_t *err)
 /* What each rank tells the other through the job. */
 typedef struct card {
     drail_key_t target, source;
+    uint64_t room;
     pinning_t pinning;
 } card_t;
 
 static int exchange_cards(session_t *s, const pinning_t *pinning)
 {
-    card_t mine = {.pinning = *pinning}, both[2];
+    card_t mine = {.room = s->room, .pinning = *pinning}, both[2];
     drail_mem_key(s->target_mem, &mine.target);
     drail_mem_key(s->source_mem, &mine.source);
     int rc =
@@ -116,6 +120,8 @@ static int exchange_cards(session_t *s, const pinning_t *pinning)
         return rc;
     s->remote = both[s->peer].target;
     s->readable = both[s->peer].source;
+    if (both[s->peer].room < s->room) /* another machine, other caches */
+        s->room = both[s->peer].room;
     s->pinning[0] = both[0].pinning;
     s->pinning[1] = both[1].pinning;
     return 0;
@@ -143,6 +149,84 @@ static unsigned target_access(const options_t *opts)
                                                     : 0);
 }
 
+/* ------------------------------------------------------------ buffers --- */
+
+/* Payloads begin on cache lines of their own. */
+static size_t stride(size_t bytes)
+{
+    return bytes ? (bytes + LINE - 1) / LINE * LINE : LINE;
+}
+
+/* Of this machine; 0: unknown. */
+static uint64_t largest_cache(void)
+{
+    topology_t topology;
+    uint64_t most = 0;
+    if (!topology_describe(&topology))
+        for (unsigned i = 0; i < topology.count; i++) {
+            const topology_object_t *o = &topology.objects[i];
+            if (strstr(o->type, "Cache") && o->bytes > most)
+                most = o->bytes;
+        }
+    topology_free(&topology);
+    return most;
+}
+
+static int find_room(session_t *s, drail_error_t *err)
+{
+    uint64_t buffers = options_buffers(s->opts);
+    s->room = buffers ? stride(s->capacity) : s->capacity;
+    if (buffers != BUFFERS_OFF_CACHE) {
+        s->room *= buffers ? buffers : 1;
+        return 0;
+    }
+    uint64_t cache = largest_cache();
+    if (!cache) {
+        err->code = DRAIL_EINVAL;
+        snprintf(err->text, sizeof err->text,
+                 "--buffers: no cache of this machine is known");
+        return DRAIL_EINVAL;
+    }
+    if (s->opts->read)
+        s->room *= options_apart(s->opts);
+    s->room += OFF_CACHE * cache;
+    return 0;
+}
+
+bool session_turns(const session_t *s)
+{
+    return options_buffers(s->opts);
+}
+
+uint64_t session_buffers(const session_t *s, size_t bytes)
+{
+    uint64_t buffers = options_buffers(s->opts);
+    if (!buffers)
+        return 1;
+    return buffers == BUFFERS_OFF_CACHE ? s->room / stride(bytes) : buffers;
+}
+
+size_t session_place(const session_t *s, size_t bytes, uint64_t message)
+{
+    return message % session_buffers(s, bytes) * stride(bytes);
+}
+
+void session_look(session_t *s, size_t bytes, uint64_t message)
+{
+    const uint8_t *at = s->target + session_place(s, bytes, message);
+    uint64_t sum = 0, word;
+    size_t i = 0;
+    if (!s->opts->read)
+        return;
+    for (; i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        sum += word;
+    }
+    for (; i < bytes; i++)
+        sum += at[i];
+    *(volatile uint64_t *)&s->seen = sum;
+}
+
 int session_open(session_t *s, drail_job_t *job, const options_t *opts,
                  drail_error_t *err)
 {
@@ -157,6 +241,9 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
         if (opts->sizes[i] > s->capacity)
             s->capacity = opts->sizes[i];
 
+    rc = find_room(s, err);
+    if (rc)
+        return rc;
     session_config(&cfg, opts, &pinning);
     rc = drail_open(job, &cfg, &s->rail, err);
     if (rc)
@@ -165,21 +252,22 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
     if (!opts->no_pin)
         session_pin(&pinning, opts);
 
+    size_t room = s->room; /* the peer may have less */
     rc = drail_connect(s->rail, s->peer);
     if (!rc)
-        rc = drail_mem_alloc(s->rail, s->capacity + 1, source_access(opts),
-                             &source, &s->source_mem);
+        rc = drail_mem_alloc(s->rail, room + 1, source_access(opts), &source,
+                             &s->source_mem);
     if (!rc)
-        rc = drail_mem_alloc(s->rail, s->capacity + 2 * SESSION_GUARD,
+        rc = drail_mem_alloc(s->rail, room + 2 * SESSION_GUARD,
                              target_access(opts), &target, &s->target_mem);
     if (!rc)
         rc = exchange_cards(s, &pinning);
     if (rc)
         return failed(s, rc, err);
     /* touch every page before anything is timed */
-    s->source = memset(source, 1, s->capacity + 1);
-    s->target = (uint8_t *)memset(target, 0, s->capacity + 2 * SESSION_GUARD) +
-                SESSION_GUARD;
+    s->source = memset(source, 1, room + 1);
+    s->target =
+        (uint8_t *)memset(target, 0, room + 2 * SESSION_GUARD) + SESSION_GUARD;
     return 0;
 }
 

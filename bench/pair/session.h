@@ -31,6 +31,9 @@ typedef struct session {
     drail_key_t remote;   /**< target buffer of the peer */
     drail_key_t readable; /**< its source; for reads */
     size_t capacity;      /**< longest payload */
+    size_t room;          /**< of all payloads that take turns */
+    uint64_t turn;        /**< whose it is: both ranks count the same */
+    uint64_t seen;        /**< of what was read, so that it is */
     pinning_t pinning[2]; /**< of both ranks */
 } session_t;
 
@@ -48,6 +51,15 @@ drail_xfer_t session_xfer(const session_t *session, size_t bytes);
 
 /** A read of the peer's source into the target. */
 drail_xfer_t session_read(const session_t *session, size_t bytes);
+
+/** Do messages take turns in buffers, or are they read? */
+bool session_turns(const session_t *session);
+/** How many messages of @p bytes have room side by side. */
+uint64_t session_buffers(const session_t *session, size_t bytes);
+/** Where the payload of a message is, from source and target. */
+size_t session_place(const session_t *session, size_t bytes, uint64_t message);
+/** Reads each byte of a message in the target, if the user wants that. */
+void session_look(session_t *session, size_t bytes, uint64_t message);
 
 /** Control messages of fixed length; a different length is an error. */
 int session_tell(session_t *session, const void *message, size_t bytes);

@@ -9,7 +9,7 @@ const bench_test_t test_bw = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = &pair_options[PAIR_OP],
-              .nrows = 3},
+              .nrows = 5},
     .name = "bw",
     .sizes = "0:2M",
     .run = pair_run,
@@ -25,7 +25,7 @@ const bench_test_t test_bibw = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = &pair_options[PAIR_OP],
-              .nrows = 3},
+              .nrows = 5},
     .name = "bibw",
     .sizes = "0:2M",
     .run = pair_run,

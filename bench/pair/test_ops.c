@@ -56,7 +56,7 @@ const bench_test_t test_get = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = &pair_options[PAIR_BATCH],
-              .nrows = 2},
+              .nrows = 4},
     .name = "get",
     .sizes = "0:2M",
     .defaults = get_defaults,
@@ -72,7 +72,7 @@ const bench_test_t test_send = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = &pair_options[PAIR_BATCH],
-              .nrows = 2},
+              .nrows = 4},
     .name = "send",
     .sizes = "0:2M",
     .defaults = send_defaults,

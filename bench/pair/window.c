@@ -6,6 +6,7 @@
 /* What this rank has posted. */
 typedef struct window {
     bool sends, receives;
+    uint64_t first;            /* the turn of message 0 */
     uint64_t begun, completed; /* messages */
     uint64_t size;
     drail_req_t *req; /* a ring of those under way */
@@ -25,8 +26,19 @@ static int complete_oldest(const loop_run_t *run, window_t *w)
 {
     drail_req_t *oldest = req_of(w, w->completed);
     int rc = drail_wait(run->session->rail, oldest, -1);
+    if (!rc && reads(run))
+        session_look(run->session, run->bytes, w->first + w->completed);
     w->completed += !rc;
     return rc;
+}
+
+static drail_xfer_t in_turn(drail_xfer_t xfer, const loop_run_t *run,
+                            const window_t *w)
+{
+    size_t place = session_place(run->session, run->bytes, w->first + w->begun);
+    xfer.local = (uint8_t *)xfer.local + place;
+    xfer.remote_offset += place;
+    return xfer;
 }
 
 static int post_one(const loop_run_t *run, window_t *w)
@@ -34,10 +46,10 @@ static int post_one(const loop_run_t *run, window_t *w)
     session_t *s = run->session;
     int rc = w->begun - w->completed == w->size ? complete_oldest(run, w) : 0;
     if (!rc && reads(run)) {
-        drail_xfer_t xfer = session_read(s, run->bytes);
+        drail_xfer_t xfer = in_turn(session_read(s, run->bytes), run, w);
         rc = drail_get(s->rail, s->peer, &xfer, 0, req_of(w, w->begun));
     } else if (!rc) {
-        drail_xfer_t xfer = session_xfer(s, run->bytes);
+        drail_xfer_t xfer = in_turn(session_xfer(s, run->bytes), run, w);
         rc = drail_put(s->rail, s->peer, &xfer, 0, 0, req_of(w, w->begun));
     }
     w->begun += !rc;
@@ -52,12 +64,16 @@ static int complete_all(const loop_run_t *run, window_t *w)
     return rc;
 }
 
-/* All have arrived, and both ranks know it. */
-static int settle(session_t *s, const window_t *w)
+/* All have arrived, and both ranks know it; a batch of them may be read. */
+static int settle(const loop_run_t *run, const window_t *w)
 {
+    session_t *s = run->session;
     int rc = w->sends ? loop_tell(s) : 0;
     if (!rc && w->receives)
         rc = loop_hear(s);
+    if (!rc && w->receives && !reads(run))
+        for (uint64_t n = 0; s->opts->read && n < s->opts->batch; n++)
+            session_look(s, run->bytes, s->turn + n);
     if (!rc && w->receives)
         rc = loop_tell(s);
     if (!rc && w->sends)
@@ -72,15 +88,20 @@ static int window_step(loop_run_t *run, uint64_t i, void *arg)
     int rc = 0;
     for (uint64_t n = w->sends ? run->session->opts->batch : 0; !rc && n; n--)
         rc = post_one(run, w);
-    if (!rc && (last || !run->session->opts->window))
+    bool whole = last || !run->session->opts->window;
+    if (!rc && whole)
         rc = complete_all(run, w);
-    return rc || !last || reads(run) ? rc : settle(run->session, w);
+    if (!rc && whole && !reads(run))
+        rc = settle(run, w);
+    run->session->turn += run->session->opts->batch;
+    return rc;
 }
 
 int window_run(loop_run_t *run, unsigned directions)
 {
     session_t *s = run->session;
-    window_t w = {.sends = s->rank == 0 || directions == 2,
+    window_t w = {.first = s->turn,
+                  .sends = s->rank == 0 || directions == 2,
                   .receives = s->rank == 1 || directions == 2};
     w.size = s->opts->window ? s->opts->window : s->opts->batch;
     w.req = calloc(w.size, sizeof *w.req);
@@ -88,7 +109,7 @@ int window_run(loop_run_t *run, unsigned directions)
     for (; w.completed < w.begun; w.completed++)
         drail_forget(s->rail, req_of(&w, w.completed));
     if (!rc && reads(run)) /* who is read lets the rails go on until then */
-        rc = settle(s, &w);
+        rc = settle(run, &w);
     free(w.req);
     return rc;
 }

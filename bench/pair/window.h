@@ -3,7 +3,8 @@
  * Bandwidth with a window, as the test programs of verbs and UCX measure it:
  * so many messages are under way, and the next is posted when the oldest is
  * complete; the target's answer is waited for at the end only. And batches of
- * RDMA reads: all of one are under way, and then complete; nobody is told.
+ * RDMA reads: all of one are under way, and then complete; nobody is told. And
+ * batches of puts that have buffers of their own, with an answer to each batch.
  */
 #ifndef BENCH_WINDOW_H
 #define BENCH_WINDOW_H
@@ -11,7 +12,7 @@
 #include "loop.h"
 
 /** One rank's part of a loop; an iteration posts opts->batch messages, of
- *  which opts->window are under way, or, of reads without a window, all.
+ *  which opts->window are under way, or, without a window, all.
  *  @p directions: 2: both ranks post. */
 int window_run(loop_run_t *run, unsigned directions);
 

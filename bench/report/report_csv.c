@@ -14,7 +14,8 @@ static const char header[] = REPORT_CSV_COMMON
     "post_us_hi,wait_us,wait_us_lo,wait_us_hi,other_us,other_us_lo,"
     "other_us_hi,limit_kind,limit,limit_pct,wait,notify_by,eps,align,window,"
     "warmup,limit_MBps,limit_MBps_lo,limit_MBps_hi,limit_us,limit_us_lo,"
-    "limit_us_hi,bandwidth_Gbps,rate_Mmsgs,op";
+    "limit_us_hi,bandwidth_Gbps,rate_Mmsgs,op,buffers,"
+    "read";
 
 void report_csv_number(FILE *file, double value)
 {
@@ -98,7 +99,12 @@ static void row(FILE *file, const result_t *r, const cell_t *cell)
     part(file, &cell->limit.figure, cell->limit.kind == LIMIT_LINE);
     report_csv_number(file, unit_figure(UNIT_GBPS, r, &f).median);
     report_csv_number(file, unit_figure(UNIT_MMSGS, r, &f).median);
-    fprintf(file, ",%s", op_name(setup->op));
+    fprintf(file, ",%s,", op_name(setup->op));
+    if (options_buffers(opts) == BUFFERS_OFF_CACHE)
+        fputs(BUFFERS_OFF_CACHE_NAME, file);
+    else if (options_buffers(opts))
+        fprintf(file, "%llu", (unsigned long long)options_buffers(opts));
+    fprintf(file, ",%s", opts->read ? "yes" : "no");
     report_csv_origin(file, &r->machine, opts);
 }
 

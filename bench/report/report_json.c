@@ -108,6 +108,11 @@ static void options(json_t *j, const result_t *r)
     json_uint(j, "batch", o->batch);
     if (o->window)
         json_uint(j, "window", o->window);
+    if (options_buffers(o) == BUFFERS_OFF_CACHE)
+        json_string(j, "buffers", BUFFERS_OFF_CACHE_NAME);
+    else if (options_buffers(o))
+        json_uint(j, "buffers", options_buffers(o));
+    json_bool(j, "read", o->read);
     json_bool(j, "consume", o->consume);
     report_json_repetition(j, o);
     json_uint(j, "stripe_threshold", r->threshold);

@@ -128,6 +128,13 @@ static void head(FILE *file, const result_t *r)
     if (r->opts->window)
         fprintf(file, "; window %llu", (unsigned long long)r->opts->window);
     fprintf(file, "; batch %llu", (unsigned long long)r->opts->batch);
+    if (options_buffers(r->opts) == BUFFERS_OFF_CACHE)
+        fputs(", buffers " BUFFERS_OFF_CACHE_NAME, file);
+    else if (options_buffers(r->opts))
+        fprintf(file, ", buffers %llu",
+                (unsigned long long)options_buffers(r->opts));
+    if (r->opts->read)
+        fputs(", read", file);
     warmup(file, r);
     fprintf(file, ", stripe threshold %zu bytes, %s\n", r->threshold,
             r->opts->no_pin ? "not pinned" : "pinned");

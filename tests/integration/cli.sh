@@ -163,10 +163,36 @@ check '… with a window' operations bw 12 --op send,get,put --window 2
 check '… as ping-pongs' operations lat 12 --op send,get,put
 check '… both ways' operations bibw 8 --op get,put
 check '… both ways, with a window' operations bibw 8 --op get,put --window 2
+check 'buffers in turn' operations bw 12 --op send,get,put --buffers 2
+check '… more than a batch' operations bw 12 --op send,get,put --buffers 7
+check '… with a window' operations bw 12 --op send,get,put --buffers 2 \
+    --window 4
+check '… both ways' operations bibw 8 --op get,put --buffers 2
+# of four times the cache, four of which are needed
+cache=$(getconf LEVEL3_CACHE_SIZE)
+if [ "${cache:-0}" -gt 0 ] && [ "$cache" -le $((64 << 20)) ]; then
+    check '… off cache' operations bw 4 --buffers off-cache
+    check '… says so' grep -q ',put,off-cache,no,' "$work/ops.csv"
+fi
+check 'messages are read' operations bw 12 --op send,get,put --read
+check '… says so' grep -q ',put,3,yes,' "$work/ops.csv"
+check '… with a window' operations bw 8 --op send,get --read --window 5
+check '… both ways, in buffers' operations bibw 8 --op get,put --read \
+    --buffers 4
+check '… of other tests' operations get 4 --read --buffers 3
+check '… of sends' operations send 4 --read --buffers 3
+refused 'read while they are written' '--read .*--window' \
+    "$bench" bw --read --window 8
+refused 'read after the next' '--buffers: too few for --read' \
+    "$bench" bw --read --buffers 4 --batch 5
+refused 'no buffer' '--buffers .*off-cache' "$bench" bw --buffers 0
+refused 'caches of simulated rails' '--buffers .*off-cache' \
+    "$bench" bw --rails sim:qsnet2-4x4 --buffers off-cache
+refused 'reading in no time' '--read' "$bench" bw --rails sim:qsnet2-4x4 --read
 check 'a test of reads' operations get 4
-check '… says so' grep -q ',get,20' "$work/ops.csv"
+check '… says so' grep -q ',get,,no,20' "$work/ops.csv"
 check 'a test of sends' operations send 4
-check '… says so' grep -q ',send,20' "$work/ops.csv"
+check '… says so' grep -q ',send,,no,20' "$work/ops.csv"
 check 'notifications only' operations lat 4 --pingpong notify
 check 'nobody polls then' sh -c \
     'timeout -k 10 60 "$@" | grep -q "ping-pong: every row waits for"' - \
