@@ -29,14 +29,16 @@
 #include "dapl_rail/links/roster.h"
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/platform/files.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
 
 /* All that peers may send at once, and costs memory even if they don't. */
-#define RECEIVES_MAX 4096u
-#define CLOSE_MS     1000 /* for the peers to see the disconnection */
+#define RECEIVES_MAX  4096u
+#define FILES_OF_RAIL 16u  /* without connections */
+#define CLOSE_MS      1000 /* for the peers to see the disconnection */
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
 {
@@ -173,9 +175,18 @@ static void depth_lower(drail_t *t, unsigned depth)
         t->rails[r].request_depth = requests_of(&t->rails[r], t->cfg.depth);
 }
 
+/* Of connections to all peers: sockets, and what tells of their ends. */
+static void reserve_files(const drail_t *t)
+{
+    if (!platform_is_simulated(t->job->platform))
+        files_reserve(t->nrails * (FILES_OF_RAIL +
+                                   FILES_PER_LINK * peers_of(t) * t->cfg.eps));
+}
+
 static int rails_open(drail_t *t, drail_error_t *err)
 {
     int rc = 0;
+    reserve_files(t);
     for (unsigned r = 0; !rc && r < t->nrails; r++)
         rc = rail_open(&t->rails[r], t->names[r], t->tuning.extensions, err);
     for (unsigned r = 0; !rc && r < t->nrails; r++) {

@@ -8,10 +8,10 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/files.h"
 
-#define GRACE_MS       2000
-#define CONNECT_MS     30000
-#define FILES_PER_LINK 5 /* of the shm provider, more than of others */
+#define GRACE_MS   2000
+#define CONNECT_MS 30000
 
 void drail_job_config_init(drail_job_config_t *cfg)
 {
