@@ -74,6 +74,9 @@ order = ("railinfo bw bibw lat get send atomic breakdown limits gather "
 print(*(name for name in order if name in sys.argv[1:]))
 PY
 )
+check '… with settings, cores of limits' sh -c \
+    'grep -q "<th class=\"key\">policy</th>" report/report.html &&
+        grep -q "<th class=\"key\">cores</th>" report/report.html'
 check '… no path of this machine' sh -c '! grep -q "$0" report/report.html' \
     "$work"
 check '… with JSON, CSV and text' sh -c \
@@ -111,28 +114,57 @@ check '… hinders no other' test -s failed/limits.svg
 check '… in a report that can be read' python3 -c \
     'import xml.etree.ElementTree as t; t.parse("failed/report.html")'
 
-interrupted()
+# a gnuplot that has begun a picture and has no end
+mkdir slow
+cat >slow/gnuplot <<END
+#!/bin/bash
+exec 9>"$work/left"
+flock -s 9
+touch "\$(sed -n "s/^set output '\\(.*\\)'\$/\\1/p")"
+touch "$work/held"
+sleep 300
+END
+chmod 755 slow/gnuplot
+
+# started STEPS FOLDER SIGNAL: the suite, interrupted once something is held
+started()
 {
     local pid
-    touch hold
     rm -f held
-    # in a group of its own: the shell's children ignore SIGINT else
+    # the shell's children ignore SIGINT else, those of nohup SIGHUP
     python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$SOURCE/scripts/suite" --bin "$work/bin" \
-        --quick --steps railinfo,bw,limits --output "stopped-$1" >out 2>err &
+        --quick --steps "$1" --output "$2" >out 2>err &
     pid=$!
     background+=("$pid")
-    soon test -e held && kill -"$1" "$pid"
+    soon test -e held && kill -"$3" "$pid"
     wait "$pid"
     [ $? -eq 1 ] && flock -w 30 left true &&
+        grep -qx 'railbench suite: interrupted' err
+}
+interrupted()
+{
+    touch hold
+    started railinfo,bw,limits "stopped-$1" "$1" &&
         grep -q 'bw failed: interrupted' "stopped-$1/report.html" &&
         grep -q 'limits failed: not run' "stopped-$1/report.html"
+}
+half_drawn()
+{
+    PATH=$work/slow:$PATH started limits "drawing-$1" "$1" &&
+        grep -q 'Pictures are missing: interrupted' "drawing-$1/report.html" &&
+        [ -s "drawing-$1/limits.csv" ] &&
+        [ -z "$(find "drawing-$1" -name '*.tmp' -o -name '*.svg')" ]
 }
 for signal in INT TERM; do
     check "$signal leaves nothing" interrupted $signal
 done
 rm -f hold
+for signal in INT TERM HUP; do
+    check "$signal leaves no half of a picture" half_drawn $signal
+done
 
 # as a user starts it, built and installed
 installed()
