@@ -3,6 +3,7 @@
  * Performs schedules. One function per kind of operation; each returns 0 when
  * it is done, DRAIL_EAGAIN when it has to wait, or an error.
  */
+#include "coll/run/away.h"
 #include "coll/run/executor.h"
 #include "coll/run/flags.h"
 #include "coll/run/notes.h"
@@ -13,10 +14,15 @@
 /* A root in place has its own block where it belongs. */
 static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    const struct drail_platform *p = q->team->platform;
+    dcoll_team_t *team = q->team;
+    const struct drail_platform *p = team->platform;
     unsigned char *dst = address(q, op->dst), *src = address(q, op->src);
     size_t bytes = op->sized ? bundle_length(src, op->bytes) : op->bytes;
-    if (dst != src)
+    if (dst == src)
+        return;
+    if (op->dst.space == DCOLL_NODE)
+        away_copy(&team->away, p, dst, src, bytes);
+    else
         p->copy(p, dst, src, bytes);
 }
 

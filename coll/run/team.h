@@ -14,6 +14,7 @@
 #include <sys/queue.h>
 
 #include "coll/dcoll.h"
+#include "coll/run/away.h"
 #include "coll/run/ledger.h"
 #include "coll/run/pool.h"
 #include "coll/run/segment.h"
@@ -86,6 +87,7 @@ struct dcoll_team {
     LIST_HEAD(, leftover) leftovers;
     uint64_t moves; /* operations performed */
     struct pool pool;
+    struct away away;
     bool timed; /* times are taken */
     dcoll_times_t times;
     unsigned next_id;

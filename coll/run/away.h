@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies into node memory, from where ranks on other cores read them again and
+ * again. A plain store takes the line from its readers' caches first, which
+ * can cost ten times what the copy does; a non-temporal one need not, but
+ * readers then find the data in memory, not in a cache. What that comes to
+ * differs between machines, and virtual ones change by the minute, so both are
+ * tried now and then, where it counts: in the copies themselves.
+ */
+#ifndef DCOLL_AWAY_H
+#define DCOLL_AWAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dapl_rail/platform/platform.h"
+
+#define AWAY_LEAST   (16u << 10) /* bytes; shorter copies stay in caches */
+#define AWAY_CLASSES 8u          /* each from twice as many bytes on */
+
+/* How a copy is made: plain, or past the caches. */
+enum { AWAY_PLAIN, AWAY_PAST, AWAY_WAYS };
+
+/* Copies of like lengths. Contents: zeros. */
+struct away_class {
+    double cost[AWAY_WAYS]; /* ns per byte, with what readers pay for it */
+    uint64_t calls;
+};
+
+/* Of one team, whose threads use it one after the other. */
+struct away {
+    struct away_class classes[AWAY_CLASSES];
+};
+
+/* Of copies of so many bytes, which are not fewer than AWAY_LEAST. */
+struct away_class *away_class_of(struct away *away, size_t bytes);
+/* Which way the next copy goes, and whether its cost is to be learnt. */
+int away_choose(struct away_class *c, bool *learn);
+/* One took so many ns per byte. */
+void away_learn(struct away_class *c, int way, double cost);
+
+/* What is announced after it returns is seen by whoever sees that. */
+void away_copy(struct away *away, const struct drail_platform *p, void *to,
+               const void *from, size_t bytes);
+
+#endif
