@@ -3,6 +3,7 @@
 line. Not a program."""
 import argparse
 import contextlib
+import csv
 import gzip
 import os
 import re
@@ -120,14 +121,25 @@ def own_seconds():
         resource.getrusage(resource.RUSAGE_CHILDREN)))
 
 
+def lines_ns():
+    """What a cache line takes from one core to another, for each pair of cores
+    and kind; of virtual machines it may change by the minute."""
+    text = run([RAILBENCH, "limits", "--sizes", "8", "--repeat", "1",
+                "--format", "csv"])
+    return [float(row["latency_us"]) * 1e3
+            for row in csv.DictReader(text.splitlines()) if row["lines"] == "1"]
+
+
 class Noise:
-    """How much of the cores others took in each round."""
+    """What the machine was like in each round: how much of the cores others
+    took, and its cache."""
 
     def __init__(self, cores):
-        self.cores, self.shares = cores, []
+        self.cores, self.shares, self.lines = cores, [], []
         self.begin()
 
     def begin(self):
+        self.lines += lines_ns()
         self.start = (time.monotonic(), busy_seconds(self.cores),
                       own_seconds())
 
@@ -137,9 +149,14 @@ class Noise:
         self.shares.append(max(0, busy - own) / (wall * len(self.cores)))
 
     def text(self):
-        return (f"other processes took {statistics.median(self.shares):.0%} "
+        text = (f"other processes took {statistics.median(self.shares):.0%} "
                 f"of the cores (median of the rounds; at most "
                 f"{max(self.shares):.0%})")
+        if self.lines:
+            text += (f"; a cache line took {statistics.median(self.lines):.0f} "
+                     f"ns from core to core ({min(self.lines):.0f} to "
+                     f"{max(self.lines):.0f} ns)")
+        return text
 
 
 class Tries:

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sys/prctl.h>
-
 #include "each.h"
 #include "bench/clock.h"
 
@@ -15,12 +13,17 @@ static bool shares_cores(const coll_run_t *run)
     return clock_elsewhere || run->ranks > run->pinning.cores;
 }
 
+/* Who sleeps leaves his core idle: to be woken then takes 30 us where processors
+ * are virtual, which has nothing to do with the call. */
 int coll_wait_until(const coll_run_t *run, uint64_t start)
 {
     const struct drail_platform *p = drail_job_platform(run->job);
-    bool sleeps = shares_cores(run);
-    while (sleeps && clock_ns() < start) {
-        p->sleep_until(p, start);
+    bool shares = shares_cores(run);
+    while (shares && clock_ns() < start) {
+        if (clock_elsewhere)
+            p->sleep_until(p, start);
+        else
+            p->yield(p);
         if (drail_job_interrupted(run->job))
             return DRAIL_EINTR;
     }
@@ -29,9 +32,9 @@ int coll_wait_until(const coll_run_t *run, uint64_t start)
     return 0;
 }
 
-/* One call; *card: what this rank has to tell of it. Who shares a core is woken
+/* One call; *card: what this rank has to tell of it. Who shares a core begins
  * when he gets it, which is part of the time: he is late if he has not been
- * asleep by then. */
+ * waiting by then. */
 static int one(coll_run_t *run, unsigned setup, uint64_t start,
                coll_card_t *card)
 {
@@ -82,8 +85,8 @@ static int exchange(coll_run_t *run, unsigned setup, coll_card_t mine,
                                       all);
 }
 
-static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
-                hist_t *samples)
+int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
+              hist_t *samples)
 {
     unsigned n, got = 0;
     double us[EACH_MOST];
@@ -114,17 +117,4 @@ static int each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
     stats_sort(us, n);
     cell->each.us[cell->each.count++] = stats_quantile(us, n, 0.5);
     return 0;
-}
-
-int coll_each(coll_run_t *run, coll_cell_t *cell, uint64_t call_ns,
-              hist_t *samples)
-{
-    if (run->opts->simulated)
-        return each(run, cell, call_ns, samples);
-    int slack = prctl(PR_GET_TIMERSLACK);
-    prctl(PR_SET_TIMERSLACK, 1); /* who sleeps is woken in time */
-    int rc = each(run, cell, call_ns, samples);
-    if (slack > 0)
-        prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
-    return rc;
 }

@@ -11,7 +11,8 @@
 
 #include "step.h"
 
-/** Sleeps or spins until @p start. @return 0 or DRAIL_EINTR. */
+/** Spins until @p start, yields if ranks share cores. @return 0 or
+ *  DRAIL_EINTR. */
 int coll_wait_until(const coll_run_t *run, uint64_t start);
 
 /** How far ahead a common start of so many ranks is chosen at first, ns. */

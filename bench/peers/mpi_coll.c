@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "run.h"
@@ -205,10 +204,8 @@ static uint64_t calibrate(const world_t *world, const coll_run_t *run)
 
 static void wait_until(const world_t *world, double start)
 {
-    struct timespec at = {.tv_sec = (time_t)start};
-    at.tv_nsec = (long)((start - (double)at.tv_sec) * 1e9);
     while (world->crowded && run_now() < start)
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+        sched_yield();
     while (run_now() < start)
         ;
 }
@@ -361,7 +358,6 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
     world.crowded = share_cores(world.ranks);
     world.lead = world.first_lead = 100e-6 + 20e-6 * world.ranks;
-    prctl(PR_SET_TIMERSLACK, 1);
     run_pin(world.rank);
     world.send = run_buffer(longest * (size_t)world.ranks + 1);
     world.recv = run_buffer(longest * (size_t)world.ranks + 1);
