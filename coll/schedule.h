@@ -252,6 +252,8 @@ typedef struct dcoll_op {
     dcoll_place_t src, dst;
     size_t bytes; /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
+    bool taken;   /**< COPY from NODE: nobody reads src again, which may lose
+                       its contents */
     bool offered; /**< AWAIT: passes if none of my elements for the peer is in
                      SEND */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, PACK, EXPECT */
@@ -316,6 +318,9 @@ void dcoll_add_complete(dcoll_schedule_t *s);
 /** Of the first @p puts, which are to be more than 0. */
 void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts);
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                    size_t bytes);
+/** A COPY, taken. */
+void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes);

@@ -60,7 +60,11 @@ void node_fetch(const struct node *node, unsigned peer, size_t offset,
 {
     const bool in_line = node_fits_line(bytes);
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dst, in_line ? bytes : 0);
-    if (!in_line && !is_there(dst, offset))
+    if (in_line || is_there(dst, offset))
+        return;
+    if (node->sole)
+        dcoll_add_take(node->s, dcoll_at(DCOLL_NODE, offset), dst, bytes);
+    else
         dcoll_add_copy(node->s, dcoll_at(DCOLL_NODE, offset), dst, bytes);
 }
 
@@ -91,13 +95,13 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
 {
     const size_t bytes = node->args->bytes, at = node->rank * bytes;
     const bool in_line = node_fits_line(dealt(node));
-    dcoll_place_t src = dcoll_at(DCOLL_NODE, offset + at);
-    if (in_line)
-        src = dcoll_at(DCOLL_TEMP, temp + at);
     /* of a line, only what comes before the end of my block */
     dcoll_add_await(node->s, peer, NODE_POSTED, 0, dcoll_at(DCOLL_TEMP, temp),
                     in_line ? at + bytes : 0);
-    dcoll_add_copy(node->s, src, dst, bytes);
+    if (in_line)
+        dcoll_add_copy(node->s, dcoll_at(DCOLL_TEMP, temp + at), dst, bytes);
+    else
+        dcoll_add_take(node->s, dcoll_at(DCOLL_NODE, offset + at), dst, bytes);
 }
 
 size_t node_deal_temp(const struct node *node)

@@ -24,6 +24,7 @@ struct node {
     dcoll_schedule_t *s;
     unsigned rank, index;  /* mine; of my node */
     unsigned first, count; /* of my node's ranks */
+    bool sole; /* what is posted has one reader: he takes it (node_fetch) */
 };
 
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,

@@ -193,6 +193,17 @@ void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                    .kind = DCOLL_COPY, .src = src, .dst = dst, .bytes = bytes});
 }
 
+void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
+                    size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){.kind = DCOLL_COPY,
+                            .src = src,
+                            .dst = dst,
+                            .bytes = bytes,
+                            .taken = true});
+}
+
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes)
 {

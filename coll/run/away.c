@@ -6,6 +6,10 @@
 #define TRIALS 4u   /* of each way at first: the best, as the first is cold */
 #define AGAIN  128u /* then each way once in so many copies */
 #define GROWTH 4    /* of a cost at once: who measures may lose his core */
+/* Bytes: of less, a writer's store buffer hides the way; if there are more in
+ * all of a start's NODE memory, lines leave the caches. */
+#define GIVEN     8192u
+#define GIVEN_ALL (512u << 10)
 
 struct away_class *away_class_of(struct away *away, size_t bytes)
 {
@@ -70,4 +74,14 @@ void away_copy(struct away *away, const struct drail_platform *p, void *to,
         return;
     read_back(to, bytes);
     away_learn(c, way, (double)(platform_now(p) - start) / (double)bytes);
+}
+
+void away_give_back(const struct drail_platform *p, void *data, size_t bytes,
+                    size_t all)
+{
+    volatile unsigned char *line = data;
+    if (bytes < GIVEN || all > GIVEN_ALL || platform_is_simulated(p))
+        return;
+    for (size_t at = 0; at < bytes; at += LINE)
+        line[at] = 0;
 }

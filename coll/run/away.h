@@ -40,6 +40,13 @@ int away_choose(struct away_class *c, bool *learn);
 /* One took so many ns per byte. */
 void away_learn(struct away_class *c, int way, double cost);
 
+/* Nobody reads these bytes of node memory again, which this rank has just read
+ * (of `all` of a start): they may be changed, so that he alone has their lines.
+ * From him, who writes next gets them at once; of lines that he and their
+ * writer share, each one has to be asked for. */
+void away_give_back(const struct drail_platform *p, void *data, size_t bytes,
+                    size_t all);
+
 /* What is announced after it returns is seen by whoever sees that. */
 void away_copy(struct away *away, const struct drail_platform *p, void *to,
                const void *from, size_t bytes);

@@ -24,6 +24,8 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         away_copy(&team->away, p, dst, src, bytes);
     else
         p->copy(p, dst, src, bytes);
+    if (op->taken)
+        away_give_back(p, src, bytes, q->schedule.node_bytes);
 }
 
 /* Where dcoll_times_t counts what the operation takes. */

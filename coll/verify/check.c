@@ -63,6 +63,8 @@ static void check_copy(const struct site *site, const dcoll_op_t *op)
     check_target(site, op->dst);
     check_range(site, site->rank, op->src, op->bytes);
     check_range(site, site->rank, op->dst, op->bytes);
+    if (op->taken && op->src.space != DCOLL_NODE)
+        WRONG(site, "only what is in NODE can be taken");
     if (op->src.space == op->dst.space &&
         op->src.offset < op->dst.offset + op->bytes &&
         op->dst.offset < op->src.offset + op->bytes)

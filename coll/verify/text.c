@@ -34,9 +34,10 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
         snprintf(text, size, "COMPLETE%s", op->puts ? " of the first" : "");
         break;
     case DCOLL_COPY:
-        snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu", op->bytes,
+        snprintf(text, size, "COPY of %zu bytes, %s+%zu to %s+%zu%s", op->bytes,
                  dcoll_space_name(op->src.space), op->src.offset,
-                 dcoll_space_name(op->dst.space), op->dst.offset);
+                 dcoll_space_name(op->dst.space), op->dst.offset,
+                 op->taken ? ", taken" : "");
         break;
     case DCOLL_SIGNAL:
         snprintf(text, size, "SIGNAL flag %u with %zu bytes%s", op->flag,

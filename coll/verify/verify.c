@@ -264,8 +264,10 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
     if (src.cells < dst.cells + cells && dst.cells < src.cells + cells)
         verify_fail_at(v, rank, start, v->players[rank].op,
                        "source and target overlap");
-    else if (verify_move(v, &actor, &src, &dst, bytes))
-        verify_may_move(v, &actor, &src, &dst, bytes, op->bytes);
+    else if (verify_move(v, &actor, &src, &dst, bytes) &&
+             verify_may_move(v, &actor, &src, &dst, bytes, op->bytes) &&
+             op->taken)
+        verify_may_write(v, &actor, &src, 0, op->bytes);
 }
 
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)

@@ -210,6 +210,8 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         return all_read(p, r);
     case DCOLL_COPY:
         memmove(at(p, r, start, op->dst), at(p, r, start, op->src), op->bytes);
+        if (op->taken)
+            memset(at(p, r, start, op->src), 0xee, op->bytes);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)
