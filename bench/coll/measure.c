@@ -239,8 +239,10 @@ static int tell_tails(coll_run_t *run, coll_cell_t *cells)
         rc = coll_exchange_tail(run, &tail);
         if (!rc && run->rank == 0)
             cells[s].tail = tail;
-        if (!rc && run->rank == 0 && run->each)
-            cells[s].each.p99 = hist_quantile(&run->each[s], 0.99);
+        if (rc || run->rank || !run->each)
+            continue;
+        cells[s].each.p99 = hist_quantile(&run->each[s], 0.99);
+        hist_merge(coll_each_of(run->result, &cells[s]), &run->each[s]);
     }
     return rc;
 }

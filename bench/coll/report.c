@@ -11,18 +11,6 @@
 
 static const char *const start_names[] = {"auto", "time", "barrier"};
 
-static const coll_setup_t *setup_of(const coll_result_t *r,
-                                    const coll_cell_t *cell)
-{
-    return &r->plan->setups[cell->setup];
-}
-
-/* Ports that the cell's messages can use: engine single has one rail. */
-static unsigned ports_of(const coll_result_t *r, const coll_cell_t *cell)
-{
-    return setup_one_rail(&setup_of(r, cell)->rail) ? 1 : r->plan->shape.ports;
-}
-
 static bool has_counts(const coll_result_t *r)
 {
     return r->plan->collective == DCOLL_ALLTOALLV;
@@ -106,7 +94,7 @@ static void table_row(FILE *file, const coll_result_t *r,
 {
     char text[LABEL_MAX];
     coll_figures_t f = coll_figures(r->opts, cell);
-    coll_setup_label(r->plan, setup_of(r, cell), text, sizeof text);
+    coll_setup_label(r->plan, coll_setup_of(r, cell), text, sizeof text);
     fprintf(file, "%10llu  %-*s",
             (unsigned long long)(has_counts(r) ? cell->elements : cell->bytes),
             label_width(r), text);
@@ -131,7 +119,7 @@ static void table_row(FILE *file, const coll_result_t *r,
     }
     fprintf(file, " %4u %5u%c", f.us.n, cell->invalid,
             cell->kept_late ? '!' : ' ');
-    if (!setup_of(r, cell)->algorithm)
+    if (!coll_setup_of(r, cell)->algorithm)
         fprintf(file, " %s%s", served_by(cell),
                 cell->args.zero_copy ? ", zero copy" : "");
     fputs(cell->validity == VALID     ? "  valid\n"
@@ -190,7 +178,7 @@ static void csv_counts(FILE *file, const coll_result_t *r,
                        const coll_cell_t *cell)
 {
     const struct alltoallv_options *o = &r->opts->alltoallv;
-    const coll_setup_t *setup = setup_of(r, cell);
+    const coll_setup_t *setup = coll_setup_of(r, cell);
     const coll_parts_t *p = &cell->parts;
     fprintf(file, ",%s,%s,%llu,%llu,%llu,%llu,%llu",
             o->patterns[setup->pattern], coll_setup_interface(setup),
@@ -207,7 +195,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
 {
     static const char *const validity[] = {"", "yes", "no"};
     const options_t *opts = r->opts;
-    const coll_setup_t *setup = setup_of(r, cell);
+    const coll_setup_t *setup = coll_setup_of(r, cell);
     coll_figures_t f = coll_figures(r->opts, cell);
     char rails[DRAIL_MAX_RAILS * DRAIL_NAME_MAX], fabric[sizeof rails];
 
@@ -217,7 +205,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
             fabric, rails, drail_engine_name(setup->rail.engine),
             drail_policy_name(setup->rail.policy), coll_setup_algorithm(setup),
             (unsigned long long)opts->ranks,
-            (unsigned long long)options_ppn(opts), ports_of(r, cell),
+            (unsigned long long)options_ppn(opts), coll_ports_of(r, cell),
             (unsigned long long)cell->bytes, (unsigned long long)f.iterations);
     csv_numbers(file,
                 (double[]){f.us.median, f.p99, f.us.lo, f.us.hi, f.MBps.median,
@@ -398,6 +386,7 @@ static void json_cell(json_t *j, const coll_result_t *r,
         json_uint(j, "calls", cell->each.calls);
         json_uint(j, "late", cell->each.late);
         json_uint(j, "kept_late", cell->each.kept_late);
+        report_json_histogram(j, "ns per call", coll_each_of(r, cell));
         json_end_object(j);
     }
     report_json_validity(j, cell->validity);
@@ -433,6 +422,9 @@ static void json(FILE *file, const coll_result_t *r)
 void coll_report(FILE *file, format_t format, const void *result)
 {
     static void (*const reports[])(FILE *, const coll_result_t *) = {
-        [FORMAT_TABLE] = table, [FORMAT_CSV] = csv, [FORMAT_JSON] = json};
+        [FORMAT_TABLE] = table,
+        [FORMAT_CSV] = csv,
+        [FORMAT_JSON] = json,
+        [FORMAT_HISTOGRAM] = coll_histogram};
     reports[format](file, result);
 }

@@ -18,18 +18,52 @@ pinning_t *coll_pinning(const coll_result_t *r)
     return (pinning_t *)&r->cells[r->ncells];
 }
 
+static size_t each_size(const coll_result_t *r)
+{
+    return r->ncells * sizeof *r->each;
+}
+
+/* Zeros that nobody has touched take no memory. */
+static void *shared(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+hist_t *coll_each_of(const coll_result_t *r, const coll_cell_t *cell)
+{
+    return r->each ? &r->each[cell - r->cells] : NULL;
+}
+
+const coll_setup_t *coll_setup_of(const coll_result_t *r,
+                                  const coll_cell_t *cell)
+{
+    return &r->plan->setups[cell->setup];
+}
+
+unsigned coll_ports_of(const coll_result_t *r, const coll_cell_t *cell)
+{
+    const setup_t *rail = &coll_setup_of(r, cell)->rail;
+    return setup_one_rail(rail) ? 1 : r->plan->shape.ports;
+}
+
 coll_result_t *coll_result_create(const bench_test_t *test,
                                   const coll_plan_t *plan)
 {
-    coll_result_t *r = mmap(NULL, result_size(plan), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (r == MAP_FAILED)
+    coll_result_t *r = shared(result_size(plan));
+    if (!r)
         return NULL;
     r->test = test;
     r->opts = plan->opts;
     r->plan = plan;
     r->partial = true; /* until all is there */
     r->ncells = plan->opts->nsizes * plan->count;
+    r->each = plan->opts->each ? shared(each_size(r)) : NULL;
+    if (plan->opts->each && !r->each) {
+        coll_result_destroy(r);
+        return NULL;
+    }
     for (unsigned i = 0; i < r->ncells; i++) {
         coll_cell_t *cell = &r->cells[i];
         cell->bytes = plan->opts->sizes[i / plan->count];
@@ -46,6 +80,8 @@ coll_result_t *coll_result_create(const bench_test_t *test,
 
 void coll_result_destroy(coll_result_t *r)
 {
+    if (r && r->each)
+        munmap(r->each, each_size(r));
     if (r)
         munmap(r, result_size(r->plan));
 }

@@ -10,6 +10,7 @@
 #include "bench/pair/session.h"
 #include "bench/report/machine.h"
 #include "bench/report/result.h"
+#include "bench/stats/hist.h"
 #include "bench/stats/stats.h"
 #include "bench/test.h"
 
@@ -78,7 +79,9 @@ typedef struct coll_result {
     start_mode_t start;       /**< not START_AUTO */
     uint64_t seed;            /**< of validated contents, 0: not validated */
     double seconds;           /**< that measuring took */
-    bool partial;             /**< ended before all was measured */
+    hist_t *each; /**< of each cell: single calls, in nanoseconds; NULL: not
+                       wanted */
+    bool partial; /**< ended before all was measured */
     unsigned ncells;
     coll_cell_t cells[]; /**< size by size, in each setup by setup; behind
                               them coll_pinning() */
@@ -114,6 +117,16 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell);
  *  place of an interval. */
 summary_t coll_latency(const options_t *opts, const coll_cell_t *cell);
 
+/** The cell's configuration. */
+const coll_setup_t *coll_setup_of(const coll_result_t *result,
+                                  const coll_cell_t *cell);
+/** Ports that its messages can use: engine single has one rail. */
+unsigned coll_ports_of(const coll_result_t *result, const coll_cell_t *cell);
+/** Single calls of it; NULL: none are kept. */
+hist_t *coll_each_of(const coll_result_t *result, const coll_cell_t *cell);
+
+/** CSV of the histograms of single calls. */
+void coll_histogram(FILE *file, const coll_result_t *result);
 /** Writes a coll_result_t. Errors of writing stay in the FILE. */
 void coll_report(FILE *file, format_t format, const void *result);
 

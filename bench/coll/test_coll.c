@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "bench/options/parsers.h"
 #include "bench/report/output.h"
 
 static void warn_crowded(const coll_result_t *r)
@@ -98,6 +99,15 @@ static int parse_calls(const option_row_t *row, const char *text, void *field,
     return 0;
 }
 
+/* It is of single calls. */
+static int parse_histogram(const option_row_t *row, const char *text,
+                           void *field, char *allowed, size_t size)
+{
+    options_t *opts = field;
+    opts->each = true;
+    return option_parse_text(row, text, &opts->histogram, allowed, size);
+}
+
 static const option_row_t rows[] = {
     {"--call", "C,...",
      "persistent (requests on registered memory) or blocking (calls on plain "
@@ -106,6 +116,9 @@ static const option_row_t rows[] = {
     {"--each", NULL,
      "also time single calls that all ranks make at the same time",
      option_parse_flag, offsetof(options_t, each), 0, 0},
+    {"--histogram", "FILE",
+     "also write how often each time of single calls was taken there, as CSV",
+     parse_histogram, 0, 0, 0},
 };
 
 #define COLLECTIVE_TEST(test, what, summary_text, default_sizes)               \

@@ -7,6 +7,7 @@
 
 #include "json.h"
 #include "result.h"
+#include "bench/stats/hist.h"
 
 /** Writes the whole result_t. Errors of writing stay in the FILE. */
 void report_write(FILE *file, format_t format, const void *result);
@@ -16,6 +17,19 @@ void report_csv(FILE *file, const result_t *result);
 void report_json(FILE *file, const result_t *result);
 /** CSV: a row for each bucket of each point that holds a time. */
 void report_histogram(FILE *file, const result_t *result);
+
+/** Histograms of all tests: a row for each bucket that holds a time. @p point
+ *  writes what comes before lowest_us, highest_us (times @p scale, of
+ *  nanoseconds), count and cumulated, @p rest what comes behind. */
+typedef struct buckets {
+    const hist_t *hist;
+    double scale;
+    void (*point)(FILE *file, const void *of);
+    void (*rest)(FILE *file, const void *of);
+    const void *of;
+} buckets_t;
+void report_buckets(FILE *file, const buckets_t *buckets);
+#define REPORT_BUCKETS "lowest_us,highest_us,count,cumulated"
 
 /** Of every JSON file of railbench; changes when old readers would err. */
 #define REPORT_SCHEMA "dapl_rail.railbench/1"
@@ -42,6 +56,8 @@ void report_json_pinning(json_t *json, const pinning_t *pinning,
 void report_json_notes(json_t *json, const notes_t *notes);
 void report_json_summary(json_t *json, const char *key,
                          const summary_t *summary);
+/** @p unit: of what is counted. */
+void report_json_histogram(json_t *json, const char *unit, const hist_t *hist);
 /** Two lines: test, version, revision, machine; date and command. */
 void report_title(FILE *file, const char *test, const machine_t *machine,
                   const options_t *opts);

@@ -201,10 +201,10 @@ void report_json_summary(json_t *j, const char *key, const summary_t *s)
     json_end_object(j);
 }
 
-static void histogram(json_t *j, const hist_t *hist)
+void report_json_histogram(json_t *j, const char *unit, const hist_t *hist)
 {
     json_object(j, "histogram");
-    json_string(j, "unit", "ns per iteration");
+    json_string(j, "unit", unit);
     json_uint(j, "significant_bits", HIST_BITS);
     json_uint(j, "count", hist->count);
     json_uint(j, "min", hist->min);
@@ -271,7 +271,7 @@ static void loop_result(json_t *j, const result_t *r, const cell_t *cell,
         report_json_summary(j, "other_us", &f->other);
     }
     repeats(j, r, &cell->series[l]);
-    histogram(j, cell->series[l].samples);
+    report_json_histogram(j, "ns per iteration", cell->series[l].samples);
     json_end_object(j);
 }
 

@@ -145,9 +145,37 @@ for (size, loop, _), rows in points.items():
 PY
 }
 check '... of all iterations' whole
+check 'a histogram of single calls' timeout 60 "$bench" allgather \
+    --sizes 4,4K --repeat 2 --algorithm bruck,ring --histogram "$work/h.csv" \
+    --output "$work/calls.json" --format json
+calls()
+{
+    python3 - "$work/h.csv" "$work/calls.json" <<'PY'
+import csv, itertools, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+result = json.load(open(sys.argv[2]))
+key = lambda row: (row["bytes"], row["algorithm"])
+counts = {k: [int(row["count"]) for row in g]
+          for k, g in itertools.groupby(rows, key)}
+assert len(counts) == 2 * 2, counts.keys()
+for cell in result["results"]:
+    setup = result["configurations"][cell["configuration"]]
+    found = counts[str(cell["bytes"]), setup["algorithm"]]
+    kept = cell["each"]["histogram"]
+    assert sum(found) == cell["each"]["calls"] == kept["count"] > 0
+    assert found == [count for _, count in kept["buckets"]]
+PY
+}
+check '... has each of them' calls
+drawn()
+{
+    scripts/plot --quiet --kind cdf,box "$work/calls.json" &&
+        test -s "$work/calls-cdf-each-4K.svg" -a -s "$work/calls-box-each-4.svg"
+}
+check '... is drawn' drawn
 refused 'a histogram nowhere' '--histogram' "$bench" lat \
     --histogram "$work/none/h.csv"
-for test in limits allgather prove; do
+for test in limits alltoallv prove; do
     refused "$test keeps none" '--histogram' "$bench" "$test" \
         --histogram "$work/none.csv"
 done
