@@ -28,13 +28,22 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
     return rc;
 }
 
+/* --overlap is not for blocking ones. */
+static int begin(coll_run_t *run, unsigned setup, dcoll_request_t **request)
+{
+    const block_call_t *c = run->calls[setup];
+    *request = c->request;
+    return dcoll_start(c->request);
+}
+
 static int perform(coll_run_t *run, unsigned setup)
 {
     const block_call_t *c = run->calls[setup];
+    dcoll_request_t *request;
     if (!c->request)
         return dcoll_run(coll_bed_of(run, setup)->team, &c->call);
-    int rc = dcoll_start(c->request);
-    return rc ? rc : dcoll_wait(c->request, -1);
+    int rc = begin(run, setup, &request);
+    return rc ? rc : dcoll_wait(request, -1);
 }
 
 static int release(coll_run_t *run, unsigned setup)
@@ -53,6 +62,7 @@ static double predict(const coll_result_t *r, const coll_cell_t *cell)
 
 const coll_work_t coll_blocks = {.prepare = prepare,
                                  .perform = perform,
+                                 .begin = begin,
                                  .validate = coll_validate,
                                  .release = release,
                                  .predict = predict};

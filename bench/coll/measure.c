@@ -12,6 +12,7 @@
 #include "bench/clock.h"
 #include "each.h"
 #include "measure.h"
+#include "overlap.h"
 
 #define DEFAULT_ITERATIONS 10   /* of the warm-up, if it is to tell the time */
 #define PASSES             5    /* of account() */
@@ -175,9 +176,10 @@ static int repeat_once(coll_run_t *run, coll_cell_t *cell, uint64_t *expected)
         };
         cell->kept_late += late;
     }
-    return run->each ? coll_each(run, cell, all.most_ns / iterations,
-                                 &run->each[setup])
-                     : 0;
+    uint64_t call_ns = all.most_ns / iterations;
+    if (run->opts->overlap)
+        return coll_overlap(run, cell, call_ns);
+    return run->each ? coll_each(run, cell, call_ns, &run->each[setup]) : 0;
 }
 
 /* ---------------------------------------------------------------- a size ---
@@ -294,15 +296,17 @@ static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
     if (!rc)
         rc = timed(run, cell->setup, iterations, UINT64_MAX / 2, &all);
     dcoll_times_end(team, &times);
+    uint64_t sums[COLL_SUMS] = {times.distribute_ns, times.collect_ns,
+                                times.deliver_ns};
     if (!rc)
-        rc = coll_exchange_times(run, &times);
+        rc = coll_exchange_sums(run, sums);
     if (rc || run->rank)
         return rc;
     double scale = 1e-3 / (double)iterations / run->ranks;
     parts->all_us = (double)all.sum_ns * scale;
-    parts->distribute_us = (double)times.distribute_ns * scale;
-    parts->collect_us = (double)times.collect_ns * scale;
-    parts->deliver_us = (double)times.deliver_ns * scale;
+    parts->distribute_us = (double)sums[0] * scale;
+    parts->collect_us = (double)sums[1] * scale;
+    parts->deliver_us = (double)sums[2] * scale;
     cell->algorithm = times.algorithm;
     return 0;
 }
@@ -398,6 +402,8 @@ int coll_measure(coll_run_t *run)
     run->sampling = options_sampling(run->opts);
     sampling_begin(&run->sampling);
     progress_init(&run->progress);
+    if (run->opts->overlap)
+        busy_calibrate(&run->busy, run->job);
     for (unsigned i = 0; !rc && i < run->opts->nsizes; i++)
         rc = measure_size(run, i);
     free(run->singles);

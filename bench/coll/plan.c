@@ -384,6 +384,28 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+static int check_overlap(const coll_plan_t *plan, const option_table_t *table)
+{
+    const options_t *opts = plan->opts;
+    char tests[24];
+    snprintf(tests, sizeof tests, "%llu",
+             (unsigned long long)opts->overlap_tests);
+    bool blocking = false;
+    for (unsigned i = 0; i < opts->ncalls; i++)
+        blocking |= opts->calls[i] == CALL_BLOCKING;
+    if (opts->overlap_tests && !opts->overlap)
+        option_wrong(table, "--overlap-tests", tests, "with --overlap");
+    else if (opts->overlap && opts->each)
+        option_wrong(table, "--overlap", "--each",
+                     "one of the two: each adds calls of its own");
+    else if (opts->overlap && blocking)
+        option_wrong(table, "--call", "blocking",
+                     "persistent with --overlap: who blocks can't compute");
+    else
+        return 0;
+    return -1;
+}
+
 /* All ranks share the memory of this host. */
 static int check_memory(const coll_plan_t *plan, const option_table_t *table)
 {
@@ -421,7 +443,10 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
     for (unsigned i = 0; i < opts->nsizes; i++)
         if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
             return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
-    return check_taken(plan, table) || check_memory(plan, table) ? -1 : 0;
+    return check_taken(plan, table) || check_overlap(plan, table) ||
+                   check_memory(plan, table)
+               ? -1
+               : 0;
 }
 
 void coll_table_rails(const options_t *opts, char *rails)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "result.h"
+#include "report_overlap.h"
 #include "bench/report/report.h"
 #include "bench/report/units.h"
 
@@ -87,6 +87,8 @@ static void table_head(FILE *file, const coll_result_t *r)
                 "until the last has returned; median %s of the repeats' "
                 "medians\n",
                 report_interval(r->opts));
+    if (r->opts->overlap)
+        overlap_table_head(file, r->opts);
 }
 
 static void table_row(FILE *file, const coll_result_t *r,
@@ -107,6 +109,8 @@ static void table_row(FILE *file, const coll_result_t *r,
         report_number(file, 9, f.each_us.lo);
         report_number(file, 9, f.each_us.hi);
     }
+    if (r->opts->overlap)
+        overlap_table_row(file, &f);
     report_number(file, 9, f.avg_us.median);
     report_number(file, 9, cell->model_us);
     report_number(file, 9, f.MBps.median);
@@ -136,6 +140,8 @@ static void table(FILE *file, const coll_result_t *r)
             "us", "[lo", "hi]", "p99");
     if (r->opts->each)
         fprintf(file, " %9s %9s %9s", "each us", "[lo", "hi]");
+    if (r->opts->overlap)
+        overlap_table_names(file);
     fprintf(file, " %9s %9s %9s", "avg", "model", "MB/s");
     if (has_counts(r))
         fprintf(file, " %9s %9s %9s %9s %9s", "bytes", "distrib", "commun",
@@ -236,13 +242,15 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                            f.each_us.hi, f.busbw_MBps,
                            unit_Gbps(f.MBps.median)},
                 6);
+    overlap_csv_row(file, opts, &f);
     report_csv_origin(file, &r->machine, opts);
 }
 
 static void csv(FILE *file, const coll_result_t *r)
 {
     fprintf(file, "%s%s", header, has_counts(r) ? header_counts : "");
-    report_csv_header(file, header_calls);
+    fputs(header_calls, file);
+    report_csv_header(file, overlap_csv_header);
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].count)
             csv_row(file, r, &r->cells[i]);
@@ -389,6 +397,8 @@ static void json_cell(json_t *j, const coll_result_t *r,
         report_json_histogram(j, "ns per call", coll_each_of(r, cell));
         json_end_object(j);
     }
+    if (cell->overlap.count)
+        overlap_json(j, r->opts, &f, cell->overlap.calls);
     report_json_validity(j, cell->validity);
     json_end_object(j);
 }

@@ -101,6 +101,17 @@ summary_t coll_latency(const options_t *opts, const coll_cell_t *cell)
     return rule.certain ? stats_range(us) : us;
 }
 
+void coll_overlap_add(coll_overlap_t *overlap, double pure, double compute,
+                      double total)
+{
+    unsigned i = overlap->count++;
+    double part = pure > 0 ? 1 - (total - compute) / pure : 0;
+    overlap->values[OVERLAP_PURE][i] = pure;
+    overlap->values[OVERLAP_COMPUTE][i] = compute;
+    overlap->values[OVERLAP_TOTAL][i] = total;
+    overlap->values[OVERLAP_PERCENT][i] = part > 0 ? 100 * part : 0;
+}
+
 static double single_us(uint64_t ns)
 {
     return ns ? (double)ns / 1e3 : NAN;
@@ -133,6 +144,11 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .each_p99 = single_us(cell->each.p99),
         .iterations = n ? cell->repeats[0].iterations : 0,
     };
+    for (unsigned i = 0; i < OVERLAP_FIGURES; i++) {
+        double values[COLL_REPEATS_MAX];
+        memcpy(values, cell->overlap.values[i], sizeof values);
+        f.overlap[i] = sampling_summary(&rule, values, cell->overlap.count);
+    }
     if (n && cell->bus)
         f.busbw_MBps = (double)cell->bus / f.us.median;
     return f;

@@ -42,6 +42,28 @@ typedef struct coll_singles {
     uint64_t p99;             /**< of all of them, in nanoseconds */
 } coll_singles_t;
 
+/** What --overlap tells: of a call by itself; and of one with computation
+ *  between its start and its wait, which the computation is a part of. */
+typedef enum overlap_figure {
+    OVERLAP_PURE, /**< microseconds */
+    OVERLAP_COMPUTE,
+    OVERLAP_TOTAL,
+    OVERLAP_PERCENT, /**< of the pure time, that was hidden */
+    OVERLAP_FIGURES
+} overlap_figure_t;
+#define OVERLAP_NAMES "pure_us", "compute_us", "total_us", "overlap_pct"
+
+/** Of each repetition: medians over its calls, means over the ranks. */
+typedef struct coll_overlap {
+    double values[OVERLAP_FIGURES][COLL_REPEATS_MAX];
+    unsigned count;
+    unsigned calls; /**< of each kind, of all repetitions */
+} coll_overlap_t;
+
+/** A repetition more, in microseconds: the percentage follows. */
+void coll_overlap_add(coll_overlap_t *overlap, double pure, double compute,
+                      double total);
+
 /** One block size in one setup. */
 typedef struct coll_cell {
     uint64_t bytes;     /**< with counts: of so many elements */
@@ -65,6 +87,7 @@ typedef struct coll_cell {
     validity_t validity;
     coll_repeat_t repeats[COLL_REPEATS_MAX];
     coll_singles_t each;
+    coll_overlap_t overlap;
 } coll_cell_t;
 
 typedef struct coll_result {
@@ -109,6 +132,7 @@ typedef struct coll_figures {
     summary_t each_us; /**< single calls after a common start, until the last
                             rank has returned: medians of the repetitions */
     double each_p99;   /**< ... over these calls */
+    summary_t overlap[OVERLAP_FIGURES];
     uint64_t iterations;
 } coll_figures_t;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "bench/clock.h"
 #include "step.h"
 
 _Static_assert(sizeof(coll_card_t) <= COLL_CARD_BYTES &&
-                   sizeof(dcoll_times_t) <= COLL_CARD_BYTES &&
+                   COLL_SUMS * sizeof(uint64_t) <= COLL_CARD_BYTES &&
                    sizeof(coll_tail_t) <= COLL_CARD_BYTES,
                "cards have room");
 
@@ -42,18 +44,17 @@ int coll_exchange_inside(coll_run_t *run, dcoll_team_t *team, coll_card_t mine,
     return rc;
 }
 
-int coll_exchange_times(coll_run_t *run, dcoll_times_t *times)
+int coll_exchange_sums(coll_run_t *run, uint64_t sums[COLL_SUMS])
 {
-    const dcoll_times_t mine = *times, *all = run->cards;
-    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
-    for (unsigned r = 0; !rc && r < run->ranks; r++) {
-        if (r == run->rank)
-            continue;
-        times->distribute_ns += all[r].distribute_ns;
-        times->collect_ns += all[r].collect_ns;
-        times->deliver_ns += all[r].deliver_ns;
-    }
-    return rc;
+    const uint64_t *all = run->cards;
+    int rc = drail_job_allgather(run->job, sums, COLL_SUMS * sizeof *sums,
+                                 run->cards, -1);
+    if (rc)
+        return rc;
+    memset(sums, 0, COLL_SUMS * sizeof *sums);
+    for (unsigned i = 0; i < COLL_SUMS * run->ranks; i++)
+        sums[i % COLL_SUMS] += all[i];
+    return 0;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)

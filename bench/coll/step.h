@@ -4,6 +4,7 @@
 #define BENCH_COLL_STEP_H
 
 #include "bed.h"
+#include "busy.h"
 #include "result.h"
 #include "bench/report/progress.h"
 
@@ -23,6 +24,10 @@ typedef struct coll_work {
     int (*arrange)(struct coll_run *run, unsigned setup);
     /** One call, until it is complete. */
     int (*perform)(struct coll_run *run, unsigned setup);
+    /** ... begun only: @p request is to be waited for. NULL: --overlap is not
+     *  for this work. */
+    int (*begin)(struct coll_run *run, unsigned setup,
+                 dcoll_request_t **request);
     /** Several, with fresh contents on ranks that are not in step; every byte
      *  is checked. @p valid: on this rank. */
     int (*validate)(struct coll_run *run, const coll_cell_t *cell, bool *valid);
@@ -55,6 +60,7 @@ typedef struct coll_run {
     hist_t *samples; /**< ... of all of the present size, for each setup */
     hist_t *each;    /**< single calls after a common start, the same; NULL:
                           not wanted */
+    busy_t busy; /**< computes, with --overlap */
     uint64_t start_ns;
     sampling_t sampling;
     progress_t progress;
@@ -90,8 +96,9 @@ int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all);
  *  run for it. Not of ranks that share their process. */
 int coll_exchange_inside(coll_run_t *run, dcoll_team_t *team, coll_card_t mine,
                          coll_cards_t *all);
-/** Sums over all ranks; the algorithm is this rank's. */
-int coll_exchange_times(coll_run_t *run, dcoll_times_t *times);
+/** Sums over all ranks of COLL_SUMS times. */
+#define COLL_SUMS 3
+int coll_exchange_sums(coll_run_t *run, uint64_t sums[COLL_SUMS]);
 
 /** The highest of each that any rank has. */
 int coll_exchange_tail(coll_run_t *run, coll_tail_t *tail);

@@ -128,7 +128,7 @@ static const option_row_t rows[] = {
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
                             OPTIONS_ALGORITHM | OPTIONS_BLOCKS |               \
                             OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS |    \
-                            OPTIONS_HOLLOW,                                    \
+                            OPTIONS_HOLLOW | OPTIONS_OVERLAP,                  \
                   .rows = rows,                                                \
                   .nrows = sizeof rows / sizeof *rows},                        \
         .name = #test,                                                         \

@@ -116,10 +116,24 @@ static int perform(coll_run_t *run, unsigned setup)
     return rc ? rc : dcoll_wait(c->request, -1);
 }
 
+/* The non-blocking call, if there is no request. */
+static int begin(coll_run_t *run, unsigned setup, dcoll_request_t **request)
+{
+    irregular_call_t *c = run->calls[setup];
+    dcoll_team_t *team = coll_bed_of(run, setup)->team;
+    *request = c->request;
+    if (c->request)
+        return dcoll_start(c->request);
+    return c->unlabelled
+               ? dcoll_elements_begin(team, &c->elements_call, NULL, request)
+               : dcoll_alltoallv_begin(team, &c->labelled_call, request);
+}
+
 const coll_work_t irregular_work = {.describe = describe,
                                     .prepare = prepare,
                                     .arrange = arrange,
                                     .perform = perform,
+                                    .begin = begin,
                                     .validate = irregular_validate,
                                     .release = release,
                                     .predict = irregular_predict,

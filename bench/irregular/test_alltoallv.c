@@ -143,7 +143,7 @@ const bench_test_t test_alltoallv = {
                          "it goes.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_ALGORITHM | OPTIONS_TEAM | OPTIONS_STATS |
-                        OPTIONS_ELEMENTS,
+                        OPTIONS_ELEMENTS | OPTIONS_OVERLAP,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},
     .name = "alltoallv",

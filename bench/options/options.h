@@ -132,6 +132,8 @@ typedef struct options {
     call_t calls[2]; /**< of collectives of equal blocks */
     unsigned ncalls; /**< 0: persistent ones */
     bool each;       /**< single ones after a common start, too */
+    bool overlap;    /**< non-blocking ones with computation, too */
+    uint64_t overlap_tests; /**< looks at each of these meanwhile */
     struct shape {
         uint64_t ranks, ppn; /**< ppn 0: all on one node */
     } shapes[SHAPES_MAX];
@@ -245,6 +247,7 @@ typedef enum option_groups {
     OPTIONS_ELEMENTS = 4096, /**< no sizes: the test has its own */
     OPTIONS_HOLLOW = 8192,   /**< --no-payload: nobody looks at the bytes */
     OPTIONS_WAYS = 16384,    /**< ... and how their messages follow */
+    OPTIONS_OVERLAP = 32768, /**< non-blocking calls beside computation */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

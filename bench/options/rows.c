@@ -153,6 +153,15 @@ static const option_row_t team_rows[] = {
      option_parse_start, AT(start), 0, 0},
 };
 
+static const option_row_t overlap_rows[] = {
+    {"--overlap", NULL,
+     "also time calls with computation between their start and their wait",
+     option_parse_flag, AT(overlap), 0, 0},
+    {"--overlap-tests", "N",
+     "... which looks N times whether the call is complete (default 0)",
+     option_parse_count, AT(overlap_tests), 0, 1e6},
+};
+
 static const option_row_t select_rows[] = {
     {"--selection", "FILE", "auto selects by this file of railbench tune",
      option_parse_text, AT(table), 0, 0},
@@ -203,6 +212,7 @@ option_rows_visit(const option_table_t *table,
         {way_rows, COUNT(way_rows),
          table->groups & (OPTIONS_BLOCKS | OPTIONS_WAYS)},
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},
+        {overlap_rows, COUNT(overlap_rows), table->groups & OPTIONS_OVERLAP},
         {select_rows, COUNT(select_rows), table->groups & OPTIONS_SELECT},
         {rail_rows, COUNT(rail_rows), table->groups & OPTIONS_RAILS},
         {iteration_rows, COUNT(iteration_rows),

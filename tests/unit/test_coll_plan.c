@@ -93,6 +93,26 @@ static void test_refused(void **state)
     assert_int_equal(make(&test_barrier, 4, 4), -1);
 }
 
+static void test_overlap_refused(void **state)
+{
+    (void)state;
+    opts.overlap = true;
+    opts.overlap_tests = 5;
+    assert_int_equal(make(&test_allgather, 4, 2), 0);
+    opts.each = true;
+    assert_int_equal(make(&test_allgather, 4, 2), -1);
+    opts.each = false;
+    opts.calls[1] = CALL_BLOCKING;
+    opts.ncalls = 2;
+    assert_int_equal(make(&test_allgather, 4, 2), -1);
+    opts.ncalls = 1;
+    assert_int_equal(make(&test_allgather, 4, 2), 0);
+    opts.overlap = false;
+    assert_int_equal(make(&test_allgather, 4, 2), -1);
+    opts.overlap_tests = 0;
+    assert_int_equal(make(&test_allgather, 4, 2), 0);
+}
+
 static void test_engines(void **state)
 {
     char label[64];
@@ -180,6 +200,47 @@ static void test_figures(void **state)
     coll_result_destroy(r);
 }
 
+/* All of a call is hidden, half of it, nothing, less than nothing; and there is
+ * none. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    const struct {
+        double pure, compute, total, percent;
+    } cases[] = {{4, 4, 4, 100},
+                 {4, 4, 6, 50},
+                 {4, 6, 10, 0},
+                 {4, 4, 12, 0},
+                 {0, 0, 0, 0}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        coll_overlap_t o = {0};
+        coll_overlap_add(&o, cases[i].pure, cases[i].compute, cases[i].total);
+        assert_int_equal(o.count, 1);
+        assert_true(o.values[OVERLAP_PURE][0] == cases[i].pure);
+        assert_true(o.values[OVERLAP_COMPUTE][0] == cases[i].compute);
+        assert_true(o.values[OVERLAP_TOTAL][0] == cases[i].total);
+        assert_true(o.values[OVERLAP_PERCENT][0] == cases[i].percent);
+    }
+}
+
+static void test_overlap_figures(void **state)
+{
+    (void)state;
+    options_t given = {.repeat = 3};
+    coll_cell_t cell = {0};
+    coll_figures_t f = coll_figures(&given, &cell);
+    assert_true(isnan(f.overlap[OVERLAP_PERCENT].median));
+    for (unsigned i = 0; i < 3; i++)
+        coll_overlap_add(&cell.overlap, 10, 20, 20 + i);
+    f = coll_figures(&given, &cell);
+    assert_true(f.overlap[OVERLAP_PURE].median == 10);
+    assert_true(f.overlap[OVERLAP_COMPUTE].median == 20);
+    assert_true(f.overlap[OVERLAP_TOTAL].median == 21);
+    assert_true(f.overlap[OVERLAP_PERCENT].median == 90);
+    assert_true(f.overlap[OVERLAP_PERCENT].lo == 80);
+    assert_true(f.overlap[OVERLAP_PERCENT].hi == 100);
+}
+
 /* An interval leaves out the ends of many repeats, a range has them. */
 static void test_reported(void **state)
 {
@@ -205,6 +266,9 @@ int main(void)
         cmocka_unit_test_setup(test_zero_copy, setup),
         cmocka_unit_test_setup(test_buffers, setup),
         cmocka_unit_test_setup(test_figures, setup),
+        cmocka_unit_test_setup(test_overlap_refused, setup),
+        cmocka_unit_test_setup(test_overlap, setup),
+        cmocka_unit_test_setup(test_overlap_figures, setup),
         cmocka_unit_test_setup(test_reported, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
