@@ -207,8 +207,8 @@ typedef struct dcoll_request dcoll_request_t;
  * the other functions, completes what has been started before. */
 int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
                dcoll_request_t **out);
-/** Starts it; it must not be under way. send may not be written, recv neither
- *  read nor written until it is complete. */
+/** Starts it, with what need not wait; it must not be under way. send may not
+ * be written, recv neither read nor written until it is complete. */
 int dcoll_start(dcoll_request_t *request);
 /** Makes progress with all requests of the team. 0: complete, DRAIL_EAGAIN:
  *  not yet. */

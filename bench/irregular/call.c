@@ -125,7 +125,7 @@ static int begin(coll_run_t *run, unsigned setup, dcoll_request_t **request)
     if (c->request)
         return dcoll_start(c->request);
     return c->unlabelled
-               ? dcoll_elements_begin(team, &c->elements_call, NULL, request)
+               ? dcoll_elements_begin(team, &c->elements_call, request)
                : dcoll_alltoallv_begin(team, &c->labelled_call, request);
 }
 

@@ -42,6 +42,13 @@ static int start(dcoll_request_t *q)
     return ledger_settle(q->team, request_begin(q));
 }
 
+/* What need not wait is done at once: it goes on while the caller computes. */
+static int go_on(dcoll_request_t *q)
+{
+    int rc = request_advance(q);
+    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(q->team, rc);
+}
+
 /* A wait or test has seen its end. All handles are told of an error. */
 static int ended(dcoll_request_t *q)
 {
@@ -169,7 +176,9 @@ int dcoll_start(dcoll_request_t *q)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way already",
                          dcoll_collective_name(q->args.collective));
     int rc = q->args.traffic ? bounds_renew(q) : 0;
-    return rc ? rc : start(q);
+    if (!rc)
+        rc = start(q);
+    return rc ? rc : go_on(q);
 }
 
 int dcoll_test(dcoll_request_t *q)
@@ -237,8 +246,7 @@ int request_launch(dcoll_request_t *q, dcoll_request_t **out)
         return rc;
     q->handles++;
     *out = q;
-    rc = request_advance(q);
-    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(q->team, rc);
+    return go_on(q);
 }
 
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,

@@ -100,12 +100,14 @@ check '... as columns' grep -q 'pure us *compute *total *overlap% ' "$work/out"
 [ -f "$BUILD/lib/dapl_rail/libdapl_sim.so" ] ||
     skip 'no simulated rails were built'
 
-# simulated ALGORITHM TESTS: in virtual time a rank that computes does nothing
+# simulated ALGORITHM TESTS OPTION…: in virtual time a rank that computes does nothing
 # else; four nodes
 simulated()
 {
-    run allgather --overlap --overlap-tests "$2" --rails sim:connectx-4x4 \
-        --ranks 4 --ppn 1 --algorithm "$1" --sizes 256K
+    local algorithm=$1 tests=$2
+    shift 2
+    run allgather --overlap --overlap-tests "$tests" --rails sim:connectx-4x4 \
+        --ranks 4 --ppn 1 --algorithm "$algorithm" --sizes 256K "$@"
 }
 
 overlapped()
@@ -114,11 +116,12 @@ overlapped()
 print(next(csv.DictReader(open(sys.argv[1])))["overlap_pct"])' "$work/r.csv"
 }
 
-check 'simulated: all is posted at the start' simulated direct 0
+check 'simulated: all is posted at the start' simulated direct 0 --zero-copy off
 check '... computation takes just as long as the call did' holds '
 pure, compute = float(r["pure_us"]), float(r["compute_us"])
 assert abs(compute - pure) < 1e-3 * pure, "compute"'
-check '... and hides it' holds 'assert 50 < float(r["overlap_pct"]) <= 100'
+check '... and hides what is no copy' holds \
+    'assert 20 < float(r["overlap_pct"]) <= 100'
 check 'simulated: a ring' simulated ring 0
 check '... goes on in its rank only' holds \
     'assert float(r["overlap_pct"]) < 60, "overlap"'
