@@ -11,8 +11,9 @@ static const bench_test_t *const tests[] = {
     &test_limits,    &test_gather, &test_allgather, &test_alltoall,
     &test_alltoallv, &test_bcast,  &test_scatter,   &test_barrier,
     &test_verify,    &test_tune,   &test_check,     &test_degrade,
-    &test_mbw,       &test_nbody,  &test_radix,     &test_diff,
-    &test_suite,     &test_get,    &test_send,      &test_atomic};
+    &test_mbw,       &test_rate,   &test_nbody,     &test_radix,
+    &test_diff,      &test_suite,  &test_get,       &test_send,
+    &test_atomic};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

@@ -11,6 +11,11 @@
 
 static const char *const start_names[] = {"auto", "time", "barrier"};
 
+static bool has_rate(const coll_result_t *r)
+{
+    return r->ncells && r->cells[0].messages;
+}
+
 static bool has_counts(const coll_result_t *r)
 {
     return r->plan->collective == DCOLL_ALLTOALLV;
@@ -78,9 +83,14 @@ static void table_head(FILE *file, const coll_result_t *r)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
             "# us: slowest rank; median %s over repeats, p99 over single "
-            "calls; avg: mean over ranks; MB/s: received by a rank, MB = 10^6 "
+            "calls; avg: mean over ranks; MB/s: received by %s, MB = 10^6 "
             "bytes\n",
-            report_interval(r->opts));
+            report_interval(r->opts), has_rate(r) ? "all ranks" : "a rank");
+    if (has_rate(r))
+        fprintf(file,
+                "# a call: %llu messages of each pair, and an answer; Mmsg/s: "
+                "of all pairs\n",
+                (unsigned long long)r->opts->batch);
     if (r->opts->each)
         fprintf(file,
                 "# each us: one call that all ranks make at the same time, "
@@ -114,6 +124,8 @@ static void table_row(FILE *file, const coll_result_t *r,
     report_number(file, 9, f.avg_us.median);
     report_number(file, 9, cell->model_us);
     report_number(file, 9, f.MBps.median);
+    if (has_rate(r))
+        report_number(file, 9, f.rate_Mmsgs);
     if (has_counts(r)) {
         report_number(file, 9, (double)cell->total);
         report_number(file, 9, cell->parts.distribute_us);
@@ -143,6 +155,8 @@ static void table(FILE *file, const coll_result_t *r)
     if (r->opts->overlap)
         overlap_table_names(file);
     fprintf(file, " %9s %9s %9s", "avg", "model", "MB/s");
+    if (has_rate(r))
+        fprintf(file, " %9s", "Mmsg/s");
     if (has_counts(r))
         fprintf(file, " %9s %9s %9s %9s %9s", "bytes", "distrib", "commun",
                 "collect", "deliver");
@@ -243,6 +257,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
                            unit_Gbps(f.MBps.median)},
                 6);
     overlap_csv_row(file, opts, &f);
+    report_csv_number(file, f.rate_Mmsgs);
     report_csv_origin(file, &r->machine, opts);
 }
 
@@ -250,7 +265,8 @@ static void csv(FILE *file, const coll_result_t *r)
 {
     fprintf(file, "%s%s", header, has_counts(r) ? header_counts : "");
     fputs(header_calls, file);
-    report_csv_header(file, overlap_csv_header);
+    fputs(overlap_csv_header, file);
+    report_csv_header(file, ",rate_Mmsgs");
     for (unsigned i = 0; i < r->ncells; i++)
         if (r->cells[i].count)
             csv_row(file, r, &r->cells[i]);
@@ -375,12 +391,13 @@ static void json_cell(json_t *j, const coll_result_t *r,
     if (has_counts(r))
         json_counts(j, cell);
     json_object(j, "collective");
-    json_uint(j, "messages_per_iteration", 1);
+    json_uint(j, "messages_per_iteration", cell->messages ? cell->messages : 1);
     report_json_summary(j, "latency_us", &f.us);
     report_json_summary(j, "latency_us_avg", &f.avg_us);
     report_json_summary(j, "bandwidth_MBps", &f.MBps);
     json_double(j, "busbw_MBps", f.busbw_MBps);
     json_double(j, "bandwidth_Gbps", unit_Gbps(f.MBps.median));
+    json_double(j, "rate_Mmsgs", f.rate_Mmsgs);
     json_double(j, "latency_us_p50", f.p50);
     json_double(j, "latency_us_p99", f.p99);
     json_double(j, "latency_us_p999", f.p999);

@@ -136,6 +136,7 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         .avg_us = sampling_summary(&rule, avg, n),
         .MBps = sampling_summary(&rule, rate, received > 0 ? n : 0),
         .busbw_MBps = NAN,
+        .rate_Mmsgs = NAN,
         .p50 = single_us(cell->tail.p50),
         .p99 = single_us(cell->tail.p99),
         .p999 = single_us(cell->tail.p999),
@@ -151,6 +152,8 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
     }
     if (n && cell->bus)
         f.busbw_MBps = (double)cell->bus / f.us.median;
+    if (n && cell->messages)
+        f.rate_Mmsgs = (double)cell->messages / f.us.median;
     return f;
 }
 

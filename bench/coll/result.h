@@ -70,6 +70,7 @@ typedef struct coll_cell {
     uint64_t received;  /**< bytes, by a rank from others; of several that
                              receive differently, the mean */
     uint64_t bus;       /**< bytes of which the bus bandwidth is; 0: none */
+    uint64_t messages;  /**< test rate: of all pairs; 0: of another test */
     uint64_t elements;  /**< with counts: M_max of the seed */
     uint64_t total;     /**< ... bytes that all send, to themselves, too */
     uint64_t longest;   /**< ... bytes of the longest message */
@@ -126,7 +127,8 @@ typedef struct coll_figures {
     summary_t us;     /**< the slowest rank */
     summary_t avg_us; /**< mean over the ranks */
     summary_t MBps;
-    double busbw_MBps;          /**< as nccl-tests defines it, by the median */
+    double rate_Mmsgs; /**< of the messages, 10^6 a second, by the median */
+    double busbw_MBps; /**< as nccl-tests defines it, by the median */
     double p50, p99, p999, max; /**< microseconds, over single calls; of
                                      the rank that has the highest, each */
     summary_t each_us; /**< single calls after a common start, until the last
