@@ -29,6 +29,7 @@ print(json.dumps([{"main_core": core} for core in (cores * 2)[:2]]))')
 # OURS_FAILS and PEER_FAILS end badly.
 cat >"$BUILD/bin/railbench" <<END
 #!/bin/sh
+[ "\$1" = limits ] && exit 0
 echo "\$*" >>"$work/ran"
 [ "\$HOLD" ] && [ "\$(wc -l <"$work/ran")" -ge 6 ] &&
     { touch "$work/held"; exec sleep 300; }
