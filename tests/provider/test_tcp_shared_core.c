@@ -13,9 +13,9 @@
 #include <time.h>
 
 #define MESSAGES   20
-#define FEW        5  /* wake-ups, for so many */
-#define WANTED     10 /* rounds with so few, … */
-#define ROUNDS     60 /* … of so many: others disturb some */
+#define FEW        5   /* wake-ups, for so many */
+#define WANTED     10  /* rounds with so few, … */
+#define ROUNDS     600 /* … of so many: others disturb some */
 #define POLLS      8
 #define MANY_POLLS 1000
 #define NAP_NS     200000 /* of others on the core */
