@@ -66,6 +66,7 @@ class Peer(Program):
 
     def __init__(self, args):
         super().__init__(args)
+        self.args = args
         self.chosen = {}  # of its settings, by the number of ranks
 
     def usual(self, _crowded):

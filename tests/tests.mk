@@ -64,8 +64,9 @@ $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   choose.o contest.o level.o rates.o timing.o way.o weights.o)
 $(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
-$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o \
-  $(BUILD)/obj/providers/shm/copy.o
+$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o
+$(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
+  $(BUILD)/obj/providers/shm/copy.o $(BUILD)/obj/providers/shm/cold.o
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/mapping.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\

@@ -3,17 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "bench/clock.h"
 #include "copy.h"
+#include "dapl_rail/platform/stream.h"
 #include "team.h"
 
-#define LINE  64
-#define PAGE  4096
-#define PAGES 4 /* side by side */
+#define LINE 64
 
 typedef void (*copy_fn_t)(void *to, const void *from, size_t bytes);
 
@@ -22,36 +17,10 @@ static void copy_plain(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-#ifdef __SSE2__
-static void stream_line(char *to, const char *from)
+#if STREAM_EXISTS
+static void copy_stream(void *to, const void *from, size_t bytes)
 {
-    for (size_t at = 0; at < LINE; at += sizeof(__m128i))
-        _mm_stream_si128((__m128i *)(to + at),
-                         _mm_loadu_si128((const __m128i *)(from + at)));
-}
-
-/* Several pages side by side: as a limit counts the best that the machine can
- * do, and this is up to a fifth faster than line after line. */
-static void stream_pages(char *to, const char *from)
-{
-    for (size_t at = 0; at < PAGE; at += LINE)
-        for (size_t page = 0; page < PAGES * PAGE; page += PAGE)
-            stream_line(to + page + at, from + page + at);
-}
-
-static void copy_stream(void *target, const void *source, size_t bytes)
-{
-    char *to = target;
-    const char *from = source;
-    size_t left = bytes;
-    for (; left >= PAGES * PAGE; left -= PAGES * PAGE) {
-        stream_pages(to, from);
-        to += PAGES * PAGE, from += PAGES * PAGE;
-    }
-    for (; left >= LINE; left -= LINE, to += LINE, from += LINE)
-        stream_line(to, from);
-    memcpy(to, from, left);
-    _mm_sfence(); /* a copy is complete only when others can see it */
+    stream_copy(to, from, bytes);
 }
 #endif
 
@@ -60,7 +29,7 @@ static const struct {
     copy_fn_t copy;
 } kernels[COPY_KERNELS] = {
     [COPY_PLAIN] = {"plain", copy_plain},
-#ifdef __SSE2__
+#if STREAM_EXISTS
     [COPY_STREAM] = {"non-temporal", copy_stream},
 #endif
 };

@@ -47,6 +47,7 @@ typedef struct side {
     queue_t sends, receives;
     fi_addr_t peer;
     card_t cards[2];
+    uint64_t message; /* of the run, the next window's first */
 } side_t;
 
 static void check(long rc, const char *call)
@@ -91,30 +92,30 @@ static int posted(side_t *side, queue_t *queue, long rc, const char *call)
     return 1;
 }
 
-static void post_send(side_t *side, size_t bytes)
+static void post_send(side_t *side, size_t place, size_t bytes)
 {
     while (!posted(side, &side->sends,
-                   fi_send(side->ep, side->source, bytes,
+                   fi_send(side->ep, side->source + place, bytes,
                            fi_mr_desc(side->source_mr), side->peer, NULL),
                    "fi_send"))
         ;
 }
 
-static void post_write(side_t *side, size_t bytes)
+static void post_write(side_t *side, size_t place, size_t bytes)
 {
     const card_t *to = &side->cards[1 - side->rank];
     while (!posted(side, &side->sends,
-                   fi_write(side->ep, side->source, bytes,
-                            fi_mr_desc(side->source_mr), side->peer, to->target,
-                            to->key, NULL),
+                   fi_write(side->ep, side->source + place, bytes,
+                            fi_mr_desc(side->source_mr), side->peer,
+                            to->target + place, to->key, NULL),
                    "fi_write"))
         ;
 }
 
-static void post_receive(side_t *side, size_t bytes)
+static void post_receive(side_t *side, size_t place, size_t bytes)
 {
     while (!posted(side, &side->receives,
-                   fi_recv(side->ep, side->target, bytes,
+                   fi_recv(side->ep, side->target + place, bytes,
                            fi_mr_desc(side->target_mr), side->peer, NULL),
                    "fi_recv"))
         ;
@@ -124,55 +125,74 @@ static void post_receive(side_t *side, size_t bytes)
 
 static void ping_pong(side_t *side, const run_t *run)
 {
-    post_receive(side, run->bytes);
+    post_receive(side, 0, run->bytes);
     if (side->rank == 0)
-        post_send(side, run->bytes);
+        post_send(side, 0, run->bytes);
     await(side, &side->receives);
     if (side->rank == 1)
-        post_send(side, run->bytes);
+        post_send(side, 0, run->bytes);
     await(side, &side->sends);
 }
 
 static void send_window(side_t *side, const run_t *run)
 {
-    for (int i = 0; i < RUN_WINDOW; i++)
+    for (int i = 0; i < RUN_WINDOW; i++) {
+        size_t place = run_place(run, side->message + (uint64_t)i);
         if (side->rank == 0)
-            post_send(side, run->bytes);
+            post_send(side, place, run->bytes);
         else
-            post_receive(side, run->bytes);
+            post_receive(side, place, run->bytes);
+    }
     if (side->rank == 0)
-        post_receive(side, 1);
+        post_receive(side, 0, 1);
     await(side, &side->receives);
-    if (side->rank == 1)
-        post_send(side, 1);
+    if (side->rank == 1) {
+        run_look(run, side->target, side->message);
+        post_send(side, 0, 1);
+    }
     await(side, &side->sends);
 }
 
 /* A message says that the writes before it are complete, and is answered. */
 static void put_window(side_t *side, const run_t *run)
 {
-    static const run_t flag = {.bytes = 1};
     for (int i = 0; side->rank == 0 && i < RUN_WINDOW; i++)
-        post_write(side, run->bytes);
+        post_write(side, run_place(run, side->message + (uint64_t)i),
+                   run->bytes);
     await(side, &side->sends);
-    ping_pong(side, &flag);
+    post_receive(side, 0, 1);
+    if (side->rank == 0)
+        post_send(side, 0, 1);
+    await(side, &side->receives);
+    if (side->rank == 1) {
+        run_look(run, side->target, side->message);
+        post_send(side, 0, 1);
+    }
+    await(side, &side->sends);
 }
 
-static double measure(side_t *side, const run_t *run)
+static void step(side_t *side, const run_t *run)
 {
     static void (*const steps[])(side_t *, const run_t *) = {
         [RUN_LAT] = ping_pong,
         [RUN_BW] = send_window,
         [RUN_PUT] = put_window,
     };
+    steps[run->what](side, run);
+    side->message += RUN_WINDOW;
+}
+
+static double measure(side_t *side, const run_t *run)
+{
     uint64_t iterations =
         run->what == RUN_LAT ? run->messages : run->messages / RUN_WINDOW;
 
+    side->message = 0;
     for (uint64_t i = run_warmup(iterations); i > 0; i--)
-        steps[run->what](side, run);
+        step(side, run);
     double start = run_now();
     for (uint64_t i = iterations; i > 0; i--)
-        steps[run->what](side, run);
+        step(side, run);
     return run_now() - start;
 }
 

@@ -15,6 +15,7 @@ typedef struct side {
     int rank, peer;
     char *source, *target; /* target: this rank's part of the window */
     MPI_Win window;
+    uint64_t message; /* of the run, the next window's first */
 } side_t;
 
 static void ping_pong(const side_t *side, const run_t *run)
@@ -28,54 +29,95 @@ static void ping_pong(const side_t *side, const run_t *run)
         MPI_Send(side->source, bytes, MPI_CHAR, side->peer, 0, MPI_COMM_WORLD);
 }
 
+/* What a window is answered with. */
+static void send_empty(const side_t *side)
+{
+    MPI_Send(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD);
+}
+
+static void receive_empty(const side_t *side)
+{
+    MPI_Recv(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
 static void send_window(const side_t *side, const run_t *run)
 {
     MPI_Request requests[RUN_WINDOW];
     MPI_Status statuses[RUN_WINDOW];
     int bytes = (int)run->bytes;
-    for (int i = 0; i < RUN_WINDOW; i++)
+    for (int i = 0; i < RUN_WINDOW; i++) {
+        size_t place = run_place(run, side->message + (uint64_t)i);
         if (side->rank == 0)
-            MPI_Isend(side->source, bytes, MPI_CHAR, side->peer, 0,
+            MPI_Isend(side->source + place, bytes, MPI_CHAR, side->peer, 0,
                       MPI_COMM_WORLD, &requests[i]);
         else
-            MPI_Irecv(side->target, bytes, MPI_CHAR, side->peer, 0,
+            MPI_Irecv(side->target + place, bytes, MPI_CHAR, side->peer, 0,
                       MPI_COMM_WORLD, &requests[i]);
+    }
     MPI_Waitall(RUN_WINDOW, requests, statuses);
-    if (side->rank == 0)
-        MPI_Recv(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    else
-        MPI_Send(NULL, 0, MPI_CHAR, side->peer, 1, MPI_COMM_WORLD);
+    if (side->rank == 0) {
+        receive_empty(side);
+    } else {
+        run_look(run, side->target, side->message);
+        send_empty(side);
+    }
 }
 
-/* The target has nothing to do but to wait in the barrier behind the run. */
+/* The target has nothing to do but to wait in the barrier behind the run,
+ * unless it reads. */
+static void put_target(const side_t *side, const run_t *run)
+{
+    if (!run->read)
+        return;
+    receive_empty(side);
+    MPI_Win_sync(side->window);
+    run_look(run, side->target, side->message);
+    send_empty(side);
+}
+
 static void put_window(const side_t *side, const run_t *run)
 {
     int bytes = (int)run->bytes;
-    if (side->rank != 0)
+    if (side->rank != 0) {
+        put_target(side, run);
         return;
-    for (int i = 0; i < RUN_WINDOW; i++)
-        MPI_Put(side->source, bytes, MPI_CHAR, side->peer, 0, bytes, MPI_CHAR,
-                side->window);
+    }
+    for (int i = 0; i < RUN_WINDOW; i++) {
+        size_t place = run_place(run, side->message + (uint64_t)i);
+        MPI_Put(side->source + place, bytes, MPI_CHAR, side->peer,
+                (MPI_Aint)place, bytes, MPI_CHAR, side->window);
+    }
     MPI_Win_flush(side->peer, side->window);
+    if (run->read) {
+        send_empty(side);
+        receive_empty(side);
+    }
 }
 
-static double measure(const side_t *side, const run_t *run)
+static void step(side_t *side, const run_t *run)
 {
     static void (*const steps[])(const side_t *, const run_t *) = {
         [RUN_LAT] = ping_pong,
         [RUN_BW] = send_window,
         [RUN_PUT] = put_window,
     };
+    steps[run->what](side, run);
+    side->message += RUN_WINDOW;
+}
+
+static double measure(side_t *side, const run_t *run)
+{
     uint64_t iterations =
         run->what == RUN_LAT ? run->messages : run->messages / RUN_WINDOW;
 
     MPI_Barrier(MPI_COMM_WORLD);
+    side->message = 0;
     for (uint64_t i = run_warmup(iterations); i > 0; i--)
-        steps[run->what](side, run);
+        step(side, run);
     double start = run_now();
     for (uint64_t i = iterations; i > 0; i--)
-        steps[run->what](side, run);
+        step(side, run);
     double seconds = run_now() - start;
     MPI_Barrier(MPI_COMM_WORLD);
     return seconds;

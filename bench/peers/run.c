@@ -15,6 +15,9 @@
 #define MESSAGES_MAX UINT64_C(1000000000)
 #define LIMIT_S      60
 #define PAGE         ((size_t)4096)
+#define LINE         ((size_t)64)
+#define BUFFERS_MAX  (UINT64_C(1) << 20)
+#define ROOM_MAX     (UINT64_C(4) << 30)
 
 static const char *const names[] = {"lat", "bw", "put"};
 
@@ -30,6 +33,30 @@ const char *run_parse_number(const char *text, uint64_t max, char end,
     return rest + 1;
 }
 
+/* Buffers begin on lines of their own, as ours do. */
+static size_t stride(const run_t *run)
+{
+    return (run->bytes + LINE - 1) / LINE * LINE;
+}
+
+/* MESSAGES[:BUFFERS[:read]] */
+static int parse_messages(const char *text, run_t *run)
+{
+    const char *rest;
+    run->buffers = 1;
+    if (run_parse_number(text, MESSAGES_MAX, '\0', &run->messages))
+        return 0;
+    text = run_parse_number(text, MESSAGES_MAX, ':', &run->messages);
+    if (!text || run->what == RUN_LAT)
+        return -1;
+    rest = run_parse_number(text, BUFFERS_MAX, ':', &run->buffers);
+    run->read = rest && !strcmp(rest, "read");
+    if (rest ? !run->read
+             : !run_parse_number(text, BUFFERS_MAX, '\0', &run->buffers))
+        return -1;
+    return run->buffers > ROOM_MAX / stride(run) ? -1 : 0;
+}
+
 static int parse(const char *text, run_t *run)
 {
     const char *colon = strchr(text, ':');
@@ -40,10 +67,11 @@ static int parse(const char *text, run_t *run)
             continue;
         run->what = (run_what_t)i;
         text = run_parse_number(colon + 1, BYTES_MAX, ':', &bytes);
-        if (!text ||
-            !run_parse_number(text, MESSAGES_MAX, '\0', &run->messages))
+        if (!text)
             return -1;
         run->bytes = bytes;
+        if (parse_messages(text, run))
+            return -1;
         return i != RUN_LAT && run->messages % RUN_WINDOW ? -1 : 0;
     }
     return -1;
@@ -57,7 +85,7 @@ run_t *run_parse_all(int nargs, char **args)
             fprintf(stderr,
                     "'%s' is wrong; allowed: lat|bw|put:BYTES:MESSAGES, bytes "
                     "from 1 to 1 GiB, messages of bw and put in windows of "
-                    "%d\n",
+                    "%d, and of these :BUFFERS[:read] of 4 GiB at most\n",
                     args[i], RUN_WINDOW);
             exit(2);
         }
@@ -71,10 +99,38 @@ run_t *run_parse_all(int nargs, char **args)
 size_t run_capacity(const run_t *runs, int count)
 {
     size_t capacity = 0;
-    for (int i = 0; i < count; i++)
-        if (runs[i].bytes > capacity)
-            capacity = runs[i].bytes;
+    for (int i = 0; i < count; i++) {
+        size_t room = run_place(&runs[i], runs[i].buffers - 1) + runs[i].bytes;
+        if (room > capacity)
+            capacity = room;
+    }
     return capacity;
+}
+
+size_t run_place(const run_t *run, uint64_t message)
+{
+    return message % run->buffers * stride(run);
+}
+
+static uint64_t sum_of(const char *at, size_t bytes)
+{
+    uint64_t sum = 0, word;
+    size_t i = 0;
+    for (; i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        sum += word;
+    }
+    for (; i < bytes; i++)
+        sum += (unsigned char)at[i];
+    return sum;
+}
+
+void run_look(const run_t *run, const char *target, uint64_t first)
+{
+    uint64_t sum = 0;
+    for (int i = 0; run->read && i < RUN_WINDOW; i++)
+        sum += sum_of(target + run_place(run, first + (uint64_t)i), run->bytes);
+    *(volatile uint64_t *)&sum = sum; /* so that it is computed */
 }
 
 void *run_buffer(size_t bytes)

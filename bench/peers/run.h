@@ -7,10 +7,15 @@
  *   lat  ping-pong, MESSAGES there and back
  *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each
  *   put  the same with one-sided writes, flushed after each window
+ *
+ * With :BUFFERS behind it, messages of windows take turns in so many buffers of
+ * the source and of the target; with :BUFFERS:read, who gets a window reads
+ * each byte of it before the answer, of which a put has one then, too.
  */
 #ifndef BENCH_PEERS_RUN_H
 #define BENCH_PEERS_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,19 +28,28 @@ typedef struct run {
     run_what_t what;
     size_t bytes;
     uint64_t messages; /**< bw, put: a multiple of RUN_WINDOW */
+    uint64_t buffers;  /**< 1 or more; of lat 1 */
+    bool read;
 } run_t;
 
 /** The arguments of a program; ends it with status 2 and one line on stderr
  * if one is wrong. @return as many runs as there are arguments, to free(). */
 run_t *run_parse_all(int nargs, char **args);
 
-/** The size of the largest message. */
+/** Bytes that the buffers of one side take, of the largest run. */
 size_t run_capacity(const run_t *runs, int count);
 
 /** Whole pages of its own, to free(), as ours are: written to, as all pages
  * that were only read would be one page of zeros that stays in cache. @return
  * NULL: no memory. */
 void *run_buffer(size_t bytes);
+
+/** Where the buffer of a message is, the @p message-th of its run. */
+size_t run_place(const run_t *run, uint64_t message);
+
+/** Reads each byte of the window whose first message this is, if the run wants
+ * that, as railbench --read does. */
+void run_look(const run_t *run, const char *target, uint64_t first);
 
 /** Bounds the whole program: it ends with its parent, or after a minute. */
 void run_guard(void);

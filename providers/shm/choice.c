@@ -3,7 +3,8 @@
  * Which copies use non-temporal stores: those from stream= bytes on; else what
  * was measured (trial.c), in this process, when a copy of that class, or a
  * receive that it may fill, was first posted. Who writes does not read, who
- * reads does: they are measured apart. Shorter copies are plain: the target is
+ * reads does: they are measured apart. What is plain then still takes the other
+ * way where it finds no cache (cold.c). Shorter copies are plain: the target is
  * read from a cache.
  */
 #include <stdio.h>
@@ -37,6 +38,7 @@ static const char *const names[] = {
 
 /* Of the machine, not of an IA; [write][class]. */
 static _Atomic int verdicts[2][CLASSES];
+static _Atomic float warm[2][CLASSES]; /* ns per byte, plain, in caches */
 /* The process of whom a thread is measuring, 0: none. In a child that is forked
  * meanwhile it stays its parent's, and does not count. */
 static _Atomic pid_t measuring;
@@ -53,12 +55,15 @@ static bool stream_wins(const struct shm_times times[2])
  * the trials say otherwise: the two are about equal there. */
 static void measure(bool write, size_t class)
 {
-    struct shm_times times[2];
+    struct shm_times times[2] = {0};
     int state = core_cancel_off();
     bool stream = true;
     for (int i = 0; stream && i < TRIALS; i++)
         stream = !shm_trial(classes[class].typical, !write, times) &&
                  stream_wins(times);
+    if (!stream)
+        atomic_store(&warm[write][class],
+                     (float)(times[0].unread / classes[class].typical));
     atomic_store(&verdicts[write][class], stream ? STREAM : PLAIN);
     core_cancel_as(state);
 }
@@ -110,13 +115,21 @@ void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes)
     }
 }
 
-bool shm_choose_stream(struct shm_ia *sia, bool write, size_t bytes)
+struct shm_manner shm_choose(struct shm_ia *sia, bool write, size_t bytes,
+                             struct shm_cold *cold)
 {
-    if (bytes < sia->stream_least ||
-        (is_measured(sia, bytes) && verdict(write, class_of(bytes)) != STREAM))
-        return false;
+    if (is_measured(sia, bytes)) {
+        size_t class = class_of(bytes);
+        int known = verdict(write, class);
+        float ns =
+            atomic_load_explicit(&warm[write][class], memory_order_relaxed);
+        if (known == PLAIN && ns > 0)
+            return (struct shm_manner){.warm = ns, .cold = cold};
+        if (known != STREAM)
+            return (struct shm_manner){0};
+    }
     atomic_fetch_add_explicit(&sia->streamed, 1, memory_order_relaxed);
-    return true;
+    return (struct shm_manner){.stream = true};
 }
 
 /* "writes: 512K plain, 2M unmeasured, 8M non-temporal" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The copy: plain, or by non-temporal stores, which save reading the target
- * first but leave the data in no cache. Which one when: choice.c.
+ * first but leave the data in no cache. Which one when: choice.c, cold.c.
  *
  * Plain is memcpy: loops of AVX-512, prefetching and `rep movsb` were at best
  * 4 % faster, from 64 KB to 1 MB on an Intel Xeon.
@@ -13,9 +13,12 @@
 
 const bool shm_can_stream = STREAM_EXISTS;
 
-void shm_copy(void *to, const void *from, size_t n, bool stream)
+void shm_copy(void *to, const void *from, size_t n,
+              const struct shm_manner *manner)
 {
-    if (stream && n > 64)
+    if (manner->cold)
+        shm_copy_cold(to, from, n, manner);
+    else if (manner->stream && n > 64)
         stream_copy(to, from, n);
     else
         memcpy(to, from, n);
@@ -29,13 +32,14 @@ size_t shm_last_word(uintptr_t to, size_t n)
     return word;
 }
 
-void shm_copy_ordered_any(void *to, const void *from, size_t n, bool stream)
+void shm_copy_ordered_any(void *to, const void *from, size_t n,
+                          const struct shm_manner *manner)
 {
     if (!n)
         return;
     size_t word = shm_last_word((uintptr_t)to, n), rest = n - word;
     if (rest)
-        shm_copy(to, from, rest, stream);
+        shm_copy(to, from, rest, manner);
     void *last = (char *)to + rest;
     union {
         uint64_t of8;

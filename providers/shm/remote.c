@@ -97,7 +97,7 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
 __attribute__((noinline)) static void map_copy(bool write, uint32_t nseg,
                                                const DAT_LMR_TRIPLET *seg,
                                                uint64_t total, char *remote,
-                                               bool stream)
+                                               const struct shm_manner *manner)
 {
     for (uint32_t i = 0; i < nseg && total; i++) {
         void *local = (void *)(uintptr_t)seg[i].virtual_address;
@@ -105,9 +105,9 @@ __attribute__((noinline)) static void map_copy(bool write, uint32_t nseg,
         if (len > total)
             len = total;
         if (write)
-            shm_copy_ordered(remote, local, len, stream);
+            shm_copy_ordered(remote, local, len, manner);
         else
-            shm_copy(local, remote, len, stream);
+            shm_copy(local, remote, len, manner);
         remote += len;
         total -= len;
     }
@@ -122,11 +122,12 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     bool write = dto->op != CORE_READ;
     if (!total) /* no memory is touched, no key is looked at (as on IB) */
         return status;
-    bool stream = false;
+    struct shm_manner manner = {0};
     if (total >= c->sia->stream_least) {
-        if (!slot) /* posts hold no lock */
+        if (!slot) /* posts hold no lock, and take turns */
             shm_choice_measure(c->sia, write, total);
-        stream = shm_choose_stream(c->sia, write, total);
+        manner =
+            shm_choose(c->sia, write, total, slot ? NULL : &c->cold[write]);
     }
     const struct shm_map *m =
         enter(c, slot, address, total, dto->remote_key, priv, &status);
@@ -138,9 +139,9 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     else if (write && dto->nseg == 1)
         shm_copy_ordered(m->base + at,
                          (void *)(uintptr_t)dto->seg->virtual_address, total,
-                         stream);
+                         &manner);
     else
-        map_copy(write, dto->nseg, dto->seg, total, m->base + at, stream);
+        map_copy(write, dto->nseg, dto->seg, total, m->base + at, &manner);
     shm_access_leave(c, slot);
     return status;
 }

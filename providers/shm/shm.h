@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "cable.h"
+#include "copy.h"
 #include "providers/core/core.h"
 #include "providers/core/fence.h"
 #include "providers/core/params.h"
@@ -309,6 +310,7 @@ struct shm_conn {
     uint64_t tx_backlog_end; /* `taken` when it is empty; 0: it is */
     uint64_t tx_posted;      /* last known */
     uint64_t waiting; /* the EP's first request not in the peer's queue */
+    struct shm_cold cold[2]; /* [write] */
 
     /* What pollers look at without a lock, also when the connection is gone
      * and its memory serves another one (conn.c): atomic, or constant. */

@@ -23,7 +23,7 @@
 struct trial {
     char *from, *to;
     size_t piece; /* bytes */
-    bool stream;
+    struct shm_manner manner;
     uint64_t ns[PIECES];
     uint64_t sum; /* so that nobody leaves the reading out */
 };
@@ -45,7 +45,7 @@ static void copy(struct trial *t)
     for (size_t i = 0; i < PIECES; i++) {
         uint64_t start = shm_now_ns();
         shm_copy(t->to + i * t->piece, t->from + i * t->piece, t->piece,
-                 t->stream);
+                 &t->manner);
         t->ns[i] = shm_now_ns() - start;
     }
 }
@@ -118,7 +118,7 @@ int shm_trial(size_t bytes, bool here, struct shm_times times[2])
     memset(t.from, 1, bytes);
     int err = 0;
     for (int stream = 0; !err && stream < 2; stream++) {
-        t.stream = stream;
+        t.manner.stream = stream;
         err = run(&t, here, &times[stream]);
     }
     munmap(memory, 2 * bytes);

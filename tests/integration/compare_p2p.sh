@@ -24,6 +24,8 @@ check 'unknown peer' refused --peers --peers openmpi,nonsense
 check 'size twice' refused --bw-sizes --bw-sizes 4K,4096
 check 'size that is none' refused --lat-sizes --lat-sizes 8,4Q
 check 'one core' refused --cores --cores 0
+check 'no buffers' refused --buffers --buffers 0
+check 'too many buffers' refused --buffers --buffers 65537
 
 # What fails once keeps its other rounds; what fails always is left out soon.
 goes_on()
@@ -179,6 +181,24 @@ PY
 }
 [ "$(nproc)" -ge 2 ] || skip 'one core: nothing was compared'
 check 'a short run' short_run
+
+# buffers in turn, which the target reads: bandwidth alone, of all but UCX
+other_memory()
+{
+    timeout -k 10 200 "$compare" --repeat 1 --bw-sizes 64K --buffers 100 \
+        --read "$work/memory" >"$work/out" 2>"$work/err" &&
+        grep -q '^Messages take turns in 100 buffers, .* reads each' \
+            "$work/out" &&
+        grep -q '^UCX.*: left out: ' "$work/out" &&
+        grep -q ' bw .*--buffers 100 --read' "$work/out" &&
+        ! grep -q '^lat' "$work/memory/p2p.csv" &&
+        awk '/taskset.*mpi_p2p/ && !/bw:65536:[0-9]*:100:read/ { exit 1 }' \
+            "$work/out" || {
+        cat "$work/out" "$work/err"
+        return 1
+    }
+}
+check 'other memory' other_memory
 # what is measured beside us: programs other than dapl_rail
 [ "$(tail -n +2 "$work/p2p/p2p.csv" | cut -d, -f2 | sort -u | wc -l)" -ge 2 ] ||
     skip 'no peer: nothing was compared (make deps-peers peers)'

@@ -17,6 +17,11 @@
 static const double *trials; /* non-temporal time by plain time; ends in 0 */
 static double unread = 0.8;  /* the same of what nobody reads */
 
+uint64_t shm_now_ns(void)
+{
+    return 0;
+}
+
 static void (*meanwhile)(void); /* in the first trial */
 
 int shm_trial(size_t bytes, bool here, struct shm_times times[2])
@@ -39,7 +44,8 @@ static bool choice_of(bool write, size_t bytes, const double *outcomes)
     sia.stream_least = shm_choice_least(&sia.params);
     trials = outcomes;
     shm_choice_measure(&sia, write, bytes);
-    return shm_choose_stream(&sia, write, bytes);
+    return bytes >= sia.stream_least &&
+           shm_choose(&sia, write, bytes, NULL).stream;
 }
 
 static bool choice(size_t bytes, const double *outcomes)
@@ -59,6 +65,23 @@ static void a_lost_first_trial_ends_it(void **state)
     static const double outcomes[] = {1.2, 0};
     (void)state;
     assert_false(choice(4 * MEGABYTE, outcomes));
+}
+
+/* … but each copy looks whether it finds its data in caches. */
+static void plain_ones_look(void **state)
+{
+    static const double outcomes[] = {1.2, 0};
+    struct shm_ia sia = {.params.stream_bytes = SHM_STREAM_MEASURED};
+    struct shm_cold cold;
+    (void)state;
+    sia.stream_least = shm_choice_least(&sia.params);
+    assert_false(choice(4 * MEGABYTE, outcomes));
+    if (!shm_can_stream)
+        skip();
+    struct shm_manner manner = shm_choose(&sia, true, 4 * MEGABYTE, &cold);
+    assert_ptr_equal(manner.cold, &cold);
+    assert_true(manner.warm > 0 && manner.warm < 1);
+    assert_null(shm_choose(&sia, true, 4 * MEGABYTE, NULL).cold);
 }
 
 static void three_won_trials_decide(void **state)
@@ -115,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_trial_of_three_does_not_decide),
         cmocka_unit_test(a_lost_first_trial_ends_it),
+        cmocka_unit_test(plain_ones_look),
         cmocka_unit_test(three_won_trials_decide),
         cmocka_unit_test(copies_that_lose_unread_do_not_decide),
         cmocka_unit_test(short_copies_are_not_measured),

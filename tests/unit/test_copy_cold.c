@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies that find no cache: whole, nothing around them touched, both ways in
+ * turn; and none of them where the first piece is fast. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "providers/shm/copy.h"
+#include "providers/shm/shm.h"
+
+#define MEMORY (200u << 10)
+#define PIECE  16384.f
+#define ALWAYS (499.f / PIECE) /* ns per byte in caches: others are slow */
+#define NEVER  (501.f / PIECE)
+
+static uint64_t now, step = 1000; /* ns of each look at the clock */
+
+uint64_t shm_now_ns(void)
+{
+    return now += step;
+}
+
+static unsigned char from[MEMORY], to[MEMORY], wanted[MEMORY];
+
+static void copy_one(struct shm_cold *cold, float warm, size_t at, size_t n)
+{
+    const struct shm_manner manner = {.warm = warm, .cold = cold};
+    for (size_t i = 0; i < MEMORY; i++)
+        from[i] = (unsigned char)(i * 7 + i / 251 + n);
+    memset(to, 0xee, MEMORY);
+    memset(wanted, 0xee, MEMORY);
+    memcpy(wanted + at, from + at / 2, n);
+    shm_copy(to + at, from + at / 2, n, &manner);
+    assert_memory_equal(to, wanted, MEMORY);
+}
+
+static void exact(void **state)
+{
+    static const size_t lengths[] = {1,      64,     16383,  16384,
+                                     32767,  32768,  32769,  34816,
+                                     100000, 131072, 131137, 150001};
+    struct shm_cold cold = {0};
+    (void)state;
+    for (size_t i = 0; i < 10 * sizeof lengths / sizeof *lengths; i++)
+        copy_one(&cold, ALWAYS, i % 130, lengths[i % 12]);
+    assert_int_equal(cold.copies, 70); /* those of 32768 bytes and more */
+}
+
+static void not_in_caches(void **state)
+{
+    struct shm_cold cold = {0};
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        copy_one(&cold, NEVER, 3, 150001);
+    assert_int_equal(cold.copies, 0);
+}
+
+/* What was learnt is forgotten when it is tried anew. */
+static void learnt_anew(void **state)
+{
+    struct shm_cold cold = {.copies = 1024, .cost = {1e-9f, 1e-9f}};
+    (void)state;
+    for (int i = 0; i < 32; i++) {
+        step = 2000 - 10 * (uint64_t)i;
+        copy_one(&cold, ALWAYS, 0, 65536);
+    }
+    step = 1;
+    for (int i = 0; i < 900; i++) /* nothing is learnt of these */
+        copy_one(&cold, ALWAYS / 10000, 0, 65536);
+    step = 1000;
+    assert_float_equal(cold.cost[0], 1850 / (65536 - PIECE), 1e-6);
+    assert_float_equal(cold.cost[1], 1690 / (65536 - PIECE), 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact),
+        cmocka_unit_test(not_in_caches),
+        cmocka_unit_test(learnt_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
