@@ -208,6 +208,7 @@ reproduce: all
 -include tests/tests.mk
 -include tests/fuzz/fuzz.mk
 -include bench/peers/peers.mk
+-include mpi/mpi.mk
 -include tests/vm/vm.mk
 -include tests/aarch64.mk
 -include scripts/install.mk

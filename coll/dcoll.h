@@ -68,6 +68,12 @@ typedef struct dcoll_config {
                                  keeps (not those of dcoll_init), beside the
                                  latest one; the smallest of all ranks counts.
                                  Default 64 MiB */
+    /** Called now and then, at least once in some milliseconds, by a rank that
+     *  waits for others in a call on the team: for who has to make progress
+     *  elsewhere, too, or those others would not come (an MPI that owes them
+     *  messages). It must make no call on this team. NULL: nobody is. */
+    void (*idle)(void *context);
+    void *idle_context; /**< its argument */
 } dcoll_config_t;
 
 void dcoll_config_init(dcoll_config_t *cfg);

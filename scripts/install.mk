@@ -16,7 +16,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdapl_rail.so $(LIBDIR)/libdapl_rail.so.$(SOVERSION) \
   $(LIBDIR)/libdapl_rail.so.$(VERSION) $(LIBDIR)/libdapl_embedded.so.$(SOVERSION) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
-  $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
+  $(LIBMPIS:$(LIB)/%=$(LIBDIR)/%) $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
@@ -36,6 +36,7 @@ install: all
 	install -m 644 $(LIBCOLL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(VERSION)
 	ln -sf libdcoll.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(SOVERSION)
 	ln -sf libdcoll.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so
+	$(if $(LIBMPIS),install -m 644 $(LIBMPIS) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(PROVIDERS:%=providers/%/dat.conf.in) \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf

@@ -76,6 +76,8 @@ int team_progress(dcoll_team_t *team)
     for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer); peer++)
         if (team->connected[peer])
             take_all(team, peer);
+    if (team->cfg.idle)
+        team->cfg.idle(team->cfg.idle_context);
     return drail_job_interrupted(team->job)
                ? team_fail(team, DRAIL_EINTR, "interrupted")
                : 0;

@@ -16,6 +16,7 @@
 #define FAR_SLEEP_AFTER_NS    1000u    /* the same, between crowded hosts */
 #define SLEEP_LEAST_NS        MS
 #define SLEEP_MOST_NS         (16 * MS)
+#define IDLE_MOST_NS          MS     /* who also makes progress elsewhere */
 #define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
 #define NAP_MOST_NS           MS
 #define CHECK_AFTER_NS        (50 * MS) /* looks at the others' ledgers */
@@ -35,7 +36,9 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    uint64_t slice = spin_slice_ns(waited, SLEEP_LEAST_NS, SLEEP_MOST_NS);
+    uint64_t slice =
+        spin_slice_ns(waited, SLEEP_LEAST_NS,
+                      team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
     switch (op->kind) {
     case DCOLL_WAIT:
         return slept(team, notes_take(team, op->peer, (int)(slice / MS)));

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that are taken over. */
+#include "layer.h"
+
+/* A collective of equal blocks. */
+static int make_blocks(int collective, const void *send, int send_count,
+                       MPI_Datatype send_type, void *recv, int recv_count,
+                       MPI_Datatype recv_type, int root, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = collective,
+                                           .send = send,
+                                           .send_count = send_count,
+                                           .send_type = send_type,
+                                           .recv = recv,
+                                           .recv_count = recv_count,
+                                           .recv_type = recv_type,
+                                           .root = root,
+                                           .comm = comm});
+}
+
+#pragma GCC visibility push(default)
+
+int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type,
+                  void *recv, int recv_count, MPI_Datatype recv_type,
+                  MPI_Comm comm)
+{
+    return make_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
+                       recv_count, recv_type, 0, comm);
+}
+
+int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type,
+               void *recv, int recv_count, MPI_Datatype recv_type, int root,
+               MPI_Comm comm)
+{
+    return make_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
+                       recv_count, recv_type, root, comm);
+}
+
+int MPI_Scatter(const void *send, int send_count, MPI_Datatype send_type,
+                void *recv, int recv_count, MPI_Datatype recv_type, int root,
+                MPI_Comm comm)
+{
+    return make_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
+                       recv_count, recv_type, root, comm);
+}
+
+int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type,
+                 void *recv, int recv_count, MPI_Datatype recv_type,
+                 MPI_Comm comm)
+{
+    return make_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
+                       recv_count, recv_type, 0, comm);
+}
+
+int MPI_Alltoallv(const void *send, const int *send_counts,
+                  const int *send_displs, MPI_Datatype send_type, void *recv,
+                  const int *recv_counts, const int *recv_displs,
+                  MPI_Datatype recv_type, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = DCOLL_ALLTOALLV,
+                                           .send = send,
+                                           .send_counts = send_counts,
+                                           .send_displs = send_displs,
+                                           .send_type = send_type,
+                                           .recv = recv,
+                                           .recv_counts = recv_counts,
+                                           .recv_displs = recv_displs,
+                                           .recv_type = recv_type,
+                                           .comm = comm});
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
+              MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = DCOLL_BCAST,
+                                           .recv = buffer,
+                                           .recv_count = count,
+                                           .recv_type = type,
+                                           .root = root,
+                                           .comm = comm});
+}
+
+int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type,
+                  MPI_Op op, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = LAYER_ALLREDUCE,
+                                           .send = send,
+                                           .recv = recv,
+                                           .recv_count = count,
+                                           .recv_type = type,
+                                           .op = op,
+                                           .comm = comm});
+}
+
+int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type,
+               MPI_Op op, int root, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = LAYER_REDUCE,
+                                           .send = send,
+                                           .recv = recv,
+                                           .recv_count = count,
+                                           .recv_type = type,
+                                           .op = op,
+                                           .root = root,
+                                           .comm = comm});
+}
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    return layer_make(
+        &(struct layer_call){.collective = DCOLL_BARRIER, .comm = comm});
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    if (comm)
+        layer_comm_end(*comm);
+    return PMPI_Comm_free(comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    if (comm)
+        layer_comm_end(*comm);
+    return PMPI_Comm_disconnect(comm);
+}
+
+int MPI_Finalize(void)
+{
+    layer_begin();
+    layer_comm_end_all();
+    if (layer.stats || layer.verify)
+        stats_print();
+    return PMPI_Finalize();
+}
+
+#pragma GCC visibility pop

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "layer.h"
+
+int64_t data_bytes(int count, MPI_Datatype type)
+{
+    int size;
+    if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size))
+        return -1;
+    return (int64_t)count * size;
+}
+
+/* A named type without gaps. Types of pairs (MPI_DOUBLE_INT) may have some. */
+static bool is_dense(MPI_Datatype type)
+{
+    MPI_Aint low, extent;
+    int size;
+    return !PMPI_Type_size(type, &size) &&
+           !PMPI_Type_get_extent(type, &low, &extent) && low == 0 &&
+           extent == size;
+}
+
+bool data_is_plain(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner))
+        return false;
+    if (combiner == MPI_COMBINER_NAMED)
+        return is_dense(type);
+    if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP)
+        return false;
+    /* of one other type, with one integer at most */
+    int count;
+    MPI_Aint none;
+    MPI_Datatype inner;
+    if (PMPI_Type_get_contents(type, integers, addresses, types, &count, &none,
+                               &inner))
+        return false;
+    bool plain = data_is_plain(inner);
+    if (!PMPI_Type_get_envelope(inner, &integers, &addresses, &types,
+                                &combiner) &&
+        combiner != MPI_COMBINER_NAMED)
+        PMPI_Type_free(&inner);
+    return plain;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libdcoll_mpi: collectives of an MPI program by libdcoll, without a change to
+ * it (LD_PRELOAD). Calls go
+ *
+ *     calls.c    MPI_Allgather, ...: the names that are taken over
+ *     layer.c    whose call it is: ours, or that of the MPI below
+ *     comm.c     the team of a communicator, made at its first use
+ *     contest.c  which of the two is faster there, for blocks of such a size
+ *     ours.c     the call by libdcoll; verify: by both, and compared
+ *     irregular.c  the same for MPI_Alltoallv
+ *     reduce.c   reductions, by all-gather and gather
+ *     data.c     datatypes: what is not in one piece is packed
+ *     stats.c    what became of the calls
+ *     guard.c    a library that was made for another MPI
+ *
+ * Whatever decides whose a call is must be the same on all ranks, so what only
+ * one of them knows (its datatypes, its memory) may not.
+ */
+#ifndef MPI_LAYER_H
+#define MPI_LAYER_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll/dcoll.h"
+
+/* What libdcoll does not have is made of what it has; beyond
+ * dcoll_collective_t. */
+enum { LAYER_ALLREDUCE = DCOLL_ALLTOALLV + 1, LAYER_REDUCE, LAYER_COLLECTIVES };
+
+/* A call as the program has made it. What its rank does not use is not set. */
+struct layer_call {
+    int collective;
+    const void *send;
+    int send_count;
+    MPI_Datatype send_type;
+    void *recv; /* of bcast the buffer */
+    int recv_count;
+    MPI_Datatype recv_type;
+    int root;
+    MPI_Comm comm;
+    MPI_Op op; /* of a reduction, whose elements are recv_count of recv_type */
+    /* of an irregular one, for each rank, displacements in extents */
+    const int *send_counts, *send_displs, *recv_counts, *recv_displs;
+};
+
+/* Why a call is left to the MPI below. */
+enum layer_reason {
+    LAYER_TAKEN,
+    LAYER_SLOWER, /* it is faster there */
+    LAYER_EMPTY,  /* no bytes */
+    LAYER_PLACE,  /* an irregular one in place */
+    LAYER_TYPE,   /* a reduction of elements that are not in one piece */
+    LAYER_LONG,   /* more than an int counts, or of a reduction a cache holds */
+    LAYER_WRONG,  /* wrong arguments: its error is the program's */
+    LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_REASONS,
+};
+
+/* ---- contest.c ---- */
+
+/* Both are tried in turn, then the faster one serves. Contents: zeros. */
+struct contest {
+    double best[2]; /* seconds: below, ours */
+    uint32_t calls;
+    bool ours;
+};
+enum { CONTEST_BELOW, CONTEST_OURS };
+/* Whose turn it is, and whether its time is to be told. */
+int contest_turn(const struct contest *c, bool *trial);
+/* A trial took so many seconds; all ranks of @comm tell in the same call. An
+ * MPI error. */
+int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm);
+/* Seconds that each call of ours saves. */
+double contest_gain(const struct contest *c);
+
+/* ---- comm.c ---- */
+
+#define LAYER_CLASSES 32 /* by the logarithm of the bytes */
+
+/* A buffer of ours that grows. */
+struct layer_room {
+    void *data;
+    size_t bytes;
+};
+
+/* What belongs to a communicator. */
+struct layer_comm {
+    struct layer_comm *next; /* layer.comms, the latest first */
+    MPI_Comm inner;          /* the same ranks; MPI_COMM_NULL: left */
+    int rank, size;
+    drail_job_t *job;
+    drail_t *rail;
+    dcoll_team_t *team; /* NULL: its calls are left to the MPI below … */
+    char why[256];      /* … because of this */
+    struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
+    struct layer_room send, recv, expected, counts;
+};
+
+/* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
+struct layer_comm *layer_comm_of(MPI_Comm comm);
+/* The communicator is to be freed, by all of its ranks. */
+void layer_comm_end(MPI_Comm comm);
+void layer_comm_end_all(void);
+/* At least so many bytes, or NULL. */
+void *layer_room(struct layer_room *room, size_t bytes);
+
+/* ---- data.c ---- */
+
+/* Bytes of elements, or -1: wrong arguments. */
+int64_t data_bytes(int count, MPI_Datatype type);
+/* Are elements of it one after the other, as they are sent? */
+bool data_is_plain(MPI_Datatype type);
+
+/* ---- ours.c ---- */
+
+/* Makes it, of blocks of so many bytes; an MPI error, of which the
+ * communicator's handler has been told. */
+int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes);
+/* A code for an error of libdcoll, with its text. */
+int ours_error(const struct layer_comm *c, int rc);
+
+/* ---- irregular.c ---- */
+
+/* Are its arguments right, as far as this rank can see? */
+bool irregular_is_right(const struct layer_comm *c,
+                        const struct layer_call *call);
+/* Makes it; an MPI error. */
+int irregular_run(struct layer_comm *c, const struct layer_call *call);
+
+/* ---- reduce.c ---- */
+
+#define REDUCE_MOST (256 << 10) /* bytes, of all ranks */
+
+/* Makes one, of so many bytes; an MPI error. */
+int reduce_run(struct layer_comm *c, const struct layer_call *call,
+               size_t bytes);
+
+/* ---- layer.c ---- */
+
+struct layer {
+    bool off, always, verify, stats; /* DCOLL_MPI */
+    bool threads;                    /* several at a time */
+    int key;                         /* of communicators: struct layer_comm */
+    struct layer_comm *comms;
+    _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
+    uint64_t differences;
+    double saved; /* seconds */
+};
+
+extern struct layer layer;
+
+/* Reads DCOLL_MPI, once. */
+void layer_begin(void);
+/* Makes a call, in either way. */
+int layer_make(const struct layer_call *call);
+/* The same by the MPI below. */
+int layer_below(const struct layer_call *call);
+const char *layer_name(int collective);
+
+/* ---- stats.c ---- */
+
+void stats_print(void);
+
+#endif

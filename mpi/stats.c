@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What became of the calls, told by rank 0 of MPI_COMM_WORLD of its own ones.
+ */
+#include <stdio.h>
+
+#include "layer.h"
+
+static const char *const reasons[LAYER_REASONS] = {
+    [LAYER_TAKEN] = "taken",
+    [LAYER_SLOWER] = "left: faster below, or timed there",
+    [LAYER_EMPTY] = "left: no bytes",
+    [LAYER_PLACE] = "left: in place",
+    [LAYER_TYPE] = "left: datatype",
+    [LAYER_LONG] = "left: too long",
+    [LAYER_WRONG] = "left: wrong arguments",
+    [LAYER_COMM] = "left: by communicator, or all",
+};
+
+static void print_collective(int collective)
+{
+    for (int reason = 0; reason < LAYER_REASONS; reason++) {
+        unsigned long long calls = layer.calls[collective][reason];
+        if (calls)
+            fprintf(stderr, "dcoll_mpi: %-9s %12llu  %s\n",
+                    layer_name(collective), calls, reasons[reason]);
+    }
+}
+
+void stats_print(void)
+{
+    unsigned long long all = 0, mine = layer.differences;
+    int rank;
+    if (layer.off || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
+        return;
+    if (layer.verify)
+        PMPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
+                    MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    fprintf(stderr, "dcoll_mpi: calls of rank 0 of MPI_COMM_WORLD\n");
+    for (int i = 0; i < LAYER_COLLECTIVES; i++)
+        print_collective(i);
+    if (layer.threads)
+        fprintf(stderr, "dcoll_mpi: MPI_THREAD_MULTIPLE: all is left to the "
+                        "MPI below\n");
+    if (layer.verify)
+        fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
+                all);
+    else
+        fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
+}

