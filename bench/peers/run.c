@@ -127,10 +127,11 @@ static uint64_t sum_of(const char *at, size_t bytes)
 
 void run_look(const run_t *run, const char *target, uint64_t first)
 {
-    uint64_t sum = 0;
-    for (int i = 0; run->read && i < RUN_WINDOW; i++)
-        sum += sum_of(target + run_place(run, first + (uint64_t)i), run->bytes);
-    *(volatile uint64_t *)&sum = sum; /* so that it is computed */
+    for (int i = 0; run->read && i < RUN_WINDOW; i++) {
+        uint64_t sum =
+            sum_of(target + run_place(run, first + (uint64_t)i), run->bytes);
+        __asm__ volatile("" ::"r"(sum)); /* so that it is computed */
+    }
 }
 
 void *run_buffer(size_t bytes)
