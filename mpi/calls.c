@@ -69,6 +69,54 @@ int MPI_Alltoallv(const void *send, const int *send_counts,
                                            .comm = comm});
 }
 
+int MPI_Allgatherv(const void *send, int send_count, MPI_Datatype send_type,
+                   void *recv, const int *recv_counts, const int *recv_displs,
+                   MPI_Datatype recv_type, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = LAYER_ALLGATHERV,
+                                           .send = send,
+                                           .send_count = send_count,
+                                           .send_type = send_type,
+                                           .recv = recv,
+                                           .recv_counts = recv_counts,
+                                           .recv_displs = recv_displs,
+                                           .recv_type = recv_type,
+                                           .comm = comm});
+}
+
+int MPI_Gatherv(const void *send, int send_count, MPI_Datatype send_type,
+                void *recv, const int *recv_counts, const int *recv_displs,
+                MPI_Datatype recv_type, int root, MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = LAYER_GATHERV,
+                                           .send = send,
+                                           .send_count = send_count,
+                                           .send_type = send_type,
+                                           .recv = recv,
+                                           .recv_counts = recv_counts,
+                                           .recv_displs = recv_displs,
+                                           .recv_type = recv_type,
+                                           .root = root,
+                                           .comm = comm});
+}
+
+int MPI_Scatterv(const void *send, const int *send_counts,
+                 const int *send_displs, MPI_Datatype send_type, void *recv,
+                 int recv_count, MPI_Datatype recv_type, int root,
+                 MPI_Comm comm)
+{
+    return layer_make(&(struct layer_call){.collective = LAYER_SCATTERV,
+                                           .send = send,
+                                           .send_counts = send_counts,
+                                           .send_displs = send_displs,
+                                           .send_type = send_type,
+                                           .recv = recv,
+                                           .recv_count = recv_count,
+                                           .recv_type = recv_type,
+                                           .root = root,
+                                           .comm = comm});
+}
+
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
               MPI_Comm comm)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Alltoallv by libdcoll, in bytes: datatypes of two ranks may differ, those
- * need not.
+ * Blocks of any sizes by dcoll_alltoallv, in bytes: datatypes of two ranks may
+ * differ, those need not. A gather is an all-to-all in which only the root
+ * receives, and so on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 /* One side of a call. */
 struct side {
     char *user;
-    const int *counts, *displs;
+    int *counts, *displs; /* for each rank */
     MPI_Datatype type;
     MPI_Aint extent;
     size_t size; /* of an element */
@@ -22,18 +23,55 @@ struct side {
     size_t all;             /* packed */
 };
 
-bool irregular_is_right(const struct layer_comm *c, const struct layer_call *a)
+/* Has this rank counts of its own for each other one? */
+static bool has_send_counts(const struct layer_comm *c,
+                            const struct layer_call *a)
 {
-    if (a->send == MPI_IN_PLACE)
-        return true;
-    if (!a->send_counts || !a->send_displs || !a->recv_counts ||
-        !a->recv_displs)
+    return a->collective == (int)DCOLL_ALLTOALLV ||
+           (a->collective == LAYER_SCATTERV && a->root == c->rank);
+}
+
+static bool has_recv_counts(const struct layer_comm *c,
+                            const struct layer_call *a)
+{
+    return a->collective == (int)DCOLL_ALLTOALLV ||
+           a->collective == LAYER_ALLGATHERV ||
+           (a->collective == LAYER_GATHERV && a->root == c->rank);
+}
+
+static bool are_right(const int *counts, const int *displs, MPI_Datatype type,
+                      int ranks)
+{
+    if (!counts || !displs)
         return false;
-    for (int r = 0; r < c->size; r++)
-        if (data_bytes(a->send_counts[r], a->send_type) < 0 ||
-            data_bytes(a->recv_counts[r], a->recv_type) < 0)
+    for (int r = 0; r < ranks; r++)
+        if (data_bytes(counts[r], type) < 0)
             return false;
     return true;
+}
+
+static bool send_is_right(const struct layer_comm *c,
+                          const struct layer_call *a)
+{
+    if (has_send_counts(c, a))
+        return a->send == MPI_IN_PLACE ||
+               are_right(a->send_counts, a->send_displs, a->send_type, c->size);
+    return a->collective == LAYER_SCATTERV || a->send == MPI_IN_PLACE ||
+           data_bytes(a->send_count, a->send_type) >= 0;
+}
+
+static bool recv_is_right(const struct layer_comm *c,
+                          const struct layer_call *a)
+{
+    if (has_recv_counts(c, a))
+        return are_right(a->recv_counts, a->recv_displs, a->recv_type, c->size);
+    return a->collective == LAYER_GATHERV || a->recv == MPI_IN_PLACE ||
+           data_bytes(a->recv_count, a->recv_type) >= 0;
+}
+
+bool irregular_is_right(const struct layer_comm *c, const struct layer_call *a)
+{
+    return send_is_right(c, a) && recv_is_right(c, a);
 }
 
 static char *block_at(const struct side *s, int r)
@@ -141,7 +179,8 @@ static int expect(struct layer_comm *c, const struct layer_call *a,
     return unpack(recv, c, others);
 }
 
-static int compare(struct layer_comm *c, const struct side *recv)
+static int compare(struct layer_comm *c, const struct layer_call *a,
+                   const struct side *recv)
 {
     char *expected = c->expected.data, *found = expected + recv->all;
     int rc = pack(recv, c, found);
@@ -149,26 +188,82 @@ static int compare(struct layer_comm *c, const struct side *recv)
         return rc;
     layer.differences++;
     fprintf(stderr,
-            "dcoll_mpi: verify: rank %d of %d: alltoallv: the %zu bytes "
-            "received differ\n",
-            c->rank, c->size, recv->all);
+            "dcoll_mpi: verify: rank %d of %d: %s: the %zu bytes received "
+            "differ\n",
+            c->rank, c->size, layer_name(a->collective), recv->all);
     return MPI_SUCCESS;
+}
+
+/* -------------------------------------------------------------- sides --- */
+
+/* Nothing for anybody, yet. */
+static struct side nothing(int *arrays, int ranks)
+{
+    memset(arrays, 0, 2 * (size_t)ranks * sizeof *arrays);
+    return (struct side){
+        .counts = arrays, .displs = arrays + ranks, .type = MPI_BYTE};
+}
+
+static void fill_side(struct side *s, const void *user, MPI_Datatype type)
+{
+    s->user = (char *)user;
+    s->type = type;
+}
+
+/* The user's arrays, but for the own block where that is in place. */
+static void fill_all(struct side *s, const struct layer_comm *c,
+                     const int *counts, const int *displs, bool in_place)
+{
+    memcpy(s->counts, counts, (size_t)c->size * sizeof *counts);
+    memcpy(s->displs, displs, (size_t)c->size * sizeof *displs);
+    if (in_place)
+        s->counts[c->rank] = 0;
+}
+
+static struct side send_side(const struct layer_comm *c,
+                             const struct layer_call *a, int *arrays)
+{
+    struct side s = nothing(arrays, c->size);
+    if (has_send_counts(c, a)) {
+        fill_side(&s, a->send, a->send_type);
+        fill_all(&s, c, a->send_counts, a->send_displs,
+                 a->recv == MPI_IN_PLACE);
+    } else if (a->collective == LAYER_ALLGATHERV) {
+        fill_side(&s, a->send, a->send_type);
+        for (int r = 0; r < c->size; r++)
+            s.counts[r] = a->send_count;
+    } else if (a->collective == LAYER_GATHERV && a->send != MPI_IN_PLACE) {
+        fill_side(&s, a->send, a->send_type);
+        s.counts[a->root] = a->send_count;
+    }
+    return s;
+}
+
+static struct side recv_side(const struct layer_comm *c,
+                             const struct layer_call *a, int *arrays)
+{
+    struct side s = nothing(arrays, c->size);
+    if (has_recv_counts(c, a)) {
+        fill_side(&s, a->recv, a->recv_type);
+        fill_all(&s, c, a->recv_counts, a->recv_displs,
+                 a->send == MPI_IN_PLACE);
+    } else if (a->collective == LAYER_SCATTERV && a->recv != MPI_IN_PLACE) {
+        fill_side(&s, a->recv, a->recv_type);
+        s.counts[a->root] = a->recv_count;
+    }
+    return s;
 }
 
 int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
-    struct side send = {.user = (char *)a->send,
-                        .counts = a->send_counts,
-                        .displs = a->send_displs,
-                        .type = a->send_type};
-    struct side recv = {.user = a->recv,
-                        .counts = a->recv_counts,
-                        .displs = a->recv_displs,
-                        .type = a->recv_type};
     size_t ranks = (size_t)c->size;
-    size_t *numbers = layer_room(&c->counts, 4 * ranks * sizeof *numbers);
+    size_t *numbers =
+        layer_room(&c->counts, 4 * ranks * (sizeof *numbers + sizeof(int)));
     if (!numbers)
         return MPI_ERR_NO_MEM;
+    int *arrays = (int *)(numbers + 4 * ranks);
+    struct side send = send_side(c, a, arrays);
+    struct side recv = recv_side(c, a, arrays + 2 * ranks);
     int rc = side_begin(&send, c, numbers, &c->send);
     if (!rc)
         rc = side_begin(&recv, c, numbers + 2 * ranks, &c->recv);
@@ -176,5 +271,5 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
         rc = expect(c, a, &recv);
     if (!rc)
         rc = run(c, &send, &recv);
-    return !rc && layer.verify ? compare(c, &recv) : rc;
+    return !rc && layer.verify ? compare(c, a, &recv) : rc;
 }

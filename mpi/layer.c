@@ -66,11 +66,14 @@ void layer_begin(void)
 
 const char *layer_name(int collective)
 {
-    if (collective == LAYER_ALLREDUCE)
-        return "allreduce";
-    if (collective == LAYER_REDUCE)
-        return "reduce";
-    return dcoll_collective_name((dcoll_collective_t)collective);
+    static const char *const names[LAYER_COLLECTIVES] = {
+        [LAYER_ALLGATHERV] = "allgatherv", [LAYER_GATHERV] = "gatherv",
+        [LAYER_SCATTERV] = "scatterv",     [LAYER_ALLREDUCE] = "allreduce",
+        [LAYER_REDUCE] = "reduce",
+    };
+    return names[collective]
+               ? names[collective]
+               : dcoll_collective_name((dcoll_collective_t)collective);
 }
 
 int layer_below(const struct layer_call *a)
@@ -95,6 +98,18 @@ int layer_below(const struct layer_call *a)
         return PMPI_Alltoallv(a->send, a->send_counts, a->send_displs,
                               a->send_type, a->recv, a->recv_counts,
                               a->recv_displs, a->recv_type, a->comm);
+    case LAYER_ALLGATHERV:
+        return PMPI_Allgatherv(a->send, a->send_count, a->send_type, a->recv,
+                               a->recv_counts, a->recv_displs, a->recv_type,
+                               a->comm);
+    case LAYER_GATHERV:
+        return PMPI_Gatherv(a->send, a->send_count, a->send_type, a->recv,
+                            a->recv_counts, a->recv_displs, a->recv_type,
+                            a->root, a->comm);
+    case LAYER_SCATTERV:
+        return PMPI_Scatterv(a->send, a->send_counts, a->send_displs,
+                             a->send_type, a->recv, a->recv_count, a->recv_type,
+                             a->root, a->comm);
     case LAYER_ALLREDUCE:
         return PMPI_Allreduce(a->send, a->recv, a->recv_count, a->recv_type,
                               a->op, a->comm);
@@ -116,11 +131,11 @@ static int64_t block_bytes(const struct layer_comm *c,
     bool root = a->root == c->rank;
     if (a->root < 0 || a->root >= c->size)
         return -1;
+    if (layer_is_irregular(a->collective)) /* each rank knows its own only */
+        return irregular_is_right(c, a) ? 0 : -1;
     switch (a->collective) {
     case DCOLL_BARRIER:
         return 0;
-    case DCOLL_ALLTOALLV: /* each rank knows its own only */
-        return irregular_is_right(c, a) ? 0 : -1;
     case DCOLL_GATHER:
         return root ? data_bytes(a->recv_count, a->recv_type)
                     : data_bytes(a->send_count, a->send_type);
@@ -139,8 +154,10 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_COMM;
     if (bytes < 0)
         return LAYER_WRONG;
-    if (a->collective == DCOLL_ALLTOALLV)
-        return a->send == MPI_IN_PLACE ? LAYER_PLACE : LAYER_TAKEN;
+    if (layer_is_irregular(a->collective)) /* in place at the root: its own */
+        return a->send == MPI_IN_PLACE && a->collective != LAYER_GATHERV
+                   ? LAYER_PLACE
+                   : LAYER_TAKEN;
     if (bytes == 0 && a->collective != DCOLL_BARRIER)
         return LAYER_EMPTY;
     bool reduces = a->collective >= LAYER_ALLREDUCE;

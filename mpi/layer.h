@@ -8,7 +8,7 @@
  *     comm.c     the team of a communicator, made at its first use
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
- *     irregular.c  the same for MPI_Alltoallv
+ *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
  *     reduce.c   reductions, by all-gather and gather
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
@@ -29,7 +29,20 @@
 
 /* What libdcoll does not have is made of what it has; beyond
  * dcoll_collective_t. */
-enum { LAYER_ALLREDUCE = DCOLL_ALLTOALLV + 1, LAYER_REDUCE, LAYER_COLLECTIVES };
+enum {
+    LAYER_ALLGATHERV = DCOLL_ALLTOALLV + 1,
+    LAYER_GATHERV,
+    LAYER_SCATTERV,
+    LAYER_ALLREDUCE,
+    LAYER_REDUCE,
+    LAYER_COLLECTIVES, /* their number */
+};
+
+/* Blocks of any sizes, by dcoll_alltoallv? */
+static inline bool layer_is_irregular(int collective)
+{
+    return collective >= (int)DCOLL_ALLTOALLV && collective <= LAYER_SCATTERV;
+}
 
 /* A call as the program has made it. What its rank does not use is not set. */
 struct layer_call {

@@ -200,9 +200,10 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
 
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
 {
-    int rc = call->collective >= LAYER_ALLREDUCE   ? reduce_run(c, call, bytes)
-             : call->collective == DCOLL_ALLTOALLV ? irregular_run(c, call)
-                                                   : run_packed(c, call, bytes);
+    int rc = call->collective >= LAYER_ALLREDUCE ? reduce_run(c, call, bytes)
+             : layer_is_irregular(call->collective)
+                 ? irregular_run(c, call)
+                 : run_packed(c, call, bytes);
     if (rc)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

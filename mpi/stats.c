@@ -21,7 +21,7 @@ static void print_collective(int collective)
     for (int reason = 0; reason < LAYER_REASONS; reason++) {
         unsigned long long calls = layer.calls[collective][reason];
         if (calls)
-            fprintf(stderr, "dcoll_mpi: %-9s %12llu  %s\n",
+            fprintf(stderr, "dcoll_mpi: %-10s %12llu  %s\n",
                     layer_name(collective), calls, reasons[reason]);
     }
 }

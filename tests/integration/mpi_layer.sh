@@ -71,6 +71,10 @@ verified()
             '^dcoll_mpi: allgather +[0-9]+ +taken' \
             '^dcoll_mpi: alltoall +[0-9]+ +taken' \
             '^dcoll_mpi: alltoallv +[0-9]+ +taken' \
+            '^dcoll_mpi: allgatherv +[0-9]+ +taken' \
+            '^dcoll_mpi: allgatherv +[0-9]+ +left: in place' \
+            '^dcoll_mpi: gatherv +[0-9]+ +taken' \
+            '^dcoll_mpi: scatterv +[0-9]+ +taken' \
             '^dcoll_mpi: bcast +[0-9]+ +taken' \
             '^dcoll_mpi: gather +[0-9]+ +taken' \
             '^dcoll_mpi: scatter +[0-9]+ +taken' \

@@ -180,6 +180,87 @@ static void irregular(MPI_Comm comm, const struct shape *s, int n)
     check(good && gaps_stay(recv, s, n, 0x22), "alltoallv", s, n, 0);
 }
 
+/* Rank r has `part(r)` elements in each of these; blocks backwards, with a hole
+ * behind each. */
+static int part(int r, int n)
+{
+    return (3 * r + n) % 50;
+}
+
+static void places(int size, int n, int *counts, int *displs)
+{
+    for (int r = size - 1, at = 0; r >= 0; r--) {
+        counts[r] = part(r, n);
+        displs[r] = at;
+        at += counts[r] + 1;
+    }
+}
+
+/* Block r is there, and the hole behind it untouched. */
+static int has_block(const struct shape *s, int displ, int r, int n)
+{
+    int end = span(s, displ + part(r, n));
+    return holds(recv + span(s, displ), s, part(r, n), r, 7) &&
+           recv[end] == 0x22222222;
+}
+
+/* root -1: at all */
+static void gather_parts(MPI_Comm comm, const struct shape *s, int n, int root,
+                         int place)
+{
+    int rank, size, good = 1, counts[64], displs[64];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    places(size, n, counts, displs);
+    clear();
+    place &= rank == root || root < 0;
+    fill(place ? recv + span(s, displs[rank]) : send, s, part(rank, n), rank,
+         7);
+    const void *from = place ? MPI_IN_PLACE : send;
+    if (root < 0)
+        MPI_Allgatherv(from, part(rank, n), s->type, recv, counts, displs,
+                       s->type, comm);
+    else
+        MPI_Gatherv(from, part(rank, n), s->type, rank == root ? recv : NULL,
+                    rank == root ? counts : NULL, rank == root ? displs : NULL,
+                    rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
+    for (int r = 0; r < size && (root < 0 || rank == root); r++)
+        good &= has_block(s, displs[r], r, n);
+    check(good, root < 0 ? "allgatherv" : "gatherv", s, n, root);
+}
+
+static void scatter_parts(MPI_Comm comm, const struct shape *s, int n, int root,
+                          int place)
+{
+    int rank, size, counts[64], displs[64];
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    places(size, n, counts, displs);
+    clear();
+    place &= rank == root;
+    for (int r = 0; r < size && rank == root; r++)
+        fill(send + span(s, displs[r]), s, counts[r], r, 7);
+    MPI_Scatterv(rank == root ? send : NULL, rank == root ? counts : NULL,
+                 rank == root ? displs : NULL,
+                 rank == root ? s->type : MPI_DATATYPE_NULL,
+                 place ? MPI_IN_PLACE : recv, part(rank, n), s->type, root,
+                 comm);
+    check(place || has_block(s, 0, rank, n), "scatterv", s, n, root);
+}
+
+static void all_parts(MPI_Comm comm, const struct shape *s, int n)
+{
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int place = 0; place < 2; place++) {
+        gather_parts(comm, s, n, -1, place);
+        for (int root = 0; root < size; root++) {
+            gather_parts(comm, s, n, root, place);
+            scatter_parts(comm, s, n, root, place);
+        }
+    }
+}
+
 static void all_calls(MPI_Comm comm, const struct shape *s, int n)
 {
     int size;
@@ -196,6 +277,7 @@ static void all_calls(MPI_Comm comm, const struct shape *s, int n)
         }
     }
     irregular(comm, s, n);
+    all_parts(comm, s, n);
     MPI_Barrier(comm);
 }
 
