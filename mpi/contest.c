@@ -3,13 +3,20 @@
  * and as they are made, and the best of either count. */
 #include "layer.h"
 
-#define TRIALS 5    /* of each; the first one of ours prepares */
-#define GAIN   0.97 /* worth the change */
+#define TRIALS 5 /* of each; the first one of ours prepares */
+#define AGAIN                                                                  \
+    5000u       /* calls, after which they are tried anew, as machines …     \
+                 */
+#define CLEAR 2 /* … change, but not where one took so many times as long */
+#define GAIN  0.97 /* worth the change */
 
-int contest_turn(const struct contest *c, bool *trial)
+int contest_turn(struct contest *c, bool *trial)
 {
-    *trial = c->calls < 2 * TRIALS;
-    return *trial ? (int)(c->calls % 2) : c->ours;
+    uint32_t phase = c->calls++ % AGAIN;
+    *trial = phase < 2 * TRIALS && !c->clear;
+    if (*trial && phase == 0)
+        c->best[CONTEST_BELOW] = c->best[CONTEST_OURS] = 0;
+    return *trial ? (int)(phase % 2) : c->ours;
 }
 
 int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm)
@@ -17,14 +24,16 @@ int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm)
     double most[2];
     if (c->best[whose] == 0 || seconds < c->best[whose])
         c->best[whose] = seconds;
-    if (++c->calls < 2 * TRIALS)
+    if (c->calls % AGAIN != 2 * TRIALS)
         return MPI_SUCCESS;
     int rc = PMPI_Allreduce(c->best, most, 2, MPI_DOUBLE, MPI_MAX, comm);
     if (rc)
         return rc;
-    c->best[CONTEST_BELOW] = most[CONTEST_BELOW];
-    c->best[CONTEST_OURS] = most[CONTEST_OURS];
-    c->ours = most[CONTEST_OURS] <= GAIN * most[CONTEST_BELOW];
+    double below = most[CONTEST_BELOW], ours = most[CONTEST_OURS];
+    c->best[CONTEST_BELOW] = below;
+    c->best[CONTEST_OURS] = ours;
+    c->ours = ours <= GAIN * below;
+    c->clear = ours > CLEAR * below || below > CLEAR * ours;
     return MPI_SUCCESS;
 }
 

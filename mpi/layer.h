@@ -79,11 +79,11 @@ enum layer_reason {
 struct contest {
     double best[2]; /* seconds: below, ours */
     uint32_t calls;
-    bool ours;
+    bool ours, clear;
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
-/* Whose turn it is, and whether its time is to be told. */
-int contest_turn(const struct contest *c, bool *trial);
+/* Whose turn it is, in the next call, and whether its time is to be told. */
+int contest_turn(struct contest *c, bool *trial);
 /* A trial took so many seconds; all ranks of @comm tell in the same call. An
  * MPI error. */
 int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm);

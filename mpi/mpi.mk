@@ -47,3 +47,6 @@ $(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
+	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

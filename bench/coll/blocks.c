@@ -46,10 +46,10 @@ static int perform(coll_run_t *run, unsigned setup)
     return rc ? rc : dcoll_wait(request, -1);
 }
 
-static int release(coll_run_t *run, unsigned setup)
+static int release(coll_run_t *run, unsigned setup, bool failed)
 {
     block_call_t *c = run->calls[setup];
-    int rc = c && c->request ? dcoll_free(c->request) : 0;
+    int rc = failed ? 0 : dcoll_free(c->request);
     free(c);
     return rc;
 }

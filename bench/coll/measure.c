@@ -362,13 +362,14 @@ static int validate_size(coll_run_t *run, coll_cell_t *cells)
     return rc;
 }
 
-/* All ranks have come to the end of the last use. */
-static int release_size(coll_run_t *run)
+/* All ranks have come to the end of the last use, unless it has failed. */
+static int release_size(coll_run_t *run, int rc)
 {
-    int rc = drail_job_barrier(run->job, -1);
+    if (!rc)
+        rc = drail_job_barrier(run->job, -1);
     for (unsigned s = 0; s < run->plan->count; s++) {
-        if (!rc)
-            rc = run->work->release(run, s);
+        int left = run->calls[s] ? run->work->release(run, s, rc != 0) : 0;
+        rc = rc ? rc : left;
         run->calls[s] = NULL;
     }
     return rc;
@@ -385,7 +386,7 @@ static int measure_size(coll_run_t *run, unsigned index)
         rc = account_size(run, cells);
     if (!rc && run->opts->validate)
         rc = validate_size(run, cells);
-    return rc ? rc : release_size(run);
+    return release_size(run, rc);
 }
 
 static void predict(const coll_work_t *work, coll_result_t *r)

@@ -31,8 +31,9 @@ typedef struct coll_work {
     /** Several, with fresh contents on ranks that are not in step; every byte
      *  is checked. @p valid: on this rank. */
     int (*validate)(struct coll_run *run, const coll_cell_t *cell, bool *valid);
-    /** After a size; no rank is under way. */
-    int (*release)(struct coll_run *run, unsigned setup);
+    /** After a size; no rank is under way. @p failed: the run has, and its
+     *  requests are left to their team. */
+    int (*release)(struct coll_run *run, unsigned setup, bool failed);
     /** Microseconds, NaN: no prediction. */
     double (*predict)(const coll_result_t *result, const coll_cell_t *cell);
     bool timed; /**< the library's times are wanted, too */

