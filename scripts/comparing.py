@@ -43,15 +43,27 @@ def signal_group(process, number):
         os.killpg(process.pid, number)
 
 
+@contextlib.contextmanager
+def uninterrupted():
+    """Who is impatient waits until what is begun is done."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (
+        signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def stop(process):
     """Ends a program, politely first: launchers tidy up. Then what is left of
     its group, which would take part in the noise."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            signal_group(process, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=3)
-    signal_group(process, signal.SIGKILL)
+    with uninterrupted():
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if process.poll() is None:
+                signal_group(process, number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.communicate(timeout=3)
+        signal_group(process, signal.SIGKILL)
 
 
 def result_of(process, command, limit=LIMIT_S):

@@ -132,6 +132,30 @@ PY
 }
 check 'pairs of rounds' pairs
 
+# who presses Ctrl-C again while a program is being ended ends it all the same
+impatient()
+{
+    timeout -k 5 60 python3 -B - "$(dirname "$compare")" <<'PY'
+import os
+import signal
+import subprocess
+import sys
+sys.path.insert(0, sys.argv[1])
+import comparing
+signal.signal(signal.SIGINT, signal.default_int_handler)
+process = comparing.start(["sh", "-c", "trap '' TERM; echo up; sleep 100"])
+assert process.stdout.readline() == "up\n"
+subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -INT {os.getpid()}"])
+try:
+    comparing.stop(process)
+    sys.exit("it was not interrupted")
+except KeyboardInterrupt:
+    pass
+assert process.poll() == -signal.SIGKILL, process.poll()
+PY
+}
+check 'interrupted twice' impatient
+
 # ranks that are not where they should be are no figure
 misplaced()
 {
