@@ -91,6 +91,8 @@ help:
 	@echo 'make reproduce predict what the seeds measured on simulated clusters, write results/papers/'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'
+	@echo 'make dist      the sources of the last commit, in $(BUILD)/'
+	@echo 'make deb       Debian packages of them, in $(BUILD)/deb/ (needs debhelper, chrpath)'
 	@echo 'make format    clang-format over all sources'
 	@echo 'make clean     remove $(BUILD)/'
 
@@ -212,6 +214,7 @@ reproduce: all
 -include tests/vm/vm.mk
 -include tests/aarch64.mk
 -include scripts/install.mk
+-include scripts/package.mk
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')

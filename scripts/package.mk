@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make dist: the sources of the last commit; make deb: Debian packages of them.
+
+DIST := $(BUILD)/dapl_rail-$(VERSION).tar.gz
+DEB  := $(BUILD)/deb
+
+.PHONY: dist deb
+dist:
+	@mkdir -p $(BUILD)
+	git archive --prefix=dapl_rail-$(VERSION)/ HEAD | gzip -9n > $(DIST)
+	@echo $(DIST)
+
+deb: dist
+	@command -v dh >/dev/null || { echo 'make deb: no debhelper; install debhelper, chrpath and lintian' >&2; exit 2; }
+	rm -rf $(DEB) && mkdir -p $(DEB)
+	tar -xzf $(DIST) -C $(DEB)
+	cd $(DEB)/dapl_rail-$(VERSION) && env -u BUILD dpkg-buildpackage -b -us -uc -j$(shell nproc)
+	rm -rf $(DEB)/dapl_rail-$(VERSION)
+	@ls $(DEB)/*.deb
