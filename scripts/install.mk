@@ -8,7 +8,8 @@ MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dapl_rail
 
 INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
-INSTALL_SUITE := suite plot comparing.py irregular.py
+INSTALL_SUITE := suite plot
+INSTALL_PYTHON := comparing.py irregular.py
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 
@@ -22,7 +23,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
   $(foreach page,$(INSTALL_MAN),$(call man_target,$(page))) $(DOCDIR)/LICENSE \
-  $(INSTALL_SUITE:%=$(PREFIX)/libexec/dapl_rail/%)
+  $(addprefix $(PREFIX)/libexec/dapl_rail/,$(INSTALL_SUITE) $(INSTALL_PYTHON))
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/dapl_rail \
@@ -50,6 +51,7 @@ install: all
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
+	install -m 644 $(INSTALL_PYTHON:%=scripts/%) $(DESTDIR)$(PREFIX)/libexec/dapl_rail
 	install -m 644 LICENSE $(DESTDIR)$(DOCDIR)
 
 uninstall:

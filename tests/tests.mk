@@ -151,7 +151,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one;
 # provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
-  compare_coll compare_layer mpi_layer
+  compare_coll compare_layer mpi_layer deb
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/%,$(TEST_PROGRAMS))
 
 # They compare rates or times, or need the machine: nothing runs beside them.

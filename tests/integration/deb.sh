@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# make deb: packages of the last commit that lintian finds right, whose programs
+# run where they are unpacked. Unoptimized: that takes half the time.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+for tool in dh chrpath lintian; do
+    command -v $tool >/dev/null || skip "no $tool: no package was made"
+done
+git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 ||
+    skip 'no git checkout: no package was made'
+
+packages()
+{
+    DEB_BUILD_OPTIONS=noopt timeout -k 10 500 make -s -C "$SOURCE" \
+        BUILD="$work/build" deb >"$work/out" 2>&1 || {
+        tail -30 "$work/out"
+        return 1
+    }
+}
+check 'make deb' packages
+for name in libdapl-rail0 libdapl-rail-dev dapl-rail-providers \
+    dapl-rail-provider-sim dapl-rail-tools; do
+    for deb in "$work/build/deb/${name}"_*.deb; do
+        check "$name" dpkg-deb -x "$deb" "$work/root"
+    done
+done
+
+# who publishes them puts his address in
+correct()
+{
+    lintian --fail-on error,warning --suppress-tags \
+        bogus-mail-host,bogus-mail-host-in-debian-changelog \
+        "$work"/build/deb/*.changes >"$work/out" 2>&1 || {
+        cat "$work/out"
+        return 1
+    }
+}
+check 'lintian' correct
+
+library=$(dirname "$work"/root/usr/lib/*/libdapl_rail.so.0)
+sed -i "s| /usr/lib| $work/root/usr/lib|" "$library/dapl_rail/dat.conf"
+runs()
+{
+    env -i LD_LIBRARY_PATH="$library" timeout 60 "$work/root/usr/bin/$1" \
+        "${@:2}" >"$work/out" 2>&1 || {
+        cat "$work/out"
+        return 1
+    }
+}
+check 'railbench runs' runs railbench bw --sizes 8 --iterations 2 --repeat 1
+check 'over its own rails' runs railinfo
+check 'shm0 is among them' grep -q "shm0" "$work/out"
+check 'simulated' runs railbench lat --rails sim:ndr400-2rail --ranks 2 \
+    --sizes 8 --iterations 2 --repeat 1
+no_way_out()
+{
+    local file
+    for file in "$work"/root/usr/bin/* "$library"/*.so.0; do
+        ! readelf -d "$file" | grep -q 'R.*PATH' || return 1
+    done
+}
+check 'nothing looks elsewhere for libraries' no_way_out
