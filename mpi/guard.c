@@ -12,11 +12,14 @@
 
 #include "layer.h"
 
-#ifdef OMPI_MAJOR_VERSION
-#define MADE_FOR_OPEN_MPI true
-#else
-#define MADE_FOR_OPEN_MPI false
-#endif
+/* Binary interfaces; LAYER_MADE_FOR is one of them. */
+enum { KIND_OPEN_MPI, KIND_MPICH, KIND_STANDARD };
+
+static const char *const names[] = {
+    [KIND_OPEN_MPI] = "Open MPI",
+    [KIND_MPICH] = "MPICH and its kind",
+    [KIND_STANDARD] = "the standard ABI",
+};
 
 static const char *base_of(const char *path)
 {
@@ -50,19 +53,29 @@ out:
     return found;
 }
 
+/* @init: PMPI_Init of the program. */
+static int kind_of(void *init)
+{
+    Dl_info library;
+    if (dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world"))
+        return KIND_OPEN_MPI;
+    return dladdr(init, &library) &&
+                   !strncmp(base_of(library.dli_fname), "libmpi_abi.", 11)
+               ? KIND_STANDARD
+               : KIND_MPICH;
+}
+
 /* The only way out of names that are taken already: the program once more,
  * before it has begun. */
 __attribute__((constructor)) static void guard(int argc, char **argv)
 {
-    bool open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
-    if (argc < 1 || !dlsym(RTLD_DEFAULT, "PMPI_Init") ||
-        open_mpi == MADE_FOR_OPEN_MPI)
+    void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    if (argc < 1 || !init || kind_of(init) == LAYER_MADE_FOR)
         return;
     fprintf(stderr,
-            "dcoll_mpi: this library is for %s, the program's MPI is %s: it "
-            "is inactive\n",
-            MADE_FOR_OPEN_MPI ? "Open MPI" : "MPICH",
-            open_mpi ? "Open MPI" : "one of MPICH's kind");
+            "dcoll_mpi: this library is for %s, the program's MPI is of %s: "
+            "it is inactive\n",
+            names[LAYER_MADE_FOR], names[kind_of(init)]);
     if (leave_preload())
         execv("/proc/self/exe", argv);
     fprintf(stderr, "dcoll_mpi: it could not be left out\n");

