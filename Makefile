@@ -91,6 +91,7 @@ help:
 	@echo 'make reproduce predict what the seeds measured on simulated clusters, write results/papers/'
 	@echo 'make install   install under PREFIX=$(PREFIX) (DESTDIR= for packaging)'
 	@echo 'make uninstall remove what install put there'
+	@echo 'make doxygen   the reference of the public calls, in $(BUILD)/doc/html/'
 	@echo 'make dist      the sources of the last commit, in $(BUILD)/'
 	@echo 'make deb       Debian packages of them, in $(BUILD)/deb/ (needs debhelper, chrpath)'
 	@echo 'make format    clang-format over all sources'

@@ -85,7 +85,10 @@ void dcoll_config_init(dcoll_config_t *cfg);
  * prepare calls (at distances of powers of two); all other connections are made
  * when an algorithm first needs them. What one rank has no memory for, or
  * refuses (but NULL for job, rail or out), fails on all.
+ * @param job of all of the team's ranks.
+ * @param rail of this job, open.
  * @param cfg NULL: as dcoll_config_init() sets it.
+ * @param out set on success only.
  * @param err may be NULL.
  */
 int dcoll_team_create(drail_job_t *job, drail_t *rail,

@@ -129,8 +129,10 @@ typedef struct drail_rail_info {
 
 /**
  * Names of all IAs that the registry lists (dat.conf and the embedded rails).
- * Opens nothing. @param names filled with up to @p max names; @param count
- * set to the number listed (may exceed max). Any thread.
+ * Opens nothing. Any thread.
+ * @param names filled with up to max names.
+ * @param max names that there is room for.
+ * @param count set to the number listed (may exceed max).
  */
 int drail_rails_list(char (*names)[DRAIL_NAME_MAX], unsigned max,
                      unsigned *count);
@@ -416,11 +418,13 @@ int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
 /**
  * Finds out how this process was started, as drail_job_run does, and meets the
  * other ranks, for a program that must know who it is before it runs a job, or
- * runs several in turn (all ranks the same). @p cfg: rendezvous, rank, nranks,
- * secret_file, connect_ms, grace_ms, error and fork count. @param launch set on
- * success only; drail_launch_close accepts NULL, and waits for no other rank
- * but where a launcher wants all to end together: then until all have called
- * it, or one has ended. A job that failed is the last one of its launch.
+ * runs several in turn (all ranks the same). drail_launch_close accepts NULL,
+ * and waits for no other rank but where a launcher wants all to end together:
+ * then until all have called it, or one has ended. A job that failed is the
+ * last one of its launch.
+ * @param cfg of which rendezvous, rank, nranks, secret_file, connect_ms,
+ * grace_ms, error and fork count.
+ * @param launch set on success only.
  * @return 0; as drail_job_run.
  */
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **launch);
@@ -454,11 +458,12 @@ typedef struct drail_job_join {
 } drail_job_join_t;
 
 /**
- * Joins a job; all ranks call it together (it makes an all-gather). What
- * @p how points to is copied, but for the context. Raises the process's soft
+ * Joins a job; all ranks call it together (it makes an all-gather). Raises the process's soft
  * limit of open files where so many peers need it. Signals are the caller's
- * affair: see drail_job_interrupt. @param job set on success only. @param err
- * may be NULL.
+ * affair: see drail_job_interrupt.
+ * @param how copied, with what it points to but for the context.
+ * @param job set on success only.
+ * @param err may be NULL.
  * @return 0; DRAIL_EINVAL also when the ranks do not fit together; what
  * allgather returned.
  */
@@ -549,7 +554,10 @@ typedef struct drail drail_t;
  * @return DRAIL_EINVAL in all ranks, with the same sentence, where a rail has
  * no counterpart, or a setting that must be the same differs: DRAIL_DEPTH,
  * DRAIL_EAGER_BYTES, DRAIL_EXTENSIONS, DRAIL_EPS.
- * @param out set on success only. @param err may be NULL.
+ * @param job of the ranks.
+ * @param cfg copied.
+ * @param out set on success only.
+ * @param err may be NULL.
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
@@ -868,7 +876,10 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
 /**
  * Says in one line which rails would carry a message of @p bytes now, how
  * much each, and why, after engine, policy and what has been measured.
+ * @param rail open.
+ * @param bytes of the message.
  * @param text filled with at most @p size bytes, zero included.
+ * @param size bytes of text.
  */
 void drail_explain(drail_t *rail, size_t bytes, char *text, size_t size);
 

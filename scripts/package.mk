@@ -17,3 +17,11 @@ deb: dist
 	cd $(DEB)/dapl_rail-$(VERSION) && env -u BUILD dpkg-buildpackage -b -us -uc -j$(shell nproc)
 	rm -rf $(DEB)/dapl_rail-$(VERSION)
 	@ls $(DEB)/*.deb
+
+# the reference of the public calls
+.PHONY: doxygen
+doxygen:
+	@command -v doxygen >/dev/null || { echo 'make doxygen: no doxygen; install it' >&2; exit 2; }
+	@mkdir -p $(BUILD)/doc
+	@{ cat docs/Doxyfile; echo 'PROJECT_NUMBER = $(VERSION)'; echo 'OUTPUT_DIRECTORY = $(BUILD)/doc'; } | doxygen -
+	@echo $(BUILD)/doc/html/index.html

@@ -168,3 +168,16 @@ bench_folders()
     done
 }
 check 'folders of bench are explained' bench_folders
+
+# nothing that the reference can't make sense of
+reference()
+{
+    make -s -C "$SOURCE" BUILD="$work/build" doxygen >"$work/out" 2>&1 &&
+        grep -q 'drail_open' "$work"/build/doc/html/*.html || {
+        cat "$work/out"
+        return 1
+    }
+}
+if command -v doxygen >/dev/null; then
+    check 'the reference, without a warning' reference
+fi
