@@ -458,9 +458,9 @@ typedef struct drail_job_join {
 } drail_job_join_t;
 
 /**
- * Joins a job; all ranks call it together (it makes an all-gather). Raises the process's soft
- * limit of open files where so many peers need it. Signals are the caller's
- * affair: see drail_job_interrupt.
+ * Joins a job; all ranks call it together (it makes an all-gather). Raises the
+ * process's soft limit of open files where so many peers need it. Signals are
+ * the caller's affair: see drail_job_interrupt.
  * @param how copied, with what it points to but for the context.
  * @param job set on success only.
  * @param err may be NULL.

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 
 static const struct beside alone;
@@ -20,11 +21,17 @@ static struct beside *of(const struct link *link)
     return (struct beside *)link->lost;
 }
 
+/* Who has a journal has a block of its own, which may be written to. */
 int beside_open(struct link *link)
 {
     struct beside *own = link->journal ? calloc(1, sizeof *own) : NULL;
+    bool failed = link->journal && !own;
     set(link, own ? own : (struct beside *)&alone);
-    return link->journal && !own ? DRAIL_ENOMEM : 0;
+    if (!failed)
+        return 0;
+    journal_close(link);
+    link->journal = NULL;
+    return DRAIL_ENOMEM;
 }
 
 void beside_close(struct link *link)

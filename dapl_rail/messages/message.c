@@ -24,8 +24,10 @@ const char *message_arrived(struct slot *slot)
         return "length of a message";
     int rc = inbox_put(&link->peer->mail->messages, wire, link->rail->index,
                        link->index, RAIL_BIT(link->rail->index), slot);
-    if (rc)
-        return rc == DRAIL_ENOMEM ? "out of memory" : "sequence of a message";
+    if (rc == DRAIL_ENOMEM) /* not the peer's fault */
+        link_down(link, rc, "out of memory");
+    else if (rc)
+        return "sequence of a message";
     return NULL; /* the slot waits for drail_recv */
 }
 

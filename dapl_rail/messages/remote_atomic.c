@@ -66,8 +66,11 @@ const char *atomic_asked(struct slot *slot)
         return "operation of an atomic";
     serve(slot->link, &a);
     int rc = link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
-    slot_return(slot, true);
-    return rc ? "out of memory" : NULL;
+    if (rc) /* not the peer's fault */
+        link_down(slot->link, rc, "out of memory");
+    else
+        slot_return(slot, true);
+    return NULL;
 }
 
 const char *atomic_answered(struct slot *slot)

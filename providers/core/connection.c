@@ -440,19 +440,18 @@ DAT_RETURN core_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 
 /* ------------------------------------------------ the transport reports --- */
 
-/* Mostly there is little of it, and always as much. NULL: out of memory. */
+/* Mostly there is little of it. Neither place moves: events that have not been
+ * taken may point there. NULL: out of memory. */
 static void *private_data_keep(struct core_ep *ep, const void *data,
                                uint32_t size)
 {
-    if (size > ep->private_room) {
-        uint32_t room = (size + 31) & ~31u;
-        void *memory = realloc(ep->private_data, room);
-        if (!memory)
-            return NULL;
-        ep->private_data = memory;
-        ep->private_room = room;
+    void *place = ep->private_little;
+    if (size > sizeof ep->private_little) {
+        if (!ep->private_data)
+            ep->private_data = malloc(CORE_MAX_PRIVATE_DATA);
+        place = ep->private_data;
     }
-    return memcpy(ep->private_data, data, size);
+    return place ? memcpy(place, data, size) : NULL;
 }
 
 static void connection_event(struct core_ep *ep, DAT_EVENT_NUMBER number,

@@ -233,9 +233,11 @@ struct core_ep {
     _Alignas(CORE_CACHELINE) _Atomic(void *) tp; /* the transport's connection,
                                                     NULL before */
     _Atomic int state;                           /* DAT_EP_STATE */
-    /* Also of the next EP: events may point there that have not been taken. */
-    uint32_t private_room;
-    void *private_data; /* that the peer has sent last, in so much memory */
+    /* What the peer has sent last, or, if it is longer, in private_data, which
+     * has room for all. Also of the next EP: events may point there that have
+     * not been taken. */
+    unsigned char private_little[32];
+    void *private_data;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
