@@ -13,7 +13,9 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
+#include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
+#include "dapl_rail/messages/remote_atomic.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 
@@ -127,14 +129,46 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     return rc;
 }
 
+/* On memory of this rank. An adapter's atomics on it know nothing of the
+ * processor's. */
+static int on_own(drail_t *t, const drail_key_t *remote,
+                  const struct wire_atomic *ask, uint64_t *old)
+{
+    unsigned at = t->common ? (unsigned)__builtin_ctz(t->common) : 0;
+    const struct rail *rail = &t->rails[at];
+    if (t->common && rail->atomics && !rail->atomics_of_processor)
+        return fail(t, DRAIL_ENOTSUP,
+                    "%s does atomics in the adapter, whom one on memory of "
+                    "this rank would not reach (DRAIL_EXTENSIONS=0)",
+                    rail->info.name);
+    if (!key_grants(t, at, remote->rmr_context[at], ask->address, 8,
+                    DRAIL_ACCESS_REMOTE_ATOMIC))
+        return fail(t, DRAIL_EACCESS, "drail_atomic: not for atomics");
+    *old = atomic_by_processor(ask);
+    return 0;
+}
+
+static int on_peer(drail_t *t, struct peer *peer, const drail_key_t *remote,
+                   struct wire_atomic *ask, uint64_t *old)
+{
+    struct link *link = atomic_link(t, peer);
+    unsigned at = link->rail->index;
+    ask->rmr_context = remote->rmr_context[at];
+    int rc = link->rail->atomics && t->common & RAIL_BIT(at)
+                 ? by_extension(t, peer, link, ask, old)
+                 : by_message(t, peer, link, ask, old);
+    return rc ? outcome(t, peer, rc, "drail_atomic") : 0;
+}
+
 int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
                  uint64_t operand, uint64_t compare, uint64_t *old)
 {
-    int rc;
+    int rc = 0;
     uint64_t result = 0;
-    struct peer *peer = peer_get(t, rank, -1, &rc);
-    if (!peer)
+    const bool own = t && rank == t->job->rank;
+    struct peer *peer = own ? NULL : peer_get(t, rank, -1, &rc);
+    if (rc)
         return rc;
     if (!remote || remote->nrails != t->nrails || remote->bytes < 8 ||
         remote_offset > remote->bytes - 8 ||
@@ -144,20 +178,15 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
                     "drail_atomic: operation %d at offset %lu (8 aligned bytes "
                     "within the remote memory)",
                     op, (unsigned long)remote_offset);
-    struct link *link = atomic_link(t, peer);
     struct wire_atomic ask = {
         .op = (uint16_t)op,
-        .rmr_context = remote->rmr_context[link->rail->index],
         .address = remote->address + remote_offset,
         .operand = operand,
         .compare = compare,
     };
-    rc = link->rail->atomics && t->common & RAIL_BIT(link->rail->index)
-             ? by_extension(t, peer, link, &ask, &result)
-             : by_message(t, peer, link, &ask, &result);
-    if (rc)
-        return outcome(t, peer, rc, "drail_atomic");
-    if (old)
+    rc = own ? on_own(t, remote, &ask, &result)
+             : on_peer(t, peer, remote, &ask, &result);
+    if (!rc && old)
         *old = result;
-    return 0;
+    return rc;
 }

@@ -115,6 +115,8 @@ typedef struct drail_rail_info {
     bool has_atomics;          /**< fetch-and-add, compare-and-swap */
     bool is_polled;            /**< data move while calls poll for events; for
                                     who looks at memory alone they come later */
+    bool is_delivering;        /**< what is complete is in the target's
+                                    memory, not only out of the source's */
     double nominal_MBps;       /**< link rate per direction if the
                                     provider tells it, else 0 */
     double adapter_MBps;       /**< the same of the adapter */
@@ -808,7 +810,9 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
 /**
  * 64-bit atomic on remote memory (8-byte aligned), always over the first rail
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
- * value goes to *old. Uses the IB extensions where offered, else, or where no
+ * value goes to *old. @p peer may be this rank, with a key of its own memory:
+ * DRAIL_ENOTSUP where that rail's adapter does them, unless it says that its
+ * atomics are the processor's (attribute `atomics`). Uses the IB extensions where offered, else, or where no
  * rail reaches every rank, a message to the target, which serves it inside its
  * own calls. It refuses one of a rank of its host that could not be connected
  * inside it (DRAIL_ENOTSUP) while there are connections inside, whose atomics

@@ -14,7 +14,7 @@ int journal_open(struct link *link)
     unsigned rmrs = (t->nrails + 1) & ~1u, lines = 0;
     size_t bytes = offsetof(struct record, rmr) + rmrs * sizeof(uint32_t);
     for (unsigned r = 0; r < t->nrails; r++)
-        if (!t->rails[r].delivers)
+        if (!t->rails[r].info.is_delivering)
             return 0;
     if (t->nrails * t->cfg.eps == 1)
         return 0;

@@ -14,7 +14,7 @@
  * same losses, for it tells for each link how often that was lost, and nothing
  * on any of these EPs is under way any more.
  *
- * This needs a completion to mean that data are delivered: rail.delivers.
+ * This needs a completion to mean that data are delivered: rail.info.is_delivering.
  */
 #include "dapl_rail/links/lost.h"
 

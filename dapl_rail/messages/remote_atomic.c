@@ -9,6 +9,17 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/rails/rail.h"
 
+uint64_t atomic_by_processor(const struct wire_atomic *a)
+{
+    uint64_t *at = (uint64_t *)(uintptr_t)a->address;
+    uint64_t old = a->compare;
+    if (a->op == DRAIL_FETCH_ADD)
+        return __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(at, &old, a->operand, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return old;
+}
+
 static bool complete(const struct slot *slot)
 {
     return slot->bytes >= sizeof(struct wire) + sizeof(struct wire_atomic);
@@ -40,19 +51,13 @@ static bool others_inside(const struct link *link)
 
 static void serve(const struct link *link, struct wire_atomic *a)
 {
-    uint64_t *at = (uint64_t *)(uintptr_t)a->address;
     a->status = 0;
-    if (!may_serve(link, a)) {
+    if (!may_serve(link, a))
         a->status = DRAIL_EACCESS;
-    } else if (others_inside(link)) {
+    else if (others_inside(link))
         a->status = DRAIL_ENOTSUP;
-    } else if (a->op == DRAIL_FETCH_ADD) {
-        a->old = __atomic_fetch_add(at, a->operand, __ATOMIC_SEQ_CST);
-    } else {
-        a->old = a->compare;
-        __atomic_compare_exchange_n(at, &a->old, a->operand, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    }
+    else
+        a->old = atomic_by_processor(a);
 }
 
 const char *atomic_asked(struct slot *slot)

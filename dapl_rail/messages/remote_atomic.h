@@ -3,10 +3,16 @@
 #ifndef DRAIL_MESSAGES_REMOTE_ATOMIC_H
 #define DRAIL_MESSAGES_REMOTE_ATOMIC_H
 
+#include <stdint.h>
+
 struct slot;
+struct wire_atomic;
 
 /* Of link_handlers. */
 const char *atomic_asked(struct slot *slot);
 const char *atomic_answered(struct slot *slot);
+
+/* Carried out on memory of this process; the old value. */
+uint64_t atomic_by_processor(const struct wire_atomic *a);
 
 #endif

@@ -100,6 +100,18 @@ static void describe_fabric(struct rail *rail,
     network_of(&rail->address, info->network, sizeof info->network);
 }
 
+/* DAT promises no more than that the buffer may be used again. Providers of
+ * ours, and others, name what they do beyond that; over an IB transport, which
+ * is told by its extensions, the target has acknowledged. */
+static bool is_delivering(const DAT_PROVIDER_ATTR *provider)
+{
+    const char *completion = attribute(provider, "completion");
+    if (completion)
+        return !strcmp(completion, "delivered");
+    return attribute(provider, "DAT_IB_DEVICE_NAME") &&
+           offers(provider, DAT_IB_ATTR_IMMED_DATA);
+}
+
 static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
                      const DAT_PROVIDER_ATTR *provider)
 {
@@ -127,6 +139,7 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
                         offers(provider, DAT_IB_ATTR_CMP_AND_SWAP);
     const char *progress = attribute(provider, "progress");
     info->is_polled = progress && !strcmp(progress, "polled");
+    info->is_delivering = is_delivering(provider);
 
     info->nominal_MBps = rate_of(provider, "link_rate_MBps");
     info->adapter_MBps = rate_of(provider, "adapter_rate_MBps");
@@ -141,18 +154,6 @@ static void describe(struct rail *rail, const DAT_IA_ATTR *ia,
              model ? model : "");
 }
 
-/* DAT promises no more than that the buffer may be used again. Providers of
- * ours, and others, name what they do beyond that; over an IB transport, which
- * is told by its extensions, the target has acknowledged. */
-static bool is_delivering(const DAT_PROVIDER_ATTR *provider)
-{
-    const char *completion = attribute(provider, "completion");
-    if (completion)
-        return !strcmp(completion, "delivered");
-    return attribute(provider, "DAT_IB_DEVICE_NAME") &&
-           offers(provider, DAT_IB_ATTR_IMMED_DATA);
-}
-
 static int query(struct rail *rail)
 {
     DAT_IA_ATTR ia;
@@ -164,7 +165,8 @@ static int query(struct rail *rail)
     if (status != DAT_SUCCESS)
         return dat_fail(rail, "dat_ia_query", status);
     describe(rail, &ia, &provider);
-    rail->delivers = is_delivering(&provider);
+    const char *atomics = attribute(&provider, "atomics");
+    rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
     rail->max_rdma = rail->info.max_rdma ? rail->info.max_rdma : UINT32_MAX;
     if (provider.rdma_write_for_rdma_read_req)
         rail->read_sink_priv = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;

@@ -28,7 +28,7 @@ struct rail {
     struct sockaddr_storage address;
     DAT_MEM_PRIV_FLAGS read_sink_priv; /* more, for targets of RDMA reads */
     bool atomics, write_immed;         /* offered, and allowed */
-    bool delivers; /* completion: delivered, not only that buffers are free */
+    bool atomics_of_processor; /* atomics: as the processor's own ones */
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;

@@ -42,6 +42,7 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, "completion", "delivered");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    core_attribute_add(ia, "atomics", "processor");
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     core_attribute_add(ia, "copies", sia->copies_text);
     core_attribute_add(ia, "copies_non_temporal", sia->streamed_text);

@@ -32,6 +32,7 @@ static void add_attributes(struct core_ia *ia, struct attributes *a)
     core_attribute_add(ia, "completion", "delivered");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
+    core_attribute_add(ia, "atomics", "processor");
     core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
     add_rate(ia, "link_rate_MBps", a->rate, sizeof a->rate,
              a->ia.rail->limit.rate);

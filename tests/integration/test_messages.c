@@ -271,9 +271,17 @@ static void atomics(struct rank *r)
                drail_atomic(r->t, 0, DRAIL_FETCH_ADD, &keys[0], 4, 1, 0, &old));
         expect(r, 0, drail_notify(r->t, 0, 0, 1));
     } else {
+        /* its own memory, too, beside the others */
+        for (unsigned i = 0; i < N; i++)
+            expect(r, 0,
+                   drail_atomic(r->t, 0, DRAIL_FETCH_ADD, &keys[0], 0, 3, 0,
+                                NULL));
+        keys[0].rmr_context[0] ^= 1;
+        expect(r, DRAIL_EACCESS,
+               drail_atomic(r->t, 0, DRAIL_FETCH_ADD, &keys[0], 0, 3, 0, NULL));
         for (unsigned p = 1; p < r->size; p++)
             expect(r, 0, drail_notify_wait(r->t, p, NULL, -1));
-        check(memory[0] == 3ull * N * (r->size - 1));
+        check(memory[0] == 3ull * N * r->size);
         check(memory[1] == N / 10ull * (r->size - 1));
         check(memory[2] == 0);
     }
