@@ -6,7 +6,8 @@
  *
  *   lat  ping-pong, MESSAGES there and back
  *   bw   windows of RUN_WINDOW sends of one buffer, an answer after each
- *   put  the same with one-sided writes, flushed after each window
+ *   put  the same with one-sided writes, flushed after each window, or, where
+ *        there is no flush (libfabric), answered
  *
  * With :BUFFERS behind it, messages of windows take turns in so many buffers of
  * the source and of the target; with :BUFFERS:read, who gets a window reads

@@ -52,6 +52,15 @@ static unsigned take(const double *x, unsigned n, unsigned *at, double value)
     return *at - first;
 }
 
+/* The least p that so few values can have: of both orders that part them. */
+static double least_p(unsigned nx, unsigned ny)
+{
+    double p = 2;
+    for (unsigned i = 1; i <= ny; i++)
+        p *= (double)i / (nx + i);
+    return fmin(1, p);
+}
+
 rank_test_t rank_test(double *x, unsigned nx, double *y, unsigned ny)
 {
     rank_test_t test = {.p = 1};
@@ -70,7 +79,7 @@ rank_test_t rank_test(double *x, unsigned nx, double *y, unsigned ny)
     test.delta = 2 * test.u / ((double)nx * ny) - 1;
     test.p = ties == 0 && nx <= EXACT_MAX && ny <= EXACT_MAX
                  ? exact_p(nx, ny, test.u)
-                 : normal_p(nx, ny, test.u, ties);
+                 : fmax(normal_p(nx, ny, test.u, ties), least_p(nx, ny));
     return test;
 }
 
