@@ -46,6 +46,7 @@ SIM_OBJ   := $(call objects,providers/sim)
 EMBED_OBJ := $(call objects,providers/embedded)
 RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
+DSM_OBJ   := $(call objects,dsm)
 BENCH_OBJ := $(call objects,$(filter-out bench/info/ bench/peers/,$(wildcard bench/*/))) \
              $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/main.o
 INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/report/json.o
@@ -53,6 +54,7 @@ INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/clock.o $(BUILD)/obj/
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so
 LIBCOLL   := $(LIB)/libdcoll.so
+LIBDSM    := $(LIB)/libddsm.so
 LIBSHM    := $(PROVDIR)/libdapl_shm.so
 LIBOFI    := $(PROVDIR)/libdapl_ofi.so
 LIBSIM    := $(PROVDIR)/libdapl_sim.so
@@ -74,7 +76,7 @@ SIMGRID   := $(if $(findstring thread,$(SANITIZE)),,$(wildcard $\
 PROVIDERS ?= shm $(shell pkg-config --exists libfabric 2>/dev/null && echo ofi) \
              $(if $(SIMGRID),sim)
 
-all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(RAILBENCH) $(RAILINFO) examples \
+all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(LIBDSM) $(RAILBENCH) $(RAILINFO) examples \
      $(PLATFORM_OBJ) $(PLATFORMS)
 
 help:
@@ -178,7 +180,13 @@ $(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
 	  -Wl,--version-script=coll/libdcoll.map -Wl,-rpath,'$$ORIGIN' \
 	  $(COLL_OBJ) -L$(LIB) -ldapl_rail -lm -o $@
 
-$(LIBRAIL) $(LIBCOLL): %: %.$(SOVERSION)
+$(LIBDSM).$(SOVERSION): $(DSM_OBJ) $(LIBCOLL) $(LIBRAIL) dsm/libddsm.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
+	  -Wl,--version-script=dsm/libddsm.map -Wl,-rpath,'$$ORIGIN' \
+	  $(DSM_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
+
+$(LIBRAIL) $(LIBCOLL) $(LIBDSM): %: %.$(SOVERSION)
 	ln -sf $(notdir $<) $@
 
 $(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL)

@@ -17,6 +17,8 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libdapl_rail.so $(LIBDIR)/libdapl_rail.so.$(SOVERSION) \
   $(LIBDIR)/libdapl_rail.so.$(VERSION) $(LIBDIR)/libdapl_embedded.so.$(SOVERSION) \
   $(LIBDIR)/libdcoll.so $(LIBDIR)/libdcoll.so.$(SOVERSION) $(LIBDIR)/libdcoll.so.$(VERSION) \
+  $(LIBDIR)/libddsm.so $(LIBDIR)/libddsm.so.$(SOVERSION) $(LIBDIR)/libddsm.so.$(VERSION) \
+  $(PREFIX)/include/dsm/ddsm.h $(LIBDIR)/pkgconfig/ddsm.pc \
   $(LIBMPIS:$(LIB)/%=$(LIBDIR)/%) $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
   $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
@@ -30,24 +32,23 @@ install: all
 	  $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/dapl_rail \
 	  $(DESTDIR)$(DOCDIR)
 	install -m 755 $(INSTALL_BIN) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(LIBRAIL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so.$(VERSION)
-	ln -sf libdapl_rail.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so.$(SOVERSION)
-	ln -sf libdapl_rail.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdapl_rail.so
 	install -m 644 $(LIBEMBED).$(SOVERSION) $(DESTDIR)$(LIBDIR)
-	install -m 644 $(LIBCOLL).$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(VERSION)
-	ln -sf libdcoll.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so.$(SOVERSION)
-	ln -sf libdcoll.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libdcoll.so
+	for lib in libdapl_rail libdcoll libddsm; do \
+	  install -m 644 $(LIB)/$$lib.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib.so.$(VERSION) && \
+	  ln -sf $$lib.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$lib.so.$(SOVERSION) && \
+	  ln -sf $$lib.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib.so || exit 1; done
 	$(if $(LIBMPIS),install -m 644 $(LIBMPIS) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
 	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(PROVIDERS:%=providers/%/dat.conf.in) \
 	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/dapl_rail/platforms $(PLATFORMS)
-	for pc in dapl_rail/dapl_rail coll/dcoll; do \
+	for pc in dapl_rail/dapl_rail coll/dcoll dsm/ddsm; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	    -e 's|@VERSION@|$(VERSION)|' $$pc.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$${pc##*/}.pc; done
 	install -m 644 dapl_rail/dapl_rail.h dapl_rail/batch.h $(DESTDIR)$(PREFIX)/include/dapl_rail
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/coll coll/dcoll.h coll/schedule.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/dsm dsm/ddsm.h
 	$(foreach page,$(INSTALL_MAN),install -D -m 644 $(page) \
 	  $(DESTDIR)$(call man_target,$(page)) &&) true
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/libexec/dapl_rail $(INSTALL_SUITE:%=scripts/%)
@@ -57,4 +58,4 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
 	-rmdir $(addprefix $(DESTDIR),$(LIBDIR)/dapl_rail/platforms $(LIBDIR)/dapl_rail \
-	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(DOCDIR) $(PREFIX)/libexec/dapl_rail)
+	  $(PREFIX)/include/dapl_rail $(PREFIX)/include/coll $(PREFIX)/include/dsm $(DOCDIR) $(PREFIX)/libexec/dapl_rail)

@@ -86,8 +86,8 @@ import os
 import re
 import sys
 root, *texts = sys.argv[1:]
-parts = ("bench", "coll", "dapl_rail", "examples", "mpi", "providers",
-         "tests")
+parts = ("bench", "coll", "dapl_rail", "dsm", "examples", "mpi",
+         "providers", "tests")
 ours = [os.path.join(folder, name) for part in parts
         for folder, _, names in os.walk(os.path.join(root, part))
         for name in names if name.endswith((".c", ".h"))]

@@ -37,6 +37,9 @@ done
 check 'only dcoll_ symbols are exported' sh -c \
     '! nm -D --defined-only "$0" | grep -Ev " (dcoll_|DCOLL_)"' \
     "$prefix/lib/libdcoll.so"
+check 'only ddsm_ symbols are exported' sh -c \
+    '! nm -D --defined-only "$0" | grep -Ev " (ddsm_|DDSM_)"' \
+    "$prefix/lib/libddsm.so"
 check 'only drail_ symbols are exported' sh -c \
     '! nm -D --defined-only "$0" | grep -Ev " (drail_|DAPL_RAIL_)"' \
     "$prefix/lib/libdapl_rail.so"

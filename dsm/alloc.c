@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pieces of the space, one after another, and the homes of their pages. */
+#include "dsm/pages.h"
+
+static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
+                        size_t pages)
+{
+    switch (place->homes) {
+    case DDSM_BLOCK: /* as ddsm_part: rank r has pages * r / size on */
+        return (unsigned)(((page + 1) * d->size - 1) / pages);
+    case DDSM_CYCLIC:
+        return (unsigned)(page % d->size);
+    case DDSM_ONE:
+    default:
+        return place->rank;
+    }
+}
+
+/* Pages that lie side by side and begin alike are protected at once. */
+static int begin_pages(ddsm_t *d, size_t first, size_t count)
+{
+    int rc = 0;
+    for (size_t p = first, n; p < first + count && !rc; p += n) {
+        const bool noticed = d->page[p].noticed && d->page[p].home != d->rank;
+        for (n = 1; p + n < first + count; n++)
+            if ((d->page[p + n].noticed && d->page[p + n].home != d->rank) !=
+                noticed)
+                break;
+        rc = pages_set(d, p, n, noticed ? PAGE_INVALID : PAGE_CLEAN);
+    }
+    return rc;
+}
+
+static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
+                 size_t *first)
+{
+    const size_t element = place->element ? place->element : 1;
+    if (d->broken)
+        return d->broken;
+    if (!bytes || element & (element - 1) || element > 64 ||
+        place->homes > DDSM_ONE ||
+        (place->homes == DDSM_ONE && place->rank >= d->size))
+        return space_fail(d, DRAIL_EINVAL,
+                          "ddsm_alloc: %zu bytes, elements of %zu (a power of "
+                          "two up to 64), homes %d, rank %u of %u",
+                          bytes, element, place->homes, place->rank, d->size);
+    const size_t left = (d->pages - d->used) << d->page_shift;
+    if (bytes > left)
+        return space_fail(d, DRAIL_ENOMEM,
+                          "ddsm_alloc: %zu bytes, where %zu of %zu are left",
+                          bytes, left, d->bytes);
+    const size_t count = (bytes + page_bytes(d) - 1) >> d->page_shift;
+    *first = d->used;
+    for (size_t i = 0; i < count; i++) {
+        struct page *page = &d->page[d->used + i];
+        page->home = (uint16_t)home_of(d, place, i, count);
+        page->grain = (uint8_t)__builtin_ctzl(element);
+    }
+    d->used += count;
+    return begin_pages(d, *first, count);
+}
+
+void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
+{
+    static const ddsm_place_t anywhere;
+    size_t first = 0;
+    if (!d)
+        return NULL;
+    pthread_mutex_lock(&d->mutex);
+    int rc = alloc(d, bytes, place ? place : &anywhere, &first);
+    pthread_mutex_unlock(&d->mutex);
+    return rc ? NULL : page_view(d, first);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of each rank that others read and write: its log, and locks. */
+#ifndef DDSM_CONTROL_H
+#define DDSM_CONTROL_H
+
+#include "dsm/space.h"
+
+/* This rank's; keys are exchanged by the caller. */
+int control_open(ddsm_t *d);
+void control_close(ddsm_t *d);
+
+/* Reads @bytes at @offset of a rank's, to memory within this rank's. */
+int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
+                 size_t bytes);
+/* Writes there; they are there when it returns. */
+int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
+                  size_t bytes);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ticket locks: the upper half of a lock's word, at its home, counts who has
+ * asked, the lower half who has given it back. Beside it lies the vector clock
+ * of the last holder: what it had written, and learnt of others.
+ */
+#include <string.h>
+
+#include "dsm/control.h"
+#include "dsm/flush.h"
+#include "dsm/notices.h"
+#include "dsm/vigil.h"
+
+struct lock {
+    unsigned id, home;
+    size_t offset;
+};
+
+static struct lock lock_of(const ddsm_t *d, unsigned id)
+{
+    return (struct lock){id, id % d->size,
+                         d->control.locks_offset +
+                             id / d->size * d->control.lock_bytes};
+}
+
+static int add(ddsm_t *d, const struct lock *lock, uint64_t value,
+               uint64_t *old)
+{
+    int rc =
+        drail_atomic(d->t, lock->home, DRAIL_FETCH_ADD,
+                     &d->control.keys[lock->home], lock->offset, value, 0, old);
+    return rc ? space_break(d, rc, "lock") : 0;
+}
+
+/* Whose turn is it? */
+static int look(ddsm_t *d, const struct lock *lock, uint32_t *serving)
+{
+    int rc = 0;
+    if (lock->home == d->rank) {
+        const uint64_t *word = (uint64_t *)(d->control.start + lock->offset);
+        *serving = (uint32_t)__atomic_load_n(word, __ATOMIC_ACQUIRE);
+        /* others' atomics may need this rank */
+        rc = drail_progress(d->t);
+        return rc ? space_break(d, rc, "lock") : 0;
+    }
+    rc = control_read(d, lock->home, lock->offset, d->control.word,
+                      sizeof(uint64_t));
+    *serving = (uint32_t)*d->control.word;
+    return rc;
+}
+
+static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket)
+{
+    struct vigil vigil = vigil_begin();
+    for (;;) {
+        uint32_t serving;
+        int rc = d->broken ? d->broken : look(d, lock, &serving);
+        if (rc || serving == ticket)
+            return rc;
+        rc = vigil_pause(d, &vigil);
+        if (rc == DRAIL_ETIMEOUT)
+            return space_fail(
+                d, rc,
+                "lock %u: not given back for %d ms; %u are before "
+                "this one",
+                lock->id, d->cfg.wait_ms, ticket - serving);
+        if (rc)
+            return rc;
+    }
+}
+
+/* What the holders before have written. */
+static int learn(ddsm_t *d, const struct lock *lock)
+{
+    uint64_t *clock = d->control.clock;
+    int rc = control_read(d, lock->home, lock->offset + sizeof(uint64_t), clock,
+                          d->size * sizeof(uint64_t));
+    bool news = false;
+    for (unsigned r = 0; r < d->size && !rc; r++)
+        news |= r != d->rank && clock[r] > d->seen[r];
+    if (news)
+        rc = flush(d);
+    for (unsigned r = 0; r < d->size && !rc; r++)
+        rc = notices_take(d, r, clock[r], NULL);
+    return rc;
+}
+
+static int acquire(ddsm_t *d, const struct lock *lock)
+{
+    uint64_t old;
+    int rc = add(d, lock, (uint64_t)1 << 32, &old);
+    const uint32_t ticket = (uint32_t)(old >> 32);
+    if (!rc && ticket != (uint32_t)old)
+        rc = wait_turn(d, lock, ticket);
+    if (!rc)
+        rc = learn(d, lock);
+    if (!rc)
+        d->held[lock->id] = (struct held){true, ticket};
+    return rc;
+}
+
+static int release(ddsm_t *d, const struct lock *lock)
+{
+    struct held *held = &d->held[lock->id];
+    uint64_t *clock = d->control.clock;
+    /* the lower half must not carry into the upper one */
+    const uint64_t one =
+        held->ticket == UINT32_MAX ? 1 - ((uint64_t)1 << 32) : 1;
+    int rc = flush(d);
+    if (rc)
+        return rc;
+    notices_announce(d);
+    memcpy(clock, d->seen, d->size * sizeof *clock);
+    rc = control_write(d, lock->home, lock->offset + sizeof(uint64_t), clock,
+                       d->size * sizeof *clock);
+    held->is_held = false;
+    return rc ? rc : add(d, lock, one, NULL);
+}
+
+static int checked(ddsm_t *d, unsigned id, const char *what, bool held)
+{
+    if (d->broken)
+        return d->broken;
+    if (id >= d->cfg.locks)
+        return space_fail(d, DRAIL_EINVAL, "%s: lock %u (allowed: 0 to %u)",
+                          what, id, d->cfg.locks - 1);
+    if (held && !d->held[id].is_held)
+        return space_fail(d, DRAIL_EINVAL,
+                          "%s: this rank does not hold lock %u", what, id);
+    return 0;
+}
+
+int ddsm_lock(ddsm_t *d, unsigned id)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    const uint64_t start = space_now_ns();
+    pthread_mutex_lock(&d->mutex);
+    int rc = checked(d, id, "ddsm_lock", false);
+    if (!rc) {
+        const struct lock lock = lock_of(d, id);
+        rc = acquire(d, &lock);
+    }
+    d->stats.locks++;
+    d->stats.lock_ns += space_now_ns() - start;
+    pthread_mutex_unlock(&d->mutex);
+    return rc;
+}
+
+int ddsm_unlock(ddsm_t *d, unsigned id)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    pthread_mutex_lock(&d->mutex);
+    int rc = checked(d, id, "ddsm_unlock", true);
+    if (!rc) {
+        const struct lock lock = lock_of(d, id);
+        rc = release(d, &lock);
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return rc;
+}

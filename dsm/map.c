@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Far from where processes map what they load: likely to be free on all ranks.
+ * Only a hint. */
+#define LIKELY ((void *)0x200000000000)
+
+static void *reserve(void *hint, size_t bytes, int flags)
+{
+    void *p = mmap(hint, bytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Cut to a multiple of the page's size, which may be larger than the system's.
+ */
+static char *reserve_anywhere(size_t bytes, size_t align)
+{
+    char *p = reserve(LIKELY, bytes + align, 0);
+    if (!p)
+        return NULL;
+    char *start = (char *)(((uintptr_t)p + align - 1) & ~(align - 1));
+    if (start > p)
+        munmap(p, (size_t)(start - p));
+    if (start < p + align)
+        munmap(start + bytes, (size_t)(p + align - start));
+    return start;
+}
+
+bool map_reserve(ddsm_t *d, void *there)
+{
+    char *p = there ? reserve(there, d->bytes, MAP_FIXED_NOREPLACE)
+                    : reserve_anywhere(d->bytes, page_bytes(d));
+    if (p && there && p != there) { /* an old kernel takes it for a hint */
+        munmap(p, d->bytes);
+        p = NULL;
+    }
+    d->view = p;
+    return p;
+}
+
+void map_release(ddsm_t *d)
+{
+    if (d->view)
+        munmap(d->view, d->bytes);
+    d->view = NULL;
+}
+
+/* Private to the process; who maps it over the rails need not fear that pages
+ * go away. */
+static int make_pages(ddsm_t *d)
+{
+    d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return d->fd >= 0 && ftruncate(d->fd, (off_t)d->bytes) == 0 &&
+                   fcntl(d->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0
+               ? 0
+               : errno;
+}
+
+int map_open(ddsm_t *d)
+{
+    int error = make_pages(d);
+    if (!error) {
+        d->store =
+            mmap(NULL, d->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, 0);
+        /* of pages that are not written nothing is needed */
+        d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        d->store = d->store == MAP_FAILED ? NULL : d->store;
+        d->twins = d->twins == MAP_FAILED ? NULL : d->twins;
+        if (!d->store || !d->twins ||
+            mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, d->fd,
+                 0) == MAP_FAILED)
+            error = errno;
+    }
+    return error ? space_fail(d, DRAIL_ENOMEM, "no memory for %zu bytes: %s",
+                              d->bytes, strerror(error))
+                 : 0;
+}
+
+void map_close(ddsm_t *d)
+{
+    if (d->store)
+        munmap(d->store, d->bytes);
+    if (d->twins)
+        munmap(d->twins, d->bytes);
+    if (d->fd >= 0)
+        close(d->fd);
+    map_release(d);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens the space, in steps that all ranks agree on: one that fails on a rank
+ * fails on all, before others wait for it. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dsm/control.h"
+#include "dsm/fault.h"
+#include "dsm/map.h"
+#include "dsm/serve.h"
+
+/* What ranks must have alike, and how it went so far. */
+struct card {
+    int rc;
+    uint64_t bytes, page_bytes, base, locks;
+    char text[192];
+};
+
+/* Room for the cards of all, or keys. */
+struct opening {
+    ddsm_t *d;
+    struct card *cards;
+};
+
+void ddsm_config_init(ddsm_config_t *cfg)
+{
+    *cfg = (ddsm_config_t){.bytes = (size_t)64 << 20,
+                           .page_bytes = (size_t)sysconf(_SC_PAGESIZE),
+                           .locks = 64,
+                           .ahead = 64,
+                           .wait_ms = -1,
+                           .serve_us = 50};
+}
+
+/* What any rank failed with, in its words. */
+static int agree(struct opening *o, int rc)
+{
+    ddsm_t *d = o->d;
+    struct card mine = {.rc = rc,
+                        .bytes = d->bytes,
+                        .page_bytes = d->cfg.page_bytes,
+                        .base = (uintptr_t)d->cfg.base,
+                        .locks = d->cfg.locks};
+    memcpy(mine.text, d->error.text, sizeof mine.text - 1);
+    int told = drail_job_allgather(d->job, &mine, sizeof mine, o->cards, -1);
+    if (told)
+        return rc ? rc
+                  : space_fail(d, told, "%s: %s", drail_strerror(told),
+                               drail_job_last_error(d->job));
+    for (unsigned r = 0; r < d->size && !rc; r++) {
+        struct card *c = &o->cards[r];
+        c->text[sizeof c->text - 1] = 0;
+        if (c->rc)
+            rc = space_fail(d, c->rc, "rank %u: %s", r, c->text);
+        else if (c->bytes != mine.bytes || c->page_bytes != mine.page_bytes ||
+                 c->base != mine.base || c->locks != mine.locks)
+            rc = space_fail(
+                d, DRAIL_EINVAL,
+                "rank %u has %lu bytes of pages of %lu at 0x%lx and "
+                "%lu locks, rank %u other ones",
+                r, (unsigned long)c->bytes, (unsigned long)c->page_bytes,
+                (unsigned long)c->base, (unsigned long)c->locks, d->rank);
+    }
+    return rc;
+}
+
+static int check(ddsm_t *d)
+{
+    const ddsm_config_t *c = &d->cfg;
+    const size_t system = (size_t)sysconf(_SC_PAGESIZE);
+    if (c->page_bytes < system || c->page_bytes & (c->page_bytes - 1) ||
+        c->page_bytes > (size_t)1 << 30)
+        return space_fail(d, DRAIL_EINVAL,
+                          "pages of %zu bytes (allowed: powers of two, %zu to "
+                          "1 GiB)",
+                          c->page_bytes, system);
+    if ((uintptr_t)c->base & (c->page_bytes - 1))
+        return space_fail(d, DRAIL_EINVAL,
+                          "base %p is not a multiple of the page, %zu", c->base,
+                          c->page_bytes);
+    if (!c->bytes || c->bytes > (size_t)1 << 46 ||
+        c->bytes / c->page_bytes >= UINT32_MAX)
+        return space_fail(d, DRAIL_EINVAL,
+                          "%zu bytes (allowed: 1 to 2^46, and below 2^32 pages "
+                          "of %zu)",
+                          c->bytes, c->page_bytes);
+    if (!c->locks || c->locks > 1u << 20)
+        return space_fail(d, DRAIL_EINVAL, "%u locks (allowed: 1 to 2^20)",
+                          c->locks);
+    d->page_shift = (unsigned)__builtin_ctzl(c->page_bytes);
+    d->pages = (c->bytes + c->page_bytes - 1) >> d->page_shift;
+    d->bytes = d->pages << d->page_shift;
+    return 0;
+}
+
+static int tables(ddsm_t *d)
+{
+    const size_t n = d->size;
+    d->page = calloc(d->pages, sizeof *d->page);
+    d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
+    d->written.page = malloc(d->pages * sizeof *d->written.page);
+    d->seen = calloc(n, sizeof *d->seen);
+    d->touched = calloc(n, sizeof *d->touched);
+    d->held = calloc(d->cfg.locks, sizeof *d->held);
+    d->store_keys = calloc(n, sizeof *d->store_keys);
+    return d->page && d->dirty.page && d->written.page && d->seen &&
+                   d->touched && d->held && d->store_keys
+               ? 0
+               : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
+                            d->pages);
+}
+
+/* At rank 0's address, if the others have room there. */
+static int settle(struct opening *o)
+{
+    ddsm_t *d = o->d;
+    uint64_t there = 0, all[d->size];
+    bool same = true;
+    if (d->rank == 0)
+        map_reserve(d, d->cfg.base);
+    there = (uintptr_t)d->view;
+    int rc = drail_job_allgather(d->job, &there, sizeof there, all, -1);
+    if (!rc && d->rank && all[0])
+        map_reserve(d, (void *)(uintptr_t)all[0]);
+    there = (uintptr_t)d->view;
+    if (!rc)
+        rc = drail_job_allgather(d->job, &there, sizeof there, all, -1);
+    if (rc)
+        return space_fail(d, rc, "%s: %s", drail_strerror(rc),
+                          drail_job_last_error(d->job));
+    for (unsigned r = 0; r < d->size; r++)
+        same &= all[r] && all[r] == all[0];
+    d->symmetric = same;
+    if (!same && d->cfg.base)
+        return space_fail(d, DRAIL_EINVAL,
+                          "%zu bytes at %p: something else is there, on this "
+                          "rank or another",
+                          d->bytes, d->cfg.base);
+    return d->view || map_reserve(d, NULL)
+               ? 0
+               : space_fail(d, DRAIL_ENOMEM, "no room for %zu bytes", d->bytes);
+}
+
+/* A get that comes after a fence of the writer must find what was put. */
+static int check_rails(ddsm_t *d)
+{
+    for (unsigned i = 0; i < drail_nrails(d->t); i++) {
+        const drail_rail_info_t *rail = drail_rail_at(d->t, i);
+        if (!rail->is_delivering)
+            return space_fail(d, DRAIL_ENOTSUP,
+                              "rail %s: its completions do not say that data "
+                              "have arrived",
+                              rail->name);
+    }
+    return 0;
+}
+
+static int open_rails(ddsm_t *d)
+{
+    drail_config_t defaults;
+    drail_error_t error = {0};
+    drail_config_init(&defaults);
+    int rc = drail_open(d->job, d->cfg.rails ? d->cfg.rails : &defaults, &d->t,
+                        &error);
+    return rc ? space_fail(d, rc, "%s", error.text) : 0;
+}
+
+/* All that is local once the rails are open. */
+static int open_memory(ddsm_t *d)
+{
+    int rc = check_rails(d);
+    if (!rc)
+        rc = map_open(d);
+    if (rc)
+        return rc;
+    rc = drail_mem_register(
+        d->t, d->store, d->bytes,
+        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE, &d->store_mem);
+    return rc ? space_fail_rails(d, rc, "registering the pages")
+              : control_open(d);
+}
+
+static int exchange_keys(ddsm_t *d)
+{
+    drail_key_t mine[2], *all = calloc(d->size, sizeof mine);
+    if (!all)
+        return space_fail(d, DRAIL_ENOMEM, "out of memory");
+    drail_mem_key(d->store_mem, &mine[0]);
+    drail_mem_key(d->control.mem, &mine[1]);
+    int rc = drail_job_allgather(d->job, mine, sizeof mine, all, -1);
+    for (unsigned r = 0; r < d->size; r++) {
+        d->store_keys[r] = all[2 * r];
+        d->control.keys[r] = all[2 * r + 1];
+    }
+    free(all);
+    return rc ? space_fail(d, rc, "%s: %s", drail_strerror(rc),
+                           drail_job_last_error(d->job))
+              : 0;
+}
+
+/* A rank that computes answers nobody who wants to connect. */
+static int connect_all(ddsm_t *d)
+{
+    int rc = 0;
+    for (unsigned i = 1; i < d->size && !rc; i++)
+        rc = drail_connect(d->t, (d->rank + i) % d->size);
+    return rc ? space_fail_rails(d, rc, "connecting") : 0;
+}
+
+static int open_team(ddsm_t *d)
+{
+    const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+                               .send = d->control.arrival,
+                               .recv = d->control.arrivals,
+                               .bytes = sizeof(struct arrival)};
+    drail_error_t error = {0};
+    int rc = dcoll_team_create(d->job, d->t, NULL, &d->team, &error);
+    if (rc)
+        return space_fail(d, rc, "%s", error.text);
+    rc = dcoll_init(d->team, &call, &d->meeting);
+    return rc ? space_fail(d, rc, "%s", dcoll_last_error(d->team)) : 0;
+}
+
+static int open_space(struct opening *o)
+{
+    ddsm_t *d = o->d;
+    int rc = check(d);
+    if (!rc)
+        rc = tables(d);
+    rc = agree(o, rc);
+    if (!rc)
+        rc = agree(o, settle(o));
+    if (!rc)
+        rc = open_rails(d);
+    if (!rc)
+        rc = agree(o, open_memory(d));
+    if (!rc)
+        rc = exchange_keys(d);
+    if (!rc)
+        rc = agree(o, connect_all(d));
+    if (!rc)
+        rc = open_team(d);
+    if (!rc) {
+        rc = fault_enter(d);
+        rc = agree(o, rc ? rc : serve_begin(d));
+    }
+    return rc;
+}
+
+static void free_space(ddsm_t *d)
+{
+    serve_end(d);
+    fault_leave(d);
+    dcoll_team_free(d->team);
+    control_close(d);
+    if (d->store_mem)
+        drail_mem_release(d->store_mem);
+    drail_close(d->t);
+    map_close(d);
+    pthread_mutex_destroy(&d->mutex);
+    free(d->page);
+    free(d->dirty.page);
+    free(d->written.page);
+    free(d->seen);
+    free(d->touched);
+    free(d->held);
+    free(d->store_keys);
+    free(d);
+}
+
+static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
+{
+    pthread_mutexattr_t attr;
+    ddsm_t *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    ddsm_config_init(&d->cfg);
+    if (cfg)
+        d->cfg = *cfg;
+    d->job = job;
+    d->rank = drail_job_rank(job);
+    d->size = drail_job_size(job);
+    d->fd = -1;
+    /* a fault of who holds it is told from one of another thread */
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&d->mutex, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return d;
+}
+
+int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
+              drail_error_t *err)
+{
+    drail_error_t error = {DRAIL_ENOMEM, "out of memory"};
+    if (!job || !out)
+        return DRAIL_EINVAL;
+    struct opening o = {.d = new_space(job, cfg)};
+    if (o.d)
+        o.cards = calloc(o.d->size, sizeof *o.cards);
+    int rc = o.cards ? open_space(&o) : DRAIL_ENOMEM;
+    if (rc && o.cards)
+        error = o.d->error;
+    if (rc && o.d)
+        free_space(o.d);
+    if (rc && err)
+        *err = error;
+    if (!rc)
+        *out = o.d;
+    free(o.cards);
+    return rc;
+}
+
+void ddsm_close(ddsm_t *d)
+{
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->mutex);
+    /* others may yet read pages of this rank's */
+    if (!d->broken)
+        drail_job_barrier(d->job,
+                          d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
+    pthread_mutex_unlock(&d->mutex);
+    free_space(d);
+}
+
+unsigned ddsm_rank(const ddsm_t *d)
+{
+    return d->rank;
+}
+
+unsigned ddsm_size(const ddsm_t *d)
+{
+    return d->size;
+}
+
+drail_t *ddsm_rails_take(ddsm_t *d)
+{
+    pthread_mutex_lock(&d->mutex);
+    return d->t;
+}
+
+void ddsm_rails_give(ddsm_t *d)
+{
+    pthread_mutex_unlock(&d->mutex);
+}
+
+bool ddsm_is_symmetric(const ddsm_t *d)
+{
+    return d->symmetric;
+}
+
+void *ddsm_base(const ddsm_t *d)
+{
+    return d->view;
+}
+
+size_t ddsm_bytes(const ddsm_t *d)
+{
+    return d->bytes;
+}
+
+size_t ddsm_page_bytes(const ddsm_t *d)
+{
+    return page_bytes(d);
+}
+
+void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
+{
+    *stats = d->stats;
+}
+
+void ddsm_stats_reset(ddsm_t *d)
+{
+    d->stats = (ddsm_stats_t){0};
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
+{
+    static const int protection[] = {
+        [PAGE_UNUSED] = PROT_NONE,
+        [PAGE_INVALID] = PROT_NONE,
+        [PAGE_CLEAN] = PROT_READ,
+        [PAGE_DIRTY] = PROT_READ | PROT_WRITE,
+    };
+    if (mprotect(page_view(d, first), count << d->page_shift,
+                 protection[state])) {
+        d->broken = space_fail(d, DRAIL_ENOMEM,
+                               "mprotect of %zu pages: %s (pages in too many "
+                               "states? see vm.max_map_count)",
+                               count, strerror(errno));
+        return d->broken;
+    }
+    for (size_t p = first; p < first + count; p++)
+        d->page[p].state = (uint8_t)state;
+    return 0;
+}
+
+static void keep(struct page_list *list, size_t page)
+{
+    list->page[list->count++] = (uint32_t)page;
+}
+
+/* What is surely written here, at its home, needs no twin to find it out. */
+static void begin_writing(ddsm_t *d, size_t page, bool sure)
+{
+    struct page *p = &d->page[page];
+    const size_t at = page << d->page_shift;
+    keep(&d->dirty, page);
+    p->twinned = p->home != d->rank || !sure;
+    if (p->twinned) {
+        memcpy(d->twins + at, d->store + at, page_bytes(d));
+        d->stats.twins++;
+    } else if (!p->written) {
+        p->written = true;
+        keep(&d->written, page);
+    }
+}
+
+int pages_dirty(ddsm_t *d, size_t first, size_t count)
+{
+    for (size_t p = first; p < first + count; p++)
+        begin_writing(d, p, true);
+    return pages_set(d, first, count, PAGE_DIRTY);
+}
+
+size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
+{
+    ahead->pages = page == ahead->next ? 2 * ahead->pages + 1 : 0;
+    if (ahead->pages > d->cfg.ahead)
+        ahead->pages = d->cfg.ahead;
+    const size_t left = d->used - page - 1;
+    return page + 1 + (ahead->pages < left ? ahead->pages : left);
+}
+
+int pages_dirty_ahead(ddsm_t *d, size_t page)
+{
+    const size_t end = pages_ahead(d, &d->writes, page);
+    size_t p = page;
+    for (; p < end && d->page[p].state == PAGE_CLEAN; p++)
+        begin_writing(d, p, p == page);
+    d->writes.next = p;
+    return pages_set(d, page, p - page, PAGE_DIRTY);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void pages_sort(struct page_list *list)
+{
+    size_t i = 1;
+    while (i < list->count && list->page[i - 1] < list->page[i])
+        i++;
+    if (i < list->count)
+        qsort(list->page, list->count, sizeof *list->page, compare);
+}
+
+size_t pages_run(const struct page_list *list, size_t from)
+{
+    size_t n = 1;
+    while (from + n < list->count &&
+           list->page[from + n] == list->page[from] + n)
+        n++;
+    return n;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/fetch.h"
+#include "dsm/pages.h"
+
+static int make_writable(ddsm_t *d, size_t first, size_t count)
+{
+    const size_t end = first + count;
+    int rc = 0;
+    for (size_t p = first, n; p < end && !rc; p += n) {
+        const bool clean = d->page[p].state == PAGE_CLEAN;
+        n = 1;
+        while (p + n < end && (d->page[p + n].state == PAGE_CLEAN) == clean)
+            n++;
+        if (clean)
+            rc = pages_dirty(d, p, n);
+    }
+    return rc;
+}
+
+int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
+{
+    if (!d)
+        return DRAIL_EINVAL;
+    const size_t from = (size_t)((const char *)start - d->view);
+    pthread_mutex_lock(&d->mutex);
+    const size_t room = d->used << d->page_shift;
+    int rc = d->broken;
+    if (!rc && (from > room || bytes > room - from))
+        rc = space_fail(d, DRAIL_EINVAL,
+                        "ddsm_prefetch: %p, %zu bytes, is not within the %zu "
+                        "bytes at %p that are allocated",
+                        start, bytes, room, (void *)d->view);
+    if (!rc && bytes) {
+        const size_t first = from >> d->page_shift;
+        const size_t last = (from + bytes - 1) >> d->page_shift;
+        rc = fetch(d, first, last - first + 1);
+        if (!rc && writable)
+            rc = make_writable(d, first, last - first + 1);
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return rc;
+}

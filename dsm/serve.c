@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/serve.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+static void *serve(void *arg)
+{
+    ddsm_t *d = arg;
+    const struct timespec pause = {
+        .tv_sec = d->cfg.serve_us / 1000000,
+        .tv_nsec = (long)(d->cfg.serve_us % 1000000) * 1000};
+    prctl(PR_SET_TIMERSLACK, 1L);
+    while (!atomic_load(&d->leaving)) {
+        pthread_mutex_lock(&d->mutex);
+        /* what fails here fails in the rank's next call, too */
+        if (!d->broken)
+            drail_progress(d->t);
+        pthread_mutex_unlock(&d->mutex);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* Is DRAIL_EXTENSIONS off? Then atomics are messages. */
+static bool extensions_off(void)
+{
+    drail_setting_t s;
+    for (unsigned i = 0; drail_setting_get(i, &s) == 0; i++)
+        if (!strcmp(s.name, "DRAIL_EXTENSIONS"))
+            return !strcmp(s.value, "0");
+    return false;
+}
+
+static bool is_needed(const ddsm_t *d)
+{
+    bool needed = extensions_off();
+    for (unsigned i = 0; i < drail_nrails(d->t); i++) {
+        const drail_rail_info_t *rail = drail_rail_at(d->t, i);
+        needed |= rail->is_polled || !rail->has_atomics;
+    }
+    return needed && d->size > 1;
+}
+
+int serve_begin(ddsm_t *d)
+{
+    sigset_t all, before;
+    if (!is_needed(d))
+        return 0;
+    /* signals are for the program's threads */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    d->serves = pthread_create(&d->server, NULL, serve, d) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return d->serves ? 0 : space_fail(d, DRAIL_ENOMEM, "no thread");
+}
+
+void serve_end(ddsm_t *d)
+{
+    if (!d->serves)
+        return;
+    atomic_store(&d->leaving, true);
+    pthread_join(d->server, NULL);
+    d->serves = false;
+}

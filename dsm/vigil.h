@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for other ranks while this one serves them. */
+#ifndef DDSM_VIGIL_H
+#define DDSM_VIGIL_H
+
+#include "dsm/space.h"
+
+struct vigil {
+    uint64_t start_ns, looked_ns;
+};
+
+struct vigil vigil_begin(void);
+/* Between two looks: leaves the mutex to other threads of this rank for a
+ * moment. DRAIL_ETIMEOUT: it has waited for ddsm_config_t.wait_ms; another
+ * error is one of the space: interrupted, or a rank is gone. */
+int vigil_pause(ddsm_t *d, struct vigil *vigil);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Distributed shared memory: what ranks see of what others have written. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "dsm_scene.h"
+
+/* What rank 0 wrote before it gave lock 0 to rank 1 is seen by rank 2, who
+ * takes lock 1 of rank 1. */
+static void handed_on(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t at[] = {{.homes = DDSM_ONE, .rank = 0},
+                               {.homes = DDSM_ONE, .rank = 1},
+                               {.homes = DDSM_ONE, .rank = 2}};
+    volatile uint64_t *data = ddsm_alloc(d, 8192, &at[1]);
+    volatile uint64_t *flag = ddsm_alloc(d, 8192, &at[r->size - 1]);
+    for (uint64_t round = 1; round <= 40; round++) {
+        for (bool done = false; !done;) {
+            /* rank r waits for flag == 3 * round + r, under lock r */
+            unsigned mine = r->rank ? r->rank - 1 : 2;
+            ok(d, ddsm_lock(d, mine));
+            done = flag[0] == 3 * (round - 1) + r->rank;
+            if (done && r->rank == 0)
+                data[round] = round * 5;
+            if (done && r->rank == 2)
+                check(data[round] == round * 5);
+            ok(d, ddsm_unlock(d, mine));
+            if (done) {
+                ok(d, ddsm_lock(d, r->rank));
+                flag[0]++;
+                ok(d, ddsm_unlock(d, r->rank));
+            } else {
+                usleep(100);
+            }
+        }
+    }
+    ok(d, ddsm_barrier(d));
+    check(flag[0] == 120);
+    ddsm_close(d);
+}
+
+/* More ranges than the log holds: all copies are made old then. */
+static void long_log(struct rank *r)
+{
+    enum { PAGES = 3000, TIMES = 4 };
+    ddsm_t *d = space(r, 3 * PAGES * 4096, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 1};
+    unsigned char *p = ddsm_alloc(d, 2 * PAGES * 4096, &place);
+    for (unsigned i = 0; i < 2 * PAGES; i++)
+        check(p[4096u * i] == 0);
+    ok(d, ddsm_barrier(d));
+    for (unsigned t = 1; t <= TIMES && r->rank == 0; t++) {
+        ok(d, ddsm_lock(d, 1));
+        for (unsigned i = 0; i < PAGES; i++)
+            p[2u * 4096 * i] = (unsigned char)(i + t);
+        ok(d, ddsm_unlock(d, 1));
+    }
+    /* it is not at the barrier with them: the log is read */
+    expect(r, 0, drail_job_barrier(r->job, -1));
+    ok(d, ddsm_lock(d, 1));
+    for (unsigned i = 0; i < PAGES; i++) {
+        check(p[2u * 4096 * i] == (unsigned char)(i + TIMES));
+        check(p[2u * 4096 * i + 4096] == 0);
+    }
+    ok(d, ddsm_unlock(d, 1));
+    ddsm_close(d);
+}
+
+static void prefetched(struct rank *r)
+{
+    enum { BYTES = 1 << 20 };
+    ddsm_t *d = space(r, 2 * BYTES, 0);
+    unsigned char *p = ddsm_alloc(d, BYTES, NULL);
+    size_t first, last;
+    ddsm_stats_t s;
+    ddsm_part(d, 0, BYTES, &first, &last);
+    ok(d, ddsm_prefetch(d, p + first, last - first, true));
+    ddsm_stats_reset(d);
+    memset(p + first, (int)r->rank + 1, last - first);
+    ddsm_stats(d, &s);
+    check(s.write_faults == 0);
+    ok(d, ddsm_barrier(d));
+    ok(d, ddsm_prefetch(d, p, BYTES, false));
+    ddsm_stats_reset(d);
+    unsigned long sum = 0;
+    for (size_t i = 0; i < BYTES; i++)
+        sum += p[i];
+    ddsm_stats(d, &s);
+    check(s.read_faults == 0);
+    check(sum == (unsigned long)BYTES / r->size * r->size * (r->size + 1) / 2);
+    check(ddsm_prefetch(d, p, 0, false) == 0);
+    check(ddsm_prefetch(d, p + BYTES, 0, false) == 0);
+    check(ddsm_prefetch(d, p, BYTES + 1, false) == DRAIL_EINVAL);
+    check(ddsm_prefetch(d, p - 1, 1, false) == DRAIL_EINVAL);
+    check(ddsm_prefetch(d, &s, 1, false) == DRAIL_EINVAL);
+    check(strstr(ddsm_last_error(d), "is not within"));
+    ddsm_close(d);
+}
+
+/* Faults of pages in order bring those after them. */
+static void ahead(struct rank *r)
+{
+    enum { PAGES = 256 };
+    ddsm_t *d = space(r, PAGES * 4096, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    unsigned char *p = ddsm_alloc(d, PAGES * 4096, &place);
+    if (r->rank == 0)
+        memset(p, 5, PAGES * 4096);
+    ok(d, ddsm_barrier(d));
+    ddsm_stats_t s;
+    ddsm_stats_reset(d);
+    for (unsigned i = 0; i < PAGES; i++)
+        check(p[4096u * i] == 5);
+    ddsm_stats(d, &s);
+    check(r->rank == 0 ? s.fetches == 0
+                       : s.fetched_pages == PAGES && s.fetches < 20);
+    ok(d, ddsm_barrier(d));
+    /* the same of writes; what has not been written is not called so */
+    ddsm_stats_reset(d);
+    for (unsigned i = 0; i < PAGES / 2 + 3 && r->rank == 0; i++)
+        p[4096u * i] = 6;
+    ddsm_stats(d, &s);
+    check(s.write_faults < 20);
+    ok(d, ddsm_barrier(d));
+    ddsm_stats(d, &s);
+    check(s.invalidated == (r->rank ? PAGES / 2 + 3 : 0));
+    for (unsigned i = 0; i < PAGES; i++)
+        check(p[4096u * i] == (i < PAGES / 2 + 3 ? 6 : 5));
+    ddsm_close(d);
+}
+
+/* Threads of a rank that fault at once, and take locks. */
+struct threads {
+    ddsm_t *d;
+    unsigned char *p;
+    uint64_t *counter;
+    unsigned from;
+};
+
+static void *touch(void *arg)
+{
+    const struct threads *t = arg;
+    for (unsigned i = 0; i < 128; i++) {
+        check(t->p[4096u * i] == 9);
+        t->p[4096u * i + t->from] = (unsigned char)(i + t->from);
+    }
+    for (unsigned i = 0; i < 50; i++) {
+        ok(t->d, ddsm_lock(t->d, 3));
+        ++*t->counter;
+        ok(t->d, ddsm_unlock(t->d, 3));
+    }
+    return NULL;
+}
+
+static void several_threads(struct rank *r)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+    struct threads arg[THREADS];
+    ddsm_t *d = space(r, 1 << 20, 4);
+    unsigned char *p = ddsm_alloc(d, 128 * 4096, NULL);
+    uint64_t *counter = ddsm_alloc(d, 8, NULL);
+    if (r->rank == 0)
+        memset(p, 9, 128 * 4096);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < THREADS; i++) {
+        arg[i] = (struct threads){d, p, counter, 1 + r->rank * THREADS + i};
+        check(pthread_create(&thread[i], NULL, touch, &arg[i]) == 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    ok(d, ddsm_barrier(d));
+    check(*counter == THREADS * 50u * r->size);
+    for (unsigned i = 0; i < 128; i++)
+        for (unsigned j = 1; j <= THREADS * r->size; j++)
+            check(p[4096u * i + j] == (unsigned char)(i + j));
+    ddsm_close(d);
+}
+
+static void reductions(struct rank *r)
+{
+    ddsm_t *d = space(r, 4096, 0);
+    double x[2] = {r->rank + 0.5, -1.0 * r->rank}, y[1000];
+    int64_t n = r->rank, m = r->rank;
+    ok(d, ddsm_reduce(d, x, 2, DDSM_DOUBLE, DDSM_SUM));
+    check(x[0] == r->size * (r->size - 1) / 2.0 + r->size / 2.0);
+    check(x[1] == -(r->size * (r->size - 1) / 2.0));
+    ok(d, ddsm_reduce(d, &n, 1, DDSM_INT64, DDSM_MAX));
+    ok(d, ddsm_reduce(d, &m, 1, DDSM_INT64, DDSM_MIN));
+    check(n == r->size - 1 && m == 0);
+    for (unsigned i = 0; i < 1000; i++)
+        y[i] = i * (r->rank + 1.0);
+    ok(d, ddsm_reduce(d, y, 1000, DDSM_DOUBLE, DDSM_MAX));
+    for (unsigned i = 0; i < 1000; i++)
+        check(y[i] == i * (double)r->size);
+    check(ddsm_reduce(d, y, 0, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    check(ddsm_reduce(d, y, 5000, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    ddsm_close(d);
+}
+
+static int open_with(struct rank *r, void (*set)(ddsm_config_t *cfg), char *why)
+{
+    ddsm_config_t cfg;
+    ddsm_t *d = NULL;
+    drail_error_t err = {0};
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 16;
+    set(&cfg);
+    int rc = ddsm_open(r->job, &cfg, &d, &err);
+    strcpy(why, err.text);
+    check(rc ? !d : d != NULL);
+    ddsm_close(d);
+    return rc;
+}
+
+static unsigned refused_rank;
+static void *taken;
+
+static void odd_page(ddsm_config_t *cfg)
+{
+    if (refused_rank)
+        cfg->page_bytes = 5000;
+}
+
+static void no_bytes(ddsm_config_t *cfg)
+{
+    cfg->bytes = 0;
+}
+
+static void odd_base(ddsm_config_t *cfg)
+{
+    cfg->base = (void *)0x300000000010;
+}
+
+static void other_bytes(ddsm_config_t *cfg)
+{
+    cfg->bytes += refused_rank * 4096;
+}
+
+static void base_taken(ddsm_config_t *cfg)
+{
+    cfg->base = taken;
+}
+
+static void no_locks(ddsm_config_t *cfg)
+{
+    cfg->locks = 0;
+}
+
+static void large_pages(ddsm_config_t *cfg)
+{
+    cfg->page_bytes = 1 << 16;
+    cfg->base = (void *)0x310000000000;
+}
+
+/* What one rank refuses all do, in its words. */
+static void refused(struct rank *r)
+{
+    char why[256];
+    refused_rank = r->rank;
+    check(open_with(r, odd_page, why) == DRAIL_EINVAL);
+    check(strstr(why, "pages of 5000 bytes"));
+    check(open_with(r, no_bytes, why) == DRAIL_EINVAL);
+    check(open_with(r, odd_base, why) == DRAIL_EINVAL);
+    check(strstr(why, "is not a multiple"));
+    check(open_with(r, other_bytes, why) == DRAIL_EINVAL);
+    check(strstr(why, "other ones"));
+    check(open_with(r, no_locks, why) == DRAIL_EINVAL);
+    /* something is there, on the last rank */
+    taken = (void *)0x320000000000;
+    if (r->rank == r->size - 1)
+        check(mmap(taken, 4096, PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                   0) == taken);
+    check(open_with(r, base_taken, why) == DRAIL_EINVAL);
+    check(strstr(why, "something else is there"));
+    check(open_with(r, large_pages, why) == 0);
+
+    ddsm_t *d = space(r, 1 << 20, 0);
+    check(ddsm_is_symmetric(d));
+    check(!ddsm_alloc(d, 0, NULL) && !ddsm_alloc(d, 2 << 20, NULL));
+    check(!ddsm_alloc(d, 8, &(ddsm_place_t){.element = 3}));
+    check(!ddsm_alloc(d, 8, &(ddsm_place_t){.homes = DDSM_ONE, .rank = 9}));
+    check(ddsm_lock(d, 64) == DRAIL_EINVAL);
+    check(ddsm_unlock(d, 1) == DRAIL_EINVAL);
+    ddsm_close(d);
+}
+
+/* A fault elsewhere is the program's own, also in the space where nothing has
+ * been allocated: to its handler, or the end. */
+static sigjmp_buf elsewhere;
+
+static void own_handler(int number)
+{
+    (void)number;
+    siglongjmp(elsewhere, 1);
+}
+
+static void own_faults(struct rank *r)
+{
+    struct sigaction own = {.sa_handler = own_handler}, now;
+    sigaction(SIGSEGV, &own, NULL);
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile char *p = ddsm_alloc(d, 4096, NULL);
+    volatile char *nothing =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned faults = 0;
+    if (sigsetjmp(elsewhere, 1) == 0)
+        nothing[0] = 1;
+    else
+        faults++;
+    if (sigsetjmp(elsewhere, 1) == 0)
+        p[4096] = 1;
+    else
+        faults++;
+    check(faults == 2);
+    p[0] = 1;
+    ddsm_close(d);
+    sigaction(SIGSEGV, NULL, &now);
+    check(now.sa_handler == own_handler);
+}
+
+static void own_end(struct rank *r)
+{
+    signal(SIGSEGV, SIG_DFL);
+    ddsm_t *d = space(r, 1 << 20, 0);
+    if (r->rank == 1) {
+        volatile char *nothing =
+            mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        nothing[0] = 1;
+        _exit(0);
+    }
+    check(ddsm_barrier(d) != 0);
+    ddsm_close(d);
+}
+
+/* Whoever leaves early is an error of those that wait, also within a fault. */
+static sigjmp_buf failed;
+static int failed_with;
+
+static void on_failed(void *context, int code, const char *sentence)
+{
+    failed_with = code;
+    check(*sentence && context == &failed_with);
+    siglongjmp(failed, 1);
+}
+
+static void leaves_early(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_t *d;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.failed = on_failed;
+    cfg.context = &failed_with;
+    check(ddsm_open(r->job, &cfg, &d, NULL) == 0);
+    volatile char *p =
+        ddsm_alloc(d, 65536, &(ddsm_place_t){.homes = DDSM_ONE, .rank = 1});
+    if (r->rank == 1)
+        memset((char *)p, 3, 65536);
+    ok(d, ddsm_barrier(d));
+    check(p[0] == 3);
+    if (r->rank == 1)
+        _exit(5);
+    int rc = ddsm_barrier(d);
+    check(rc == DRAIL_EPEER || rc == DRAIL_EINTR || rc == DRAIL_ETIMEOUT);
+    check(*ddsm_last_error(d));
+    check(ddsm_lock(d, 1) == rc);
+    if (sigsetjmp(failed, 1) == 0) {
+        for (unsigned i = 1; i < 16; i++)
+            check(p[4096 * i] == 3);
+        check(false);
+    }
+    check(failed_with == rc);
+    ddsm_close(d);
+}
+
+static void by_message(drail_config_t *cfg)
+{
+    (void)cfg;
+    setenv("DRAIL_EXTENSIONS", "0", 1);
+}
+
+static const struct test tests[] = {
+    {"parts of 1", 1, parts, NULL, APART},
+    {"parts of 2", 2, parts, NULL, APART},
+    {"parts of 3", 3, parts, NULL, APART},
+    {"parts of 5", 5, parts, NULL, APART},
+    {"bytes of one page", 4, bytes_of_one_page, NULL, APART},
+    {"locks of 1", 1, locks, NULL, APART},
+    {"locks of 4", 4, locks, NULL, APART},
+    {"handed on", 3, handed_on, NULL, APART},
+    {"long log", 2, long_log, NULL, APART},
+    {"prefetched", 4, prefetched, NULL, APART},
+    {"ahead", 2, ahead, NULL, APART},
+    {"several threads", 2, several_threads, NULL, APART},
+    {"reductions", 3, reductions, NULL, APART},
+    {"refused", 2, refused, NULL, APART},
+    {"own faults", 2, own_faults, NULL, APART},
+    {"own end", 2, own_end, NULL, APART | FAILS},
+    {"leaves early", 3, leaves_early, NULL, APART | FAILS},
+    {"locks of 3 by message", 3, locks, by_message, APART},
+};
+
+int main(int argc, char **argv)
+{
+    return run_tests(tests, sizeof tests / sizeof tests[0], 1, argc, argv);
+}

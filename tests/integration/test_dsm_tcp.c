@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Distributed shared memory where a rank must make calls for others to get at
+ * its memory: a thread makes them. */
+#include "dsm_scene.h"
+#include "over_tcp.h"
+
+/* The home computes, in no call of ours, while another rank reads its pages and
+ * takes its lock. */
+static void home_computes(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    volatile unsigned char *p = ddsm_alloc(d, 1 << 18, &place);
+    _Atomic unsigned *done = ranks_outside;
+    if (r->rank == 0)
+        memset((void *)(uintptr_t)p, 4, 1 << 18);
+    ok(d, ddsm_barrier(d));
+    if (r->rank) {
+        for (unsigned i = 0; i < 1 << 18; i += 4096)
+            check(p[i] == 4);
+        ok(d, ddsm_lock(d, 0));
+        p[r->rank] = 5;
+        ok(d, ddsm_unlock(d, 0));
+        ++*done;
+    }
+    for (double end = seconds() + 60; *done < r->size - 1; nap(1))
+        check(seconds() < end);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < r->size; i++)
+        check(p[i] == (i ? 5 : 4));
+    ddsm_close(d);
+}
+
+static drail_config_t tcp;
+
+static void by_tcp(drail_config_t *cfg)
+{
+    cfg->rails[0] = "tcp-a";
+    cfg->rails[1] = "tcp-b";
+    cfg->nrails = 2;
+    tcp = *cfg;
+    space_rails = &tcp;
+}
+
+static const struct test tests[] = {
+    {"parts of 3", 3, parts, by_tcp, APART},
+    {"bytes of one page", 2, bytes_of_one_page, by_tcp, APART},
+    {"locks of 3", 3, locks, by_tcp, APART},
+    {"home computes", 3, home_computes, by_tcp, APART},
+};
+
+RUN_TESTS_OVER_TCP(tests)
