@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # make deb: packages of the last commit that lintian finds right, whose programs
-# run where they are unpacked. Unoptimized: that takes half the time.
+# run where they are unpacked, and installed in a fresh Debian. Unoptimized: that
+# takes half the time.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
@@ -20,8 +21,9 @@ packages()
     }
 }
 check 'make deb' packages
-for name in libdapl-rail0 libdapl-rail-dev dapl-rail-providers \
-    dapl-rail-provider-sim dapl-rail-tools; do
+names=(libdapl-rail0 libdapl-rail-dev dapl-rail-providers
+    dapl-rail-provider-sim dapl-rail-tools)
+for name in "${names[@]}"; do
     for deb in "$work/build/deb/${name}"_*.deb; do
         check "$name" dpkg-deb -x "$deb" "$work/root"
     done
@@ -62,3 +64,56 @@ no_way_out()
     done
 }
 check 'nothing looks elsewhere for libraries' no_way_out
+
+# a system that has nothing but what the packages ask for
+fresh_system()
+{
+    local site release
+    # shellcheck disable=SC2016 # apt's own words
+    read -r site release < <(apt-get indextargets --format \
+        '$(SITE) $(RELEASE)' 'Origin: Debian' 'Component: main' \
+        'Identifier: Packages' 2>/dev/null)
+    [ -n "$release" ] && timeout -k 10 300 debootstrap --variant=minbase \
+        "$release" "$work/fresh" "$site" >"$work/out" 2>&1
+}
+in_fresh()
+{
+    timeout -k 10 300 chroot "$work/fresh" env -i PATH=/usr/sbin:/usr/bin:/bin \
+        DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1 || {
+        cat "$work/out"
+        return 1
+    }
+}
+leave_fresh()
+{
+    local status=$?
+    umount "$work/fresh/proc" "$work/fresh/dev/shm" 2>/dev/null
+    (exit "$status")
+    finish
+}
+# what a user compiles, by what pkg-config says of the library
+compiled()
+{
+    cp "$SOURCE/examples/$1.c" "$work/fresh/tmp" &&
+        in_fresh sh -c "cd /tmp && cc $1.c \$(pkg-config --cflags --libs $2) \
+            -o $1 && ./$1"
+}
+command -v debootstrap >/dev/null ||
+    skip 'no debootstrap: packages were not installed'
+[ "$(id -u)" -eq 0 ] || skip 'not root: packages were not installed'
+fresh_system || skip 'no archive of Debian: packages were not installed'
+for name in "${names[@]}"; do
+    cp "$work/build/deb/${name}"_*.deb "$work/fresh/tmp"
+done
+trap leave_fresh EXIT
+mount --bind /proc "$work/fresh/proc"
+mount -t tmpfs none "$work/fresh/dev/shm"
+check 'fresh: installed' in_fresh sh -c \
+    'apt-get -y --no-install-recommends install /tmp/*.deb gcc libc6-dev pkg-config'
+check 'fresh: rails' in_fresh railinfo
+check 'fresh: railbench' in_fresh railbench bw --sizes 8,64K --iterations 2 \
+    --repeat 1
+check 'fresh: simulated' in_fresh railbench alltoall --ranks 8 --sizes 4K \
+    --rails sim:ndr400-2rail --iterations 1 --repeat 1
+check 'fresh: a program of the transport' compiled put_notify dapl_rail
+check 'fresh: a program of collectives' compiled allgather dcoll
