@@ -201,7 +201,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     if (rc)
         return rc; /* it is still there for the next call */
     inbox_pop(box);
-    slot_return(slot, true);
+    slot_return_soon(slot);
 
     *r->received = bytes;
     if (announced)

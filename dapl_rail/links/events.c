@@ -179,6 +179,7 @@ int rail_poll(struct rail *rail)
     while (n < (int)POLL_BATCH) {
         DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
         if (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
+            slots_return_now(rail);
             /* connection events of an EP that is gone must not be taken for
              * those of the next one, which may get its handle */
             if (rail->closed && links_bury(rail, false))

@@ -75,6 +75,16 @@ void slot_return(struct slot *slot, bool owe)
         link_owe(link);
 }
 
+void slot_return_soon(struct slot *slot)
+{
+    struct rail *rail = slot->link->rail;
+    slots_return_now(rail);
+    if (slot->link->owed + 1 < rail->owner->cfg.depth / 2)
+        rail->read = slot;
+    else
+        slot_return(slot, true);
+}
+
 /* Its bytes follow. */
 struct spare {
     struct slot slot;
@@ -255,6 +265,8 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
 
 static void link_free(struct link *link)
 {
+    if (link->rail->read && link->rail->read->link == link)
+        link->rail->read = NULL;
     if (link->piece)
         buffers_give(link->rail, link->piece);
     for (struct spare *next; link->spares; link->spares = next) {

@@ -286,5 +286,16 @@ void link_force(struct link *link);
 struct slot *slot_spare(struct link *link);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
+/* The same, its message had needed a credit, when the rail is next found to
+ * have no event, or with the next of these: whoever has received the message
+ * goes on sooner. Returned at once where a credit message is due. */
+void slot_return_soon(struct slot *slot);
+static inline void slots_return_now(struct rail *rail)
+{
+    struct slot *slot = rail->read;
+    rail->read = NULL;
+    if (slot)
+        slot_return(slot, true);
+}
 
 #endif

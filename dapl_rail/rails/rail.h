@@ -41,6 +41,7 @@ struct rail {
     struct piece *pieces;     /* … those that are free, … */
     unsigned buffers_pieces;  /* … and how many there are */
     struct link *closed;      /* freed when no event of theirs is left */
+    struct slot *read;        /* see slot_return_soon */
     struct parting *partings; /* EPs of links/parting.h */
     drail_rail_stats_t stats;
     drail_error_t error;
