@@ -32,6 +32,7 @@ for row in rows:
     assert row["rounds"] == "2" and row["place"] == "few", row
     assert float(row["plain_us"]) > 0 and float(row["layer_us"]) > 0, row
     assert row["library"] in text
+    assert float(row["dcoll_us"]) > 0 and float(row["over_dcoll"]) > 0, row
 assert "LD_PRELOAD=LIB/libdcoll_mpi_" in text, text
 PY
 }
