@@ -782,6 +782,20 @@ int drail_notify_any(drail_t *rail, unsigned from, unsigned *peer);
  *  a rail has failed with. */
 int drail_progress(drail_t *rail);
 
+/** Calls on a job that wait for other ranks (drail_job_barrier, drail_open, …)
+ *  let all its transports go on meanwhile. A transport that other threads use
+ *  at the same time has a guard: then only between its functions, in which
+ *  the caller takes and gives back what keeps his threads apart. */
+typedef struct drail_guard {
+    bool (*enter)(void *context); /**< does not wait; false: not now */
+    void (*leave)(void *context);
+    void *context;
+} drail_guard_t;
+/** Before other threads use it.
+ *  @param rail open.
+ *  @param guard copied; NULL: there is none. */
+void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
+
 /** Two-sided message; eager up to eager_bytes, else rendezvous by striped
  *  RDMA read (then @p mem, if not NULL, spares the registration). Messages
  *  between two ranks arrive in order. Blocking until the buffer may be used

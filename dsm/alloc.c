@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pieces of the space, one after another, and the homes of their pages. */
+#include "dsm/enter.h"
 #include "dsm/pages.h"
+#include "dsm/relief.h"
 
 static unsigned home_of(const ddsm_t *d, const ddsm_place_t *place, size_t page,
                         size_t pages)
@@ -31,6 +33,12 @@ static int begin_pages(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+/* One step of FNV-1a, of whole words. */
+static uint64_t mixed(uint64_t sum, uint64_t word)
+{
+    return (sum ^ word) * 1099511628211u;
+}
+
 static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
                  size_t *first)
 {
@@ -57,7 +65,12 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
         page->grain = (uint8_t)__builtin_ctzl(element);
     }
     d->used += count;
-    return begin_pages(d, *first, count);
+    d->allocs++;
+    d->shape =
+        mixed(mixed(mixed(mixed(d->shape, bytes), element), place->homes),
+              place->homes == DDSM_ONE ? place->rank : 0);
+    int rc = begin_pages(d, *first, count);
+    return rc ? relief(d) : 0;
 }
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
@@ -66,8 +79,10 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
     size_t first = 0;
     if (!d)
         return NULL;
-    pthread_mutex_lock(&d->mutex);
-    int rc = alloc(d, bytes, place ? place : &anywhere, &first);
-    pthread_mutex_unlock(&d->mutex);
+    int rc = space_enter(d);
+    if (rc)
+        return NULL;
+    rc = alloc(d, bytes, place ? place : &anywhere, &first);
+    space_leave(d);
     return rc ? NULL : page_view(d, first);
 }

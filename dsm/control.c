@@ -28,6 +28,10 @@ int control_open(ddsm_t *d)
     c->locks_offset = place(&end, own_locks * c->lock_bytes);
     const size_t arrival = place(&end, sizeof(struct arrival));
     const size_t arrivals = place(&end, d->size * sizeof(struct arrival));
+    const size_t folding = place(&end, FOLD_BYTES);
+    const size_t folded = place(&end, d->size * FOLD_BYTES);
+    const size_t given_up = place(&end, sizeof(uint64_t));
+    const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
     const size_t clock = place(&end, d->size * sizeof(uint64_t));
     const size_t reserved = place(&end, sizeof(uint64_t));
@@ -42,6 +46,11 @@ int control_open(ddsm_t *d)
     c->log = (struct notice_log *)(c->start + log);
     c->arrival = (struct arrival *)(c->start + arrival);
     c->arrivals = (struct arrival *)(c->start + arrivals);
+    c->folding = c->start + folding;
+    c->folded = c->start + folded;
+    c->given_up_offset = given_up;
+    c->given_up = (_Atomic uint64_t *)(c->start + given_up);
+    c->probe = (uint64_t *)(c->start + probe);
     c->word = (uint64_t *)(c->start + word);
     c->clock = (uint64_t *)(c->start + clock);
     c->reserved = (uint64_t *)(c->start + reserved);
@@ -53,6 +62,7 @@ void control_close(ddsm_t *d)
 {
     if (d->control.mem)
         drail_mem_release(d->control.mem);
+    d->control.given_up = NULL;
     free(d->control.keys);
 }
 
@@ -82,6 +92,22 @@ int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
             drail_forget(d->t, &req);
     }
     return rc ? space_break(d, rc, "reading from a rank") : 0;
+}
+
+int control_probe(ddsm_t *d, unsigned rank)
+{
+    enum { WAIT_MS = 20 };
+    uint64_t *to = &d->control.probe[rank];
+    drail_req_t req;
+    const drail_xfer_t xfer =
+        transfer(d, rank, d->control.given_up_offset, to, sizeof *to);
+    int rc = drail_get(d->t, rank, &xfer, 0, &req);
+    if (rc)
+        return rc;
+    rc = drail_wait(d->t, &req, WAIT_MS);
+    if (rc)
+        drail_forget(d->t, &req);
+    return rc;
 }
 
 int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,

@@ -12,6 +12,9 @@ void control_close(ddsm_t *d);
 /* Reads @bytes at @offset of a rank's, to memory within this rank's. */
 int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
                  size_t bytes);
+/* Asks whether a rank is there; then control.probe says whether its memory is
+ * broken. DRAIL_ETIMEOUT: it does not answer at the moment. */
+int control_probe(ddsm_t *d, unsigned rank);
 /* Writes there; they are there when it returns. */
 int control_write(ddsm_t *d, unsigned rank, size_t offset, void *from,
                   size_t bytes);

@@ -23,7 +23,13 @@
  *    thread of a rank while the others neither write the memory nor make calls.
  *  - The kernel does not fault on behalf of the caller: read(2) into the memory
  *    fails by EFAULT where a page is not there. ddsm_prefetch() first.
- *  - Not for fork(): a child does not have the memory's rails.
+ *  - Nor do rails: what is put there by other means (memory registered with a
+ *    drail_t or given to an MPI as a buffer that it pins) is no write of this
+ *    rank's, and is lost. Such transfers go through memory of their own.
+ *  - fork() leaves a child without the memory.
+ *  - A fault is served on the stack of the thread that has it, and waits for
+ *    the thread that is in a call. So a handler of signals must not touch the
+ *    memory, and one of stack overflows, on a stack of its own, is not called.
  */
 #ifndef DDSM_H
 #define DDSM_H
@@ -59,7 +65,8 @@ typedef struct ddsm_config {
                             the timeout of the transport */
     unsigned serve_us; /**< where a rank must make calls for others to get at
                             its memory (drail_rail_info_t.is_polled, or no
-                            atomics), a thread does so, so often; default 50 */
+                            atomics), a thread does so, so often; from 1 on,
+                            default 50 */
     const drail_config_t *rails; /**< as of drail_open; NULL: the defaults */
     /** Told of a fault that can't be served (a dead home, a time that ran out),
      *  in the thread that had it. May leave by longjmp; otherwise, and if it is
@@ -87,8 +94,8 @@ void ddsm_config_init(ddsm_config_t *cfg);
  */
 int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
               drail_error_t *err);
-/** Collective: waits for the others, as they may yet fetch pages from here,
- *  unless the memory has failed. The pages are gone then. Accepts NULL. */
+/** Collective, also where the memory has failed: waits for the others, as they
+ *  may yet fetch pages from here. The pages are gone then. Accepts NULL. */
 void ddsm_close(ddsm_t *d);
 
 /** The sentence that goes with the last failed call. */
@@ -97,7 +104,8 @@ unsigned ddsm_rank(const ddsm_t *d);
 unsigned ddsm_size(const ddsm_t *d);
 /** The transport, for the caller's own use, until ddsm_rails_give: to choose
  *  engine and policy, or for transfers. Meanwhile all else waits, as faults of
- *  other threads do. Its notifications are not the caller's. */
+ *  other threads do. Its notifications are not the caller's. NULL: this
+ *  thread has taken it already, as all its calls say until it gives it back. */
 drail_t *ddsm_rails_take(ddsm_t *d);
 void ddsm_rails_give(ddsm_t *d);
 /** Does the memory lie at the same address on all ranks? Not where that was

@@ -16,8 +16,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "dsm/enter.h"
 #include "dsm/fetch.h"
 #include "dsm/pages.h"
+#include "dsm/relief.h"
 
 /* A process has one handler: the only state that is not a handle's. */
 enum { MOST = 1024 };
@@ -25,7 +27,12 @@ static struct {
     pthread_mutex_t mutex;
     unsigned count;
     struct sigaction before;
-    _Atomic(ddsm_t *) space[MOST];
+    void *after; /* a handler that was installed over ours, which stays */
+    /* written from the last member to the first; 0: free */
+    struct place {
+        _Atomic uintptr_t start, end;
+        _Atomic(ddsm_t *) space;
+    } place[MOST];
 } process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_UNKNOWN };
@@ -42,25 +49,26 @@ static enum access access_of(const void *context)
 #endif
 }
 
-static ddsm_t *space_at(const char *address)
+/* Looks into no space but that of the address, which who touches it keeps. */
+static ddsm_t *space_at(uintptr_t address)
 {
     for (unsigned i = 0; i < MOST; i++) {
-        ddsm_t *d =
-            atomic_load_explicit(&process.space[i], memory_order_acquire);
-        if (d && address >= d->view && address < d->view + d->bytes)
-            return d;
+        struct place *p = &process.place[i];
+        const uintptr_t start = atomic_load(&p->start);
+        if (start && address >= start && address < atomic_load(&p->end))
+            return atomic_load(&p->space);
     }
     return NULL;
 }
 
-static void give_up(ddsm_t *d, int code)
+static void give_up(const ddsm_t *d, const drail_error_t *error)
 {
-    char text[sizeof d->error.text + 64];
+    char text[sizeof error->text + 64];
     int n;
     if (d->cfg.failed)
-        d->cfg.failed(d->cfg.context, code, d->error.text);
+        d->cfg.failed(d->cfg.context, error->code, error->text);
     n = snprintf(text, sizeof text, "rank %u: shared memory: %s\n", d->rank,
-                 d->error.text);
+                 error->text);
     if (write(STDERR_FILENO, text, (size_t)n) < 0)
         _exit(1);
     _exit(1);
@@ -80,25 +88,42 @@ static int make_there(ddsm_t *d, size_t page, enum access access)
     return rc;
 }
 
+static int make_room_there(ddsm_t *d, size_t page, enum access access)
+{
+    int rc = make_there(d, page, access);
+    if (rc == DRAIL_ENOMEM && !d->broken) {
+        rc = relief(d);
+        if (!rc)
+            rc = make_there(d, page, access);
+    }
+    return rc && !d->broken ? space_broken(d, rc) : rc;
+}
+
 /* False: it is the program's own. */
-static bool serve(ddsm_t *d, const char *address, enum access access)
+static bool serve(ddsm_t *d, uintptr_t address, enum access access)
 {
     const uint64_t start = space_now_ns();
-    const size_t page = (size_t)(address - d->view) >> d->page_shift;
-    /* by who holds it already: a call of ours was given a page of the view */
-    if (pthread_mutex_lock(&d->mutex))
-        return false;
+    const size_t page = (address - (uintptr_t)d->view) >> d->page_shift;
+    drail_error_t error = {
+        DRAIL_EINVAL, "a page has been touched by a call that was given it, by "
+                      "a handler of signals during a fault, or between "
+                      "ddsm_rails_take and ddsm_rails_give"};
+    const bool inside = space_enter(d) != 0;
     const bool ours = d->page[page].state != PAGE_UNUSED;
-    int rc = 0;
-    if (ours) {
-        rc = make_there(d, page, access);
-        *(access == ACCESS_WRITE ? &d->stats.write_faults
-                                 : &d->stats.read_faults) += 1;
-        d->stats.fault_ns += space_now_ns() - start;
+    int rc = inside && ours ? error.code : 0;
+    if (!inside) {
+        if (ours) {
+            rc = make_room_there(d, page, access);
+            *(access == ACCESS_WRITE ? &d->stats.write_faults
+                                     : &d->stats.read_faults) += 1;
+            d->stats.fault_ns += space_now_ns() - start;
+        }
+        if (rc)
+            error = d->error;
+        space_leave(d);
     }
-    pthread_mutex_unlock(&d->mutex);
     if (rc)
-        give_up(d, rc);
+        give_up(d, &error);
     return ours;
 }
 
@@ -125,31 +150,57 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const int saved = errno;
-    ddsm_t *d = info->si_code == SEGV_ACCERR ? space_at(info->si_addr) : NULL;
-    if (!d || !serve(d, info->si_addr, access_of(context)))
+    const uintptr_t address = (uintptr_t)info->si_addr;
+    ddsm_t *d = info->si_code == SEGV_ACCERR ? space_at(address) : NULL;
+    if (!d || !serve(d, address, access_of(context)))
         pass_on(number, info, context);
     errno = saved;
 }
 
-static bool is_ours(void)
+static void *handler_of(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO ? (void *)action->sa_sigaction
+                                         : (void *)action->sa_handler;
+}
+
+static void install(void)
+{
+    const struct sigaction action = {.sa_sigaction = on_fault,
+                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction now;
+    sigaction(SIGSEGV, NULL, &now);
+    /* who came after us passes on to us, or would have had our faults */
+    if (handler_of(&now) == on_fault ||
+        (process.after && handler_of(&now) == process.after))
+        return;
+    process.before = now;
+    process.after = NULL;
+    sigaction(SIGSEGV, &action, NULL);
+}
+
+static void remove_ours(void)
 {
     struct sigaction now;
-    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
-           now.sa_sigaction == on_fault;
+    sigaction(SIGSEGV, NULL, &now);
+    if (handler_of(&now) == on_fault)
+        sigaction(SIGSEGV, &process.before, NULL);
+    else
+        process.after = handler_of(&now);
 }
 
 int fault_enter(ddsm_t *d)
 {
-    const struct sigaction action = {.sa_sigaction = on_fault,
-                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
     unsigned i = 0;
     pthread_mutex_lock(&process.mutex);
-    while (i < MOST && atomic_load(&process.space[i]))
+    while (i < MOST && atomic_load(&process.place[i].start))
         i++;
     if (i < MOST) {
-        atomic_store(&process.space[i], d);
-        if (process.count++ == 0 && !is_ours())
-            sigaction(SIGSEGV, &action, &process.before);
+        struct place *p = &process.place[i];
+        atomic_store(&p->space, d);
+        atomic_store(&p->end, (uintptr_t)d->view + d->bytes);
+        atomic_store(&p->start, (uintptr_t)d->view);
+        if (process.count++ == 0)
+            install();
     }
     pthread_mutex_unlock(&process.mutex);
     return i < MOST ? 0
@@ -160,14 +211,16 @@ int fault_enter(ddsm_t *d)
 
 void fault_leave(ddsm_t *d)
 {
+    bool entered = false;
     pthread_mutex_lock(&process.mutex);
     for (unsigned i = 0; i < MOST; i++)
-        if (atomic_load(&process.space[i]) == d) {
-            atomic_store(&process.space[i], NULL);
+        if (atomic_load(&process.place[i].start) &&
+            atomic_load(&process.place[i].space) == d) {
+            atomic_store(&process.place[i].start, 0);
             process.count--;
+            entered = true;
         }
-    /* who has come after us may have kept our handler: then it stays */
-    if (process.count == 0 && is_ours())
-        sigaction(SIGSEGV, &process.before, NULL);
+    if (entered && process.count == 0)
+        remove_ours();
     pthread_mutex_unlock(&process.mutex);
 }

@@ -31,37 +31,55 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
     return drail_get(d->t, home, &xfer, 0, req);
 }
 
+struct run {
+    size_t first, count;
+    drail_req_t req;
+};
+
+/* All of them end before pages are seen, or any other end is told: what comes
+ * late must not be written over what the program writes. */
+static int end_runs(ddsm_t *d, struct run *run, unsigned n)
+{
+    int rc = 0, full = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (rc) { /* nothing may write to requests that are no more */
+            drail_forget(d->t, &run[i].req);
+            continue;
+        }
+        rc = drail_wait(d->t, &run[i].req, -1);
+        if (rc)
+            drail_forget(d->t, &run[i].req);
+        else if (!full)
+            full = pages_set(d, run[i].first, run[i].count, PAGE_CLEAN);
+    }
+    return rc ? space_break(d, rc, "fetching pages") : full;
+}
+
 /* As many runs as may be under way; the page after them in @first. */
 static int fetch_some(ddsm_t *d, size_t *first, size_t end)
 {
-    drail_req_t req[AT_ONCE];
-    struct run {
-        size_t first, count;
-    } run[AT_ONCE];
-    unsigned n = 0, done;
+    struct run run[AT_ONCE];
+    unsigned n = 0;
     int rc = 0;
     size_t p = *first;
     while (p < end && n < AT_ONCE && !rc) {
         const size_t count = run_of(d, p, end);
-        if (count) {
-            run[n] = (struct run){p, count};
-            rc = begin(d, p, count, &req[n]);
-            n += !rc;
+        if (count && d->page[p].home == d->rank) {
+            rc = pages_set(d, p, count, PAGE_CLEAN);
+        } else if (count) {
+            run[n].first = p;
+            run[n].count = count;
+            rc = begin(d, p, count, &run[n].req);
+            if (rc)
+                rc = space_break(d, rc, "fetching pages");
+            else
+                n++;
         }
         p += count ? count : 1;
     }
-    for (done = 0; done < n && !rc; done++) {
-        rc = drail_wait(d->t, &req[done], -1);
-        if (!rc && pages_set(d, run[done].first, run[done].count, PAGE_CLEAN))
-            return d->broken;
-    }
     *first = p;
-    if (!rc)
-        return 0;
-    /* nothing may write to requests that are no more */
-    for (unsigned i = done ? done - 1 : 0; i < n; i++)
-        drail_forget(d->t, &req[i]);
-    return space_break(d, rc, "fetching pages");
+    const int ended = end_runs(d, run, n);
+    return rc ? rc : ended;
 }
 
 int fetch(ddsm_t *d, size_t first, size_t count)

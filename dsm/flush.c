@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/flush.h"
 
-#include <string.h>
-
 #include "dsm/diff.h"
 #include "dsm/pages.h"
 
@@ -67,16 +65,13 @@ static int write_home(ddsm_t *d, size_t first, size_t count)
         piece.home = page->home;
         piece.page = i << d->page_shift;
         piece.differs = false;
-        if (rc || !page->twinned)
+        if (rc || page->home == d->rank)
             continue;
         const char *now = d->store + piece.page;
         const char *before = d->twins + piece.page;
         d->stats.diffs++;
-        if (page->home == d->rank)
-            piece.differs = memcmp(now, before, page_bytes(d)) != 0;
-        else
-            rc = diff_pieces(now, before, page_bytes(d), page->grain, differs,
-                             &piece);
+        rc = diff_pieces(now, before, page_bytes(d), page->grain, differs,
+                         &piece);
         if (piece.differs)
             announce(d, i);
     }
@@ -108,7 +103,7 @@ int flush(ddsm_t *d)
         rc = pages_set(d, dirty->page[i], n, PAGE_CLEAN);
     }
     if (rc)
-        return rc;
+        return space_broken(d, rc);
     for (size_t i = 0, n; i < dirty->count && !rc; i += n) {
         n = pages_run(dirty, i);
         rc = write_home(d, dirty->page[i], n);

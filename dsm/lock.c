@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dsm/control.h"
+#include "dsm/enter.h"
 #include "dsm/flush.h"
 #include "dsm/notices.h"
 #include "dsm/vigil.h"
@@ -58,7 +59,7 @@ static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket)
         if (rc || serving == ticket)
             return rc;
         rc = vigil_pause(d, &vigil);
-        if (rc == DRAIL_ETIMEOUT)
+        if (rc == DRAIL_ETIMEOUT && !d->broken)
             return space_fail(
                 d, rc,
                 "lock %u: not given back for %d ms; %u are before "
@@ -135,15 +136,17 @@ int ddsm_lock(ddsm_t *d, unsigned id)
     if (!d)
         return DRAIL_EINVAL;
     const uint64_t start = space_now_ns();
-    pthread_mutex_lock(&d->mutex);
-    int rc = checked(d, id, "ddsm_lock", false);
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    rc = checked(d, id, "ddsm_lock", false);
     if (!rc) {
         const struct lock lock = lock_of(d, id);
         rc = acquire(d, &lock);
     }
     d->stats.locks++;
     d->stats.lock_ns += space_now_ns() - start;
-    pthread_mutex_unlock(&d->mutex);
+    space_leave(d);
     return rc;
 }
 
@@ -151,12 +154,14 @@ int ddsm_unlock(ddsm_t *d, unsigned id)
 {
     if (!d)
         return DRAIL_EINVAL;
-    pthread_mutex_lock(&d->mutex);
-    int rc = checked(d, id, "ddsm_unlock", true);
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
+    rc = checked(d, id, "ddsm_unlock", true);
     if (!rc) {
         const struct lock lock = lock_of(d, id);
         rc = release(d, &lock);
     }
-    pthread_mutex_unlock(&d->mutex);
+    space_leave(d);
     return rc;
 }

@@ -79,6 +79,11 @@ int map_open(ddsm_t *d)
                  0) == MAP_FAILED)
             error = errno;
     }
+    /* a child that writes must not write here */
+    if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
+                   madvise(d->store, d->bytes, MADV_DONTFORK) ||
+                   madvise(d->twins, d->bytes, MADV_DONTFORK)))
+        error = errno;
     return error ? space_fail(d, DRAIL_ENOMEM, "no memory for %zu bytes: %s",
                               d->bytes, strerror(error))
                  : 0;

@@ -5,6 +5,7 @@
 
 #include "dsm/control.h"
 #include "dsm/pages.h"
+#include "dsm/relief.h"
 
 void notices_announce(ddsm_t *d)
 {
@@ -15,6 +16,7 @@ void notices_announce(ddsm_t *d)
     for (size_t i = 0; i < written->count; i += pages_run(written, i))
         ranges++;
     atomic_store(&log->reserved, d->head + ranges);
+    atomic_thread_fence(memory_order_seq_cst); /* before what it is about */
     for (size_t i = 0, n; i < written->count; i += n) {
         n = pages_run(written, i);
         log->range[d->head++ % LOG_RANGES] =
@@ -29,6 +31,8 @@ void notices_announce(ddsm_t *d)
 void notices_arrive(const ddsm_t *d, struct arrival *arrival)
 {
     const uint64_t count = d->head < BARRIER_RANGES ? d->head : BARRIER_RANGES;
+    arrival->allocs = d->allocs;
+    arrival->shape = d->shape;
     arrival->head = d->head;
     arrival->count = count;
     for (uint64_t i = 0; i < count; i++)
@@ -50,6 +54,8 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
         if (old) {
             d->stats.invalidated += n;
             rc = pages_set(d, p, n, PAGE_INVALID);
+            if (rc) /* then all of them are */
+                rc = relief(d);
         }
         for (size_t i = p; i < p + n; i++)
             if (d->page[i].state == PAGE_UNUSED)
@@ -61,9 +67,10 @@ static int invalidate(ddsm_t *d, size_t first, size_t count)
 static int take(ddsm_t *d, unsigned rank, const struct range *range)
 {
     if (range->first >= d->pages || range->count > d->pages - range->first)
-        return d->broken = space_fail(d, DRAIL_EDAT,
-                                      "rank %u has written %u pages from %u on",
-                                      rank, range->count, range->first);
+        return space_broken(
+            d,
+            space_fail(d, DRAIL_EDAT, "rank %u has written %u pages from %u on",
+                       rank, range->count, range->first));
     return invalidate(d, range->first, range->count);
 }
 

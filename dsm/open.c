@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "dsm/control.h"
+#include "dsm/enter.h"
 #include "dsm/fault.h"
 #include "dsm/map.h"
 #include "dsm/serve.h"
@@ -18,10 +19,11 @@ struct card {
     char text[192];
 };
 
-/* Room for the cards of all, or keys. */
+/* Room for the cards of all, and keys. */
 struct opening {
     ddsm_t *d;
     struct card *cards;
+    drail_key_t *keys;
 };
 
 void ddsm_config_init(ddsm_config_t *cfg)
@@ -86,6 +88,8 @@ static int check(ddsm_t *d)
                           "%zu bytes (allowed: 1 to 2^46, and below 2^32 pages "
                           "of %zu)",
                           c->bytes, c->page_bytes);
+    if (!c->serve_us)
+        return space_fail(d, DRAIL_EINVAL, "serve_us 0 (allowed: from 1 on)");
     if (!c->locks || c->locks > 1u << 20)
         return space_fail(d, DRAIL_EINVAL, "%u locks (allowed: 1 to 2^20)",
                           c->locks);
@@ -164,7 +168,26 @@ static int open_rails(ddsm_t *d)
     drail_config_init(&defaults);
     int rc = drail_open(d->job, d->cfg.rails ? d->cfg.rails : &defaults, &d->t,
                         &error);
-    return rc ? space_fail(d, rc, "%s", error.text) : 0;
+    if (rc)
+        return space_fail(d, rc, "%s", error.text);
+    drail_set_guard(d->t, &(drail_guard_t){.enter = space_guard_enter,
+                                           .leave = space_guard_leave,
+                                           .context = d});
+    return 0;
+}
+
+/* Locks are words of the home's, which it changes as others do. */
+static int check_atomics(ddsm_t *d)
+{
+    drail_key_t key;
+    uint64_t old;
+    drail_mem_key(d->control.mem, &key);
+    int rc = drail_atomic(d->t, d->rank, DRAIL_FETCH_ADD, &key,
+                          d->control.given_up_offset, 0, 0, &old);
+    return rc ? space_fail_rails(d, rc,
+                                 "locks need atomics (where adapters do "
+                                 "them, DRAIL_EXTENSIONS=0)")
+              : 0;
 }
 
 /* All that is local once the rails are open. */
@@ -178,23 +201,23 @@ static int open_memory(ddsm_t *d)
     rc = drail_mem_register(
         d->t, d->store, d->bytes,
         DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE, &d->store_mem);
-    return rc ? space_fail_rails(d, rc, "registering the pages")
-              : control_open(d);
+    if (rc)
+        return space_fail_rails(d, rc, "registering the pages");
+    rc = control_open(d);
+    return rc ? rc : check_atomics(d);
 }
 
-static int exchange_keys(ddsm_t *d)
+static int exchange_keys(struct opening *o)
 {
-    drail_key_t mine[2], *all = calloc(d->size, sizeof mine);
-    if (!all)
-        return space_fail(d, DRAIL_ENOMEM, "out of memory");
+    ddsm_t *d = o->d;
+    drail_key_t mine[2];
     drail_mem_key(d->store_mem, &mine[0]);
     drail_mem_key(d->control.mem, &mine[1]);
-    int rc = drail_job_allgather(d->job, mine, sizeof mine, all, -1);
-    for (unsigned r = 0; r < d->size; r++) {
-        d->store_keys[r] = all[2 * r];
-        d->control.keys[r] = all[2 * r + 1];
+    int rc = drail_job_allgather(d->job, mine, sizeof mine, o->keys, -1);
+    for (unsigned r = 0; r < d->size && !rc; r++) {
+        d->store_keys[r] = o->keys[2 * r];
+        d->control.keys[r] = o->keys[2 * r + 1];
     }
-    free(all);
     return rc ? space_fail(d, rc, "%s: %s", drail_strerror(rc),
                            drail_job_last_error(d->job))
               : 0;
@@ -209,18 +232,26 @@ static int connect_all(ddsm_t *d)
     return rc ? space_fail_rails(d, rc, "connecting") : 0;
 }
 
-static int open_team(ddsm_t *d)
+static int prepare(ddsm_t *d, const void *send, void *recv, size_t bytes,
+                   dcoll_request_t **out)
 {
     const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
-                               .send = d->control.arrival,
-                               .recv = d->control.arrivals,
-                               .bytes = sizeof(struct arrival)};
+                               .send = send,
+                               .recv = recv,
+                               .bytes = bytes};
+    int rc = dcoll_init(d->team, &call, out);
+    return rc ? space_fail(d, rc, "%s", dcoll_last_error(d->team)) : 0;
+}
+
+static int open_team(ddsm_t *d)
+{
+    struct control *c = &d->control;
     drail_error_t error = {0};
     int rc = dcoll_team_create(d->job, d->t, NULL, &d->team, &error);
     if (rc)
         return space_fail(d, rc, "%s", error.text);
-    rc = dcoll_init(d->team, &call, &d->meeting);
-    return rc ? space_fail(d, rc, "%s", dcoll_last_error(d->team)) : 0;
+    rc = prepare(d, c->arrival, c->arrivals, sizeof *c->arrival, &d->meeting);
+    return rc ? rc : prepare(d, c->folding, c->folded, FOLD_BYTES, &d->folding);
 }
 
 static int open_space(struct opening *o)
@@ -237,7 +268,7 @@ static int open_space(struct opening *o)
     if (!rc)
         rc = agree(o, open_memory(d));
     if (!rc)
-        rc = exchange_keys(d);
+        rc = exchange_keys(o);
     if (!rc)
         rc = agree(o, connect_all(d));
     if (!rc)
@@ -272,7 +303,6 @@ static void free_space(ddsm_t *d)
 
 static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
 {
-    pthread_mutexattr_t attr;
     ddsm_t *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
@@ -283,11 +313,7 @@ static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
     d->rank = drail_job_rank(job);
     d->size = drail_job_size(job);
     d->fd = -1;
-    /* a fault of who holds it is told from one of another thread */
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&d->mutex, &attr);
-    pthread_mutexattr_destroy(&attr);
+    pthread_mutex_init(&d->mutex, NULL);
     return d;
 }
 
@@ -298,10 +324,13 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
     if (!job || !out)
         return DRAIL_EINVAL;
     struct opening o = {.d = new_space(job, cfg)};
-    if (o.d)
+    if (o.d) {
         o.cards = calloc(o.d->size, sizeof *o.cards);
-    int rc = o.cards ? open_space(&o) : DRAIL_ENOMEM;
-    if (rc && o.cards)
+        o.keys = calloc(o.d->size, 2 * sizeof *o.keys);
+    }
+    const bool room = o.cards && o.keys;
+    int rc = room ? open_space(&o) : DRAIL_ENOMEM;
+    if (rc && room)
         error = o.d->error;
     if (rc && o.d)
         free_space(o.d);
@@ -310,6 +339,7 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
     if (!rc)
         *out = o.d;
     free(o.cards);
+    free(o.keys);
     return rc;
 }
 
@@ -317,12 +347,10 @@ void ddsm_close(ddsm_t *d)
 {
     if (!d)
         return;
-    pthread_mutex_lock(&d->mutex);
+    space_enter(d); /* or this thread has not given the rails back */
+    space_leave(d);
     /* others may yet read pages of this rank's */
-    if (!d->broken)
-        drail_job_barrier(d->job,
-                          d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
-    pthread_mutex_unlock(&d->mutex);
+    drail_job_barrier(d->job, d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
     free_space(d);
 }
 
@@ -338,13 +366,12 @@ unsigned ddsm_size(const ddsm_t *d)
 
 drail_t *ddsm_rails_take(ddsm_t *d)
 {
-    pthread_mutex_lock(&d->mutex);
-    return d->t;
+    return space_enter(d) ? NULL : d->t;
 }
 
 void ddsm_rails_give(ddsm_t *d)
 {
-    pthread_mutex_unlock(&d->mutex);
+    space_leave(d);
 }
 
 bool ddsm_is_symmetric(const ddsm_t *d)

@@ -15,13 +15,9 @@ int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
         [PAGE_DIRTY] = PROT_READ | PROT_WRITE,
     };
     if (mprotect(page_view(d, first), count << d->page_shift,
-                 protection[state])) {
-        d->broken = space_fail(d, DRAIL_ENOMEM,
-                               "mprotect of %zu pages: %s (pages in too many "
-                               "states? see vm.max_map_count)",
-                               count, strerror(errno));
-        return d->broken;
-    }
+                 protection[state]))
+        return space_fail(d, DRAIL_ENOMEM, "mprotect of %zu pages: %s", count,
+                          strerror(errno));
     for (size_t p = first; p < first + count; p++)
         d->page[p].state = (uint8_t)state;
     return 0;
@@ -32,14 +28,14 @@ static void keep(struct page_list *list, size_t page)
     list->page[list->count++] = (uint32_t)page;
 }
 
-/* What is surely written here, at its home, needs no twin to find it out. */
-static void begin_writing(ddsm_t *d, size_t page, bool sure)
+/* At its home it has no twin: others may have read what stood there for a
+ * moment, so it counts as written if it is as before in the end, too. */
+static void begin_writing(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
     const size_t at = page << d->page_shift;
     keep(&d->dirty, page);
-    p->twinned = p->home != d->rank || !sure;
-    if (p->twinned) {
+    if (p->home != d->rank) {
         memcpy(d->twins + at, d->store + at, page_bytes(d));
         d->stats.twins++;
     } else if (!p->written) {
@@ -51,7 +47,7 @@ static void begin_writing(ddsm_t *d, size_t page, bool sure)
 int pages_dirty(ddsm_t *d, size_t first, size_t count)
 {
     for (size_t p = first; p < first + count; p++)
-        begin_writing(d, p, true);
+        begin_writing(d, p);
     return pages_set(d, first, count, PAGE_DIRTY);
 }
 
@@ -69,7 +65,7 @@ int pages_dirty_ahead(ddsm_t *d, size_t page)
     const size_t end = pages_ahead(d, &d->writes, page);
     size_t p = page;
     for (; p < end && d->page[p].state == PAGE_CLEAN; p++)
-        begin_writing(d, p, p == page);
+        begin_writing(d, p);
     d->writes.next = p;
     return pages_set(d, page, p - page, PAGE_DIRTY);
 }

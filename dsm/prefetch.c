@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dsm/enter.h"
 #include "dsm/fetch.h"
 #include "dsm/pages.h"
+#include "dsm/relief.h"
 
 static int make_writable(ddsm_t *d, size_t first, size_t count)
 {
@@ -22,9 +24,11 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
     if (!d)
         return DRAIL_EINVAL;
     const size_t from = (size_t)((const char *)start - d->view);
-    pthread_mutex_lock(&d->mutex);
+    int rc = space_enter(d);
+    if (rc)
+        return rc;
     const size_t room = d->used << d->page_shift;
-    int rc = d->broken;
+    rc = d->broken;
     if (!rc && (from > room || bytes > room - from))
         rc = space_fail(d, DRAIL_EINVAL,
                         "ddsm_prefetch: %p, %zu bytes, is not within the %zu "
@@ -36,7 +40,9 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
         rc = fetch(d, first, last - first + 1);
         if (!rc && writable)
             rc = make_writable(d, first, last - first + 1);
+        if (rc == DRAIL_ENOMEM) /* they come one by one */
+            rc = relief(d);
     }
-    pthread_mutex_unlock(&d->mutex);
+    space_leave(d);
     return rc;
 }

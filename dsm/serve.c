@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "dsm/enter.h"
+
 static void *serve(void *arg)
 {
     ddsm_t *d = arg;
@@ -13,11 +15,11 @@ static void *serve(void *arg)
         .tv_nsec = (long)(d->cfg.serve_us % 1000000) * 1000};
     prctl(PR_SET_TIMERSLACK, 1L);
     while (!atomic_load(&d->leaving)) {
-        pthread_mutex_lock(&d->mutex);
+        space_enter(d);
         /* what fails here fails in the rank's next call, too */
         if (!d->broken)
             drail_progress(d->t);
-        pthread_mutex_unlock(&d->mutex);
+        space_leave(d);
         nanosleep(&pause, NULL);
     }
     return NULL;

@@ -12,7 +12,8 @@
 
 enum page_state {
     PAGE_UNUSED,  /* of no ddsm_alloc; a fault there is the program's */
-    PAGE_INVALID, /* others have written it: PROT_NONE */
+    PAGE_INVALID, /* others have written it, or (at its home, too) it is only
+                     protected, see relief.h: PROT_NONE */
     PAGE_CLEAN,   /* PROT_READ */
     PAGE_DIRTY,   /* written since the last flush: PROT_READ | PROT_WRITE */
 };
@@ -23,7 +24,6 @@ struct page {
     uint8_t grain; /* logarithm of ddsm_place_t.element */
     bool noticed;  /* unused, and others have written it */
     bool written;  /* is in the list of what is to be announced */
-    bool twinned; /* dirty: whether it has been written is found by comparing */
 };
 
 /* Some pages, in the order in which they came. Room for all. */
@@ -55,10 +55,14 @@ struct notice_log {
 /* What a rank brings to a barrier: the end of its log. */
 enum { BARRIER_RANGES = 30 };
 struct arrival {
+    uint64_t allocs, shape; /* how many pieces there are, and which */
     uint64_t head;
     uint64_t count;
     struct range last[BARRIER_RANGES];
 };
+
+/* A reduction of so many values needs no agreement about its memory. */
+enum { FOLD_BYTES = 64 };
 
 /* In registered memory, on each rank alike: the log, then locks, each with its
  * word and a clock (lock.c), then what only this rank uses. */
@@ -67,12 +71,15 @@ struct control {
     drail_mem_t *mem;
     drail_key_t *keys; /* of all ranks */
     struct notice_log *log;
-    size_t locks_offset, lock_bytes;
+    size_t locks_offset, lock_bytes, given_up_offset;
+    _Atomic uint64_t *given_up; /* the rank's memory is broken: others look */
     /* of this rank: */
     struct arrival *arrival, *arrivals;
-    uint64_t *word;     /* targets of reads: of a lock's word, */
-    uint64_t *clock;    /* its clock, */
-    uint64_t *reserved; /* and of another's log */
+    char *folding, *folded; /* of a reduction: own values, those of all */
+    uint64_t *probe;        /* targets of reads: of all ranks' given_up, */
+    uint64_t *word;         /* of a lock's word, */
+    uint64_t *clock;        /* its clock, */
+    uint64_t *reserved;     /* and of another's log */
     struct range *range;
 };
 
@@ -81,7 +88,8 @@ struct ddsm {
     drail_job_t *job;
     drail_t *t;
     dcoll_team_t *team;
-    dcoll_request_t *meeting; /* all-gather of arrivals */
+    dcoll_request_t *meeting; /* all-gather of arrivals, */
+    dcoll_request_t *folding; /* and of values */
     unsigned rank, size;
 
     /* Two mappings of the same pages: what the program sees, protected, and
@@ -97,6 +105,7 @@ struct ddsm {
 
     struct page *page;
     size_t pages, used;
+    uint64_t allocs, shape; /* of the pieces: a sum over their arguments */
     struct page_list dirty, written;
     struct ahead reads, writes;
 
@@ -109,9 +118,12 @@ struct ddsm {
         uint32_t ticket;
     } * held; /* locks */
 
-    /* Protects all of this but the members from cfg to twins. Faults take it:
-     * the view is never touched with it held. */
+    /* Protects all of this but the members from cfg to twins (enter.h). Faults
+     * take it: the view is never touched with it held. */
     pthread_mutex_t mutex;
+    _Atomic uintptr_t holder; /* the thread that has it */
+    int cancel;               /* ... and how it may be cancelled outside */
+    bool guard_nested;
     pthread_t server;
     bool serves;
     _Atomic bool leaving;
@@ -144,5 +156,7 @@ __attribute__((format(printf, 3, 4))) int space_fail(ddsm_t *d, int rc,
 int space_fail_rails(ddsm_t *d, int rc, const char *what);
 /* ... after which nothing can go on. */
 int space_break(ddsm_t *d, int rc, const char *what);
+/* So is this error, whose sentence is set. Others are told. */
+int space_broken(ddsm_t *d, int rc);
 
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/vigil.h"
 
+#include <limits.h>
 #include <sched.h>
+#include <string.h>
 
 #include "dsm/control.h"
+#include "dsm/enter.h"
 
+#define TESTS    32u     /* before others are let in */
 #define YIELD_NS 300000u /* so long it only yields */
 #define NAP_NS   50000
 #define LOOK_NS  1000000000u /* so often it looks after the others */
@@ -15,20 +19,25 @@ struct vigil vigil_begin(void)
     return (struct vigil){now, now};
 }
 
-/* Who is gone never comes. */
+/* Who is gone, or has given up, never comes; who is silent may. */
 static int all_there(ddsm_t *d)
 {
-    int rc = 0;
-    for (unsigned r = 0; r < d->size && !rc; r++)
-        if (r != d->rank)
-            rc = control_read(d, r, 0, d->control.word, sizeof(uint64_t));
-    return rc;
+    for (unsigned r = 0; r < d->size; r++) {
+        int rc = r == d->rank ? 0 : control_probe(d, r);
+        if (rc && rc != DRAIL_ETIMEOUT)
+            return space_break(d, rc, "looking after the other ranks");
+        if (d->control.probe[r])
+            return space_broken(
+                d, space_fail(d, DRAIL_EPEER,
+                              "rank %u has given up: its memory is broken", r));
+    }
+    return 0;
 }
 
 static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
 {
     if (drail_job_interrupted(d->job))
-        return d->broken = space_fail(d, DRAIL_EINTR, "interrupted");
+        return space_broken(d, space_fail(d, DRAIL_EINTR, "interrupted"));
     if (d->cfg.wait_ms >= 0 &&
         now - vigil->start_ns > (uint64_t)d->cfg.wait_ms * 1000000u)
         return DRAIL_ETIMEOUT;
@@ -38,17 +47,44 @@ static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
     return all_there(d);
 }
 
+static void yield(void *arg)
+{
+    (void)arg;
+    sched_yield();
+}
+
+static void nap(void *arg)
+{
+    (void)arg;
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
 int vigil_pause(ddsm_t *d, struct vigil *vigil)
 {
     const uint64_t now = space_now_ns();
     int rc = look(d, vigil, now);
     if (rc)
         return rc;
-    pthread_mutex_unlock(&d->mutex);
-    if (now - vigil->start_ns < YIELD_NS)
-        sched_yield();
-    else
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-    pthread_mutex_lock(&d->mutex);
+    space_step_out(d, now - vigil->start_ns < YIELD_NS ? yield : nap, NULL);
     return d->broken;
+}
+
+/* There a wait takes the time that it would, and a rank has one thread. */
+static bool is_simulated(const ddsm_t *d)
+{
+    return !strcmp(drail_rail_at(d->t, 0)->fabric, "sim");
+}
+
+int vigil_end(ddsm_t *d, dcoll_request_t *request)
+{
+    struct vigil vigil = vigil_begin();
+    if (is_simulated(d))
+        return dcoll_wait(request,
+                          d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
+    unsigned tests = 0;
+    int rc;
+    while ((rc = dcoll_test(request)) == DRAIL_EAGAIN)
+        if (++tests > TESTS && (rc = vigil_pause(d, &vigil)))
+            break;
+    return rc;
 }

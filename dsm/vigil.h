@@ -14,5 +14,7 @@ struct vigil vigil_begin(void);
  * moment. DRAIL_ETIMEOUT: it has waited for ddsm_config_t.wait_ms; another
  * error is one of the space: interrupted, or a rank is gone. */
 int vigil_pause(ddsm_t *d, struct vigil *vigil);
+/* Until the collective is complete; errors as above, or those of dcoll_test. */
+int vigil_end(ddsm_t *d, dcoll_request_t *request);
 
 #endif

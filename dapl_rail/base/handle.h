@@ -22,6 +22,7 @@ struct timing;
 struct drail {
     drail_job_t *job;
     drail_t *next_open; /* of the job's */
+    drail_guard_t guard;
     drail_config_t cfg;
     char names[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
     struct tuning tuning;

@@ -22,10 +22,20 @@ void transports_detach(drail_job_t *job, drail_t *t)
         *at = t->next_open;
 }
 
+void drail_set_guard(drail_t *t, const drail_guard_t *guard)
+{
+    if (t)
+        t->guard = guard ? *guard : (drail_guard_t){0};
+}
+
 int transports_serve(const drail_job_t *job, int most_ms)
 {
     for (drail_t *t = job->open; t; t = t->next_open) {
+        if (t->guard.enter && !t->guard.enter(t->guard.context))
+            continue; /* who uses it lets it go on */
         job->serve(t);
+        if (t->guard.leave)
+            t->guard.leave(t->guard.context);
         int ms = atomic_load(&t->unsettled) ? UNSETTLED_MS : SETTLED_MS;
         most_ms = ms < most_ms ? ms : most_ms;
     }

@@ -140,13 +140,16 @@ static void threads_begun(void *arg, bool complete)
     sem_post(&threads->begun);
 }
 
-/* Signals are for the caller's threads. Not longer than the body: OpenMP gives
- * its threads to the caller's regions afterwards. */
+/* Signals are for the caller's threads, but for those of what a thread itself
+ * does: it may touch memory that a handler of faults brings. Not longer than
+ * the body: OpenMP gives its threads to the caller's regions afterwards. */
 static void threads_body(void *arg, unsigned index)
 {
     struct platform_threads *threads = arg;
     sigset_t all, old;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     threads->body(threads->arg, index);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -118,7 +118,7 @@ static void ahead(struct rank *r)
     check(r->rank == 0 ? s.fetches == 0
                        : s.fetched_pages == PAGES && s.fetches < 20);
     ok(d, ddsm_barrier(d));
-    /* the same of writes; what has not been written is not called so */
+    /* the same of writes; at their home, those beyond count as written */
     ddsm_stats_reset(d);
     for (unsigned i = 0; i < PAGES / 2 + 3 && r->rank == 0; i++)
         p[4096u * i] = 6;
@@ -126,7 +126,9 @@ static void ahead(struct rank *r)
     check(s.write_faults < 20);
     ok(d, ddsm_barrier(d));
     ddsm_stats(d, &s);
-    check(s.invalidated == (r->rank ? PAGES / 2 + 3 : 0));
+    check(r->rank == 0 ? s.invalidated == 0
+                       : s.invalidated >= PAGES / 2 + 3 &&
+                             s.invalidated <= PAGES / 2 + 3 + 64);
     for (unsigned i = 0; i < PAGES; i++)
         check(p[4096u * i] == (i < PAGES / 2 + 3 ? 6 : 5));
     ddsm_close(d);

@@ -31,6 +31,27 @@ static void home_computes(struct rank *r)
     ddsm_close(d);
 }
 
+/* Calls on the job, which let all its transports go on, while a thread of the
+ * rank does so, too. */
+static void job_calls(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t place = {.homes = DDSM_CYCLIC};
+    volatile uint32_t *p = ddsm_alloc(d, 64 * 4096, &place);
+    for (unsigned round = 1; round <= 20; round++) {
+        for (unsigned i = 0; i < 64; i++)
+            p[1024 * i + r->rank]++;
+        expect(r, 0, drail_job_barrier(r->job, -1));
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < 64; i++)
+            check(p[1024 * i + (r->rank + 1) % r->size] == round);
+        ddsm_t *other = space(r, 1 << 16, 0);
+        ddsm_close(other);
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
 static drail_config_t tcp;
 
 static void by_tcp(drail_config_t *cfg)
@@ -46,6 +67,7 @@ static const struct test tests[] = {
     {"parts of 3", 3, parts, by_tcp, APART},
     {"bytes of one page", 2, bytes_of_one_page, by_tcp, APART},
     {"locks of 3", 3, locks, by_tcp, APART},
+    {"job calls", 2, job_calls, by_tcp, APART},
     {"home computes", 3, home_computes, by_tcp, APART},
 };
 

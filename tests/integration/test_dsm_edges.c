@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Distributed shared memory where something else goes on: other threads,
+ * signals, children, ranks that are late or have failed, a kernel without room
+ * for one more mapping. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "dsm_scene.h"
+
+static ddsm_t *space_of(struct rank *r, const ddsm_config_t *cfg)
+{
+    ddsm_t *d = NULL;
+    drail_error_t err = {0};
+    int rc = ddsm_open(r->job, cfg, &d, &err);
+    if (rc)
+        printf("# rank %u: ddsm_open: %s\n", r->rank, err.text);
+    check(rc == 0);
+    return d;
+}
+
+/* A home's value that another rank has read, and that is as before in the end,
+ * is announced all the same. */
+static void restored(struct rank *r)
+{
+    enum { PAGES = 16 };
+    ddsm_t *d = space(r, 1 << 20, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    volatile unsigned char *p = ddsm_alloc(d, PAGES * 4096, &place);
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+        p[4096 * i + 8] = 1;
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+        p[4096 * i + 100] = 1;
+    barrier_outside(r);
+    for (unsigned i = 0; i < PAGES; i++)
+        check(p[4096 * i + 8] == 1);
+    barrier_outside(r);
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++)
+        p[4096 * i + 100] = 0;
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < PAGES; i++)
+        check(p[4096 * i + 100] == 0);
+    ddsm_close(d);
+}
+
+/* Others are told something by a thread that reads while this one waits. */
+static void *read_late(void *page)
+{
+    usleep(50000);
+    check(*(volatile unsigned char *)page == 3);
+    (*ranks_outside)++;
+    return NULL;
+}
+
+static void read_meanwhile(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 1};
+    unsigned char *p = ddsm_alloc(d, 2 * 4096, &place);
+    pthread_t thread;
+    double x = 1;
+    if (r->rank == 1)
+        p[0] = p[4096] = 3;
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < 2; i++) {
+        if (r->rank == 0)
+            check(!pthread_create(&thread, NULL, read_late, p + 4096 * i));
+        while (r->rank == 1 && *ranks_outside < i + 1)
+            usleep(1000);
+        ok(d,
+           i ? ddsm_reduce(d, &x, 1, DDSM_DOUBLE, DDSM_SUM) : ddsm_barrier(d));
+        if (r->rank == 0)
+            check(!pthread_join(thread, NULL));
+    }
+    check(x == 2);
+    ddsm_close(d);
+}
+
+/* Who is late, by more than the transport's timeout, is waited for. */
+static void late(struct rank *r)
+{
+    drail_config_t rails;
+    ddsm_config_t cfg;
+    double x = 1;
+    drail_config_init(&rails);
+    rails.timeout_ms = 300;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.rails = &rails;
+    ddsm_t *d = space_of(r, &cfg);
+    usleep(r->rank ? 1000000 : 0);
+    ok(d, ddsm_barrier(d));
+    usleep(r->rank ? 1000000 : 0);
+    ok(d, ddsm_reduce(d, &x, 1, DDSM_DOUBLE, DDSM_SUM));
+    check(x == 2);
+    ddsm_close(d);
+}
+
+/* What one rank can't go on with ends the others' waits. */
+static void given_up(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.wait_ms = r->rank ? -1 : 2000;
+    ddsm_t *d = space_of(r, &cfg);
+    if (r->rank == 0) {
+        check(ddsm_barrier(d) == DRAIL_ETIMEOUT);
+        check(ddsm_barrier(d) == DRAIL_ETIMEOUT);
+    }
+    barrier_outside(r);
+    if (r->rank) {
+        check(ddsm_lock(d, 1) == 0);
+        ddsm_barrier(d); /* may be complete: rank 0 had come to it */
+        check(ddsm_barrier(d) == DRAIL_EPEER);
+        check(strstr(ddsm_last_error(d), "rank 0 has given up"));
+    }
+    ddsm_close(d);
+    /* its meeting was no other's */
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
+static void *take_too(void *arg)
+{
+    ddsm_t *d = arg;
+    ddsm_rails_take(d);
+    (*ranks_outside)++;
+    ddsm_rails_give(d);
+    return NULL;
+}
+
+/* The thread that has the rails gets nothing else, and nobody the rails. */
+static void taken_twice(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    unsigned char *p = ddsm_alloc(d, 4096, NULL);
+    double x = 1;
+    pthread_t thread;
+    check(ddsm_rails_take(d));
+    check(!ddsm_rails_take(d));
+    check(ddsm_prefetch(d, p, 1, false) == DRAIL_EINVAL);
+    check(strstr(ddsm_last_error(d), "ddsm_rails_give"));
+    check(ddsm_barrier(d) == DRAIL_EINVAL && ddsm_lock(d, 0) == DRAIL_EINVAL);
+    check(ddsm_reduce(d, &x, 1, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
+    check(!ddsm_alloc(d, 4096, NULL));
+    check(!pthread_create(&thread, NULL, take_too, d));
+    usleep(50000);
+    check(*ranks_outside == 0);
+    ddsm_rails_give(d);
+    check(!pthread_join(thread, NULL) && *ranks_outside == 1);
+    ok(d, ddsm_prefetch(d, p, 1, false));
+    check(ddsm_rails_take(d));
+    ddsm_close(d); /* ... of which it is not given back */
+}
+
+/* A thread that is cancelled while it waits for a lock has it first. */
+static void *lock_it(void *arg)
+{
+    ok(arg, ddsm_lock(arg, 0));
+    ok(arg, ddsm_unlock(arg, 0));
+    return NULL;
+}
+
+static void cancelled(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    pthread_t thread;
+    ok(d, ddsm_lock(d, 0));
+    check(!pthread_create(&thread, NULL, lock_it, d));
+    usleep(20000);
+    pthread_cancel(thread);
+    usleep(20000);
+    ok(d, ddsm_unlock(d, 0));
+    check(!pthread_join(thread, NULL));
+    ok(d, ddsm_lock(d, 0));
+    ok(d, ddsm_unlock(d, 0));
+    ddsm_close(d);
+}
+
+/* A handler that was installed over ours, and calls it. */
+static struct sigaction ours;
+static volatile unsigned chained;
+
+static void chain_handler(int number, siginfo_t *info, void *context)
+{
+    if (++chained > 5)
+        _exit(3);
+    ours.sa_sigaction(number, info, context);
+}
+
+static void chained_handlers(struct rank *r)
+{
+    const struct sigaction chain = {.sa_sigaction = chain_handler,
+                                    .sa_flags = SA_SIGINFO | SA_NODEFER};
+    ddsm_t *d = space(r, 1 << 20, 0);
+    sigaction(SIGSEGV, &chain, &ours);
+    ddsm_close(d);
+    d = space(r, 1 << 20, 0);
+    volatile char *p = ddsm_alloc(d, 4096, NULL);
+    p[0] = 1;
+    check(chained == 1);
+    volatile char *nothing =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        nothing[0] = 1; /* nobody's: the end, not a circle */
+        _exit(0);
+    }
+    check(waitpid(child, &status, 0) == child);
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    ddsm_close(d);
+}
+
+/* A child has none of the memory. */
+static void forked(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    volatile unsigned char *p = ddsm_alloc(d, 4096, NULL);
+    int status;
+    p[0] = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        p[0] = 77;
+        _exit(0);
+    }
+    check(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    check(p[0] == 1);
+    ok(d, ddsm_barrier(d));
+    check(p[0] == 1);
+    ddsm_close(d);
+}
+
+/* Takes all but some of the mappings that a process may have. */
+static void fill_maps(size_t left)
+{
+    const size_t most = 70000;
+    char *p = mmap(NULL, most * 4096, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    check(p != MAP_FAILED);
+    size_t i = 0;
+    while (i < most && !mprotect(p + i * 4096, 4096, PROT_READ))
+        i += 2;
+    for (size_t back = 0; back < left && i >= 2; back += 2) {
+        i -= 2;
+        mprotect(p + i * 4096, 4096, PROT_NONE);
+    }
+    if (i >= most)
+        printf("# vm.max_map_count is larger than %zu here\n", most);
+}
+
+static void many_ranges(struct rank *r)
+{
+    enum { PAGES = 1000 };
+    ddsm_t *d = space(r, (2 * PAGES + 1) * 4096, 0);
+    const ddsm_place_t place = {.homes = DDSM_CYCLIC};
+    volatile uint32_t *p = ddsm_alloc(d, 2 * PAGES * 4096, &place);
+    ok(d, ddsm_barrier(d));
+    fill_maps(300);
+    for (unsigned round = 1; round < 4; round++) {
+        for (unsigned i = r->rank; i < PAGES; i += r->size)
+            p[2 * i * 1024 + round] = i + round;
+        ok(d, ddsm_barrier(d));
+        for (unsigned i = 0; i < PAGES; i++)
+            check(p[2 * i * 1024 + round] == i + round);
+        if (round == 2)
+            ok(d, ddsm_prefetch(d, (void *)p, 2 * PAGES * 4096, true));
+        ok(d, ddsm_barrier(d));
+    }
+    ddsm_close(d);
+}
+
+static void other_pieces(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    check(ddsm_alloc(d, 4096, NULL));
+    ok(d, ddsm_barrier(d));
+    check(ddsm_alloc(d, 4096, &(ddsm_place_t){.element = r->rank ? 8 : 4}));
+    check(ddsm_barrier(d) == DRAIL_EINVAL);
+    check(strstr(ddsm_last_error(d), "ddsm_alloc"));
+    ddsm_close(d);
+}
+
+/* A page within a call, or a fault. */
+static void *page_of_call;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    *(volatile char *)page_of_call = 1;
+}
+
+static void inside(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    page_of_call =
+        ddsm_alloc(d, 4096, &(ddsm_place_t){.homes = DDSM_ONE, .rank = 1});
+    ok(d, ddsm_barrier(d));
+    pid_t pid = getpid();
+    signal(SIGUSR1, on_alarm);
+    if (r->rank == 0) {
+        check(ddsm_rails_take(d));
+        kill(pid, SIGUSR1); /* ends the process, with a sentence */
+        ddsm_rails_give(d);
+        _exit(0);
+    }
+    check(ddsm_barrier(d) != 0);
+    ddsm_close(d);
+}
+
+static const struct test tests[] = {
+    {"restored", 2, restored, NULL, APART},
+    {"read meanwhile", 2, read_meanwhile, NULL, APART},
+    {"late", 2, late, NULL, APART},
+    {"given up", 2, given_up, NULL, APART},
+    {"taken twice", 1, taken_twice, NULL, APART},
+    {"cancelled", 1, cancelled, NULL, APART},
+    {"chained handlers", 1, chained_handlers, NULL, APART},
+    {"forked", 2, forked, NULL, APART},
+    {"many ranges", 2, many_ranges, NULL, APART},
+    {"other pieces", 2, other_pieces, NULL, APART},
+    {"inside", 2, inside, NULL, APART | FAILS},
+};
+
+RUN_TESTS(tests)
