@@ -63,6 +63,13 @@ void *cluster_private(const cluster_t *c, size_t count, size_t bytes)
     return memory;
 }
 
+void cluster_prefetch(const cluster_t *c, const void *start, size_t bytes,
+                      bool writable)
+{
+    if (!c->ask.faults)
+        must(c, ddsm_prefetch(c->d, start, bytes, writable));
+}
+
 double cluster_seconds(void)
 {
     struct timespec now;

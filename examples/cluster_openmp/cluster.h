@@ -29,6 +29,7 @@ typedef struct options {
     unsigned threads; /**< of each rank; 0: not said */
     unsigned ranks;   /**< DRAIL_RANKS_AUTO: not said */
     unsigned delays;  /**< longest pause, in microseconds; 0: none */
+    bool faults;      /**< no prefetches */
     uint64_t seed;
     char rails_text[1024]; /**< rails[] point here */
     const char *rails[DRAIL_MAX_RAILS];
@@ -65,6 +66,10 @@ ddsm_t *cluster_open(cluster_t *c, size_t bytes, size_t pieces);
  *  rank where there is none. */
 void *cluster_alloc(cluster_t *c, size_t bytes, const ddsm_place_t *place);
 void *cluster_private(const cluster_t *c, size_t count, size_t bytes);
+
+/** ddsm_prefetch, unless --faults wants to see what it saves. */
+void cluster_prefetch(const cluster_t *c, const void *start, size_t bytes,
+                      bool writable);
 
 /** Around what is measured: barriers of all ranks. */
 void cluster_start(cluster_t *c);

@@ -54,7 +54,6 @@ static void sweep(size_t first, size_t last, void *context)
 {
     jacobi_t *j = context;
     const size_t n = j->n, row = n * sizeof(double);
-    ddsm_t *d = j->c->d;
     double most = 0;
 
     first = first ? first : 1;
@@ -62,9 +61,9 @@ static void sweep(size_t first, size_t last, void *context)
     if (first >= last)
         return;
     /* what all of this will touch, at once instead of fault by fault */
-    must(j->c, ddsm_prefetch(d, j->from + (first - 1) * n,
-                             (last - first + 2) * row, false));
-    must(j->c, ddsm_prefetch(d, j->to + first * n, (last - first) * row, true));
+    cluster_prefetch(j->c, j->from + (first - 1) * n, (last - first + 2) * row,
+                     false);
+    cluster_prefetch(j->c, j->to + first * n, (last - first) * row, true);
 #pragma omp parallel for reduction(max : most)
     for (size_t i = first; i < last; i++) {
         cluster_pause(j->c);
@@ -100,7 +99,7 @@ static bool check(const jacobi_t *j)
         swap(&own);
     }
     c->alone = cluster_seconds() - start;
-    must(c, ddsm_prefetch(c->d, j->from, n * n * sizeof(double), false));
+    cluster_prefetch(c, j->from, n * n * sizeof(double), false);
     const bool same =
         cluster_same(c, "point", j->from, own.from, n * n, sizeof(double)) &&
         cluster_same(c, "change", &j->change, &own.change, 1, sizeof(double));

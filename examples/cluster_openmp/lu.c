@@ -8,7 +8,6 @@
  * cc -fopenmp lu.c cluster.c options.c $(pkg-config --cflags --libs ddsm) -lm
  */
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "cluster.h"
@@ -32,29 +31,13 @@ static size_t end_of(const lu_t *l, size_t first)
     return first + WIDTH < l->n ? first + WIDTH : l->n;
 }
 
-/* --- what one thread does with one column or two -------------------------- */
-
-static void fill(double *x, size_t column, size_t n, uint64_t seed)
+/* The first matrix is random; others are made of the factors before, so that
+ * what was wrong there is wrong at the end. */
+static void next_matrix(const lu_t *l, double *x, size_t column, unsigned turn)
 {
-    for (size_t i = 0; i < n; i++)
-        x[i] = cluster_uniform(seed, column * n + i);
-}
-
-/* The next matrix is made of the last one's factors, so that what was wrong
- * there is wrong at the end. */
-static void stir(double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] -= floor(x[i]);
-}
-
-static size_t find_pivot(const double *x, size_t k, size_t n)
-{
-    size_t at = k;
-    for (size_t i = k + 1; i < n; i++)
-        if (fabs(x[i]) > fabs(x[at]))
-            at = i;
-    return at;
+    for (size_t i = 0; i < l->n; i++)
+        x[i] = turn ? x[i] - floor(x[i])
+                    : cluster_uniform(l->c->ask.seed, column * l->n + i);
 }
 
 static void swap(double *x, size_t a, size_t b)
@@ -62,12 +45,6 @@ static void swap(double *x, size_t a, size_t b)
     const double value = x[a];
     x[a] = x[b];
     x[b] = value;
-}
-
-static void divide(double *x, size_t k, size_t n)
-{
-    for (size_t i = k + 1; i < n; i++)
-        x[i] /= x[k];
 }
 
 /* Step k of the elimination: x by the multipliers of column k. */
@@ -78,30 +55,49 @@ static void eliminate(double *x, const double *column, size_t k, size_t n)
         x[i] -= column[i] * value;
 }
 
-/* --- what ranks do -------------------------------------------------------- */
+/* All of step k, within some columns. @return the row that was swapped. */
+static size_t step(double **column, size_t k, size_t first, size_t end,
+                   size_t n)
+{
+    const double *x = column[k];
+    size_t pivot = k;
+    for (size_t i = k + 1; i < n; i++)
+        pivot = fabs(x[i]) > fabs(x[pivot]) ? i : pivot;
+    for (size_t j = first; j < end; j++)
+        swap(column[j], k, pivot);
+    for (size_t i = k + 1; i < n; i++)
+        column[k][i] /= x[k];
+    for (size_t j = k + 1; j < end; j++)
+        eliminate(column[j], column[k], k, n);
+    return pivot;
+}
 
-/* The owner, by itself. Rows are swapped within the panel only. */
+/* What will be touched of a panel, at once instead of fault by fault. */
+static void prefetch(const lu_t *l, size_t first, bool writable)
+{
+    const size_t bytes = (end_of(l, first) - first) * l->n * sizeof(double);
+    cluster_prefetch(l->c, l->column[first], bytes, writable);
+}
+
+/* Its owner, by itself. */
 static void factor(const lu_t *l, size_t first)
 {
     const size_t end = end_of(l, first);
+    prefetch(l, first, true);
     for (size_t k = first; k < end; k++) {
         cluster_pause(l->c);
-        l->pivot[k] = find_pivot(l->column[k], k, l->n);
-        for (size_t j = first; j < end; j++)
-            swap(l->column[j], k, l->pivot[k]);
-        divide(l->column[k], k, l->n);
-#pragma omp parallel for
-        for (size_t j = k + 1; j < end; j++)
-            eliminate(l->column[j], l->column[k], k, l->n);
+        l->pivot[k] = step(l->column, k, first, end, l->n);
     }
 }
 
-/* All of the rank's columns after the panel, which it reads at once. */
+/* All of the rank's columns after the panel. */
 static void update(const lu_t *l, size_t first)
 {
     const size_t n = l->n, end = end_of(l, first);
-    must(l->c, ddsm_prefetch(l->c->d, l->column[first],
-                             (end - first) * n * sizeof(double), false));
+    prefetch(l, first, false);
+    for (size_t panel = end; panel < n; panel += WIDTH)
+        if (is_mine(l, panel))
+            prefetch(l, panel, true);
 #pragma omp parallel for schedule(dynamic, WIDTH / 4)
     for (size_t j = end; j < n; j++) {
         if (!is_mine(l, j))
@@ -119,38 +115,12 @@ static void finish(const lu_t *l)
 {
 #pragma omp parallel for schedule(dynamic, WIDTH / 4)
     for (size_t j = 0; j < l->n; j++)
-        for (size_t k = end_of(l, j / WIDTH * WIDTH); k < l->n; k++)
-            if (is_mine(l, j))
+        if (is_mine(l, j))
+            for (size_t k = end_of(l, j / WIDTH * WIDTH); k < l->n; k++)
                 swap(l->column[j], k, l->pivot[k]);
 }
 
-static void factor_all(const lu_t *l)
-{
-    cluster_t *c = l->c;
-    for (size_t first = 0; first < l->n; first += WIDTH) {
-        if (is_mine(l, first))
-            factor(l, first);
-        must(c, ddsm_barrier(c->d));
-        update(l, first);
-    }
-    finish(l);
-    /* nobody writes new pivots while another one reads these */
-    must(c, ddsm_barrier(c->d));
-}
-
-/* As in a textbook: by one thread, column by column, in its own memory. */
-static void factor_alone(double **column, size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        const size_t pivot = find_pivot(column[k], k, n);
-        for (size_t j = 0; j < n; j++)
-            swap(column[j], k, pivot);
-        divide(column[k], k, n);
-        for (size_t j = k + 1; j < n; j++)
-            eliminate(column[j], column[k], k, n);
-    }
-}
-
+/* The same by one thread, as in a textbook, in memory of its own. */
 static bool check(const lu_t *l)
 {
     cluster_t *c = l->c;
@@ -158,15 +128,14 @@ static bool check(const lu_t *l)
     double *matrix = cluster_private(c, n * n, sizeof(double));
     double **column = cluster_private(c, n, sizeof *column);
     bool same = true;
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < n; j++)
         column[j] = matrix + j * n;
-        fill(column[j], j, n, c->ask.seed);
-    }
     const double start = cluster_seconds();
     for (unsigned t = 0; t < c->ask.iterations; t++) {
-        for (size_t j = 0; j < n && t; j++)
-            stir(column[j], n);
-        factor_alone(column, n);
+        for (size_t j = 0; j < n; j++)
+            next_matrix(l, column[j], j, t);
+        for (size_t k = 0; k < n; k++)
+            step(column, k, 0, n, n);
     }
     c->alone = cluster_seconds() - start;
     for (size_t j = 0; j < n && same; j++)
@@ -177,18 +146,16 @@ static bool check(const lu_t *l)
     return same;
 }
 
-/* ------------------------------------------------------------------------- */
-
 static void alloc(lu_t *l)
 {
     ddsm_place_t place = {.element = sizeof(double), .homes = DDSM_ONE};
+    l->column = cluster_private(l->c, l->n, sizeof *l->column);
     for (size_t first = 0; first < l->n; first += WIDTH) {
-        const size_t width = end_of(l, first) - first;
         place.rank = (unsigned)(first / WIDTH % l->c->ranks);
-        double *panel =
-            cluster_alloc(l->c, width * l->n * sizeof(double), &place);
-        for (size_t j = 0; j < width; j++)
-            l->column[first + j] = panel + j * l->n;
+        const size_t end = end_of(l, first), column = l->n * sizeof(double);
+        double *panel = cluster_alloc(l->c, (end - first) * column, &place);
+        for (size_t j = first; j < end; j++)
+            l->column[j] = panel + (j - first) * l->n;
     }
     place.homes = DDSM_BLOCK;
     l->pivot = cluster_alloc(l->c, l->n * sizeof *l->pivot, &place);
@@ -197,19 +164,22 @@ static void alloc(lu_t *l)
 static bool run(cluster_t *c)
 {
     const size_t n = c->ask.size;
+    ddsm_t *d = cluster_open(c, (n + 1) * n * sizeof(double), n / WIDTH + 2);
     lu_t l = {.c = c, .n = n};
-    cluster_open(c, (n + 1) * n * sizeof(double), n / WIDTH + 2);
-    l.column = cluster_private(c, n, sizeof *l.column);
     alloc(&l);
-    for (size_t j = 0; j < n; j++)
-        if (is_mine(&l, j))
-            fill(l.column[j], j, n, c->ask.seed);
     cluster_start(c);
     for (unsigned t = 0; t < c->ask.iterations; t++) {
-        for (size_t j = 0; j < n && t; j++)
+        for (size_t j = 0; j < n; j++)
             if (is_mine(&l, j))
-                stir(l.column[j], n);
-        factor_all(&l);
+                next_matrix(&l, l.column[j], j, t);
+        for (size_t first = 0; first < n; first += WIDTH) {
+            if (is_mine(&l, first))
+                factor(&l, first);
+            must(c, ddsm_barrier(d));
+            update(&l, first);
+        }
+        finish(&l);
+        must(c, ddsm_barrier(d)); /* before there are new pivots */
     }
     cluster_stop(c);
     const bool same = c->rank || check(&l);
@@ -221,8 +191,7 @@ int main(int argc, char **argv)
 {
     static const program_t lu = {
         .name = "lu",
-        .about = "LU factorization with partial pivoting of a matrix in "
-                 "shared memory.",
+        .about = "LU factorization with pivoting in shared memory.",
         .size_is = "rows and columns",
         .size = 768,
         .least = 1,

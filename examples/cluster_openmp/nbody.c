@@ -81,9 +81,8 @@ static void step(size_t first, size_t last, void *context)
     const nbody_t *b = context;
     cluster_t *c = b->c;
     /* all bodies that others have moved, at once instead of fault by fault */
-    must(c, ddsm_prefetch(c->d, b->from, b->n * sizeof(body_t), false));
-    must(c, ddsm_prefetch(c->d, b->to + first, (last - first) * sizeof(body_t),
-                          true));
+    cluster_prefetch(c, b->from, b->n * sizeof(body_t), false);
+    cluster_prefetch(c, b->to + first, (last - first) * sizeof(body_t), true);
 #pragma omp parallel for
     for (size_t i = first; i < last; i++) {
         cluster_pause(c);

@@ -8,7 +8,17 @@
 
 #include "cluster.h"
 
-enum { SIZE = 1, ITERATIONS, THREADS, RANKS, RAILS, DELAYS, SEED, HELP };
+enum {
+    SIZE = 1,
+    ITERATIONS,
+    THREADS,
+    RANKS,
+    RAILS,
+    DELAYS,
+    SEED,
+    FAULTS,
+    HELP
+};
 
 static const struct option table[] = {
     {"size", required_argument, NULL, SIZE},
@@ -18,25 +28,28 @@ static const struct option table[] = {
     {"rails", required_argument, NULL, RAILS},
     {"delays", required_argument, NULL, DELAYS},
     {"seed", required_argument, NULL, SEED},
+    {"faults", no_argument, NULL, FAULTS},
     {"help", no_argument, NULL, HELP},
     {0},
 };
 
 static void help(const program_t *p)
 {
-    printf("usage: %s [options]\n\n%s\n\n"
-           "  --size N        %s, %zu to %zu (%zu)\n"
-           "  --iterations N  how often (%u)\n"
-           "  --threads N     of each rank (OpenMP's number, shared among the "
-           "ranks of a host)\n"
-           "  --ranks N       that are forked, unless a launcher starts them "
-           "(2)\n"
-           "  --rails A,B     IA names (DRAIL_RAILS, or shm0,shm1)\n"
-           "  --delays US     pauses of up to so many microseconds, to shake "
-           "the order of things (0)\n"
-           "  --seed N        of the input, and of the pauses (1)\n",
-           p->name, p->about, p->size_is, p->least, p->most, p->size,
-           p->iterations);
+    printf(
+        "usage: %s [options]\n\n%s\n\n"
+        "  --size N        %s, %zu to %zu (%zu)\n"
+        "  --iterations N  how often (%u)\n"
+        "  --threads N     of each rank (OpenMP's number, shared among the "
+        "ranks of a host)\n"
+        "  --ranks N       that are forked, unless a launcher starts them "
+        "(2)\n"
+        "  --rails A,B     IA names (DRAIL_RAILS, or shm0,shm1)\n"
+        "  --delays US     pauses of up to so many microseconds, to shake "
+        "the order of things (0)\n"
+        "  --seed N        of the input, and of the pauses (1)\n"
+        "  --faults        pages come fault by fault: nothing is prefetched\n",
+        p->name, p->about, p->size_is, p->least, p->most, p->size,
+        p->iterations);
 }
 
 /* Which of the table's options was wrong, and what it may be. */
@@ -123,6 +136,9 @@ static int take(const program_t *p, int which, const char *text, options_t *ask)
     case SEED:
         status = number(p, which, text, 0, UINT64_MAX, &value);
         ask->seed = value;
+        break;
+    case FAULTS:
+        ask->faults = true;
         break;
     }
     return status;
