@@ -51,22 +51,16 @@ static uint32_t make_key(const cluster_t *c, unsigned iteration, uint32_t old,
 
 static void make_keys(size_t first, size_t last, void *context)
 {
-    const sort_t *s = context;
-    prefetch(s, s->sorted + first, last - first, false);
-    prefetch(s, s->keys + first, last - first, true);
-#pragma omp parallel for
-    for (size_t i = first; i < last; i++)
-        s->keys[i] = make_key(s->c, s->iteration, s->sorted[i], i);
-}
-
-static void count_keys(size_t first, size_t last, void *context)
-{
     sort_t *s = context;
     uint32_t *mine = s->mine;
     memset(mine, 0, sizeof s->mine);
+    prefetch(s, s->sorted + first, last - first, false);
+    prefetch(s, s->keys + first, last - first, true);
 #pragma omp parallel for reduction(+ : mine[:BUCKETS])
-    for (size_t i = first; i < last; i++)
+    for (size_t i = first; i < last; i++) {
+        s->keys[i] = make_key(s->c, s->iteration, s->sorted[i], i);
         mine[s->keys[i] >> LOW_BITS]++;
+    }
 }
 
 /* One lock for each page of the counts; ranks begin with different ones. */
@@ -90,9 +84,7 @@ static void add_counts(sort_t *s)
 static void move_keys(size_t first, size_t last, void *context)
 {
     sort_t *s = context;
-    /* a rank has keys for nearly all pages */
-    must(s->c,
-         ddsm_prefetch(s->c->d, s->sorted, s->n * sizeof *s->sorted, true));
+    prefetch(s, s->sorted, s->n, true); /* its keys are for nearly all pages */
 #pragma omp parallel for
     for (size_t i = first; i < last; i++) {
         const uint32_t key = s->keys[i];
@@ -167,10 +159,9 @@ static bool run(cluster_t *c)
     s->count = cluster_alloc(c, sizeof(uint32_t[BUCKETS]), &place);
     cluster_start(c);
     for (s->iteration = 0; s->iteration < c->ask.iterations; s->iteration++) {
-        if (c->rank == 0) /* all have read those of the last iteration */
+        if (c->rank == 0)
             memset(s->count, 0, sizeof(uint32_t[BUCKETS]));
         must(c, ddsm_for(d, 0, n, make_keys, s));
-        must(c, ddsm_for(d, 0, n, count_keys, s));
         add_counts(s);
         must(c, ddsm_barrier(d));
         for (size_t b = 0; b < BUCKETS; b++)
