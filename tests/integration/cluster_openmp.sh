@@ -7,31 +7,32 @@
 
 programs=$BUILD/bin/examples/cluster_openmp
 # of parts that end within pages, and with more than one panel of columns
-small_jacobi=(--size 203 --iterations 10)
-small_lu=(--size 165 --iterations 2)
-small_sort=(--size 60011 --iterations 3)
-small_nbody=(--size 501 --iterations 6)
-all=(jacobi lu sort nbody)
+declare -A small=(
+    [jacobi]='--size 203 --iterations 10'
+    [lu]='--size 165 --iterations 2'
+    [sort]='--size 60011 --iterations 3'
+    [nbody]='--size 501 --iterations 6'
+)
 
 # same TEXT PROGRAM OPTIONS…: it ends well, and says so and TEXT
 same()
 {
-    local text=$1 program=$2 status
-    local -n small=small_$2
+    local text=$1 program=$2 status options
+    read -ra options <<<"${small[$program]}"
     shift 2
-    timeout -k 5 60 "$programs/$program" "${small[@]}" "$@" \
+    timeout -k 5 60 "$programs/$program" "${options[@]}" "$@" \
         >"$work/out" 2>"$work/err"
     status=$?
-    [ $status -eq 0 ] && [ ! -s "$work/err" ] &&
-        grep -q '^  is the result of rank 0 alone$' "$work/out" &&
-        grep -Eq -- "$text" "$work/out" || {
+    if [ $status -ne 0 ] || [ -s "$work/err" ] ||
+        ! grep -q '^  is the result of rank 0 alone$' "$work/out" ||
+        ! grep -Eq -- "$text" "$work/out"; then
         echo "status $status:"
         cat "$work/out" "$work/err"
         return 1
-    }
+    fi
 }
 
-for program in "${all[@]}"; do
+for program in "${!small[@]}"; do
     for ranks in 1 2 3 4; do
         check "$program, $ranks ranks" same ", $ranks ranks x 1 threads:" \
             "$program" --ranks $ranks --threads 1
@@ -49,6 +50,9 @@ for program in "${all[@]}"; do
     fi
 done
 
+check 'harmonic' sh -c 'timeout -k 5 30 "$0" | grep -qx "2 ranks: 14.44.*"' \
+    "$programs/harmonic"
+
 # smaller than the ranks are many
 check 'jacobi of one point' same 'size 3,' jacobi --size 3 --ranks 4
 check 'lu of one element' same 'size 1,' lu --size 1 --ranks 2
@@ -61,18 +65,17 @@ port=$(python3 -c 'import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 export DRAIL_SECRET=of-sixteen-characters
 timeout -k 5 60 env DRAIL_RENDEZVOUS="127.0.0.1:$port" DRAIL_RANKS=2 \
-    DRAIL_RANK=1 "$programs/sort" "${small_sort[@]}" >"$work/1.out" 2>&1 &
+    DRAIL_RANK=1 "$programs/sort" --size 9999 >"$work/1.out" 2>&1 &
 background+=($!)
 check 'sort of two processes' env DRAIL_RENDEZVOUS="127.0.0.1:$port" \
-    DRAIL_RANKS=2 DRAIL_RANK=0 timeout -k 5 60 "$programs/sort" \
-    "${small_sort[@]}"
+    DRAIL_RANKS=2 DRAIL_RANK=0 timeout -k 5 60 "$programs/sort" --size 9999
 check '... the second ends well, too' wait "${background[0]}"
 check '... and is silent' test ! -s "$work/1.out"
 background=()
 
 # --- bad input ------------------------------------------------------------------
 
-for program in "${all[@]}"; do
+for program in "${!small[@]}"; do
     check "$program --help" sh -c '"$0" --help | grep -q -- "--delays US"' \
         "$programs/$program"
     refused "$program of nothing" '--size .0. allowed:.[13].to' \
