@@ -53,6 +53,10 @@ done
 check 'harmonic' sh -c 'timeout -k 5 30 "$0" | grep -qx "2 ranks: 14.44.*"' \
     "$programs/harmonic"
 
+check 'lu, where a region for each message would find no threads' \
+    env DRAIL_ENGINE=threaded DRAIL_TEAM=forkjoin bash -c 'timeout -k 5 60 "$0" \
+    --size 165 --ranks 3 --threads 2 --faults >/dev/null' "$programs/lu"
+
 # smaller than the ranks are many
 check 'jacobi of one point' same 'size 3,' jacobi --size 3 --ranks 4
 check 'lu of one element' same 'size 1,' lu --size 1 --ranks 2
