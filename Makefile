@@ -205,6 +205,18 @@ $(BIN)/examples/%: $(BUILD)/obj/examples/%.o $(LIBRAIL) $(LIBCOLL)
 	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) \
 	  -Wl,--as-needed -ldcoll -ldapl_rail -o $@
 
+# programs of several files each
+CLUSTER        := examples/cluster_openmp
+CLUSTER_SHARED := $(patsubst %,$(BUILD)/obj/$(CLUSTER)/%.o,cluster options)
+CLUSTER_BIN    := $(patsubst $(BUILD)/obj/%.o,$(BIN)/%,\
+                    $(filter-out $(CLUSTER_SHARED),$(call objects,$(CLUSTER))))
+examples: $(CLUSTER_BIN)
+$(BUILD)/obj/$(CLUSTER)/%.o: OBJ_CFLAGS = -fopenmp
+$(CLUSTER_BIN): $(BIN)/%: $(BUILD)/obj/%.o $(CLUSTER_SHARED) $(LIBDSM)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -fopenmp -Wl,-rpath,'$$ORIGIN/../../../lib' \
+	  $(filter %.o,$^) -L$(LIB) -lddsm -ldapl_rail -lm -o $@
+
 # --- running ---------------------------------------------------------------
 
 bench: all

@@ -67,7 +67,9 @@ typedef struct ddsm_config {
                             its memory (drail_rail_info_t.is_polled, or no
                             atomics), a thread does so, so often; from 1 on,
                             default 50 */
-    const drail_config_t *rails; /**< as of drail_open; NULL: the defaults */
+    const drail_config_t *rails; /**< as of drail_open; NULL: the defaults.
+                                      Team forkjoin becomes resident: faults in
+                                      a parallel region find no more threads */
     /** Told of a fault that can't be served (a dead home, a time that ran out),
      *  in the thread that had it. May leave by longjmp; otherwise, and if it is
      *  NULL, the sentence is written to standard error and the process ends
@@ -104,7 +106,8 @@ unsigned ddsm_rank(const ddsm_t *d);
 unsigned ddsm_size(const ddsm_t *d);
 /** The transport, for the caller's own use, until ddsm_rails_give: to choose
  *  engine and policy, or for transfers. Meanwhile all else waits, as faults of
- *  other threads do. Its notifications are not the caller's. NULL: this
+ *  other threads do. Its notifications are not the caller's. Who leaves it
+ *  team forkjoin has no faults in parallel regions, which would fail. NULL: this
  *  thread has taken it already, as all its calls say until it gives it back. */
 drail_t *ddsm_rails_take(ddsm_t *d);
 void ddsm_rails_give(ddsm_t *d);

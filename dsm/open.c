@@ -163,11 +163,15 @@ static int check_rails(ddsm_t *d)
 
 static int open_rails(ddsm_t *d)
 {
-    drail_config_t defaults;
+    drail_config_t config;
     drail_error_t error = {0};
-    drail_config_init(&defaults);
-    int rc = drail_open(d->job, d->cfg.rails ? d->cfg.rails : &defaults, &d->t,
-                        &error);
+    drail_config_init(&config);
+    if (d->cfg.rails)
+        config = *d->cfg.rails;
+    /* within a parallel region, where faults are, OpenMP has no more threads */
+    if (config.team == DRAIL_TEAM_FORKJOIN)
+        config.team = DRAIL_TEAM_RESIDENT;
+    int rc = drail_open(d->job, &config, &d->t, &error);
     if (rc)
         return space_fail(d, rc, "%s", error.text);
     drail_set_guard(d->t, &(drail_guard_t){.enter = space_guard_enter,

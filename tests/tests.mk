@@ -126,6 +126,7 @@ $(TEST_BIN)/provider/test_bad_segment: $(BUILD)/obj/providers/shm/cm_wire.o
 
 $(BUILD)/obj/tests/integration/test_openmp.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/tests/integration/test_nested_team.o: OBJ_CFLAGS = -fopenmp
+$(BUILD)/obj/tests/integration/test_dsm.o: OBJ_CFLAGS = -fopenmp
 $(call programs,integration): $(TEST_BIN)/integration/%: \
     $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL) $(LIBDSM)
 	@mkdir -p $(@D)

@@ -34,6 +34,21 @@ for example in "$SOURCE"/examples/*.c; do
         -Wl,-rpath,"$prefix/lib"
     check "$name runs" timeout -k 10 30 "$work/$name"
 done
+# outsider NAME SOURCES…: a program on shared memory
+outsider()
+{
+    # shellcheck disable=SC2046 # flags are words
+    cc -Wall -Werror -fopenmp -o "$work/$1" "${@:2}" \
+        $(pkg-config --cflags --libs ddsm) -lm -Wl,-rpath,"$prefix/lib"
+}
+cluster=$SOURCE/examples/cluster_openmp
+for name in jacobi lu sort nbody; do
+    check "$name builds with pkg-config" outsider "$name" \
+        "$cluster"/{"$name",cluster,options}.c
+    check "$name runs" timeout -k 10 30 "$work/$name" --size 100
+done
+check 'harmonic builds with pkg-config' outsider harmonic "$cluster/harmonic.c"
+check 'harmonic runs' timeout -k 10 30 "$work/harmonic"
 check 'only dcoll_ symbols are exported' sh -c \
     '! nm -D --defined-only "$0" | grep -Ev " (dcoll_|DCOLL_)"' \
     "$prefix/lib/libdcoll.so"

@@ -380,6 +380,51 @@ static void leaves_early(struct rank *r)
     ddsm_close(d);
 }
 
+/* The threads of a parallel region fault, and take locks, where OpenMP has no
+ * further ones for an engine of threads. */
+static void parallel_region(struct rank *r)
+{
+    enum { EACH = 1 << 18, THREADS = 4, BYTES = EACH * THREADS, STEP = 512 };
+    ddsm_t *d = space(r, 2 * BYTES, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = r->size - 1};
+    unsigned char *p = ddsm_alloc(d, BYTES, &place);
+    uint64_t *rounds = ddsm_alloc(d, 4096, NULL);
+    for (unsigned round = 1; round < 4; round++) {
+        if (r->rank == 0)
+            memset(p, (int)round, BYTES);
+        ok(d, ddsm_barrier(d));
+#pragma omp parallel for num_threads(THREADS)
+        for (unsigned i = 0; i < THREADS; i++) {
+            unsigned char *mine = p + i * EACH;
+            for (unsigned k = 0; k < EACH; k += STEP) {
+                check(mine[k] == round);
+                mine[k + 1 + r->rank] = (unsigned char)(k / STEP + round);
+            }
+            ok(d, ddsm_lock(d, 2));
+            ++*rounds;
+            ok(d, ddsm_unlock(d, 2));
+        }
+        ok(d, ddsm_barrier(d));
+        for (unsigned k = 0; k < BYTES; k += STEP)
+            for (unsigned other = 0; other < r->size; other++)
+                check(p[k + 1 + other] ==
+                      (unsigned char)(k % EACH / STEP + round));
+        ok(d, ddsm_barrier(d));
+    }
+    check(*rounds == 3 * THREADS * r->size);
+    ddsm_close(d);
+}
+
+static drail_config_t forkjoin;
+
+static void by_forkjoin(drail_config_t *cfg)
+{
+    cfg->engine = DRAIL_ENGINE_THREADED;
+    cfg->team = DRAIL_TEAM_FORKJOIN;
+    forkjoin = *cfg;
+    space_rails = &forkjoin;
+}
+
 static void by_message(drail_config_t *cfg)
 {
     (void)cfg;
@@ -399,6 +444,8 @@ static const struct test tests[] = {
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
     {"several threads", 2, several_threads, NULL, APART},
+    {"parallel region", 2, parallel_region, NULL, APART},
+    {"parallel region by forkjoin", 2, parallel_region, by_forkjoin, APART},
     {"reductions", 3, reductions, NULL, APART},
     {"refused", 2, refused, NULL, APART},
     {"own faults", 2, own_faults, NULL, APART},
