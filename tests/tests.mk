@@ -93,6 +93,10 @@ $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o base/sentence.o)
 $(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/knock.o base/sentence.o)
+$(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
+  links/requests.o base/sentence.o)
+$(TEST_BIN)/unit/test_atomic_answer: \
+  $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
 $(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
