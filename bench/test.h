@@ -39,7 +39,7 @@ extern const bench_test_t test_bw, test_bibw, test_lat, test_breakdown,
     test_radix, test_suite, test_get, test_send, test_atomic;
 
 /** Options of the tests between two ranks: two of the ping-pong, two of all,
- *  three of bandwidth. */
+ *  three of those that have batches. */
 enum {
     PAIR_CONSUME,
     PAIR_PINGPONG,

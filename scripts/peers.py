@@ -225,6 +225,7 @@ def libraries(measured):
 LAUNCHES = 3  # of each setting
 SETTING_S = 20  # for one of these
 FAR = 4  # who takes so many times as long as the best one is not tried again
+FAILURES = 2  # ... nor who has failed so often, and has never come to an end
 
 
 class Search:
@@ -263,6 +264,8 @@ class Search:
                     found[words].append(inf)
         progress("")
         program.chosen[ranks] = best_of(found)
+        if all_failed(found):
+            del program.chosen[ranks]  # the usual one may do better
         program.limit, program.commands = LIMIT_S, {}
 
     def told(self, program):
@@ -272,7 +275,9 @@ class Search:
                 tried = sorted(found, key=lambda words: middle(found[words]))
                 yield f"    {ranks} ranks: " + "; ".join(
                     f"{named(words)}: {figure_text(middle(found[words]))}"
-                    for words in tried)
+                    for words in tried) + (
+                        "; none is taken, but its usual one"
+                        if all_failed(found) else "")
 
     def rows(self):
         yield ["program", "ranks", "setting", "launch", self.what]
@@ -291,16 +296,20 @@ def middle(figures):
     return statistics.median(figures) if figures else inf
 
 
+def all_failed(found):
+    return all(isinf(middle(figures)) for figures in found.values())
+
+
 def best_of(found):
     """The first one, if all have failed."""
     return min(found, key=lambda words: middle(found[words]))
 
 
 def is_far(found, words):
-    """Of those that have been tried."""
-    figure = middle(found[words])
-    return bool(found[words]) and (
-        isinf(figure) or figure > FAR * middle(found[best_of(found)]))
+    """Of those that have been tried: one failure may be by chance."""
+    figures = [figure for figure in found[words] if not isinf(figure)]
+    return middle(figures) > FAR * middle(found[best_of(found)]) \
+        if figures else len(found[words]) >= FAILURES
 
 
 def figure_text(figure):
@@ -347,6 +356,10 @@ def choose(kinds, args):
 def told(programs, remarks, search=None):
     """The lines of a report that say how all was run."""
     lines = ["Programs"]
+    if not (search and search.launches):
+        lines.append("Settings of peers were not searched: each is as it "
+                     "comes but for what its command shows; nothing else was "
+                     "tried.")
     for program in programs:
         lines.append(f"{program.name}: {program.version}")
         if program.why:

@@ -93,6 +93,10 @@ $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/queue.o rails/fail.o base/error.o base/sentence.o)
 $(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/knock.o base/sentence.o)
+$(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
+  links/requests.o base/sentence.o)
+$(TEST_BIN)/unit/test_atomic_answer: \
+  $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
 $(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
@@ -153,7 +157,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one;
 # provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
-  compare_coll compare_layer mpi_layer deb
+  compare_coll compare_layer mpi_layer deb peers_present
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
   $(TEST_PROGRAMS))

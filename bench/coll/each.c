@@ -8,27 +8,25 @@
 #define LATE_NS     UINT64_C(200) /* where every rank has a core */
 #define LEAD_MAX_NS UINT64_C(20000000)
 
-static bool shares_cores(const coll_run_t *run)
+bool coll_shares_cores(const options_t *opts, unsigned cores)
 {
-    return clock_elsewhere || run->ranks > run->pinning.cores;
+    unsigned ranks;
+    return clock_elsewhere || session_crowded(opts, &ranks, &cores);
 }
 
-/* Who sleeps leaves his core idle: to be woken then takes 30 us where processors
- * are virtual, which has nothing to do with the call. */
+/* Who sleeps leaves his core idle: to be woken then takes 30 us where
+ * processors are virtual, which has nothing to do with the call. */
 int coll_wait_until(const coll_run_t *run, uint64_t start)
 {
     const struct drail_platform *p = drail_job_platform(run->job);
-    bool shares = shares_cores(run);
-    while (shares && clock_ns() < start) {
-        if (clock_elsewhere)
-            p->sleep_until(p, start);
-        else
-            p->yield(p);
+    while (clock_ns() < start) {
         if (drail_job_interrupted(run->job))
             return DRAIL_EINTR;
+        if (clock_elsewhere)
+            p->sleep_until(p, start);
+        else if (run->shares_cores)
+            p->yield(p);
     }
-    while (clock_ns() < start)
-        ;
     return 0;
 }
 
@@ -46,8 +44,7 @@ static int one(coll_run_t *run, unsigned setup, uint64_t start,
     uint64_t ns = clock_ns() - start;
     card->ns = ns ? ns : 1;
     card->missed = came > start;
-    card->late =
-        card->missed || (!shares_cores(run) && now > start + LATE_NS);
+    card->late = card->missed || (!run->shares_cores && now > start + LATE_NS);
     return rc;
 }
 

@@ -11,6 +11,10 @@
 
 #include "step.h"
 
+/** Do ranks wait for each other's cores? @p cores: those that this process may
+ *  use; a launcher gives others theirs. */
+bool coll_shares_cores(const options_t *opts, unsigned cores);
+
 /** Spins until @p start, yields if ranks share cores. @return 0 or
  *  DRAIL_EINTR. */
 int coll_wait_until(const coll_run_t *run, uint64_t start);

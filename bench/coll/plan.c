@@ -384,21 +384,26 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+static bool calls_block(const options_t *opts)
+{
+    bool blocking = false;
+    for (unsigned i = 0; i < opts->ncalls; i++)
+        blocking |= opts->calls[i] == CALL_BLOCKING;
+    return blocking;
+}
+
 static int check_overlap(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
     char tests[24];
     snprintf(tests, sizeof tests, "%llu",
              (unsigned long long)opts->overlap_tests);
-    bool blocking = false;
-    for (unsigned i = 0; i < opts->ncalls; i++)
-        blocking |= opts->calls[i] == CALL_BLOCKING;
     if (opts->overlap_tests && !opts->overlap)
         option_wrong(table, "--overlap-tests", tests, "with --overlap");
     else if (opts->overlap && opts->each)
         option_wrong(table, "--overlap", "--each",
                      "one of the two: each adds calls of its own");
-    else if (opts->overlap && blocking)
+    else if (opts->overlap && calls_block(opts))
         option_wrong(table, "--call", "blocking",
                      "persistent with --overlap: who blocks can't compute");
     else
@@ -417,6 +422,8 @@ static int check_memory(const coll_plan_t *plan, const option_table_t *table)
         return 0; /* who has set it has checked it; nobody touches it */
     for (unsigned r = 0; r < plan->shape.nranks; r++)
         blocks += coll_send_blocks(plan, r) + coll_recv_blocks(plan, r);
+    if (calls_block(opts)) /* plain buffers, beside the registered ones */
+        blocks *= 2;
     for (unsigned i = 0; i < opts->nsizes; i++) {
         char size[24], allowed[96];
         double need = blocks * (double)opts->sizes[i];

@@ -162,6 +162,7 @@ static int rank_main(drail_job_t *job, void *arg)
         .cell = &r->cells[0],
         .cards = context->cards,
     };
+    run->shares_cores = coll_shares_cores(run->opts, run->pinning.cores);
     int rc = agree(run);
     if (!rc)
         rc = open_beds(run, &err);
@@ -227,6 +228,24 @@ static void note_late(coll_result_t *r)
             kept);
 }
 
+/* What needs a common clock. One of the ranks says so. */
+static int check_clocks(const coll_result_t *r)
+{
+    const options_t *opts = r->opts;
+    if (!several_hosts(opts) || !(opts->start == START_TIME || opts->each))
+        return 0;
+    if (opts->follows)
+        return -1;
+    if (opts->start == START_TIME)
+        option_wrong(&r->test->table, "--start", "time",
+                     "barrier, as the hosts' clocks differ");
+    else
+        option_wrong(
+            &r->test->table, opts->histogram ? "--histogram" : "--each",
+            "several hosts", "ranks of one host, as the hosts' clocks differ");
+    return -1;
+}
+
 int coll_run(coll_result_t *r, const coll_work_t *work)
 {
     context_t context = {r, work, outcome_create((unsigned)r->opts->ranks),
@@ -237,12 +256,8 @@ int coll_run(coll_result_t *r, const coll_work_t *work)
         goto out;
     }
     status = 2;
-    if (r->opts->start == START_TIME && several_hosts(r->opts)) {
-        if (!r->opts->follows)
-            option_wrong(&r->test->table, "--start", "time",
-                         "barrier, as the hosts' clocks differ");
+    if (check_clocks(r))
         goto out;
-    }
     choose_start(r);
     for (unsigned i = 0; work->describe && i < r->ncells; i++)
         work->describe(r->plan, &r->cells[i]);

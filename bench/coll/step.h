@@ -52,16 +52,17 @@ typedef struct coll_run {
     const options_t *opts;
     coll_bed_t bed[COLL_BEDS]; /**< by zero_copy_t; those in use are open */
     pinning_t pinning;
+    bool shares_cores;            /**< coll_shares_cores(), asked once */
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
-    uint64_t lead_ns;  /**< how far ahead a common start is chosen */
+    uint64_t lead_ns;      /**< how far ahead a common start is chosen */
     uint64_t each_lead_ns; /**< ... that of single calls */
-    uint64_t *singles; /**< times of calls of one repetition */
+    uint64_t *singles;     /**< times of calls of one repetition */
     unsigned nsingles;
     hist_t *samples; /**< ... of all of the present size, for each setup */
     hist_t *each;    /**< single calls after a common start, the same; NULL:
                           not wanted */
-    busy_t busy; /**< computes, with --overlap */
+    busy_t busy;     /**< computes, with --overlap */
     uint64_t start_ns;
     sampling_t sampling;
     progress_t progress;

@@ -36,14 +36,22 @@ static bool is_target(const session_t *s, const loop_t *loop,
     }
 }
 
-/* Of a checked iteration. A ping-pong always takes the same one. */
-static uint64_t buffers_used(const session_t *s, const loop_t *loop,
-                             size_t bytes)
+/* A batch; or two ping-pongs, so that buffers are seen to take turns. */
+static uint64_t checked_iterations(const loop_t *loop)
 {
-    uint64_t all = session_buffers(s, bytes);
-    if (!loop->batched)
-        return 1;
-    return all < s->opts->batch ? all : s->opts->batch;
+    return loop->batched ? 1 : 2;
+}
+
+/* By those. Who reads alone does so twice in an iteration. */
+static uint64_t buffers_used(const session_t *s, const loop_t *loop,
+                             const loop_run_t *run)
+{
+    uint64_t all = session_buffers(s, run->bytes);
+    uint64_t each = loop->batched              ? s->opts->batch
+                    : run->setup->op == OP_GET ? 2
+                                               : 1;
+    uint64_t used = each * checked_iterations(loop);
+    return all < used ? all : used;
 }
 
 /* Contents of a buffer of their own. */
@@ -61,7 +69,7 @@ static size_t guard_of(const session_t *s)
 static void prepare(session_t *s, const loop_t *loop, const loop_run_t *run,
                     uint64_t seed)
 {
-    uint64_t used = buffers_used(s, loop, run->bytes);
+    uint64_t used = buffers_used(s, loop, run);
     s->turn = 0;
     for (uint64_t b = 0; b < used; b++) {
         size_t place = session_place(s, run->bytes, b);
@@ -76,7 +84,7 @@ static void prepare(session_t *s, const loop_t *loop, const loop_run_t *run,
 static defect_t find_defect(const session_t *s, const loop_t *loop,
                             const loop_run_t *run, uint64_t seed)
 {
-    uint64_t used = buffers_used(s, loop, run->bytes);
+    uint64_t used = buffers_used(s, loop, run);
     defect_t defect = {.offset = DEFECT_NONE};
     for (uint64_t b = 0; b < used && defect.offset == DEFECT_NONE; b++)
         defect = content_check(s->target + session_place(s, run->bytes, b),
@@ -134,11 +142,12 @@ int command_check(const command_table_t *table, unsigned setup, unsigned loop,
                          .setup = setup,
                          .loop = loop,
                          .bytes = run->bytes,
-                         .iterations = 1,
+                         .iterations =
+                             checked_iterations(table->test->loops[loop]),
                          .seed = seed};
     reply_t reply;
     run->warmup = 0;
-    run->iterations = 1;
+    run->iterations = command.iterations;
     run->checked = true;
     int rc = issue(table, &command, run);
     if (!rc)

@@ -51,57 +51,126 @@ static int await_byte(session_t *s, const uint8_t *byte, uint8_t value,
     return rc;
 }
 
+/* Messages take turns in buffers; which is next is not divided for, as that
+ * would be part of the latency. What is polled for changes with each use of a
+ * buffer. */
+typedef struct turns {
+    drail_xfer_t xfer; /* the present message, … */
+    size_t place;      /* … which is there */
+    uint8_t *source;
+    size_t stride;
+    uint64_t buffers, at;
+    uint8_t value;
+} turns_t;
+
+static void turn_to(turns_t *turns, uint64_t at)
+{
+    turns->at = at;
+    turns->place = at * turns->stride;
+    turns->xfer.local = turns->source + turns->place;
+    turns->xfer.remote_offset = SESSION_GUARD + turns->place;
+}
+
+static turns_t turns_of(const loop_run_t *run)
+{
+    const session_t *s = run->session;
+    turns_t turns = {.xfer = session_xfer(s, run->bytes),
+                     .source = s->source,
+                     .stride = session_place(s, run->bytes, 1),
+                     .buffers = session_buffers(s, run->bytes),
+                     .value = 1};
+    turn_to(&turns, s->turn % turns.buffers);
+    return turns;
+}
+
+static void next_turn(session_t *s, turns_t *turns)
+{
+    bool again = turns->at + 1 == turns->buffers;
+    s->turn++;
+    turn_to(turns, again ? 0 : turns->at + 1);
+    if (again)
+        turns->value = (uint8_t)(1 + turns->value % 255);
+}
+
+static int await_message(const loop_run_t *run, const turns_t *turns,
+                         bool polled)
+{
+    session_t *s = run->session;
+    size_t last = turns->place + run->bytes - 1;
+    int rc = await_byte(s, &s->target[last], turns->value, polled);
+    if (!rc && s->opts->read)
+        session_look(s, run->bytes, turns->at);
+    return rc;
+}
+
 /* One message there and one back; the target polls its memory. */
 static int poll_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;
-    const drail_xfer_t *xfer = arg;
-    size_t last = run->bytes - 1;
-    uint8_t value = (uint8_t)(1 + i % 255);
+    turns_t *turns = arg;
     bool polled = drail_rail_at(s->rail, run->setup->rail)->is_polled;
     int rc = 0;
+    (void)i;
 
     if (s->rank != 0)
-        rc = await_byte(s, &s->target[last], value, polled);
-    s->source[last] = value;
+        rc = await_message(run, turns, polled);
+    s->source[turns->place + run->bytes - 1] = turns->value;
     if (!rc)
-        rc = drail_put(s->rail, s->peer, xfer, 0, 0, NULL);
+        rc = drail_put(s->rail, s->peer, &turns->xfer, 0, 0, NULL);
     if (!rc && s->rank == 0)
-        rc = await_byte(s, &s->target[last], value, polled);
+        rc = await_message(run, turns, polled);
+    next_turn(s, turns);
     return rc;
+}
+
+/* Nobody finds what an earlier run has left there. */
+static int clear_ends(const loop_run_t *run)
+{
+    session_t *s = run->session;
+    uint64_t used = run->warmup + run->iterations;
+    uint64_t buffers = session_buffers(s, run->bytes);
+    for (uint64_t n = 0; n < used && n < buffers; n++)
+        s->target[session_place(s, run->bytes, s->turn + n) + run->bytes - 1] =
+            0;
+    return session_sync(s);
 }
 
 /* What has come is what goes back. */
-static void consume(const loop_run_t *run)
+static void consume(const loop_run_t *run, size_t place)
 {
     session_t *s = run->session;
     if (s->opts->consume && !run->checked)
-        platform_copy(drail_job_platform(s->job), s->source, s->target,
-                      run->bytes);
+        platform_copy(drail_job_platform(s->job), s->source + place,
+                      s->target + place, run->bytes);
 }
 
-static int await_note(const loop_run_t *run)
+static int await_note(const loop_run_t *run, const turns_t *turns)
 {
     session_t *s = run->session;
     int rc = drail_notify_wait(s->rail, s->peer, NULL, -1);
-    if (!rc)
-        consume(run);
-    return rc;
+    if (rc)
+        return rc;
+    consume(run, turns->place);
+    if (s->opts->read)
+        session_look(s, run->bytes, turns->at);
+    return 0;
 }
 
 /* One message there and one back; the target waits for a notification. */
 static int notify_step(loop_run_t *run, uint64_t i, void *arg)
 {
     session_t *s = run->session;
-    const drail_xfer_t *xfer = arg;
+    turns_t *turns = arg;
     int rc = 0;
 
     if (s->rank != 0)
-        rc = await_note(run);
+        rc = await_note(run, turns);
     if (!rc)
-        rc = drail_put(s->rail, s->peer, xfer, DRAIL_NOTIFY, (uint32_t)i, NULL);
+        rc = drail_put(s->rail, s->peer, &turns->xfer, DRAIL_NOTIFY,
+                       (uint32_t)i, NULL);
     if (!rc && s->rank == 0)
-        rc = await_note(run);
+        rc = await_note(run, turns);
+    next_turn(s, turns);
     return rc;
 }
 
@@ -118,16 +187,14 @@ bool pingpong_polls(const session_t *s, const setup_t *setup)
 static int put_pingpong(loop_run_t *run)
 {
     session_t *s = run->session;
-    drail_xfer_t xfer = session_xfer(s, run->bytes);
+    turns_t turns = turns_of(run);
     bool poll = pingpong_polls(s, run->setup) && run->bytes && !run->checked;
     int rc = 0;
 
-    if (poll) {
-        s->target[run->bytes - 1] = 0;
-        rc = session_sync(s);
-    }
+    if (poll)
+        rc = clear_ends(run);
     if (!rc)
-        rc = loop_measure(run, poll ? poll_step : notify_step, &xfer);
+        rc = loop_measure(run, poll ? poll_step : notify_step, &turns);
     return rc ? rc : drail_fence(s->rail, s->peer);
 }
 

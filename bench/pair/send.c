@@ -45,12 +45,14 @@ int send_batches(loop_run_t *run)
 
 static int pingpong_step(loop_run_t *run, uint64_t i, void *arg)
 {
-    int rc = run->session->rank == 0 ? send_one(run, 0) : receive_one(run, 0);
+    session_t *s = run->session;
+    uint64_t turn = s->turn++;
+    int rc = s->rank == 0 ? send_one(run, turn) : receive_one(run, turn);
     (void)i;
     (void)arg;
     if (rc)
         return rc;
-    return run->session->rank == 0 ? receive_one(run, 0) : send_one(run, 0);
+    return s->rank == 0 ? receive_one(run, turn) : send_one(run, turn);
 }
 
 int send_pingpong(loop_run_t *run)

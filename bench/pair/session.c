@@ -213,11 +213,11 @@ size_t session_place(const session_t *s, size_t bytes, uint64_t message)
 
 void session_look(session_t *s, size_t bytes, uint64_t message)
 {
+    if (!s->opts->read)
+        return;
     const uint8_t *at = s->target + session_place(s, bytes, message);
     uint64_t sum = 0, word;
     size_t i = 0;
-    if (!s->opts->read)
-        return;
     for (; i + sizeof word <= bytes; i += sizeof word) {
         memcpy(&word, at + i, sizeof word);
         sum += word;

@@ -12,7 +12,7 @@ const bench_test_t test_lat = {
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_PAIR |
                         OPTIONS_STATS,
               .rows = pair_options,
-              .nrows = PAIR_WINDOW},
+              .nrows = PAIR_OPTION_ROWS},
     .name = "lat",
     .sizes = "0:4K",
     .run = pair_run,

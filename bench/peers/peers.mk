@@ -10,7 +10,7 @@ PEERS        := $(BIN)/peers
 PEER_SOURCES := bench/peers/run.c bench/peers/run.h
 PEER_CFLAGS  := -std=gnu11 $(CFLAGS) $(WARN) -D_GNU_SOURCE -I.
 # a compiler may be there without its headers
-have          = $(shell $(1) -xc -fsyntax-only -include mpi.h /dev/null 2>/dev/null && echo $(1))
+have          = $(shell $(1) -xc -fsyntax-only -include mpi.h /dev/null >/dev/null 2>&1 && echo $(1))
 
 PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PEERS)/mpi_coll.openmpi) \
                 $(if $(call have,$(MPICC_MPICH)),$(PEERS)/mpi_p2p.mpich $(PEERS)/mpi_coll.mpich) \

@@ -73,6 +73,11 @@ static void table_head(FILE *file, const diff_result_t *d)
     if (d->only_before || d->only_after)
         fprintf(file, "# note: not compared: %u only in old, %u only in new\n",
                 d->only_before, d->only_after);
+    if (d->before.dropped || d->after.dropped)
+        fprintf(file,
+                "# note: left out, as some launch lacks them: %u of old, %u of "
+                "new\n",
+                d->before.dropped, d->after.dropped);
     table_models(file, d);
 }
 
@@ -238,6 +243,8 @@ static void json(FILE *file, const diff_result_t *d)
     json_uint(j, "same", d->count[VERDICT_SAME]);
     json_uint(j, "only_old", d->only_before);
     json_uint(j, "only_new", d->only_after);
+    json_uint(j, "dropped_old", d->before.dropped);
+    json_uint(j, "dropped_new", d->after.dropped);
     json_environment(j, d);
     json_array(j, "points");
     for (unsigned i = 0; i < d->npoints; i++)

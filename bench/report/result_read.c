@@ -246,30 +246,42 @@ static void drop_incomplete(record_t *record)
             record->series[kept++] = *s;
             continue;
         }
+        record->dropped++;
         free(s->us);
         free(s->MBps);
     }
     record->count = kept;
 }
 
-static int load_launch(record_t *record, const char *path, char *error,
-                       unsigned size)
+/* Points of the last one of the launches that none before it has. */
+static unsigned unheard_of(const record_t *first, const record_t *others,
+                           unsigned last)
 {
-    record_t launch;
+    unsigned count = 0;
+    for (unsigned i = 0; i < others[last].count; i++) {
+        const record_series_t *s = &others[last].series[i];
+        bool known = record_find(first, s);
+        for (unsigned k = 0; !known && k < last; k++)
+            known = record_find(&others[k], s);
+        count += !known;
+    }
+    return count;
+}
+
+static int load_launch(record_t *record, record_t *launch, const char *path,
+                       char *error, unsigned size)
+{
     reading_t r = {.record = record, .error = error, .size = size};
     char why[128];
-    int rc = record_load(&launch, path, why, sizeof why);
-    if (rc)
-        rc = wrong(&r, "%.64s: %s", path, why);
-    else if (strcmp(launch.test, record->test))
-        rc = wrong(&r,
-                   "%.64s is of test '%.32s', and those before it of "
-                   "'%.32s'",
-                   path, launch.test, record->test);
-    else
-        add_launch(record, &launch);
-    record_free(&launch);
-    return rc;
+    if (record_load(launch, path, why, sizeof why))
+        return wrong(&r, "%.64s: %s", path, why);
+    if (strcmp(launch->test, record->test))
+        return wrong(&r,
+                     "%.64s is of test '%.32s', and those before it of "
+                     "'%.32s'",
+                     path, launch->test, record->test);
+    add_launch(record, launch);
+    return 0;
 }
 
 int record_load_all(record_t *record, const char *const *paths, unsigned count,
@@ -279,11 +291,17 @@ int record_load_all(record_t *record, const char *const *paths, unsigned count,
     int rc = record_load(record, paths[0], error, size);
     if (rc || count < 2)
         return rc;
-    if (by_launch(record, count))
-        return wrong(&r, "out of memory");
-    for (unsigned i = 1; !rc && i < count; i++)
-        rc = load_launch(record, paths[i], error, size);
+    record_t *others = calloc(count - 1, sizeof *others);
+    if (!others || by_launch(record, count))
+        rc = wrong(&r, "out of memory");
+    for (unsigned i = 0; !rc && i < count - 1; i++) {
+        rc = load_launch(record, &others[i], paths[i + 1], error, size);
+        record->dropped += unheard_of(record, others, i);
+    }
     drop_incomplete(record);
+    for (unsigned i = 0; others && i < count - 1; i++)
+        record_free(&others[i]);
+    free(others);
     return rc;
 }
 

@@ -32,6 +32,7 @@ typedef struct record {
     unsigned launches;   /**< ... one of each, 0: of the repeats of one */
     record_series_t *series;
     unsigned count;
+    unsigned dropped; /**< points of which some launch has no value */
 } record_t;
 
 /** The point that is measured in the same way, or NULL. */

@@ -136,13 +136,19 @@ void link_owe(struct link *link)
     link_pay(link);
 }
 
-int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
-               const void *payload, uint8_t bytes)
+int link_may_reply(struct link *link)
 {
     if (!link->replies)
         link->replies = calloc(REPLIES, sizeof *link->replies);
-    if (!link->replies)
-        return DRAIL_ENOMEM;
+    return link->replies ? 0 : DRAIL_ENOMEM;
+}
+
+int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,
+               const void *payload, uint8_t bytes)
+{
+    int rc = link_may_reply(link);
+    if (rc)
+        return rc;
     struct reply *reply = &link->replies[kind];
     reply->due = true;
     reply->wire = *wire;

@@ -25,6 +25,9 @@ int link_send_put(struct link *link, struct wire *wire,
  * link_reserve() was for: so many bits of it. DRAIL_EAGAIN as above. */
 int link_write_immed(struct link *link, struct dto *write, uint32_t note,
                      const struct completion *done);
+/* Makes the room of replies: link_reply() can't fail then. 0, or DRAIL_ENOMEM.
+ */
+int link_may_reply(struct link *link);
 /* Sends a message that needs no credit as soon as there is room. One of a kind
  * at a time. 0, or DRAIL_ENOMEM: it won't be sent. */
 int link_reply(struct link *link, enum reply_kind kind, const struct wire *wire,

@@ -14,7 +14,8 @@
  * same losses, for it tells for each link how often that was lost, and nothing
  * on any of these EPs is under way any more.
  *
- * This needs a completion to mean that data are delivered: rail.info.is_delivering.
+ * This needs a completion to mean that data are delivered:
+ * rail.info.is_delivering.
  */
 #include "dapl_rail/links/lost.h"
 
@@ -29,6 +30,7 @@
 #include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/queue.h"
 #include "dapl_rail/links/renew.h"
 #include "dapl_rail/links/requests.h"
 
@@ -218,7 +220,7 @@ static void up_again(struct link *link)
     uint32_t bit = RAIL_BIT(link->rail->index);
     const struct link *other;
     unsigned at = 0;
-    link->state = LINK_UP;
+    link_resume(link);
     link->lost->backoff_ms = 0;
     link->lost->retry_ns = 0;
     link->rail->stats.down_ns +=

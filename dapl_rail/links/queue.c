@@ -215,6 +215,14 @@ int link_mark(struct link *link)
     return link_post(link, &d, &nobody);
 }
 
+/* If none is in use, the first places again, that no more are made than are in
+ * use at once. While it is lost, they have numbers that others know. */
+static void first_places(struct link *link)
+{
+    if (link->ops_tail == link->ops_head && link->state == LINK_UP)
+        link->ops_tail = link->ops_head = 0;
+}
+
 static void retire_first(struct link *link, int status)
 {
     const struct op *op = op_first(link);
@@ -224,10 +232,7 @@ static void retire_first(struct link *link, int status)
     link->sent_retired = op->sent;
     if (op->done.ended)
         op->done.ended(link, &op->done, status);
-    /* The first places again, that no more are made than are in use at once.
-     * While it is lost, they have numbers that others know. */
-    if (link->ops_tail == link->ops_head && link->state == LINK_UP)
-        link->ops_tail = link->ops_head = 0;
+    first_places(link);
 }
 
 /* Those before it, too: one that was carried over the link's own next EP has
@@ -238,6 +243,12 @@ void link_retire(struct op *op, int status)
     while (op_first(link) != op)
         retire_first(link, status);
     retire_first(link, status);
+}
+
+void link_resume(struct link *link)
+{
+    link->state = LINK_UP;
+    first_places(link);
 }
 
 void link_forget(struct link *link, const struct req *req,

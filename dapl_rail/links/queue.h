@@ -64,6 +64,8 @@ int link_mark(struct link *link);
 int link_room(const struct link *link);
 /* An op and those before it are complete. */
 void link_retire(struct op *op, int status);
+/* A lost link is up again. */
+void link_resume(struct link *link);
 /* No event tells this request or message any more; either may be NULL. */
 void link_forget(struct link *link, const struct req *req,
                  const struct message *message);

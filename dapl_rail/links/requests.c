@@ -52,6 +52,20 @@ static bool is_missed(struct rail *rail, const struct link *link)
     return !link->established && link->state > LINK_UP;
 }
 
+/* Is the request still that which has been noted for this lane? A provider
+ * takes back what its sender has given up, and may use the handle for another
+ * request, whose own event tells of it. */
+static bool still_waits(struct peer *peer, unsigned rail, unsigned ep,
+                        DAT_CR_HANDLE cr)
+{
+    struct hello hello;
+    DAT_RETURN status;
+    return cr &&
+           peer_asking(&peer->owner->rails[rail], cr, &hello, &status) ==
+               peer &&
+           !hello.knock && hello.ep == ep && hello.attempt == peer->attempt;
+}
+
 /* Is it of an attempt that is over? Or one too many. */
 static bool is_late(struct peer *peer, struct rail *rail,
                     const struct hello *hello, DAT_CR_HANDLE cr)
@@ -60,16 +74,13 @@ static bool is_late(struct peer *peer, struct rail *rail,
     return hello->attempt != peer->attempt || peer->given_up ||
            hello->rails != peer->asked ||
            !(hello->rails & RAIL_BIT(rail->index)) ||
-           (lane->waiting && lane->waiting != cr) ||
+           (lane->waiting != cr &&
+            still_waits(peer, rail->index, hello->ep, lane->waiting)) ||
            (!peer->connected && lane->link && !is_missed(rail, lane->link));
 }
 
-/*
- * The next request that waits, from place *at on; NULL: there are no more. All,
- * or those that can be accepted, as no link is in their place. A provider takes
- * back what its sender has given up, and may use the handle for another
- * request, whose own event tells of it.
- */
+/* The next request that waits, from place *at on; NULL: there are no more. All,
+ * or those that can be accepted, as no link is in their place. */
 static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
 {
     unsigned eps = peer->owner->cfg.eps;
@@ -77,14 +88,10 @@ static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
         unsigned r = *at / eps, e = *at % eps;
         struct lane *lane = &peer->lanes[(*at)++];
         DAT_CR_HANDLE cr = lane->waiting;
-        struct hello hello;
-        DAT_RETURN status;
         if (lane->link && !all)
             continue;
         lane->waiting = DAT_HANDLE_NULL;
-        if (cr &&
-            peer_asking(&peer->owner->rails[r], cr, &hello, &status) == peer &&
-            !hello.knock && hello.ep == e && hello.attempt == peer->attempt)
+        if (still_waits(peer, r, e, cr))
             return cr;
     }
     return DAT_HANDLE_NULL;

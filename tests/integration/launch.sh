@@ -67,6 +67,26 @@ by_hand 2 tune "${short[@]}" --shapes 4 --collective barrier
 check 'shapes that were not launched' statuses_are 11
 check '... are told' says 0.err '4 ranks are asked for, and 2 were launched'
 
+# Ranks in IPC namespaces of their own are on hosts of their own.
+if unshare --map-root-user --ipc true 2>/dev/null; then
+    railbench=$bench
+    printf '#!/bin/sh\nexec unshare --map-root-user --ipc "%s" "$@"\n' \
+        "$railbench" >"$work/apart"
+    chmod 755 "$work/apart"
+    bench=$work/apart
+    for clocks in --each "--histogram $work/h.csv"; do
+        # shellcheck disable=SC2086
+        by_hand 2 allgather "${short[@]}" $clocks
+        check "one clock for ${clocks%% *}" statuses_are 22
+        check '... as rank 0 says' says 0.err \
+            "${clocks%% *}: 'several hosts' is wrong; allowed: ranks of one host"
+        check '... and nobody else' silent 1
+    done
+    bench=$railbench
+else
+    echo 'no namespaces here: several hosts are skipped'
+fi
+
 by_hand 2 bw "${short[@]}" --rails shm0,nowhere
 check 'a rail that is not there' eval '[ "${statuses:0:1}" = 2 ]'
 check '... is told' says 0.err "--rails: .*nowhere"

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "bench/coll/result.h"
@@ -173,6 +174,22 @@ static void test_buffers(void **state)
     assert_int_equal(coll_recv_blocks(&plan, 3), 4);
 }
 
+/* Blocking calls have plain buffers beside the registered ones. */
+static void test_memory(void **state)
+{
+    const unsigned blocks = 4 * (1 + 4); /* of all ranks */
+    uint64_t have =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    (void)state;
+    opts.sizes[0] = have / 4 * 3 / blocks;
+    assert_int_equal(make(&test_allgather, 4, 0), 0);
+    opts.calls[0] = CALL_BLOCKING;
+    opts.ncalls = 1;
+    assert_int_equal(make(&test_allgather, 4, 0), -1);
+    opts.sizes[0] /= 2;
+    assert_int_equal(make(&test_allgather, 4, 0), 0);
+}
+
 static void test_figures(void **state)
 {
     (void)state;
@@ -265,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup(test_engines, setup),
         cmocka_unit_test_setup(test_zero_copy, setup),
         cmocka_unit_test_setup(test_buffers, setup),
+        cmocka_unit_test_setup(test_memory, setup),
         cmocka_unit_test_setup(test_figures, setup),
         cmocka_unit_test_setup(test_overlap_refused, setup),
         cmocka_unit_test_setup(test_overlap, setup),

@@ -105,6 +105,28 @@ static void from_the_first_place(void **state)
     assert_ptr_equal(post(), first);
 }
 
+/* What was lost and has all come back is up with the first place, which is
+ * there: a place to be made may not be had. */
+static void from_the_first_place_when_up_again(void **state)
+{
+    (void)state;
+    const struct op *first = post();
+    link_retire(post(), -5);
+    link_resume(&link_);
+    assert_int_equal(link_.state, LINK_UP);
+    assert_ptr_equal(post(), first);
+}
+
+/* ... but not as long as any is in use. */
+static void not_while_in_use(void **state)
+{
+    (void)state;
+    struct op *one = post(), *next = post();
+    link_retire(one, -5);
+    link_resume(&link_);
+    assert_ptr_equal(op_first(&link_), next);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +134,8 @@ int main(void)
         cmocka_unit_test_setup(not_those_after, begin),
         cmocka_unit_test_setup(around_the_ring, begin),
         cmocka_unit_test_setup(from_the_first_place, begin),
+        cmocka_unit_test_setup(from_the_first_place_when_up_again, begin),
+        cmocka_unit_test_setup(not_while_in_use, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request waits for the end of the link that is in its place. Its sender may
+ * give it up meanwhile, and ask again: who has been taken back is in nobody's
+ * way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/renew.h"
+#include "dapl_rail/links/requests.h"
+#include "dapl_rail/rails/fail.h"
+
+/* Of the provider. */
+struct request {
+    struct hello hello;
+    bool come, taken_back, accepted, rejected;
+};
+
+static struct request requests[2];
+static struct rail rail;
+static struct link before, after;
+static struct peer *peer;
+static drail_job_t job = {.rank = 1, .size = 2};
+
+static int prepare(struct peer *of)
+{
+    (void)of;
+    return 0;
+}
+
+static const struct link_handlers handlers = {.prepare = prepare};
+static drail_t t = {.job = &job,
+                    .rails = &rail,
+                    .nrails = 1,
+                    .cfg = {.eps = 1},
+                    .handlers = &handlers};
+
+DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+    (void)evd;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!requests[i].come)
+            continue;
+        requests[i].come = false;
+        event->event_data.cr_arrival_event_data.cr_handle = &requests[i];
+        return DAT_SUCCESS;
+    }
+    return (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
+}
+
+DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
+                        DAT_CR_PARAM *param)
+{
+    struct request *r = (struct request *)cr;
+    (void)mask;
+    if (r->taken_back || r->accepted || r->rejected)
+        return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INVALID_HANDLE;
+    param->private_data = &r->hello;
+    param->private_data_size = sizeof r->hello;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT bytes,
+                         const DAT_PVOID data)
+{
+    (void)ep, (void)bytes, (void)data;
+    ((struct request *)cr)->accepted = true;
+    return DAT_SUCCESS;
+}
+
+DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
+                         const DAT_PVOID data)
+{
+    (void)bytes, (void)data;
+    ((struct request *)cr)->rejected = true;
+    return DAT_SUCCESS;
+}
+
+bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
+                struct hello *hello)
+{
+    (void)of, (void)bytes;
+    memcpy(hello, data, sizeof *hello);
+    return true;
+}
+
+struct hello hello_of(const struct rail *of, unsigned ep)
+{
+    (void)of, (void)ep;
+    return (struct hello){0};
+}
+
+struct peer *peer_meet(drail_t *of, unsigned rank)
+{
+    (void)of, (void)rank;
+    return peer;
+}
+
+int link_open(struct rail *of, struct peer *to, unsigned ep, struct link **link)
+{
+    (void)of, (void)to, (void)ep;
+    *link = &after;
+    return 0;
+}
+
+/* The test ends it. */
+void link_down(struct link *link, int code, const char *format, ...)
+{
+    (void)link, (void)code, (void)format;
+}
+
+bool renew_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
+                  const struct hello *hello)
+{
+    (void)of, (void)cr, (void)from, (void)hello;
+    return false;
+}
+
+void rail_check(struct rail *of)
+{
+    (void)of;
+}
+
+void peer_free(struct peer *of)
+{
+    (void)of;
+}
+
+void knock_answer(const struct rail *of, DAT_CR_HANDLE cr)
+{
+    (void)of, (void)cr;
+}
+
+int dat_fail(struct rail *of, const char *call, DAT_RETURN status)
+{
+    (void)of, (void)call, (void)status;
+    return DRAIL_EDAT;
+}
+
+static void comes(unsigned i)
+{
+    requests[i] = (struct request){
+        .hello = {.rank = 0, .attempt = 1, .rails = RAIL_BIT(0)}, .come = true};
+    requests_note(&t);
+}
+
+/* A link of an earlier attempt is in its place. */
+static int begin(void **state)
+{
+    (void)state;
+    rail = (struct rail){.owner = &t};
+    before = (struct link){.state = LINK_DOWN};
+    memset(requests, 0, sizeof requests);
+    peer = calloc(1, sizeof *peer + sizeof *peer->lanes);
+    if (!peer)
+        return -1;
+    peer->owner = &t;
+    peer->connected = true;
+    peer->inside = RAIL_BIT(0);
+    peer->lanes[0].link = &before;
+    comes(0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    free(peer);
+    return 0;
+}
+
+static void link_ends(void)
+{
+    peer->lanes[0].link = NULL;
+    requests_resume(peer);
+}
+
+static void waits(void **state)
+{
+    (void)state;
+    assert_true(requests_wait(peer));
+    link_ends();
+    assert_true(requests[0].accepted);
+    assert_ptr_equal(peer->lanes[0].link, &after);
+}
+
+static void the_next_is_too_many(void **state)
+{
+    (void)state;
+    comes(1);
+    assert_true(requests[1].rejected);
+    link_ends();
+    assert_true(requests[0].accepted);
+}
+
+static void but_not_after_one_that_is_gone(void **state)
+{
+    (void)state;
+    requests[0].taken_back = true;
+    comes(1);
+    assert_false(requests[1].rejected);
+    link_ends();
+    assert_false(requests[0].accepted);
+    assert_true(requests[1].accepted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(waits, begin, end),
+        cmocka_unit_test_setup_teardown(the_next_is_too_many, begin, end),
+        cmocka_unit_test_setup_teardown(but_not_after_one_that_is_gone, begin,
+                                        end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
