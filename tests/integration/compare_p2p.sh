@@ -112,9 +112,17 @@ assert [p2p.place((1, low, high), 6, less=True) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["ahead", "level", "behind"]
 assert [p2p.place((1, low, high), 6) for low, high in (
     (.5, .9), (.9, 1.1), (1.1, 2))] == ["behind", "level", "ahead"]
-assert p2p.target(ours["lat"], "send", 0.7).endswith("near: met")
-assert p2p.target(ours["lat"], "put", 1).endswith("near: MISSED")
-assert p2p.target(ours["bw"], "send", 1).endswith("near: not shown")
+for kind, side, bound, end in (("lat", "send", 0.7, "met"),
+                               ("lat", "put", 1, "MISSED"),
+                               ("bw", "send", 1, "not shown")):
+    text = p2p.target(ours[kind], side, bound)
+    assert "of near, " in text and text.endswith(
+        " of the best of each round: " + end), text
+# level with the best median, yet behind whoever is best in each round
+found = ours["lat"]["of_round"]
+found["send"], right = ((1.2, 1.1, 1.3), 8), found["send"]
+assert p2p.target(ours["lat"], "send", 0.7).endswith(": MISSED")
+found["send"] = right
 assert "ahead" in p2p.ratio_text(ours["lat"], "send")
 
 # our ranks' cores are checked, too

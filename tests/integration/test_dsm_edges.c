@@ -195,6 +195,7 @@ static void chained_handlers(struct rank *r)
 {
     const struct sigaction chain = {.sa_sigaction = chain_handler,
                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
+    signal(SIGSEGV, SIG_DFL); /* not a sanitizer's */
     ddsm_t *d = space(r, 1 << 20, 0);
     sigaction(SIGSEGV, &chain, &ours);
     ddsm_close(d);
