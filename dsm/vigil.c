@@ -8,6 +8,7 @@
 #define YIELD_NS 300000u /* so long it only yields */
 #define NAP_NS   50000
 #define LOOK_NS  1000000000u /* so often it looks after the others */
+#define STEP_NS  1000        /* simulated: so much time passes meanwhile */
 
 struct vigil vigil_begin(void)
 {
@@ -45,6 +46,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
     if (rc)
         return rc;
     pthread_mutex_unlock(&d->mutex);
+    drail_job_compute(d->job, STEP_NS);
     if (now - vigil->start_ns < YIELD_NS)
         sched_yield();
     else
