@@ -70,6 +70,9 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
     rc = ddsm_barrier(bed->space);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, f, wrong);
+    /* until now home has served who reads there */
+    if (!rc)
+        rc = ddsm_barrier(bed->space);
     if (!rc && (dsm_is_client(bed) || dsm_is_home(bed)))
         rc = reference_pingpong(bed, &f[FIGURE_PINGPONG]);
     f[FIGURE_RATIO] = f[FIGURE_TIME] / (f[FIGURE_PINGPONG] + f[FIGURE_COPY]);
