@@ -163,6 +163,20 @@ assert abs(r["alone_us"] - computed) < 0.01, r["alone_us"]
 for row in of(part="jacobi"):
     rest = float(row["time_us"]) - float(row["communication_us"])
     assert computed / 2 - 1 < rest < computed, row'
+# a third rail like the two
+{
+    cat "$SOURCE/tests/platforms/two-rails.platform"
+    printf '[bus bus2]\n[adapter adapter2]\nbus = bus2\n'
+    printf '[rail c]\nadapter = adapter2\nrate = 1 GB/s\nlatency = 1.5 us\n'
+} >"$work/three.platform"
+check 'three rails' run rails --rails "sim:$work/three.platform" --part range \
+    --sizes 1M --engine single,nonthreaded
+check '... two of them, and all' holds rails '
+for row in of(case="prefetch"):
+    n, gain = int(row["nrails"]), float(row["gain"])
+    assert 0.97 * n < gain <= n, row
+assert {row["rails"] for row in rows} == {"sim0", "sim1", "sim2", "sim0+sim1",
+                                          "sim0+sim1+sim2"}'
 check 'a slower rank' simulated slow --part jacobi --rate 1e8
 check '... computes for longer' holds slow '
 assert abs(r["alone_us"] * 1e8 - 4 * 3 * 6 * 16382 * 1e6) < 1e4'
