@@ -59,8 +59,11 @@ static void table_head(FILE *file, const dsm_result_t *r)
 {
     const options_t *o = r->opts;
     report_title(file, r->test->name, &r->machine, o);
+    fputs("# rails:", file);
+    for (unsigned i = 0; i < o->nrails; i++)
+        fprintf(file, " %s (%s)", o->rails[i], r->rails[i].fabric);
     fprintf(file,
-            "# %llu ranks, %llu per node; faults take up to %llu pages "
+            "\n# %llu ranks, %llu per node; faults take up to %llu pages "
             "along when they go upwards\n",
             (unsigned long long)o->ranks, (unsigned long long)options_ppn(o),
             (unsigned long long)o->dsm.ahead);
@@ -275,6 +278,7 @@ static void json(FILE *file, const dsm_result_t *r)
     if (dsm_chosen(r->opts, DSM_JACOBI))
         json_double(j, "alone_us", dsm_result_alone(r));
     report_json_machine(j, &r->machine);
+    report_json_rails(j, r->rails, r->opts->nrails);
     report_json_settings(j);
     report_json_notes(j, &r->notes);
     json_array(j, "results");

@@ -34,6 +34,7 @@ typedef struct dsm_result {
     jacobi_t jacobi;
     summary_t alone_us; /**< jacobi by one rank; n 0: not measured */
     machine_t machine;
+    drail_rail_info_t rails[DRAIL_MAX_RAILS];
     notes_t notes;
     bool partial;
     unsigned ngroups, ncells;
