@@ -7,6 +7,8 @@
 #include "bench/report/progress.h"
 #include "run.h"
 
+#define WARMUP_LEARNING 10
+
 /* What the ranks inherit from the process that forks them. */
 typedef struct context {
     dsm_result_t *result;
@@ -103,7 +105,20 @@ static int agree(void *of, bool *enough)
     return rc;
 }
 
-/* The first repeat of each row warms up. */
+/* The first repeats of each row; of what learns, some messages of each size. */
+static int warm_up(rank_t *k, unsigned index)
+{
+    const dsm_result_t *r = k->result;
+    const setup_t *how = &r->setups[r->cells[index].setup].how;
+    bool learns = how->engine == DRAIL_ENGINE_AUTO ||
+                  how->policy == DRAIL_POLICY_ADAPTIVE;
+    unsigned repeats = learns ? WARMUP_LEARNING : 1;
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < repeats; i++)
+        rc = measure(k, index, true);
+    return rc;
+}
+
 static int run_group(rank_t *k, const dsm_group_t *group)
 {
     const sampled_t sampled = {.count = group->count,
@@ -116,7 +131,7 @@ static int run_group(rank_t *k, const dsm_group_t *group)
     int rc = 0;
     k->group = group;
     for (unsigned i = 0; !rc && i < group->count; i++)
-        rc = measure(k, group->first + i, true);
+        rc = warm_up(k, group->first + i);
     return rc ? rc : sampling_run(&k->rule, &sampled);
 }
 
