@@ -189,9 +189,9 @@ $(LIBDSM).$(SOVERSION): $(DSM_OBJ) $(LIBCOLL) $(LIBRAIL) dsm/libddsm.map
 $(LIBRAIL) $(LIBCOLL) $(LIBDSM): %: %.$(SOVERSION)
 	ln -sf $(notdir $<) $@
 
-$(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL)
+$(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL) $(LIBDSM)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(RPATH) $(BENCH_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lhwloc -lm -o $@
+	$(CC) $(ALL_LDFLAGS) -fopenmp $(RPATH) $(BENCH_OBJ) -L$(LIB) -lddsm -ldcoll -ldapl_rail -lhwloc -lm -o $@
 
 $(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@ static const bench_test_t *const tests[] = {
     &test_verify,    &test_tune,   &test_check,     &test_degrade,
     &test_mbw,       &test_rate,   &test_nbody,     &test_radix,
     &test_diff,      &test_suite,  &test_get,       &test_send,
-    &test_atomic};
+    &test_atomic,    &test_dsm};
 
 #define TESTS (sizeof tests / sizeof *tests)
 

@@ -61,6 +61,17 @@ typedef enum op_kind {
 } op_kind_t;
 #define OP_NAMES "put", "get", "send", "fetch-add", "cmp-swap"
 
+/** Parts of the test of shared memory. */
+typedef enum dsm_kind {
+    DSM_FETCH,
+    DSM_RANGE,
+    DSM_DIFF,
+    DSM_LOCK,
+    DSM_BARRIER,
+    DSM_JACOBI,
+    DSM_PARTS
+} dsm_kind_t;
+
 /** How a collective is called. */
 typedef enum call {
     CALL_PERSISTENT, /**< a request on registered memory, started again */
@@ -129,10 +140,10 @@ typedef struct options {
     bool paced; /**< a step of messages after the other */
     zero_copy_t zero_copy;
     start_mode_t start;
-    call_t calls[2]; /**< of collectives of equal blocks */
-    unsigned ncalls; /**< 0: persistent ones */
-    bool each;       /**< single ones after a common start, too */
-    bool overlap;    /**< non-blocking ones with computation, too */
+    call_t calls[2];        /**< of collectives of equal blocks */
+    unsigned ncalls;        /**< 0: persistent ones */
+    bool each;              /**< single ones after a common start, too */
+    bool overlap;           /**< non-blocking ones with computation, too */
     uint64_t overlap_tests; /**< looks at each of these meanwhile */
     struct shape {
         uint64_t ranks, ppn; /**< ppn 0: all on one node */
@@ -174,6 +185,15 @@ typedef struct options {
         uint64_t keys;
         uint64_t bits, digit; /**< of a key, and of what a pass sorts by */
     } apps;
+    struct dsm_options {
+        dsm_kind_t parts[DSM_PARTS];
+        unsigned nparts;               /**< 0: all */
+        uint64_t page;                 /**< bytes, 0: the system's */
+        uint64_t pages;                /**< that are fetched, or written */
+        uint64_t ahead;                /**< ddsm_config_t.ahead */
+        uint64_t rows, columns, steps; /**< of jacobi */
+        double rate; /**< operations per second of a simulated rank */
+    } dsm;
     format_t format;
     unit_t units[UNITS]; /**< columns of tables */
     unsigned nunits;
@@ -248,6 +268,7 @@ typedef enum option_groups {
     OPTIONS_HOLLOW = 8192,   /**< --no-payload: nobody looks at the bytes */
     OPTIONS_WAYS = 16384,    /**< ... and how their messages follow */
     OPTIONS_OVERLAP = 32768, /**< non-blocking calls beside computation */
+    OPTIONS_SAMPLES = 65536, /**< how many repeats, without all the rest */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of

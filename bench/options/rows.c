@@ -222,7 +222,8 @@ option_rows_visit(const option_table_t *table,
         {size_rows, COUNT(size_rows),
          table->groups & (OPTIONS_REPEATS | OPTIONS_SHAPE | OPTIONS_SIZES) &&
              !(table->groups & OPTIONS_ELEMENTS)},
-        {repeat_rows, COUNT(repeat_rows), table->groups & OPTIONS_REPEATS},
+        {repeat_rows, COUNT(repeat_rows),
+         table->groups & (OPTIONS_REPEATS | OPTIONS_SAMPLES)},
         {table->rows, table->nrows, true},
         {output_rows, COUNT(output_rows), true},
     };

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bed.h"
+
+#define SLOTS_BYTES 4096 /* before what is read */
+#define LOCKS_LEAST 64
+
+static int failed(drail_error_t *err, int rc, const char *why)
+{
+    err->code = rc;
+    snprintf(err->text, sizeof err->text, "%s",
+             why && *why ? why : drail_strerror(rc));
+    return rc;
+}
+
+const char *dsm_bed_why(const dsm_bed_t *bed)
+{
+    if (!bed->space)
+        return "";
+    const char *text = ddsm_last_error(bed->space);
+    if (!*text) {
+        text = drail_last_error(ddsm_rails_take(bed->space));
+        ddsm_rails_give(bed->space);
+    }
+    return text;
+}
+
+/* A fault can't return an error; a launched rank has nobody who shares its
+ * outcome, and says it itself. */
+static void fault_failed(void *context, int code, const char *sentence)
+{
+    dsm_bed_t *bed = context;
+    if (bed->opts->locals)
+        return;
+    outcome_set(bed->outcome, bed->rank, code, "rank %u: %s", bed->rank,
+                sentence);
+    _exit(1);
+}
+
+static uint64_t whole_pages(const dsm_bed_t *bed, uint64_t bytes)
+{
+    return (bytes + bed->page - 1) / bed->page * bed->page;
+}
+
+static uint64_t grid_bytes(const options_t *opts)
+{
+    return dsm_chosen(opts, DSM_JACOBI)
+               ? opts->dsm.rows * opts->dsm.columns * sizeof(double)
+               : 0;
+}
+
+static uint64_t ring_bytes(const dsm_bed_t *bed)
+{
+    return DSM_RING_PAGES * bed->page * bed->ranks;
+}
+
+static uint64_t room_bytes(const dsm_bed_t *bed)
+{
+    const options_t *opts = bed->opts;
+    uint64_t room = opts->dsm.pages * bed->page;
+    for (unsigned i = 0; dsm_chosen(opts, DSM_RANGE) && i < opts->nsizes; i++)
+        if (opts->sizes[i] > room)
+            room = opts->sizes[i];
+    return room;
+}
+
+static int open_space(dsm_bed_t *bed, const drail_config_t *rails,
+                      drail_error_t *err)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    bed->page = bed->opts->dsm.page ? bed->opts->dsm.page : cfg.page_bytes;
+    bed->room = room_bytes(bed);
+    cfg.page_bytes = bed->page;
+    cfg.bytes = bed->room + ring_bytes(bed) + bed->page +
+                2 * whole_pages(bed, grid_bytes(bed->opts));
+    cfg.locks = bed->ranks > LOCKS_LEAST ? bed->ranks : LOCKS_LEAST;
+    cfg.ahead = (unsigned)bed->opts->dsm.ahead;
+    cfg.rails = rails;
+    cfg.failed = fault_failed;
+    cfg.context = bed;
+    return ddsm_open(bed->job, &cfg, &bed->space, err);
+}
+
+static int allocate(dsm_bed_t *bed, drail_error_t *err)
+{
+    const ddsm_place_t one = {.element = DSM_ELEMENT, .homes = DDSM_ONE};
+    const ddsm_place_t block = {.element = DSM_ELEMENT, .homes = DDSM_BLOCK};
+    uint64_t grid = grid_bytes(bed->opts);
+    bed->remote = ddsm_alloc(bed->space, bed->room, &one);
+    bed->ring = ddsm_alloc(bed->space, ring_bytes(bed), &block);
+    bed->counter = ddsm_alloc(bed->space, bed->page, &one);
+    bool there = bed->remote && bed->ring && bed->counter;
+    for (unsigned i = 0; i < 2 && grid && there; i++) {
+        bed->grid[i] = ddsm_alloc(bed->space, grid, &block);
+        there = bed->grid[i];
+    }
+    return there ? 0 : failed(err, DRAIL_ENOMEM, ddsm_last_error(bed->space));
+}
+
+/* Memory of the rails that shared pages are compared with. */
+static int allocate_plain(dsm_bed_t *bed, drail_error_t *err)
+{
+    drail_t *rail = ddsm_rails_take(bed->space);
+    size_t bytes = SLOTS_BYTES + 2 * bed->room;
+    void *start;
+    int rc = drail_mem_alloc(
+        rail, bytes, DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE,
+        &start, &bed->mem);
+    if (rc) {
+        failed(err, rc, drail_last_error(rail));
+    } else {
+        bed->slots = memset(start, 0, bytes);
+        bed->source = bed->slots + SLOTS_BYTES;
+        bed->target = bed->source + bed->room;
+    }
+    ddsm_rails_give(bed->space);
+    return rc;
+}
+
+static int exchange_keys(dsm_bed_t *bed, drail_error_t *err)
+{
+    drail_key_t key;
+    drail_mem_key(bed->mem, &key);
+    bed->keys = calloc(bed->ranks, sizeof *bed->keys);
+    int rc = bed->keys ? dsm_bed_gather(bed, &key, sizeof key, bed->keys)
+                       : DRAIL_ENOMEM;
+    return rc ? failed(err, rc, drail_job_last_error(bed->job)) : 0;
+}
+
+int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
+                 outcome_t *outcome, drail_error_t *err)
+{
+    unsigned rank = drail_job_rank(job);
+    pinning_t pinning = session_pinning(opts, rank);
+    drail_config_t rails;
+    *bed = (dsm_bed_t){.opts = opts,
+                       .job = job,
+                       .platform = drail_job_platform(job),
+                       .rank = rank,
+                       .ranks = drail_job_size(job),
+                       .outcome = outcome};
+    session_config(&rails, opts, &pinning);
+    int rc = open_space(bed, &rails, err);
+    if (rc)
+        return rc;
+    /* after drail_open, which looks at the cores that are allowed */
+    if (!opts->no_pin)
+        session_pin(&pinning, opts);
+    rc = allocate(bed, err);
+    if (!rc)
+        rc = allocate_plain(bed, err);
+    return rc ? rc : exchange_keys(bed, err);
+}
+
+void dsm_bed_close(dsm_bed_t *bed)
+{
+    if (bed->mem) {
+        ddsm_rails_take(bed->space);
+        drail_mem_release(bed->mem);
+        ddsm_rails_give(bed->space);
+    }
+    ddsm_close(bed->space);
+    free(bed->keys);
+}
+
+int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup)
+{
+    drail_t *rail = ddsm_rails_take(bed->space);
+    int rc = dsm_setup_apply(setup, bed->opts, rail);
+    ddsm_rails_give(bed->space);
+    return rc;
+}
+
+int dsm_bed_gather(dsm_bed_t *bed, const void *mine, size_t bytes, void *all)
+{
+    ddsm_rails_take(bed->space);
+    int rc = drail_job_allgather(bed->job, mine, bytes, all, -1);
+    ddsm_rails_give(bed->space);
+    return rc;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank's shared memory and what it is compared with, registered memory of the
+ * same rails, which all parts of the test share. */
+#ifndef BENCH_DSM_BED_H
+#define BENCH_DSM_BED_H
+
+#include "bench/pair/outcome.h"
+#include "bench/pair/session.h"
+#include "dapl_rail/platform/platform.h"
+#include "dsm/ddsm.h"
+#include "jacobi.h"
+#include "setup.h"
+
+/** Most pages that a rank writes between two barriers. */
+#define DSM_RING_PAGES 16
+/** Elements of the shared memory, in bytes. */
+#define DSM_ELEMENT 8
+
+typedef struct dsm_bed {
+    const options_t *opts;
+    drail_job_t *job;
+    const struct drail_platform *platform;
+    unsigned rank, ranks;
+    ddsm_t *space;
+    uint64_t page; /**< bytes of one */
+    uint64_t room; /**< bytes of what is fetched at most */
+    /** In the shared memory: room bytes whose home is rank 0; DSM_RING_PAGES
+     *  pages of each home; a page; the grids, NULL: none are needed. */
+    char *remote, *ring;
+    uint64_t *counter;
+    double *grid[2];
+    /** Memory of the rails: a page with the words of the ping-pong, then room
+     *  bytes that others read, then as many that they are read to. */
+    char *slots, *source, *target;
+    drail_mem_t *mem;
+    drail_key_t *keys; /**< of all ranks */
+    uint64_t pings;    /**< so far: both ends count the same */
+    uint64_t stamp;    /**< of contents; all ranks count the same */
+    const jacobi_t *jacobi;
+    outcome_t *outcome;
+} dsm_bed_t;
+
+/** Collective. On failure @p err says why; dsm_bed_close in either case, which
+ *  no rank may be under way at. */
+int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
+                 outcome_t *outcome, drail_error_t *err);
+void dsm_bed_close(dsm_bed_t *bed);
+
+/** Another engine and other rails from now on. */
+int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);
+
+/** An all-gather of the job's, which goes on with the rails meanwhile. */
+int dsm_bed_gather(dsm_bed_t *bed, const void *mine, size_t bytes, void *all);
+
+/** Whose memory is fetched, and by whom: ranks of two nodes, if there are. */
+static inline bool dsm_is_home(const dsm_bed_t *bed)
+{
+    return bed->rank == 0;
+}
+
+static inline bool dsm_is_client(const dsm_bed_t *bed)
+{
+    return bed->rank == bed->ranks - 1;
+}
+
+/** The sentence of the last failed call. */
+const char *dsm_bed_why(const dsm_bed_t *bed);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What it costs to write pages of another rank's: the fault, in which a twin is
+ * made, and the flush, at an unlock of a lock whose home is the writer. A flush
+ * of pages that are as they were only compares.
+ */
+#include "bench/clock.h"
+#include "part.h"
+#include "walk.h"
+#include "words.h"
+
+enum { NONE, ONE, HALF, ALL };
+
+static bool changes(unsigned amount, size_t element)
+{
+    return amount == ALL || (amount == HALF && element % 2 == 0) ||
+           (amount == ONE && element == 0);
+}
+
+/* Elements of 8 bytes, all of which change. */
+static void change(const dsm_bed_t *bed, unsigned amount)
+{
+    size_t per_page = bed->page / DSM_ELEMENT;
+    uint64_t *word = (uint64_t *)bed->remote;
+    for (size_t i = 0; i < bed->opts->dsm.pages * per_page; i++)
+        if (changes(amount, i % per_page))
+            word[i] = ~word[i];
+}
+
+/* A fault for each page: it writes what is there. */
+static double make_writable(const dsm_bed_t *bed)
+{
+    uint64_t pages = bed->opts->dsm.pages, stride = walk_stride(pages);
+    uint64_t page = 0, from = clock_ns();
+    for (uint64_t i = 0; i < pages; i++) {
+        volatile uint64_t *word =
+            (volatile uint64_t *)(bed->remote + page * bed->page);
+        *word = *word;
+        page = (page + stride) % pages;
+    }
+    return (double)(clock_ns() - from) / (1e3 * (double)pages);
+}
+
+/* @p us: of the faults and of the flush, per page. */
+static int write(dsm_bed_t *bed, unsigned amount, double us[2])
+{
+    unsigned own = bed->rank;
+    int rc = ddsm_lock(bed->space, own);
+    if (rc)
+        return rc;
+    us[0] = make_writable(bed);
+    change(bed, amount);
+    uint64_t from = clock_ns();
+    rc = ddsm_unlock(bed->space, own);
+    us[1] = (double)(clock_ns() - from) / (1e3 * (double)bed->opts->dsm.pages);
+    return rc;
+}
+
+static int measure(dsm_bed_t *bed, unsigned amount, double *f)
+{
+    uint64_t bytes = bed->opts->dsm.pages * bed->page;
+    double idle[2], busy[2];
+    int rc = ddsm_prefetch(bed->space, bed->remote, bytes, false);
+    if (!rc)
+        rc = write(bed, NONE, idle);
+    if (!rc)
+        rc = write(bed, amount, busy);
+    if (rc)
+        return rc;
+    f[FIGURE_TIME] = busy[0] + busy[1];
+    f[FIGURE_TWIN] = busy[0];
+    f[FIGURE_COMPARE] = idle[1];
+    f[FIGURE_PIECES] = busy[1] - idle[1];
+    return 0;
+}
+
+/* At home, after all. */
+static bool is_right(const dsm_bed_t *bed, unsigned amount)
+{
+    size_t per_page = bed->page / DSM_ELEMENT;
+    const uint64_t *word = (const uint64_t *)bed->remote;
+    uint64_t differ = 0;
+    for (size_t i = 0; i < bed->opts->dsm.pages * per_page; i++) {
+        uint64_t before = words_at(bed->stamp, i);
+        differ |= word[i] ^ (changes(amount, i % per_page) ? ~before : before);
+    }
+    return !differ;
+}
+
+static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
+                  double *f, bool *wrong)
+{
+    int rc;
+    (void)bytes;
+    bed->stamp++;
+    if (dsm_is_home(bed))
+        words_fill(bed->remote, bed->opts->dsm.pages * bed->page, bed->stamp);
+    rc = ddsm_barrier(bed->space);
+    if (!rc && dsm_is_client(bed))
+        rc = measure(bed, what->amount, f);
+    if (!rc)
+        rc = ddsm_barrier(bed->space);
+    if (!rc && dsm_is_home(bed))
+        *wrong = !is_right(bed, what->amount);
+    return rc;
+}
+
+const dsm_part_t dsm_diff = {
+    .name = "diff",
+    .what = "a page that the last rank writes and rank 0 is the home of: twin "
+            "(the fault), compare and pieces (the flush, at an unlock)",
+    .cases = {{"one-element", ONE}, {"every-2nd", HALF}, {"whole", ALL}},
+    .ncases = 3,
+    .paged = true,
+    .figures = {FIGURE_TWIN, FIGURE_COMPARE, FIGURE_PIECES},
+    .nfigures = 3,
+    .gains = FIGURE_TIME,
+    .repeat = repeat,
+};

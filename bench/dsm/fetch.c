@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Single pages, which nothing foretells: the client faults for one after the
+ * other. */
+#include "bench/clock.h"
+#include "part.h"
+#include "reference.h"
+#include "walk.h"
+#include "words.h"
+
+static double us_since(uint64_t from)
+{
+    return (double)(clock_ns() - from) / 1e3;
+}
+
+/* Each page once; @p how returns 0 or an error. */
+static int walk(dsm_bed_t *bed, int (*how)(dsm_bed_t *bed, uint64_t offset),
+                double *us)
+{
+    uint64_t pages = bed->opts->dsm.pages, stride = walk_stride(pages);
+    uint64_t page = 0, from = clock_ns();
+    int rc = 0;
+    for (uint64_t i = 0; !rc && i < pages; i++) {
+        rc = how(bed, page * bed->page);
+        page = (page + stride) % pages;
+    }
+    *us = us_since(from) / (double)pages;
+    return rc;
+}
+
+static int fault(dsm_bed_t *bed, uint64_t offset)
+{
+    walk_touch(bed->remote + offset);
+    return 0;
+}
+
+static int get(dsm_bed_t *bed, uint64_t offset)
+{
+    return reference_get(bed, offset, bed->page);
+}
+
+static int copy(dsm_bed_t *bed, uint64_t offset)
+{
+    platform_copy(bed->platform, bed->source + offset, bed->target + offset,
+                  bed->page);
+    return 0;
+}
+
+static int measure(dsm_bed_t *bed, double *f, bool *wrong)
+{
+    uint64_t bytes = bed->opts->dsm.pages * bed->page;
+    int rc = walk(bed, fault, &f[FIGURE_TIME]);
+    *wrong = !words_right(bed->remote, bytes, bed->stamp);
+    if (!rc)
+        rc = walk(bed, get, &f[FIGURE_GET]);
+    *wrong |= !words_right(bed->target, bytes, bed->stamp);
+    return rc ? rc : walk(bed, copy, &f[FIGURE_COPY]);
+}
+
+static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
+                  double *f, bool *wrong)
+{
+    uint64_t all = bed->opts->dsm.pages * bed->page;
+    int rc;
+    (void)what, (void)bytes;
+    bed->stamp++;
+    if (dsm_is_home(bed)) {
+        words_fill(bed->remote, all, bed->stamp);
+        words_fill(bed->source, all, bed->stamp);
+    }
+    rc = ddsm_barrier(bed->space);
+    if (!rc && dsm_is_client(bed))
+        rc = measure(bed, f, wrong);
+    /* until now home has served who reads there */
+    if (!rc)
+        rc = ddsm_barrier(bed->space);
+    if (!rc && (dsm_is_client(bed) || dsm_is_home(bed)))
+        rc = reference_pingpong(bed, &f[FIGURE_PINGPONG]);
+    f[FIGURE_RATIO] = f[FIGURE_TIME] / (f[FIGURE_PINGPONG] + f[FIGURE_COPY]);
+    return rc ? rc : ddsm_barrier(bed->space);
+}
+
+const dsm_part_t dsm_fetch = {
+    .name = "fetch",
+    .what = "a read fault of a single page, which the last rank has from rank "
+            "0; ratio: of it to a ping-pong of 8 bytes and a copy of a page",
+    .cases = {{"fault", 0}},
+    .ncases = 1,
+    .paged = true,
+    .figures = {FIGURE_PINGPONG, FIGURE_COPY, FIGURE_GET, FIGURE_RATIO},
+    .nfigures = 4,
+    .gains = FIGURE_TIME,
+    .repeat = repeat,
+};

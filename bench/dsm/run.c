@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/pair/launch.h"
+#include "bench/report/progress.h"
+#include "run.h"
+
+#define WARMUP_LEARNING 10
+
+/* What the ranks inherit from the process that forks them. */
+typedef struct context {
+    dsm_result_t *result;
+    outcome_t *outcome;
+} context_t;
+
+/* What a rank tells of a repeat. */
+typedef struct card {
+    double figures[DSM_FIGURES];
+    bool wrong;
+    bool enough;
+} card_t;
+
+typedef struct rank {
+    dsm_result_t *result;
+    dsm_bed_t bed;
+    card_t *cards; /* of all ranks */
+    sampling_t rule;
+    progress_t progress;
+    const dsm_group_t *group;
+    unsigned cell; /* that is being measured */
+} rank_t;
+
+/* The slowest rank's time; means of what else ranks have. */
+static double combined(const rank_t *k, unsigned figure)
+{
+    double most = NAN, sum = 0;
+    unsigned n = 0;
+    for (unsigned r = 0; r < k->bed.ranks; r++) {
+        double value = k->cards[r].figures[figure];
+        if (isnan(value))
+            continue;
+        most = n++ ? fmax(most, value) : value;
+        sum += value;
+    }
+    return figure == FIGURE_TIME ? most : n ? sum / n : NAN;
+}
+
+static void record(rank_t *k, dsm_cell_t *cell, bool warms_up)
+{
+    for (unsigned r = 0; r < k->bed.ranks; r++)
+        cell->wrong |= k->cards[r].wrong;
+    if (warms_up)
+        return;
+    for (unsigned i = 0; i < DSM_FIGURES; i++)
+        cell->values[i][cell->count] = combined(k, i);
+    cell->count++;
+}
+
+static int measure(rank_t *k, unsigned index, bool warms_up)
+{
+    dsm_result_t *r = k->result;
+    dsm_cell_t *cell = &r->cells[index];
+    const dsm_part_t *part = cell->part;
+    card_t card = {0};
+    k->cell = index;
+    if (k->bed.rank == 0)
+        progress_show(&k->progress, "%s: %s: row %u of %u, repeat %u",
+                      r->test->table.command, part->name, index + 1, r->ncells,
+                      cell->count + !warms_up);
+    for (unsigned i = 0; i < DSM_FIGURES; i++)
+        card.figures[i] = NAN;
+    int rc = dsm_bed_switch(&k->bed, &r->setups[cell->setup]);
+    if (!rc)
+        rc = part->repeat(&k->bed, &part->cases[cell->what], cell->bytes,
+                          card.figures, &card.wrong);
+    if (!rc)
+        rc = dsm_bed_gather(&k->bed, &card, sizeof card, k->cards);
+    if (!rc && k->bed.rank == 0)
+        record(k, cell, warms_up);
+    return rc;
+}
+
+static int repeat(void *of, unsigned i)
+{
+    rank_t *k = of;
+    return measure(k, k->group->first + i, false);
+}
+
+static summary_t figure(const void *of, unsigned i)
+{
+    const rank_t *k = of;
+    return dsm_result_figure(k->result, &k->result->cells[k->group->first + i],
+                             FIGURE_TIME);
+}
+
+static int agree(void *of, bool *enough)
+{
+    rank_t *k = of;
+    const card_t card = {.enough = *enough};
+    int rc = dsm_bed_gather(&k->bed, &card, sizeof card, k->cards);
+    if (!rc)
+        *enough = k->cards[0].enough;
+    return rc;
+}
+
+/* The first repeats of each row; of what learns, some messages of each size. */
+static int warm_up(rank_t *k, unsigned index)
+{
+    const dsm_result_t *r = k->result;
+    const setup_t *how = &r->setups[r->cells[index].setup].how;
+    bool learns = how->engine == DRAIL_ENGINE_AUTO ||
+                  how->policy == DRAIL_POLICY_ADAPTIVE;
+    unsigned repeats = learns ? WARMUP_LEARNING : 1;
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < repeats; i++)
+        rc = measure(k, index, true);
+    return rc;
+}
+
+static int run_group(rank_t *k, const dsm_group_t *group)
+{
+    const sampled_t sampled = {.count = group->count,
+                               .repeat = repeat,
+                               .figures = group->count,
+                               .figure = figure,
+                               .agree = agree,
+                               .follows = k->bed.rank != 0,
+                               .of = k};
+    int rc = 0;
+    k->group = group;
+    for (unsigned i = 0; !rc && i < group->count; i++)
+        rc = warm_up(k, group->first + i);
+    return rc ? rc : sampling_run(&k->rule, &sampled);
+}
+
+static int run_all(rank_t *k)
+{
+    dsm_result_t *r = k->result;
+    int rc = 0;
+    k->rule = options_sampling(r->opts);
+    sampling_begin(&k->rule);
+    progress_init(&k->progress);
+    for (unsigned g = 0; !rc && g < r->ngroups; g++) {
+        sampling_part(&k->rule, r->ngroups - g);
+        rc = run_group(k, &r->groups[g]);
+    }
+    if (k->bed.rank == 0) {
+        progress_clear(&k->progress);
+        r->partial = rc != 0;
+    }
+    return rc;
+}
+
+static void describe_rails(rank_t *k)
+{
+    const drail_t *rail = ddsm_rails_take(k->bed.space);
+    for (unsigned i = 0; i < drail_nrails(rail); i++)
+        k->result->rails[i] = *drail_rail_at(rail, i);
+    notes_add_models(&k->result->notes, rail);
+    notes_add_shared(&k->result->notes, rail);
+    ddsm_rails_give(k->bed.space);
+}
+
+static void tell(rank_t *k, outcome_t *outcome, int rc)
+{
+    const dsm_cell_t *cell = &k->result->cells[k->cell];
+    outcome_set(outcome, k->bed.rank, rc, "%s %s: rank %u: %s: %s",
+                cell->part->name, cell->part->cases[cell->what].name,
+                k->bed.rank, drail_strerror(rc), dsm_bed_why(&k->bed));
+}
+
+static int rank_main(drail_job_t *job, void *arg)
+{
+    context_t *context = arg;
+    drail_error_t err = {0};
+    dsm_result_t *r = context->result;
+    unsigned rank = drail_job_rank(job);
+    rank_t k = {.result = r,
+                .cards = calloc(drail_job_size(job), sizeof(card_t))};
+    int rc = k.cards
+                 ? dsm_bed_open(&k.bed, job, r->opts, context->outcome, &err)
+                 : DRAIL_ENOMEM;
+    if (rc) {
+        outcome_set(context->outcome, rank, rc, "%s",
+                    *err.text ? err.text : drail_strerror(rc));
+    } else {
+        k.bed.jacobi = &r->jacobi;
+        if (rank == 0)
+            describe_rails(&k);
+        rc = run_all(&k);
+        if (rc)
+            tell(&k, context->outcome, rc);
+        else
+            dsm_bed_close(&k.bed);
+    }
+    free(k.cards);
+    return rc != 0;
+}
+
+int dsm_run(dsm_result_t *r)
+{
+    context_t context = {r, outcome_create((unsigned)r->opts->ranks)};
+    if (!context.outcome) {
+        fprintf(stderr, "%s: out of memory\n", r->test->table.command);
+        return 1;
+    }
+    int status = launch_job(r->test->table.command, r->opts, context.outcome,
+                            rank_main, &context);
+    outcome_destroy(context.outcome);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The test of distributed shared memory, from the options to the report. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/options/parsers.h"
+#include "bench/report/output.h"
+#include "run.h"
+
+#define AT(member) offsetof(options_t, dsm.member)
+#define WHOLE      0
+
+#define RATE  5e8 /* operations per second of a simulated rank */
+#define ALONE 8   /* runs of jacobi by one rank */
+
+static int parse_parts(const option_row_t *row, const char *text, void *field,
+                       char *allowed, size_t size)
+{
+    static const char *const names[DSM_PARTS] = {
+        [DSM_FETCH] = "fetch",     [DSM_RANGE] = "range",
+        [DSM_DIFF] = "diff",       [DSM_LOCK] = "lock",
+        [DSM_BARRIER] = "barrier", [DSM_JACOBI] = "jacobi"};
+    struct dsm_options *o = &((options_t *)field)->dsm;
+    char name[16], unused[128];
+    (void)row;
+    snprintf(allowed, size,
+             "a list of fetch, range, diff, lock, barrier, jacobi, each once");
+    o->nparts = 0;
+    while (option_next(&text, name, sizeof name)) {
+        int kind = option_choice(names, DSM_PARTS, name, unused, sizeof unused);
+        if (kind < 0 || o->nparts == DSM_PARTS)
+            return -1;
+        for (unsigned i = 0; i < o->nparts; i++)
+            if (o->parts[i] == (dsm_kind_t)kind)
+                return -1;
+        o->parts[o->nparts++] = (dsm_kind_t)kind;
+    }
+    return 0;
+}
+
+static int parse_page(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    uint64_t least = (uint64_t)sysconf(_SC_PAGESIZE), page;
+    (void)row;
+    snprintf(allowed, size, "a power of 2 from %llu to 64M",
+             (unsigned long long)least);
+    if (size_parse(text, &page) || page < least || page & (page - 1) ||
+        page > UINT64_C(64) << 20)
+        return -1;
+    *(uint64_t *)field = page;
+    return 0;
+}
+
+static const option_row_t rows[] = {
+    {"--part", "P,...",
+     "fetch, range, diff, lock, barrier, jacobi (default: all)", parse_parts,
+     WHOLE, 0, 0},
+    {"--page", "BYTES", "of a page (default: the system's)", parse_page,
+     AT(page), 0, 0},
+    {"--pages", "N", "fetch, diff: pages of a repeat (default 64)",
+     option_parse_count, AT(pages), 3, 65536},
+    {"--ahead", "N",
+     "most pages that a fault takes along when faults go upwards (default 64)",
+     option_parse_count, AT(ahead), 0, 65536},
+    {"--rows", "N", "jacobi: of the grid (default 64)", option_parse_count,
+     AT(rows), 3, 1 << 20},
+    {"--columns", "N", "jacobi: of the grid, 8 bytes each (default 16384)",
+     option_parse_count, AT(columns), 3, 1 << 20},
+    {"--steps", "N", "jacobi: of a run (default 10)", option_parse_count,
+     AT(steps), 1, 100000},
+    {"--rate", "OPS",
+     "jacobi, simulated: operations that a rank computes per second "
+     "(default 500000000)",
+     option_parse_number, AT(rate), 1, 1e15},
+};
+
+static void defaults(options_t *opts)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    opts->dsm = (struct dsm_options){.pages = 64,
+                                     .ahead = cfg.ahead,
+                                     .rows = 64,
+                                     .columns = 16384,
+                                     .steps = 10};
+}
+
+static int refuse(const bench_test_t *test, const options_t *opts,
+                  const char *option, uint64_t value, const char *allowed)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    if (!opts->follows)
+        option_wrong(&test->table, option, text, allowed);
+    return -1;
+}
+
+/* Beyond what each option says. */
+static int settle(const bench_test_t *test, options_t *opts)
+{
+    ddsm_config_t cfg;
+    char allowed[64];
+    ddsm_config_init(&cfg);
+    uint64_t page = opts->dsm.page ? opts->dsm.page : cfg.page_bytes;
+    if (opts->ranks < 2)
+        return refuse(test, opts, "--ranks", opts->ranks, "at least 2");
+    snprintf(allowed, sizeof allowed, "multiples of a page, %llu bytes",
+             (unsigned long long)page);
+    for (unsigned i = 0; dsm_chosen(opts, DSM_RANGE) && i < opts->nsizes; i++)
+        if (!opts->sizes[i] || opts->sizes[i] % page)
+            return refuse(test, opts, "--sizes", opts->sizes[i], allowed);
+    if (opts->dsm.rate > 0 && !opts->simulated)
+        return refuse(test, opts, "--rate", (uint64_t)opts->dsm.rate,
+                      "only with --rails sim:NAME");
+    if (!(opts->dsm.rate > 0))
+        opts->dsm.rate = RATE;
+    return 0;
+}
+
+static void add_notes(dsm_result_t *r)
+{
+    const options_t *opts = r->opts;
+    unsigned ranks, cores = session_cores();
+    if (opts->simulated)
+        notes_add(&r->notes, "only rails, copies and jacobi's computation take "
+                             "virtual time: faults themselves, twins and "
+                             "comparisons take none");
+    if (!session_crowded(opts, &ranks, &cores))
+        return;
+    notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
+              cores == 1 ? "" : "s");
+    if (!opts->follows)
+        fprintf(stderr, "%s: warning: %s\n", r->test->table.command,
+                r->notes.text[r->notes.count - 1]);
+}
+
+/* One rank alone, when the others are gone; simulated, its operations tell. */
+static int time_alone(dsm_result_t *r)
+{
+    double us[ALONE];
+    int rc = 0;
+    if (!dsm_chosen(r->opts, DSM_JACOBI) || r->opts->simulated ||
+        r->opts->follows)
+        return 0;
+    for (unsigned i = 0; !rc && i < ALONE; i++) {
+        uint64_t ns = 0;
+        rc = jacobi_solve(&r->jacobi, &ns);
+        us[i] = (double)ns / 1e3;
+    }
+    if (!rc)
+        r->alone_us = stats_summary(us, ALONE);
+    return rc;
+}
+
+static int report(dsm_result_t *r, outputs_t *outputs, int status)
+{
+    const char *command = r->test->table.command;
+    unsigned wrong = 0;
+    if (r->opts->follows || (status && !r->cells[0].count))
+        return status;
+    if (outputs_write(outputs, dsm_report, r)) {
+        fprintf(stderr, "%s: can't write the result: %s\n", command,
+                strerror(errno));
+        return 1;
+    }
+    for (unsigned i = 0; i < r->ncells; i++)
+        wrong += r->cells[i].wrong;
+    if (!wrong)
+        return status;
+    fprintf(stderr, "%s: in %u of %u rows, pages were not as written\n",
+            command, wrong, r->ncells);
+    return 1;
+}
+
+static int measure(dsm_result_t *r)
+{
+    uint64_t ns;
+    /* before the ranks are forked, who look there */
+    if (dsm_chosen(r->opts, DSM_JACOBI) && jacobi_solve(&r->jacobi, &ns)) {
+        fprintf(stderr, "%s: out of memory for %llu x %llu cells\n",
+                r->test->table.command, (unsigned long long)r->jacobi.rows,
+                (unsigned long long)r->jacobi.columns);
+        return 1;
+    }
+    add_notes(r);
+    int status = dsm_run(r);
+    if (!status && time_alone(r))
+        notes_add(&r->notes, "no memory for jacobi by one rank");
+    return status;
+}
+
+static int run(const bench_test_t *test, const options_t *given)
+{
+    options_t opts = *given;
+    outputs_t outputs = {0};
+    dsm_result_t *r = NULL;
+    int status = 2;
+    dsm_setup_t *setups = calloc(DSM_SETUPS_MAX, sizeof *setups);
+    if (settle(test, &opts) ||
+        outputs_open(&outputs, &opts, test->table.command))
+        goto out;
+    status = 1;
+    if (setups)
+        r = dsm_result_create(test, &opts, setups,
+                              dsm_setups_make(setups, &opts));
+    if (!r) {
+        fprintf(stderr, "%s: out of memory\n", test->table.command);
+        goto out;
+    }
+    status = measure(r);
+    if (status != 2)
+        status = report(r, &outputs, status);
+out:
+    dsm_result_destroy(r);
+    free(setups);
+    outputs_discard(&outputs);
+    return status;
+}
+
+const bench_test_t test_dsm = {
+    .table = {.command = "railbench dsm",
+              .summary = "Distributed shared memory: faults, ranges, diffs, "
+                         "locks, barriers and a program.",
+              .groups = OPTIONS_RAILS | OPTIONS_SIZES | OPTIONS_SAMPLES,
+              .rows = rows,
+              .nrows = sizeof rows / sizeof *rows},
+    .name = "dsm",
+    .sizes = "64K:4M",
+    .defaults = defaults,
+    .run = run,
+};
