@@ -75,14 +75,16 @@ static int alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place,
 
 void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place)
 {
-    static const ddsm_place_t anywhere;
+    ddsm_place_t copy = {0};
     size_t first = 0;
     if (!d)
         return NULL;
+    if (place) /* which may lie in the view */
+        copy = *place;
     int rc = space_enter(d);
     if (rc)
         return NULL;
-    rc = alloc(d, bytes, place ? place : &anywhere, &first);
+    rc = alloc(d, bytes, &copy, &first);
     space_leave(d);
     return rc ? NULL : page_view(d, first);
 }

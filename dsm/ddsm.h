@@ -26,7 +26,8 @@
  *  - Nor do rails: what is put there by other means (memory registered with a
  *    drail_t or given to an MPI as a buffer that it pins) is no write of this
  *    rank's, and is lost. Such transfers go through memory of their own.
- *  - fork() leaves a child without the memory.
+ *  - fork() leaves a child without the memory. A thread that blocks SIGSEGV is
+ *    ended by its first fault.
  *  - A fault is served on the stack of the thread that has it, and waits for
  *    the thread that is in a call. So a handler of signals must not touch the
  *    memory, and one of stack overflows, on a stack of its own, is not called.
@@ -59,10 +60,10 @@ typedef struct ddsm_config {
     unsigned ahead;    /**< most pages that a fault fetches, or makes writable,
                             beyond its own when faults go upwards; default 64,
                             0: none */
-    int wait_ms;       /**< how long a barrier or a lock waits for ranks that
-                            are alive; default -1: until they come, one of them
-                            is gone, or the job is interrupted. Faults wait for
-                            the timeout of the transport */
+    int wait_ms;       /**< how long a barrier, a reduction or a lock waits for
+                            ranks that are alive; default -1: until they come, one of
+                          them       is gone, or the job is interrupted. Faults wait for       the
+                          timeout of the transport */
     unsigned serve_us; /**< where a rank must make calls for others to get at
                             its memory (drail_rail_info_t.is_polled, or no
                             atomics), a thread does so, so often; from 1 on,
@@ -71,9 +72,11 @@ typedef struct ddsm_config {
                                       Team forkjoin becomes resident: faults in
                                       a parallel region find no more threads */
     /** Told of a fault that can't be served (a dead home, a time that ran out),
-     *  in the thread that had it. May leave by longjmp; otherwise, and if it is
-     *  NULL, the sentence is written to standard error and the process ends
-     *  with status 1. */
+     *  in the thread that had it; of an OpenMP region several threads may call
+     *  it at the same time. May leave by longjmp, within its thread and within
+     *  the region; then all calls return that error, and ddsm_close is what is
+     *  left to do. Otherwise, and if it is NULL, the sentence is written to
+     *  standard error and the process ends with status 1. */
     void (*failed)(void *context, int code, const char *sentence);
     void *context; /**< its first argument */
 } ddsm_config_t;
@@ -100,15 +103,16 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
  *  may yet fetch pages from here. The pages are gone then. Accepts NULL. */
 void ddsm_close(ddsm_t *d);
 
-/** The sentence that goes with the last failed call. */
+/** The sentence that goes with the last failed call, of all threads. */
 const char *ddsm_last_error(const ddsm_t *d);
 unsigned ddsm_rank(const ddsm_t *d);
 unsigned ddsm_size(const ddsm_t *d);
 /** The transport, for the caller's own use, until ddsm_rails_give: to choose
  *  engine and policy, or for transfers. Meanwhile all else waits, as faults of
  *  other threads do. Its notifications are not the caller's. Who leaves it
- *  team forkjoin has no faults in parallel regions, which would fail. NULL: this
- *  thread has taken it already, as all its calls say until it gives it back. */
+ *  team forkjoin has no faults in parallel regions, which would fail. NULL:
+ * this thread has taken it already, as all its calls say until it gives it
+ * back. */
 drail_t *ddsm_rails_take(ddsm_t *d);
 void ddsm_rails_give(ddsm_t *d);
 /** Does the memory lie at the same address on all ranks? Not where that was
@@ -150,8 +154,10 @@ void *ddsm_alloc(ddsm_t *d, size_t bytes, const ddsm_place_t *place);
 /** Makes a range readable (or writable: it is about to be written) at once, as
  *  faults would one by one: pages that lie together come in one RDMA read from
  *  each home, striped over the rails. Nothing of it need be used, but others'
- *  copies of writable pages whose home is here become old. @return
- * DRAIL_EINVAL: not within the space. */
+ *  copies of writable pages whose home is here become old. They may have to
+ *  fault again after synchronisations of other threads, or where the kernel has
+ *  no room for one more mapping.
+ *  @return DRAIL_EINVAL: not within what is allocated. */
 int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
 
 /* ---------------------------------------------------- synchronisation --- */
@@ -160,9 +166,9 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable);
 int ddsm_barrier(ddsm_t *d);
 /**
  * One holder at a time of all threads of all ranks, in the order of their
- * asking. What has been written before unlock is seen after the lock that
- * follows it. Needs atomics of a rank on its own memory: where adapters do them
- * (verbs), DRAIL_EXTENSIONS=0.
+ * asking; who holds it must not ask again. What has been written before unlock
+ * is seen after the lock that follows it. Needs atomics of a rank on its own
+ * memory: where adapters do them (verbs), DRAIL_EXTENSIONS=0.
  * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then this

@@ -6,7 +6,7 @@
 /* The address of each thread's is its name. */
 static _Thread_local char me;
 
-static bool is_holder(ddsm_t *d)
+bool space_is_inside(ddsm_t *d)
 {
     return atomic_load_explicit(&d->holder, memory_order_relaxed) ==
            (uintptr_t)&me;
@@ -26,7 +26,7 @@ static void let_go(ddsm_t *d)
 int space_enter(ddsm_t *d)
 {
     int cancel;
-    if (is_holder(d))
+    if (space_is_inside(d))
         return space_fail(d, DRAIL_EINVAL,
                           "this thread is in a call already, or between "
                           "ddsm_rails_take and ddsm_rails_give");
@@ -57,10 +57,17 @@ void space_step_out(ddsm_t *d, void (*meanwhile)(void *arg), void *arg)
 bool space_guard_enter(void *context)
 {
     ddsm_t *d = context;
-    const bool nested = is_holder(d);
-    if (!nested && pthread_mutex_trylock(&d->mutex))
-        return false;
-    hold(d);
+    const bool nested = space_is_inside(d);
+    int cancel;
+    if (!nested) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        if (pthread_mutex_trylock(&d->mutex)) {
+            pthread_setcancelstate(cancel, NULL);
+            return false;
+        }
+        hold(d);
+        d->cancel = cancel;
+    }
     d->guard_nested = nested;
     return true;
 }
@@ -71,5 +78,5 @@ void space_guard_leave(void *context)
     const bool nested = d->guard_nested;
     d->guard_nested = false;
     if (!nested)
-        let_go(d);
+        space_leave(d);
 }

@@ -8,6 +8,8 @@
 /* DRAIL_EINVAL: this thread is inside already. */
 int space_enter(ddsm_t *d);
 void space_leave(ddsm_t *d);
+/* Is this thread? */
+bool space_is_inside(ddsm_t *d);
 /* Others may enter meanwhile. */
 void space_step_out(ddsm_t *d, void (*meanwhile)(void *arg), void *arg);
 

@@ -55,8 +55,12 @@ static ddsm_t *space_at(uintptr_t address)
     for (unsigned i = 0; i < MOST; i++) {
         struct place *p = &process.place[i];
         const uintptr_t start = atomic_load(&p->start);
-        if (start && address >= start && address < atomic_load(&p->end))
-            return atomic_load(&p->space);
+        if (!start || address < start || address >= atomic_load(&p->end))
+            continue;
+        ddsm_t *d = atomic_load(&p->space);
+        if (atomic_load(&p->start) == start) /* not another one's by now */
+            return d;
+        i--;
     }
     return NULL;
 }
@@ -110,7 +114,7 @@ static bool serve(ddsm_t *d, uintptr_t address, enum access access)
                       "ddsm_rails_take and ddsm_rails_give"};
     const bool inside = space_enter(d) != 0;
     const bool ours = d->page[page].state != PAGE_UNUSED;
-    int rc = inside && ours ? error.code : 0;
+    int rc = inside && ours ? space_broken(d, error.code) : 0;
     if (!inside) {
         if (ours) {
             rc = make_room_there(d, page, access);

@@ -93,8 +93,9 @@ int fetch(ddsm_t *d, size_t first, size_t count)
 
 int fetch_ahead(ddsm_t *d, size_t page)
 {
-    const size_t end = pages_ahead(d, &d->reads, page);
+    struct ahead *stream = pages_stream(&d->reads, page);
+    const size_t end = pages_ahead(d, stream, page);
     const size_t count = run_of(d, page, end);
-    d->reads.next = page + count;
+    stream->next = page + count;
     return fetch(d, page, count);
 }

@@ -86,24 +86,48 @@ static int learn(ddsm_t *d, const struct lock *lock)
     return rc;
 }
 
+/* Has nobody held it since this rank did? Then its clock holds no news. */
+static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
+                          uint32_t ticket)
+{
+    const struct held *held = &d->held[lock->id];
+    return held->was_held && ticket == held->ticket + 1;
+}
+
 static int acquire(ddsm_t *d, const struct lock *lock)
 {
+    struct held *held = &d->held[lock->id];
     uint64_t old;
     int rc = add(d, lock, (uint64_t)1 << 32, &old);
     const uint32_t ticket = (uint32_t)(old >> 32);
     if (!rc && ticket != (uint32_t)old)
         rc = wait_turn(d, lock, ticket);
-    if (!rc)
+    if (!rc && !is_ours_still(d, lock, ticket)) {
+        held->was_held = false;
         rc = learn(d, lock);
-    if (!rc)
-        d->held[lock->id] = (struct held){true, ticket};
+    }
+    if (!rc) {
+        held->is_held = true;
+        held->ticket = ticket;
+    }
     return rc;
+}
+
+static int tell(ddsm_t *d, const struct lock *lock)
+{
+    struct held *held = &d->held[lock->id];
+    uint64_t *clock = d->control.clock;
+    if (held->was_held && held->told == d->learnt)
+        return 0;
+    memcpy(clock, d->seen, d->size * sizeof *clock);
+    held->told = d->learnt;
+    return control_write(d, lock->home, lock->offset + sizeof(uint64_t), clock,
+                         d->size * sizeof *clock);
 }
 
 static int release(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
-    uint64_t *clock = d->control.clock;
     /* the lower half must not carry into the upper one */
     const uint64_t one =
         held->ticket == UINT32_MAX ? 1 - ((uint64_t)1 << 32) : 1;
@@ -111,10 +135,9 @@ static int release(ddsm_t *d, const struct lock *lock)
     if (rc)
         return rc;
     notices_announce(d);
-    memcpy(clock, d->seen, d->size * sizeof *clock);
-    rc = control_write(d, lock->home, lock->offset + sizeof(uint64_t), clock,
-                       d->size * sizeof *clock);
+    rc = tell(d, lock);
     held->is_held = false;
+    held->was_held = true;
     return rc ? rc : add(d, lock, one, NULL);
 }
 

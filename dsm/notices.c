@@ -25,6 +25,7 @@ void notices_announce(ddsm_t *d)
             d->page[written->page[i] + p].written = false;
     }
     written->count = 0;
+    d->learnt += ranges > 0;
     d->seen[d->rank] = d->head;
 }
 
@@ -105,6 +106,7 @@ int notices_take(ddsm_t *d, unsigned rank, uint64_t head,
         return 0;
     const uint64_t count = head - from;
     d->seen[rank] = head;
+    d->learnt++;
     if (arrival && count <= arrival->count &&
         arrival->count <= BARRIER_RANGES) {
         range = arrival->last + arrival->count - count;

@@ -293,6 +293,7 @@ static void free_space(ddsm_t *d)
     if (d->store_mem)
         drail_mem_release(d->store_mem);
     drail_close(d->t);
+    free(d->kept);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
@@ -351,10 +352,10 @@ void ddsm_close(ddsm_t *d)
 {
     if (!d)
         return;
-    space_enter(d); /* or this thread has not given the rails back */
-    space_leave(d);
+    if (space_is_inside(d)) /* it has not given the rails back */
+        space_leave(d);
     /* others may yet read pages of this rank's */
-    drail_job_barrier(d->job, d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
+    drail_job_barrier(d->job, INT_MAX);
     free_space(d);
 }
 
@@ -375,6 +376,8 @@ drail_t *ddsm_rails_take(ddsm_t *d)
 
 void ddsm_rails_give(ddsm_t *d)
 {
+    if (!space_is_inside(d))
+        return;
     space_leave(d);
 }
 

@@ -51,6 +51,14 @@ int pages_dirty(ddsm_t *d, size_t first, size_t count)
     return pages_set(d, first, count, PAGE_DIRTY);
 }
 
+struct ahead *pages_stream(struct streams *streams, size_t page)
+{
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (streams->of[i].next == page)
+            return &streams->of[i];
+    return &streams->of[streams->oldest++ % STREAMS];
+}
+
 size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
     ahead->pages = page == ahead->next ? 2 * ahead->pages + 1 : 0;
@@ -62,11 +70,12 @@ size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 
 int pages_dirty_ahead(ddsm_t *d, size_t page)
 {
-    const size_t end = pages_ahead(d, &d->writes, page);
+    struct ahead *stream = pages_stream(&d->writes, page);
+    const size_t end = pages_ahead(d, stream, page);
     size_t p = page;
     for (; p < end && d->page[p].state == PAGE_CLEAN; p++)
         begin_writing(d, p);
-    d->writes.next = p;
+    stream->next = p;
     return pages_set(d, page, p - page, PAGE_DIRTY);
 }
 

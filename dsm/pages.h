@@ -13,6 +13,9 @@ int pages_dirty(ddsm_t *d, size_t first, size_t count);
 /* Of a fault: the page, and those after it that are likely to be next; whether
  * they have been written is found out when they are flushed. */
 int pages_dirty_ahead(ddsm_t *d, size_t page);
+/* The stream that a fault belongs to, or a new one in the place of the oldest.
+ */
+struct ahead *pages_stream(struct streams *streams, size_t page);
 /* Where a run of pages from @page on may end, after the faults before. */
 size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page);
 /* In ascending order. */

@@ -19,6 +19,12 @@ static int make_writable(ddsm_t *d, size_t first, size_t count)
     return rc;
 }
 
+static int prefetch(ddsm_t *d, size_t first, size_t count, bool writable)
+{
+    int rc = fetch(d, first, count);
+    return !rc && writable ? make_writable(d, first, count) : rc;
+}
+
 int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
 {
     if (!d)
@@ -36,12 +42,13 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
                         start, bytes, room, (void *)d->view);
     if (!rc && bytes) {
         const size_t first = from >> d->page_shift;
-        const size_t last = (from + bytes - 1) >> d->page_shift;
-        rc = fetch(d, first, last - first + 1);
-        if (!rc && writable)
-            rc = make_writable(d, first, last - first + 1);
-        if (rc == DRAIL_ENOMEM) /* they come one by one */
+        const size_t count = ((from + bytes - 1) >> d->page_shift) - first + 1;
+        rc = prefetch(d, first, count, writable);
+        if (rc == DRAIL_ENOMEM && !d->broken) {
             rc = relief(d);
+            if (!rc)
+                rc = prefetch(d, first, count, writable);
+        }
     }
     space_leave(d);
     return rc;

@@ -98,6 +98,11 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
             rc = space_broken(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
         else
             rc = reduce(d, mine, count, type, op);
+        /* what is not complete may yet be written to */
+        if (rc && d->broken && !d->kept) {
+            d->kept = mine;
+            mine = NULL;
+        }
         space_leave(d);
     }
     if (!rc)

@@ -32,11 +32,15 @@ struct page_list {
     size_t count;
 };
 
-/* Faults that go upwards: which page would be the next, and how many are taken
- * beyond it. */
-struct ahead {
-    size_t next;
-    unsigned pages;
+/* Faults that go upwards, of one thread or loop: which page would be the next,
+ * and how many are taken beyond it. */
+enum { STREAMS = 16 };
+struct streams {
+    struct ahead {
+        size_t next;
+        unsigned pages;
+    } of[STREAMS];
+    unsigned oldest;
 };
 
 /* What a rank has written, one range of pages after another: a ring in its
@@ -107,16 +111,19 @@ struct ddsm {
     size_t pages, used;
     uint64_t allocs, shape; /* of the pieces: a sum over their arguments */
     struct page_list dirty, written;
-    struct ahead reads, writes;
+    struct streams reads, writes;
 
     struct control control;
-    uint64_t head;  /* of the own log */
-    uint64_t *seen; /* of the logs of all ranks: the vector clock */
-    bool *touched;  /* homes that something was put to */
+    uint64_t head;   /* of the own log */
+    uint64_t *seen;  /* of the logs of all ranks: the vector clock */
+    bool *touched;   /* homes that something was put to */
+    uint64_t learnt; /* how often seen has changed */
     struct held {
         bool is_held;
-        uint32_t ticket;
-    } * held; /* locks */
+        uint32_t ticket; /* of now, or of the last time */
+        bool was_held;
+        uint64_t told; /* space.learnt, as the lock's clock has it */
+    } * held;          /* locks */
 
     /* Protects all of this but the members from cfg to twins (enter.h). Faults
      * take it: the view is never touched with it held. */
@@ -127,7 +134,9 @@ struct ddsm {
     pthread_t server;
     bool serves;
     _Atomic bool leaving;
-    int broken; /* the error that all calls return */
+    int broken;      /* the error that all calls return */
+    unsigned probed; /* whom to look after next */
+    char *kept;      /* memory of a reduction that has not ended */
     drail_error_t error;
     ddsm_stats_t stats;
 };

@@ -8,10 +8,11 @@
 #include "dsm/control.h"
 #include "dsm/enter.h"
 
-#define TESTS    32u     /* before others are let in */
+#define TESTS    32u     /* a collective takes steps */
 #define YIELD_NS 300000u /* so long it only yields */
 #define NAP_NS   50000
 #define LOOK_NS  1000000000u /* so often it looks after the others */
+#define AT_ONCE  16u         /* ... of them */
 #define STEP_NS  1000        /* simulated: so much time passes meanwhile */
 
 struct vigil vigil_begin(void)
@@ -20,10 +21,12 @@ struct vigil vigil_begin(void)
     return (struct vigil){now, now};
 }
 
-/* Who is gone, or has given up, never comes; who is silent may. */
-static int all_there(ddsm_t *d)
+/* Who is gone, or has given up, never comes; who is silent may. Some ranks in
+ * turn: a silent one takes its time. */
+static int some_there(ddsm_t *d)
 {
-    for (unsigned r = 0; r < d->size; r++) {
+    for (unsigned i = 0; i < AT_ONCE && i < d->size; i++) {
+        const unsigned r = d->probed++ % d->size;
         int rc = r == d->rank ? 0 : control_probe(d, r);
         if (rc && rc != DRAIL_ETIMEOUT)
             return space_break(d, rc, "looking after the other ranks");
@@ -45,7 +48,7 @@ static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
     if (now - vigil->looked_ns < LOOK_NS)
         return 0;
     vigil->looked_ns = now;
-    return all_there(d);
+    return some_there(d);
 }
 
 /* There a wait takes the time that it would, and a rank has one thread. */
@@ -91,10 +94,14 @@ int vigil_end(ddsm_t *d, dcoll_request_t *request)
     if (is_simulated(d))
         return dcoll_wait(request,
                           d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
-    unsigned tests = 0;
-    int rc;
-    while ((rc = dcoll_test(request)) == DRAIL_EAGAIN)
-        if (++tests > TESTS && (rc = vigil_pause(d, &vigil)))
-            break;
-    return rc;
+    for (;;) {
+        int rc = DRAIL_EAGAIN;
+        for (unsigned i = 0; i < TESTS && rc == DRAIL_EAGAIN; i++)
+            rc = dcoll_test(request);
+        if (rc != DRAIL_EAGAIN)
+            return rc;
+        rc = vigil_pause(d, &vigil);
+        if (rc)
+            return rc;
+    }
 }

@@ -31,8 +31,10 @@ void drail_set_guard(drail_t *t, const drail_guard_t *guard)
 int transports_serve(const drail_job_t *job, int most_ms)
 {
     for (drail_t *t = job->open; t; t = t->next_open) {
-        if (t->guard.enter && !t->guard.enter(t->guard.context))
-            continue; /* who uses it lets it go on */
+        if (t->guard.enter && !t->guard.enter(t->guard.context)) {
+            most_ms = UNSETTLED_MS; /* who uses it may leave at once */
+            continue;
+        }
         job->serve(t);
         if (t->guard.leave)
             t->guard.leave(t->guard.context);

@@ -275,6 +275,100 @@ static void many_ranges(struct rank *r)
     ddsm_close(d);
 }
 
+/* What has been prefetched is there for the kernel, too. */
+static void room_for_prefetch(struct rank *r)
+{
+    enum { PAGES = 400 };
+    int pipes[2];
+    ddsm_t *d = space(r, 2 * PAGES * 4096, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 1};
+    char *p = ddsm_alloc(d, 2 * PAGES * 4096, &place);
+    check(pipe(pipes) == 0);
+    for (unsigned i = 0; i < 2 * PAGES && r->rank == 1; i++)
+        p[4096 * i] = 1;
+    ok(d, ddsm_barrier(d));
+    fill_maps(60);
+    for (unsigned i = 0; i < PAGES && r->rank == 0; i++) {
+        ok(d, ddsm_prefetch(d, p + 2 * i * 4096, 1, true));
+        check(write(pipes[1], "x", 1) == 1);
+        check(read(pipes[0], p + 2 * i * 4096, 1) == 1);
+    }
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < 2 * PAGES; i++)
+        check(p[4096 * i] == (i % 2 ? 1 : 'x'));
+    ddsm_close(d);
+}
+
+/* Who closes has time, whatever others' waits for barriers have. */
+static void closes_early(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.wait_ms = 100;
+    ddsm_t *d = space_of(r, &cfg);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    volatile unsigned char *p = ddsm_alloc(d, 4096, &place);
+    if (r->rank == 0)
+        p[7] = 8;
+    ok(d, ddsm_barrier(d));
+    if (r->rank) {
+        usleep(400000);
+        check(p[7] == 8);
+    }
+    ddsm_close(d);
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
+static void place_in_a_page(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t one = {.homes = DDSM_ONE, .rank = 1};
+    ddsm_place_t *place = ddsm_alloc(d, sizeof *place, &one);
+    if (r->rank == 1)
+        *place = (ddsm_place_t){.homes = DDSM_CYCLIC};
+    ok(d, ddsm_barrier(d));
+    char *p = ddsm_alloc(d, 8192, place);
+    check(p);
+    ok(d, ddsm_barrier(d));
+    p[r->rank] = 1;
+    ok(d, ddsm_barrier(d));
+    check(p[0] && p[1]);
+    ddsm_close(d);
+}
+
+/* Threads that go upwards, each in a part of its own. */
+static void *go_upwards(void *arg)
+{
+    const volatile unsigned char *p = arg;
+    for (unsigned i = 0; i < 256; i++) {
+        check(p[4096 * i] == 0);
+        usleep(10); /* they take turns */
+    }
+    return NULL;
+}
+
+static void streams(struct rank *r)
+{
+    enum { THREADS = 4, PAGES = 256 };
+    pthread_t thread[THREADS];
+    ddsm_stats_t stats;
+    ddsm_t *d = space(r, THREADS * PAGES * 4096, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 1};
+    char *p = ddsm_alloc(d, THREADS * PAGES * 4096, &place);
+    if (r->rank == 1)
+        memset(p, 0, THREADS * PAGES * 4096);
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < THREADS && r->rank == 0; i++)
+        check(!pthread_create(&thread[i], NULL, go_upwards,
+                              p + i * PAGES * 4096));
+    for (unsigned i = 0; i < THREADS && r->rank == 0; i++)
+        pthread_join(thread[i], NULL);
+    ddsm_stats(d, &stats);
+    check(r->rank || stats.fetches < 20 * THREADS);
+    ddsm_close(d);
+}
+
 static void other_pieces(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 0);
@@ -323,6 +417,10 @@ static const struct test tests[] = {
     {"chained handlers", 1, chained_handlers, NULL, APART},
     {"forked", 2, forked, NULL, APART},
     {"many ranges", 2, many_ranges, NULL, APART},
+    {"room for prefetch", 2, room_for_prefetch, NULL, APART},
+    {"closes early", 2, closes_early, NULL, APART},
+    {"place in a page", 2, place_in_a_page, NULL, APART},
+    {"streams", 2, streams, NULL, APART},
     {"other pieces", 2, other_pieces, NULL, APART},
     {"inside", 2, inside, NULL, APART | FAILS},
 };
