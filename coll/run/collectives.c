@@ -35,7 +35,8 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 static int start(dcoll_request_t *q)
 {
     struct dealing *d = &q->dealing;
-    ledger_enter(q->team->ledger, &q->call);
+    if (q->owner != OWNER_CALLER || !q->team->cfg.any_order)
+        ledger_enter(q->team->ledger, &q->call);
     if (q->handles && !d->owed)
         d->owed = d->verdict;
     d->verdict = 0;
