@@ -235,6 +235,10 @@ int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Collective, too: no rank may still be under way with it. Accepts NULL. What
  *  dcoll_begin gave it ends as dcoll_wait does, which needs no dcoll_free. */
 int dcoll_free(dcoll_request_t *request);
+/** Lets go of the buffers of one of dcoll_init that is not under way, and will
+ *  not be started again: they need not stay until dcoll_free(). This rank's
+ *  alone. */
+int dcoll_let_go(dcoll_request_t *request);
 
 /** Non-blocking: a request that is started. Its wait or successful test ends
  *  it; then it belongs to the team, which keeps it for later calls with the

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "layer.h"
+#include "requests.h"
 
 #define MOST_RANKS 1024 /* of drail_job_join */
 #define NODE_RAILS "shm0"
@@ -68,11 +69,14 @@ static unsigned *nodes_of(struct layer_comm *c)
 
 /* ------------------------------------------------------------- creation --- */
 
-/* Who waits in our calls owes others the progress of his messages. */
-static void progress_below(void *context)
+/* Who waits in our calls owes others the progress of his messages. MPI has to
+ * be called by the program's thread. */
+void layer_progress_below(void *context)
 {
     const struct layer_comm *c = context;
     int found;
+    if (pulse_is_here())
+        return;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
                 MPI_STATUS_IGNORE);
 }
@@ -91,7 +95,8 @@ static void configure(struct layer_comm *c, drail_config_t *rails,
     if (!getenv("DRAIL_TIMEOUT_MS"))
         rails->timeout_ms = INT_MAX;
     dcoll_config_init(team);
-    team->idle = progress_below;
+    team->any_order = true;
+    team->idle = layer_progress_below;
     team->idle_context = c;
 }
 
@@ -176,6 +181,16 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
                 c->size, c->why);
 }
 
+struct layer_comm *layer_comm_known(MPI_Comm comm)
+{
+    struct layer_comm *c = NULL;
+    int found;
+    return comm == MPI_COMM_NULL ||
+                   PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found
+               ? NULL
+               : c;
+}
+
 struct layer_comm *layer_comm_of(MPI_Comm comm)
 {
     struct layer_comm *c = NULL;
@@ -208,7 +223,8 @@ struct layer_comm *layer_comm_of(MPI_Comm comm)
 static void end(struct layer_comm *c)
 {
     if (c->team)
-        dcoll_barrier(c->team);
+        team_run(c, &(dcoll_call_t){.collective = DCOLL_BARRIER});
+    requests_end(c);
     close_team(c);
     if (c->inner != MPI_COMM_NULL)
         PMPI_Comm_free(&c->inner);
@@ -227,16 +243,19 @@ void layer_comm_end(MPI_Comm comm)
     if (layer.off || layer.threads || comm == MPI_COMM_NULL ||
         PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found)
         return;
+    PMPI_Comm_delete_attr(comm, layer.key);
+    if (requests_are_left(c)) /* which may be started until MPI_Finalize */
+        return;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    PMPI_Comm_delete_attr(comm, layer.key);
     end(c);
 }
 
 /* The latest first: of two, all ranks have made the same one first. */
 void layer_comm_end_all(void)
 {
+    pulse_end();
     while (layer.comms) {
         struct layer_comm *c = layer.comms;
         layer.comms = c->next;

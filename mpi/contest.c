@@ -37,6 +37,11 @@ int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
+bool contest_is_won(const struct contest *c, int by)
+{
+    return c->calls >= 2 * TRIALS && c->ours == (by == CONTEST_OURS);
+}
+
 double contest_gain(const struct contest *c)
 {
     return c->best[CONTEST_BELOW] - c->best[CONTEST_OURS];

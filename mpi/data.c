@@ -42,3 +42,25 @@ bool data_is_plain(MPI_Datatype type)
         PMPI_Type_free(&inner);
     return plain;
 }
+
+static bool is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+    return !PMPI_Type_get_envelope(type, &integers, &addresses, &types,
+                                   &combiner) &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+int data_keep(MPI_Datatype type, MPI_Datatype *kept)
+{
+    if (!is_named(type))
+        return PMPI_Type_dup(type, kept);
+    *kept = type;
+    return MPI_SUCCESS;
+}
+
+void data_release(MPI_Datatype *kept)
+{
+    if (!is_named(*kept))
+        PMPI_Type_free(kept);
+}

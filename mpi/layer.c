@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
 struct layer layer;
 
@@ -184,11 +185,24 @@ static int make(struct layer_comm *c, const struct layer_call *a, int whose,
                                  : layer_below(a);
 }
 
+enum layer_reason layer_judge(const struct layer_comm *c,
+                              const struct layer_call *a, int64_t *bytes)
+{
+    *bytes = c->team ? block_bytes(c, a) : 0;
+    return reason_for(c, a, *bytes);
+}
+
+struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
+                              int64_t bytes)
+{
+    return &c->contests[a->collective][class_of(bytes)];
+}
+
 /* The faster one's, or whose turn it is to be timed. */
 static int contend(struct layer_comm *c, const struct layer_call *a,
                    int64_t bytes)
 {
-    struct contest *contest = &c->contests[a->collective][class_of(bytes)];
+    struct contest *contest = layer_contest(c, a, bytes);
     bool trial;
     int whose = contest_turn(contest, &trial);
     if (!trial) {
@@ -210,8 +224,9 @@ int layer_make(const struct layer_call *a)
         layer.calls[a->collective][LAYER_COMM]++;
         return layer_below(a);
     }
-    int64_t bytes = c->team ? block_bytes(c, a) : 0;
-    enum layer_reason reason = reason_for(c, a, bytes);
+    requests_prepare(c);
+    int64_t bytes;
+    enum layer_reason reason = layer_judge(c, a, &bytes);
     if (reason != LAYER_TAKEN) {
         layer.calls[a->collective][reason]++;
         return layer_below(a);

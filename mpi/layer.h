@@ -4,12 +4,18 @@
  * it (LD_PRELOAD). Calls go
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
+ *     begin.c    MPI_Iallgather, MPI_Allgather_init, ...: the same
  *     layer.c    whose call it is: ours, or that of the MPI below
+ *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
  *     reduce.c   reductions, by all-gather and gather
+ *     requests.c calls that are under way, and who makes progress with them
+ *     below.c    calls that do not block, by the MPI below
+ *     pulse.c    the thread that does so while the program computes
+ *     waits.c    MPI_Wait, MPI_Test, ... of requests, ours and theirs
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
  *     guard.c    a library that was made for another MPI
@@ -70,10 +76,19 @@ enum layer_reason {
     LAYER_LONG,   /* more than an int counts, or of a reduction a cache holds */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
+    LAYER_MEMORY, /* there is none for it */
     LAYER_REASONS,
 };
 
 /* ---- contest.c ---- */
+
+/* How a call is made. */
+enum layer_form {
+    FORM_BEGIN, /* MPI_I... */
+    FORM_INIT,  /* MPI_..._init */
+    FORMS,
+};
 
 /* Both are tried in turn, then the faster one serves. Contents: zeros. */
 struct contest {
@@ -87,6 +102,9 @@ int contest_turn(struct contest *c, bool *trial);
 /* A trial took so many seconds; all ranks of @comm tell in the same call. An
  * MPI error. */
 int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm);
+/* Who is faster, as far as is known; unknown: neither. The same on all ranks.
+ */
+bool contest_is_won(const struct contest *c, int by);
 /* Seconds that each call of ours saves. */
 double contest_gain(const struct contest *c);
 
@@ -111,10 +129,16 @@ struct layer_comm {
     char why[256];      /* … because of this */
     struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
     struct layer_room send, recv, expected, counts;
+    struct requests *requests; /* of calls that do not block; NULL: none yet */
 };
 
 /* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
 struct layer_comm *layer_comm_of(MPI_Comm comm);
+/* NULL: it has none yet. */
+struct layer_comm *layer_comm_known(MPI_Comm comm);
+/* Whoever waits in our calls lets the MPI below make progress. A struct
+ * layer_comm. */
+void layer_progress_below(void *c);
 /* The communicator is to be freed, by all of its ranks. */
 void layer_comm_end(MPI_Comm comm);
 void layer_comm_end_all(void);
@@ -127,6 +151,9 @@ void *layer_room(struct layer_room *room, size_t bytes);
 int64_t data_bytes(int count, MPI_Datatype type);
 /* Are elements of it one after the other, as they are sent? */
 bool data_is_plain(MPI_Datatype type);
+/* The same type, which the program may free meanwhile. An MPI error. */
+int data_keep(MPI_Datatype type, MPI_Datatype *kept);
+void data_release(MPI_Datatype *kept);
 
 /* ---- ours.c ---- */
 
@@ -136,6 +163,24 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes);
 /* A code for an error of libdcoll, with its text. */
 int ours_error(const struct layer_comm *c, int rc);
 
+/* The data of a call that does not block; datatypes are kept. Buffers of its
+ * shape say nothing. */
+struct ours;
+dcoll_call_t ours_shape(const struct layer_comm *c, const struct layer_call *a,
+                        size_t bytes);
+/* MPI errors. To fill packs what is sent; spread unpacks what has come. */
+int ours_open(const struct layer_comm *c, const struct layer_call *a,
+              size_t bytes, struct ours **out);
+int ours_fill(const struct layer_comm *c, struct ours *o);
+const dcoll_call_t *ours_call(const struct ours *o);
+int ours_spread(const struct layer_comm *c, const struct ours *o);
+/* verify: the same for the MPI below, with a buffer of its own, which is filled
+ * as that of a call is; and its comparison. */
+int ours_expect(const struct layer_comm *c, struct ours *o,
+                struct layer_call *below);
+void ours_compare(const struct layer_comm *c, const struct ours *o);
+void ours_close(struct ours *o);
+
 /* ---- irregular.c ---- */
 
 /* Are its arguments right, as far as this rank can see? */
@@ -143,6 +188,22 @@ bool irregular_is_right(const struct layer_comm *c,
                         const struct layer_call *call);
 /* Makes it; an MPI error. */
 int irregular_run(struct layer_comm *c, const struct layer_call *call);
+
+/* As those of ours.c. */
+struct irregular;
+int irregular_open(const struct layer_comm *c, const struct layer_call *a,
+                   struct irregular **out);
+int irregular_fill(const struct layer_comm *c, struct irregular *o);
+const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
+/* The most bytes between this rank and another one, and those that it sends or
+ * receives. */
+void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
+                      unsigned long long *pair, unsigned long long *rank);
+int irregular_spread(const struct layer_comm *c, const struct irregular *o);
+int irregular_expect(const struct layer_comm *c, struct irregular *o,
+                     struct layer_call *below);
+void irregular_compare(const struct layer_comm *c, const struct irregular *o);
+void irregular_close(struct irregular *o);
 
 /* ---- reduce.c ---- */
 
@@ -160,6 +221,7 @@ struct layer {
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
+    _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;
     double saved; /* seconds */
 };
@@ -172,6 +234,12 @@ void layer_begin(void);
 int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */
 int layer_below(const struct layer_call *call);
+/* Can it be taken, of blocks of so many bytes? */
+enum layer_reason layer_judge(const struct layer_comm *c,
+                              const struct layer_call *a, int64_t *bytes);
+/* Where it is timed. */
+struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
+                              int64_t bytes);
 const char *layer_name(int collective);
 
 /* ---- stats.c ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
 /* Is the result the same in any order of the operands? */
 static bool is_exact(const struct layer_call *a)
@@ -64,7 +65,7 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
                                .recv = here ? all : NULL,
                                .bytes = bytes,
                                .root = (unsigned)a->root};
-    int rc = dcoll_run(c->team, &call);
+    int rc = team_run(c, &call);
     if (rc)
         return ours_error(c, rc);
     char *result = here ? all + bytes * ((size_t)c->size - 1) : NULL;

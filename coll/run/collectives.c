@@ -206,6 +206,16 @@ int dcoll_wait(dcoll_request_t *q, int timeout_ms)
     return rc ? rc : ended(q);
 }
 
+int dcoll_let_go(dcoll_request_t *q)
+{
+    if (!q)
+        return DRAIL_EINVAL;
+    if (q->active)
+        return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way",
+                         dcoll_collective_name(q->args.collective));
+    return ledger_settle(q->team, request_unbind(q));
+}
+
 int dcoll_free(dcoll_request_t *q)
 {
     int rc = 0;
