@@ -38,6 +38,7 @@ struct request {
     int rc;            /* of libdcoll */
     int error;         /* of MPI */
     MPI_Request check; /* verify: the same by the MPI below; or none */
+    MPI_Comm apart;    /* … of persistent ones, whose starts have no order */
 };
 
 TAILQ_HEAD(request_list, request);
@@ -391,15 +392,24 @@ static struct request *request_new(struct layer_comm *c, MPI_Comm comm,
     r->comm = comm;
     r->work = work;
     r->check = MPI_REQUEST_NULL;
+    r->apart = MPI_COMM_NULL;
     return r;
 }
 
 static void request_destroy(struct request *r)
 {
     request_work_free(&r->work);
-    if (r->check != MPI_REQUEST_NULL)
-        PMPI_Request_free(&r->check);
     free(r);
+}
+
+/* verify: the same by the MPI below. */
+static int begin_check(struct request *r)
+{
+    struct layer_call below;
+    int rc = expect(r, &below);
+    if (r->persistent)
+        below.comm = r->apart;
+    return rc ? rc : below_begin(&below, &r->check);
 }
 
 int request_begin(struct layer_comm *c, const struct layer_call *a,
@@ -407,14 +417,11 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
 {
     struct requests *s = c->requests;
     struct request *r = request_new(c, a->comm, work);
-    struct layer_call below;
     if (!r) {
         request_work_free(&work);
         return MPI_ERR_NO_MEM;
     }
-    int rc = layer.verify ? expect(r, &below) : MPI_SUCCESS;
-    if (!rc && layer.verify)
-        rc = below_begin(&below, &r->check);
+    int rc = layer.verify ? begin_check(r) : MPI_SUCCESS;
     if (rc) {
         PMPI_Request_free(&r->handle);
         request_destroy(r);
@@ -436,6 +443,8 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
 static void free_persistent(struct requests *s, struct request *r)
 {
     TAILQ_REMOVE(&s->persistent, r, of_comm);
+    if (r->apart != MPI_COMM_NULL)
+        PMPI_Comm_free(&r->apart);
     request_destroy(r);
 }
 
@@ -522,14 +531,6 @@ static int init(struct request *r)
     return rc;
 }
 
-/* verify: a persistent one below, too. */
-static int init_check(struct request *r)
-{
-    struct layer_call below;
-    int rc = expect(r, &below);
-    return rc ? rc : below_init(&below, MPI_INFO_NULL, &r->check);
-}
-
 int request_init(struct layer_comm *c, const struct layer_call *a,
                  struct request_work *work, bool can, bool *taken,
                  MPI_Request *handle)
@@ -554,7 +555,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     *handle = r->handle;
     enter(r);
     TAILQ_INSERT_TAIL(&s->persistent, r, of_comm);
-    return layer.verify ? init_check(r) : MPI_SUCCESS;
+    return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
 /* MPI: what has been started may be changed by nobody. */
@@ -564,11 +565,8 @@ int request_start(struct request *r)
     if (!r->persistent || r->stage != STAGE_IDLE)
         return MPI_ERR_REQUEST;
     int rc = fill(r);
-    struct layer_call below;
-    if (!rc && r->check != MPI_REQUEST_NULL)
-        rc = expect(r, &below);
-    if (!rc && r->check != MPI_REQUEST_NULL)
-        rc = PMPI_Start(&r->check);
+    if (!rc && layer.verify)
+        rc = begin_check(r);
     if (rc)
         return rc;
     pulse_more();
@@ -690,8 +688,6 @@ int request_give_up(struct request *r, MPI_Request *handle)
     pthread_mutex_lock(&r->c->requests->lock);
     dcoll_let_go(r->q);
     pthread_mutex_unlock(&r->c->requests->lock);
-    if (r->check != MPI_REQUEST_NULL)
-        PMPI_Request_free(&r->check);
     r->given_up = true;
     return error;
 }
