@@ -63,6 +63,7 @@ struct requests {
     unsigned inits;                 /* persistent ones that there have been */
     struct shape shapes[SHAPES];
     unsigned latest; /* shape, which replaces the eldest */
+    unsigned wanted; /* shapes that are to be prepared */
 };
 
 static struct {
@@ -262,12 +263,15 @@ static bool is_shape(const struct shape *shape, const dcoll_call_t *call,
                      bool irregular)
 {
     const dcoll_call_t *known = &shape->call;
+    /* that of a root is its own */
+    bool place =
+        call->collective != DCOLL_GATHER &&
+        (known->send == DCOLL_IN_PLACE) != (call->send == DCOLL_IN_PLACE);
     if (!shape->misses || shape->irregular != irregular)
         return false;
     return irregular ||
            (known->collective == call->collective &&
-            known->bytes == call->bytes && known->root == call->root &&
-            (known->send == DCOLL_IN_PLACE) == (call->send == DCOLL_IN_PLACE));
+            known->bytes == call->bytes && known->root == call->root && !place);
 }
 
 static void miss(struct requests *s, const dcoll_call_t *call, bool irregular)
@@ -276,11 +280,13 @@ static void miss(struct requests *s, const dcoll_call_t *call, bool irregular)
         struct shape *shape = &s->shapes[i];
         if (!is_shape(shape, call, irregular))
             continue;
-        if (shape->misses != HOPELESS)
-            shape->misses++;
+        if (shape->misses != HOPELESS && ++shape->misses == MISSES)
+            s->wanted++;
         return;
     }
     s->latest = (s->latest + 1) % SHAPES;
+    if (s->shapes[s->latest].misses >= MISSES)
+        s->wanted--;
     s->shapes[s->latest] = (struct shape){irregular, *call, 1};
 }
 
@@ -302,13 +308,8 @@ int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
     dcoll_call_t call = {0};
     if (!s)
         return DRAIL_ENOMEM;
-    if (!irregular) {
+    if (!irregular)
         call = ours_shape(c, a, (size_t)bytes);
-        /* of gathers and scatters it is the root's alone */
-        if (!irregular && a->collective != DCOLL_ALLGATHER &&
-            a->collective != DCOLL_ALLTOALL)
-            call.send = call.send == DCOLL_IN_PLACE ? c : call.send;
-    }
     pthread_mutex_lock(&s->lock);
     int rc = would_wait(c, &call, irregular);
     pthread_mutex_unlock(&s->lock);
@@ -329,12 +330,13 @@ static int prepare(struct layer_comm *c, const struct shape *shape)
 void requests_prepare(struct layer_comm *c)
 {
     struct requests *s = c->requests;
-    for (unsigned i = 0; s && i < SHAPES; i++) {
+    for (unsigned i = 0; s && s->wanted && i < SHAPES; i++) {
         struct shape *shape = &s->shapes[i];
         if (shape->misses < MISSES)
             continue;
         take_team(s);
         shape->misses = prepare(c, shape) ? HOPELESS : 0;
+        s->wanted--;
         pthread_mutex_unlock(&s->lock);
     }
 }
