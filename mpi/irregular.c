@@ -4,6 +4,7 @@
  * differ, those need not. A gather is an all-to-all in which only the root
  * receives, and so on.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,9 +95,10 @@ static int side_begin(struct side *s, const struct layer_comm *c,
                       size_t *numbers, struct layer_room *room)
 {
     MPI_Aint low;
-    int size, rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
+    MPI_Count size;
+    int rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
     if (!rc)
-        rc = PMPI_Type_size(s->type, &size);
+        rc = PMPI_Type_size_x(s->type, &size);
     if (rc)
         return rc;
     s->size = (size_t)size;
@@ -108,6 +110,8 @@ static int side_begin(struct side *s, const struct layer_comm *c,
         s->places[r] = s->plain ? (size_t)s->displs[r] * s->size : s->all;
         if (!s->bytes[r])
             s->places[r] = 0;
+        if (!s->plain && s->bytes[r] > INT_MAX) /* MPI_Pack has ints */
+            return MPI_ERR_COUNT;
         s->all += s->bytes[r];
     }
     s->data = s->plain ? s->user : layer_room(room, s->all + 1);
@@ -153,7 +157,7 @@ static int run(struct layer_comm *c, struct side *send, struct side *recv)
                                     .element = 1};
     int rc = send->plain ? MPI_SUCCESS : pack(send, c, send->data);
     if (rc)
-        return rc;
+        return ours_missing(c, rc);
     int failed = dcoll_alltoallv(c->team, &call);
     if (failed)
         return ours_error(c, failed);
@@ -165,9 +169,7 @@ static int run(struct layer_comm *c, struct side *send, struct side *recv)
 static int expect(struct layer_comm *c, const struct layer_call *a,
                   const struct side *recv)
 {
-    char *expected = layer_room(&c->expected, 2 * recv->all + 1);
-    if (!expected)
-        return MPI_ERR_NO_MEM;
+    char *expected = c->expected.data;
     int rc = layer_below(a);
     if (!rc)
         rc = pack(recv, c, expected);
@@ -254,22 +256,28 @@ static struct side recv_side(const struct layer_comm *c,
     return s;
 }
 
+void *irregular_room(struct layer_comm *c)
+{
+    return layer_room(&c->counts,
+                      4 * (size_t)c->size * (sizeof(size_t) + sizeof(int)));
+}
+
 int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
-    size_t ranks = (size_t)c->size;
-    size_t *numbers =
-        layer_room(&c->counts, 4 * ranks * (sizeof *numbers + sizeof(int)));
-    if (!numbers)
-        return MPI_ERR_NO_MEM;
+    size_t ranks = (size_t)c->size, *numbers = c->counts.data;
     int *arrays = (int *)(numbers + 4 * ranks);
     struct side send = send_side(c, a, arrays);
     struct side recv = recv_side(c, a, arrays + 2 * ranks);
     int rc = side_begin(&send, c, numbers, &c->send);
     if (!rc)
         rc = side_begin(&recv, c, numbers + 2 * ranks, &c->recv);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, 2 * recv.all + 1)))
+        return OURS_LEFT;
     if (!rc && layer.verify)
         rc = expect(c, a, &recv);
-    if (!rc)
-        rc = run(c, &send, &recv);
+    if (rc)
+        return ours_missing(c, rc);
+    rc = run(c, &send, &recv);
     return !rc && layer.verify ? compare(c, a, &recv) : rc;
 }

@@ -127,20 +127,63 @@ static void compare(struct layer_comm *c, const dcoll_call_t *call,
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Of an error of libdcoll. The team is broken by most. */
+/* One code for all, as MPI has few: its text is that of the latest error. */
 int ours_error(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING];
-    static int class;
-    int code;
-    if (!class && PMPI_Add_error_class(&class))
+    static int class, code;
+    if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        return OURS_LEFT; /* an error of all ranks, before they did anything */
+    if (!code &&
+        (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
-    if (PMPI_Add_error_code(class, &code))
-        return class;
     snprintf(text, sizeof text, "dcoll_mpi: %s (%s)", dcoll_last_error(c->team),
              drail_strerror(rc));
     PMPI_Add_error_string(code, text);
     return code;
+}
+
+int ours_missing(const struct layer_comm *c, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    PMPI_Error_string(rc, text, &length);
+    dcoll_team_give_up(c->team, DRAIL_EJOB, text);
+    return rc;
+}
+
+bool ours_is_lost(const struct layer_comm *c)
+{
+    int error = dcoll_team_error(c->team);
+    return error == DRAIL_EPEER || error == DRAIL_EINVAL;
+}
+
+bool ours_all_can(const struct layer_comm *c, bool can)
+{
+    int mine = can, all;
+    return !PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
+}
+
+bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
+{
+    return !dcoll_allgather(c->team, mine, all, bytes);
+}
+
+/* Whether it packs is known to a rank alone: all have room for it, or none
+ * does. What is not used takes addresses only. */
+static bool has_room(struct layer_comm *c, size_t bytes)
+{
+    size_t room = c->room ? c->room : ROOM_LEAST;
+    if (bytes <= room)
+        return true;
+    while (room < bytes)
+        room *= 2;
+    if (c->no_room && room >= c->no_room)
+        return false;
+    bool can = layer_room(&c->send, room) && layer_room(&c->recv, room);
+    can = ours_all_can(c, can);
+    *(can ? &c->room : &c->no_room) = room;
+    return can;
 }
 
 static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
@@ -149,13 +192,13 @@ static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
     bool filled =
         call->send == DCOLL_IN_PLACE || call->collective == DCOLL_BCAST;
     if (layer.verify) {
-        expected = layer_room(&c->expected, received + 1);
-        if (!expected)
-            return MPI_ERR_NO_MEM;
+        expected = c->expected.data;
         if (filled)
             memcpy(expected, call->recv, received);
     }
     int rc = dcoll_run(c->team, call);
+    if (rc && rc != DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        dcoll_team_skip(c->team); /* refused; by the others, too? */
     if (rc)
         return ours_error(c, rc);
     if (!expected)
@@ -179,12 +222,18 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
     bool filled =
         parts.in_place || (a->collective == DCOLL_BCAST && a->root == c->rank);
     int rc = MPI_SUCCESS;
+    if (!has_room(c,
+                  bytes * (size_t)(a->collective == DCOLL_BCAST ? 1 : c->size)))
+        return OURS_LEFT;
     if (sent)
         rc = gather_up(&send, &c->send, sent, true, c->inner);
     if (!rc && received)
         rc = gather_up(&recv, &c->recv, received, filled, c->inner);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, received + 1)))
+        return OURS_LEFT;
     if (rc)
-        return rc;
+        return ours_missing(c, rc);
     dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
                          .send = sent ? send.data : NULL,
                          .recv = received ? recv.data : NULL,
@@ -204,7 +253,7 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
              : layer_is_irregular(call->collective)
                  ? irregular_run(c, call)
                  : run_packed(c, call, bytes);
-    if (rc)
+    if (rc && rc != OURS_LEFT)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }

@@ -14,6 +14,8 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
+    [LAYER_MEMORY] = "left: no memory",
+    [LAYER_FAILED] = "failed",
 };
 
 static void print_collective(int collective)
@@ -46,6 +48,6 @@ void stats_print(void)
     if (layer.verify)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
-    else
+    else if (!layer.always) /* else nothing has been timed */
         fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
 }
