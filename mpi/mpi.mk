@@ -56,6 +56,8 @@ $(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
 $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
+	$(with_wheel)
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
 	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
