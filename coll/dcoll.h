@@ -107,6 +107,15 @@ void dcoll_team_free(dcoll_team_t *team);
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);
 const dcoll_config_t *dcoll_team_config(const dcoll_team_t *team);
 const char *dcoll_last_error(const dcoll_team_t *team);
+/** 0; or the error that has broken the team, which every call returns. */
+int dcoll_team_error(const dcoll_team_t *team);
+/** For a rank that cannot make a call which others make: breaks the team. Those
+ *  that wait for this rank, now or later, hear @p code (not 0) and @p why. */
+void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why);
+/** For a rank that does not make a call (as its arguments are wrong) but the
+ *  next ones: nothing where all ranks skip it; those that make it, and wait for
+ *  this rank for a while, find that the calls differ. */
+void dcoll_team_skip(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- collectives --- */
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
+/* An int may not hold the size of a type that another rank has no need of. */
 int64_t data_bytes(int count, MPI_Datatype type)
 {
-    int size;
-    if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size))
+    MPI_Count size;
+    int64_t bytes;
+    if (count < 0 || type == MPI_DATATYPE_NULL ||
+        PMPI_Type_size_x(type, &size) || size < 0)
         return -1;
-    return (int64_t)count * size;
+    return __builtin_mul_overflow((int64_t)count, (int64_t)size, &bytes)
+               ? INT64_MAX
+               : bytes;
 }
 
 /* A named type without gaps. Types of pairs (MPI_DOUBLE_INT) may have some. */

@@ -4,6 +4,7 @@
  * differ, those need not. A gather is an all-to-all in which only the root
  * receives, and so on.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,10 @@ static int side_begin(struct side *s, const struct layer_comm *c,
                       size_t *numbers, struct layer_room *room)
 {
     MPI_Aint low;
-    int size, rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
+    MPI_Count size;
+    int rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
     if (!rc)
-        rc = PMPI_Type_size(s->type, &size);
+        rc = PMPI_Type_size_x(s->type, &size);
     if (rc)
         return rc;
     s->size = (size_t)size;
@@ -109,6 +111,8 @@ static int side_begin(struct side *s, const struct layer_comm *c,
         s->places[r] = s->plain ? (size_t)s->displs[r] * s->size : s->all;
         if (!s->bytes[r])
             s->places[r] = 0;
+        if (!s->plain && s->bytes[r] > INT_MAX) /* MPI_Pack has ints */
+            return MPI_ERR_COUNT;
         s->all += s->bytes[r];
     }
     s->data = s->plain ? s->user : layer_room(room, s->all + 1);
@@ -160,7 +164,7 @@ static int run(struct layer_comm *c, struct side *send, struct side *recv)
     const dcoll_alltoallv_t call = bytes_of(send, recv);
     int rc = send->plain ? MPI_SUCCESS : pack(send, c, send->data);
     if (rc)
-        return rc;
+        return ours_missing(c, rc);
     int failed = team_alltoallv(c, &call);
     if (failed)
         return ours_error(c, failed);
@@ -172,9 +176,7 @@ static int run(struct layer_comm *c, struct side *send, struct side *recv)
 static int expect(struct layer_comm *c, const struct layer_call *a,
                   const struct side *recv)
 {
-    char *expected = layer_room(&c->expected, 2 * recv->all + 1);
-    if (!expected)
-        return MPI_ERR_NO_MEM;
+    char *expected = c->expected.data;
     int rc = layer_below(a);
     if (!rc)
         rc = pack(recv, c, expected);
@@ -266,6 +268,12 @@ static struct side recv_side(const struct layer_comm *c,
     return s;
 }
 
+/* What a call needs for its numbers. */
+static size_t numbers_bytes(const struct layer_comm *c)
+{
+    return 4 * (size_t)c->size * (sizeof(size_t) + sizeof(int));
+}
+
 /* Rooms for numbers and for what is packed. */
 static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
                        struct layer_room *counts, struct layer_room *sent,
@@ -273,8 +281,7 @@ static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
                        struct side *recv)
 {
     size_t ranks = (size_t)c->size;
-    size_t *numbers =
-        layer_room(counts, 4 * ranks * (sizeof *numbers + sizeof(int)));
+    size_t *numbers = layer_room(counts, numbers_bytes(c));
     if (!numbers)
         return MPI_ERR_NO_MEM;
     int *arrays = (int *)(numbers + 4 * ranks);
@@ -284,14 +291,23 @@ static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
     return rc ? rc : side_begin(recv, c, numbers + 2 * ranks, received);
 }
 
+void *irregular_room(struct layer_comm *c)
+{
+    return layer_room(&c->counts, numbers_bytes(c));
+}
+
 int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
     struct side send, recv;
     int rc = begin_sides(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, 2 * recv.all + 1)))
+        return OURS_LEFT;
     if (!rc && layer.verify)
         rc = expect(c, a, &recv);
-    if (!rc)
-        rc = run(c, &send, &recv);
+    if (rc)
+        return ours_missing(c, rc);
+    rc = run(c, &send, &recv);
     return !rc && layer.verify ? compare(c, a, &recv) : rc;
 }
 

@@ -77,7 +77,8 @@ enum layer_reason {
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
-    LAYER_MEMORY, /* there is none for it */
+    LAYER_MEMORY, /* no rank has made it, as one of them has no memory */
+    LAYER_FAILED, /* an error of ours, of which the program is told */
     LAYER_REASONS,
 };
 
@@ -95,13 +96,16 @@ struct contest {
     double best[2]; /* seconds: below, ours */
     uint32_t calls;
     bool ours, clear;
+    bool settled; /* for good: not tried anew */
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
 /* Whose turn it is, in the next call, and whether its time is to be told. */
 int contest_turn(struct contest *c, bool *trial);
-/* A trial took so many seconds; all ranks of @comm tell in the same call. An
- * MPI error. */
-int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm);
+/* A trial took so many seconds. Was it the last one? Then all ranks tell their
+ * best, in the same call, … */
+bool contest_took(struct contest *c, int whose, double seconds);
+/* … and the slowest of each side count: who serves from now on. */
+void contest_decide(struct contest *c, const double most[2]);
 /* Who is faster, as far as is known; unknown: neither. The same on all ranks.
  */
 bool contest_is_won(const struct contest *c, int by);
@@ -110,7 +114,8 @@ double contest_gain(const struct contest *c);
 
 /* ---- comm.c ---- */
 
-#define LAYER_CLASSES 32 /* by the logarithm of the bytes */
+#define ROOM_LEAST    (256 << 10) /* bytes, of each of a rank's rooms */
+#define LAYER_CLASSES 32          /* by the logarithm of the bytes */
 
 /* A buffer of ours that grows. */
 struct layer_room {
@@ -127,8 +132,12 @@ struct layer_comm {
     drail_t *rail;
     dcoll_team_t *team; /* NULL: its calls are left to the MPI below … */
     char why[256];      /* … because of this */
+    bool refused;       /* by a rank, while it was made */
     struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
+    struct contest lasting[2][LAYER_CLASSES]; /* of reductions, by the order */
     struct layer_room send, recv, expected, counts;
+    size_t room, no_room; /* bytes that all ranks' send and recv have, and that
+                             one of them has not; 0: not known */
     struct requests *requests; /* of calls that do not block; NULL: none yet */
 };
 
@@ -160,8 +169,22 @@ void data_release(MPI_Datatype *kept);
 /* Makes it, of blocks of so many bytes; an MPI error, of which the
  * communicator's handler has been told. */
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes);
-/* A code for an error of libdcoll, with its text. */
+/* What it returns for a call that all ranks leave to the MPI below, as one of
+ * them has no memory: no error of MPI. */
+#define OURS_LEFT (-1)
+/* A code for an error of libdcoll, with its text, or OURS_LEFT. */
 int ours_error(const struct layer_comm *c, int rc);
+/* This rank does not come to a call of the others for an error of MPI, which is
+ * returned: the team ends for all of them. */
+int ours_missing(const struct layer_comm *c, int rc);
+/* Have calls ended on some rank, or have ranks made different ones? Then none
+ * is made any more, by neither side. */
+bool ours_is_lost(const struct layer_comm *c);
+/* Can all ranks? */
+bool ours_all_can(const struct layer_comm *c, bool can);
+/* An all-gather of so many bytes. False: it has failed. */
+bool ours_share(struct layer_comm *c, const void *mine, size_t bytes,
+                void *all);
 
 /* The data of a call that does not block; datatypes are kept. Buffers of its
  * shape say nothing. */
@@ -186,6 +209,8 @@ void ours_close(struct ours *o);
 /* Are its arguments right, as far as this rank can see? */
 bool irregular_is_right(const struct layer_comm *c,
                         const struct layer_call *call);
+/* What any call needs for its numbers. NULL: no memory. */
+void *irregular_room(struct layer_comm *c);
 /* Makes it; an MPI error. */
 int irregular_run(struct layer_comm *c, const struct layer_call *call);
 
@@ -207,8 +232,14 @@ void irregular_close(struct irregular *o);
 
 /* ---- reduce.c ---- */
 
-#define REDUCE_MOST (256 << 10) /* bytes, of all ranks */
+#define REDUCE_MOST ROOM_LEAST /* bytes, of all ranks */
 
+/* Is the result the same, whatever the order of the operands? */
+bool reduce_is_exact(const struct layer_call *call);
+/* The same call, with another place for its result, and on the communicator
+ * whose errors are not the program's. */
+struct layer_call reduce_again(struct layer_comm *c,
+                               const struct layer_call *call);
 /* Makes one, of so many bytes; an MPI error. */
 int reduce_run(struct layer_comm *c, const struct layer_call *call,
                size_t bytes);
@@ -218,6 +249,7 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 struct layer {
     bool off, always, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
+    bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
@@ -230,6 +262,10 @@ extern struct layer layer;
 
 /* Reads DCOLL_MPI, once. */
 void layer_begin(void);
+/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
+void layer_agree(void);
+/* Is all left to the MPI below? */
+bool layer_is_off(void);
 /* Makes a call, in either way. */
 int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */

@@ -58,6 +58,8 @@ $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_requests.%-wheel: tests/mpi/mpi_requests.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
+	$(with_wheel)
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
 	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

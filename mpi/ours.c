@@ -135,20 +135,66 @@ static void compare(const struct layer_comm *c, const dcoll_call_t *call,
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Of an error of libdcoll. The team is broken by most. */
+/* One code for all, as MPI has few: its text is that of the latest error. */
 int ours_error(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING];
-    static int class;
-    int code;
-    if (!class && PMPI_Add_error_class(&class))
+    static int class, code;
+    if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        return OURS_LEFT; /* an error of all ranks, before they did anything */
+    if (!code &&
+        (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
-    if (PMPI_Add_error_code(class, &code))
-        return class;
     snprintf(text, sizeof text, "dcoll_mpi: %s (%s)", dcoll_last_error(c->team),
              drail_strerror(rc));
     PMPI_Add_error_string(code, text);
     return code;
+}
+
+int ours_missing(const struct layer_comm *c, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    PMPI_Error_string(rc, text, &length);
+    team_give_up(c, text);
+    return rc;
+}
+
+bool ours_is_lost(const struct layer_comm *c)
+{
+    int error = dcoll_team_error(c->team);
+    return error == DRAIL_EPEER || error == DRAIL_EINVAL;
+}
+
+bool ours_all_can(const struct layer_comm *c, bool can)
+{
+    int mine = can, all;
+    return !PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
+}
+
+bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
+{
+    return !team_run(c, &(dcoll_call_t){.collective = DCOLL_ALLGATHER,
+                                        .send = mine,
+                                        .recv = all,
+                                        .bytes = bytes});
+}
+
+/* Whether it packs is known to a rank alone: all have room for it, or none
+ * does. What is not used takes addresses only. */
+static bool has_room(struct layer_comm *c, size_t bytes)
+{
+    size_t room = c->room ? c->room : ROOM_LEAST;
+    if (bytes <= room)
+        return true;
+    while (room < bytes)
+        room *= 2;
+    if (c->no_room && room >= c->no_room)
+        return false;
+    bool can = layer_room(&c->send, room) && layer_room(&c->recv, room);
+    can = ours_all_can(c, can);
+    *(can ? &c->room : &c->no_room) = room;
+    return can;
 }
 
 /* Where the MPI below is to receive, with what is sent from there. NULL: no
@@ -173,6 +219,8 @@ static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
             return MPI_ERR_NO_MEM;
     }
     int rc = team_run(c, call);
+    if (rc && rc != DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        team_skip(c); /* refused; by the others, too? */
     if (rc)
         return ours_error(c, rc);
     if (!expected)
@@ -236,9 +284,16 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
                       size_t bytes)
 {
     struct packed p;
+    if (!has_room(c,
+                  bytes * (size_t)(a->collective == DCOLL_BCAST ? 1 : c->size)))
+        return OURS_LEFT;
     int rc = pack(c, a, bytes, &c->send, &c->recv, &p);
-    if (!rc)
-        rc = run(c, &p.call, p.received);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, p.received + 1)))
+        return OURS_LEFT;
+    if (rc)
+        return ours_missing(c, rc);
+    rc = run(c, &p.call, p.received);
     return rc ? rc : unpack(c, &p);
 }
 
@@ -248,7 +303,7 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
              : layer_is_irregular(call->collective)
                  ? irregular_run(c, call)
                  : run_packed(c, call, bytes);
-    if (rc)
+    if (rc && rc != OURS_LEFT)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }

@@ -31,6 +31,7 @@ struct request {
     struct layer_comm *c; /* of one that is done: it may be gone */
     MPI_Comm comm;        /* whose handler is told of errors */
     bool persistent, given_up;
+    bool skipped; /* a call that this rank does not make: nobody's request */
     _Atomic int stage; /* from under way to moved by any thread */
     TAILQ_ENTRY(request) link, of_comm;
     struct request_work work;
@@ -129,7 +130,13 @@ static dcoll_alltoallv_t unbounded(const struct request *r)
 static int begin(struct request *r)
 {
     dcoll_team_t *team = r->c->team;
-    int rc;
+    int rc = dcoll_team_error(team);
+    if (rc)
+        return rc;
+    if (r->skipped) {
+        dcoll_team_skip(team);
+        return 0;
+    }
     if (r->work.irregular) {
         dcoll_alltoallv_t call = unbounded(r);
         rc = dcoll_alltoallv_would_wait(team, &call);
@@ -141,9 +148,13 @@ static int begin(struct request *r)
 
 static void moved(struct request *r, int rc)
 {
+    pulse_less();
+    if (r->skipped) {
+        free(r);
+        return;
+    }
     r->rc = rc;
     atomic_store(&r->stage, STAGE_MOVED);
-    pulse_less();
 }
 
 /* In their order, which is that of all ranks. */
@@ -155,7 +166,7 @@ static void begin_queued(struct requests *s)
         if (rc == DRAIL_EAGAIN)
             return;
         TAILQ_REMOVE(&s->queue, r, link);
-        if (rc) {
+        if (rc || r->skipped) {
             moved(r, rc);
             continue;
         }
@@ -227,6 +238,26 @@ int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call)
     int rc = dcoll_alltoallv(c->team, call);
     pthread_mutex_unlock(&c->requests->lock);
     return rc;
+}
+
+void team_skip(struct layer_comm *c)
+{
+    if (!c->requests) {
+        dcoll_team_skip(c->team);
+        return;
+    }
+    take_team(c->requests);
+    dcoll_team_skip(c->team);
+    pthread_mutex_unlock(&c->requests->lock);
+}
+
+void team_give_up(const struct layer_comm *c, const char *why)
+{
+    if (c->requests)
+        pthread_mutex_lock(&c->requests->lock);
+    dcoll_team_give_up(c->team, DRAIL_EJOB, why);
+    if (c->requests)
+        pthread_mutex_unlock(&c->requests->lock);
 }
 
 /* -------------------------------------------------------- communicators --- */
@@ -341,6 +372,12 @@ void requests_prepare(struct layer_comm *c)
     }
 }
 
+int request_error(const struct layer_comm *c, int rc)
+{
+    int error = ours_error(c, rc);
+    return error == OURS_LEFT ? MPI_ERR_NO_MEM : error;
+}
+
 /* ---------------------------------------------------------------- work --- */
 
 void request_work_free(struct request_work *work)
@@ -414,10 +451,19 @@ static int begin_check(struct request *r)
     return rc ? rc : below_begin(&below, &r->check);
 }
 
+static void queue(struct requests *s, struct request *r)
+{
+    r->stage = STAGE_QUEUED;
+    pulse_more();
+    pthread_mutex_lock(&s->lock);
+    TAILQ_INSERT_TAIL(&s->queue, r, link);
+    begin_queued(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
 int request_begin(struct layer_comm *c, const struct layer_call *a,
                   struct request_work work, MPI_Request *handle)
 {
-    struct requests *s = c->requests;
     struct request *r = request_new(c, a->comm, work);
     if (!r) {
         request_work_free(&work);
@@ -429,15 +475,23 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
         request_destroy(r);
         return rc;
     }
-    r->stage = STAGE_QUEUED;
     *handle = r->handle;
     enter(r);
-    pulse_more();
-    pthread_mutex_lock(&s->lock);
-    TAILQ_INSERT_TAIL(&s->queue, r, link);
-    begin_queued(s);
-    pthread_mutex_unlock(&s->lock);
+    queue(c->requests, r);
     return MPI_SUCCESS;
+}
+
+/* Behind what is queued, for which it may not wait. */
+void requests_skip(struct layer_comm *c)
+{
+    struct request *r = c->requests ? calloc(1, sizeof *r) : NULL;
+    if (!r) {
+        team_skip(c);
+        return;
+    }
+    r->c = c;
+    r->skipped = true;
+    queue(c->requests, r);
 }
 
 /* ----------------------------------------------------------- persistent --- */
@@ -551,7 +605,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     }
     if (rc)
         return rc == DRAIL_ENOMEM || rc == DRAIL_ENOTSUP ? MPI_SUCCESS
-                                                         : ours_error(c, rc);
+                                                         : request_error(c, rc);
     *taken = true;
     r->persistent = true;
     *handle = r->handle;
@@ -605,7 +659,7 @@ static void complete(struct request *r)
     if (!done)
         return;
     if (r->rc)
-        r->error = ours_error(r->c, r->rc);
+        r->error = request_error(r->c, r->rc);
     if (!r->error && checked)
         compare(r);
     if (!r->error)

@@ -40,6 +40,9 @@ struct request_work {
 /* Blocking calls of the team, behind what has been made before. */
 int team_run(struct layer_comm *c, const dcoll_call_t *call);
 int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call);
+/* As in dcoll.h, for calls that this rank does not make. */
+void team_skip(struct layer_comm *c);
+void team_give_up(const struct layer_comm *c, const char *why);
 
 /* Prepares what non-blocking calls have missed, in a blocking call of all
  * ranks.
@@ -49,6 +52,8 @@ void requests_prepare(struct layer_comm *c);
  * 0; DRAIL_ENOTSUP: no, on all ranks, but it will be prepared; or an error. */
 int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
                        int64_t bytes);
+/* This rank makes none, as its arguments are wrong. */
+void requests_skip(struct layer_comm *c);
 /* Makes it. @work becomes the request's. An MPI error. */
 int request_begin(struct layer_comm *c, const struct layer_call *a,
                   struct request_work work, MPI_Request *handle);
@@ -71,6 +76,8 @@ void requests_advance_all(void);
 
 /* NULL: it is none of ours. */
 struct request *request_of(MPI_Request handle);
+/* An error of MPI, of a call that can't be left any more. */
+int request_error(const struct layer_comm *c, int rc);
 /* Is any call under way, anywhere? */
 bool requests_are_under_way(void);
 /* Has it been started, and not been taken since? Of a non-blocking one always.

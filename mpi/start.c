@@ -30,9 +30,8 @@ static enum layer_reason judge_begin(struct layer_comm *c,
                                      const struct layer_call *a, int64_t *bytes)
 {
     if (!c)
-        return layer.off || layer.threads || a->comm == MPI_COMM_NULL
-                   ? LAYER_COMM
-                   : LAYER_LATER;
+        return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_COMM
+                                                          : LAYER_LATER;
     enum layer_reason reason = layer_judge(c, a, bytes);
     if (reason == LAYER_TAKEN && !layer.always &&
         !contest_is_won(layer_contest(c, a, *bytes), CONTEST_OURS))
@@ -45,21 +44,22 @@ int start_call(const struct layer_call *a, MPI_Request *request)
     struct request_work work;
     int64_t bytes = 0;
     layer_begin();
-    struct layer_comm *c =
-        layer.off || layer.threads ? NULL : layer_comm_known(a->comm);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(a->comm);
     enum layer_reason reason = judge_begin(c, a, &bytes);
     int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes) : 0;
     if (rc == DRAIL_ENOTSUP)
         reason = LAYER_LATER;
     else if (rc)
-        return fail(a, ours_error(c, rc));
+        return fail(a, request_error(c, rc));
     count(FORM_BEGIN, a, reason);
+    if (reason == LAYER_WRONG)
+        requests_skip(c);
     if (reason != LAYER_TAKEN)
         return below_begin(a, request);
     rc = open_work(c, a, bytes, &work);
     if (!rc)
         rc = request_begin(c, a, work, request);
-    return rc ? fail(a, rc) : MPI_SUCCESS;
+    return rc ? fail(a, ours_missing(c, rc)) : MPI_SUCCESS;
 }
 
 /* It may wait for others, as blocking calls do. */
@@ -82,8 +82,7 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     int64_t bytes = 0;
     bool taken = false;
     layer_begin();
-    struct layer_comm *c =
-        layer.off || layer.threads ? NULL : layer_comm_of(a->comm);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
     enum layer_reason reason = judge_init(c, a, &bytes);
     if (reason == LAYER_TAKEN) {
         bool can = !open_work(c, a, bytes, &work);
@@ -96,5 +95,7 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     if (reason == LAYER_TAKEN && !taken)
         reason = LAYER_MEMORY;
     count(FORM_INIT, a, reason);
+    if (reason == LAYER_WRONG)
+        team_skip(c);
     return taken ? MPI_SUCCESS : below_init(a, info, request);
 }

@@ -16,6 +16,7 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_COMM] = "left: by communicator, or all",
     [LAYER_LATER] = "left: not prepared yet",
     [LAYER_MEMORY] = "left: no memory",
+    [LAYER_FAILED] = "failed",
 };
 
 static void print_calls(const char *before, int collective, const char *behind,
@@ -59,6 +60,6 @@ void stats_print(void)
     if (layer.verify)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
-    else
+    else if (!layer.always) /* else nothing has been timed */
         fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
 }

