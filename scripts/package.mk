@@ -6,8 +6,11 @@ DEB  := $(BUILD)/deb
 
 .PHONY: dist deb
 dist:
+	@[ "$$(git rev-parse --show-prefix 2>/dev/null || echo none)" = '' ] || { echo 'make dist: no git checkout: it packs the last commit of one' >&2; exit 2; }
 	@mkdir -p $(BUILD)
-	git archive --prefix=dapl_rail-$(VERSION)/ HEAD | gzip -9n > $(DIST)
+	git archive --prefix=dapl_rail-$(VERSION)/ -o $(BUILD)/dist.tar HEAD
+	gzip -9nc $(BUILD)/dist.tar > $(DIST)
+	@rm $(BUILD)/dist.tar
 	@echo $(DIST)
 
 deb: dist
