@@ -788,8 +788,10 @@ void requests_end(struct layer_comm *c)
     LIST_REMOVE(s, link);
     pthread_mutex_unlock(&all.lock);
     while ((r = TAILQ_FIRST(&s->persistent))) {
-        if (!r->given_up)
+        if (!r->given_up) {
             leave(r);
+            PMPI_Request_free(&r->handle);
+        }
         free_persistent(s, r);
     }
     pthread_mutex_destroy(&s->lock);

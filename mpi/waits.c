@@ -9,8 +9,22 @@
 
 #include "requests.h"
 
+/* Of MPI 4.1: headers of before do not have them. */
+int PMPI_Request_get_status_any(int, const MPI_Request[], int *, int *,
+                                MPI_Status *);
+int PMPI_Request_get_status_all(int, const MPI_Request[], int *, MPI_Status *);
+int PMPI_Request_get_status_some(int, const MPI_Request[], int *, int[],
+                                 MPI_Status *);
+int MPI_Request_get_status_any(int count, const MPI_Request requests[],
+                               int *index, int *flag, MPI_Status *status);
+int MPI_Request_get_status_all(int count, const MPI_Request requests[],
+                               int *flag, MPI_Status statuses[]);
+int MPI_Request_get_status_some(int count, const MPI_Request requests[],
+                                int *outcount, int indices[],
+                                MPI_Status statuses[]);
+
 /* Ours in an array that are active. */
-static bool any_active(int count, MPI_Request *requests)
+static bool any_active(int count, const MPI_Request *requests)
 {
     for (int i = 0; requests_are_under_way() && i < count; i++) {
         struct request *r = request_of(requests[i]);
@@ -21,14 +35,14 @@ static bool any_active(int count, MPI_Request *requests)
 }
 
 /* Ours at i, active and complete; or NULL. */
-static struct request *done_at(MPI_Request *requests, int i)
+static struct request *done_at(const MPI_Request *requests, int i)
 {
     struct request *r = request_of(requests[i]);
     return r && request_is_active(r) && request_is_done(r) ? r : NULL;
 }
 
 /* The first one that is not complete; NULL: all are. */
-static struct request *first_pending(int count, MPI_Request *requests)
+static struct request *first_pending(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++) {
         struct request *r = request_of(requests[i]);
@@ -38,7 +52,7 @@ static struct request *first_pending(int count, MPI_Request *requests)
     return NULL;
 }
 
-static struct request *first_active(int count, MPI_Request *requests)
+static struct request *first_active(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++) {
         struct request *r = request_of(requests[i]);
@@ -256,6 +270,56 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         return MPI_SUCCESS;
     }
     return PMPI_Request_get_status(request, flag, status);
+}
+
+int MPI_Request_get_status_any(int count, const MPI_Request requests[],
+                               int *index, int *flag, MPI_Status *status)
+{
+    if (!any_active(count, requests))
+        return PMPI_Request_get_status_any(count, requests, index, flag,
+                                           status);
+    for (int i = 0; i < count; i++)
+        if (done_at(requests, i)) {
+            *index = i;
+            return PMPI_Request_get_status(requests[i], flag, status);
+        }
+    int rc = PMPI_Request_get_status_any(count, requests, index, flag, status);
+    *flag = *flag && *index != MPI_UNDEFINED;
+    return rc;
+}
+
+int MPI_Request_get_status_all(int count, const MPI_Request requests[],
+                               int *flag, MPI_Status statuses[])
+{
+    struct request *r =
+        any_active(count, requests) ? first_pending(count, requests) : NULL;
+    if (!r)
+        return PMPI_Request_get_status_all(count, requests, flag, statuses);
+    unsigned looks = 0;
+    *flag = 0;
+    request_pause(r, &looks);
+    return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request requests[],
+                                int *outcount, int indices[],
+                                MPI_Status statuses[])
+{
+    int flag, ours = 0, theirs = 0;
+    if (!any_active(count, requests))
+        return PMPI_Request_get_status_some(count, requests, outcount, indices,
+                                            statuses);
+    for (int i = 0; i < count; i++)
+        if (done_at(requests, i)) {
+            PMPI_Request_get_status(requests[i], &flag,
+                                    status_at(statuses, ours));
+            indices[ours++] = i;
+        }
+    int rc = PMPI_Request_get_status_some(
+        count, requests, &theirs, indices + ours,
+        statuses == MPI_STATUSES_IGNORE ? statuses : statuses + ours);
+    *outcount = ours + (theirs == MPI_UNDEFINED ? 0 : theirs);
+    return rc;
 }
 
 int MPI_Request_free(MPI_Request *request)

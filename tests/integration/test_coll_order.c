@@ -185,6 +185,36 @@ static void parts_wait_for_nobody(struct rank *r)
     scene_close(&s);
 }
 
+/* A rank frees its buffers while the others may still make the call. */
+static void lets_go(struct rank *r)
+{
+    const size_t bytes = 1 << 20;
+    struct scene s;
+    dcoll_request_t *q;
+    scene_open(&s, r);
+    unsigned char *send = malloc(bytes), *recv = malloc(r->size * bytes);
+    check(send && recv);
+    memset(send, (int)r->rank + 1, bytes);
+    dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes};
+    good(&s, dcoll_init(s.team, &call, &q));
+    nap(r->rank * 20);
+    good(&s, dcoll_start(q));
+    int rc = dcoll_let_go(q);
+    check(rc == DRAIL_EINVAL || (!rc && !dcoll_test(q)));
+    good(&s, dcoll_wait(q, -1));
+    for (size_t i = 0; i < r->size * bytes; i++)
+        check(recv[i] == i / bytes + 1);
+    good(&s, dcoll_let_go(q));
+    free(send);
+    free(recv);
+    good(&s, dcoll_barrier(s.team));
+    good(&s, dcoll_free(q));
+    scene_close(&s);
+}
+
 /* What keep_bytes leaves no room for is an error of all, who go on. */
 static void no_room(struct rank *r)
 {
@@ -217,6 +247,8 @@ static const struct test tests[] = {
      APART | PPN(1)},
     {"parts wait for nobody", 4, parts_wait_for_nobody, patient,
      APART | PPN(2)},
+    {"it lets go of buffers, a node", 3, lets_go, patient, APART},
+    {"it lets go of buffers, nodes", 3, lets_go, patient, APART | PPN(1)},
     {"no room", 2, no_room, patient, APART},
 };
 

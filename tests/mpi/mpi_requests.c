@@ -379,11 +379,12 @@ enum {
     BY_WAITSOME,
     BY_TESTSOME,
     BY_STATUS,
+    BY_STATUSES,
     WAYS
 };
-static const char *const ways[WAYS] = {"Wait",     "Test",     "Waitall",
-                                       "Testall",  "Waitany",  "Testany",
-                                       "Waitsome", "Testsome", "get_status"};
+static const char *const ways[WAYS] = {
+    "Wait",    "Test",     "Waitall",  "Testall",    "Waitany",
+    "Testany", "Waitsome", "Testsome", "get_status", "get_status_all"};
 
 static void one_by_one(int n, MPI_Request *requests, int way, int *seen)
 {
@@ -440,6 +441,25 @@ static void together(int n, MPI_Request *requests, int way, int *seen)
         seen[i]++;
 }
 
+/* Of MPI 4.1. */
+static void by_statuses(int n, MPI_Request *requests, int *seen)
+{
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    MPI_Status statuses[64];
+    int flag = 0, at, count = 0, indices[64];
+    while (!flag)
+        MPI_Request_get_status_any(n, requests, &at, &flag, statuses);
+    check(at >= 0 && at < n, "get_status_any");
+    MPI_Request_get_status(requests[at], &flag, MPI_STATUS_IGNORE);
+    check(flag, "get_status_any names another");
+    for (flag = 0; !flag;)
+        MPI_Request_get_status_all(n, requests, &flag, statuses);
+    MPI_Request_get_status_some(n, requests, &count, indices, statuses);
+    check(count == n, "get_status_some");
+#endif
+    together(n, requests, BY_WAITALL, seen);
+}
+
 /* Each once, and none is left: of the first @ours persistent ones are. */
 static void complete(int n, int ours, MPI_Request *requests, int way,
                      int persistent)
@@ -451,6 +471,8 @@ static void complete(int n, int ours, MPI_Request *requests, int way,
         any(n, requests, way, seen);
     else if (way == BY_WAITSOME || way == BY_TESTSOME)
         some(n, requests, way, seen);
+    else if (way == BY_STATUSES)
+        by_statuses(n, requests, seen);
     else
         one_by_one(n, requests, way, seen);
     for (int i = 0; i < n; i++)
@@ -540,7 +562,8 @@ static void persistent(MPI_Comm comm, int n, int gaps, int place, int rounds)
     }
     for (int round = 0; round < rounds; round++) {
         int way = round % WAYS;
-        if (way == BY_TESTALL && (orderly || ops[0].size == 1))
+        if ((way == BY_TESTALL || way == BY_STATUSES) &&
+            (orderly || ops[0].size == 1))
             continue;
         for (int k = 0; k < KINDS; k++)
             fill(&ops[k], round);
