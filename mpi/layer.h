@@ -211,6 +211,12 @@ int layer_make(const struct layer_call *call);
 int layer_below(const struct layer_call *call);
 const char *layer_name(int collective);
 
+/* ---- guard.c ---- */
+
+/* Before the first call of the MPI below, which may have been loaded after this
+ * library. */
+void guard_late(void);
+
 /* ---- stats.c ---- */
 
 void stats_print(void);

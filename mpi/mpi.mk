@@ -58,6 +58,12 @@ $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
+	$(CC) $(PEER_CFLAGS) $< -ldl -o $@
+$(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) -shared -fPIC -I$(WHEELS)/$*/include $< \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
 	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

