@@ -126,6 +126,10 @@ const char *layer_name(int collective)
 
 int layer_below(const struct layer_call *a)
 {
+#if MPI_VERSION >= 4
+    if (a->large)
+        return large_below(a);
+#endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
         return PMPI_Allgather(a->send, a->send_count, a->send_type, a->recv,

@@ -4,6 +4,7 @@
  * it (LD_PRELOAD). Calls go
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
+ *     large.c    the same of MPI 4, with large counts
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     comm.c     the team of a communicator, made at its first use
  *     contest.c  which of the two is faster there, for blocks of such a size
@@ -58,6 +59,9 @@ struct layer_call {
     MPI_Op op; /* of a reduction, whose elements are recv_count of recv_type */
     /* of an irregular one, for each rank, displacements in extents */
     const int *send_counts, *send_displs, *recv_counts, *recv_displs;
+    /* of one with large counts, for the MPI below */
+    bool large;
+    MPI_Count send_large, recv_large;
 };
 
 /* Why a call is left to the MPI below. */
@@ -210,6 +214,11 @@ int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */
 int layer_below(const struct layer_call *call);
 const char *layer_name(int collective);
+
+/* ---- large.c ---- */
+
+/* layer_below of a call with large counts. */
+int large_below(const struct layer_call *call);
 
 /* ---- guard.c ---- */
 
