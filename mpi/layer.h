@@ -5,6 +5,7 @@
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
  *     large.c    the same of MPI 4, with large counts
+ *     fortran.c  the same of Open MPI's Fortran
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     comm.c     the team of a communicator, made at its first use
  *     contest.c  which of the two is faster there, for blocks of such a size
