@@ -175,6 +175,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
 
 int MPI_Init(int *argc, char ***argv)
 {
+    guard_late();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
         layer_agree();
@@ -183,6 +184,7 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    guard_late();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)
         layer_agree();

@@ -51,10 +51,26 @@ static void read_words(void)
     layer.always |= layer.verify;
 }
 
+/* MPI's own ones are addresses that are not known before it is loaded. */
+static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
+                        void *to, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)from, (void)to;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_nothing(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    return MPI_SUCCESS;
+}
+
 /* Without MPI_COMM_WORLD, in sessions alone, nothing is taken over. */
 static void begin(void)
 {
     int threads, begun;
+    guard_late();
     read_words();
     if (PMPI_Initialized(&begun) || !begun) {
         layer.off = true;
@@ -62,8 +78,7 @@ static void begin(void)
     }
     if (PMPI_Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN,
-                                &layer.key, NULL))
+    if (PMPI_Comm_create_keyval(copy_nothing, delete_nothing, &layer.key, NULL))
         layer.off = true;
 }
 
@@ -112,6 +127,10 @@ const char *layer_name(int collective)
 
 int layer_below(const struct layer_call *a)
 {
+#if MPI_VERSION >= 4
+    if (a->large)
+        return large_below(a);
+#endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
         return PMPI_Allgather(a->send, a->send_count, a->send_type, a->recv,

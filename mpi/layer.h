@@ -4,6 +4,8 @@
  * it (LD_PRELOAD). Calls go
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
+ *     large.c    the same of MPI 4, with large counts
+ *     fortran.c  the same of Open MPI's Fortran
  *     begin.c    MPI_Iallgather, MPI_Allgather_init, ...: the same
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
@@ -64,6 +66,9 @@ struct layer_call {
     MPI_Op op; /* of a reduction, whose elements are recv_count of recv_type */
     /* of an irregular one, for each rank, displacements in extents */
     const int *send_counts, *send_displs, *recv_counts, *recv_displs;
+    /* of one with large counts, for the MPI below */
+    bool large;
+    MPI_Count send_large, recv_large;
 };
 
 /* Why a call is left to the MPI below. */
@@ -277,6 +282,17 @@ enum layer_reason layer_judge(const struct layer_comm *c,
 struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes);
 const char *layer_name(int collective);
+
+/* ---- large.c ---- */
+
+/* layer_below of a call with large counts. */
+int large_below(const struct layer_call *call);
+
+/* ---- guard.c ---- */
+
+/* Before the first call of the MPI below, which may have been loaded after this
+ * library. */
+void guard_late(void);
 
 /* ---- stats.c ---- */
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of each MPI that is here, with libdcoll_mpi; behind checks.bash.
+# Shared by the tests of libdcoll_mpi: programs of each MPI that is here.
 # shellcheck shell=bash
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
 
 wheels=$BUILD/wheels
 hydra=() # options of that launcher
@@ -61,4 +63,5 @@ tidy_up()
         [ ! -e "$file" ] || grep -qxF "$file" "$work/before" || rm -f "$file"
     done
 }
+
 find /dev/shm -maxdepth 1 -name 'mpich_shm_*' >"$work/before"

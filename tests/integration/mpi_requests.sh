@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libdcoll_mpi: collectives that do not block, and persistent ones, of programs
 # that know nothing of it, over each MPI that is here.
-# shellcheck source=tests/integration/checks.bash
-. "${SOURCE:?}/tests/integration/checks.bash"
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
