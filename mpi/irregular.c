@@ -311,8 +311,7 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     return !rc && layer.verify ? compare(c, a, &recv) : rc;
 }
 
-/* ----------------------------------------------- calls that take a while ---
- */
+/* --------------------------------------------- calls that take a while --- */
 
 struct irregular {
     struct layer_call a;

@@ -14,9 +14,13 @@
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
  *     reduce.c   reductions, by all-gather and gather
- *     requests.c calls that are under way, and who makes progress with them
+ *     requests.c the same by libdcoll: from its start to its end
+ *     persistent.c  persistent requests
+ *     turns.c    calls that are queued and under way, and their progress
+ *     shapes.c   what is prepared for them
+ *     handles.c  requests by their handles
+ *     pulse.c    the thread that makes progress while the program computes
  *     below.c    calls that do not block, by the MPI below
- *     pulse.c    the thread that does so while the program computes
  *     waits.c    MPI_Wait, MPI_Test, ... of requests, ours and theirs
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls

@@ -308,8 +308,7 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
     return rc;
 }
 
-/* ----------------------------------------------- calls that take a while ---
- */
+/* --------------------------------------------- calls that take a while --- */
 
 struct ours {
     struct layer_call a;

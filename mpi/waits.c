@@ -26,7 +26,7 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[],
 /* Ours in an array that are active. */
 static bool any_active(int count, const MPI_Request *requests)
 {
-    for (int i = 0; requests_are_under_way() && i < count; i++) {
+    for (int i = 0; requests_exist() && i < count; i++) {
         struct request *r = request_of(requests[i]);
         if (r && request_is_active(r))
             return true;
@@ -337,7 +337,7 @@ int MPI_Start(MPI_Request *request)
 int MPI_Startall(int count, MPI_Request requests[])
 {
     int rc = MPI_SUCCESS;
-    if (!requests_are_under_way())
+    if (!requests_exist())
         return PMPI_Startall(count, requests);
     for (int i = 0; !rc && i < count; i++)
         rc = MPI_Start(&requests[i]);

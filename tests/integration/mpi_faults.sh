@@ -39,6 +39,7 @@ faults()
         '^dcoll_mpi: allgather +[0-9]+ +left: no memory' || return 1
     fault always "$1" argument '^dcoll_mpi: allgather +[0-9]+ +failed' \
         '^dcoll_mpi: allgather +1 +left: wrong arguments' || return 1
+    fault always "$1" begun '^dcoll_mpi: iallgather +[0-9]+ +taken' || return 1
     fault always "$1" type '^dcoll_mpi: allgather +1 +taken' \
         '^dcoll_mpi: allgather +2 +failed' || return 1
     fault on "$1" contest '^dcoll_mpi: gather +25 +left: faster below' \

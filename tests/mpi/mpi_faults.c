@@ -206,6 +206,31 @@ static void bad_argument(void)
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
 }
 
+static int gather_begun(MPI_Comm comm, int n)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int rc = MPI_Iallgather(to, n, MPI_INT, from, n, MPI_INT, comm, &request);
+    return rc || request == MPI_REQUEST_NULL
+               ? rc
+               : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The same of a call that does not block, which the others wait for. */
+static void bad_begun(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++) {
+        check(!MPI_Barrier(comm), "an error of a barrier");
+        check(!gather_begun(comm, 10), "an error");
+    }
+    int rc = gather_begun(comm, rank == ONE ? -1 : 10);
+    check(rank == ONE || rc, "no error");
+    check(told == 1, "the handler was not told");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
+}
+
 /* It can't be packed. */
 static void bad_type(void)
 {
@@ -308,7 +333,7 @@ int main(int argc, char **argv)
         {"memory", no_memory},       {"rail", no_rail},
         {"argument", bad_argument},  {"type", bad_type},
         {"contest", bad_in_contest}, {"finalize", in_finalize},
-        {"bits", same_bits},
+        {"bits", same_bits},         {"begun", bad_begun},
     };
     int all;
     MPI_Init(&argc, &argv);
