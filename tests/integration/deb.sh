@@ -34,7 +34,7 @@ for deb in "$work"/build/deb/libdcoll-mpi-*_*.deb; do
         check "$name" dpkg-deb -x "$deb" "$work/root"
         check "$name does nothing without MPI" \
             [ "$(LD_LIBRARY_PATH=$(dirname "$work"/root/usr/lib/*/libdcoll.so.0) \
-                LD_PRELOAD=$(echo "$work"/root/usr/lib/*/lib*_"${name##*-}".so) \
+                LD_PRELOAD=$(echo "$work"/root/usr/lib/*/dapl_rail/lib*_"${name##*-}".so) \
                 sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
         check "its manual" [ -e \
             "$work/root/usr/share/man/man7/libdcoll_mpi_${name##*-}.7.gz" ]
