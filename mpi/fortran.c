@@ -193,7 +193,15 @@ FORTRAN(reduce, MPI_REDUCE, char *send, char *recv, fint *count, fint *type,
 
 #pragma GCC visibility pop
 
-#elif defined MPICH_NUMVERSION /* whose handles are Fortran's */
+#elif defined MPICH_NUMVERSION || defined MPI_ABI_VERSION
+
+#ifdef MPICH_NUMVERSION /* whose handles are Fortran's */
+#define FROM_FORTRAN(comm) (comm)
+#define TO_FORTRAN(comm)   (comm)
+#else
+#define FROM_FORTRAN(comm) PMPI_Comm_fromint(comm)
+#define TO_FORTRAN(comm)   PMPI_Comm_toint(comm)
+#endif
 
 static void tell(int *error, int rc)
 {
@@ -222,19 +230,23 @@ FORTRAN(finalize, int *error)
     tell(error, MPI_Finalize());
 }
 
-FORTRAN(comm_free, MPI_Comm *comm, int *error)
+FORTRAN(comm_free, int *comm, int *error)
 {
-    tell(error, MPI_Comm_free(comm));
+    MPI_Comm freed = FROM_FORTRAN(*comm);
+    tell(error, MPI_Comm_free(&freed));
+    *comm = TO_FORTRAN(freed);
 }
 
-FORTRAN(comm_disconnect, MPI_Comm *comm, int *error)
+FORTRAN(comm_disconnect, int *comm, int *error)
 {
-    tell(error, MPI_Comm_disconnect(comm));
+    MPI_Comm freed = FROM_FORTRAN(*comm);
+    tell(error, MPI_Comm_disconnect(&freed));
+    *comm = TO_FORTRAN(freed);
 }
 
-FORTRAN(barrier, const MPI_Comm *comm, int *error)
+FORTRAN(barrier, const int *comm, int *error)
 {
-    tell(error, MPI_Barrier(*comm));
+    tell(error, MPI_Barrier(FROM_FORTRAN(*comm)));
 }
 
 #pragma GCC visibility pop
