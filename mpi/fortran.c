@@ -2,7 +2,8 @@
 /*
  * Open MPI's Fortran calls go to its PMPI_ functions, past MPI_Allgather: they
  * are taken over, too, by the names that compilers give them and the one that
- * its module mpi_f08 calls. Those of MPICH and its kind call MPI_Allgather.
+ * its module mpi_f08 calls. Those of MPICH and its kind call MPI_Allgather, but
+ * for those of mpi_f08 that have no buffers.
  */
 #include <dlfcn.h>
 
@@ -188,6 +189,64 @@ FORTRAN(reduce, MPI_REDUCE, char *send, char *recv, fint *count, fint *type,
     tell(error,
          MPI_Reduce(buffer_of(send), buffer_of(recv), *count, type_of(type),
                     PMPI_Op_f2c(*op), *root, comm_of(comm)));
+}
+
+#pragma GCC visibility pop
+
+#elif defined MPICH_NUMVERSION || defined MPI_ABI_VERSION
+
+#ifdef MPICH_NUMVERSION /* whose handles are Fortran's */
+#define FROM_FORTRAN(comm) (comm)
+#define TO_FORTRAN(comm)   (comm)
+#else
+#define FROM_FORTRAN(comm) PMPI_Comm_fromint(comm)
+#define TO_FORTRAN(comm)   PMPI_Comm_toint(comm)
+#endif
+
+static void tell(int *error, int rc)
+{
+    if (error)
+        *error = rc;
+}
+
+#pragma GCC visibility push(default)
+
+#define FORTRAN(name, ...)                                                     \
+    void mpi_##name##_f08_(__VA_ARGS__);                                       \
+    void mpi_##name##_f08_(__VA_ARGS__)
+
+FORTRAN(init, int *error)
+{
+    tell(error, MPI_Init(NULL, NULL));
+}
+
+FORTRAN(init_thread, const int *required, int *provided, int *error)
+{
+    tell(error, MPI_Init_thread(NULL, NULL, *required, provided));
+}
+
+FORTRAN(finalize, int *error)
+{
+    tell(error, MPI_Finalize());
+}
+
+FORTRAN(comm_free, int *comm, int *error)
+{
+    MPI_Comm freed = FROM_FORTRAN(*comm);
+    tell(error, MPI_Comm_free(&freed));
+    *comm = TO_FORTRAN(freed);
+}
+
+FORTRAN(comm_disconnect, int *comm, int *error)
+{
+    MPI_Comm freed = FROM_FORTRAN(*comm);
+    tell(error, MPI_Comm_disconnect(&freed));
+    *comm = TO_FORTRAN(freed);
+}
+
+FORTRAN(barrier, const int *comm, int *error)
+{
+    tell(error, MPI_Barrier(FROM_FORTRAN(*comm)));
 }
 
 #pragma GCC visibility pop

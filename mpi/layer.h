@@ -189,6 +189,9 @@ int ours_missing(const struct layer_comm *c, int rc);
 /* Have calls ended on some rank, or have ranks made different ones? Then none
  * is made any more, by neither side. */
 bool ours_is_lost(const struct layer_comm *c);
+/* The call, or, where this rank's arguments are refused, word of that to those
+ * who make it. */
+int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call);
 /* Can all ranks? */
 bool ours_all_can(const struct layer_comm *c, bool can);
 /* An all-gather of so many bytes. False: it has failed. */

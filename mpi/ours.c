@@ -172,12 +172,21 @@ bool ours_all_can(const struct layer_comm *c, bool can)
     return !PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
 }
 
+int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call)
+{
+    int rc = team_run(c, call);
+    if (rc && rc != DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        team_skip(c);
+    return rc;
+}
+
 bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
 {
-    return !team_run(c, &(dcoll_call_t){.collective = DCOLL_ALLGATHER,
-                                        .send = mine,
-                                        .recv = all,
-                                        .bytes = bytes});
+    const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = bytes};
+    return !ours_dcoll(c, &call);
 }
 
 /* Whether it packs is known to a rank alone: all have room for it, or none
@@ -218,9 +227,7 @@ static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
         if (!expected)
             return MPI_ERR_NO_MEM;
     }
-    int rc = team_run(c, call);
-    if (rc && rc != DRAIL_ENOMEM && !dcoll_team_error(c->team))
-        team_skip(c); /* refused; by the others, too? */
+    int rc = ours_dcoll(c, call);
     if (rc)
         return ours_error(c, rc);
     if (!expected)

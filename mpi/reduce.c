@@ -77,7 +77,7 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
                                .recv = here ? all : NULL,
                                .bytes = bytes,
                                .root = (unsigned)a->root};
-    int rc = team_run(c, &call);
+    int rc = ours_dcoll(c, &call);
     if (rc)
         return ours_error(c, rc);
     char *result = here ? all + bytes * ((size_t)c->size - 1) : NULL;

@@ -42,6 +42,8 @@ faults()
     fault always "$1" begun '^dcoll_mpi: iallgather +[0-9]+ +taken' || return 1
     fault always "$1" type '^dcoll_mpi: allgather +1 +taken' \
         '^dcoll_mpi: allgather +2 +failed' || return 1
+    fault always "$1" buffer '^dcoll_mpi: allreduce +1 +taken' \
+        '^dcoll_mpi: allreduce +1 +failed' || return 1
     fault on "$1" contest '^dcoll_mpi: gather +25 +left: faster below' \
         '^dcoll_mpi: gather +5 +failed'
 }

@@ -231,6 +231,18 @@ static void bad_begun(void)
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
 }
 
+/* Its buffer is none, which MPI need not see. */
+static void bad_buffer(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    check(!add(comm, 10), "an error");
+    int rc = MPI_Allreduce(rank == ONE ? NULL : to, from, 10, MPI_INT, MPI_SUM,
+                           comm);
+    check(rc && told == 1, "no error");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
 /* It can't be packed. */
 static void bad_type(void)
 {
@@ -330,10 +342,11 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } faults[] = {
-        {"memory", no_memory},       {"rail", no_rail},
-        {"argument", bad_argument},  {"type", bad_type},
-        {"contest", bad_in_contest}, {"finalize", in_finalize},
-        {"bits", same_bits},         {"begun", bad_begun},
+        {"memory", no_memory},      {"rail", no_rail},
+        {"argument", bad_argument}, {"type", bad_type},
+        {"buffer", bad_buffer},     {"contest", bad_in_contest},
+        {"finalize", in_finalize},  {"bits", same_bits},
+        {"begun", bad_begun},
     };
     int all;
     MPI_Init(&argc, &argv);
