@@ -74,6 +74,11 @@ typedef struct dcoll_config {
      *  messages). It must make no call on this team. NULL: nobody is. */
     void (*idle)(void *context);
     void *idle_context; /**< its argument */
+    /** Requests of dcoll_init may be started in any order, which may differ
+     *  between ranks, also against their other calls (MPI 4): who prepares a
+     *  call does not complete them, and nobody compares their starts. A start
+     *  that never comes is noticed by its timeout alone then. */
+    bool any_order;
 } dcoll_config_t;
 
 void dcoll_config_init(dcoll_config_t *cfg);
@@ -102,6 +107,15 @@ void dcoll_team_free(dcoll_team_t *team);
 const dcoll_shape_t *dcoll_team_shape(const dcoll_team_t *team);
 const dcoll_config_t *dcoll_team_config(const dcoll_team_t *team);
 const char *dcoll_last_error(const dcoll_team_t *team);
+/** 0; or the error that has broken the team, which every call returns. */
+int dcoll_team_error(const dcoll_team_t *team);
+/** For a rank that cannot make a call which others make: breaks the team. Those
+ *  that wait for this rank, now or later, hear @p code (not 0) and @p why. */
+void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why);
+/** For a rank that does not make a call (as its arguments are wrong) but the
+ *  next ones: nothing where all ranks skip it; those that make it, and wait for
+ *  this rank for a while, find that the calls differ. */
+void dcoll_team_skip(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- collectives --- */
 
@@ -230,6 +244,10 @@ int dcoll_wait(dcoll_request_t *request, int timeout_ms);
 /** Collective, too: no rank may still be under way with it. Accepts NULL. What
  *  dcoll_begin gave it ends as dcoll_wait does, which needs no dcoll_free. */
 int dcoll_free(dcoll_request_t *request);
+/** Lets go of the buffers of one of dcoll_init that is not under way, and will
+ *  not be started again: they need not stay until dcoll_free(). This rank's
+ *  alone. */
+int dcoll_let_go(dcoll_request_t *request);
 
 /** Non-blocking: a request that is started. Its wait or successful test ends
  *  it; then it belongs to the team, which keeps it for later calls with the
@@ -239,6 +257,21 @@ int dcoll_free(dcoll_request_t *request);
  *  and are told of an error of either. */
 int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
                 dcoll_request_t **out);
+
+/** For who may wait for nobody in dcoll_begin: prepares all that such calls
+ *  take turns on, whatever their buffers. Collective. DRAIL_ENOMEM, and none
+ *  is prepared, where keep_bytes leaves no room for them. */
+int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call);
+/** 0: dcoll_begin would wait for nobody; DRAIL_EAGAIN: for an equal call to be
+ *  ended, as four are under way; DRAIL_ENOTSUP: for all ranks, as it is not
+ *  prepared, or has been dropped: on all of them, or on none. Or an error of
+ *  the call, or of the team. */
+int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call);
+/** The same for dcoll_alltoallv_begin, of what needs no bounds; of @p call
+ *  algorithm and bounds count. */
+int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call);
+int dcoll_alltoallv_would_wait(dcoll_team_t *team,
+                               const dcoll_alltoallv_t *call);
 
 /** The same for calls with counts. The arrays, and what they point to, must
  *  stay; they are read in each start, and may change when it is complete. For

@@ -173,9 +173,28 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     return PMPI_Comm_disconnect(comm);
 }
 
+int MPI_Init(int *argc, char ***argv)
+{
+    guard_late();
+    int rc = PMPI_Init(argc, argv);
+    if (!rc)
+        layer_agree();
+    return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    guard_late();
+    int rc = PMPI_Init_thread(argc, argv, required, provided);
+    if (!rc)
+        layer_agree();
+    return rc;
+}
+
 int MPI_Finalize(void)
 {
     layer_begin();
+    layer.ended = true; /* what it calls of the program's is not taken */
     layer_comm_end_all();
     if (layer.stats || layer.verify)
         stats_print();

@@ -8,58 +8,59 @@
 #include <stdlib.h>
 
 #include "layer.h"
+#include "requests.h"
 
 #define MOST_RANKS 1024 /* of drail_job_join */
 #define NODE_RAILS "shm0"
 
 /* ----------------------------------------------------------- agreements --- */
 
-/* Gives up after a time, as PMPI_Allgather would not. */
+/* Do all ranks say yes? The first one that does not says why, and after that
+ * no rank asks again: the communicator is left. Until then all ranks come to
+ * the same agreements, wherever they fail. */
+static bool agree(struct layer_comm *c, bool yes)
+{
+    int mine = yes ? c->size : c->rank, first;
+    if (c->refused)
+        return false;
+    if (PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
+        first = -1;
+    c->refused = first < c->size;
+    if (c->refused && first >= 0)
+        PMPI_Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
+    return !c->refused;
+}
+
+/* While the team is made, others may have failed on their way here. No rank
+ * gives up after a time: one that is late in MPI is waited for. */
 static int allgather(void *context, const void *mine, size_t bytes, void *all,
                      int timeout_ms)
 {
-    const struct layer_comm *c = context;
-    MPI_Request request;
-    int done = 0, n = (int)bytes;
-    double end = PMPI_Wtime() + timeout_ms / 1e3;
-    if (PMPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner,
-                        &request))
+    struct layer_comm *c = context;
+    int n = (int)bytes;
+    (void)timeout_ms;
+    if (!c->team && !agree(c, true))
         return DRAIL_EPEER;
-    while (!done) {
-        if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE))
-            return DRAIL_EPEER;
-        if (!done && PMPI_Wtime() > end)
-            return DRAIL_ETIMEOUT;
-    }
-    return 0;
-}
-
-/* Can all ranks? The first one that can't says why. */
-static bool all_can(struct layer_comm *c, bool can)
-{
-    int mine = can ? c->size : c->rank, first;
-    if (PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
-        return false;
-    if (first < c->size &&
-        PMPI_Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner))
-        return false;
-    return first == c->size;
+    return PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
+               ? DRAIL_EPEER
+               : 0;
 }
 
 /* Of each rank the first one on its node; NULL: it is left. */
 static unsigned *nodes_of(struct layer_comm *c)
 {
-    MPI_Comm node;
+    MPI_Comm node = MPI_COMM_NULL;
     unsigned mine = (unsigned)c->rank;
     unsigned *nodes = malloc((size_t)c->size * sizeof *nodes);
-    PMPI_Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL,
-                         &node);
-    PMPI_Bcast(&mine, 1, MPI_UNSIGNED, 0, node);
-    PMPI_Comm_free(&node);
-    if (!nodes)
+    bool can = !PMPI_Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
+                                     MPI_INFO_NULL, &node) &&
+               !PMPI_Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
+    if (node != MPI_COMM_NULL)
+        PMPI_Comm_free(&node);
+    if (!can)
         snprintf(c->why, sizeof c->why, "no memory");
-    if (!all_can(c, nodes) || PMPI_Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
-                                             MPI_UNSIGNED, c->inner)) {
+    if (!agree(c, can) || PMPI_Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
+                                         MPI_UNSIGNED, c->inner)) {
         free(nodes);
         return NULL;
     }
@@ -68,11 +69,14 @@ static unsigned *nodes_of(struct layer_comm *c)
 
 /* ------------------------------------------------------------- creation --- */
 
-/* Who waits in our calls owes others the progress of his messages. */
-static void progress_below(void *context)
+/* Who waits in our calls owes others the progress of his messages. MPI has to
+ * be called by the program's thread. */
+void layer_progress_below(void *context)
 {
     const struct layer_comm *c = context;
     int found;
+    if (pulse_is_here())
+        return;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
                 MPI_STATUS_IGNORE);
 }
@@ -91,7 +95,8 @@ static void configure(struct layer_comm *c, drail_config_t *rails,
     if (!getenv("DRAIL_TIMEOUT_MS"))
         rails->timeout_ms = INT_MAX;
     dcoll_config_init(team);
-    team->idle = progress_below;
+    team->any_order = true;
+    team->idle = layer_progress_below;
     team->idle_context = c;
 }
 
@@ -106,6 +111,16 @@ static bool has_rails(struct layer_comm *c)
     return false;
 }
 
+/* What reductions need, and short blocks to pack. */
+static bool has_rooms(struct layer_comm *c)
+{
+    if (layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
+        irregular_room(c))
+        return true;
+    snprintf(c->why, sizeof c->why, "no memory");
+    return false;
+}
+
 static void open_team(struct layer_comm *c, const unsigned *nodes)
 {
     const drail_job_join_t how = {.rank = (unsigned)c->rank,
@@ -116,22 +131,24 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
     drail_error_t err = {.text = ""};
     drail_config_t rails;
     dcoll_config_t team;
-    bool can = !drail_job_join(&how, &c->job, &err) && has_rails(c);
+    bool can =
+        has_rooms(c) && !drail_job_join(&how, &c->job, &err) && has_rails(c);
     if (can) {
         configure(c, &rails, &team);
         can = !drail_open(c->job, &rails, &c->rail, &err);
     }
-    if (!can && err.text[0])
+    if (!can && err.text[0] && !c->refused)
         snprintf(c->why, sizeof c->why, "%s", err.text);
-    if (!all_can(c, can))
+    if (!agree(c, can))
         return;
-    can = !dcoll_team_create(c->job, c->rail, &team, &c->team, &err);
-    if (!can)
+    dcoll_team_t *made = NULL;
+    can = !dcoll_team_create(c->job, c->rail, &team, &made, &err);
+    if (!can && !c->refused)
         snprintf(c->why, sizeof c->why, "%s", err.text);
-    if (!all_can(c, can)) {
-        dcoll_team_free(c->team);
-        c->team = NULL;
-    }
+    if (agree(c, can))
+        c->team = made;
+    else
+        dcoll_team_free(made);
 }
 
 static void close_team(struct layer_comm *c)
@@ -144,26 +161,23 @@ static void close_team(struct layer_comm *c)
     c->job = NULL;
 }
 
-/* What all ranks know without a message. */
-static bool is_possible(struct layer_comm *c, MPI_Comm comm)
+/* What all ranks know without a message. NULL: nothing. */
+static const char *impossible(MPI_Comm comm, int size)
 {
     int inter;
-    if (!PMPI_Comm_test_inter(comm, &inter) && inter)
-        snprintf(c->why, sizeof c->why, "an inter-communicator");
-    else if (c->size == 1)
-        snprintf(c->why, sizeof c->why, "one rank");
-    else if (c->size > MOST_RANKS)
-        snprintf(c->why, sizeof c->why, "%d ranks; at most %d are served",
-                 c->size, MOST_RANKS);
-    else
-        return true;
-    return false;
+    if (PMPI_Comm_test_inter(comm, &inter) || inter)
+        return "an inter-communicator";
+    if (size == 1)
+        return "one rank";
+    return size > MOST_RANKS ? "more than 1024 ranks" : NULL;
 }
 
 static void serve(struct layer_comm *c, MPI_Comm comm)
 {
-    if (!is_possible(c, comm) || PMPI_Comm_split(comm, 0, c->rank, &c->inner))
+    if (PMPI_Comm_split(comm, 0, c->rank, &c->inner)) {
+        c->inner = MPI_COMM_NULL;
         return;
+    }
     PMPI_Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
     unsigned *nodes = nodes_of(c);
     if (nodes)
@@ -171,9 +185,82 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
     free(nodes);
     if (!c->team)
         close_team(c);
-    if (!c->team && layer.stats && c->rank == 0)
+}
+
+/* What a rank keeps of a communicator; the least of all ranks counts. */
+enum { KEEPS_NOTHING, KEEPS_LEFT, KEEPS_ALL };
+
+/* In place of one that there was no memory for. */
+static struct layer_comm no_memory = {.why = "no memory"};
+
+static int keep(MPI_Comm comm, struct layer_comm *c)
+{
+    if (PMPI_Comm_set_attr(comm, layer.key, c ? c : &no_memory))
+        return KEEPS_NOTHING;
+    return c ? KEEPS_ALL : KEEPS_LEFT;
+}
+
+static int least(MPI_Comm comm, int mine)
+{
+    int all;
+    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)
+               ? KEEPS_NOTHING
+               : all;
+}
+
+static void tell(const struct layer_comm *c, int rank, int size)
+{
+    if (!c->team && layer.stats && rank == 0 && size > 1)
         fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
-                c->size, c->why);
+                size, c->why);
+}
+
+static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
+                 int size)
+{
+    c->inner = MPI_COMM_NULL;
+    c->rank = rank;
+    c->size = size;
+    if (why)
+        snprintf(c->why, sizeof c->why, "%s", why);
+    else
+        serve(c, comm);
+    c->next = layer.comms;
+    layer.comms = c;
+}
+
+/* All ranks keep something of it, or none does, and the next call tries again:
+ * what one of them has no memory for is left by all. */
+static struct layer_comm *new_comm(MPI_Comm comm)
+{
+    struct layer_comm *c = calloc(1, sizeof *c);
+    int rank, size;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    const char *why = impossible(comm, size);
+    int mine = keep(comm, c), all = why ? mine : least(comm, mine);
+    if (all == KEEPS_NOTHING) {
+        if (mine != KEEPS_NOTHING)
+            PMPI_Comm_delete_attr(comm, layer.key);
+        free(c);
+        return NULL;
+    }
+    if (c)
+        fill(c, comm, why || all == KEEPS_ALL ? why : no_memory.why, rank,
+             size);
+    c = c ? c : &no_memory;
+    tell(c, rank, size);
+    return c;
+}
+
+struct layer_comm *layer_comm_known(MPI_Comm comm)
+{
+    struct layer_comm *c = NULL;
+    int found;
+    return comm == MPI_COMM_NULL ||
+                   PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found
+               ? NULL
+               : c;
 }
 
 struct layer_comm *layer_comm_of(MPI_Comm comm)
@@ -183,22 +270,7 @@ struct layer_comm *layer_comm_of(MPI_Comm comm)
     if (comm == MPI_COMM_NULL ||
         PMPI_Comm_get_attr(comm, layer.key, &c, &found))
         return NULL;
-    if (found)
-        return c;
-    c = calloc(1, sizeof *c);
-    if (!c || PMPI_Comm_set_attr(comm, layer.key, c)) {
-        /* the others would wait for this rank for ever */
-        fprintf(stderr, "dcoll_mpi: no memory\n");
-        PMPI_Abort(comm, 1);
-        return NULL;
-    }
-    c->inner = MPI_COMM_NULL;
-    PMPI_Comm_rank(comm, &c->rank);
-    PMPI_Comm_size(comm, &c->size);
-    serve(c, comm);
-    c->next = layer.comms;
-    layer.comms = c;
-    return c;
+    return found ? c : new_comm(comm);
 }
 
 /* ------------------------------------------------------------------ end --- */
@@ -208,7 +280,8 @@ struct layer_comm *layer_comm_of(MPI_Comm comm)
 static void end(struct layer_comm *c)
 {
     if (c->team)
-        dcoll_barrier(c->team);
+        team_run(c, &(dcoll_call_t){.collective = DCOLL_BARRIER});
+    requests_end(c);
     close_team(c);
     if (c->inner != MPI_COMM_NULL)
         PMPI_Comm_free(&c->inner);
@@ -224,19 +297,24 @@ void layer_comm_end(MPI_Comm comm)
     struct layer_comm *c, **at = &layer.comms;
     int found;
     layer_begin();
-    if (layer.off || layer.threads || comm == MPI_COMM_NULL ||
+    if (layer_is_off() || comm == MPI_COMM_NULL ||
         PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found)
+        return;
+    PMPI_Comm_delete_attr(comm, layer.key);
+    if (c == &no_memory)
+        return;
+    if (requests_are_left(c)) /* which may be started until MPI_Finalize */
         return;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    PMPI_Comm_delete_attr(comm, layer.key);
     end(c);
 }
 
 /* The latest first: of two, all ranks have made the same one first. */
 void layer_comm_end_all(void)
 {
+    pulse_end();
     while (layer.comms) {
         struct layer_comm *c = layer.comms;
         layer.comms = c->next;

@@ -19,22 +19,25 @@ int contest_turn(struct contest *c, bool *trial)
     return *trial ? (int)(phase % 2) : c->ours;
 }
 
-int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm)
+bool contest_took(struct contest *c, int whose, double seconds)
 {
-    double most[2];
     if (c->best[whose] == 0 || seconds < c->best[whose])
         c->best[whose] = seconds;
-    if (c->calls % AGAIN != 2 * TRIALS)
-        return MPI_SUCCESS;
-    int rc = PMPI_Allreduce(c->best, most, 2, MPI_DOUBLE, MPI_MAX, comm);
-    if (rc)
-        return rc;
+    return c->calls % AGAIN == 2 * TRIALS;
+}
+
+void contest_decide(struct contest *c, const double most[2])
+{
     double below = most[CONTEST_BELOW], ours = most[CONTEST_OURS];
     c->best[CONTEST_BELOW] = below;
     c->best[CONTEST_OURS] = ours;
     c->ours = ours <= GAIN * below;
     c->clear = ours > CLEAR * below || below > CLEAR * ours;
-    return MPI_SUCCESS;
+}
+
+bool contest_is_won(const struct contest *c, int by)
+{
+    return c->calls >= 2 * TRIALS && c->ours == (by == CONTEST_OURS);
 }
 
 double contest_gain(const struct contest *c)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
+/* An int may not hold the size of a type that another rank has no need of. */
 int64_t data_bytes(int count, MPI_Datatype type)
 {
-    int size;
-    if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size))
+    MPI_Count size;
+    int64_t bytes;
+    if (count < 0 || type == MPI_DATATYPE_NULL ||
+        PMPI_Type_size_x(type, &size) || size < 0)
         return -1;
-    return (int64_t)count * size;
+    return __builtin_mul_overflow((int64_t)count, (int64_t)size, &bytes)
+               ? INT64_MAX
+               : bytes;
 }
 
 /* A named type without gaps. Types of pairs (MPI_DOUBLE_INT) may have some. */
@@ -41,4 +46,26 @@ bool data_is_plain(MPI_Datatype type)
         combiner != MPI_COMBINER_NAMED)
         PMPI_Type_free(&inner);
     return plain;
+}
+
+static bool is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+    return !PMPI_Type_get_envelope(type, &integers, &addresses, &types,
+                                   &combiner) &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+int data_keep(MPI_Datatype type, MPI_Datatype *kept)
+{
+    if (!is_named(type))
+        return PMPI_Type_dup(type, kept);
+    *kept = type;
+    return MPI_SUCCESS;
+}
+
+void data_release(MPI_Datatype *kept)
+{
+    if (!is_named(*kept))
+        PMPI_Type_free(kept);
 }

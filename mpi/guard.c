@@ -2,9 +2,11 @@
 /*
  * Handles are pointers in one MPI and numbers in the other: a library that was
  * made for one must not touch a call of the other. What is preloaded also comes
- * into programs without MPI (shells, launchers), and does nothing there.
+ * into programs without MPI (shells, launchers), and does nothing there. A
+ * program may also load its MPI later, and for itself alone (Python does).
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,5 +81,47 @@ __attribute__((constructor)) static void guard(int argc, char **argv)
     if (leave_preload())
         execv("/proc/self/exe", argv);
     fprintf(stderr, "dcoll_mpi: it could not be left out\n");
+    _exit(2);
+}
+
+/* Whoever has been loaded and finds it, with others or by itself. */
+static void *find_init(void)
+{
+    struct link_map *map;
+    void *self = dlopen(NULL, RTLD_LAZY), *init = NULL;
+    if (!self || dlinfo(self, RTLD_DI_LINKMAP, &map))
+        return NULL;
+    for (; map && !init; map = map->l_next) {
+        void *one =
+            *map->l_name ? dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (!one)
+            continue;
+        init = dlsym(one, "PMPI_Init");
+        dlclose(one);
+    }
+    dlclose(self);
+    return init;
+}
+
+void guard_late(void)
+{
+    Dl_info library;
+    void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    if (init)
+        return;
+    init = find_init();
+    /* from now on our calls of it find it, too */
+    if (!init || !dladdr(init, &library) ||
+        !dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL)) {
+        fprintf(stderr, "dcoll_mpi: the program's MPI can't be found: have it "
+                        "in LD_PRELOAD, too, behind this library\n");
+        _exit(2);
+    }
+    if (kind_of(init) == LAYER_MADE_FOR)
+        return;
+    fprintf(stderr,
+            "dcoll_mpi: this library is for %s, but the program has loaded an "
+            "MPI of %s\n",
+            names[LAYER_MADE_FOR], names[kind_of(init)]);
     _exit(2);
 }

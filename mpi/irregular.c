@@ -4,11 +4,13 @@
  * differ, those need not. A gather is an all-to-all in which only the root
  * receives, and so on.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
 /* One side of a call. */
 struct side {
@@ -94,9 +96,10 @@ static int side_begin(struct side *s, const struct layer_comm *c,
                       size_t *numbers, struct layer_room *room)
 {
     MPI_Aint low;
-    int size, rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
+    MPI_Count size;
+    int rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
     if (!rc)
-        rc = PMPI_Type_size(s->type, &size);
+        rc = PMPI_Type_size_x(s->type, &size);
     if (rc)
         return rc;
     s->size = (size_t)size;
@@ -108,6 +111,8 @@ static int side_begin(struct side *s, const struct layer_comm *c,
         s->places[r] = s->plain ? (size_t)s->displs[r] * s->size : s->all;
         if (!s->bytes[r])
             s->places[r] = 0;
+        if (!s->plain && s->bytes[r] > INT_MAX) /* MPI_Pack has ints */
+            return MPI_ERR_COUNT;
         s->all += s->bytes[r];
     }
     s->data = s->plain ? s->user : layer_room(room, s->all + 1);
@@ -142,19 +147,25 @@ static int unpack(const struct side *s, const struct layer_comm *c,
     return rc;
 }
 
+static dcoll_alltoallv_t bytes_of(const struct side *send,
+                                  const struct side *recv)
+{
+    return (dcoll_alltoallv_t){.send = send->data,
+                               .send_counts = send->bytes,
+                               .send_displs = send->places,
+                               .recv = recv->data,
+                               .recv_counts = recv->bytes,
+                               .recv_displs = recv->places,
+                               .element = 1};
+}
+
 static int run(struct layer_comm *c, struct side *send, struct side *recv)
 {
-    const dcoll_alltoallv_t call = {.send = send->data,
-                                    .send_counts = send->bytes,
-                                    .send_displs = send->places,
-                                    .recv = recv->data,
-                                    .recv_counts = recv->bytes,
-                                    .recv_displs = recv->places,
-                                    .element = 1};
+    const dcoll_alltoallv_t call = bytes_of(send, recv);
     int rc = send->plain ? MPI_SUCCESS : pack(send, c, send->data);
     if (rc)
-        return rc;
-    int failed = dcoll_alltoallv(c->team, &call);
+        return ours_missing(c, rc);
+    int failed = team_alltoallv(c, &call);
     if (failed)
         return ours_error(c, failed);
     return recv->plain ? MPI_SUCCESS : unpack(recv, c, recv->data);
@@ -165,9 +176,7 @@ static int run(struct layer_comm *c, struct side *send, struct side *recv)
 static int expect(struct layer_comm *c, const struct layer_call *a,
                   const struct side *recv)
 {
-    char *expected = layer_room(&c->expected, 2 * recv->all + 1);
-    if (!expected)
-        return MPI_ERR_NO_MEM;
+    char *expected = c->expected.data;
     int rc = layer_below(a);
     if (!rc)
         rc = pack(recv, c, expected);
@@ -179,19 +188,24 @@ static int expect(struct layer_comm *c, const struct layer_call *a,
     return unpack(recv, c, others);
 }
 
-static int compare(struct layer_comm *c, const struct layer_call *a,
-                   const struct side *recv)
+static void tell_difference(const struct layer_comm *c,
+                            const struct layer_call *a, const struct side *recv)
 {
-    char *expected = c->expected.data, *found = expected + recv->all;
-    int rc = pack(recv, c, found);
-    if (rc || !memcmp(expected, found, recv->all))
-        return rc;
     layer.differences++;
     fprintf(stderr,
             "dcoll_mpi: verify: rank %d of %d: %s: the %zu bytes received "
             "differ\n",
             c->rank, c->size, layer_name(a->collective), recv->all);
-    return MPI_SUCCESS;
+}
+
+static int compare(struct layer_comm *c, const struct layer_call *a,
+                   const struct side *recv)
+{
+    char *expected = c->expected.data, *found = expected + recv->all;
+    int rc = pack(recv, c, found);
+    if (!rc && memcmp(expected, found, recv->all))
+        tell_difference(c, a, recv);
+    return rc;
 }
 
 /* -------------------------------------------------------------- sides --- */
@@ -254,22 +268,165 @@ static struct side recv_side(const struct layer_comm *c,
     return s;
 }
 
-int irregular_run(struct layer_comm *c, const struct layer_call *a)
+/* What a call needs for its numbers. */
+static size_t numbers_bytes(const struct layer_comm *c)
+{
+    return 4 * (size_t)c->size * (sizeof(size_t) + sizeof(int));
+}
+
+/* Rooms for numbers and for what is packed. */
+static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
+                       struct layer_room *counts, struct layer_room *sent,
+                       struct layer_room *received, struct side *send,
+                       struct side *recv)
 {
     size_t ranks = (size_t)c->size;
-    size_t *numbers =
-        layer_room(&c->counts, 4 * ranks * (sizeof *numbers + sizeof(int)));
+    size_t *numbers = layer_room(counts, numbers_bytes(c));
     if (!numbers)
         return MPI_ERR_NO_MEM;
     int *arrays = (int *)(numbers + 4 * ranks);
-    struct side send = send_side(c, a, arrays);
-    struct side recv = recv_side(c, a, arrays + 2 * ranks);
-    int rc = side_begin(&send, c, numbers, &c->send);
-    if (!rc)
-        rc = side_begin(&recv, c, numbers + 2 * ranks, &c->recv);
+    *send = send_side(c, a, arrays);
+    *recv = recv_side(c, a, arrays + 2 * ranks);
+    int rc = side_begin(send, c, numbers, sent);
+    return rc ? rc : side_begin(recv, c, numbers + 2 * ranks, received);
+}
+
+void *irregular_room(struct layer_comm *c)
+{
+    return layer_room(&c->counts, numbers_bytes(c));
+}
+
+int irregular_run(struct layer_comm *c, const struct layer_call *a)
+{
+    struct side send, recv;
+    int rc = begin_sides(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, 2 * recv.all + 1)))
+        return OURS_LEFT;
     if (!rc && layer.verify)
         rc = expect(c, a, &recv);
-    if (!rc)
-        rc = run(c, &send, &recv);
+    if (rc)
+        return ours_missing(c, rc);
+    rc = run(c, &send, &recv);
     return !rc && layer.verify ? compare(c, a, &recv) : rc;
+}
+
+/* --------------------------------------------- calls that take a while --- */
+
+struct irregular {
+    struct layer_call a;
+    struct layer_room counts, sent, received, expected, below;
+    struct side send, recv;
+    dcoll_alltoallv_t call;
+};
+
+int irregular_open(const struct layer_comm *c, const struct layer_call *a,
+                   struct irregular **out)
+{
+    struct irregular *o = calloc(1, sizeof *o);
+    if (!o)
+        return MPI_ERR_NO_MEM;
+    o->a = *a;
+    int rc = begin_sides(c, a, &o->counts, &o->sent, &o->received, &o->send,
+                         &o->recv);
+    MPI_Datatype send = o->send.type, recv = o->recv.type;
+    o->send.type = o->recv.type = MPI_BYTE;
+    if (!rc)
+        rc = data_keep(send, &o->send.type);
+    if (!rc)
+        rc = data_keep(recv, &o->recv.type);
+    if (!rc)
+        rc = irregular_fill(c, o);
+    if (rc)
+        irregular_close(o);
+    else
+        *out = o;
+    return rc;
+}
+
+int irregular_fill(const struct layer_comm *c, struct irregular *o)
+{
+    o->call = bytes_of(&o->send, &o->recv);
+    return o->send.plain ? MPI_SUCCESS : pack(&o->send, c, o->send.data);
+}
+
+const dcoll_alltoallv_t *irregular_call(const struct irregular *o)
+{
+    return &o->call;
+}
+
+void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
+                      unsigned long long *pair, unsigned long long *rank)
+{
+    unsigned long long sent = 0, received = 0;
+    *pair = 0;
+    for (int r = 0; r < c->size; r++) {
+        size_t out = o->send.bytes[r], in = o->recv.bytes[r];
+        sent += out;
+        received += in;
+        *pair = out > *pair ? out : *pair;
+        *pair = in > *pair ? in : *pair;
+    }
+    *rank = sent > received ? sent : received;
+}
+
+int irregular_spread(const struct layer_comm *c, const struct irregular *o)
+{
+    return o->recv.plain ? MPI_SUCCESS : unpack(&o->recv, c, o->recv.data);
+}
+
+/* Of bytes, whose numbers MPI wants as ints: where they are none, it fails
+ * below. */
+int irregular_expect(const struct layer_comm *c, struct irregular *o,
+                     struct layer_call *below)
+{
+    size_t ranks = (size_t)c->size, at = 0;
+    int *n = layer_room(&o->below, 4 * ranks * sizeof *n);
+    char *to = layer_room(&o->expected, o->recv.all + 1);
+    if (!n || !to)
+        return MPI_ERR_NO_MEM;
+    for (size_t r = 0; r < ranks; r++) {
+        n[r] = (int)o->send.bytes[r];
+        n[ranks + r] = (int)o->send.places[r];
+        n[2 * ranks + r] = (int)o->recv.bytes[r];
+        n[3 * ranks + r] = (int)at;
+        at += o->recv.bytes[r];
+    }
+    *below = (struct layer_call){.collective = DCOLL_ALLTOALLV,
+                                 .send = o->send.data,
+                                 .send_counts = n,
+                                 .send_displs = n + ranks,
+                                 .send_type = MPI_BYTE,
+                                 .recv = to,
+                                 .recv_counts = n + 2 * ranks,
+                                 .recv_displs = n + 3 * ranks,
+                                 .recv_type = MPI_BYTE,
+                                 .comm = c->inner};
+    return MPI_SUCCESS;
+}
+
+void irregular_compare(const struct layer_comm *c, const struct irregular *o)
+{
+    const char *expected = o->expected.data;
+    bool same = true;
+    for (int r = 0; r < c->size; r++) {
+        size_t bytes = o->recv.bytes[r];
+        same = same && (!bytes || !memcmp(o->recv.data + o->recv.places[r],
+                                          expected, bytes));
+        expected += bytes;
+    }
+    if (!same)
+        tell_difference(c, &o->a, &o->recv);
+}
+
+void irregular_close(struct irregular *o)
+{
+    data_release(&o->send.type);
+    data_release(&o->recv.type);
+    free(o->counts.data);
+    free(o->sent.data);
+    free(o->received.data);
+    free(o->expected.data);
+    free(o->below.data);
+    free(o);
 }

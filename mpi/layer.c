@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
 struct layer layer;
 
@@ -39,20 +40,45 @@ static void set_word(const char *word)
     PMPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-static void begin(void)
+static void read_words(void)
 {
     const char *given = getenv("DCOLL_MPI");
     char *text = strdup(given ? given : ""), *left = text, *word;
-    int threads;
     while (text && (word = strsep(&left, ",")))
         if (*word)
             set_word(word);
     free(text);
     layer.always |= layer.verify;
+}
+
+/* MPI's own ones are addresses that are not known before it is loaded. */
+static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
+                        void *to, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)from, (void)to;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_nothing(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    return MPI_SUCCESS;
+}
+
+/* Without MPI_COMM_WORLD, in sessions alone, nothing is taken over. */
+static void begin(void)
+{
+    int threads, begun;
+    guard_late();
+    read_words();
+    if (PMPI_Initialized(&begun) || !begun) {
+        layer.off = true;
+        return;
+    }
     if (PMPI_Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN,
-                                &layer.key, NULL))
+    if (PMPI_Comm_create_keyval(copy_nothing, delete_nothing, &layer.key, NULL))
         layer.off = true;
 }
 
@@ -60,6 +86,29 @@ void layer_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, begin);
+}
+
+bool layer_is_off(void)
+{
+    return layer.off || layer.threads || layer.ended;
+}
+
+/* Ranks whose words or threads differ would wait for each other. */
+void layer_agree(void)
+{
+    layer_begin();
+    int said = layer.off | layer.always << 1 | layer.verify << 2;
+    const int mine[] = {layer.threads, said, -said};
+    int most[3], rank;
+    if (PMPI_Allreduce(mine, most, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD))
+        return;
+    layer.threads = most[0];
+    if (most[1] == -most[2])
+        return;
+    layer.off = true;
+    if (!PMPI_Comm_rank(MPI_COMM_WORLD, &rank) && rank == 0)
+        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: all is "
+                        "left to the MPI below\n");
 }
 
 /* ---------------------------------------------------------------- below --- */
@@ -78,6 +127,10 @@ const char *layer_name(int collective)
 
 int layer_below(const struct layer_call *a)
 {
+#if MPI_VERSION >= 4
+    if (a->large)
+        return large_below(a);
+#endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
         return PMPI_Allgather(a->send, a->send_count, a->send_type, a->recv,
@@ -131,6 +184,8 @@ static int64_t block_bytes(const struct layer_comm *c,
     bool root = a->root == c->rank;
     if (a->root < 0 || a->root >= c->size)
         return -1;
+    if (a->collective >= LAYER_ALLREDUCE && a->op == MPI_OP_NULL)
+        return -1;
     if (layer_is_irregular(a->collective)) /* each rank knows its own only */
         return irregular_is_right(c, a) ? 0 : -1;
     switch (a->collective) {
@@ -175,47 +230,125 @@ static unsigned class_of(int64_t bytes)
     return class;
 }
 
+/* By libdcoll, or where it comes to no call by the MPI below. */
+static int take(struct layer_comm *c, const struct layer_call *a, int64_t bytes)
+{
+    int rc = ours_run(c, a, (size_t)bytes);
+    enum layer_reason reason = rc == OURS_LEFT ? LAYER_MEMORY
+                               : rc            ? LAYER_FAILED
+                                               : LAYER_TAKEN;
+    layer.calls[a->collective][reason]++;
+    return rc == OURS_LEFT ? layer_below(a) : rc;
+}
+
+static int leave(const struct layer_call *a, enum layer_reason reason)
+{
+    layer.calls[a->collective][reason]++;
+    return layer_below(a);
+}
+
 static int make(struct layer_comm *c, const struct layer_call *a, int whose,
                 int64_t bytes)
 {
-    layer.calls[a->collective]
-               [whose == CONTEST_OURS ? LAYER_TAKEN : LAYER_SLOWER]++;
-    return whose == CONTEST_OURS ? ours_run(c, a, (size_t)bytes)
-                                 : layer_below(a);
+    return whose == CONTEST_OURS ? take(c, a, bytes) : leave(a, LAYER_SLOWER);
+}
+
+/* All ranks have had their trials, also those of which a call has failed: who
+ * is alive tells, and who waits for one that is not hears of it. */
+static void decide(struct layer_comm *c, struct contest *contest)
+{
+    double all[c->size][2], most[2] = {0, 0};
+    if (!ours_share(c, contest->best, sizeof contest->best, all))
+        return; /* the team is broken, or goes on below */
+    for (int r = 0; r < c->size; r++)
+        for (int side = 0; side < 2; side++)
+            if (all[r][side] > most[side])
+                most[side] = all[r][side];
+    contest_decide(contest, most);
+}
+
+enum layer_reason layer_judge(const struct layer_comm *c,
+                              const struct layer_call *a, int64_t *bytes)
+{
+    *bytes = c->team ? block_bytes(c, a) : 0;
+    return reason_for(c, a, *bytes);
+}
+
+struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
+                              int64_t bytes)
+{
+    return &c->contests[a->collective][class_of(bytes)];
 }
 
 /* The faster one's, or whose turn it is to be timed. */
 static int contend(struct layer_comm *c, const struct layer_call *a,
                    int64_t bytes)
 {
-    struct contest *contest = &c->contests[a->collective][class_of(bytes)];
+    struct contest *contest = layer_contest(c, a, bytes);
     bool trial;
     int whose = contest_turn(contest, &trial);
-    if (!trial) {
-        layer.saved += whose == CONTEST_OURS ? contest_gain(contest) : 0;
-        return make(c, a, whose, bytes);
-    }
-    double start = PMPI_Wtime();
+    double start = trial ? PMPI_Wtime() : 0;
     int rc = make(c, a, whose, bytes);
-    return rc ? rc
-              : contest_took(contest, whose, PMPI_Wtime() - start, c->inner);
+    if (!trial) {
+        layer.saved += !rc && whose == CONTEST_OURS ? contest_gain(contest) : 0;
+        return rc;
+    }
+    if (contest_took(contest, whose, PMPI_Wtime() - start))
+        decide(c, contest);
+    return rc;
+}
+
+/* Where the order of operands shows in the result, whoever serves the first
+ * call serves all: that is tried before it, with results that are dropped. */
+static int contend_once(struct layer_comm *c, const struct layer_call *a,
+                        int64_t bytes)
+{
+    struct contest *contest =
+        &c->lasting[a->collective - LAYER_ALLREDUCE][class_of(bytes)];
+    struct layer_call again = reduce_again(c, a);
+    while (!contest->settled) {
+        bool trial;
+        int whose = contest_turn(contest, &trial);
+        double start = PMPI_Wtime();
+        int rc = whose == CONTEST_OURS ? reduce_run(c, &again, (size_t)bytes)
+                                       : layer_below(&again);
+        if (rc && whose == CONTEST_BELOW) { /* the program's, on all ranks */
+            contest->calls = 0;
+            return leave(a, LAYER_SLOWER);
+        }
+        contest->settled = contest_took(contest, whose, PMPI_Wtime() - start);
+        if (contest->settled)
+            decide(c, contest);
+    }
+    int whose = contest->ours ? CONTEST_OURS : CONTEST_BELOW;
+    int rc = make(c, a, whose, bytes);
+    layer.saved += !rc && contest->ours ? contest_gain(contest) : 0;
+    return rc;
+}
+
+/* Its error is the program's, and others may have made it. */
+static int refuse(struct layer_comm *c, const struct layer_call *a)
+{
+    int rc = leave(a, LAYER_WRONG);
+    team_skip(c);
+    return rc;
 }
 
 int layer_make(const struct layer_call *a)
 {
     layer_begin();
-    struct layer_comm *c =
-        layer.off || layer.threads ? NULL : layer_comm_of(a->comm);
-    if (!c) {
-        layer.calls[a->collective][LAYER_COMM]++;
-        return layer_below(a);
-    }
-    int64_t bytes = c->team ? block_bytes(c, a) : 0;
-    enum layer_reason reason = reason_for(c, a, bytes);
-    if (reason != LAYER_TAKEN) {
-        layer.calls[a->collective][reason]++;
-        return layer_below(a);
-    }
-    return layer.always ? make(c, a, CONTEST_OURS, bytes)
-                        : contend(c, a, bytes);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
+    if (!c)
+        return leave(a, LAYER_COMM);
+    requests_prepare(c);
+    int64_t bytes;
+    enum layer_reason reason = layer_judge(c, a, &bytes);
+    if (reason == LAYER_WRONG)
+        return refuse(c, a);
+    if (reason != LAYER_TAKEN)
+        return leave(a, reason);
+    if (layer.always || ours_is_lost(c))
+        return take(c, a, bytes);
+    bool lasts = a->collective >= LAYER_ALLREDUCE && !reduce_is_exact(a);
+    return lasts ? contend_once(c, a, bytes) : contend(c, a, bytes);
 }

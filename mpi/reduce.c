@@ -9,13 +9,27 @@
 #include <string.h>
 
 #include "layer.h"
+#include "requests.h"
 
-/* Is the result the same in any order of the operands? */
-static bool is_exact(const struct layer_call *a)
+/* Integers only: the greater one of two zeros, or of a number and none, depends
+ * on which is the first. */
+bool reduce_is_exact(const struct layer_call *a)
 {
-    return a->op == MPI_MAX || a->op == MPI_MIN || a->recv_type == MPI_INT ||
-           a->recv_type == MPI_LONG || a->recv_type == MPI_UNSIGNED ||
-           a->recv_type == MPI_UNSIGNED_LONG;
+    return (a->recv_type == MPI_INT || a->recv_type == MPI_LONG ||
+            a->recv_type == MPI_UNSIGNED ||
+            a->recv_type == MPI_UNSIGNED_LONG) &&
+           (a->op == MPI_SUM || a->op == MPI_MAX || a->op == MPI_MIN ||
+            a->op == MPI_PROD || a->op == MPI_BAND || a->op == MPI_BOR);
+}
+
+struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
+{
+    struct layer_call again = *a;
+    if (a->send == MPI_IN_PLACE)
+        again.send = a->recv;
+    again.recv = c->send.data; /* nothing is packed */
+    again.comm = c->inner;
+    return again;
 }
 
 /* The operands lie one after another; the result, where the last one is. */
@@ -33,14 +47,13 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
                   const void *mine, const char *result, size_t bytes)
 {
     struct layer_call below = *a;
-    char *expected = layer_room(&c->expected, bytes);
-    if (!expected)
-        return MPI_ERR_NO_MEM;
+    char *expected = c->expected.data;
     below.send = mine;
     below.recv = expected;
     below.comm = c->inner;
     int rc = layer_below(&below);
-    if (rc || !result || !is_exact(a) || !memcmp(expected, result, bytes))
+    if (rc || !result || !reduce_is_exact(a) ||
+        !memcmp(expected, result, bytes))
         return rc;
     layer.differences++;
     fprintf(stderr,
@@ -55,16 +68,16 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     bool everywhere = a->collective == LAYER_ALLREDUCE;
     bool here = everywhere || a->root == c->rank;
     const void *mine = a->send == MPI_IN_PLACE ? a->recv : a->send;
-    char *all = layer_room(&c->recv, bytes * (size_t)c->size);
-    if (!all)
-        return MPI_ERR_NO_MEM;
+    char *all = c->recv.data; /* has REDUCE_MOST bytes */
+    if (layer.verify && !ours_all_can(c, layer_room(&c->expected, bytes)))
+        return OURS_LEFT;
     const dcoll_call_t call = {.collective =
                                    everywhere ? DCOLL_ALLGATHER : DCOLL_GATHER,
                                .send = mine,
                                .recv = here ? all : NULL,
                                .bytes = bytes,
                                .root = (unsigned)a->root};
-    int rc = dcoll_run(c->team, &call);
+    int rc = ours_dcoll(c, &call);
     if (rc)
         return ours_error(c, rc);
     char *result = here ? all + bytes * ((size_t)c->size - 1) : NULL;

@@ -14,16 +14,30 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
+    [LAYER_LATER] = "left: not prepared yet",
+    [LAYER_MEMORY] = "left: no memory",
+    [LAYER_FAILED] = "failed",
 };
+
+static void print_calls(const char *before, int collective, const char *behind,
+                        const _Atomic uint64_t *of)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s%s%s", before, layer_name(collective),
+             behind);
+    for (int reason = 0; reason < LAYER_REASONS; reason++) {
+        unsigned long long calls = of[reason];
+        if (calls)
+            fprintf(stderr, "dcoll_mpi: %-10s %12llu  %s\n", name, calls,
+                    reasons[reason]);
+    }
+}
 
 static void print_collective(int collective)
 {
-    for (int reason = 0; reason < LAYER_REASONS; reason++) {
-        unsigned long long calls = layer.calls[collective][reason];
-        if (calls)
-            fprintf(stderr, "dcoll_mpi: %-10s %12llu  %s\n",
-                    layer_name(collective), calls, reasons[reason]);
-    }
+    print_calls("", collective, "", layer.calls[collective]);
+    print_calls("i", collective, "", layer.forms[FORM_BEGIN][collective]);
+    print_calls("", collective, "_init", layer.forms[FORM_INIT][collective]);
 }
 
 void stats_print(void)
@@ -46,6 +60,6 @@ void stats_print(void)
     if (layer.verify)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
-    else
+    else if (!layer.always) /* else nothing has been timed */
         fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI's handles stand for: absent in programs without it, which may
- * have this library preloaded, too. */
-#pragma weak ompi_mpi_comm_world
-#pragma weak ompi_mpi_comm_null
-#pragma weak ompi_mpi_datatype_null
-#pragma weak ompi_mpi_byte
-#pragma weak ompi_mpi_double
-#pragma weak ompi_mpi_int
-#pragma weak ompi_mpi_unsigned
-#pragma weak ompi_mpi_long
-#pragma weak ompi_mpi_unsigned_long
-#pragma weak ompi_mpi_unsigned_long_long
-#pragma weak ompi_mpi_op_max
-#pragma weak ompi_mpi_op_min
-#pragma weak ompi_mpi_op_sum
-#pragma weak ompi_mpi_info_null
-#pragma weak ompi_mpi_errors_return
-#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
-#pragma weak OMPI_C_MPI_COMM_NULL_DELETE_FN
+/* Open MPI's handles are addresses in it: absent in programs without it, which
+ * may have this library preloaded, too, and not known yet in those that load it
+ * later. So they are looked up when they are first used. */
+#include <dlfcn.h>
+#include <mpi.h>
+
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global)                                   \
+    ({                                                                         \
+        static void *handle_at;                                                \
+        if (!handle_at)                                                        \
+            handle_at = dlsym(RTLD_DEFAULT, #global);                          \
+        (type) handle_at;                                                      \
+    })

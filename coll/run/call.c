@@ -60,7 +60,9 @@ void call_text(const struct call *call, char *text, size_t size)
     const unsigned bits = CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT;
     const dcoll_algorithm_t *a = algorithm_at((call->what & ~bits) - 1);
     const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
-    if (!a)
+    if (call->what == CALL_SKIPPED)
+        snprintf(text, size, "none, as it could not make it");
+    else if (!a)
         snprintf(text, size, "nothing known");
     else if (a->collective == DCOLL_ALLTOALLV)
         snprintf(text, size,

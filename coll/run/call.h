@@ -6,6 +6,7 @@
 #include "coll/schedule.h"
 
 #define CALL_PREPARES 0x80000000u /* in what: a preparation, not a start */
+#define CALL_SKIPPED  0x1fffffffu /* what: no call (dcoll_team_skip) */
 
 struct call {
     uint32_t what;  /* collective, algorithm, in place, labelled, prepares: 0

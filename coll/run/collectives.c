@@ -35,7 +35,8 @@ static int finish(dcoll_request_t *q, int timeout_ms)
 static int start(dcoll_request_t *q)
 {
     struct dealing *d = &q->dealing;
-    ledger_enter(q->team->ledger, &q->call);
+    if (q->owner != OWNER_CALLER || !q->team->cfg.any_order)
+        ledger_enter(q->team->ledger, &q->call);
     if (q->handles && !d->owed)
         d->owed = d->verdict;
     d->verdict = 0;
@@ -203,6 +204,16 @@ int dcoll_wait(dcoll_request_t *q, int timeout_ms)
                  ? finish(q, timeout_ms < 0 ? q->team->timeout_ms : timeout_ms)
                  : 0;
     return rc ? rc : ended(q);
+}
+
+int dcoll_let_go(dcoll_request_t *q)
+{
+    if (!q)
+        return DRAIL_EINVAL;
+    if (q->active)
+        return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way",
+                         dcoll_collective_name(q->args.collective));
+    return ledger_settle(q->team, request_unbind(q));
 }
 
 int dcoll_free(dcoll_request_t *q)

@@ -16,5 +16,10 @@ int request_for_begin(dcoll_team_t *team, const dcoll_args_t *args,
                       const dcoll_algorithm_t *algorithm,
                       dcoll_request_t **out);
 int request_launch(dcoll_request_t *q, dcoll_request_t **out);
+/* What dcoll_prepare and dcoll_would_wait answer. */
+int request_prepare_turns(dcoll_team_t *team, const dcoll_args_t *args,
+                          const dcoll_algorithm_t *algorithm);
+int request_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
+                       const dcoll_algorithm_t *algorithm);
 
 #endif

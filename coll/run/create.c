@@ -10,13 +10,25 @@
 #include "coll/run/prepare.h"
 #include "coll/run/wait.h"
 
+/* Not where others may start it after they have prepared this one. */
+static bool is_to_finish(const dcoll_request_t *q)
+{
+    return q->owner != OWNER_CALLER || !q->team->cfg.any_order;
+}
+
 /* Others may wait for these before they come to prepare the next one. */
 static int finish_started(dcoll_team_t *team)
 {
     int rc = 0;
-    dcoll_request_t *q;
-    while (!rc && (q = TAILQ_FIRST(&team->active)))
+    dcoll_request_t *q = TAILQ_FIRST(&team->active);
+    while (!rc && q) {
+        if (!is_to_finish(q)) {
+            q = TAILQ_NEXT(q, active_one);
+            continue;
+        }
         rc = request_finish(q, team->timeout_ms);
+        q = TAILQ_FIRST(&team->active);
+    }
     return rc;
 }
 

@@ -338,6 +338,46 @@ int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
     return rc ? rc : begin(team, wish_counted(call), out);
 }
 
+/* Has it what can be prepared before its counts are known? */
+static int choose_unbounded(dcoll_team_t *team, struct wish *w,
+                            dcoll_args_t *args,
+                            const dcoll_algorithm_t **algorithm)
+{
+    if (team->broken)
+        return team->broken;
+    w->traffic.pulled = DCOLL_PULLED_BYTES;
+    if (!needs_no_bounds(team, w))
+        return team_fail(team, DRAIL_ENOTSUP,
+                         "alltoallv: it needs bounds, or has some");
+    w->traffic.element = 1;
+    return choose(team, w, args, algorithm);
+}
+
+int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    int rc = check_call(team, call);
+    if (rc)
+        return rc;
+    struct wish w = wish_counted(call);
+    rc = choose_unbounded(team, &w, &args, &algorithm);
+    return rc ? rc : request_prepare_turns(team, &args, algorithm);
+}
+
+int dcoll_alltoallv_would_wait(dcoll_team_t *team,
+                               const dcoll_alltoallv_t *call)
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    int rc = check_call(team, call);
+    if (rc)
+        return rc;
+    struct wish w = wish_counted(call);
+    rc = choose_unbounded(team, &w, &args, &algorithm);
+    return rc ? rc : request_would_wait(team, &args, algorithm);
+}
+
 int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
                          dcoll_request_t **out)
 {

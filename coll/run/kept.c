@@ -5,8 +5,6 @@
 
 #define KEPT_MOST  512u
 #define KEPT_FILES 256u /* processes may mostly have 1024 open */
-/* Equal calls of dcoll_begin that may be under way at the same time. */
-#define EQUAL_MOST 4u
 
 /* Both of equal blocks, or of elements within the same bounds. */
 static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
@@ -45,15 +43,22 @@ dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
     return NULL;
 }
 
-dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
-                                const dcoll_algorithm_t *algorithm)
+dcoll_request_t *kept_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm)
 {
     unsigned equal = 0;
     dcoll_request_t *q;
     TAILQ_FOREACH(q, &team->requests, used)
     if (serves(q, args, algorithm, OWNER_BEGIN) && ++equal == EQUAL_MOST)
-        return use(q);
+        return q;
     return NULL;
+}
+
+dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                                const dcoll_algorithm_t *algorithm)
+{
+    dcoll_request_t *q = kept_turn(team, args, algorithm);
+    return q ? use(q) : NULL;
 }
 
 static void drop(dcoll_request_t *q)

@@ -9,6 +9,9 @@
 
 #include "coll/run/request.h"
 
+/* Equal calls of dcoll_begin that may be under way at the same time. */
+#define EQUAL_MOST 4u
+
 /* Of blocking calls. NULL: there is none. */
 dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
                            const dcoll_algorithm_t *algorithm);
@@ -16,6 +19,9 @@ dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
  * is. NULL: there are not so many. */
 dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
                                 const dcoll_algorithm_t *algorithm);
+/* The same, which does not count as a use. */
+dcoll_request_t *kept_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm);
 /* Drops what is too much, least recently used first, but not the latest. For
  * when one has been prepared: then all ranks have completed all that they had
  * started, and nobody writes into what is dropped. */

@@ -9,6 +9,7 @@
  */
 #include "coll/run/meet.h"
 #include "coll/run/notes.h"
+#include "coll/run/wait.h"
 #include "dapl_rail/platform/deadline.h"
 #include "dapl_rail/platform/spin.h"
 
@@ -87,6 +88,8 @@ static int look_on(struct meeting *m, unsigned peer)
     deadline_turn(&m->deadline, now);
     uint64_t left = deadline_left(&m->deadline);
     int rc = team_progress(team);
+    if (!rc)
+        rc = team_progress_active(team);
     if (!rc)
         rc = look_around(m, now);
     if (rc)

@@ -36,9 +36,8 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
 {
     dcoll_team_t *team = q->team;
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    uint64_t slice =
-        spin_slice_ns(waited, SLEEP_LEAST_NS,
-                      team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
+    uint64_t slice = spin_slice_ns(
+        waited, SLEEP_LEAST_NS, team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
     switch (op->kind) {
     case DCOLL_WAIT:
         return slept(team, notes_take(team, op->peer, (int)(slice / MS)));
@@ -104,10 +103,11 @@ static int fail_timeout(dcoll_request_t *q, int timeout_ms)
 
 /* --------------------------------------------------------------- polling */
 
-static int progress_others(dcoll_request_t *q)
+/* but q */
+static int progress_others(dcoll_team_t *team, const dcoll_request_t *q)
 {
     dcoll_request_t *next;
-    for (dcoll_request_t *r = TAILQ_FIRST(&q->team->active); r; r = next) {
+    for (dcoll_request_t *r = TAILQ_FIRST(&team->active); r; r = next) {
         next = TAILQ_NEXT(r, active_one);
         int rc = r != q ? request_advance(r) : 0;
         if (rc && rc != DRAIL_EAGAIN)
@@ -116,10 +116,15 @@ static int progress_others(dcoll_request_t *q)
     return 0;
 }
 
+int team_progress_active(dcoll_team_t *team)
+{
+    return progress_others(team, NULL);
+}
+
 static int progress_all(dcoll_request_t *q)
 {
     int rc = team_progress(q->team);
-    return rc ? rc : progress_others(q);
+    return rc ? rc : progress_others(q->team, q);
 }
 
 struct patience { /* of one wait for a request */

@@ -29,6 +29,20 @@ for name in "${names[@]}"; do
     done
 done
 
+# where Debian's own MPIs are here to build them
+for deb in "$work"/build/deb/libdcoll-mpi-*_*.deb; do
+    [ ! -e "$deb" ] || [[ $deb == *-dbgsym_* ]] || {
+        name=$(basename "${deb%%_*}")
+        check "$name" dpkg-deb -x "$deb" "$work/root"
+        check "$name does nothing without MPI" \
+            [ "$(LD_LIBRARY_PATH=$(dirname "$work"/root/usr/lib/*/libdcoll.so.0) \
+                LD_PRELOAD=$(echo "$work"/root/usr/lib/*/dapl_rail/lib*_"${name##*-}".so) \
+                sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
+        check "its manual" [ -e \
+            "$work/root/usr/share/man/man7/libdcoll_mpi_${name##*-}.7.gz" ]
+    }
+done
+
 # who publishes them puts his address in
 correct()
 {

