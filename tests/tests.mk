@@ -152,7 +152,7 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one;
 # provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
-  compare_coll compare_layer mpi_layer mpi_faults deb
+  compare_coll compare_layer mpi_layer mpi_faults mpi_forms deb
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
   $(TEST_PROGRAMS))
