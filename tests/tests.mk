@@ -160,7 +160,7 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
-              /integration/suite,/compare_layer,/mpi_layer
+              /integration/suite,/compare_layer,/mpi_
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \
