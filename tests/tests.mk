@@ -157,7 +157,8 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # only scripts do are the same in every build, and peers there are for one;
 # provider and transport are what has threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
-  compare_coll compare_layer mpi_layer mpi_faults mpi_requests deb peers_present
+  compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
+  peers_present
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
   $(TEST_PROGRAMS))
@@ -165,7 +166,7 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
-              /integration/suite,/compare_layer,/mpi_layer
+              /integration/suite,/compare_layer,/mpi_
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 TEST_RUN := $(TEST_ALL) \

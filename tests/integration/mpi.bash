@@ -55,6 +55,36 @@ expect()
     done
 }
 
+calls()
+{
+    said "$1" "$2" "$3" "$BUILD/test/mpi/mpi_calls.$2" "${@:4}" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$'
+}
+
+# all calls that can be are taken, and the MPI below says the same
+verified()
+{
+    calls verify,stats "$1" "$2" "${@:3}" &&
+        expect '^dcoll_mpi: verify: 0 differences' \
+            '^dcoll_mpi: allgather +[0-9]+ +taken' \
+            '^dcoll_mpi: alltoall +[0-9]+ +taken' \
+            '^dcoll_mpi: alltoallv +[0-9]+ +taken' \
+            '^dcoll_mpi: allgatherv +[0-9]+ +taken' \
+            '^dcoll_mpi: allgatherv +[0-9]+ +left: in place' \
+            '^dcoll_mpi: gatherv +[0-9]+ +taken' \
+            '^dcoll_mpi: scatterv +[0-9]+ +taken' \
+            '^dcoll_mpi: bcast +[0-9]+ +taken' \
+            '^dcoll_mpi: gather +[0-9]+ +taken' \
+            '^dcoll_mpi: scatter +[0-9]+ +taken' \
+            '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+            '^dcoll_mpi: reduce +[0-9]+ +taken' \
+            '^dcoll_mpi: barrier +[0-9]+ +taken' \
+            '^dcoll_mpi: allgather +[0-9]+ +left: no bytes'
+}
+
 # MPICH leaves its memory behind where a rank is killed, or aborts
 tidy_up()
 {

