@@ -274,7 +274,7 @@ class Search:
             if name == program.name:
                 tried = sorted(found, key=lambda words: middle(found[words]))
                 yield f"    {ranks} ranks: " + "; ".join(
-                    f"{named(words)}: {figure_text(middle(found[words]))}"
+                    f"{named(words)}: {figures_text(found[words])}"
                     for words in tried) + (
                         "; none is taken, but its usual one"
                         if all_failed(found) else "")
@@ -292,8 +292,14 @@ def named(words):
     return shlex.join(words) or "as it comes"
 
 
+def ended(figures):
+    """Of the launches that did not fail."""
+    return [figure for figure in figures if not isinf(figure)]
+
+
 def middle(figures):
-    return statistics.median(figures) if figures else inf
+    """Failures are no figures: they are told beside it."""
+    return statistics.median(ended(figures) or [inf])
 
 
 def all_failed(found):
@@ -307,13 +313,16 @@ def best_of(found):
 
 def is_far(found, words):
     """Of those that have been tried: one failure may be by chance."""
-    figures = [figure for figure in found[words] if not isinf(figure)]
-    return middle(figures) > FAR * middle(found[best_of(found)]) \
-        if figures else len(found[words]) >= FAILURES
+    return middle(found[words]) > FAR * middle(found[best_of(found)]) \
+        if ended(found[words]) else len(found[words]) >= FAILURES
 
 
-def figure_text(figure):
-    return "failed" if isinf(figure) else f"{figure:.4g}"
+def figures_text(figures):
+    failed = len(figures) - len(ended(figures))
+    if failed == len(figures):
+        return "failed"
+    return f"{middle(figures):.4g}" + (
+        f" (failed in {failed} of {len(figures)})" if failed else "")
 
 
 # --------------------------------------------------------------- scripts ---
