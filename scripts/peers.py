@@ -2,6 +2,7 @@
 """What scripts/compare-p2p and compare-coll measure next to us: where it is,
 and how it is launched at its best. Not a program."""
 import csv
+import json
 import os
 import re
 import shlex
@@ -11,12 +12,16 @@ import sys
 import time
 from math import inf, isinf
 
-from comparing import (BIN, LIMIT_S, NAME, ROOT, Failure, hide, in_turn,
-                       progress, run, wrong)
+from comparing import (BIN, LIMIT_S, NAME, RAILBENCH, ROOT, Failure, hide,
+                       in_turn, progress, run, wrong)
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")
 WHEELS = os.path.join(ROOT, os.environ.get("BUILD", "build"), "wheels")
+
+
+def allowed_cores():
+    return sorted(os.sched_getaffinity(0))
 
 
 def check_cores(name, found, wanted):
@@ -56,6 +61,27 @@ class Program:
     def run(self, command):
         self.commands[hide(shlex.join(command), self.hidden)] = None
         return run(command, self.limit)
+
+
+class Railbench(Program):
+    """Our collectives."""
+
+    name, key, made = OURS, "ours", "make"
+    needs = [RAILBENCH]
+
+    def record_of(self, ranks, repetitions, words):
+        """The result of such a test, whose calls begin after a barrier."""
+        record = json.loads(self.run([
+            RAILBENCH, *words, "--ranks", str(ranks),
+            "--engine", "single",  # memory is one rail
+            "--start", "barrier", "--repeat", str(repetitions), "--format",
+            "json"]))
+        self.version = f"{record['version']} ({record['revision']})"
+        cores = allowed_cores()
+        check_cores(
+            self.name, [rank["main_core"] for rank in record["pinning"]],
+            [cores[rank % len(cores)] for rank in range(ranks)])
+        return record
 
 
 class Peer(Program):
