@@ -2,6 +2,7 @@
 """What scripts/compare-p2p and compare-coll measure next to us: where it is,
 and how it is launched at its best. Not a program."""
 import csv
+import json
 import os
 import re
 import shlex
@@ -11,12 +12,16 @@ import sys
 import time
 from math import inf, isinf
 
-from comparing import (BIN, LIMIT_S, NAME, ROOT, Failure, hide, in_turn,
-                       progress, run, wrong)
+from comparing import (BIN, LIMIT_S, NAME, RAILBENCH, ROOT, Failure, hide,
+                       in_turn, progress, run, wrong)
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")
 WHEELS = os.path.join(ROOT, os.environ.get("BUILD", "build"), "wheels")
+
+
+def allowed_cores():
+    return sorted(os.sched_getaffinity(0))
 
 
 def check_cores(name, found, wanted):
@@ -56,6 +61,27 @@ class Program:
     def run(self, command):
         self.commands[hide(shlex.join(command), self.hidden)] = None
         return run(command, self.limit)
+
+
+class Railbench(Program):
+    """Our collectives."""
+
+    name, key, made = OURS, "ours", "make"
+    needs = [RAILBENCH]
+
+    def record_of(self, ranks, repetitions, words):
+        """The result of such a test, whose calls begin after a barrier."""
+        record = json.loads(self.run([
+            RAILBENCH, *words, "--ranks", str(ranks),
+            "--engine", "single",  # memory is one rail
+            "--start", "barrier", "--repeat", str(repetitions), "--format",
+            "json"]))
+        self.version = f"{record['version']} ({record['revision']})"
+        cores = allowed_cores()
+        check_cores(
+            self.name, [rank["main_core"] for rank in record["pinning"]],
+            [cores[rank % len(cores)] for rank in range(ranks)])
+        return record
 
 
 class Peer(Program):
@@ -274,7 +300,7 @@ class Search:
             if name == program.name:
                 tried = sorted(found, key=lambda words: middle(found[words]))
                 yield f"    {ranks} ranks: " + "; ".join(
-                    f"{named(words)}: {figure_text(middle(found[words]))}"
+                    f"{named(words)}: {figures_text(found[words])}"
                     for words in tried) + (
                         "; none is taken, but its usual one"
                         if all_failed(found) else "")
@@ -292,8 +318,14 @@ def named(words):
     return shlex.join(words) or "as it comes"
 
 
+def ended(figures):
+    """Of the launches that did not fail."""
+    return [figure for figure in figures if not isinf(figure)]
+
+
 def middle(figures):
-    return statistics.median(figures) if figures else inf
+    """Failures are no figures: they are told beside it."""
+    return statistics.median(ended(figures) or [inf])
 
 
 def all_failed(found):
@@ -307,13 +339,16 @@ def best_of(found):
 
 def is_far(found, words):
     """Of those that have been tried: one failure may be by chance."""
-    figures = [figure for figure in found[words] if not isinf(figure)]
-    return middle(figures) > FAR * middle(found[best_of(found)]) \
-        if figures else len(found[words]) >= FAILURES
+    return middle(found[words]) > FAR * middle(found[best_of(found)]) \
+        if ended(found[words]) else len(found[words]) >= FAILURES
 
 
-def figure_text(figure):
-    return "failed" if isinf(figure) else f"{figure:.4g}"
+def figures_text(figures):
+    failed = len(figures) - len(ended(figures))
+    if failed == len(figures):
+        return "failed"
+    return f"{middle(figures):.4g}" + (
+        f" (failed in {failed} of {len(figures)})" if failed else "")
 
 
 # --------------------------------------------------------------- scripts ---

@@ -152,7 +152,13 @@ static int open_bed(rank_t *k, drail_error_t *err)
 {
     const options_t *opts = k->result->opts;
     pinning_t pinning = session_pinning(opts, k->rank);
-    int rc = coll_bed_open(&k->bed, k->job, k->result->plan, &pinning, err);
+    crowd_t crowd;
+    int rc = crowd_find(k->job, opts, &crowd);
+    if (rc)
+        return rc;
+    if (k->rank == 0)
+        crowd_warn(&crowd, &k->result->notes, k->result->test->table.command);
+    rc = coll_bed_open(&k->bed, k->job, k->result->plan, &pinning, err);
     if (rc)
         return rc;
     if (!opts->no_pin)

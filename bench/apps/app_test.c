@@ -10,18 +10,6 @@
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 
-static void warn_crowded(app_result_t *r)
-{
-    unsigned ranks, cores = session_cores();
-    if (!session_crowded(r->opts, &ranks, &cores))
-        return;
-    notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
-              cores == 1 ? "" : "s");
-    if (!r->opts->follows)
-        fprintf(stderr, "%s: warning: %u ranks share %u core%s\n",
-                r->test->table.command, ranks, cores, cores == 1 ? "" : "s");
-}
-
 static int report(app_result_t *r, outputs_t *outputs, int status)
 {
     const char *command = r->test->table.command;
@@ -124,7 +112,6 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
         goto out;
     }
     r->notes = notes;
-    warn_crowded(r);
     status = app_run(r);
     if (r->cells[0].count)
         time_alone(app, &opts, &r->solved);

@@ -8,10 +8,9 @@
 #define LATE_NS     UINT64_C(200) /* where every rank has a core */
 #define LEAD_MAX_NS UINT64_C(20000000)
 
-bool coll_shares_cores(const options_t *opts, unsigned cores)
+bool coll_shares_cores(const crowd_t *crowd)
 {
-    unsigned ranks;
-    return clock_elsewhere || session_crowded(opts, &ranks, &cores);
+    return clock_elsewhere || crowd->shared;
 }
 
 /* Who sleeps leaves his core idle: to be woken then takes 30 us where

@@ -11,9 +11,8 @@
 
 #include "step.h"
 
-/** Do ranks wait for each other's cores? @p cores: those that this process may
- *  use; a launcher gives others theirs. */
-bool coll_shares_cores(const options_t *opts, unsigned cores);
+/** Do ranks wait for each other's cores? */
+bool coll_shares_cores(const crowd_t *crowd);
 
 /** Spins until @p start, yields if ranks share cores. @return 0 or
  *  DRAIL_EINTR. */

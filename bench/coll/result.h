@@ -98,6 +98,7 @@ typedef struct coll_result {
     machine_t machine;
     drail_rail_info_t rails[DRAIL_MAX_RAILS];
     notes_t notes;
+    crowd_t crowd;
     traffic_t traffic; /**< of all ranks; of a partial result, of rank 0 */
     dcoll_cost_model_t model; /**< microseconds */
     start_mode_t start;       /**< not START_AUTO */

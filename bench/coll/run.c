@@ -108,6 +108,30 @@ static void close_beds(coll_run_t *run)
             coll_bed_close(&run->bed[z]);
 }
 
+/* Their clocks differ. */
+static bool several_hosts(const options_t *opts)
+{
+    return opts->locals && opts->locals < opts->ranks;
+}
+
+static void choose_start(coll_result_t *r)
+{
+    r->start = r->opts->start != START_AUTO                ? r->opts->start
+               : r->crowd.shared || several_hosts(r->opts) ? START_BARRIER
+                                                           : START_TIME;
+    crowd_note(&r->crowd, &r->notes);
+    if (r->opts->paced)
+        notes_add(&r->notes, "paced: a step's messages are complete before "
+                             "those of the next one are posted");
+    if (r->opts->no_payload)
+        notes_add(&r->notes, "no payload: buffers are not touched and no byte "
+                             "of them is moved; only their time is counted");
+    if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts) &&
+        !r->opts->simulated)
+        notes_add(&r->notes, "%u nodes are emulated on one host",
+                  r->plan->shape.nnodes);
+}
+
 /* What one process chose for all: launched ones each have a result of their
  * own, only that of rank 0 counts. */
 static int agree(coll_run_t *run)
@@ -115,11 +139,16 @@ static int agree(coll_run_t *run)
     struct choice {
         uint64_t seed;
         start_mode_t start;
-    } mine = {run->result->seed, run->result->start};
+    } mine = {.seed = run->result->seed};
     const struct choice *all = run->cards;
     if (!run->opts->locals)
         return 0;
-    int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
+    int rc = crowd_find(run->job, run->opts, &run->result->crowd);
+    if (rc)
+        return rc;
+    choose_start(run->result);
+    mine.start = run->result->start;
+    rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
     if (!rc) {
         run->result->seed = all[0].seed;
         run->result->start = all[0].start;
@@ -162,8 +191,8 @@ static int rank_main(drail_job_t *job, void *arg)
         .cell = &r->cells[0],
         .cards = context->cards,
     };
-    run->shares_cores = coll_shares_cores(run->opts, run->pinning.cores);
     int rc = agree(run);
+    run->shares_cores = coll_shares_cores(&r->crowd);
     if (!rc)
         rc = open_beds(run, &err);
     if (rc)
@@ -177,34 +206,6 @@ static int rank_main(drail_job_t *job, void *arg)
         close_beds(run);
     free(run);
     return rc != 0;
-}
-
-/* ... whose clocks differ. */
-static bool several_hosts(const options_t *opts)
-{
-    return opts->locals && opts->locals < opts->ranks;
-}
-
-static void choose_start(coll_result_t *r)
-{
-    unsigned ranks, cores = session_cores();
-    bool crowded = session_crowded(r->opts, &ranks, &cores);
-    r->start = r->opts->start != START_AUTO        ? r->opts->start
-               : crowded || several_hosts(r->opts) ? START_BARRIER
-                                                   : START_TIME;
-    if (crowded)
-        notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
-                  cores == 1 ? "" : "s");
-    if (r->opts->paced)
-        notes_add(&r->notes, "paced: a step's messages are complete before "
-                             "those of the next one are posted");
-    if (r->opts->no_payload)
-        notes_add(&r->notes, "no payload: buffers are not touched and no byte "
-                             "of them is moved; only their time is counted");
-    if (r->plan->shape.nnodes > 1 && !several_hosts(r->opts) &&
-        !r->opts->simulated)
-        notes_add(&r->notes, "%u nodes are emulated on one host",
-                  r->plan->shape.nnodes);
 }
 
 static void note_late(coll_result_t *r)
@@ -258,7 +259,10 @@ int coll_run(coll_result_t *r, const coll_work_t *work)
     status = 2;
     if (check_clocks(r))
         goto out;
-    choose_start(r);
+    if (!r->opts->locals) { /* else they are to tell each other */
+        r->crowd = crowd_of_forked(r->opts, crowd_cores());
+        choose_start(r);
+    }
     for (unsigned i = 0; work->describe && i < r->ncells; i++)
         work->describe(r->plan, &r->cells[i]);
     if (r->opts->validate)

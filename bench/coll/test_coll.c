@@ -12,11 +12,7 @@
 
 static void warn_crowded(const coll_result_t *r)
 {
-    unsigned ranks, cores = session_cores();
-    if (r->opts->follows)
-        return;
-    session_crowded(r->opts, &ranks, &cores);
-    if (ranks > cores)
+    if (!r->opts->follows && r->crowd.ranks > r->crowd.cores)
         fprintf(stderr, "%s: warning: %s\n", r->test->table.command,
                 r->notes.text[0]);
 }

@@ -179,9 +179,12 @@ static int rank_main(drail_job_t *job, void *arg)
     unsigned rank = drail_job_rank(job);
     rank_t k = {.result = r,
                 .cards = calloc(drail_job_size(job), sizeof(card_t))};
-    int rc = k.cards
-                 ? dsm_bed_open(&k.bed, job, r->opts, context->outcome, &err)
-                 : DRAIL_ENOMEM;
+    crowd_t crowd;
+    int rc = k.cards ? crowd_find(job, r->opts, &crowd) : DRAIL_ENOMEM;
+    if (!rc && rank == 0)
+        crowd_warn(&crowd, &r->notes, r->test->table.command);
+    if (!rc)
+        rc = dsm_bed_open(&k.bed, job, r->opts, context->outcome, &err);
     if (rc) {
         outcome_set(context->outcome, rank, rc, "%s",
                     *err.text ? err.text : drail_strerror(rc));

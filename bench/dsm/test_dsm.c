@@ -124,18 +124,10 @@ static int settle(const bench_test_t *test, options_t *opts)
 static void add_notes(dsm_result_t *r)
 {
     const options_t *opts = r->opts;
-    unsigned ranks, cores = session_cores();
     if (opts->simulated)
         notes_add(&r->notes, "only rails, copies and jacobi's computation take "
                              "virtual time: faults themselves, twins and "
                              "comparisons take none");
-    if (!session_crowded(opts, &ranks, &cores))
-        return;
-    notes_add(&r->notes, "%u ranks share %u core%s", ranks, cores,
-              cores == 1 ? "" : "s");
-    if (!opts->follows)
-        fprintf(stderr, "%s: warning: %s\n", r->test->table.command,
-                r->notes.text[r->notes.count - 1]);
 }
 
 /* One rank alone, when the others are gone; simulated, its operations tell. */

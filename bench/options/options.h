@@ -4,6 +4,7 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -115,6 +116,7 @@ typedef struct options {
     bool follows;            /**< another process is rank 0, and reports */
     unsigned local, locals;  /**< this process among the ranks of its host that
                                   have been launched; locals 0: none have */
+    cpu_set_t allowed;       /**< cores of one that has been, until it pins */
     uint64_t batch;          /**< RDMA writes per batch */
     uint64_t window;         /**< messages under way, 0: batch after batch */
     uint64_t buffers;        /**< that messages take in turn, 0: not given, or

@@ -41,6 +41,8 @@ static void find_places(options_t *opts)
     unsigned host = drail_launch_host(l, rank);
     opts->local = ranks_on(l, host, rank);
     opts->locals = ranks_on(l, host, size);
+    if (sched_getaffinity(0, sizeof opts->allowed, &opts->allowed))
+        CPU_ZERO(&opts->allowed);
     if (opts->ppn)
         return;
     opts->by_host = true;

@@ -59,15 +59,15 @@ static void warn(const pair_t *pair, const char *text)
     fprintf(stderr, "%s: warning: %s\n", pair->table.test->table.command, text);
 }
 
-static void note_crowding(pair_t *pair, unsigned cores)
+static void note_crowding(pair_t *pair, const crowd_t *crowd)
 {
     result_t *r = &pair->result;
-    unsigned ranks, threads = session_threads(r->opts);
-    if (!session_crowded(r->opts, &ranks, &cores))
+    unsigned threads = crowd_threads(r->opts);
+    if (!crowd->shared)
         return;
     notes_add(&r->notes, "%u ranks with %u thread%s each share %u core%s",
-              ranks, threads, threads == 1 ? "" : "s", cores,
-              cores == 1 ? "" : "s");
+              crowd->ranks, threads, threads == 1 ? "" : "s", crowd->cores,
+              crowd->cores == 1 ? "" : "s");
     warn(pair, r->notes.text[r->notes.count - 1]);
 }
 
@@ -136,7 +136,7 @@ static void note_buffers(result_t *r, const session_t *s)
 static void describe_rails(pair_t *pair, session_t *session)
 {
     result_t *r = &pair->result;
-    note_crowding(pair, session->pinning[0].cores);
+    note_crowding(pair, &session->crowd);
     r->threshold = drail_config_of(session->rail)->stripe_threshold;
     memcpy(r->pinning, session->pinning, sizeof r->pinning);
     note_buffers(r, session);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/limits/cores.h"
 #include "bench/limits/topology.h"
@@ -12,40 +11,11 @@
 #define LINE            64 /* bytes */
 #define OFF_CACHE       4  /* times the last cache */
 
-unsigned session_cores(void)
-{
-    cores_t cores;
-    cores_allowed(&cores);
-    return cores.count ? cores.count : 1;
-}
-
-bool session_crowded(const options_t *opts, unsigned *ranks, unsigned *cores)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    *ranks = opts->locals ? opts->locals : (unsigned)opts->ranks;
-    if (opts->simulated) { /* a node has as many cores as ranks, at least */
-        *cores = *ranks;
-        return false;
-    }
-    /* a launcher that gives each rank some gives each others */
-    if (opts->locals && *cores < online)
-        *cores = *cores * *ranks < online ? *cores * *ranks : (unsigned)online;
-    return *ranks * session_threads(opts) > *cores;
-}
-
-unsigned session_threads(const options_t *opts)
-{
-    for (unsigned i = 0; i < opts->nengines; i++)
-        if (opts->engines[i] >= DRAIL_ENGINE_THREADED) /* or auto */
-            return opts->nrails;
-    return 1;
-}
-
 /* The ranks' threads get cores of their own if there are enough, else at least
  * their main threads do. */
 pinning_t session_pinning(const options_t *opts, unsigned rank)
 {
-    unsigned cores = session_cores(), threads = session_threads(opts);
+    unsigned cores = crowd_cores(), threads = crowd_threads(opts);
     unsigned ranks = (unsigned)opts->ranks;
     if (opts->locals) {
         rank = opts->local;
@@ -61,7 +31,7 @@ static bool uses_pool(const options_t *opts)
     bool forks = false;
     for (unsigned i = 0; i < opts->nteams; i++)
         forks |= opts->teams[i] == DRAIL_TEAM_FORKJOIN;
-    return forks && session_threads(opts) > 1;
+    return forks && crowd_threads(opts) > 1;
 }
 
 void session_pin(pinning_t *pinning, const options_t *opts)
@@ -244,6 +214,9 @@ int session_open(session_t *s, drail_job_t *job, const options_t *opts,
     rc = find_room(s, err);
     if (rc)
         return rc;
+    rc = crowd_find(job, opts, &s->crowd);
+    if (rc)
+        return failed(s, rc, err);
     session_config(&cfg, opts, &pinning);
     rc = drail_open(job, &cfg, &s->rail, err);
     if (rc)

@@ -9,6 +9,7 @@
 
 #include "bench/options/options.h"
 #include "bench/options/plan.h"
+#include "crowd.h"
 
 /** Bytes before and after the target range that no benchmark may touch. */
 #define SESSION_GUARD 4096
@@ -35,6 +36,7 @@ typedef struct session {
     uint64_t turn;        /**< whose it is: both ranks count the same */
     uint64_t seen;        /**< of what was read, so that it is */
     pinning_t pinning[2]; /**< of both ranks */
+    crowd_t crowd;
 } session_t;
 
 /** Opens, connects, allocates; the peer does the same. On failure @p err says
@@ -76,13 +78,5 @@ void session_pin(pinning_t *pinning, const options_t *opts);
 /** The transport as the options want it. */
 void session_config(drail_config_t *cfg, const options_t *opts,
                     const pinning_t *pinning);
-
-/** Number of cores that this process may use. */
-unsigned session_cores(void);
-/** Do the threads of the ranks on this host share cores? @p cores: those that
- *  this process may use, becomes those of all; @p ranks: how many they are. */
-bool session_crowded(const options_t *opts, unsigned *ranks, unsigned *cores);
-/** Threads of one rank that work at the same time. */
-unsigned session_threads(const options_t *opts);
 
 #endif

@@ -145,7 +145,7 @@ void machine_describe(machine_t *m, const char *simulated)
     describe_cpu(m);
     describe_topology(m);
     describe_software(m);
-    m->allowed_threads = session_cores();
+    m->allowed_threads = crowd_cores();
 
     time_t now = time(NULL);
     struct tm utc;

@@ -244,8 +244,9 @@ exec(compile(open(sys.argv[2] + "/fakes.py").read(), "fakes.py", "exec"))
 PY
 }
 
-# A setting that fails once is tried again; one that never runs is not for long;
-# and where all fail the usual one stays.
+# A setting that fails now and then is tried again, and as good as where it does
+# not; one that never runs is not tried for long; and where all fail the usual one
+# stays.
 check 'a search with failures' fakes <<'PY'
 from math import inf
 USUAL, GOOD, BAD, SLOW = ("usual",), ("good",), ("bad",), ("slow",)
@@ -267,8 +268,8 @@ class Fake(coll.peers.Peer):
         return {USUAL: 10.0, GOOD: 5.0, BAD: 1.0, SLOW: 99.0}[words]
 
 
-def settled(fails):
-    fake, search = Fake(fails), coll.peers.Search(3, "µs")
+def settled(fails, launches=3):
+    fake, search = Fake(fails), coll.peers.Search(launches, "µs")
     search.settle([fake], 2, lambda program, ranks: program.figure(ranks))
     return fake, search, "".join(search.told(fake))
 
@@ -279,6 +280,18 @@ assert fake.chosen == {2: GOOD}, fake.chosen
 assert fake.launches == {USUAL: 3, GOOD: 3, BAD: 2, SLOW: 1}, fake.launches
 assert search.figures["fake", 2][GOOD] == [inf, 5.0, 5.0]
 assert "none is taken" not in told, told
+assert "good: 5 (failed in 1 of 3)" in told, told
+assert told.endswith("; bad: failed"), told
+
+# half of the launches may fail, also of an even number
+for launches, failed in (2, [1]), (2, [2]), (4, [1, 3]), (4, [2, 3, 4]):
+    fake, search, told = settled({GOOD: failed, BAD: always}, launches)
+    assert fake.chosen == {2: GOOD}, (launches, failed, fake.chosen)
+    assert told.startswith("    2 ranks: good: 5 (failed in "
+                           f"{len(failed)} of {launches}); usual: 10;"), told
+fake, search, told = settled(
+    {USUAL: [1], GOOD: always, BAD: always, SLOW: always}, 2)
+assert fake.chosen == {2: USUAL} and "none is taken" not in told, told
 
 fake, search, told = settled(dict.fromkeys(Fake.settings, always))
 assert fake.chosen == {}, fake.chosen

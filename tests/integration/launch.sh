@@ -58,6 +58,25 @@ by_hand 2 check "${short[@]}" --collective bcast --format csv
 check 'several jobs in turn' eval 'statuses_are 00 || statuses_are 10'
 check '... and rank 1 is silent' silent 1
 
+# Where ranks were put is what counts, not how many cores there are.
+crowd=$bench
+core=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+printf '#!/bin/sh\nexec taskset -c %s "%s" "$@"\n' "$core" "$bench" >"$work/one"
+chmod 755 "$work/one"
+bench=$work/one
+for run in 'allgather --each --sizes 8 --iterations 5' 'dsm --part barrier' \
+    'radix --keys 1000'; do
+    # shellcheck disable=SC2086
+    by_hand 2 $run --repeat 2
+    check "one core for both: $run" statuses_are 00
+    check '... as rank 0 says' says 0.out '2 ranks share 1 core$'
+    check '... and warns' says 0.err 'warning: 2 ranks share 1 core$'
+    check '... and nobody else' silent 1
+done
+by_hand 2 lat "${short[@]}" --engine single
+check '... of a pair' says 0.out '2 ranks with 1 thread each share 1 core$'
+bench=$crowd
+
 by_hand 3 bw "${short[@]}"
 check 'messages need two ranks' statuses_are 222
 check '... as rank 0 says' says 0.err "bw: --ranks: '3' is wrong; allowed: 2"

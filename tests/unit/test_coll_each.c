@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -62,17 +61,40 @@ static void test_yields_where_cores_are_shared(void **state)
     assert_true(yields > 0);
 }
 
-/* One core of this process: a launcher has given the other rank another one, if
- * there is one. */
-static void test_cores_of_others(void **state)
+static place_t place(unsigned host, int from, int to)
 {
-    options_t opts = {.ranks = 2, .local = 0, .locals = 2};
+    place_t p = {.host = host};
+    for (int core = from; core <= to; core++)
+        CPU_SET((size_t)core, &p.cores);
+    return p;
+}
+
+static void assert_crowd(crowd_t found, unsigned ranks, unsigned cores,
+                         bool shared)
+{
+    assert_int_equal(found.ranks, ranks);
+    assert_int_equal(found.cores, cores);
+    assert_int_equal(found.shared, shared);
+    assert_int_equal(coll_shares_cores(&found), shared);
+}
+
+/* A launcher may have given each rank a core of its own, or all the same. */
+static void test_cores_of_launched(void **state)
+{
+    place_t all[] = {place(0, 3, 3), place(0, 5, 5), place(1, 3, 4)};
     (void)state;
-    assert_int_equal(coll_shares_cores(&opts, 1),
-                     sysconf(_SC_NPROCESSORS_ONLN) < 2);
-    opts.locals = 0; /* forked ones have the same */
-    assert_true(coll_shares_cores(&opts, 1));
-    assert_false(coll_shares_cores(&opts, 2));
+    assert_crowd(crowd_of_places(all, 2, 1), 2, 2, false);
+    assert_crowd(crowd_of_places(all, 3, 1), 2, 2, false);
+    assert_crowd(crowd_of_places(all, 2, 2), 2, 2, true);
+    all[1] = all[0];
+    assert_crowd(crowd_of_places(all, 2, 1), 2, 1, true);
+    all[1] = place(0, 2, 3);
+    assert_crowd(crowd_of_places(all, 2, 1), 2, 2, false);
+    all[1] = place(1, 3, 3); /* another host's */
+    assert_crowd(crowd_of_places(all, 2, 1), 1, 1, false);
+    all[1].host = all[2].host = 2; /* crowded is one that is not rank 0's */
+    all[2] = place(2, 3, 3);
+    assert_crowd(crowd_of_places(all, 3, 1), 2, 1, true);
 }
 
 /* Each rank has as many threads as rails. */
@@ -83,8 +105,8 @@ static void test_threads_need_cores(void **state)
                       .nengines = 1,
                       .engines = {DRAIL_ENGINE_THREADED}};
     (void)state;
-    assert_true(coll_shares_cores(&opts, 3));
-    assert_false(coll_shares_cores(&opts, 4));
+    assert_crowd(crowd_of_forked(&opts, 3), 2, 3, true);
+    assert_crowd(crowd_of_forked(&opts, 4), 2, 4, false);
 }
 
 int main(void)
@@ -92,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_yields_where_cores_are_shared),
-        cmocka_unit_test(test_cores_of_others),
+        cmocka_unit_test(test_cores_of_launched),
         cmocka_unit_test(test_threads_need_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
