@@ -826,14 +826,15 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. @p peer may be this rank, with a key of its own memory:
  * DRAIL_ENOTSUP where that rail's adapter does them, unless it says that its
- * atomics are the processor's (attribute `atomics`). Uses the IB extensions where offered, else, or where no
- * rail reaches every rank, a message to the target, which serves it inside its
- * own calls. It refuses one of a rank of its host that could not be connected
- * inside it (DRAIL_ENOTSUP) while there are connections inside, whose atomics
- * would not know of this one. After DRAIL_ETIMEOUT it may still be carried out;
- * the next atomic by message to the same target waits for that first. With the
- * extensions, while that rail is broken: DRAIL_EPEER; of one that was under
- * way, the sentence says that nobody knows whether it has been carried out.
+ * atomics are the processor's (attribute `atomics`). Uses the IB extensions
+ * where offered, else, or where no rail reaches every rank, a message to the
+ * target, which serves it inside its own calls. It refuses one of a rank of its
+ * host that could not be connected inside it (DRAIL_ENOTSUP) while there are
+ * connections inside, whose atomics would not know of this one. After
+ * DRAIL_ETIMEOUT it may still be carried out; the next atomic by message to the
+ * same target waits for that first. With the extensions, while that rail is
+ * broken: DRAIL_EPEER; of one that was under way, the sentence says that nobody
+ * knows whether it has been carried out.
  */
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,

@@ -65,8 +65,8 @@ typedef struct coll_run {
 
 typedef struct world {
     int rank, ranks;
-    bool crowded; /* ranks share cores */
-    double lead;  /* seconds that a common start is ahead, … */
+    bool crowded;      /* ranks share cores */
+    double lead;       /* seconds that a common start is ahead, … */
     double first_lead; /* … at first */
     char *send, *recv;
     vector_t vector;     /* of the present run, if it is one */

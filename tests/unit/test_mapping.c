@@ -84,7 +84,7 @@ static void other_memory(void **state)
     assert_int_equal(offset_of(private, BYTES), -1);
     assert_int_equal(offset_of(read_only, BYTES), -1);
     assert_int_equal(offset_of(anonymous, BYTES), -1);
-    assert_int_equal(offset_of((uintptr_t)&private, sizeof private), -1);
+    assert_int_equal(offset_of((uintptr_t) & private, sizeof private), -1);
     assert_int_equal(offset_of(0, 1), -1);
     unmap(private);
     unmap(read_only);
