@@ -97,7 +97,8 @@ $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
-$(TEST_BIN)/unit/test_link_renew: $(addprefix $(BUILD)/obj/dapl_rail/,\
+$(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
+  $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
   rails/fail.o base/error.o base/sentence.o)
