@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# railbench bw and bibw with a window of messages under way.
+# railbench bw, bibw and lat with a window of messages under way.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
 
@@ -8,7 +8,7 @@ bench=$BUILD/bin/railbench
 quick=(--sizes "0,8,64K" --iterations 3 --repeat 2 --validate)
 
 refused 'no window' --window "$bench" bw --window 0
-refused 'a window of batches' --window "$bench" lat --window 8
+refused 'a window of atomics' --window "$bench" atomic --window 8
 refused 'a window of parts' --window "$bench" breakdown --window 8
 
 # streams TEST OPTIONS…: what it has written is right, and it says how
@@ -39,4 +39,5 @@ check 'longer than a batch' streams bw --window 8 --batch 5
 check 'one at a time' streams bw --window 1 --batch 3
 check 'never full' streams bw --window 100 --batch 2 --warmup 0
 check 'both ways' streams bibw --window 4 --batch 9
+check 'beside ping-pongs' streams lat --window 8 --batch 5
 check 'by several EPs' streams bibw --window 3 --batch 7 --eps 2
