@@ -34,4 +34,9 @@ static inline uint64_t clock_cpu_ns(void)
     return p ? p->cpu_ns(p) : clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+/** Gives another rank a chance to run, which may share the core.
+ *  @param deadline 0 at first, then kept here. @return 0, DRAIL_ETIMEOUT after
+ *  30 s. */
+int clock_let_others(uint64_t *deadline);
+
 #endif

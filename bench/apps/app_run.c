@@ -200,13 +200,7 @@ static int rank_main(drail_job_t *job, void *arg)
 
 int app_run(app_result_t *r)
 {
-    context_t context = {r, outcome_create((unsigned)r->opts->ranks)};
-    if (!context.outcome) {
-        fprintf(stderr, "%s: out of memory\n", r->test->table.command);
-        return 1;
-    }
-    int status = launch_job(r->test->table.command, r->opts, context.outcome,
-                            rank_main, &context);
-    outcome_destroy(context.outcome);
-    return status;
+    context_t context = {.result = r};
+    return launch_alone(r->test->table.command, r->opts, &context.outcome,
+                        rank_main, &context);
 }

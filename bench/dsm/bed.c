@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bed.h"
+#include "words.h"
 
 #define SLOTS_BYTES 4096 /* before what is read */
 #define LOCKS_LEAST 64
@@ -127,7 +128,8 @@ static int exchange_keys(dsm_bed_t *bed, drail_error_t *err)
     drail_key_t key;
     drail_mem_key(bed->mem, &key);
     bed->keys = calloc(bed->ranks, sizeof *bed->keys);
-    int rc = bed->keys ? dsm_bed_gather(bed, &key, sizeof key, bed->keys)
+    int rc = bed->keys ? drail_job_allgather(bed->job, &key, sizeof key,
+                                             bed->keys, -1)
                        : DRAIL_ENOMEM;
     return rc ? failed(err, rc, drail_job_last_error(bed->job)) : 0;
 }
@@ -176,10 +178,12 @@ int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup)
     return rc;
 }
 
-int dsm_bed_gather(dsm_bed_t *bed, const void *mine, size_t bytes, void *all)
+int dsm_bed_renew(dsm_bed_t *bed, size_t bytes)
 {
-    ddsm_rails_take(bed->space);
-    int rc = drail_job_allgather(bed->job, mine, bytes, all, -1);
-    ddsm_rails_give(bed->space);
-    return rc;
+    bed->stamp++;
+    if (dsm_is_home(bed)) {
+        words_fill(bed->remote, bytes, bed->stamp);
+        words_fill(bed->source, bytes, bed->stamp);
+    }
+    return ddsm_barrier(bed->space);
 }

@@ -49,8 +49,9 @@ void dsm_bed_close(dsm_bed_t *bed);
 /** Another engine and other rails from now on. */
 int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);
 
-/** An all-gather of the job's, which goes on with the rails meanwhile. */
-int dsm_bed_gather(dsm_bed_t *bed, const void *mine, size_t bytes, void *all);
+/** New contents, under the next stamp, of so many bytes of the client's pages
+ *  and of plain memory, at home. A barrier: all may fetch them. */
+int dsm_bed_renew(dsm_bed_t *bed, size_t bytes);
 
 /** Whose memory is fetched, and by whom: ranks of two nodes, if there are. */
 static inline bool dsm_is_home(const dsm_bed_t *bed)

@@ -60,14 +60,8 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
                   double *f, bool *wrong)
 {
     uint64_t all = bed->opts->dsm.pages * bed->page;
-    int rc;
     (void)what, (void)bytes;
-    bed->stamp++;
-    if (dsm_is_home(bed)) {
-        words_fill(bed->remote, all, bed->stamp);
-        words_fill(bed->source, all, bed->stamp);
-    }
-    rc = ddsm_barrier(bed->space);
+    int rc = dsm_bed_renew(bed, all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, f, wrong);
     /* until now home has served who reads there */

@@ -49,13 +49,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
                   double *f, bool *wrong)
 {
     uint64_t all = ranges(bed, bytes) * bytes;
-    int rc;
-    bed->stamp++;
-    if (dsm_is_home(bed)) {
-        words_fill(bed->remote, all, bed->stamp);
-        words_fill(bed->source, all, bed->stamp);
-    }
-    rc = ddsm_barrier(bed->space);
+    int rc = dsm_bed_renew(bed, all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, what, bytes, f, wrong);
     return rc ? rc : ddsm_barrier(bed->space);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
 
 #include "bench/clock.h"
 #include "bench/report/result.h"
 #include "reference.h"
 
-#define WARMUP          10
-#define ROUND_TRIPS     100
-#define LOOKS           1000 /* before a call, … */
-#define CALLS           64 /* … or calls that move the data, before a yield */
-#define POLL_TIMEOUT_NS UINT64_C(30000000000)
+#define WARMUP      10
+#define ROUND_TRIPS 100
+#define LOOKS       1000 /* before a call, … */
+#define CALLS       64   /* … or calls that move the data, before a yield */
 
 /* The page of the ping-pong: what comes, and, in a line of its own, what goes.
  */
@@ -28,18 +26,6 @@ typedef struct pinger {
     bool polled; /* data move in calls only */
 } pinger_t;
 
-static int let_run(uint64_t *deadline)
-{
-    uint64_t now = clock_ns();
-    if (!*deadline)
-        *deadline = now + POLL_TIMEOUT_NS;
-    if (clock_elsewhere)
-        clock_elsewhere->yield(clock_elsewhere);
-    else
-        sched_yield();
-    return now > *deadline ? DRAIL_ETIMEOUT : 0;
-}
-
 static int await(pinger_t *p)
 {
     uint64_t deadline = 0;
@@ -52,7 +38,7 @@ static int await(pinger_t *p)
             continue;
         rc = drail_progress(p->rail);
         if (!rc && (!p->polled || i % CALLS == 0))
-            rc = let_run(&deadline);
+            rc = clock_let_others(&deadline);
     }
     return rc;
 }

@@ -76,7 +76,7 @@ static int measure(rank_t *k, unsigned index, bool warms_up)
         rc = part->repeat(&k->bed, &part->cases[cell->what], cell->bytes,
                           card.figures, &card.wrong);
     if (!rc)
-        rc = dsm_bed_gather(&k->bed, &card, sizeof card, k->cards);
+        rc = drail_job_allgather(k->bed.job, &card, sizeof card, k->cards, -1);
     if (!rc && k->bed.rank == 0)
         record(k, cell, warms_up);
     return rc;
@@ -99,7 +99,7 @@ static int agree(void *of, bool *enough)
 {
     rank_t *k = of;
     const card_t card = {.enough = *enough};
-    int rc = dsm_bed_gather(&k->bed, &card, sizeof card, k->cards);
+    int rc = drail_job_allgather(k->bed.job, &card, sizeof card, k->cards, -1);
     if (!rc)
         *enough = k->cards[0].enough;
     return rc;
@@ -204,13 +204,7 @@ static int rank_main(drail_job_t *job, void *arg)
 
 int dsm_run(dsm_result_t *r)
 {
-    context_t context = {r, outcome_create((unsigned)r->opts->ranks)};
-    if (!context.outcome) {
-        fprintf(stderr, "%s: out of memory\n", r->test->table.command);
-        return 1;
-    }
-    int status = launch_job(r->test->table.command, r->opts, context.outcome,
-                            rank_main, &context);
-    outcome_destroy(context.outcome);
-    return status;
+    context_t context = {.result = r};
+    return launch_alone(r->test->table.command, r->opts, &context.outcome,
+                        rank_main, &context);
 }

@@ -185,3 +185,16 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
             both ? err.text : "");
     return 1;
 }
+
+int launch_alone(const char *command, const options_t *opts,
+                 outcome_t **outcome, drail_rank_main_t rank_main, void *arg)
+{
+    *outcome = outcome_create((unsigned)opts->ranks);
+    if (!*outcome) {
+        fprintf(stderr, "%s: out of memory\n", command);
+        return 1;
+    }
+    int status = launch_job(command, opts, *outcome, rank_main, arg);
+    outcome_destroy(*outcome);
+    return status;
+}

@@ -17,5 +17,8 @@ void launch_close(options_t *opts);
  * 0, 1, or 2 when a rail can't be opened. */
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
                drail_rank_main_t rank_main, void *arg);
+/** The same with an outcome of its own, in *outcome while the ranks run. */
+int launch_alone(const char *command, const options_t *opts,
+                 outcome_t **outcome, drail_rank_main_t rank_main, void *arg);
 
 #endif

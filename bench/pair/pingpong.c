@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A true ping-pong: one message there, one back; of puts. */
-#include <sched.h>
 
 #include "bench/clock.h"
 #include "bench/report/result.h"
@@ -9,20 +8,6 @@
 
 #define LOOKS_BEFORE_CALL  1000
 #define CALLS_BEFORE_YIELD 64 /* of those that move the data themselves */
-#define POLL_TIMEOUT_NS    UINT64_C(30000000000)
-
-/* Gives the peer a chance to run, which may share the core. */
-static int let_run(uint64_t *deadline)
-{
-    uint64_t now = clock_ns();
-    if (!*deadline)
-        *deadline = now + POLL_TIMEOUT_NS;
-    if (clock_elsewhere)
-        clock_elsewhere->yield(clock_elsewhere);
-    else
-        sched_yield();
-    return now > *deadline ? DRAIL_ETIMEOUT : 0;
-}
 
 /*
  * Waits until the last byte of the message has its new value, as perftest's
@@ -46,7 +31,7 @@ static int await_byte(session_t *s, const uint8_t *byte, uint8_t value,
         rc = drail_notify_wait(s->rail, s->peer, NULL, 0);
         if (rc != DRAIL_EAGAIN)
             return rc ? rc : DRAIL_EINVAL; /* nobody notifies in this loop */
-        rc = i % (looks * calls) ? 0 : let_run(&deadline);
+        rc = i % (looks * calls) ? 0 : clock_let_others(&deadline);
     }
     return rc;
 }

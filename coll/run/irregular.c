@@ -353,7 +353,10 @@ static int choose_unbounded(dcoll_team_t *team, struct wish *w,
     return choose(team, w, args, algorithm);
 }
 
-int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
+static int with_unbounded(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                          int (*act)(dcoll_team_t *team,
+                                     const dcoll_args_t *args,
+                                     const dcoll_algorithm_t *algorithm))
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
@@ -362,20 +365,18 @@ int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
         return rc;
     struct wish w = wish_counted(call);
     rc = choose_unbounded(team, &w, &args, &algorithm);
-    return rc ? rc : request_prepare_turns(team, &args, algorithm);
+    return rc ? rc : act(team, &args, algorithm);
+}
+
+int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
+{
+    return with_unbounded(team, call, request_prepare_turns);
 }
 
 int dcoll_alltoallv_would_wait(dcoll_team_t *team,
                                const dcoll_alltoallv_t *call)
 {
-    const dcoll_algorithm_t *algorithm;
-    dcoll_args_t args;
-    int rc = check_call(team, call);
-    if (rc)
-        return rc;
-    struct wish w = wish_counted(call);
-    rc = choose_unbounded(team, &w, &args, &algorithm);
-    return rc ? rc : request_would_wait(team, &args, algorithm);
+    return with_unbounded(team, call, request_would_wait);
 }
 
 int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,

@@ -35,22 +35,24 @@ int request_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
     return q->active || q->handles ? DRAIL_EAGAIN : 0;
 }
 
-int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)
+static int with_chosen(dcoll_team_t *team, const dcoll_call_t *call,
+                       int (*act)(dcoll_team_t *team, const dcoll_args_t *args,
+                                  const dcoll_algorithm_t *algorithm))
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
     if (!team)
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, true, &args, &algorithm);
-    return rc ? rc : request_prepare_turns(team, &args, algorithm);
+    return rc ? rc : act(team, &args, algorithm);
+}
+
+int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    return with_chosen(team, call, request_prepare_turns);
 }
 
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call)
 {
-    const dcoll_algorithm_t *algorithm;
-    dcoll_args_t args;
-    if (!team)
-        return DRAIL_EINVAL;
-    int rc = call_choose(team, call, true, &args, &algorithm);
-    return rc ? rc : request_would_wait(team, &args, algorithm);
+    return with_chosen(team, call, request_would_wait);
 }

@@ -17,25 +17,7 @@ refuses()
 # run NAME OPTIONS…: into NAME.csv and NAME.json
 run()
 {
-    local name=$1
-    shift
-    timeout -k 10 100 "$bench" alltoallv "${quick[@]}" "$@" \
-        --save "$work/$name.csv,$work/$name.json" >"$work/out" 2>"$work/err" ||
-        {
-            cat "$work/err"
-            return 1
-        }
-}
-
-# holds NAME 'PYTHON ASSERTIONS': rows are those of the CSV, r the JSON
-holds()
-{
-    python3 -c "
-import csv, json, sys
-rows = list(csv.DictReader(open(sys.argv[1] + '.csv', newline='')))
-r = json.load(open(sys.argv[1] + '.json'))
-assert rows and len(rows) == len(r['results'])
-$2" "$work/$1"
+    recorded 100 "$1" alltoallv "${quick[@]}" "${@:2}"
 }
 
 # --- bad input ----------------------------------------------------------------
@@ -78,7 +60,7 @@ refuses 'multiplied too far' '--elements 2' \
 check 'all algorithms, interfaces and patterns' \
     run all --ranks 4 --algorithm auto,all --interface counts,elements \
     --elements 1,40 --element 22 --validate
-check 'each is valid, and said to be what it is' holds all '
+check 'each is valid, and said to be what it is' rows_hold all '
 names = {row["algorithm"] for row in rows}
 assert {"auto", "a1", "a2-n1", "a3-n2", "mesh", "a4", "a4-n2"} <= names, names
 cases = {(row["algorithm"], row["pattern"], row["interface"], row["elements"])
@@ -125,7 +107,7 @@ check 'as diff reads it' same
 file '# from each rank to each other\n0 1 2\n3,0,5\n\n6 0 0\n'
 check 'counts of a file, as they are' \
     run file --ranks 3 --pattern "file:$work/counts" --validate
-check 'their sums' holds file '
+check 'their sums' rows_hold file '
 row, = rows
 assert row["valid"] == "yes"
 assert (row["elements"], row["total_bytes"], row["longest_bytes"],
@@ -141,7 +123,7 @@ check 'by two nodes, with bounds' \
 check 'the model' run model --ranks 9 --pattern alltoone --elements 10 \
     --element 1 --algorithm a1,a1-n1,a2,a3,a4 --ts 100 --tm 1 --tc 2 --td 3 \
     --contention 2
-check 'its figures' holds model '
+check 'its figures' rows_hold model '
 L = 90
 model = {row["algorithm"]: float(row["model_us"]) for row in rows}
 wanted = {"a1": 9 * 100 + L * 9, "a1-n1": L + max(9 * 100, L * 6),
@@ -152,7 +134,7 @@ assert model == wanted, (model, wanted)'
 check 'that of a schedule' run played --ranks 2 --pattern alltoone \
     --elements 10 --element 1 --algorithm direct --ts 100 --tm 1 --td 3 \
     --contention 2
-check 'its figure' holds played 'assert float(rows[0]["model_us"]) == 452'
+check 'its figure' rows_hold played 'assert float(rows[0]["model_us"]) == 452'
 
 # --- pictures, and beside others ----------------------------------------------
 

@@ -10,31 +10,19 @@ bench=$BUILD/bin/railbench
 # run TEST NAME OPTIONS…: into NAME.csv and NAME.json
 run()
 {
-    local test=$1 name=$2
-    shift 2
-    timeout -k 1 100 "$bench" "$test" --repeat 1 "$@" \
-        --save "$work/$name.csv,$work/$name.json" >"$work/out" 2>"$work/err" ||
-        {
-            cat "$work/err"
-            return 1
-        }
+    recorded 100 "$2" "$1" --repeat 1 "${@:3}"
 }
 
 # holds NAME 'PYTHON ASSERTIONS': rows are those of the CSV, r the JSON
 holds()
 {
-    python3 -c "
-import csv, json, sys
-rows = list(csv.DictReader(open(sys.argv[1] + '.csv', newline='')))
-r = json.load(open(sys.argv[1] + '.json'))
-assert rows and len(rows) == len(r['results'])
-for row, other in zip(rows, r['results']):
+    rows_hold "$1" "for row, other in zip(rows, r['results']):
     assert row['valid'] == 'yes' and other['valid'], row
     whole = float(row['time_us'])
     parts = [float(row[p + '_us']) for p in ('compute', 'allgather', 'p2p')]
     assert 0 < sum(parts) <= whole * 1.001, row
     assert row['algorithm'] == other['algorithm']
-$2" "$work/$1"
+$2"
 }
 
 # --- bad input ----------------------------------------------------------------

@@ -95,3 +95,28 @@ await_exit()
     echo "process $pid still runs after $seconds s"
     return 1
 }
+
+# recorded SECONDS NAME TEST OPTIONS…: a result of railbench, within that time,
+# in NAME.csv and NAME.json of $work
+recorded()
+{
+    local seconds=$1 name=$2
+    shift 2
+    timeout -k 1 "$seconds" "$BUILD/bin/railbench" "$@" \
+        --save "$work/$name.csv,$work/$name.json" >"$work/out" 2>"$work/err" ||
+        {
+            cat "$work/err"
+            return 1
+        }
+}
+
+# rows_hold NAME 'PYTHON ASSERTIONS': rows are those of the CSV, r the JSON
+rows_hold()
+{
+    python3 -c "
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1] + '.csv', newline='')))
+r = json.load(open(sys.argv[1] + '.json'))
+assert rows and len(rows) == len(r['results'])
+$2" "$work/$1"
+}

@@ -10,26 +10,14 @@ bench=$BUILD/bin/railbench
 # run NAME OPTIONS…: into NAME.csv and NAME.json
 run()
 {
-    local name=$1
-    shift
-    timeout -k 1 60 "$bench" dsm "$@" \
-        --save "$work/$name.csv,$work/$name.json" >"$work/out" 2>"$work/err" ||
-        {
-            cat "$work/err"
-            return 1
-        }
+    recorded 60 "$1" dsm "${@:2}"
 }
 
 # holds NAME 'PYTHON ASSERTIONS': rows are those of the CSV, r the JSON; of()
 # selects rows by their columns
 holds()
 {
-    python3 -c "
-import csv, json, sys
-rows = list(csv.DictReader(open(sys.argv[1] + '.csv', newline='')))
-r = json.load(open(sys.argv[1] + '.json'))
-assert rows and len(rows) == len(r['results'])
-def of(**columns):
+    rows_hold "$1" "def of(**columns):
     found = [row for row in rows
              if all(row[k] == v for k, v in columns.items())]
     assert found, columns
@@ -42,7 +30,7 @@ for row, other in zip(rows, r['results']):
     low, median, high = (row['time_us' + x] for x in ('_lo', '', '_hi'))
     assert float(median) >= 0 and bool(low) == bool(high), row
     assert not low or float(low) <= float(median) <= float(high), row
-$2" "$work/$1"
+$2"
 }
 
 # --- bad input ----------------------------------------------------------------
