@@ -26,11 +26,12 @@ static bool is_right(const dsm_bed_t *bed, unsigned pages)
     return true;
 }
 
-static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                  double *f, bool *wrong)
+static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                  const dsm_case_t *what, uint64_t bytes, double *f,
+                  bool *wrong)
 {
     uint64_t ns = 0;
-    (void)bytes;
+    (void)part, (void)bytes;
     int rc = ddsm_barrier(bed->space);
     for (unsigned i = 0; !rc && i < TIMES; i++) {
         bed->stamp++;
@@ -47,6 +48,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
 
 const dsm_part_t dsm_barrier = {
     .name = "barrier",
+    .kind = DSM_BARRIER,
     .what = "a barrier on the slowest rank, with an element written in so many "
             "pages by each, whose home is the next rank",
     .cases = {{"0-pages", 0}, {"1-page", 1}, {"16-pages", DSM_RING_PAGES}},

@@ -42,18 +42,6 @@ static void fault_failed(void *context, int code, const char *sentence)
     _exit(1);
 }
 
-static uint64_t whole_pages(const dsm_bed_t *bed, uint64_t bytes)
-{
-    return (bytes + bed->page - 1) / bed->page * bed->page;
-}
-
-static uint64_t grid_bytes(const options_t *opts)
-{
-    return dsm_chosen(opts, DSM_JACOBI)
-               ? opts->dsm.rows * opts->dsm.columns * sizeof(double)
-               : 0;
-}
-
 static uint64_t ring_bytes(const dsm_bed_t *bed)
 {
     return DSM_RING_PAGES * bed->page * bed->ranks;
@@ -69,16 +57,22 @@ static uint64_t room_bytes(const dsm_bed_t *bed)
     return room;
 }
 
-static int open_space(dsm_bed_t *bed, const drail_config_t *rails,
-                      drail_error_t *err)
+uint64_t dsm_page(const options_t *opts)
 {
     ddsm_config_t cfg;
     ddsm_config_init(&cfg);
-    bed->page = bed->opts->dsm.page ? bed->opts->dsm.page : cfg.page_bytes;
+    return opts->dsm.page ? opts->dsm.page : cfg.page_bytes;
+}
+
+static int open_space(dsm_bed_t *bed, const drail_config_t *rails,
+                      uint64_t extra, drail_error_t *err)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    bed->page = dsm_page(bed->opts);
     bed->room = room_bytes(bed);
     cfg.page_bytes = bed->page;
-    cfg.bytes = bed->room + ring_bytes(bed) + bed->page +
-                2 * whole_pages(bed, grid_bytes(bed->opts));
+    cfg.bytes = bed->room + ring_bytes(bed) + bed->page + extra;
     cfg.locks = bed->ranks > LOCKS_LEAST ? bed->ranks : LOCKS_LEAST;
     cfg.ahead = (unsigned)bed->opts->dsm.ahead;
     cfg.rails = rails;
@@ -91,16 +85,12 @@ static int allocate(dsm_bed_t *bed, drail_error_t *err)
 {
     const ddsm_place_t one = {.element = DSM_ELEMENT, .homes = DDSM_ONE};
     const ddsm_place_t block = {.element = DSM_ELEMENT, .homes = DDSM_BLOCK};
-    uint64_t grid = grid_bytes(bed->opts);
     bed->remote = ddsm_alloc(bed->space, bed->room, &one);
     bed->ring = ddsm_alloc(bed->space, ring_bytes(bed), &block);
     bed->counter = ddsm_alloc(bed->space, bed->page, &one);
-    bool there = bed->remote && bed->ring && bed->counter;
-    for (unsigned i = 0; i < 2 && grid && there; i++) {
-        bed->grid[i] = ddsm_alloc(bed->space, grid, &block);
-        there = bed->grid[i];
-    }
-    return there ? 0 : failed(err, DRAIL_ENOMEM, ddsm_last_error(bed->space));
+    return bed->remote && bed->ring && bed->counter
+               ? 0
+               : failed(err, DRAIL_ENOMEM, ddsm_last_error(bed->space));
 }
 
 /* Memory of the rails that shared pages are compared with. */
@@ -135,7 +125,7 @@ static int exchange_keys(dsm_bed_t *bed, drail_error_t *err)
 }
 
 int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
-                 outcome_t *outcome, drail_error_t *err)
+                 uint64_t extra, outcome_t *outcome, drail_error_t *err)
 {
     unsigned rank = drail_job_rank(job);
     pinning_t pinning = session_pinning(opts, rank);
@@ -147,7 +137,7 @@ int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
                        .ranks = drail_job_size(job),
                        .outcome = outcome};
     session_config(&rails, opts, &pinning);
-    int rc = open_space(bed, &rails, err);
+    int rc = open_space(bed, &rails, extra, err);
     if (rc)
         return rc;
     /* after drail_open, which looks at the cores that are allowed */

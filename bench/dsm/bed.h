@@ -8,7 +8,6 @@
 #include "bench/pair/session.h"
 #include "dapl_rail/platform/platform.h"
 #include "dsm/ddsm.h"
-#include "jacobi.h"
 #include "setup.h"
 
 /** Most pages that a rank writes between two barriers. */
@@ -25,26 +24,30 @@ typedef struct dsm_bed {
     uint64_t page; /**< bytes of one */
     uint64_t room; /**< bytes of what is fetched at most */
     /** In the shared memory: room bytes whose home is rank 0; DSM_RING_PAGES
-     *  pages of each home; a page; the grids, NULL: none are needed. */
+     *  pages of each home; a page. */
     char *remote, *ring;
     uint64_t *counter;
-    double *grid[2];
     /** Memory of the rails: a page with the words of the ping-pong, then room
      *  bytes that others read, then as many that they are read to. */
     char *slots, *source, *target;
     drail_mem_t *mem;
-    drail_key_t *keys; /**< of all ranks */
-    uint64_t pings;    /**< so far: both ends count the same */
-    uint64_t stamp;    /**< of contents; all ranks count the same */
-    const jacobi_t *jacobi;
+    drail_key_t *keys;            /**< of all ranks */
+    uint64_t pings;               /**< so far: both ends count the same */
+    uint64_t stamp;               /**< of contents; all ranks count the same */
+    void *programs[DSM_PARTS];    /**< their data; NULL: not to be measured */
+    const void *const *solutions; /**< ... and results of one rank alone */
     outcome_t *outcome;
 } dsm_bed_t;
 
 /** Collective. On failure @p err says why; dsm_bed_close in either case, which
- *  no rank may be under way at. */
+ *  no rank may be under way at.
+ *  @param extra bytes of shared memory that programs allocate. */
 int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
-                 outcome_t *outcome, drail_error_t *err);
+                 uint64_t extra, outcome_t *outcome, drail_error_t *err);
 void dsm_bed_close(dsm_bed_t *bed);
+
+/** Bytes of a page. */
+uint64_t dsm_page(const options_t *opts);
 
 /** Another engine and other rails from now on. */
 int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);

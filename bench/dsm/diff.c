@@ -87,11 +87,12 @@ static bool is_right(const dsm_bed_t *bed, unsigned amount)
     return !differ;
 }
 
-static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                  double *f, bool *wrong)
+static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                  const dsm_case_t *what, uint64_t bytes, double *f,
+                  bool *wrong)
 {
     int rc;
-    (void)bytes;
+    (void)part, (void)bytes;
     bed->stamp++;
     if (dsm_is_home(bed))
         words_fill(bed->remote, bed->opts->dsm.pages * bed->page, bed->stamp);
@@ -107,6 +108,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
 
 const dsm_part_t dsm_diff = {
     .name = "diff",
+    .kind = DSM_DIFF,
     .what = "a page that the last rank writes and rank 0 is the home of: twin "
             "(the fault), compare and pieces (the flush, at an unlock)",
     .cases = {{"one-element", ONE}, {"every-2nd", HALF}, {"whole", ALL}},

@@ -56,11 +56,12 @@ static int measure(dsm_bed_t *bed, double *f, bool *wrong)
     return rc ? rc : walk(bed, copy, &f[FIGURE_COPY]);
 }
 
-static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                  double *f, bool *wrong)
+static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                  const dsm_case_t *what, uint64_t bytes, double *f,
+                  bool *wrong)
 {
     uint64_t all = bed->opts->dsm.pages * bed->page;
-    (void)what, (void)bytes;
+    (void)part, (void)what, (void)bytes;
     int rc = dsm_bed_renew(bed, all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, f, wrong);
@@ -75,6 +76,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
 
 const dsm_part_t dsm_fetch = {
     .name = "fetch",
+    .kind = DSM_FETCH,
     .what = "a read fault of a single page, which the last rank has from rank "
             "0; ratio: of it to a ping-pong of 8 bytes and a copy of a page",
     .cases = {{"fault", 0}},

@@ -1,33 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Jacobi's method on a grid whose border is fixed: each cell becomes the mean
+ * of the four around it. Rows in blocks, a barrier after each step. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/clock.h"
-#include "jacobi.h"
+#include "program.h"
 
-/* Any numbers that differ from cell to cell. */
-static double initial(uint64_t row, uint64_t column)
+#define OPERATIONS 4 /* for a cell in a step */
+
+typedef struct jacobi {
+    uint64_t rows, columns;
+    double *grid[2];    /* before and after a step, in turn */
+    size_t first, last; /* this rank's rows */
+} jacobi_t;
+
+static uint64_t grid_bytes(const options_t *o)
 {
-    return (double)((row * 37 + column * 11) % 1009) / 1009;
+    return o->dsm.rows * o->dsm.columns * sizeof(double);
 }
 
-void jacobi_begin(const jacobi_t *j, double *grid, uint64_t first,
-                  uint64_t last)
+static uint64_t shared_bytes(const options_t *o, unsigned ranks, uint64_t page)
 {
-    for (uint64_t r = first; r < last; r++)
-        for (uint64_t c = 0; c < j->columns; c++)
-            grid[r * j->columns + c] = initial(r, c);
+    (void)ranks;
+    return 2 * program_pages(grid_bytes(o), page);
 }
 
-static void clip(const jacobi_t *j, uint64_t *first, uint64_t *last)
+static void describe(const options_t *o, char *text, size_t size)
 {
-    *first = *first ? *first : 1;
-    *last = *last < j->rows ? *last : j->rows - 1;
+    snprintf(text, size, "%llu x %llu cells, %llu steps",
+             (unsigned long long)o->dsm.rows,
+             (unsigned long long)o->dsm.columns,
+             (unsigned long long)o->dsm.steps);
 }
 
-void jacobi_sweep(const jacobi_t *j, const double *from, double *to,
-                  uint64_t first, uint64_t last)
+static void fill(const jacobi_t *j)
 {
-    clip(j, &first, &last);
+    for (unsigned i = 0; i < 2; i++)
+        for (uint64_t at = j->first * j->columns; at < j->last * j->columns;
+             at++)
+            j->grid[i][at] = program_uniform(at);
+}
+
+/* Rows that change: all but the border's. */
+static void inner(const jacobi_t *j, size_t *first, size_t *last)
+{
+    *first = j->first ? j->first : 1;
+    *last = j->last < j->rows ? j->last : j->rows - 1;
+}
+
+static void sweep(const jacobi_t *j, const double *from, double *to)
+{
+    size_t first, last;
+    inner(j, &first, &last);
     for (uint64_t r = first; r < last; r++) {
         const double *here = from + r * j->columns;
         const double *above = here - j->columns, *below = here + j->columns;
@@ -37,36 +63,140 @@ void jacobi_sweep(const jacobi_t *j, const double *from, double *to,
     }
 }
 
-uint64_t jacobi_cells(const jacobi_t *j, uint64_t first, uint64_t last)
+static double sweep_operations(const jacobi_t *j)
 {
-    clip(j, &first, &last);
-    return first < last ? (last - first) * (j->columns - 2) : 0;
+    size_t first, last;
+    inner(j, &first, &last);
+    return first < last ? OPERATIONS * (double)((last - first)) *
+                              (double)(j->columns - 2)
+                        : 0;
 }
 
-int jacobi_solve(jacobi_t *j, uint64_t *ns)
+/* ------------------------------------------------------------ one alone --- */
+
+static double operations(const options_t *o)
 {
-    uint64_t cells = j->rows * j->columns;
-    double *grid[2] = {malloc(cells * sizeof(double)),
-                       malloc(cells * sizeof(double))};
-    if (!grid[0] || !grid[1]) {
-        free(grid[0]);
-        free(grid[1]);
-        return -1;
-    }
+    const jacobi_t j = {
+        .rows = o->dsm.rows, .columns = o->dsm.columns, .last = o->dsm.rows};
+    return sweep_operations(&j) * (double)o->dsm.steps;
+}
+
+static void *alone(const options_t *o, uint64_t *ns)
+{
+    jacobi_t j = {
+        .rows = o->dsm.rows, .columns = o->dsm.columns, .last = o->dsm.rows};
     for (unsigned i = 0; i < 2; i++)
-        jacobi_begin(j, grid[i], 0, j->rows);
+        j.grid[i] = malloc(grid_bytes(o));
+    if (!j.grid[0] || !j.grid[1]) {
+        free(j.grid[0]);
+        free(j.grid[1]);
+        return NULL;
+    }
+    fill(&j);
     uint64_t from = clock_ns();
-    for (uint64_t s = 0; s < j->steps; s++)
-        jacobi_sweep(j, grid[s % 2], grid[(s + 1) % 2], 0, j->rows);
+    for (uint64_t s = 0; s < o->dsm.steps; s++)
+        sweep(&j, j.grid[s % 2], j.grid[(s + 1) % 2]);
     *ns = clock_ns() - from;
-    free(j->solution);
-    j->solution = grid[j->steps % 2];
-    free(grid[(j->steps + 1) % 2]);
-    return 0;
+    free(j.grid[(o->dsm.steps + 1) % 2]);
+    return j.grid[o->dsm.steps % 2];
 }
 
-void jacobi_free(jacobi_t *j)
+/* ------------------------------------------------------------ all ranks --- */
+
+static void *open_grids(dsm_bed_t *bed)
 {
-    free(j->solution);
-    j->solution = NULL;
+    const ddsm_place_t place = {.element = sizeof(double)};
+    jacobi_t *j = malloc(sizeof *j);
+    if (!j)
+        return NULL;
+    *j = (jacobi_t){.rows = bed->opts->dsm.rows,
+                    .columns = bed->opts->dsm.columns};
+    ddsm_part(bed->space, 0, j->rows, &j->first, &j->last);
+    for (unsigned i = 0; i < 2; i++) {
+        j->grid[i] = ddsm_alloc(bed->space, grid_bytes(bed->opts), &place);
+        if (!j->grid[i]) {
+            free(j);
+            return NULL;
+        }
+    }
+    return j;
 }
+
+static void begin(const program_run_t *r)
+{
+    fill(r->data);
+}
+
+static int prefetch_rows(program_run_t *r, const double *grid, size_t first,
+                         size_t last, bool writable)
+{
+    const jacobi_t *j = r->data;
+    return program_prefetch(r, grid + first * j->columns,
+                            (last - first) * j->columns * sizeof *grid,
+                            writable);
+}
+
+/* The neighbours' rows; and the own ones, which are about to be written. */
+static int prefetch(program_run_t *r, const double *from, const double *to)
+{
+    const jacobi_t *j = r->data;
+    int rc = 0;
+    if (j->first == j->last)
+        return 0;
+    if (j->first)
+        rc = prefetch_rows(r, from, j->first - 1, j->first, false);
+    if (!rc && j->last < j->rows)
+        rc = prefetch_rows(r, from, j->last, j->last + 1, false);
+    return rc ? rc : prefetch_rows(r, to, j->first, j->last, true);
+}
+
+static int run(program_run_t *r)
+{
+    const jacobi_t *j = r->data;
+    int rc = 0;
+    for (uint64_t s = 0; !rc && s < r->bed->opts->dsm.steps; s++) {
+        const double *from = j->grid[s % 2];
+        double *to = j->grid[(s + 1) % 2];
+        rc = prefetch(r, from, to);
+        if (rc)
+            break;
+        program_enter(r);
+        sweep(j, from, to);
+        program_leave(r, sweep_operations(j));
+        rc = program_barrier(r);
+    }
+    return rc;
+}
+
+static bool is_right(const program_run_t *r, const void *solution)
+{
+    const jacobi_t *j = r->data;
+    size_t at = j->first * j->columns;
+    return !memcmp(j->grid[r->bed->opts->dsm.steps % 2] + at,
+                   (const double *)solution + at,
+                   (j->last - j->first) * j->columns * sizeof(double));
+}
+
+static const dsm_program_t program = {.describe = describe,
+                                      .bytes = shared_bytes,
+                                      .open = open_grids,
+                                      .close = free,
+                                      .begin = begin,
+                                      .run = run,
+                                      .is_right = is_right,
+                                      .alone = alone,
+                                      .operations = operations};
+
+const dsm_part_t dsm_jacobi = {
+    .name = "jacobi",
+    .kind = DSM_JACOBI,
+    .what = "Jacobi's method, rows in blocks: the slowest rank; faults and "
+            "barriers, means over the ranks; gain: of their sum",
+    .program = &program,
+    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS},
+    .nfigures = 3,
+    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},
+    .ncases = 2,
+    .gains = FIGURE_COMMUNICATION,
+    .repeat = program_repeat,
+};

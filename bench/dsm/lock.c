@@ -49,11 +49,12 @@ static int contend(dsm_bed_t *bed, bool counts, double *us, bool *wrong)
 }
 
 /* The homes of locks are ranks in turn. */
-static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                  double *f, bool *wrong)
+static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                  const dsm_case_t *what, uint64_t bytes, double *f,
+                  bool *wrong)
 {
     int rc = 0;
-    (void)bytes;
+    (void)part, (void)bytes;
     if (what->amount >= CONTENDED)
         rc = contend(bed, what->amount == COUNTED, &f[FIGURE_TIME], wrong);
     else if (dsm_is_client(bed))
@@ -64,6 +65,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
 
 const dsm_part_t dsm_lock = {
     .name = "lock",
+    .kind = DSM_LOCK,
     .what = "lock and unlock by the last rank, alone, at home there or at rank "
             "0; handed over among all ranks that ask for it, also with a "
             "counter that each adds to",

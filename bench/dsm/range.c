@@ -45,10 +45,12 @@ static int measure(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
     return rc;
 }
 
-static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                  double *f, bool *wrong)
+static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                  const dsm_case_t *what, uint64_t bytes, double *f,
+                  bool *wrong)
 {
     uint64_t all = ranges(bed, bytes) * bytes;
+    (void)part;
     int rc = dsm_bed_renew(bed, all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, what, bytes, f, wrong);
@@ -57,6 +59,7 @@ static int repeat(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
 
 const dsm_part_t dsm_range = {
     .name = "range",
+    .kind = DSM_RANGE,
     .what = "pages side by side, which the last rank has from rank 0, at once "
             "or by faults from the first to the last; ratio: of the rate to "
             "that of a plain get",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/report/report.h"
+#include "program.h"
 #include "result.h"
 
 #define LABEL_MAX 128
@@ -81,12 +82,11 @@ static void part_head(FILE *file, const dsm_result_t *r, const dsm_part_t *part,
                       int width)
 {
     fprintf(file, "\n# %s: %s\n", part->name, part->what);
-    if (part == &dsm_jacobi) {
-        fprintf(file, "# %llu x %llu cells, %llu steps; one rank alone:",
-                (unsigned long long)r->jacobi.rows,
-                (unsigned long long)r->jacobi.columns,
-                (unsigned long long)r->jacobi.steps);
-        report_number(file, 1, dsm_result_alone(r));
+    if (part->program) {
+        char problem[128];
+        part->program->describe(r->opts, problem, sizeof problem);
+        fprintf(file, "# %s; one rank alone:", problem);
+        report_number(file, 1, dsm_result_alone(r, part));
         fputs(" us\n", file);
     }
     fprintf(file, "%-*s", case_width(part), "case");
@@ -102,7 +102,7 @@ static void part_head(FILE *file, const dsm_result_t *r, const dsm_part_t *part,
             length -= 3;
         fprintf(file, " %9.*s", length > 9 ? 4 : (int)length, name);
     }
-    if (part == &dsm_jacobi)
+    if (part->program)
         fprintf(file, " %7s %7s", "faults%", "speedup");
     fprintf(file, " %6s %4s %s\n", "gain", "n", "valid");
 }
@@ -126,7 +126,7 @@ static void table_row(FILE *file, const dsm_result_t *r, const dsm_cell_t *cell,
     for (unsigned i = 0; i < part->nfigures; i++)
         report_number(file, 9,
                       dsm_result_figure(r, cell, part->figures[i]).median);
-    if (part == &dsm_jacobi) {
+    if (part->program) {
         report_number(file, 7, dsm_result_faults(r, cell));
         report_number(file, 7, dsm_result_speedup(r, cell));
     }
@@ -224,6 +224,9 @@ static void json_options(json_t *j, const dsm_result_t *r)
     json_uint(j, "rows", o->dsm.rows);
     json_uint(j, "columns", o->dsm.columns);
     json_uint(j, "steps", o->dsm.steps);
+    json_uint(j, "order", o->dsm.order);
+    json_uint(j, "keys", o->dsm.keys);
+    json_uint(j, "bodies", o->dsm.bodies);
     if (o->simulated)
         json_double(j, "operations_per_second", o->dsm.rate);
     json_uint(j, "eps", o->eps);
@@ -259,11 +262,22 @@ static void json_row(json_t *j, const dsm_result_t *r, const dsm_cell_t *cell)
     }
     if (has_gain(r, cell))
         json_double(j, "gain", dsm_result_gain(r, cell));
-    if (cell->part == &dsm_jacobi) {
+    if (cell->part->program) {
         json_double(j, "faults_pct", dsm_result_faults(r, cell));
         json_double(j, "speedup", dsm_result_speedup(r, cell));
     }
     json_bool(j, "valid", !cell->wrong);
+    json_end_object(j);
+}
+
+/* Of each program. */
+static void json_alone(json_t *j, const dsm_result_t *r)
+{
+    json_object(j, "alone_us");
+    for (unsigned p = 0; p < DSM_PARTS; p++)
+        if (dsm_parts[p]->program && dsm_chosen(r->opts, (dsm_kind_t)p))
+            json_double(j, dsm_parts[p]->name,
+                        dsm_result_alone(r, dsm_parts[p]));
     json_end_object(j);
 }
 
@@ -275,8 +289,7 @@ static void json(FILE *file, const dsm_result_t *r)
     report_json_identity(j, r->test->name, &r->machine);
     json_bool(j, "partial", r->partial);
     json_options(j, r);
-    if (dsm_chosen(r->opts, DSM_JACOBI))
-        json_double(j, "alone_us", dsm_result_alone(r));
+    json_alone(j, r);
     report_json_machine(j, &r->machine);
     report_json_rails(j, r->rails, r->opts->nrails);
     report_json_settings(j);

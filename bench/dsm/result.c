@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "program.h"
 #include "result.h"
-
-static const dsm_part_t *const parts[DSM_PARTS] = {
-    [DSM_FETCH] = &dsm_fetch,     [DSM_RANGE] = &dsm_range,
-    [DSM_DIFF] = &dsm_diff,       [DSM_LOCK] = &dsm_lock,
-    [DSM_BARRIER] = &dsm_barrier, [DSM_JACOBI] = &dsm_jacobi};
 
 const char *dsm_figure_name(dsm_figure_t figure)
 {
@@ -23,7 +20,8 @@ const char *dsm_figure_name(dsm_figure_t figure)
         [FIGURE_PIECES] = "pieces_us",
         [FIGURE_COMMUNICATION] = "communication_us",
         [FIGURE_FAULTS] = "faults_us",
-        [FIGURE_BARRIERS] = "barriers_us"};
+        [FIGURE_BARRIERS] = "barriers_us",
+        [FIGURE_LOCKS] = "locks_us"};
     return names[figure];
 }
 
@@ -37,7 +35,8 @@ static unsigned count_cells(const options_t *opts, unsigned nsetups)
     unsigned count = 0;
     for (unsigned p = 0; p < DSM_PARTS; p++)
         if (dsm_chosen(opts, (dsm_kind_t)p))
-            count += sizes_of(parts[p], opts) * parts[p]->ncases * nsetups;
+            count +=
+                sizes_of(dsm_parts[p], opts) * dsm_parts[p]->ncases * nsetups;
     return count;
 }
 
@@ -46,17 +45,10 @@ static size_t result_size(unsigned ncells)
     return sizeof(dsm_result_t) + ncells * sizeof(dsm_cell_t);
 }
 
-static uint64_t page_bytes(const options_t *opts)
-{
-    ddsm_config_t cfg;
-    ddsm_config_init(&cfg);
-    return opts->dsm.page ? opts->dsm.page : cfg.page_bytes;
-}
-
 static void add_group(dsm_result_t *r, const dsm_part_t *part, unsigned size)
 {
     uint64_t bytes = part->sized   ? r->opts->sizes[size]
-                     : part->paged ? page_bytes(r->opts)
+                     : part->paged ? dsm_page(r->opts)
                                    : 0;
     dsm_group_t *group = &r->groups[r->ngroups++];
     *group = (dsm_group_t){r->ncells, part->ncases * r->nsetups};
@@ -82,15 +74,12 @@ dsm_result_t *dsm_result_create(const bench_test_t *test, const options_t *opts,
     r->setups = setups;
     r->nsetups = nsetups;
     r->partial = true; /* until all is there */
-    r->jacobi = (jacobi_t){.rows = opts->dsm.rows,
-                           .columns = opts->dsm.columns,
-                           .steps = opts->dsm.steps};
     machine_describe(&r->machine, opts->simulated);
     for (unsigned p = 0; p < DSM_PARTS; p++)
-        for (unsigned s = 0;
-             dsm_chosen(opts, (dsm_kind_t)p) && s < sizes_of(parts[p], opts);
+        for (unsigned s = 0; dsm_chosen(opts, (dsm_kind_t)p) &&
+                             s < sizes_of(dsm_parts[p], opts);
              s++)
-            add_group(r, parts[p], s);
+            add_group(r, dsm_parts[p], s);
     return r;
 }
 
@@ -98,7 +87,8 @@ void dsm_result_destroy(dsm_result_t *r)
 {
     if (!r)
         return;
-    jacobi_free(&r->jacobi);
+    for (unsigned p = 0; p < DSM_PARTS; p++)
+        free(r->solutions[p]);
     munmap(r, result_size(r->ncells));
 }
 
@@ -147,25 +137,24 @@ double dsm_result_gain(const dsm_result_t *r, const dsm_cell_t *cell)
 
 double dsm_result_faults(const dsm_result_t *r, const dsm_cell_t *cell)
 {
-    return cell->part == &dsm_jacobi
+    return cell->part->program
                ? 100 * dsm_result_figure(r, cell, FIGURE_FAULTS).median /
                      dsm_result_figure(r, cell, FIGURE_TIME).median
                : NAN;
 }
 
-double dsm_result_alone(const dsm_result_t *r)
+double dsm_result_alone(const dsm_result_t *r, const dsm_part_t *part)
 {
-    const jacobi_t *j = &r->jacobi;
+    const summary_t *us = &r->alone_us[part->kind];
+    if (!part->program)
+        return NAN;
     if (!r->opts->simulated)
-        return r->alone_us.n ? r->alone_us.median : NAN;
-    return JACOBI_OPERATIONS * (double)jacobi_cells(j, 0, j->rows) *
-           (double)j->steps / r->opts->dsm.rate * 1e6;
+        return us->n ? us->median : NAN;
+    return part->program->operations(r->opts) / r->opts->dsm.rate * 1e6;
 }
 
 double dsm_result_speedup(const dsm_result_t *r, const dsm_cell_t *cell)
 {
-    return cell->part == &dsm_jacobi
-               ? dsm_result_alone(r) /
-                     dsm_result_figure(r, cell, FIGURE_TIME).median
-               : NAN;
+    return dsm_result_alone(r, cell->part) /
+           dsm_result_figure(r, cell, FIGURE_TIME).median;
 }

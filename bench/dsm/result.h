@@ -31,8 +31,8 @@ typedef struct dsm_result {
     const options_t *opts;
     const dsm_setup_t *setups;
     unsigned nsetups;
-    jacobi_t jacobi;
-    summary_t alone_us; /**< jacobi by one rank; n 0: not measured */
+    void *solutions[DSM_PARTS];    /**< of programs, owned */
+    summary_t alone_us[DSM_PARTS]; /**< ... by one rank; n 0: not measured */
     machine_t machine;
     drail_rail_info_t rails[DRAIL_MAX_RAILS];
     notes_t notes;
@@ -54,12 +54,13 @@ summary_t dsm_result_figure(const dsm_result_t *result, const dsm_cell_t *cell,
 summary_t dsm_result_rate(const dsm_result_t *result, const dsm_cell_t *cell);
 /** How much sooner than over the first rail alone; NaN: not known. */
 double dsm_result_gain(const dsm_result_t *result, const dsm_cell_t *cell);
-/** jacobi: part of the time that is faults, in per cent; else NaN. */
+/** Programs: part of the time that is faults, in per cent; else NaN. */
 double dsm_result_faults(const dsm_result_t *result, const dsm_cell_t *cell);
-/** jacobi: over a rank alone; else NaN. */
+/** Programs: over a rank alone; else NaN. */
 double dsm_result_speedup(const dsm_result_t *result, const dsm_cell_t *cell);
-/** The time that a rank alone takes, in microseconds; NaN: not known. */
-double dsm_result_alone(const dsm_result_t *result);
+/** The time that a rank alone takes for a program, in microseconds; NaN: not
+ *  known. */
+double dsm_result_alone(const dsm_result_t *result, const dsm_part_t *part);
 
 /** Name of a figure, a column of the CSV. */
 const char *dsm_figure_name(dsm_figure_t figure);

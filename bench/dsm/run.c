@@ -5,6 +5,7 @@
 
 #include "bench/pair/launch.h"
 #include "bench/report/progress.h"
+#include "program.h"
 #include "run.h"
 
 #define WARMUP_LEARNING 10
@@ -73,7 +74,7 @@ static int measure(rank_t *k, unsigned index, bool warms_up)
         card.figures[i] = NAN;
     int rc = dsm_bed_switch(&k->bed, &r->setups[cell->setup]);
     if (!rc)
-        rc = part->repeat(&k->bed, &part->cases[cell->what], cell->bytes,
+        rc = part->repeat(&k->bed, part, &part->cases[cell->what], cell->bytes,
                           card.figures, &card.wrong);
     if (!rc)
         rc = drail_job_allgather(k->bed.job, &card, sizeof card, k->cards, -1);
@@ -171,6 +172,43 @@ static void tell(rank_t *k, outcome_t *outcome, int rc)
                 k->bed.rank, drail_strerror(rc), dsm_bed_why(&k->bed));
 }
 
+/* --------------------------------------------------------------- ranks --- */
+
+/* That is to be measured; NULL: no program, or not to be. */
+static const dsm_program_t *program_at(const options_t *opts, unsigned kind)
+{
+    return dsm_chosen(opts, (dsm_kind_t)kind) ? dsm_parts[kind]->program : NULL;
+}
+
+static int open_all(rank_t *k, drail_job_t *job, outcome_t *outcome,
+                    drail_error_t *err)
+{
+    const options_t *opts = k->result->opts;
+    uint64_t extra = 0;
+    for (unsigned p = 0; p < DSM_PARTS; p++)
+        if (program_at(opts, p))
+            extra += program_at(opts, p)->bytes(opts, drail_job_size(job),
+                                                dsm_page(opts));
+    int rc = dsm_bed_open(&k->bed, job, opts, extra, outcome, err);
+    k->bed.solutions = (const void *const *)k->result->solutions;
+    for (unsigned p = 0; !rc && p < DSM_PARTS; p++) {
+        if (!program_at(opts, p))
+            continue;
+        k->bed.programs[p] = program_at(opts, p)->open(&k->bed);
+        if (!k->bed.programs[p])
+            rc = DRAIL_ENOMEM;
+    }
+    return rc;
+}
+
+static void close_all(rank_t *k)
+{
+    for (unsigned p = 0; p < DSM_PARTS; p++)
+        if (k->bed.programs[p])
+            dsm_parts[p]->program->close(k->bed.programs[p]);
+    dsm_bed_close(&k->bed);
+}
+
 static int rank_main(drail_job_t *job, void *arg)
 {
     context_t *context = arg;
@@ -184,19 +222,18 @@ static int rank_main(drail_job_t *job, void *arg)
     if (!rc && rank == 0)
         crowd_warn(&crowd, &r->notes, r->test->table.command);
     if (!rc)
-        rc = dsm_bed_open(&k.bed, job, r->opts, context->outcome, &err);
+        rc = open_all(&k, job, context->outcome, &err);
     if (rc) {
         outcome_set(context->outcome, rank, rc, "%s",
                     *err.text ? err.text : drail_strerror(rc));
     } else {
-        k.bed.jacobi = &r->jacobi;
         if (rank == 0)
             describe_rails(&k);
         rc = run_all(&k);
         if (rc)
             tell(&k, context->outcome, rc);
         else
-            dsm_bed_close(&k.bed);
+            close_all(&k);
     }
     free(k.cards);
     return rc != 0;

@@ -8,26 +8,27 @@
 
 #include "bench/options/parsers.h"
 #include "bench/report/output.h"
+#include "program.h"
 #include "run.h"
 
 #define AT(member) offsetof(options_t, dsm.member)
 #define WHOLE      0
 
 #define RATE  5e8 /* operations per second of a simulated rank */
-#define ALONE 8   /* runs of jacobi by one rank */
+#define ALONE 8   /* runs of a program by one rank */
+
+#define PART_NAMES "fetch, range, diff, lock, barrier, jacobi, lu, sort, nbody"
 
 static int parse_parts(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size)
 {
-    static const char *const names[DSM_PARTS] = {
-        [DSM_FETCH] = "fetch",     [DSM_RANGE] = "range",
-        [DSM_DIFF] = "diff",       [DSM_LOCK] = "lock",
-        [DSM_BARRIER] = "barrier", [DSM_JACOBI] = "jacobi"};
+    const char *names[DSM_PARTS];
     struct dsm_options *o = &((options_t *)field)->dsm;
     char name[16], unused[128];
     (void)row;
-    snprintf(allowed, size,
-             "a list of fetch, range, diff, lock, barrier, jacobi, each once");
+    for (unsigned i = 0; i < DSM_PARTS; i++)
+        names[i] = dsm_parts[i]->name;
+    snprintf(allowed, size, "a list of " PART_NAMES ", each once");
     o->nparts = 0;
     while (option_next(&text, name, sizeof name)) {
         int kind = option_choice(names, DSM_PARTS, name, unused, sizeof unused);
@@ -56,9 +57,7 @@ static int parse_page(const option_row_t *row, const char *text, void *field,
 }
 
 static const option_row_t rows[] = {
-    {"--part", "P,...",
-     "fetch, range, diff, lock, barrier, jacobi (default: all)", parse_parts,
-     WHOLE, 0, 0},
+    {"--part", "P,...", PART_NAMES " (default: all)", parse_parts, WHOLE, 0, 0},
     {"--page", "BYTES", "of a page (default: the system's)", parse_page,
      AT(page), 0, 0},
     {"--pages", "N", "fetch, diff: pages of a repeat (default 64)",
@@ -70,10 +69,16 @@ static const option_row_t rows[] = {
      AT(rows), 3, 1 << 20},
     {"--columns", "N", "jacobi: of the grid, 8 bytes each (default 16384)",
      option_parse_count, AT(columns), 3, 1 << 20},
-    {"--steps", "N", "jacobi: of a run (default 10)", option_parse_count,
+    {"--steps", "N", "jacobi, nbody: of a run (default 10)", option_parse_count,
      AT(steps), 1, 100000},
+    {"--order", "N", "lu: rows and columns of the matrix (default 256)",
+     option_parse_count, AT(order), 1, 32768},
+    {"--keys", "N", "sort: integers (default 262144)", option_parse_count,
+     AT(keys), 1, UINT32_MAX},
+    {"--bodies", "N", "nbody: bodies (default 512)", option_parse_count,
+     AT(bodies), 1, 1 << 24},
     {"--rate", "OPS",
-     "jacobi, simulated: operations that a rank computes per second "
+     "programs, simulated: operations that a rank computes per second "
      "(default 500000000)",
      option_parse_number, AT(rate), 1, 1e15},
 };
@@ -86,7 +91,10 @@ static void defaults(options_t *opts)
                                      .ahead = cfg.ahead,
                                      .rows = 64,
                                      .columns = 16384,
-                                     .steps = 10};
+                                     .steps = 10,
+                                     .order = 256,
+                                     .keys = 1 << 18,
+                                     .bodies = 512};
 }
 
 static int refuse(const bench_test_t *test, const options_t *opts,
@@ -125,27 +133,48 @@ static void add_notes(dsm_result_t *r)
 {
     const options_t *opts = r->opts;
     if (opts->simulated)
-        notes_add(&r->notes, "only rails, copies and jacobi's computation take "
-                             "virtual time: faults themselves, twins and "
+        notes_add(&r->notes, "only rails, copies and the programs' computation "
+                             "take virtual time: faults themselves, twins and "
                              "comparisons take none");
 }
 
+/* Of each program that is measured. */
+static int solve_all(dsm_result_t *r, int (*solve)(dsm_result_t *, unsigned))
+{
+    int rc = 0;
+    for (unsigned p = 0; !rc && p < DSM_PARTS; p++)
+        if (dsm_parts[p]->program && dsm_chosen(r->opts, (dsm_kind_t)p))
+            rc = solve(r, p);
+    return rc;
+}
+
+static int solve(dsm_result_t *r, unsigned kind)
+{
+    uint64_t ns;
+    r->solutions[kind] = dsm_parts[kind]->program->alone(r->opts, &ns);
+    if (r->solutions[kind])
+        return 0;
+    char problem[128];
+    dsm_parts[kind]->program->describe(r->opts, problem, sizeof problem);
+    fprintf(stderr, "%s: %s: out of memory for %s\n", r->test->table.command,
+            dsm_parts[kind]->name, problem);
+    return -1;
+}
+
 /* One rank alone, when the others are gone; simulated, its operations tell. */
-static int time_alone(dsm_result_t *r)
+static int time_alone(dsm_result_t *r, unsigned kind)
 {
     double us[ALONE];
-    int rc = 0;
-    if (!dsm_chosen(r->opts, DSM_JACOBI) || r->opts->simulated ||
-        r->opts->follows)
-        return 0;
-    for (unsigned i = 0; !rc && i < ALONE; i++) {
+    for (unsigned i = 0; i < ALONE; i++) {
         uint64_t ns = 0;
-        rc = jacobi_solve(&r->jacobi, &ns);
+        void *solution = dsm_parts[kind]->program->alone(r->opts, &ns);
+        if (!solution)
+            return -1;
+        free(solution);
         us[i] = (double)ns / 1e3;
     }
-    if (!rc)
-        r->alone_us = stats_summary(us, ALONE);
-    return rc;
+    r->alone_us[kind] = stats_summary(us, ALONE);
+    return 0;
 }
 
 static int report(dsm_result_t *r, outputs_t *outputs, int status)
@@ -170,18 +199,15 @@ static int report(dsm_result_t *r, outputs_t *outputs, int status)
 
 static int measure(dsm_result_t *r)
 {
-    uint64_t ns;
+    const options_t *opts = r->opts;
     /* before the ranks are forked, who look there */
-    if (dsm_chosen(r->opts, DSM_JACOBI) && jacobi_solve(&r->jacobi, &ns)) {
-        fprintf(stderr, "%s: out of memory for %llu x %llu cells\n",
-                r->test->table.command, (unsigned long long)r->jacobi.rows,
-                (unsigned long long)r->jacobi.columns);
+    if (solve_all(r, solve))
         return 1;
-    }
     add_notes(r);
     int status = dsm_run(r);
-    if (!status && time_alone(r))
-        notes_add(&r->notes, "no memory for jacobi by one rank");
+    if (!status && !opts->simulated && !opts->follows &&
+        solve_all(r, time_alone))
+        notes_add(&r->notes, "no memory for a program by one rank");
     return status;
 }
 
@@ -216,7 +242,7 @@ out:
 const bench_test_t test_dsm = {
     .table = {.command = "railbench dsm",
               .summary = "Distributed shared memory: faults, ranges, diffs, "
-                         "locks, barriers and a program.",
+                         "locks, barriers and programs.",
               .groups = OPTIONS_RAILS | OPTIONS_SIZES | OPTIONS_SAMPLES,
               .rows = rows,
               .nrows = sizeof rows / sizeof *rows},

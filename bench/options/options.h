@@ -70,6 +70,9 @@ typedef enum dsm_kind {
     DSM_LOCK,
     DSM_BARRIER,
     DSM_JACOBI,
+    DSM_LU,
+    DSM_SORT,
+    DSM_NBODY,
     DSM_PARTS
 } dsm_kind_t;
 
@@ -193,7 +196,8 @@ typedef struct options {
         uint64_t page;                 /**< bytes, 0: the system's */
         uint64_t pages;                /**< that are fetched, or written */
         uint64_t ahead;                /**< ddsm_config_t.ahead */
-        uint64_t rows, columns, steps; /**< of jacobi */
+        uint64_t rows, columns, steps; /**< of jacobi; steps of nbody, too */
+        uint64_t order, keys, bodies;  /**< of lu, sort and nbody */
         double rate; /**< operations per second of a simulated rank */
     } dsm;
     format_t format;

@@ -48,6 +48,9 @@ refused 'a page below that of the system' '--page power' "$bench" dsm --page 1K
 refused 'too few pages' '--pages 3' "$bench" dsm --pages 2
 refused 'no cells' '--columns 3' "$bench" dsm --columns 2
 refused 'no step' '--steps' "$bench" dsm --steps 0
+refused 'no matrix' '--order 32768' "$bench" dsm --order 0
+refused 'no key' '--keys 1' "$bench" dsm --keys 0
+refused 'no body' '--bodies 1' "$bench" dsm --bodies 0
 refused 'a rate of real ranks' '--rate sim:' "$bench" dsm --rate 1e8
 refused 'no such rail' '--rails' "$bench" dsm --rails nowhere
 refused 'where nobody can write' '--output' \
@@ -59,13 +62,16 @@ done
 # --- shared memory ------------------------------------------------------------
 
 check 'all parts over two rails' run all --repeat 2 --sizes 64K,256K \
-    --rows 12 --columns 2048 --steps 4 --engine single,nonthreaded
+    --rows 12 --columns 2048 --steps 4 --order 100 --keys 20000 \
+    --bodies 300 --engine single,nonthreaded
 check '... with all that is measured' holds all '
 wanted = {"fetch": {"fault"}, "range": {"prefetch", "faults"},
           "diff": {"one-element", "every-2nd", "whole"},
           "lock": {"own-home", "remote-home", "contended", "counter"},
           "barrier": {"0-pages", "1-page", "16-pages"},
-          "jacobi": {"faults", "prefetch"}}
+          "jacobi": {"faults", "prefetch"}, "lu": {"faults", "prefetch"},
+          "sort": {"faults", "prefetch"}, "nbody": {"faults", "prefetch"}}
+programs = "jacobi", "lu", "sort", "nbody"
 for part, cases in wanted.items():
     assert {row["case"] for row in of(part=part)} == cases, part
 setups = {(row["engine"], row["nrails"], row["rails"]) for row in rows}
@@ -80,12 +86,23 @@ for row in of(part="range"):
     rate = int(row["bytes"]) / float(row["time_us"])
     low, high = float(row["rate_MBps_lo"]), float(row["rate_MBps_hi"])
     assert low * 0.999 <= rate <= high * 1.001, row
-for row in of(part="jacobi"):
+for row in (row for part in programs for row in of(part=part)):
     assert 0 < float(row["communication_us"]) <= float(row["time_us"]), row
     assert 0 < float(row["faults_pct"]) < 100 and float(row["speedup"]) > 0
+    assert (float(row["locks_us"]) > 0) == (row["part"] == "sort"), row
 assert all(row["gain"] == "1" for row in of(engine="single", rails="shm0"))
-assert r["options"]["rows"] == 12 and r["alone_us"] > 0'
+assert r["options"]["rows"] == 12 and r["options"]["order"] == 100
+assert set(r["alone_us"]) == set(programs) and min(r["alone_us"].values()) > 0'
 check '... and a table that says it' grep -q '^# jacobi: ' "$work/out"
+
+check 'programs whose parts are not equal, on five ranks' run uneven \
+    --repeat 1 --ranks 5 --part lu,sort,nbody,jacobi --order 131 --keys 9999 \
+    --bodies 61 --rows 7 --columns 999 --steps 3 --engine nonthreaded
+check '... are right' holds uneven 'assert len(rows) == 8'
+check '... and some that leave most ranks nothing' run nothing \
+    --repeat 1 --ranks 3 --part lu,sort,nbody --order 1 --keys 1 --bodies 1 \
+    --page 16K --engine nonthreaded
+check '... are right, too' holds nothing 'assert len(rows) == 6'
 
 check 'three rails, larger pages, nothing ahead' run three --repeat 1 \
     --rails shm0,shm1,shm2 --ranks 3 --part range,diff,jacobi --page 16K \
@@ -111,7 +128,7 @@ simulated()
 {
     run "$1" --rails "sim:$SOURCE/tests/platforms/two-rails.platform" \
         --engine single,nonthreaded --pages 4 --sizes 64K,1M --rows 8 \
-        --columns 16384 --steps 3 "${@:2}"
+        --columns 16384 --steps 3 --order 100 --keys 20000 --bodies 100 "${@:2}"
 }
 check 'in virtual time' simulated first
 check '... once more' simulated second
@@ -147,7 +164,8 @@ whole = dict(part="jacobi", case="prefetch")
 gain = figure("gain", rails="sim0+sim1", engine="nonthreaded", **whole)
 assert 1.7 < gain < 2, gain
 computed = 4 * 3 * (8 - 2) * (16384 - 2) / 5e8 * 1e6
-assert abs(r["alone_us"] - computed) < 0.01, r["alone_us"]
+assert abs(r["alone_us"]["jacobi"] - computed) < 0.01, r["alone_us"]
+assert abs(r["alone_us"]["nbody"] - 20 * 3 * 100 * 100 / 5e8 * 1e6) < 0.01
 for row in of(part="jacobi"):
     rest = float(row["time_us"]) - float(row["communication_us"])
     assert computed / 2 - 1 < rest < computed, row'
@@ -167,4 +185,4 @@ assert {row["rails"] for row in rows} == {"sim0", "sim1", "sim2", "sim0+sim1",
                                           "sim0+sim1+sim2"}'
 check 'a slower rank' simulated slow --part jacobi --rate 1e8
 check '... computes for longer' holds slow '
-assert abs(r["alone_us"] * 1e8 - 4 * 3 * 6 * 16382 * 1e6) < 1e4'
+assert abs(r["alone_us"]["jacobi"] * 1e8 - 4 * 3 * 6 * 16382 * 1e6) < 1e4'

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LU factorization with partial pivoting, columns after one another in panels
+ * that belong to the ranks in turn. The owner of a panel factors it; after a
+ * barrier all read it, and update their columns behind it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/clock.h"
+#include "program.h"
+
+#define WIDTH 32 /* columns of a panel, but for the last one */
+
+typedef struct lu {
+    size_t n;
+    unsigned rank, ranks;
+    uint64_t *pivot;  /* the row that was swapped with row k */
+    double *column[]; /* n of them */
+} lu_t;
+
+static size_t end_of(size_t n, size_t first)
+{
+    return first + WIDTH < n ? first + WIDTH : n;
+}
+
+static unsigned owner_of(const lu_t *l, size_t column)
+{
+    return (unsigned)(column / WIDTH % l->ranks);
+}
+
+static bool is_mine(const lu_t *l, size_t column)
+{
+    return owner_of(l, column) == l->rank;
+}
+
+static uint64_t panel_bytes(size_t n, size_t first)
+{
+    return (end_of(n, first) - first) * n * sizeof(double);
+}
+
+static uint64_t shared_bytes(const options_t *o, unsigned ranks, uint64_t page)
+{
+    const size_t n = o->dsm.order;
+    uint64_t all = program_pages(n * sizeof(uint64_t), page);
+    (void)ranks;
+    for (size_t first = 0; first < n; first += WIDTH)
+        all += program_pages(panel_bytes(n, first), page);
+    return all;
+}
+
+static void describe(const options_t *o, char *text, size_t size)
+{
+    snprintf(text, size, "%llu x %llu numbers, panels of %d columns",
+             (unsigned long long)o->dsm.order, (unsigned long long)o->dsm.order,
+             WIDTH);
+}
+
+static void fill(const lu_t *l, size_t column)
+{
+    for (size_t i = 0; i < l->n; i++)
+        l->column[column][i] = program_uniform(column * l->n + i);
+}
+
+static void swap(double *x, size_t a, size_t b)
+{
+    const double value = x[a];
+    x[a] = x[b];
+    x[b] = value;
+}
+
+/* Step k of the elimination: x by the multipliers of column k. */
+static void eliminate(double *x, const double *column, size_t k, size_t n)
+{
+    const double value = x[k];
+    for (size_t i = k + 1; i < n; i++)
+        x[i] -= column[i] * value;
+}
+
+static double eliminate_operations(size_t k, size_t n)
+{
+    return 2 * (double)(n - k - 1);
+}
+
+/* All of step k within columns first to end - 1. */
+static void factor_step(const lu_t *l, size_t k, size_t first, size_t end)
+{
+    double *x = l->column[k];
+    size_t pivot = k;
+    for (size_t i = k + 1; i < l->n; i++)
+        pivot = fabs(x[i]) > fabs(x[pivot]) ? i : pivot;
+    l->pivot[k] = pivot;
+    for (size_t j = first; j < end; j++)
+        swap(l->column[j], k, pivot);
+    for (size_t i = k + 1; i < l->n; i++)
+        x[i] /= x[k];
+    for (size_t j = k + 1; j < end; j++)
+        eliminate(l->column[j], x, k, l->n);
+}
+
+static double factor_operations(size_t k, size_t end, size_t n)
+{
+    return (double)(n - k - 1) +
+           (double)(end - k - 1) * eliminate_operations(k, n);
+}
+
+/* Multipliers take part in the swaps of the panels after theirs. */
+static void finish(const lu_t *l, size_t column)
+{
+    for (size_t k = end_of(l->n, column / WIDTH * WIDTH); k < l->n; k++)
+        swap(l->column[column], k, l->pivot[k]);
+}
+
+/* ------------------------------------------------------------ one alone --- */
+
+static double operations(const options_t *o)
+{
+    const size_t n = o->dsm.order;
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += factor_operations(k, n, n);
+    return sum;
+}
+
+static lu_t *make(size_t n, unsigned rank, unsigned ranks)
+{
+    lu_t *l = calloc(1, sizeof *l + n * sizeof *l->column);
+    if (l) {
+        l->n = n;
+        l->rank = rank;
+        l->ranks = ranks;
+    }
+    return l;
+}
+
+/* The textbook's way, without panels. */
+static void *alone(const options_t *o, uint64_t *ns)
+{
+    const size_t n = o->dsm.order;
+    lu_t *l = make(n, 0, 1);
+    double *matrix = malloc(n * n * sizeof *matrix);
+    uint64_t *pivot = malloc(n * sizeof *pivot);
+    if (!l || !matrix || !pivot) {
+        free(matrix);
+        matrix = NULL;
+        goto out;
+    }
+    l->pivot = pivot;
+    for (size_t j = 0; j < n; j++) {
+        l->column[j] = matrix + j * n;
+        fill(l, j);
+    }
+    uint64_t from = clock_ns();
+    for (size_t k = 0; k < n; k++)
+        factor_step(l, k, 0, n);
+    *ns = clock_ns() - from;
+out:
+    free(pivot);
+    free(l);
+    return matrix;
+}
+
+/* ------------------------------------------------------------ all ranks --- */
+
+static bool allocate(lu_t *l, dsm_bed_t *bed)
+{
+    ddsm_place_t place = {.element = sizeof(double)};
+    l->pivot = ddsm_alloc(bed->space, l->n * sizeof *l->pivot, &place);
+    place.homes = DDSM_ONE;
+    for (size_t first = 0; l->pivot && first < l->n; first += WIDTH) {
+        place.rank = owner_of(l, first);
+        double *panel =
+            ddsm_alloc(bed->space, panel_bytes(l->n, first), &place);
+        if (!panel)
+            return false;
+        for (size_t j = first; j < end_of(l->n, first); j++)
+            l->column[j] = panel + (j - first) * l->n;
+    }
+    return l->pivot;
+}
+
+static void *open_matrix(dsm_bed_t *bed)
+{
+    lu_t *l = make(bed->opts->dsm.order, bed->rank, bed->ranks);
+    if (l && allocate(l, bed))
+        return l;
+    free(l);
+    return NULL;
+}
+
+static void begin(const program_run_t *r)
+{
+    const lu_t *l = r->data;
+    for (size_t j = 0; j < l->n; j++)
+        if (is_mine(l, j))
+            fill(l, j);
+}
+
+static int prefetch_panel(program_run_t *r, size_t first, bool writable)
+{
+    const lu_t *l = r->data;
+    return program_prefetch(r, l->column[first], panel_bytes(l->n, first),
+                            writable);
+}
+
+static int factor(program_run_t *r, size_t first)
+{
+    const lu_t *l = r->data;
+    const size_t end = end_of(l->n, first);
+    double sum = 0;
+    if (!is_mine(l, first))
+        return 0;
+    int rc = prefetch_panel(r, first, true);
+    if (rc)
+        return rc;
+    program_enter(r);
+    for (size_t k = first; k < end; k++) {
+        factor_step(l, k, first, end);
+        sum += factor_operations(k, end, l->n);
+    }
+    program_leave(r, sum);
+    return 0;
+}
+
+/* By a panel that is factored: one of the rank's own columns behind it. */
+static double update_column(const lu_t *l, size_t first, size_t column)
+{
+    const size_t end = end_of(l->n, first);
+    double *x = l->column[column], sum = 0;
+    for (size_t k = first; k < end; k++)
+        swap(x, k, l->pivot[k]);
+    for (size_t k = first; k < end; k++) {
+        eliminate(x, l->column[k], k, l->n);
+        sum += eliminate_operations(k, l->n);
+    }
+    return sum;
+}
+
+static int update(program_run_t *r, size_t first)
+{
+    const lu_t *l = r->data;
+    const size_t end = end_of(l->n, first);
+    double sum = 0;
+    int rc = end < l->n ? prefetch_panel(r, first, false) : 0;
+    for (size_t panel = end; !rc && panel < l->n; panel += WIDTH)
+        if (is_mine(l, panel))
+            rc = prefetch_panel(r, panel, true);
+    if (rc)
+        return rc;
+    program_enter(r);
+    for (size_t j = end; j < l->n; j++)
+        if (is_mine(l, j))
+            sum += update_column(l, first, j);
+    program_leave(r, sum);
+    return 0;
+}
+
+static int run(program_run_t *r)
+{
+    const lu_t *l = r->data;
+    int rc = 0;
+    for (size_t first = 0; !rc && first < l->n; first += WIDTH) {
+        rc = factor(r, first);
+        if (!rc)
+            rc = program_barrier(r);
+        if (!rc)
+            rc = update(r, first);
+    }
+    if (rc)
+        return rc;
+    program_enter(r);
+    for (size_t j = 0; j < l->n; j++)
+        if (is_mine(l, j))
+            finish(l, j);
+    program_leave(r, 0);
+    return program_barrier(r);
+}
+
+static bool is_right(const program_run_t *r, const void *solution)
+{
+    const lu_t *l = r->data;
+    const double *right = solution;
+    for (size_t j = 0; j < l->n; j++)
+        if (is_mine(l, j) &&
+            memcmp(l->column[j], right + j * l->n, l->n * sizeof *right))
+            return false;
+    return true;
+}
+
+static const dsm_program_t program = {.describe = describe,
+                                      .bytes = shared_bytes,
+                                      .open = open_matrix,
+                                      .close = free,
+                                      .begin = begin,
+                                      .run = run,
+                                      .is_right = is_right,
+                                      .alone = alone,
+                                      .operations = operations};
+
+const dsm_part_t dsm_lu = {
+    .name = "lu",
+    .kind = DSM_LU,
+    .what = "LU factorization with pivoting, panels in turn: the slowest rank; "
+            "faults and barriers, means over the ranks; gain: of their sum",
+    .program = &program,
+    .figures = {FIGURE_COMMUNICATION, FIGURE_FAULTS, FIGURE_BARRIERS},
+    .nfigures = 3,
+    .cases = {{"faults", PROGRAM_FAULTS}, {"prefetch", PROGRAM_PREFETCH}},
+    .ncases = 2,
+    .gains = FIGURE_COMMUNICATION,
+    .repeat = program_repeat,
+};

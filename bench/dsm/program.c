@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "program.h"
+
+#include "bench/clock.h"
+
+int program_prefetch(program_run_t *r, const void *start, size_t bytes,
+                     bool writable)
+{
+    if (!r->prefetches || !bytes)
+        return 0;
+    uint64_t from = clock_ns();
+    int rc = ddsm_prefetch(r->bed->space, start, bytes, writable);
+    r->fault_ns += clock_ns() - from;
+    return rc;
+}
+
+int program_barrier(program_run_t *r)
+{
+    uint64_t from = clock_ns();
+    int rc = ddsm_barrier(r->bed->space);
+    r->barrier_ns += clock_ns() - from;
+    return rc;
+}
+
+int program_lock(program_run_t *r, unsigned id)
+{
+    uint64_t from = clock_ns();
+    int rc = ddsm_lock(r->bed->space, id);
+    r->lock_ns += clock_ns() - from;
+    return rc;
+}
+
+int program_unlock(program_run_t *r, unsigned id)
+{
+    uint64_t from = clock_ns();
+    int rc = ddsm_unlock(r->bed->space, id);
+    r->lock_ns += clock_ns() - from;
+    return rc;
+}
+
+/* Computing takes no time of simulated ranks: what passes is that of faults.
+ * Elsewhere the library's clock is right. */
+static uint64_t faults_until_now(const program_run_t *r)
+{
+    ddsm_stats_t stats;
+    if (r->bed->opts->simulated)
+        return clock_ns() - r->began_ns;
+    ddsm_stats(r->bed->space, &stats);
+    return stats.fault_ns;
+}
+
+void program_enter(program_run_t *r)
+{
+    r->began_ns = clock_ns();
+    r->faults_before = faults_until_now(r);
+}
+
+void program_leave(program_run_t *r, double operations)
+{
+    r->fault_ns += faults_until_now(r) - r->faults_before;
+    drail_job_compute(r->bed->job,
+                      (uint64_t)(operations / r->bed->opts->dsm.rate * 1e9));
+}
+
+int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                   const dsm_case_t *what, uint64_t bytes, double *f,
+                   bool *wrong)
+{
+    const dsm_program_t *p = part->program;
+    program_run_t r = {.bed = bed,
+                       .data = bed->programs[part->kind],
+                       .prefetches = what->amount == PROGRAM_PREFETCH};
+    (void)bytes;
+    p->begin(&r);
+    int rc = ddsm_barrier(bed->space);
+    uint64_t start = clock_ns();
+    if (!rc)
+        rc = p->run(&r);
+    if (rc)
+        return rc;
+    f[FIGURE_TIME] = (double)(clock_ns() - start) / 1e3;
+    f[FIGURE_FAULTS] = (double)r.fault_ns / 1e3;
+    f[FIGURE_BARRIERS] = (double)r.barrier_ns / 1e3;
+    f[FIGURE_LOCKS] = (double)r.lock_ns / 1e3;
+    f[FIGURE_COMMUNICATION] =
+        f[FIGURE_FAULTS] + f[FIGURE_BARRIERS] + f[FIGURE_LOCKS];
+    *wrong = !p->is_right(&r, bed->solutions[part->kind]);
+    return ddsm_barrier(bed->space);
+}

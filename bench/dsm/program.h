@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs on shared memory, each a part of the test: how long they take beside
+ * one rank alone, and how much of that is faults and synchronisation. */
+#ifndef BENCH_DSM_PROGRAM_H
+#define BENCH_DSM_PROGRAM_H
+
+#include "part.h"
+
+/** One rank's part of a run. */
+typedef struct program_run {
+    dsm_bed_t *bed;
+    void *data; /**< what the program's open has made */
+    bool prefetches;
+    uint64_t fault_ns, barrier_ns, lock_ns;
+    uint64_t began_ns, faults_before; /**< of what is being computed */
+} program_run_t;
+
+struct dsm_program {
+    /** What is computed, for people. */
+    void (*describe)(const options_t *opts, char *text, size_t size);
+    /** Of the shared memory that open allocates. */
+    uint64_t (*bytes)(const options_t *opts, unsigned ranks, uint64_t page);
+    /** Collective: a rank's data. NULL: out of memory, also of the shared one.
+     */
+    void *(*open)(dsm_bed_t *bed);
+    void (*close)(void *data);
+    /** Writes what the rank begins with, as one that is at its home. */
+    void (*begin)(const program_run_t *run);
+    /** The same contents lead to the same results. */
+    int (*run)(program_run_t *run);
+    /** Is the rank's part of the result that of one rank alone? */
+    bool (*is_right)(const program_run_t *run, const void *solution);
+    /** The result of one rank alone in memory of its own, to be freed, in so
+     *  many nanoseconds. NULL: out of memory. */
+    void *(*alone)(const options_t *opts, uint64_t *ns);
+    /** ... and the operations that this takes. */
+    double (*operations)(const options_t *opts);
+};
+
+/** What is read comes by faults, or at once before it is used, when what is to
+ *  be written is made writable, too. */
+enum { PROGRAM_FAULTS, PROGRAM_PREFETCH };
+
+/** As dsm_part_t has it, for these cases. */
+int program_repeat(dsm_bed_t *bed, const dsm_part_t *part,
+                   const dsm_case_t *what, uint64_t bytes, double *figures,
+                   bool *wrong);
+
+/* What a run is made of; its times are taken. */
+
+/** Nothing, unless the run prefetches. */
+int program_prefetch(program_run_t *run, const void *start, size_t bytes,
+                     bool writable);
+int program_barrier(program_run_t *run);
+int program_lock(program_run_t *run, unsigned id);
+int program_unlock(program_run_t *run, unsigned id);
+/** Around what the rank computes with shared memory: faults in it are timed;
+ *  so many operations take time where it is simulated. */
+void program_enter(program_run_t *run);
+void program_leave(program_run_t *run, double operations);
+
+/** Whole pages. */
+static inline uint64_t program_pages(uint64_t bytes, uint64_t page)
+{
+    return (bytes + page - 1) / page * page;
+}
+
+/** Numbers below 1 that differ from one to the next and are the same on all
+ *  ranks. */
+static inline double program_uniform(uint64_t i)
+{
+    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u; /* splitmix64, S. Vigna */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+#endif
