@@ -412,7 +412,7 @@ static int check_overlap(const coll_plan_t *plan, const option_table_t *table)
 }
 
 /* All ranks share the memory of this host. */
-static int check_memory(const coll_plan_t *plan, const option_table_t *table)
+int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
     double have =
@@ -451,7 +451,7 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
         if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
             return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
     return check_taken(plan, table) || check_overlap(plan, table) ||
-                   check_memory(plan, table)
+                   coll_plan_fits(plan, table)
                ? -1
                : 0;
 }

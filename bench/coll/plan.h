@@ -56,6 +56,10 @@ void coll_plan_shape(coll_plan_t *plan, const options_t *opts);
 void coll_plan_add(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
                    zero_copy_t zero_copy, const setup_t *rail);
 
+/** Do the buffers of all sizes fit the memory of this host? @return 0, or -1
+ *  when one line went to stderr. */
+int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table);
+
 /** Why the algorithm can't serve one of the sizes, or NULL. */
 const char *coll_plan_refusal(const coll_plan_t *plan,
                               const dcoll_algorithm_t *algorithm,

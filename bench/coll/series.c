@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "run.h"
 #include "series.h"
@@ -48,26 +49,6 @@ setup_t coll_rails(const options_t *opts, unsigned i)
                      .policy = opts->policies[0]};
 }
 
-int coll_rails_check(const bench_test_t *test, const options_t *opts,
-                     unsigned engines)
-{
-    const struct {
-        unsigned given, most;
-        const char *option, *next;
-    } rules[] = {
-        {opts->nengines, engines, "--engine",
-         drail_engine_name(opts->engines[1])},
-        {opts->nteams, 1, "--team", drail_team_name(opts->teams[1])},
-        {opts->npolicies, 1, "--policy", drail_policy_name(opts->policies[1])}};
-    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].given > rules[i].most) {
-            option_wrong(&test->table, rules[i].option, rules[i].next,
-                         "one, and this is the second");
-            return -1;
-        }
-    return 0;
-}
-
 unsigned coll_shapes(const options_t *opts, struct shape shapes[SHAPES_MAX])
 {
     for (unsigned i = 0; i < opts->nshapes; i++) {
@@ -90,4 +71,49 @@ unsigned coll_collectives(const options_t *opts,
         list[i] =
             opts->ncollectives ? opts->collectives[i] : (dcoll_collective_t)i;
     return count;
+}
+
+/* The memory of all that is to be measured: nothing is, if some does not fit.
+ */
+static int check_memory(const bench_test_t *test, const options_t *opts)
+{
+    struct shape shapes[SHAPES_MAX];
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
+    unsigned count = coll_collectives(opts, list);
+    unsigned all = coll_shapes(opts, shapes) * count;
+    int rc = 0;
+    coll_item_t *item = malloc(sizeof *item);
+    for (unsigned i = 0; item && !rc && i < all; i++) {
+        coll_item_init(item, opts, list[i % count], shapes[i / count], 1);
+        rc = coll_plan_fits(&item->plan, &test->table);
+    }
+    free(item);
+    return rc;
+}
+
+static int check_rails(const bench_test_t *test, const options_t *opts,
+                       unsigned engines)
+{
+    const struct {
+        unsigned given, most;
+        const char *option, *next;
+    } rules[] = {
+        {opts->nengines, engines, "--engine",
+         drail_engine_name(opts->engines[1])},
+        {opts->nteams, 1, "--team", drail_team_name(opts->teams[1])},
+        {opts->npolicies, 1, "--policy", drail_policy_name(opts->policies[1])}};
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].given > rules[i].most) {
+            option_wrong(&test->table, rules[i].option, rules[i].next,
+                         "one, and this is the second");
+            return -1;
+        }
+    return 0;
+}
+
+int coll_series_check(const bench_test_t *test, const options_t *opts,
+                      unsigned engines)
+{
+    return check_rails(test, opts, engines) || check_memory(test, opts) ? -1
+                                                                        : 0;
 }

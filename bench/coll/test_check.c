@@ -274,7 +274,7 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     struct shape shapes[SHAPES_MAX];
     unsigned count = coll_shapes(opts, shapes);
     int status = 2;
-    if (coll_rails_check(test, opts, 1) ||
+    if (coll_series_check(test, opts, 1) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
     machine_describe(&c.machine, opts->simulated);

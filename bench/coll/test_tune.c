@@ -141,7 +141,7 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
                      "table: what --selection reads");
         return 2;
     }
-    if (coll_rails_check(test, opts, opts->nengines) ||
+    if (coll_series_check(test, opts, opts->nengines) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
     machine_describe(&tuning.machine, opts->simulated);

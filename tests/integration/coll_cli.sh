@@ -43,6 +43,8 @@ refused 'zero copy of nothing' '--zero-copy barrier' \
     "$bench" barrier --zero-copy on
 refused 'more than the memory' "--sizes '1073741824' GB" \
     "$bench" alltoall --ranks 64 --sizes 8,1G
+refused 'tune in more than the memory' "--sizes '1073741824' GB" \
+    "$bench" tune --shapes 2,64 --collective bcast,alltoall --sizes 8,1G
 refused 'tune by a table' '--table' "$bench" tune --table "$work/none"
 refused 'tune of no collective' '--collective nonsense alltoall' \
     "$bench" tune --collective nonsense
