@@ -52,7 +52,7 @@ $(COLL_ARCHIVE): $(COLL_OBJ)
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
     $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o %.a,$^) \
+	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
@@ -68,6 +68,7 @@ $(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
   $(BUILD)/obj/providers/shm/copy.o $(BUILD)/obj/providers/shm/cold.o
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/diff.o
+$(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
 $(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/mapping.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\

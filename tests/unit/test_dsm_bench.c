@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What railbench dsm stands on: walks that nothing foretells, contents that
- * differ, setups, and a grid that is the same in parts. */
+ * differ, setups, and what programs on shared memory are compared with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bench/dsm/jacobi.h"
+#include "bench/dsm/program.h"
 #include "bench/dsm/setup.h"
 #include "bench/dsm/walk.h"
 #include "bench/dsm/words.h"
@@ -110,46 +110,78 @@ static void test_chosen(void **state)
     assert_false(dsm_chosen(&opts, DSM_FETCH));
 }
 
-/* Step by step by so many parts. */
-static void solve_in(const jacobi_t *j, unsigned parts, double *grid[2])
+/* What one rank alone finds. */
+static void *solution_of(const dsm_part_t *part, const options_t *opts)
 {
-    for (unsigned i = 0; i < 2; i++)
-        for (unsigned p = 0; p < parts; p++)
-            jacobi_begin(j, grid[i], j->rows * p / parts,
-                         j->rows * (p + 1) / parts);
-    for (uint64_t s = 0; s < j->steps; s++)
-        for (unsigned p = 0; p < parts; p++)
-            jacobi_sweep(j, grid[s % 2], grid[(s + 1) % 2], j->rows * p / parts,
-                         j->rows * (p + 1) / parts);
+    uint64_t ns;
+    void *solution = part->program->alone(opts, &ns);
+    assert_non_null(solution);
+    return solution;
 }
 
+/* The mean of the four around it a step before; the border stays. */
 static void test_jacobi(void **state)
 {
-    jacobi_t j = {.rows = 13, .columns = 21, .steps = 9};
-    size_t bytes = j.rows * j.columns * sizeof(double);
-    double *grid[2] = {malloc(bytes), malloc(bytes)};
-    uint64_t ns, cells = 0;
+    enum { ROWS = 13, COLUMNS = 21 };
+    options_t opts = {.dsm = {.rows = ROWS, .columns = COLUMNS, .steps = 8}};
     (void)state;
-    assert_int_equal(jacobi_solve(&j, &ns), 0);
-    for (unsigned parts = 1; parts < 20; parts++) {
-        solve_in(&j, parts, grid);
-        assert_memory_equal(grid[j.steps % 2], j.solution, bytes);
+    double *old = solution_of(&dsm_jacobi, &opts);
+    opts.dsm.steps++;
+    double *new = solution_of(&dsm_jacobi, &opts);
+    assert_memory_equal(old, new, COLUMNS * sizeof(double));
+    for (int r = 1; r + 1 < ROWS; r++)
+        for (int c = 1; c + 1 < COLUMNS; c++) {
+            const double *at = old + r * COLUMNS + c;
+            double mean = (at[-1] + at[1] + at[-COLUMNS] + at[COLUMNS]) / 4;
+            double error = mean - new[r * COLUMNS + c];
+            assert_true(error < 1e-12 && error > -1e-12);
+        }
+    double all = 4. * (ROWS - 2) * (COLUMNS - 2) * 9;
+    assert_true(dsm_jacobi.program->operations(&opts) == all);
+    free(old);
+    free(new);
+}
+
+/* Multipliers are at most 1, and each row of L times U is one of the matrix. */
+static void test_lu(void **state)
+{
+    enum { N = 45 };
+    const options_t opts = {.dsm = {.order = N}};
+    bool met[N] = {false};
+    (void)state;
+    const double *x = solution_of(&dsm_lu, &opts); /* column after column */
+    for (int i = 0; i < N; i++) {
+        double row[N] = {0};
+        for (int j = 0; j < N; j++)
+            for (int k = 0; k <= i && k <= j; k++)
+                row[j] += (k < i ? x[k * N + i] : 1) * x[j * N + k];
+        for (int k = 0; k < i; k++)
+            assert_true(x[k * N + i] <= 1 && x[k * N + i] >= -1);
+        int of = 0;
+        for (; of < N; of++) {
+            double error = 0;
+            for (int j = 0; j < N; j++) {
+                double by = row[j] - program_uniform((uint64_t)(j * N + of));
+                error += by < 0 ? -by : by;
+            }
+            if (error < 1e-9)
+                break;
+        }
+        assert_true(of < N && !met[of]);
+        met[of] = true;
     }
-    for (unsigned p = 0; p < 20; p++)
-        cells += jacobi_cells(&j, j.rows * p / 20, j.rows * (p + 1) / 20);
-    assert_int_equal(cells, (j.rows - 2) * (j.columns - 2));
-    /* each step changes it, but not the border */
-    assert_true(memcmp(grid[0], grid[1], bytes));
-    assert_memory_equal(grid[0], grid[1], j.columns * sizeof(double));
-    /* a mean of the four around it */
-    const double *new = grid[1] + 5 * j.columns + 7;
-    const double *old = grid[0] + 5 * j.columns + 7;
-    double mean =
-        (old[-1] + old[1] + old[-(int)j.columns] + old[j.columns]) / 4;
-    assert_true(mean - *new < 1e-12 && *new - mean < 1e-12);
-    jacobi_free(&j);
-    free(grid[0]);
-    free(grid[1]);
+    free((void *)x);
+}
+
+static void test_sort(void **state)
+{
+    const options_t opts = {.dsm = {.keys = 5000}};
+    (void)state;
+    uint32_t *keys = solution_of(&dsm_sort, &opts);
+    for (size_t i = 1; i < 5000; i++)
+        assert_true(keys[i - 1] <= keys[i]);
+    assert_true(keys[0] < keys[4999]);
+    free(keys);
 }
 
 int main(void)
@@ -157,7 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walk),   cmocka_unit_test(test_words),
         cmocka_unit_test(test_setups), cmocka_unit_test(test_chosen),
-        cmocka_unit_test(test_jacobi),
+        cmocka_unit_test(test_jacobi), cmocka_unit_test(test_lu),
+        cmocka_unit_test(test_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
