@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsm/ticket.h"
+
 static size_t lines(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
@@ -23,7 +25,7 @@ int control_open(ddsm_t *d)
     size_t end = 0;
     void *start;
     const size_t own_locks = (d->cfg.locks + d->size - 1) / d->size;
-    c->lock_bytes = lines((1 + (size_t)d->size) * sizeof(uint64_t));
+    c->lock_bytes = lines(ticket_bytes(d));
     const size_t log = place(&end, sizeof(struct notice_log));
     c->locks_offset = place(&end, own_locks * c->lock_bytes);
     const size_t arrival = place(&end, sizeof(struct arrival));
@@ -34,6 +36,7 @@ int control_open(ddsm_t *d)
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
     const size_t clock = place(&end, d->size * sizeof(uint64_t));
+    const size_t left = place(&end, TICKET_LEFT * sizeof(uint64_t));
     const size_t reserved = place(&end, sizeof(uint64_t));
     const size_t range = place(&end, LOG_RANGES * sizeof(struct range));
     c->keys = calloc(d->size, sizeof *c->keys);
@@ -53,6 +56,7 @@ int control_open(ddsm_t *d)
     c->probe = (uint64_t *)(c->start + probe);
     c->word = (uint64_t *)(c->start + word);
     c->clock = (uint64_t *)(c->start + clock);
+    c->left = (uint64_t *)(c->start + left);
     c->reserved = (uint64_t *)(c->start + reserved);
     c->range = (struct range *)(c->start + range);
     return 0;

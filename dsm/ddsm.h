@@ -171,8 +171,9 @@ int ddsm_barrier(ddsm_t *d);
  * memory: where adapters do them (verbs), DRAIL_EXTENSIONS=0.
  * @param d open.
  * @param id below ddsm_config_t.locks.
- * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then this
- * rank's place in the queue is lost, and the lock with it.
+ * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then
+ * others go on without this rank, who may ask again. Of one lock, 16 may have
+ * given up while who was before them holds it: more lose it to all.
  */
 int ddsm_lock(ddsm_t *d, unsigned id);
 /** @return DRAIL_EINVAL: no thread of this rank holds it. */

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Ticket locks: the upper half of a lock's word, at its home, counts who has
- * asked, the lower half who has given it back. Beside it lies the vector clock
- * of the last holder: what it had written, and learnt of others.
- */
+/* Locks, in the order of tickets. Beside a lock's word lies the vector clock of
+ * the last holder: what it had written, and learnt of others. */
 #include <string.h>
 
 #include "dsm/control.h"
 #include "dsm/enter.h"
 #include "dsm/flush.h"
 #include "dsm/notices.h"
+#include "dsm/ticket.h"
 #include "dsm/vigil.h"
-
-struct lock {
-    unsigned id, home;
-    size_t offset;
-};
 
 static struct lock lock_of(const ddsm_t *d, unsigned id)
 {
@@ -24,50 +17,35 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
                              id / d->size * d->control.lock_bytes};
 }
 
-static int add(ddsm_t *d, const struct lock *lock, uint64_t value,
-               uint64_t *old)
+/* The others go on without this one. */
+static int give_up(ddsm_t *d, const struct lock *lock, uint32_t ticket,
+                   uint32_t serving)
 {
-    int rc =
-        drail_atomic(d->t, lock->home, DRAIL_FETCH_ADD,
-                     &d->control.keys[lock->home], lock->offset, value, 0, old);
-    return rc ? space_break(d, rc, "lock") : 0;
+    int rc = ticket_leave(d, lock, ticket);
+    if (rc && rc != DRAIL_EAGAIN)
+        return rc;
+    return space_fail(d, DRAIL_ETIMEOUT,
+                      "lock %u: not given back for %d ms; %u were before this "
+                      "one%s",
+                      lock->id, d->cfg.wait_ms, (ticket - serving) & TICKET_MAX,
+                      rc ? "; it is lost, as too many have given up" : "");
 }
 
-/* Whose turn is it? */
-static int look(ddsm_t *d, const struct lock *lock, uint32_t *serving)
-{
-    int rc = 0;
-    if (lock->home == d->rank) {
-        const uint64_t *word = (uint64_t *)(d->control.start + lock->offset);
-        *serving = (uint32_t)__atomic_load_n(word, __ATOMIC_ACQUIRE);
-        /* others' atomics may need this rank */
-        rc = drail_progress(d->t);
-        return rc ? space_break(d, rc, "lock") : 0;
-    }
-    rc = control_read(d, lock->home, lock->offset, d->control.word,
-                      sizeof(uint64_t));
-    *serving = (uint32_t)*d->control.word;
-    return rc;
-}
-
-static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket)
+static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
+                     uint32_t serving)
 {
     struct vigil vigil = vigil_begin();
-    for (;;) {
-        uint32_t serving;
-        int rc = d->broken ? d->broken : look(d, lock, &serving);
+    while (serving != ticket) {
+        int rc = d->broken ? d->broken : ticket_look(d, lock, &serving);
         if (rc || serving == ticket)
             return rc;
         rc = vigil_pause(d, &vigil);
         if (rc == DRAIL_ETIMEOUT && !d->broken)
-            return space_fail(
-                d, rc,
-                "lock %u: not given back for %d ms; %u are before "
-                "this one",
-                lock->id, d->cfg.wait_ms, ticket - serving);
+            return give_up(d, lock, ticket, serving);
         if (rc)
             return rc;
     }
+    return 0;
 }
 
 /* What the holders before have written. */
@@ -91,17 +69,16 @@ static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
                           uint32_t ticket)
 {
     const struct held *held = &d->held[lock->id];
-    return held->was_held && ticket == held->ticket + 1;
+    return held->was_held && ticket == ((held->ticket + 1) & TICKET_MAX);
 }
 
 static int acquire(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
-    uint64_t old;
-    int rc = add(d, lock, (uint64_t)1 << 32, &old);
-    const uint32_t ticket = (uint32_t)(old >> 32);
-    if (!rc && ticket != (uint32_t)old)
-        rc = wait_turn(d, lock, ticket);
+    uint32_t ticket, serving;
+    int rc = ticket_take(d, lock, &ticket, &serving);
+    if (!rc)
+        rc = wait_turn(d, lock, ticket, serving);
     if (!rc && !is_ours_still(d, lock, ticket)) {
         held->was_held = false;
         rc = learn(d, lock);
@@ -128,9 +105,6 @@ static int tell(ddsm_t *d, const struct lock *lock)
 static int release(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
-    /* the lower half must not carry into the upper one */
-    const uint64_t one =
-        held->ticket == UINT32_MAX ? 1 - ((uint64_t)1 << 32) : 1;
     int rc = flush(d);
     if (rc)
         return rc;
@@ -138,7 +112,7 @@ static int release(ddsm_t *d, const struct lock *lock)
     rc = tell(d, lock);
     held->is_held = false;
     held->was_held = true;
-    return rc ? rc : add(d, lock, one, NULL);
+    return rc ? rc : ticket_pass(d, lock, held->ticket);
 }
 
 static int checked(ddsm_t *d, unsigned id, const char *what, bool held)

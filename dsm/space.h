@@ -68,8 +68,11 @@ struct arrival {
 /* A reduction of so many values needs no agreement about its memory. */
 enum { FOLD_BYTES = 64 };
 
+/* So many may have left a lock's queue while others are before them. */
+enum { TICKET_LEFT = 16 };
+
 /* In registered memory, on each rank alike: the log, then locks, each with its
- * word and a clock (lock.c), then what only this rank uses. */
+ * word, clock and who has left (ticket.c), then what only this rank uses. */
 struct control {
     char *start;
     drail_mem_t *mem;
@@ -83,6 +86,7 @@ struct control {
     uint64_t *probe;        /* targets of reads: of all ranks' given_up, */
     uint64_t *word;         /* of a lock's word, */
     uint64_t *clock;        /* its clock, */
+    uint64_t *left;         /* who has left its queue, */
     uint64_t *reserved;     /* and of another's log */
     struct range *range;
 };

@@ -320,6 +320,86 @@ static void closes_early(struct rank *r)
     expect(r, 0, drail_job_barrier(r->job, -1));
 }
 
+static ddsm_t *space_waiting(struct rank *r, int wait_ms)
+{
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.wait_ms = wait_ms;
+    return space_of(r, &cfg);
+}
+
+/* Who gives up waiting for a lock is passed over; wherever the lock is. */
+static void left_queue(struct rank *r)
+{
+    ddsm_t *d = space_waiting(r, r->rank == 1 ? 50 : -1);
+    volatile uint64_t *count = ddsm_alloc(d, 4096, NULL);
+    for (unsigned id = 0; id < r->size; id++) {
+        if (r->rank == 0)
+            ok(d, ddsm_lock(d, id));
+        barrier_outside(r);
+        for (unsigned i = 0; i < 2 && r->rank == 1; i++) {
+            check(ddsm_lock(d, id) == DRAIL_ETIMEOUT);
+            check(strstr(ddsm_last_error(d), "not given back for 50 ms"));
+            check(ddsm_unlock(d, id) == DRAIL_EINVAL);
+        }
+        barrier_outside(r);
+        if (r->rank == 0) {
+            usleep(20000); /* rank 2 is in the queue, behind those */
+            ++count[id];
+            ok(d, ddsm_unlock(d, id));
+        } else if (r->rank == 2) {
+            ok(d, ddsm_lock(d, id));
+            check(count[id] == 1);
+            ++count[id];
+            ok(d, ddsm_unlock(d, id));
+        }
+        barrier_outside(r);
+        if (r->rank == 1) {
+            ok(d, ddsm_lock(d, id));
+            check(count[id] == 2);
+            ok(d, ddsm_unlock(d, id));
+        }
+        barrier_outside(r);
+    }
+    ddsm_close(d);
+}
+
+/* All give up now and then, also when their turn is about to come: nobody has
+ * the lock beside another one, and it is never lost. */
+static void impatient(struct rank *r)
+{
+    enum { ROUNDS = 40, TRIES = 5 }; /* of 3 ranks: fewer than may leave */
+    ddsm_t *d = space_waiting(r, 1);
+    volatile uint64_t *count = ddsm_alloc(d, 4096, NULL);
+    uint64_t had = 0, all[3], sum = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < TRIES; i++) {
+            if (ddsm_lock(d, round % 3) == DRAIL_ETIMEOUT)
+                continue;
+            uint64_t before = count[round % 3];
+            dawdle(r);
+            count[round % 3] = before + 1;
+            had++;
+            ok(d, ddsm_unlock(d, round % 3));
+        }
+        barrier_outside(r);
+        if (r->rank == round % 2) /* nobody has it */
+            ok(d, ddsm_lock(d, round % 3) || ddsm_unlock(d, round % 3));
+        barrier_outside(r);
+    }
+    expect(r, 0, drail_job_allgather(r->job, &had, sizeof had, all, -1));
+    for (unsigned i = 0; i < 3; i++)
+        sum += all[i];
+    for (unsigned id = 0; id < 3 && r->rank == 2; id++) {
+        ok(d, ddsm_lock(d, id));
+        sum -= count[id];
+        ok(d, ddsm_unlock(d, id));
+    }
+    check(r->rank != 2 || sum == 0);
+    ddsm_close(d);
+}
+
 static void place_in_a_page(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 0);
@@ -419,6 +499,8 @@ static const struct test tests[] = {
     {"many ranges", 2, many_ranges, NULL, APART},
     {"room for prefetch", 2, room_for_prefetch, NULL, APART},
     {"closes early", 2, closes_early, NULL, APART},
+    {"left queue", 3, left_queue, NULL, APART},
+    {"impatient", 3, impatient, NULL, APART},
     {"place in a page", 2, place_in_a_page, NULL, APART},
     {"streams", 2, streams, NULL, APART},
     {"other pieces", 2, other_pieces, NULL, APART},

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tickets of locks of shared memory: who leaves the queue while another one
+ * passes the turn on, at any point of either; also where numbers begin anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dsm/control.h"
+#include "dsm/ticket.h"
+
+/* ------------------------------------------- the home's memory, as it is ---
+ */
+
+static char memory[512];
+static uint64_t left_buffer[TICKET_LEFT], word_buffer;
+static drail_key_t keys[2];
+static ddsm_t space = {.size = 2,
+                       .rank = 1,
+                       .control = {.start = memory,
+                                   .keys = keys,
+                                   .left = left_buffer,
+                                   .word = &word_buffer}};
+static const struct lock lock = {.id = 0, .home = 0, .offset = 64};
+
+/* Before which access of one the other one does all of its own. */
+static int countdown;
+static void (*meanwhile)(void);
+
+static void access_memory(void)
+{
+    if (countdown-- == 0)
+        meanwhile();
+}
+
+int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
+                 const drail_key_t *remote, uint64_t offset, uint64_t operand,
+                 uint64_t compare, uint64_t *old)
+{
+    uint64_t *at = (uint64_t *)(memory + offset);
+    (void)rail, (void)peer, (void)remote;
+    access_memory();
+    uint64_t before = *at;
+    if (op == DRAIL_FETCH_ADD)
+        *at += operand;
+    else if (before == compare)
+        *at = operand;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+int control_read(ddsm_t *d, unsigned rank, size_t offset, void *to,
+                 size_t bytes)
+{
+    (void)d, (void)rank;
+    access_memory();
+    memcpy(to, memory + offset, bytes);
+    return 0;
+}
+
+int drail_progress(drail_t *rail)
+{
+    (void)rail;
+    return 0;
+}
+
+int space_break(ddsm_t *d, int rc, const char *what)
+{
+    (void)d, (void)what;
+    return rc;
+}
+
+/* ----------------------------------------------------------------- tests ---
+ */
+
+static uint32_t first; /* who has the lock; the next two wait */
+
+static uint32_t after(uint32_t ticket, unsigned n)
+{
+    return (ticket + n) & TICKET_MAX;
+}
+
+/* Three have asked. */
+static void queue(void)
+{
+    memset(memory, 0, sizeof memory);
+    *(uint64_t *)(memory + lock.offset) = (uint64_t)first << 40 | first;
+    countdown = -1;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t ticket, serving;
+        assert_int_equal(ticket_take(&space, &lock, &ticket, &serving), 0);
+        assert_int_equal(ticket, after(first, i));
+        assert_int_equal(serving, first);
+    }
+}
+
+static void passes(void)
+{
+    assert_int_equal(ticket_pass(&space, &lock, first), 0);
+}
+
+static void second_leaves(void)
+{
+    assert_int_equal(ticket_leave(&space, &lock, after(first, 1)), 0);
+}
+
+static void third_leaves(void)
+{
+    assert_int_equal(ticket_leave(&space, &lock, after(first, 2)), 0);
+}
+
+/* Is it that one's turn, with nobody left who has left? */
+static void served(unsigned n)
+{
+    uint32_t serving;
+    countdown = -1;
+    assert_int_equal(ticket_look(&space, &lock, &serving), 0);
+    assert_int_equal(serving, after(first, n));
+    assert_int_equal(*(uint64_t *)(memory + lock.offset),
+                     (uint64_t)after(first, 3) << 40 | serving);
+    for (size_t i = lock.offset + 8; i < sizeof memory; i++)
+        assert_int_equal(memory[i], 0);
+}
+
+/* One does what it does, the other all of its own before its n-th access. */
+static void both(void (*one)(void), void (*other)(void), unsigned then)
+{
+    bool between = true;
+    for (int n = 0; between; n++) {
+        queue();
+        countdown = n;
+        meanwhile = other;
+        one();
+        between = countdown < 0;
+        countdown = -1;
+        if (!between)
+            other();
+        served(then);
+    }
+}
+
+static void leave_and_pass(void)
+{
+    both(passes, second_leaves, 2);
+    both(second_leaves, passes, 2);
+}
+
+static void test_one_leaves(void **state)
+{
+    (void)state;
+    first = 5;
+    leave_and_pass();
+    for (unsigned i = 0; i < 4; i++) { /* numbers begin anew */
+        first = TICKET_MAX - i;
+        leave_and_pass();
+    }
+}
+
+static void both_leave(void)
+{
+    second_leaves();
+    third_leaves();
+}
+
+static void third_then_pass(void)
+{
+    third_leaves();
+    passes();
+}
+
+static void two_pass(void)
+{
+    passes();
+    assert_int_equal(ticket_pass(&space, &lock, after(first, 1)), 0);
+}
+
+static void test_all_leave(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        first = TICKET_MAX - i;
+        both(passes, both_leave, 3);
+        both(second_leaves, third_then_pass, 3);
+        both(third_leaves, two_pass, 3);
+        both(two_pass, third_leaves, 3);
+    }
+}
+
+/* Who finds no place stays. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    first = 0;
+    queue();
+    for (unsigned i = 1; i <= TICKET_LEFT; i++)
+        assert_int_equal(ticket_leave(&space, &lock, i), 0);
+    uint64_t before = *(uint64_t *)(memory + lock.offset);
+    assert_int_equal(ticket_leave(&space, &lock, 40), DRAIL_EAGAIN);
+    assert_int_equal(*(uint64_t *)(memory + lock.offset), before);
+    passes();
+    served(TICKET_LEFT + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_leaves),
+        cmocka_unit_test(test_all_leave),
+        cmocka_unit_test(test_too_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
