@@ -4,8 +4,9 @@
  * to all calls:
  *
  *  - All ranks of the team make the same calls (collective, bytes, root,
- *    algorithm, in place or not) in the same order. A rank that does not is
- *    named in the error of those that wait for it, and no data is corrupted.
+ *    algorithm, in place or not, element of a reduction) in the same order. A
+ * rank that does not is named in the error of those that wait for it, and no
+ * data is corrupted.
  *  - Calls return 0 or a negative DRAIL_E… code; dcoll_last_error() adds a
  *    sentence. An error in an argument leaves the team as it was, and so does a
  *    call that a rank has no memory for, which is an error of all. After an
@@ -39,9 +40,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /** For the parameter send: the rank's own block lies in its place in recv
- *  already. All-gather, all-to-all (recv holds what is to be sent): on all
- *  ranks or none; gather: at the root. For recv of a scatter's root: its block
- *  stays in send. */
+ *  already. All-gather, all-to-all (recv holds what is to be sent), all-reduce:
+ *  on all ranks or none; gather, reduce: at the root. For recv of a scatter's
+ * root: its block stays in send. */
 #define DCOLL_IN_PLACE ((void *)-1)
 
 /** All ranks of a job, for collectives. */
@@ -119,15 +120,72 @@ void dcoll_team_skip(dcoll_team_t *team);
 
 /* ---------------------------------------------------------- collectives --- */
 
+/**
+ * What a reduction does: elements, and how two of them are combined. The
+ * operation is to be associative, or nearly so, as + of floating-point numbers
+ * is; it need not commute: elements are combined in the order of ranks. How
+ * they are bracketed depends on the algorithm, so on bytes and team, but is the
+ * same in equal calls and on all ranks: the results of these are of the same
+ * bits.
+ */
+typedef struct dcoll_reduction {
+    size_t element; /**< bytes, 1 …; the same on all ranks */
+    /** result[i] = left[i] op right[i] for i < count: left comes from lower
+     *  ranks. result is left or right, or overlaps neither. It makes no call on
+     *  the team. Operands are aligned as the buffers of the call are, up to 64
+     *  bytes if the element is a power of two. */
+    void (*combine)(void *context, const void *left, const void *right,
+                    void *result, size_t count);
+    void *context; /**< its argument */
+} dcoll_reduction_t;
+
+typedef enum dcoll_type {
+    DCOLL_INT8,
+    DCOLL_INT16,
+    DCOLL_INT32,
+    DCOLL_INT64,
+    DCOLL_UINT8,
+    DCOLL_UINT16,
+    DCOLL_UINT32,
+    DCOLL_UINT64,
+    DCOLL_FLOAT,
+    DCOLL_DOUBLE,
+    DCOLL_TYPES
+} dcoll_type_t;
+
+/** Of signed integers, a sum or product that is too large wraps around. MIN and
+ *  MAX of a number and none (NaN) are either. Logical ones give 0 or 1. */
+typedef enum dcoll_operator {
+    DCOLL_SUM,
+    DCOLL_PROD,
+    DCOLL_MIN,
+    DCOLL_MAX,
+    DCOLL_LAND,
+    DCOLL_LOR,
+    DCOLL_LXOR,
+    DCOLL_BAND, /**< of integers, as the two below */
+    DCOLL_BOR,
+    DCOLL_BXOR,
+    DCOLL_OPERATORS
+} dcoll_operator_t;
+
+/** Of basic types; constant. NULL: there is none such. */
+const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type,
+                                         dcoll_operator_t op);
+
 /** What is to be done. send and recv may be NULL where the collective does not
  *  use them on this rank, or for 0 bytes. */
 typedef struct dcoll_call {
     dcoll_collective_t collective;
     const void *send; /**< or DCOLL_IN_PLACE */
     void *recv;       /**< bcast: the buffer on all ranks, and send is NULL */
-    size_t bytes;     /**< of one block */
-    unsigned root;    /**< of gather, bcast and scatter */
+    size_t bytes;     /**< of one block; of a reduction, whole elements */
+    unsigned root;    /**< of gather, bcast, scatter and reduce */
     const char *algorithm; /**< NULL or "auto": the team's choice */
+    const dcoll_reduction_t *reduction; /**< of reduce and allreduce; it is
+                                             copied, what context points to must
+                                             stay until the call is complete, or
+                                             the request is freed */
 } dcoll_call_t;
 
 /* Blocking. DRAIL_ETIMEOUT when a call has not got on for the timeout of the
@@ -147,6 +205,12 @@ int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root);
 int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
                   size_t bytes, unsigned root);
 int dcoll_barrier(dcoll_team_t *team);
+/** What all ranks' send have, combined, to the root's recv. */
+int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
+                 const dcoll_reduction_t *reduction, unsigned root);
+/** ... to recv of all ranks. */
+int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
+                    size_t count, const dcoll_reduction_t *reduction);
 /** Any of them, with any algorithm. */
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call);
 

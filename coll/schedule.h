@@ -41,6 +41,9 @@ typedef enum dcoll_collective {
     DCOLL_BCAST,       /**< root's SEND, the others' RECV: one block */
     DCOLL_SCATTER,     /**< root's SEND: N blocks; RECV: one block */
     DCOLL_BARRIER,     /**< no data */
+    DCOLL_REDUCE,      /**< SEND: one block; root's RECV: one block, all ranks'
+                            combined in the order of ranks */
+    DCOLL_ALLREDUCE,   /**< the same, RECV on all ranks: of the same bits */
     DCOLL_COLLECTIVES, /**< the number of those above, whose blocks are equal */
     DCOLL_ALLTOALLV =
         DCOLL_COLLECTIVES /**< irregular: sizes are known at run time only */
@@ -96,13 +99,15 @@ typedef struct dcoll_traffic {
 typedef struct dcoll_args {
     dcoll_collective_t collective;
     size_t bytes;    /**< of one block, 0 is allowed */
-    unsigned root;   /**< gather, bcast, scatter */
-    bool in_place;   /**< allgather, alltoall: SEND is not used, the rank's
-                          own block lies in its place in RECV already
+    size_t element;  /**< reductions: bytes of an element, of which a block has
+                          a whole number; 0: of 1 byte */
+    unsigned root;   /**< gather, bcast, scatter, reduce */
+    bool in_place;   /**< allgather, alltoall, allreduce: SEND is not used, the
+                          rank's own block lies in its place in RECV already
                           (alltoall: RECV holds what is to be sent). Gather,
-                          scatter: at the root, the one block of SEND or RECV
-                          lies in its place in the other; generators are not
-                          told, as the schedules are the same */
+                          scatter, reduce: at the root, the one block of SEND or
+                          RECV lies in its place in the other; generators are
+                          not told, as the schedules are the same */
     bool zero_copy;  /**< put from and to the final memory where the algorithm
                           can: users' buffers; else through TEMP. (SMP-aware
                           ones go through the nodes' shared memory in either
@@ -169,6 +174,9 @@ typedef enum dcoll_kind {
                          `puts` > 0: the first so many of them, else all:
                          sources may be written again, what was got is there */
     DCOLL_COPY,     /**< src to dst, both mine or NODE */
+    DCOLL_COMBINE,  /**< reductions: src with `with` to dst, element by element,
+                         all mine or NODE: src has what lower ranks gave. dst
+                         may be one of the two, or apart from both */
     DCOLL_SIGNAL,   /**< sets my flag number `flag` for this start, after what
                          I have done. bytes > 0: with so many (at most
                          DCOLL_LINE_BYTES) from src in the flag's cache line.
@@ -250,7 +258,8 @@ typedef struct dcoll_op {
     unsigned puts;   /**< COMPLETE */
     dcoll_tag_t tag; /**< NOTIFY, WAIT */
     dcoll_place_t src, dst;
-    size_t bytes; /**< DISTRIBUTE, COLLECT: the room of the bundle src */
+    dcoll_place_t with; /**< COMBINE */
+    size_t bytes;       /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
     bool taken;   /**< COPY from NODE: nobody reads src again, which may lose
                        its contents */
@@ -298,9 +307,9 @@ typedef struct dcoll_schedule {
 
 void dcoll_schedule_free(dcoll_schedule_t *schedule);
 
-/* Generators add operations with these. Errors stay in schedule->error. A COPY
- * or payload of 0 bytes is dropped, or its place left out; a PUT is not: its
- * notification counts. */
+/* Generators add operations with these. Errors stay in schedule->error. A COPY,
+ * COMBINE or payload of 0 bytes is dropped, or its place left out; a PUT is
+ * not: its notification counts. */
 
 static inline dcoll_place_t dcoll_at(dcoll_space_t space, size_t offset)
 {
@@ -319,6 +328,8 @@ void dcoll_add_complete(dcoll_schedule_t *s);
 void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts);
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
+void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes);
 /** A COPY, taken. */
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
@@ -428,7 +439,9 @@ void dcoll_program_free(dcoll_program_t *program);
  * or the same key, of which one writes are unordered, that nothing deadlocks,
  * that no notification is left over, that offsets are within the memory that
  * the schedule asks for, that steps are those of the k-port model, and that
- * nothing is moved in vain. Irregular: for the program's counts (elements of a
+ * nothing is moved in vain. Reductions: that all ranks' elements are combined,
+ * each once and in the order of ranks, and for all of an allreduce's ranks in
+ * the same way. Irregular: for the program's counts (elements of a
  * multiple of 16 bytes, labelled), and that no bundle exceeds its room; that
  * rooms are not accessed unordered, for any counts within the traffic.
  * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
@@ -446,6 +459,7 @@ unsigned dcoll_proof_starts(const dcoll_program_t *program);
 typedef struct dcoll_cost_model {
     double ts, tau; /**< between any two ranks, per message and per byte */
     double copy;    /**< per byte of COPY and of payloads */
+    double combine; /**< per byte of COMBINE */
     double flag;    /**< from SIGNAL to AWAIT */
     double note;    /**< a notification without data: 0 in the papers */
 } dcoll_cost_model_t;

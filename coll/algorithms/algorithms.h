@@ -16,6 +16,10 @@
     USE(bcast_shm)                                                             \
     USE(scatter_shm)                                                           \
     USE(barrier_shm)                                                           \
+    USE(reduce_shm)                                                            \
+    USE(reduce_shm_slices)                                                     \
+    USE(allreduce_shm)                                                         \
+    USE(allreduce_shm_slices)                                                  \
     /* flat: over all ranks (seed 000, section 5.1, and what it compares       \
      * with) */                                                                \
     USE(gather_binomial)                                                       \
@@ -37,10 +41,18 @@
     USE(scatter_binomial)                                                      \
     USE(scatter_direct)                                                        \
     USE(barrier_dissemination)                                                 \
+    USE(reduce_binomial)                                                       \
+    USE(reduce_direct)                                                         \
+    USE(allreduce_doubling)                                                    \
+    USE(allreduce_halving)                                                     \
+    USE(allreduce_direct)                                                      \
     /* SMP-aware (seed 000, section 5.2) */                                    \
     USE(gather_smp)                                                            \
     USE(bcast_smp)                                                             \
     USE(barrier_smp)                                                           \
+    USE(reduce_smp)                                                            \
+    USE(allreduce_smp_doubling)                                                \
+    USE(allreduce_smp_halving)                                                 \
     USE(allgather_smp_gather_bcast)                                            \
     USE(allgather_smp_gather_bcast_tree)                                       \
     USE(allgather_smp_direct)                                                  \
@@ -63,11 +75,11 @@
     USE(alltoallv_direct)                                                      \
     USE(alltoallv_a1)                                                          \
     USE(alltoallv_a1_n1)                                                       \
-    USE(alltoallv_a1_n2) USE(alltoallv_a2) USE(alltoallv_a2_n1)                \
-        USE(alltoallv_a2_n2) USE(alltoallv_a3) USE(alltoallv_a3_n1)            \
-            USE(alltoallv_a3_n2) USE(alltoallv_mesh) USE(alltoallv_mesh_n1)    \
-                USE(alltoallv_mesh_n2) USE(alltoallv_a4) USE(alltoallv_a4_n1)  \
-                    USE(alltoallv_a4_n2)
+    USE(alltoallv_a1_n2)                                                       \
+    USE(alltoallv_a2) USE(alltoallv_a2_n1) USE(alltoallv_a2_n2)                \
+        USE(alltoallv_a3) USE(alltoallv_a3_n1) USE(alltoallv_a3_n2)            \
+            USE(alltoallv_mesh) USE(alltoallv_mesh_n1) USE(alltoallv_mesh_n2)  \
+                USE(alltoallv_a4) USE(alltoallv_a4_n1) USE(alltoallv_a4_n2)
 
 #define DCOLL_DECLARE(algorithm) extern const dcoll_algorithm_t algorithm;
 DCOLL_ALGORITHM_LIST(DCOLL_DECLARE)

@@ -10,8 +10,10 @@ unsigned dcoll_send_blocks(const dcoll_args_t *args, unsigned nranks,
 {
     switch (args->collective) {
     case DCOLL_GATHER:
+    case DCOLL_REDUCE:
         return 1;
     case DCOLL_ALLGATHER:
+    case DCOLL_ALLREDUCE:
         return args->in_place ? 0 : 1;
     case DCOLL_ALLTOALL:
         return args->in_place ? 0 : nranks;
@@ -36,7 +38,10 @@ unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
     case DCOLL_BCAST:
         return rank == args->root ? 0 : 1;
     case DCOLL_SCATTER:
+    case DCOLL_ALLREDUCE:
         return 1;
+    case DCOLL_REDUCE:
+        return rank == args->root ? 1 : 0;
     default:
         return 0;
     }
@@ -45,7 +50,8 @@ unsigned dcoll_recv_blocks(const dcoll_args_t *args, unsigned nranks,
 bool dcoll_all_in_place(const dcoll_args_t *args)
 {
     return args->in_place && (args->collective == DCOLL_ALLGATHER ||
-                              args->collective == DCOLL_ALLTOALL);
+                              args->collective == DCOLL_ALLTOALL ||
+                              args->collective == DCOLL_ALLREDUCE);
 }
 
 unsigned dcoll_depth(const dcoll_algorithm_t *algorithm,

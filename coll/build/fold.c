@@ -16,129 +16,66 @@
  */
 #include "flat.h"
 #include "fold.h"
-#include "grant.h"
-#include "pace.h"
+#include "group.h"
 
-struct fold {
-    const dcoll_args_t *args;
-    dcoll_schedule_t *s;
-    grant_t grant;
-    unsigned n, rank, radix;
-    unsigned clusters, cluster; /**< M, own */
-};
-
-/* First rank of a cluster; of cluster M: N. */
-static unsigned begin(const struct fold *f, unsigned cluster)
-{
-    return (unsigned)((size_t)cluster * f->n / f->clusters);
-}
-
-static unsigned largest_power(unsigned radix, unsigned n)
-{
-    unsigned power = 1;
-    while (power <= n / radix)
-        power *= radix;
-    return power;
-}
-
-static struct fold make(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, unsigned ports, dcoll_schedule_t *s)
-{
-    struct fold f = {.args = args,
-                     .s = s,
-                     .grant = grant_among_all(args, board_space(args)),
-                     .n = shape->nranks,
-                     .rank = rank,
-                     .radix = ports + 1};
-    f.clusters = largest_power(f.radix, f.n);
-    f.cluster = (unsigned)((((size_t)rank + 1) * f.clusters - 1) / f.n);
-    return f;
-}
-
-/* Core of the cluster at @p distance in the group of clusters that differ in
- * the digit of @p weight only. */
-static unsigned partner(const struct fold *f, unsigned weight,
-                        unsigned distance)
-{
-    const unsigned digit = f->cluster / weight % f->radix;
-    const unsigned other = (digit + distance) % f->radix;
-    return begin(f, f->cluster - digit * weight + other * weight);
-}
-
-static void put(const struct fold *f, unsigned target, unsigned port,
+/* Blocks of ranks first … end - 1. */
+static void put(const struct group *g, unsigned target, unsigned port,
                 unsigned first, unsigned end)
 {
-    const dcoll_place_t place = board_at(f->args, first);
-    pace(f->s, f->args);
-    grant_take(f->s, f->grant, f->args, target);
-    dcoll_add_put(f->s, target, port, place, place,
-                  (end - first) * f->args->bytes);
+    const dcoll_place_t place = board_at(g->args, first);
+    group_put_first(g, target, port, place, place,
+                    (end - first) * g->args->bytes);
 }
 
-/* For all that put to this rank. */
-static void grant_all(const struct fold *f, grant_change_t *change)
+static void exchange(const struct group *g)
 {
-    const unsigned core = begin(f, f->cluster);
-    if (f->rank != core) {
-        change(f->s, f->grant, f->args, core, f->rank - core - 1);
-        return;
-    }
-    for (unsigned r = core + 1; r < begin(f, f->cluster + 1); r++)
-        change(f->s, f->grant, f->args, r, r - core - 1);
-    for (unsigned w = 1; w < f->clusters; w *= f->radix)
-        for (unsigned e = 1; e < f->radix; e++)
-            change(f->s, f->grant, f->args, partner(f, w, f->radix - e), e - 1);
-}
-
-static void exchange(const struct fold *f)
-{
-    f->s->phase = 2;
-    for (unsigned w = 1; w < f->clusters; w *= f->radix, f->s->step++) {
-        const unsigned first = f->cluster - f->cluster % w;
-        for (unsigned e = 1; e < f->radix; e++)
-            put(f, partner(f, w, e), e - 1, begin(f, first),
-                begin(f, first + w));
-        for (unsigned e = 1; e < f->radix; e++)
-            dcoll_add_wait(f->s, partner(f, w, f->radix - e), DCOLL_DATA, 0);
+    const struct clusters *c = &g->c;
+    g->s->phase = 2;
+    for (unsigned w = 1; w < c->count; w *= c->radix, g->s->step++) {
+        const unsigned first = c->own - c->own % w;
+        for (unsigned e = 1; e < c->radix; e++)
+            put(g, clusters_partner(c, w, e), e - 1, clusters_begin(c, first),
+                clusters_begin(c, first + w));
+        group_wait_partners(g, w);
     }
 }
 
-static void as_core(const struct fold *f)
+static void as_core(const struct group *g)
 {
-    const unsigned end = begin(f, f->cluster + 1);
-    for (unsigned r = f->rank + 1; r < end; r++)
-        dcoll_add_wait(f->s, r, DCOLL_DATA, 0);
-    if (f->clusters < f->n)
-        f->s->step++;
-    exchange(f);
-    f->s->phase = 3;
-    for (unsigned r = f->rank + 1; r < end; r++)
-        put(f, r, r - f->rank - 1, 0, f->n);
+    const unsigned size = group_size(g);
+    for (unsigned i = 1; i < size; i++)
+        group_wait(g, g->me + i);
+    if (g->c.count < g->c.n)
+        g->s->step++;
+    exchange(g);
+    g->s->phase = 3;
+    for (unsigned i = 1; i < size; i++)
+        put(g, g->me + i, i - 1, 0, g->c.n);
 }
 
-static void as_member(const struct fold *f, unsigned core)
+static void as_member(const struct group *g, unsigned position)
 {
-    put(f, core, f->rank - core - 1, f->rank, f->rank + 1);
-    f->s->phase = 3;
-    for (unsigned w = 1; w < f->clusters; w *= f->radix)
-        f->s->step++;
-    f->s->step++;
-    dcoll_add_wait(f->s, core, DCOLL_DATA, 0);
+    const unsigned core = g->me - position;
+    put(g, core, position - 1, g->me, g->me + 1);
+    g->s->phase = 3;
+    g->s->step = (uint16_t)(1 + clusters_steps(&g->c));
+    group_wait(g, core);
 }
 
 void fold_allgather(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, unsigned ports, dcoll_schedule_t *s)
 {
-    const struct fold f = make(shape, args, rank, ports, s);
-    const unsigned core = begin(&f, f.cluster);
+    const struct group g =
+        group_of_all(shape, args, rank, ports, board_space(args), s);
+    const unsigned position = group_position(&g);
     s->phase = 1;
-    grant_all(&f, grant_open);
+    group_grant(&g, grant_open);
     board_begin(shape, args, rank, s);
-    if (rank == core)
-        as_core(&f);
+    if (position)
+        as_member(&g, position);
     else
-        as_member(&f, core);
+        as_core(&g);
     board_end(shape, args, rank, s);
     flat_complete(s);
-    grant_all(&f, grant_close);
+    group_grant(&g, grant_close);
 }

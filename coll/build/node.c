@@ -114,6 +114,51 @@ size_t node_deal_bytes(const struct node *node)
     return node_stride(dealt(node));
 }
 
+static dcoll_place_t row_of(const struct node *node, size_t temp)
+{
+    return node_fits_line(node->args->bytes) ? dcoll_at(DCOLL_TEMP, temp)
+                                             : dcoll_at(DCOLL_NODE, 0);
+}
+
+struct operands node_operands(const struct node *node, size_t temp)
+{
+    const size_t bytes = node->args->bytes;
+    const bool in_line = node_fits_line(bytes);
+    const dcoll_place_t row = row_of(node, temp);
+    const size_t stride = combine_stride(bytes);
+    for (unsigned i = 1; i < node->count; i++) {
+        const unsigned peer = node_peer(node, i);
+        dcoll_add_await(node->s, peer, NODE_POSTED, 0,
+                        combine_at(row, (peer - node->first) * stride),
+                        in_line ? bytes : 0);
+    }
+    return (struct operands){
+        .count = node->count,
+        .own = node->rank - node->first,
+        .row = row,
+        .stride = stride,
+        .mine = combine_user(node->args),
+        .spare = combine_at(row, (node->rank - node->first) * stride)};
+}
+
+size_t node_row_temp(const struct node *node)
+{
+    const size_t bytes = node->args->bytes;
+    return node->count > 1 && node_fits_line(bytes)
+               ? node->count * combine_stride(bytes)
+               : 0;
+}
+
+size_t node_row_own(const struct node *node)
+{
+    return (node->rank - node->first) * node_stride(node->args->bytes);
+}
+
+size_t node_row_bytes(const struct node *node)
+{
+    return node->count * node_stride(node->args->bytes);
+}
+
 void node_signal(const struct node *node, unsigned flag)
 {
     dcoll_add_signal(node->s, flag, dcoll_at(DCOLL_SEND, 0), 0);

@@ -7,6 +7,7 @@
 #ifndef DCOLL_NODE_H
 #define DCOLL_NODE_H
 
+#include "combine.h"
 #include "coll/schedule.h"
 
 /* Flags of each rank. */
@@ -58,6 +59,16 @@ void node_pick(const struct node *node, unsigned peer, size_t offset,
 size_t node_deal_temp(const struct node *node);
 /* NODE memory of what one rank deals. */
 size_t node_deal_bytes(const struct node *node);
+
+/* A reduction: what the others of my node have posted in a row of NODE, from 0
+ * on, waited for; mine is where combine_user() says. What came in lines is in
+ * TEMP from `temp` on, node_row_temp() bytes. Spare is my own place of the row,
+ * which is free unless I have posted there. */
+struct operands node_operands(const struct node *node, size_t temp);
+size_t node_row_temp(const struct node *node);
+/* My place in the row, and NODE memory of all of it. */
+size_t node_row_own(const struct node *node);
+size_t node_row_bytes(const struct node *node);
 
 /* Flags alone: until all others of my node, or one, have set theirs. */
 void node_signal(const struct node *node, unsigned flag);

@@ -10,6 +10,7 @@ static const char *const names[] = {
     [DCOLL_GATHER] = "gather",       [DCOLL_ALLGATHER] = "allgather",
     [DCOLL_ALLTOALL] = "alltoall",   [DCOLL_BCAST] = "bcast",
     [DCOLL_SCATTER] = "scatter",     [DCOLL_BARRIER] = "barrier",
+    [DCOLL_REDUCE] = "reduce",       [DCOLL_ALLREDUCE] = "allreduce",
     [DCOLL_ALLTOALLV] = "alltoallv",
 };
 
@@ -31,21 +32,14 @@ int dcoll_collective_parse(const char *text, dcoll_collective_t *collective)
 const char *dcoll_kind_name(dcoll_kind_t kind)
 {
     static const char *const kinds[] = {
-        [DCOLL_PUT] = "PUT",
-        [DCOLL_GET] = "GET",
-        [DCOLL_NOTIFY] = "NOTIFY",
-        [DCOLL_WAIT] = "WAIT",
-        [DCOLL_COPY] = "COPY",
-        [DCOLL_COMPLETE] = "COMPLETE",
-        [DCOLL_SIGNAL] = "SIGNAL",
-        [DCOLL_AWAIT] = "AWAIT",
-        [DCOLL_DISTRIBUTE] = "DISTRIBUTE",
-        [DCOLL_COLLECT] = "COLLECT",
-        [DCOLL_DELIVER] = "DELIVER",
-        [DCOLL_OFFER] = "OFFER",
-        [DCOLL_PACK] = "PACK",
-        [DCOLL_EXPECT] = "EXPECT",
-        [DCOLL_PICK] = "PICK",
+        [DCOLL_PUT] = "PUT",           [DCOLL_GET] = "GET",
+        [DCOLL_NOTIFY] = "NOTIFY",     [DCOLL_WAIT] = "WAIT",
+        [DCOLL_COPY] = "COPY",         [DCOLL_COMBINE] = "COMBINE",
+        [DCOLL_COMPLETE] = "COMPLETE", [DCOLL_SIGNAL] = "SIGNAL",
+        [DCOLL_AWAIT] = "AWAIT",       [DCOLL_DISTRIBUTE] = "DISTRIBUTE",
+        [DCOLL_COLLECT] = "COLLECT",   [DCOLL_DELIVER] = "DELIVER",
+        [DCOLL_OFFER] = "OFFER",       [DCOLL_PACK] = "PACK",
+        [DCOLL_EXPECT] = "EXPECT",     [DCOLL_PICK] = "PICK",
     };
     return kinds[kind];
 }
@@ -191,6 +185,17 @@ void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
     if (bytes)
         add(s, (dcoll_op_t){
                    .kind = DCOLL_COPY, .src = src, .dst = dst, .bytes = bytes});
+}
+
+void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){.kind = DCOLL_COMBINE,
+                            .src = src,
+                            .with = with,
+                            .dst = dst,
+                            .bytes = bytes});
 }
 
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,

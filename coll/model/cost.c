@@ -158,6 +158,11 @@ static void copy(struct cost *c, unsigned rank, const dcoll_op_t *op)
     c->ranks[rank].time += bytes_of(c, rank, op) * c->model->copy;
 }
 
+static void combine(struct cost *c, unsigned rank, const dcoll_op_t *op)
+{
+    c->ranks[rank].time += (double)op->bytes * c->model->combine;
+}
+
 static uint32_t post(struct cost *c, unsigned rank, const dcoll_op_t *op)
 {
     bool get = op->kind == DCOLL_GET;
@@ -289,6 +294,9 @@ static bool perform(struct cost *c, unsigned rank, const dcoll_op_t *op)
         return true;
     case DCOLL_AWAIT:
         return await_flag(c, rank, op);
+    case DCOLL_COMBINE:
+        combine(c, rank, op);
+        return true;
     case DCOLL_COPY:
     case DCOLL_DISTRIBUTE:
     case DCOLL_COLLECT:

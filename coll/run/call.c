@@ -45,7 +45,7 @@ struct call call_of(const dcoll_args_t *args,
                 (prepares ? CALL_PREPARES : 0),
         .root = t ? (uint32_t)t->element : args->root,
         .bytes = t ? t->max_rank : args->bytes,
-        .pair = t ? t->max_pair : 0,
+        .pair = t ? t->max_pair : args->element,
     };
 }
 
@@ -60,6 +60,10 @@ void call_text(const struct call *call, char *text, size_t size)
     const unsigned bits = CALL_PREPARES | IN_PLACE_BIT | LABELLED_BIT;
     const dcoll_algorithm_t *a = algorithm_at((call->what & ~bits) - 1);
     const char *prepares = call->what & CALL_PREPARES ? "preparation of " : "";
+    char elements[48] = "";
+    if (call->pair)
+        snprintf(elements, sizeof elements, " in elements of %llu",
+                 (unsigned long long)call->pair);
     if (call->what == CALL_SKIPPED)
         snprintf(text, size, "none, as it could not make it");
     else if (!a)
@@ -73,8 +77,8 @@ void call_text(const struct call *call, char *text, size_t size)
                  (unsigned long long)call->bytes, call->root,
                  (unsigned long long)call->pair, a->name);
     else
-        snprintf(text, size, "%s%s of %llu bytes, root %u, algorithm %s%s",
+        snprintf(text, size, "%s%s of %llu bytes%s, root %u, algorithm %s%s",
                  prepares, dcoll_collective_name(a->collective),
-                 (unsigned long long)call->bytes, call->root, a->name,
+                 (unsigned long long)call->bytes, elements, call->root, a->name,
                  call->what & IN_PLACE_BIT ? ", in place" : "");
 }

@@ -13,7 +13,7 @@ struct call {
                        none */
     uint32_t root;  /* irregular: bytes of an element */
     uint64_t bytes; /* irregular: max_rank, … */
-    uint64_t pair;  /* … and max_pair */
+    uint64_t pair;  /* … and max_pair; reductions: bytes of an element */
 };
 
 struct call call_of(const dcoll_args_t *args,

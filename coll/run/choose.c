@@ -12,7 +12,9 @@
 static bool rooted(const dcoll_call_t *call)
 {
     return call->collective == DCOLL_GATHER ||
-           call->collective == DCOLL_BCAST || call->collective == DCOLL_SCATTER;
+           call->collective == DCOLL_BCAST ||
+           call->collective == DCOLL_SCATTER ||
+           call->collective == DCOLL_REDUCE;
 }
 
 /* What of send and recv this rank's part of the call uses. */
@@ -23,6 +25,7 @@ static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
     *send = *recv = true;
     switch (call->collective) {
     case DCOLL_GATHER:
+    case DCOLL_REDUCE:
         *recv = root;
         break;
     case DCOLL_SCATTER:
@@ -39,18 +42,48 @@ static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
     }
 }
 
+/* In place on all ranks, if it is: schedules know of it then. */
+static bool everywhere(const dcoll_call_t *call)
+{
+    return call->collective == DCOLL_ALLGATHER ||
+           call->collective == DCOLL_ALLTOALL ||
+           call->collective == DCOLL_ALLREDUCE;
+}
+
 /* Where dcoll.h says so. */
 static bool in_place_is_right(const dcoll_team_t *team,
                               const dcoll_call_t *call, bool send, bool recv)
 {
     bool root = call->root == team->rank;
     if (send && call->send == DCOLL_IN_PLACE)
-        return call->collective == DCOLL_ALLGATHER ||
-               call->collective == DCOLL_ALLTOALL ||
-               (call->collective == DCOLL_GATHER && root);
+        return everywhere(call) || (call->collective == DCOLL_GATHER && root) ||
+               (call->collective == DCOLL_REDUCE && root);
     if (recv && call->recv == DCOLL_IN_PLACE)
         return call->collective == DCOLL_SCATTER && root;
     return true;
+}
+
+static bool reduces(const dcoll_call_t *call)
+{
+    return call->collective == DCOLL_REDUCE ||
+           call->collective == DCOLL_ALLREDUCE;
+}
+
+static int check_reduction(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    const char *name = dcoll_collective_name(call->collective);
+    const dcoll_reduction_t *r = call->reduction;
+    if (!r || !r->combine || !r->element)
+        return team_fail(team, DRAIL_EINVAL, "%s: %s", name,
+                         !r            ? "the reduction is NULL"
+                         : !r->combine ? "the reduction's combine is NULL"
+                                       : "elements of 0 bytes: allowed are 1…");
+    if (call->bytes % r->element)
+        return team_fail(team, DRAIL_EINVAL,
+                         "%s: %zu bytes: elements have %zu, allowed are "
+                         "multiples",
+                         name, call->bytes, r->element);
+    return 0;
 }
 
 static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
@@ -74,11 +107,14 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
                          PTRDIFF_MAX / (ptrdiff_t)n);
     used_buffers(team, call, &send, &recv);
     if (!in_place_is_right(team, call, send, recv))
-        return team_fail(team, DRAIL_EINVAL,
-                         "%s: DCOLL_IN_PLACE is wrong here: allowed as send of "
-                         "all-gather, all-to-all and a gather's root, as recv "
-                         "of a scatter's root",
-                         name);
+        return team_fail(
+            team, DRAIL_EINVAL,
+            "%s: DCOLL_IN_PLACE is wrong here: allowed as send of "
+            "all-gather, all-to-all, all-reduce, and the root of a "
+            "gather or reduce, as recv of a scatter's root",
+            name);
+    if (reduces(call) && check_reduction(team, call))
+        return DRAIL_EINVAL;
     if (!call->bytes)
         return 0;
     if ((send && !call->send) || (recv && !call->recv))
@@ -88,14 +124,6 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
 }
 
 /* ---------------------------------------------------------------- choice */
-
-/* Only where it is the same on all ranks do schedules know of it. */
-static bool in_place(const dcoll_call_t *call)
-{
-    return call->send == DCOLL_IN_PLACE &&
-           (call->collective == DCOLL_ALLGATHER ||
-            call->collective == DCOLL_ALLTOALL);
-}
 
 /* Mostly a call is like the one before. */
 static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
@@ -130,8 +158,9 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
     *args = (dcoll_args_t){
         .collective = call->collective,
         .bytes = call->bytes,
+        .element = reduces(call) ? call->reduction->element : 0,
         .root = rooted(call) ? call->root : 0,
-        .in_place = in_place(call),
+        .in_place = call->send == DCOLL_IN_PLACE && everywhere(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,
         .groups = team->cfg.groups,
         .paced = team->cfg.paced,

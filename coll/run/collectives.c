@@ -22,8 +22,12 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         send = recv + own;
     else if (call->collective == DCOLL_SCATTER && recv == DCOLL_IN_PLACE)
         recv = (unsigned char *)send + own;
+    else if (call->collective == DCOLL_REDUCE && send == DCOLL_IN_PLACE)
+        send = recv;
     else if (send == DCOLL_IN_PLACE)
         send = NULL;
+    if (call->reduction)
+        q->reduction = *call->reduction;
     return ledger_settle(q->team, request_bind(q, send, recv));
 }
 
@@ -107,40 +111,87 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root)
 {
-    dcoll_call_t call = {DCOLL_GATHER, send, recv, bytes, root, NULL};
+    dcoll_call_t call = {.collective = DCOLL_GATHER,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes,
+                         .root = root};
     return dcoll_run(team, &call);
 }
 
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
                     size_t bytes)
 {
-    dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, bytes, 0, NULL};
+    dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes};
     return dcoll_run(team, &call);
 }
 
 int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
                    size_t bytes)
 {
-    dcoll_call_t call = {DCOLL_ALLTOALL, send, recv, bytes, 0, NULL};
+    dcoll_call_t call = {.collective = DCOLL_ALLTOALL,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes};
     return dcoll_run(team, &call);
 }
 
 int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {DCOLL_BCAST, NULL, buffer, bytes, root, NULL};
+    dcoll_call_t call = {.collective = DCOLL_BCAST,
+                         .recv = buffer,
+                         .bytes = bytes,
+                         .root = root};
     return dcoll_run(team, &call);
 }
 
 int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
                   size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {DCOLL_SCATTER, send, recv, bytes, root, NULL};
+    dcoll_call_t call = {.collective = DCOLL_SCATTER,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes,
+                         .root = root};
     return dcoll_run(team, &call);
 }
 
 int dcoll_barrier(dcoll_team_t *team)
 {
-    dcoll_call_t call = {DCOLL_BARRIER, NULL, NULL, 0, 0, NULL};
+    dcoll_call_t call = {.collective = DCOLL_BARRIER};
+    return dcoll_run(team, &call);
+}
+
+/* SIZE_MAX, which no call can be of: there are more than can be counted. */
+static size_t bytes_of(size_t count, const dcoll_reduction_t *reduction)
+{
+    size_t element = reduction && reduction->element ? reduction->element : 1;
+    return count <= SIZE_MAX / element ? count * element : SIZE_MAX;
+}
+
+int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
+                 const dcoll_reduction_t *reduction, unsigned root)
+{
+    dcoll_call_t call = {.collective = DCOLL_REDUCE,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes_of(count, reduction),
+                         .root = root,
+                         .reduction = reduction};
+    return dcoll_run(team, &call);
+}
+
+int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
+                    size_t count, const dcoll_reduction_t *reduction)
+{
+    dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                         .send = send,
+                         .recv = recv,
+                         .bytes = bytes_of(count, reduction),
+                         .reduction = reduction};
     return dcoll_run(team, &call);
 }
 

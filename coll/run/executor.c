@@ -28,6 +28,18 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         away_give_back(p, src, bytes, q->schedule.node_bytes);
 }
 
+/* Element by element, by the caller's function. */
+static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    const struct drail_platform *p = q->team->platform;
+    const dcoll_reduction_t *r = &q->reduction;
+    const unsigned char *left = address(q, op->src);
+    const unsigned char *right = address(q, op->with);
+    unsigned char *result = address(q, op->dst);
+    if (platform_combine(p, result, left, right, op->bytes))
+        r->combine(r->context, left, right, result, op->bytes / r->element);
+}
+
 /* Where dcoll_times_t counts what the operation takes. */
 static uint64_t *time_of(dcoll_times_t *times, dcoll_kind_t kind)
 {
@@ -82,6 +94,9 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
         return transfers_complete(q, op);
     case DCOLL_COPY:
         perform_copy(q, op);
+        return 0;
+    case DCOLL_COMBINE:
+        perform_combine(q, op);
         return 0;
     case DCOLL_SIGNAL:
         flag_signal(q, op);

@@ -21,8 +21,8 @@ static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
     const dcoll_args_t *a = &q->args;
     return q->owner == owner && q->algorithm == algorithm &&
            a->collective == args->collective && a->bytes == args->bytes &&
-           a->root == args->root && a->in_place == args->in_place &&
-           a->zero_copy == args->zero_copy &&
+           a->element == args->element && a->root == args->root &&
+           a->in_place == args->in_place && a->zero_copy == args->zero_copy &&
            same_traffic(a->traffic, args->traffic);
 }
 

@@ -61,6 +61,7 @@ struct dcoll_request {
     dcoll_traffic_t traffic;  /* irregular: args.traffic is this */
     struct elements elements; /* of the present start */
     struct dealing dealing;
+    dcoll_reduction_t reduction; /* of the present start */
 
     /* memory: of each space, and from one start's to the next's */
     unsigned char *base[4];

@@ -71,6 +71,28 @@ static void check_copy(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "source and target overlap");
 }
 
+static bool overlaps(dcoll_place_t a, dcoll_place_t b, size_t bytes)
+{
+    return a.space == b.space && a.offset != b.offset &&
+           a.offset < b.offset + bytes && b.offset < a.offset + bytes;
+}
+
+static void check_combine(const struct site *site, const dcoll_op_t *op)
+{
+    const dcoll_args_t *args = &site->v->program->args;
+    check_target(site, op->dst);
+    check_range(site, site->rank, op->src, op->bytes);
+    check_range(site, site->rank, op->with, op->bytes);
+    check_range(site, site->rank, op->dst, op->bytes);
+    if (!verify_is_reduction(site->v))
+        WRONG(site, "the collective is no reduction");
+    else if (args->element && op->bytes % args->element)
+        WRONG(site, "elements have %zu bytes", args->element);
+    else if (overlaps(op->src, op->dst, op->bytes) ||
+             overlaps(op->with, op->dst, op->bytes))
+        WRONG(site, "an operand and the result overlap");
+}
+
 static void check_peer(const struct site *site, const dcoll_op_t *op)
 {
     if (op->peer >= site->v->nranks)
@@ -461,6 +483,9 @@ static void check_op(const struct site *site, const dcoll_op_t *op)
         break;
     case DCOLL_COPY:
         check_copy(site, op);
+        break;
+    case DCOLL_COMBINE:
+        check_combine(site, op);
         break;
     case DCOLL_SIGNAL:
         check_signal(site, op);

@@ -2,18 +2,18 @@
 /*
  * Nothing is moved in vain: what an operation brings is new where it goes, and
  * somebody reads it before it is overwritten. A message or a payload may bring
- * more than what is needed, as it goes in one piece; of what a rank copies
- * or deals to buckets, every byte must be needed. (Elements of a bundle may
- * happen to come to where they were a phase before: its head tells that it is
- * new.)
+ * more than what is needed, as it goes in one piece; of what a rank copies,
+ * combines or deals to buckets, every byte must be needed. (Elements of a
+ * bundle may happen to come to where they were a phase before: its head tells
+ * that it is new.)
  */
 #include "verify.h"
 
 static bool moves(const dcoll_op_t *op)
 {
     return op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
-           op->kind == DCOLL_COPY || op->kind == DCOLL_SIGNAL ||
-           op->kind == DCOLL_AWAIT;
+           op->kind == DCOLL_COPY || op->kind == DCOLL_COMBINE ||
+           op->kind == DCOLL_SIGNAL || op->kind == DCOLL_AWAIT;
 }
 
 static bool deals(const dcoll_op_t *op)
@@ -24,7 +24,8 @@ static bool deals(const dcoll_op_t *op)
 
 static bool needed(const dcoll_op_t *op, uint32_t cells, uint32_t of)
 {
-    return op->kind == DCOLL_COPY || deals(op) ? cells == of : cells > 0;
+    bool each = op->kind == DCOLL_COPY || op->kind == DCOLL_COMBINE;
+    return each || deals(op) ? cells == of : cells > 0;
 }
 
 static size_t in_a_start(const struct verifier *v, uint32_t cells)

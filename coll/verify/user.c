@@ -3,20 +3,12 @@
  * The callers: what they put into their buffers before each start, and what
  * they must find after it. Each start has contents of its own, and what RECV
  * held before is scribbled over. Roots that are in place: SEND of a gather is
- * the root's block of RECV, RECV of a scatter is its block of SEND.
+ * the root's block of RECV, RECV of a scatter is its block of SEND; SEND of a
+ * reduction is RECV.
  */
 #include "verify.h"
 
 #define SCRIBBLE ((uint64_t)1 << 63)
-
-/* What block `block` of a rank's input holds in its cell `cell`. */
-static uint64_t input(const struct verifier *v, unsigned start, unsigned rank,
-                      size_t block, size_t cell)
-{
-    uint64_t cells = v->program->args.bytes / v->grain;
-    uint64_t owner = (uint64_t)start * v->nranks + rank;
-    return 1 + (owner * v->nranks + block) * cells + cell;
-}
 
 /* Does block `block` of RECV hold input? Sets which of the rank's. */
 static bool in_place(const struct verifier *v, unsigned rank, size_t block,
@@ -30,6 +22,10 @@ static bool in_place(const struct verifier *v, unsigned rank, size_t block,
     case DCOLL_GATHER:
     case DCOLL_ALLGATHER:
         return block == rank;
+    case DCOLL_REDUCE:
+        return rank == a->root;
+    case DCOLL_ALLREDUCE:
+        return true;
     case DCOLL_ALLTOALL:
         *which = block;
         return true;
@@ -47,13 +43,13 @@ static uint64_t output(const struct verifier *v, unsigned start, unsigned rank,
     const dcoll_args_t *a = &v->program->args;
     switch (a->collective) {
     case DCOLL_ALLTOALL:
-        return input(v, start, (unsigned)block, rank, cell);
+        return verify_input(v, start, (unsigned)block, rank, cell);
     case DCOLL_BCAST:
-        return input(v, start, a->root, 0, cell);
+        return verify_input(v, start, a->root, 0, cell);
     case DCOLL_SCATTER:
-        return input(v, start, a->root, rank, cell);
+        return verify_input(v, start, a->root, rank, cell);
     default:
-        return input(v, start, (unsigned)block, 0, cell);
+        return verify_input(v, start, (unsigned)block, 0, cell);
     }
 }
 
@@ -84,8 +80,9 @@ static uint64_t of_send(const struct verifier *v, unsigned rank, size_t cell)
 {
     unsigned start = v->players[rank].start;
     size_t cells = v->program->args.bytes / v->grain;
-    return is_irregular(v) ? sent(v, start, rank, cell)
-                           : input(v, start, rank, cell / cells, cell % cells);
+    return is_irregular(v)
+               ? sent(v, start, rank, cell)
+               : verify_input(v, start, rank, cell / cells, cell % cells);
 }
 
 static uint64_t of_recv_before(const struct verifier *v, unsigned rank,
@@ -93,7 +90,8 @@ static uint64_t of_recv_before(const struct verifier *v, unsigned rank,
 {
     size_t cells = v->program->args.bytes / v->grain, which;
     return !is_irregular(v) && in_place(v, rank, cell / cells, &which)
-               ? input(v, v->players[rank].start, rank, which, cell % cells)
+               ? verify_input(v, v->players[rank].start, rank, which,
+                              cell % cells)
                : SCRIBBLE | cell;
 }
 
@@ -139,6 +137,8 @@ void verify_user_fill(struct verifier *v, unsigned rank)
 static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
 {
     struct player *p = &v->players[rank];
+    unsigned start, owner;
+    size_t block, cell;
     if (is_irregular(v)) {
         verify_fail(v, "start %u, after it byte %zu of rank %u's RECV is wrong",
                     p->start, at * v->grain, rank);
@@ -146,7 +146,7 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
     }
     size_t cells = v->program->args.bytes / v->grain;
     size_t offset = at % cells * v->grain;
-    if (!got || got & SCRIBBLE) {
+    if (!verify_input_of(v, got, &start, &owner, &block, &cell)) {
         verify_fail(v,
                     "start %u, after it byte %zu of block %zu in rank %u's "
                     "RECV is %s",
@@ -155,16 +155,11 @@ static void wrong(struct verifier *v, unsigned rank, size_t at, uint64_t got)
                         : "from memory that was never written");
         return;
     }
-    got--;
-    size_t cell = got % cells;
-    got /= cells;
     verify_fail(v,
                 "start %u, after it byte %zu of block %zu in rank %u's RECV is "
-                "byte %zu of block %zu of rank %zu in start %zu",
-                p->start, offset, at / cells, rank, cell * v->grain,
-                (size_t)(got % v->nranks),
-                (size_t)(got / v->nranks % v->nranks),
-                (size_t)(got / v->nranks / v->nranks));
+                "byte %zu of block %zu of rank %u in start %u",
+                p->start, offset, at / cells, rank, cell * v->grain, block,
+                owner, start);
 }
 
 /* Nobody leaves a barrier before all have come. */
@@ -191,7 +186,10 @@ void verify_user_read(struct verifier *v, unsigned rank)
         uint64_t value = recv.cells[i].value;
         if (!verify_read(v, &actor, &recv, i))
             return;
-        if (value != of_recv(v, rank, i)) {
+        if (verify_is_reduction(v)) {
+            if (!verify_result(v, rank, i, value))
+                return;
+        } else if (value != of_recv(v, rank, i)) {
             wrong(v, rank, i, value);
             return;
         }
@@ -209,4 +207,6 @@ void verify_user_alias(struct verifier *v)
         root->user[DCOLL_SEND] = root->user[DCOLL_RECV] + own;
     else if (a->in_place && a->collective == DCOLL_SCATTER)
         root->user[DCOLL_RECV] = root->user[DCOLL_SEND] + own;
+    else if (a->in_place && a->collective == DCOLL_REDUCE)
+        root->user[DCOLL_SEND] = root->user[DCOLL_RECV];
 }

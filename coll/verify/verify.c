@@ -106,6 +106,7 @@ static void tear_down(struct verifier *v)
     free(v->puts);
     free(v->readers);
     free(v->runs);
+    verify_terms_free(v);
 }
 
 /* ------------------------------------------------------ operations --- */
@@ -270,6 +271,17 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_may_write(v, &actor, &src, 0, op->bytes);
 }
 
+static void play_combine(struct verifier *v, unsigned rank,
+                         const dcoll_op_t *op)
+{
+    unsigned start = v->players[rank].start;
+    struct actor actor = verify_actor(v, rank);
+    struct region left = region_of(v, rank, start, op->src);
+    struct region right = region_of(v, rank, start, op->with);
+    struct region dst = region_of(v, rank, start, op->dst);
+    verify_combine(v, &actor, &left, &right, &dst, op->bytes);
+}
+
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)
 {
     unsigned start = v->players[rank].start;
@@ -366,6 +378,9 @@ static bool play_op(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         return true;
     case DCOLL_COPY:
         play_copy(v, rank, op);
+        return true;
+    case DCOLL_COMBINE:
+        play_combine(v, rank, op);
         return true;
     case DCOLL_SIGNAL:
         play_signal(v, rank, op);

@@ -12,10 +12,12 @@
  *   ports.c   the k-port model: steps
  *   clock.c   vector clocks, notifications, flags
  *   puts.c    puts and gets under way
+ *   terms.c   reductions: what has been combined, and how
  *   memory.c  contents, and who accessed them (races)
  *   bundle.c  irregular collectives: dealing and delivering elements
  *   offer.c   irregular collectives: tables in a node's memory
  *   use.c     is everything that is moved needed?
+ *   input.c   what is in the callers' buffers
  *   user.c    what the callers put in and expect
  *   text.c    sentences
  *
@@ -117,6 +119,24 @@ struct use {
     uint32_t cells, fresh, read; /* fresh: they held something else before */
 };
 
+/* ---------------------------------------------------------- terms.c --- */
+
+/* Reductions: what a cell holds. Equal ones are the same, so that it is known
+ * by its value. */
+struct term {
+    uint64_t left, right; /* values that were combined */
+    uint32_t start;       /* all is of this start, … */
+    uint32_t first, last; /* … of these ranks, and those between them, … */
+    uint64_t cell;        /* … and of this cell of the block */
+};
+
+struct terms {
+    struct term *all;
+    uint32_t count, capacity;
+    uint32_t *index; /* hashed: number + 1, 0: none */
+    size_t slots;    /* of the index, a power of two */
+};
+
 /* --------------------------------------------------------- verify.c --- */
 
 struct player {
@@ -161,6 +181,8 @@ struct verifier {
     uint32_t nputs, puts_capacity;
     struct reader *readers;
     uint32_t nreaders, readers_capacity;
+    struct terms terms;
+    uint64_t *results;       /* of an allreduce, by start and cell; 0: none */
     struct bundle_run *runs; /* of all bundles, by their cells' values */
     uint32_t nruns, runs_capacity;
     int error; /* 0, or what dcoll_verify returns */
@@ -195,6 +217,12 @@ static inline const dcoll_schedule_t *schedule_of(const struct verifier *v,
 static inline bool is_irregular(const struct verifier *v)
 {
     return v->program->args.traffic;
+}
+
+static inline bool verify_is_reduction(const struct verifier *v)
+{
+    dcoll_collective_t c = v->program->args.collective;
+    return c == DCOLL_REDUCE || c == DCOLL_ALLREDUCE;
 }
 
 /* Elements from one rank to another. */
@@ -284,6 +312,23 @@ bool verify_read(struct verifier *v, const struct actor *actor,
                  const struct region *region, size_t cell);
 bool verify_write(struct verifier *v, const struct actor *actor,
                   const struct region *region, size_t cell, uint64_t value);
+
+/* What cell `cell` of a block of a rank's input holds in a start; and of which
+ * it is the value. False: it is none. */
+uint64_t verify_input(const struct verifier *v, unsigned start, unsigned rank,
+                      size_t block, size_t cell);
+bool verify_input_of(const struct verifier *v, uint64_t value, unsigned *start,
+                     unsigned *rank, size_t *block, size_t *cell);
+
+/* COMBINE, on a rank. */
+bool verify_combine(struct verifier *v, const struct actor *actor,
+                    const struct region *left, const struct region *right,
+                    const struct region *dst, size_t bytes);
+/* Reductions: does the value of a cell come from all ranks, as that of an
+ * allreduce's other ranks does? False: the sentence says so. */
+bool verify_result(struct verifier *v, unsigned rank, size_t cell,
+                   uint64_t value);
+void verify_terms_free(struct verifier *v);
 
 /* Irregular: with other counts, within the traffic, the operation would access
  * bytes from … end - 1 of a room, too. So a race that these counts do not show

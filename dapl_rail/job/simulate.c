@@ -159,6 +159,16 @@ static void copy(const struct drail_platform *p, void *to, const void *from,
     sim_of(p)->move(to, from, bytes);
 }
 
+/* Each operand that is elsewhere comes as a copy would. */
+static void combine(const struct drail_platform *p, void *result,
+                    const void *left, const void *right, size_t bytes)
+{
+    if (left != result)
+        sim_of(p)->copy(result, left, bytes);
+    if (right != result)
+        sim_of(p)->copy(result, right, bytes);
+}
+
 static int hollow(const struct drail_platform *p, void *address, size_t bytes,
                   bool on)
 {
@@ -187,6 +197,7 @@ static const struct drail_platform hooks = {
     .threads_join = threads_join,
     .threads_run = threads_run,
     .copy = copy,
+    .combine = combine,
     .compute = compute,
     .rails = rails,
 };

@@ -70,6 +70,10 @@ struct drail_platform {
 
     void (*copy)(const struct drail_platform *p, void *to, const void *from,
                  size_t bytes);
+    /* The caller combines two operands in memory, one of which may be where the
+     * result goes. NULL: that takes the time that it takes. */
+    void (*combine)(const struct drail_platform *p, void *result,
+                    const void *left, const void *right, size_t bytes);
     /* Memory of this range has no contents from now on (copies and messages
      * take their time there, and move nothing), or has some again: before it is
      * given back. 0, or DRAIL_ENOMEM: it has them still; or, which has some
@@ -135,6 +139,17 @@ static inline void platform_copy(const struct drail_platform *p, void *to,
                                  const void *from, size_t bytes)
 {
     p->copy(p, to, from, bytes);
+}
+
+/* Of the user's data. False: they may be without contents, so there is nothing
+ * to be computed. */
+static inline bool platform_combine(const struct drail_platform *p,
+                                    void *result, const void *left,
+                                    const void *right, size_t bytes)
+{
+    if (p->combine)
+        p->combine(p, result, left, right, bytes);
+    return !platform_is_hollow(p);
 }
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recursive halving and doubling for k ports (halving.c). */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/flat.h"
+#include "coll/build/halving.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
+    const dcoll_space_t space = board_space(args);
+    const struct halving h = {
+        .g = group_of_all(shape, args, rank, shape->ports, space, s),
+        .vector = dcoll_at(space, 0),
+        .user = combine_user(args),
+        .direct = args->zero_copy,
+        .temp = args->zero_copy ? 0 : combine_stride(args->bytes)};
+    s->phase = 1;
+    if (shape->nranks == 1) {
+        combine_keep_own(s, args);
+        return;
+    }
+    s->temp_bytes = h.temp + halving_bytes(&h);
+    group_grant(&h.g, grant_open);
+    halving_run(&h);
+    if (!args->zero_copy)
+        dcoll_add_copy(s, h.vector, recv, args->bytes);
+    flat_complete(s);
+    group_grant(&h.g, grant_close);
+}
+
+const dcoll_algorithm_t allreduce_halving = {
+    .name = "halving",
+    .collective = DCOLL_ALLREDUCE,
+    .summary = "k-port recursive halving, and doubling of the results",
+    .memory = "TEMP: 2 blocks, 1 + k more unless N is a power of k+1; zero "
+              "copy: 1 fewer",
+    .generate = generate,
+};

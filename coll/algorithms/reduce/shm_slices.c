@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reduce within a node, of long blocks: each rank combines a slice of all
+ * blocks, and the root copies the slices.
+ */
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/node_slices.h"
+
+static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                     unsigned rank, dcoll_schedule_t *s)
+{
+    const struct node node = node_make(shape, args, rank, s);
+    s->phase = 1;
+    s->flags = NODE_ARRIVED + 1;
+    if (node.count == 1) {
+        combine_keep_own(s, args);
+        return;
+    }
+    s->node_bytes = node_slices_bytes(&node);
+    if (rank != args->root)
+        node_await(&node, args->root, NODE_DONE, args->depth);
+    node_slices_combine(&node, 0);
+    if (rank != args->root)
+        return;
+    s->phase = 2;
+    node_slices_fetch(&node, 0, dcoll_at(DCOLL_RECV, 0));
+    node_signal(&node, NODE_DONE);
+}
+
+const dcoll_algorithm_t reduce_shm_slices = {
+    .name = "shm-slices",
+    .collective = DCOLL_REDUCE,
+    .summary = "each combines a slice of all blocks in shared memory",
+    .memory = "NODE: N blocks, in whole cache lines",
+    .refuses = node_refuses_several,
+    .generate = generate,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks that exchange something in steps: all of the team, or the masters of
+ * its nodes. Each is known by its number in the group.
+ */
+#ifndef DCOLL_GROUP_H
+#define DCOLL_GROUP_H
+
+#include "clusters.h"
+#include "grant.h"
+
+struct group {
+    const dcoll_args_t *args;
+    dcoll_schedule_t *s;
+    const unsigned *ranks; /**< by number; NULL: all ranks, each its own */
+    unsigned me;           /**< my number */
+    unsigned ports;
+    grant_t grant;
+    struct clusters c; /**< c.n of them */
+};
+
+/** All ranks of the team. @p target: the space that they put to. */
+struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
+                          unsigned rank, unsigned ports, dcoll_space_t target,
+                          dcoll_schedule_t *s);
+/** The first ranks of all nodes, of which @p node is mine, that put to TEMP and
+ *  NODE once masters_enter() has been passed. */
+struct group group_of_masters(const dcoll_shape_t *shape,
+                              const dcoll_args_t *args, unsigned node,
+                              dcoll_schedule_t *s);
+
+unsigned group_rank(const struct group *g, unsigned number);
+/** A member of my cluster, or its core: where it comes there, from 0. */
+unsigned group_position(const struct group *g);
+/** Members of my cluster, with the core. */
+unsigned group_size(const struct group *g);
+
+/** For all that put to me: partners, and those of my cluster. */
+void group_grant(const struct group *g, grant_change_t *change);
+/** The first put of a start to that one takes the grant. */
+void group_put_first(const struct group *g, unsigned number, unsigned port,
+                     dcoll_place_t src, dcoll_place_t dst, size_t bytes);
+void group_put(const struct group *g, unsigned number, unsigned port,
+               dcoll_place_t src, dcoll_place_t dst, size_t bytes);
+/** Until that one has put. */
+void group_wait(const struct group *g, unsigned number);
+/** Until the k partners of the step of @p weight have. */
+void group_wait_partners(const struct group *g, unsigned weight);
+
+#endif

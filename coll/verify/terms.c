@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reductions: a cell that COMBINE has written holds a term, what was combined
+ * with what. Its operation need not commute, so the ranks of the left operand
+ * come directly before those of the right one. It need not be associative
+ * either, as that on floating-point numbers is not: terms differ where they
+ * are bracketed differently, and all ranks of an allreduce need the same.
+ */
+#include <stdlib.h>
+
+#include "dapl_rail/dapl_rail.h"
+#include "verify.h"
+
+#define TERM ((uint64_t)1 << 62) /* in a cell's value, which is its number */
+
+static uint64_t hash(uint64_t left, uint64_t right)
+{
+    uint64_t x = (left * 0x9e3779b97f4a7c15u) ^ right;
+    x *= 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
+
+/* Where the term is, or is to be, in an index that is not full. */
+static uint32_t *slot_of(const struct terms *t, uint64_t left, uint64_t right)
+{
+    size_t slot = hash(left, right) & (t->slots - 1);
+    while (t->index[slot] && (t->all[t->index[slot] - 1].left != left ||
+                              t->all[t->index[slot] - 1].right != right))
+        slot = (slot + 1) & (t->slots - 1);
+    return &t->index[slot];
+}
+
+/* At most half of the index is in use. */
+static bool grow_index(struct verifier *v)
+{
+    struct terms *t = &v->terms;
+    if (2 * (size_t)t->count < t->slots)
+        return true;
+    size_t slots = t->slots ? 2 * t->slots : 64;
+    uint32_t *index = calloc(slots, sizeof *index);
+    if (!index) {
+        v->error = DRAIL_ENOMEM;
+        return false;
+    }
+    free(t->index);
+    t->index = index;
+    t->slots = slots;
+    for (uint32_t i = 0; i < t->count; i++)
+        *slot_of(t, t->all[i].left, t->all[i].right) = i + 1;
+    return true;
+}
+
+/* The term's value; 0: v->error is set. */
+static uint64_t intern(struct verifier *v, const struct term *term)
+{
+    struct terms *t = &v->terms;
+    if (!grow_index(v) || !verify_room(v, (void **)&t->all, t->count,
+                                       &t->capacity, sizeof *t->all))
+        return 0;
+    uint32_t *slot = slot_of(t, term->left, term->right);
+    if (!*slot) {
+        t->all[t->count++] = *term;
+        *slot = t->count;
+    }
+    return TERM | *slot;
+}
+
+/* What is in a cell; false: nothing that a rank has given. */
+static bool term_of(const struct verifier *v, uint64_t value, struct term *out)
+{
+    unsigned start, rank;
+    size_t block, cell;
+    if (value & TERM && !(value >> 63)) {
+        *out = v->terms.all[(value & ~TERM) - 1];
+        return true;
+    }
+    if (!verify_input_of(v, value, &start, &rank, &block, &cell))
+        return false;
+    *out = (struct term){
+        .start = start, .first = rank, .last = rank, .cell = cell};
+    return true;
+}
+
+static size_t byte_of(const struct verifier *v, const struct term *term)
+{
+    return term->cell * v->grain;
+}
+
+/* Cell `at` of the operands; 0: they do not go together. */
+static uint64_t combine(struct verifier *v, unsigned rank, size_t at,
+                        uint64_t left, uint64_t right)
+{
+    const struct player *p = &v->players[rank];
+    size_t element = v->program->args.element ? v->program->args.element : 1;
+    struct term a, b;
+    if (!term_of(v, left, &a) || !term_of(v, right, &b)) {
+        verify_fail_at(v, rank, p->start, p->op,
+                       "byte %zu of an operand comes from no rank",
+                       at * v->grain);
+        return 0;
+    }
+    if (a.start != b.start || a.cell != b.cell)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "byte %zu of start %u is combined with byte %zu of "
+                       "start %u",
+                       byte_of(v, &a), a.start, byte_of(v, &b), b.start);
+    else if (a.last + 1 != b.first)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "what is of ranks %u … %u does not come before that of "
+                       "ranks %u … %u",
+                       a.first, a.last, b.first, b.last);
+    else if (byte_of(v, &a) % element != at * v->grain % element)
+        verify_fail_at(v, rank, p->start, p->op,
+                       "byte %zu is not where one of its element would be",
+                       byte_of(v, &a));
+    if (v->error)
+        return 0;
+    return intern(v, &(struct term){.left = left,
+                                    .right = right,
+                                    .start = a.start,
+                                    .first = a.first,
+                                    .last = b.last,
+                                    .cell = a.cell});
+}
+
+bool verify_combine(struct verifier *v, const struct actor *actor,
+                    const struct region *left, const struct region *right,
+                    const struct region *dst, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / v->grain; i++) {
+        if (!verify_read(v, actor, left, i) || !verify_read(v, actor, right, i))
+            return false;
+        uint64_t value = combine(v, actor->rank, i, left->cells[i].value,
+                                 right->cells[i].value);
+        if (!value || !verify_write(v, actor, dst, i, value))
+            return false;
+    }
+    return true;
+}
+
+/* Like that of the ranks before? The first one says what it is. */
+static bool as_others(struct verifier *v, unsigned start, size_t cell,
+                      uint64_t value)
+{
+    size_t cells = v->program->args.bytes / v->grain;
+    if (v->program->args.collective == DCOLL_REDUCE)
+        return true;
+    if (!v->results)
+        v->results = calloc(v->starts * cells, sizeof *v->results);
+    if (!v->results) {
+        v->error = DRAIL_ENOMEM;
+        return false;
+    }
+    uint64_t *result = &v->results[start * cells + cell];
+    if (!*result)
+        *result = value;
+    return *result == value;
+}
+
+bool verify_result(struct verifier *v, unsigned rank, size_t cell,
+                   uint64_t value)
+{
+    unsigned start = v->players[rank].start;
+    struct term t;
+    char found[128] = "what no rank has given";
+    if (!term_of(v, value, &t))
+        ;
+    else if (t.start != start || t.cell != cell)
+        snprintf(found, sizeof found, "byte %zu of start %u", byte_of(v, &t),
+                 t.start);
+    else if (t.first != 0 || t.last != v->nranks - 1)
+        snprintf(found, sizeof found, "that of ranks %u … %u alone", t.first,
+                 t.last);
+    else if (!as_others(v, start, cell, value))
+        snprintf(found, sizeof found,
+                 "bracketed in another way than elsewhere");
+    else
+        return true;
+    verify_fail(v, "start %u, after it byte %zu of rank %u's RECV is %s", start,
+                cell * v->grain, rank, found);
+    return false;
+}
+
+void verify_terms_free(struct verifier *v)
+{
+    free(v->terms.all);
+    free(v->terms.index);
+    free(v->results);
+}
