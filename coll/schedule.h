@@ -459,9 +459,9 @@ unsigned dcoll_proof_starts(const dcoll_program_t *program);
 typedef struct dcoll_cost_model {
     double ts, tau; /**< between any two ranks, per message and per byte */
     double copy;    /**< per byte of COPY and of payloads */
-    double combine; /**< per byte of COMBINE */
     double flag;    /**< from SIGNAL to AWAIT */
     double note;    /**< a notification without data: 0 in the papers */
+    double combine; /**< per byte of COMBINE */
 } dcoll_cost_model_t;
 
 /** Time until the last rank has done, all starting at 0, or < 0: DRAIL_E…

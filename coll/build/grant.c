@@ -22,8 +22,6 @@ void grant_open(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
     (void)args;
     if (grant == GRANT_READY)
         dcoll_add_notify(s, source, port, DCOLL_READY);
-    else if (grant == GRANT_ENTRY)
-        dcoll_add_notify(s, source, port, DCOLL_CREDIT);
 }
 
 void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
@@ -31,8 +29,6 @@ void grant_take(dcoll_schedule_t *s, grant_t grant, const dcoll_args_t *args,
 {
     if (grant == GRANT_READY)
         dcoll_add_wait(s, target, DCOLL_READY, 0);
-    else if (grant == GRANT_ENTRY)
-        dcoll_add_wait(s, target, DCOLL_CREDIT, 0);
     if (grant != GRANT_CREDIT)
         return;
     dcoll_add_wait(s, target, DCOLL_CREDIT, args->depth);

@@ -13,8 +13,6 @@ typedef enum grant {
     GRANT_READY,   /**< into RECV: a notification in each start */
     GRANT_CREDIT,  /**< into TEMP: the target has read what lay there `depth`
                         starts ago; for half of the depth at a time */
-    GRANT_ENTRY,   /**< a credit in each start, by who has entered it, after
-                        his node has read what came in the start before */
 } grant_t;
 
 /** Where a rank that has finished a start knows that all have begun it, as

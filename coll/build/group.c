@@ -3,20 +3,20 @@
 #include "pace.h"
 
 struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                          unsigned rank, unsigned ports, dcoll_space_t target,
+                          unsigned rank, unsigned ports, grant_t grant,
                           dcoll_schedule_t *s)
 {
     return (struct group){.args = args,
                           .s = s,
                           .me = rank,
                           .ports = ports,
-                          .grant = grant_among_all(args, target),
+                          .grant = grant,
                           .c = clusters_of(shape->nranks, ports + 1, rank)};
 }
 
 struct group group_of_masters(const dcoll_shape_t *shape,
                               const dcoll_args_t *args, unsigned node,
-                              dcoll_schedule_t *s)
+                              grant_t grant, dcoll_schedule_t *s)
 {
     return (struct group){
         .args = args,
@@ -24,7 +24,7 @@ struct group group_of_masters(const dcoll_shape_t *shape,
         .ranks = shape->node_begin,
         .me = node,
         .ports = shape->ports,
-        .grant = args->depth == 1 ? GRANT_ENTRY : GRANT_IMPLIED,
+        .grant = grant,
         .c = clusters_of(shape->nnodes, shape->ports + 1, node)};
 }
 

@@ -19,15 +19,14 @@ struct group {
     struct clusters c; /**< c.n of them */
 };
 
-/** All ranks of the team. @p target: the space that they put to. */
+/** All ranks of the team. */
 struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                          unsigned rank, unsigned ports, dcoll_space_t target,
+                          unsigned rank, unsigned ports, grant_t grant,
                           dcoll_schedule_t *s);
-/** The first ranks of all nodes, of which @p node is mine, that put to TEMP and
- *  NODE once masters_enter() has been passed. */
+/** The first ranks of all nodes, of which @p node is mine. */
 struct group group_of_masters(const dcoll_shape_t *shape,
                               const dcoll_args_t *args, unsigned node,
-                              dcoll_schedule_t *s);
+                              grant_t grant, dcoll_schedule_t *s);
 
 unsigned group_rank(const struct group *g, unsigned number);
 /** A member of my cluster, or its core: where it comes there, from 0. */

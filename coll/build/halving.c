@@ -92,8 +92,7 @@ static void divide(const struct halving *h, unsigned step, unsigned weight,
     const unsigned digit = clusters_digit(c, weight);
     const struct row row = row_of_step(h, step);
     for (unsigned e = 1; e < c->radix; e++) {
-        const struct part part =
-            part_of(all, (digit + e) % c->radix, c->radix);
+        const struct part part = part_of(all, (digit + e) % c->radix, c->radix);
         group_put_first(&h->g, clusters_partner(c, weight, e), e - 1,
                         combine_at(source, begin_of(h, part)),
                         place(row, digit), bytes_of(h, part));
@@ -110,8 +109,8 @@ static void copy_first(const struct halving *h, struct part all)
         part_of(all, clusters_digit(&h->g.c, 1), h->g.c.radix);
     const size_t begin = begin_of(h, own), end = begin + bytes_of(h, own);
     dcoll_add_copy(h->g.s, h->user, h->vector, begin);
-    dcoll_add_copy(h->g.s, combine_at(h->user, end),
-                   combine_at(h->vector, end), h->g.args->bytes - end);
+    dcoll_add_copy(h->g.s, combine_at(h->user, end), combine_at(h->vector, end),
+                   h->g.args->bytes - end);
 }
 
 /* The block of cores is in `mine`. From the last step back to the first one,

@@ -6,6 +6,10 @@
  * each other the results, in the steps' opposite order. As groups of partners
  * are neighbours, the order of ranks is kept. Ranks that are too many for a
  * power of k+1 as in doubling.h.
+ *
+ * Who has the result knows that all have read what was put to TEMP for it, and
+ * the second half puts to those only who have begun the start: but for READY of
+ * puts to RECV, no grant is needed.
  */
 #ifndef DCOLL_HALVING_H
 #define DCOLL_HALVING_H

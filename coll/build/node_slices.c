@@ -46,8 +46,7 @@ static void post(const struct node *node, size_t at)
 void node_slices_combine(const struct node *node, size_t at)
 {
     const size_t begin = begin_of(node, node->rank);
-    const dcoll_place_t result =
-        combine_at(block(node, at, node->rank), begin);
+    const dcoll_place_t result = combine_at(block(node, at, node->rank), begin);
     post(node, at);
     node_await_all(node, NODE_POSTED, 0);
     const struct operands all = {
@@ -73,4 +72,18 @@ void node_slices_fetch(const struct node *node, size_t at, dcoll_place_t dst)
         dcoll_add_copy(node->s, combine_at(block(node, at, peer), begin),
                        combine_at(dst, begin), bytes_of(node, peer));
     }
+}
+
+void node_slices_allreduce(const struct node *node)
+{
+    node->s->phase = 1;
+    if (node->count == 1) {
+        combine_keep_own(node->s, node->args);
+        return;
+    }
+    node->s->flags = NODE_ARRIVED + 1;
+    node->s->node_bytes = node_slices_bytes(node);
+    node_slices_combine(node, 0);
+    node->s->phase = 2;
+    node_slices_fetch(node, 0, dcoll_at(DCOLL_RECV, 0));
 }

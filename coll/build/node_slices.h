@@ -13,7 +13,14 @@
  * from `at` on, node_slices_bytes(). */
 void node_slices_combine(const struct node *node, size_t at);
 size_t node_slices_bytes(const struct node *node);
+/* Where a rank has them all, all have read what it has posted; and who has seen
+ * that all have posted, that they have read the slices of the start before. So
+ * nobody needs leave to go on. */
+
 /* All slices to dst, as they come. */
 void node_slices_fetch(const struct node *node, size_t at, dcoll_place_t dst);
+
+/* An all-reduce of one node. */
+void node_slices_allreduce(const struct node *node);
 
 #endif

@@ -11,8 +11,7 @@ struct level {
 
 static unsigned part_begin(const struct level *l, unsigned part)
 {
-    return l->begin +
-           (unsigned)((size_t)(l->end - l->begin) * part / l->count);
+    return l->begin + (unsigned)((size_t)(l->end - l->begin) * part / l->count);
 }
 
 static bool has(unsigned begin, unsigned end, unsigned number)
@@ -113,8 +112,7 @@ static void take(const struct ordered_tree *t, const struct level *l,
     t->s->step = (uint16_t)l->step;
     for (unsigned i = 0; i < l->count; i++)
         if (i != l->own)
-            dcoll_add_wait(t->s, rank_of(t, part_head(t, l, i)), DCOLL_DATA,
-                           0);
+            dcoll_add_wait(t->s, rank_of(t, part_head(t, l, i)), DCOLL_DATA, 0);
     const struct operands all = {.count = l->count,
                                  .own = l->own,
                                  .row = place(t, l->step, 0),

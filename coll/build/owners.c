@@ -10,7 +10,8 @@ static dcoll_place_t row_at(const struct owners *o, unsigned rank)
 
 static void put_slice(const struct direct *x, unsigned target, unsigned port)
 {
-    const struct owners o = owners_of(x->shape, x->args, x->rank, x->s);
+    const struct owners o =
+        owners_of(x->shape, x->args, x->rank, x->grant, x->s);
     const dcoll_place_t source =
         x->args->zero_copy ? combine_user(x->args) : o.vector;
     dcoll_add_put(x->s, target, port,
@@ -19,18 +20,18 @@ static void put_slice(const struct direct *x, unsigned target, unsigned port)
 }
 
 struct owners owners_of(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s)
+                        unsigned rank, grant_t grant, dcoll_schedule_t *s)
 {
-    struct owners o = {
-        .exchange = {.shape = shape,
-                     .args = args,
-                     .rank = rank,
-                     .s = s,
-                     .grant = grant_among_all(args, board_space(args)),
-                     .put = put_slice},
-        .slices = slices_of(args, shape->nranks),
-        .vector = dcoll_at(board_space(args), 0),
-        .temp = args->zero_copy ? 0 : combine_stride(args->bytes)};
+    struct owners o = {.exchange = {.shape = shape,
+                                    .args = args,
+                                    .rank = rank,
+                                    .s = s,
+                                    .grant = grant,
+                                    .put = put_slice},
+                       .slices = slices_of(args, shape->nranks),
+                       .vector = dcoll_at(board_space(args), 0),
+                       .temp =
+                           args->zero_copy ? 0 : combine_stride(args->bytes)};
     if (shape->nranks > 1)
         s->temp_bytes = o.temp + shape->nranks * slices_most(&o.slices);
     return o;

@@ -19,7 +19,7 @@ struct owners {
 
 /** The vector: RECV (zero copy), or TEMP from 0 on. Sets temp_bytes. */
 struct owners owners_of(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                        unsigned rank, dcoll_schedule_t *s);
+                        unsigned rank, grant_t grant, dcoll_schedule_t *s);
 /** The slice of a rank, in the vector. */
 dcoll_place_t owners_slice(const struct owners *o, unsigned rank);
 size_t owners_slice_bytes(const struct owners *o, unsigned rank);

@@ -5,6 +5,7 @@
 
 #include "coll/dcoll.h"
 #include "ranks.h"
+#include "tests/unit/affine.h"
 
 #define MOST 40000 /* bytes of the largest block */
 #define ROOM 16    /* bytes behind a buffer that must stay as they are */
@@ -65,6 +66,22 @@ static inline void fill(unsigned char *at, unsigned start, unsigned from,
         at[i] = content(start, from, to, i);
 }
 
+/* What all ranks have for rank 0, combined in their order. */
+static inline bool holds_combined(const unsigned char *at, unsigned start,
+                                  unsigned ranks, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char value = content(start, 0, 0, i);
+        for (unsigned r = 1; r < ranks; r++)
+            value = affine(value, content(start, r, 0, i));
+        if (at[i] != value) {
+            printf("# start %u: combined, byte %zu of %zu\n", start, i, bytes);
+            return false;
+        }
+    }
+    return true;
+}
+
 static inline bool holds(const unsigned char *at, unsigned start, unsigned from,
                          unsigned to, size_t bytes)
 {
@@ -97,9 +114,11 @@ static inline bool scene_call(const struct scene *s, const dcoll_algorithm_t *a,
         .bytes = bytes,
         .root = root,
         .algorithm = a->name,
+        .reduction = affine_for(a->collective),
     };
     /* a root in place is its own affair */
-    if (in_place && a->collective == DCOLL_GATHER && s->r->rank != root)
+    if (in_place && s->r->rank != root &&
+        (a->collective == DCOLL_GATHER || a->collective == DCOLL_REDUCE))
         c->send = s->send;
     if (in_place && a->collective == DCOLL_SCATTER) {
         c->send = s->send;
@@ -123,6 +142,10 @@ static inline void give(struct scene *s, const dcoll_call_t *c, unsigned start)
     case DCOLL_ALLGATHER:
         fill(in_place ? s->recv + me * c->bytes : s->send, start, me, 0,
              c->bytes);
+        break;
+    case DCOLL_REDUCE:
+    case DCOLL_ALLREDUCE:
+        fill(in_place ? s->recv : s->send, start, me, 0, c->bytes);
         break;
     case DCOLL_ALLTOALL:
     case DCOLL_SCATTER:
@@ -164,6 +187,13 @@ static inline bool got(struct scene *s, const dcoll_call_t *c, unsigned start)
         if (c->recv == DCOLL_IN_PLACE)
             return holds(s->send + me * c->bytes, start, me, me, c->bytes);
         ok = holds(s->recv, start, c->root, me, c->bytes);
+        break;
+    case DCOLL_REDUCE:
+        if (me != c->root)
+            return true;
+        /* fall through */
+    case DCOLL_ALLREDUCE:
+        ok = holds_combined(s->recv, start, n, c->bytes);
         break;
     case DCOLL_BCAST:
         ok = holds(s->recv, start, c->root, 0, c->bytes);

@@ -3,6 +3,7 @@
 
 #include "coll/dcoll.h"
 #include "simulated.h"
+#include "tests/unit/affine.h"
 
 #define ROUNDS 2u
 #define ROOT   1u
@@ -54,7 +55,21 @@ static bool sends_all(const struct bed *b, dcoll_collective_t c)
 
 static bool receives(const struct bed *b, dcoll_collective_t c)
 {
-    return c != DCOLL_BARRIER && (c != DCOLL_GATHER || b->rank == ROOT);
+    bool roots = c == DCOLL_GATHER || c == DCOLL_REDUCE;
+    return c != DCOLL_BARRIER && (!roots || b->rank == ROOT);
+}
+
+/* Of all ranks, in their order. */
+static bool is_combined(const struct bed *b, unsigned round)
+{
+    for (size_t i = 0; i < b->all->bytes; i++) {
+        unsigned char value = byte_of(0, 0, round, i);
+        for (unsigned from = 1; from < b->all->ranks; from++)
+            value = affine(value, byte_of(from, 0, round, i));
+        if (b->recv[i] != value)
+            return false;
+    }
+    return true;
 }
 
 static bool from_root(dcoll_collective_t c)
@@ -79,6 +94,8 @@ static bool arrived(const struct bed *b, dcoll_collective_t c, unsigned round)
     unsigned to = to_each(c) ? b->rank : 0;
     if (!receives(b, c))
         return true;
+    if (affine_for(c))
+        return is_combined(b, round);
     if (from_root(c))
         return is(b->recv, bytes, ROOT, to, round);
     for (unsigned i = 0; i < b->all->ranks; i++)
@@ -92,12 +109,14 @@ static int call_equal(struct bed *b, const dcoll_algorithm_t *a, unsigned round)
     dcoll_collective_t c = a->collective;
     bool gives = c != DCOLL_BARRIER && c != DCOLL_BCAST &&
                  (c != DCOLL_SCATTER || b->rank == ROOT);
+    bool rooted = from_root(c) || c == DCOLL_GATHER || c == DCOLL_REDUCE;
     dcoll_call_t call = {.collective = c,
                          .send = gives ? b->send : NULL,
                          .recv = receives(b, c) ? b->recv : NULL,
                          .bytes = c == DCOLL_BARRIER ? 0 : b->all->bytes,
-                         .root = from_root(c) || c == DCOLL_GATHER ? ROOT : 0,
-                         .algorithm = a->name};
+                         .root = rooted ? ROOT : 0,
+                         .algorithm = a->name,
+                         .reduction = affine_for(c)};
     prepare(b, c, round);
     int rc = dcoll_run(b->team, &call);
     check(rc || arrived(b, c, round));

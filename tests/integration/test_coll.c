@@ -120,7 +120,8 @@ static void overlapping(struct rank *r)
         for (unsigned i = 0; i < N; i++) {
             recv[i] = s.recv + i * 16 * r->size;
             fill(send[i], round, r->rank, i, 16);
-            dcoll_call_t c = {DCOLL_ALLGATHER, send[i], recv[i], 16, 0, NULL};
+            dcoll_call_t c = {
+                DCOLL_ALLGATHER, send[i], recv[i], 16, 0, NULL, NULL};
             good(&s, dcoll_begin(s.team, &c, &q[i]), "begin");
         }
         /* ranks end them in different orders */
@@ -138,7 +139,7 @@ static void prepared_while_started(struct rank *r)
 {
     struct scene s;
     dcoll_request_t *q;
-    dcoll_call_t c = {DCOLL_ALLGATHER, NULL, NULL, 8, 0, "bruck"};
+    dcoll_call_t c = {DCOLL_ALLGATHER, NULL, NULL, 8, 0, "bruck", NULL};
     scene_open(&s, r, 2);
     c.send = s.send;
     c.recv = s.recv;
@@ -162,8 +163,8 @@ static void many_started(struct rank *r)
     scene_open(&s, r, 2);
     good(&s, dcoll_barrier(s.team), "barrier"); /* prepares that of the end */
     for (unsigned i = 0; i < N; i++) {
-        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i,
-                          64,          0,    "binomial"};
+        dcoll_call_t c = {DCOLL_BCAST, NULL, s.recv + 64 * i, 64, 0,
+                          "binomial",  NULL};
         good(&s, dcoll_init(s.team, &c, &q[i]), "init");
     }
     for (unsigned round = 0; round < 5; round++) {
@@ -188,7 +189,8 @@ static void team_after_team(struct rank *r)
     for (unsigned team = 0; team < 4; team++) {
         struct scene s;
         scene_open(&s, r, 2);
-        dcoll_call_t c = {DCOLL_SCATTER, s.send, s.recv, 4096, 0, "direct"};
+        dcoll_call_t c = {DCOLL_SCATTER, s.send, s.recv, 4096, 0,
+                          "direct",      NULL};
         for (unsigned start = 0; start < 8; start++) {
             give(&s, &c, start);
             if (r->rank)
@@ -206,7 +208,8 @@ static void many_sizes(struct rank *r)
     struct scene s;
     scene_open(&s, r, 2);
     for (size_t bytes = 1; bytes < 200; bytes++) {
-        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, bytes, 0, NULL};
+        dcoll_call_t c = {
+            DCOLL_ALLGATHER, s.send, s.recv, bytes, 0, NULL, NULL};
         give(&s, &c, (unsigned)bytes);
         good(&s, dcoll_run(s.team, &c), "run");
         check(got(&s, &c, (unsigned)bytes));
@@ -225,7 +228,7 @@ static void bad_arguments(struct rank *r)
     check(dcoll_allgather(s.team, NULL, s.recv, 8) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "send is NULL") != NULL);
     check(dcoll_alltoall(s.team, s.send, s.recv, (size_t)-1) == DRAIL_EINVAL);
-    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, "nonsense"};
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, "nonsense", NULL};
     check(dcoll_run(s.team, &c) == DRAIL_EINVAL);
     check(strstr(dcoll_last_error(s.team), "nonsense") != NULL);
     /* and the team is as good as before */
@@ -335,7 +338,8 @@ static void different_polled(struct rank *r)
     int rc;
     scene_open(&s, r, 2);
     for (unsigned i = 0; i < 2; i++) {
-        dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8 + 8 * i, 0, NULL};
+        dcoll_call_t c = {
+            DCOLL_ALLGATHER, s.send, s.recv, 8 + 8 * i, 0, NULL, NULL};
         good(&s, dcoll_init(s.team, &c, &q[i]), "init");
     }
     double begin = seconds();
@@ -398,7 +402,7 @@ static void many_ranks(struct rank *r)
 {
     struct scene s;
     scene_open(&s, r, 2);
-    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, NULL};
+    dcoll_call_t c = {DCOLL_ALLGATHER, s.send, s.recv, 8, 0, NULL, NULL};
     give(&s, &c, 1);
     good(&s, dcoll_run(s.team, &c), "run");
     check(got(&s, &c, 1));

@@ -9,6 +9,7 @@
 #include "coll/dcoll.h"
 
 #include "ranks.h"
+#include "tests/unit/affine.h"
 
 #define BYTES  3000
 #define STARTS 20
@@ -85,7 +86,8 @@ static void every_algorithm(struct rank *r)
                                 .send = memory,
                                 .recv = memory + each,
                                 .bytes = sizes[i],
-                                .algorithm = (*a)->name});
+                                .algorithm = (*a)->name,
+                                .reduction = affine_for((*a)->collective)});
         done++;
     }
     check(done > 10);

@@ -4,6 +4,7 @@
 #include "coll/dcoll.h"
 
 #include "ranks.h"
+#include "tests/unit/affine.h"
 
 #define RANKS 5
 #define MOST  20000
@@ -42,13 +43,31 @@ static void fill_blocks(const struct rank *r, const dcoll_call_t *c)
             at[to * c->bytes + i] = content(r->rank, to, i);
 }
 
+static bool is_roots_alone(dcoll_collective_t what)
+{
+    return what == DCOLL_GATHER || what == DCOLL_REDUCE;
+}
+
+/* Of all ranks, in their order. */
+static unsigned char combined(unsigned ranks, size_t i)
+{
+    unsigned char value = content(0, 0, i);
+    for (unsigned from = 1; from < ranks; from++)
+        value = affine(value, content(from, 0, i));
+    return value;
+}
+
 static void check_blocks(const struct rank *r, const dcoll_call_t *c)
 {
     bool each =
         c->collective == DCOLL_ALLTOALL || c->collective == DCOLL_SCATTER;
     const unsigned char *at = c->recv;
     bool all = c->collective != DCOLL_BCAST && c->collective != DCOLL_SCATTER;
-    if (c->collective == DCOLL_GATHER && r->rank != c->root)
+    if (is_roots_alone(c->collective) && r->rank != c->root)
+        return;
+    for (size_t i = 0; c->reduction && i < c->bytes; i++)
+        check(at[i] == combined(r->size, i));
+    if (c->reduction)
         return;
     for (unsigned from = 0; from < (all ? r->size : 1); from++)
         for (size_t i = 0; i < c->bytes; i++)
@@ -66,8 +85,13 @@ static void collectives(struct rank *r)
     check_shape(shape);
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < 2; i++) {
-            dcoll_call_t c = {(*a)->collective, send, recv,
-                              sizes[i],         1,    (*a)->name};
+            dcoll_call_t c = {.collective = (*a)->collective,
+                              .send = send,
+                              .recv = recv,
+                              .bytes = sizes[i],
+                              .root = 1,
+                              .algorithm = (*a)->name,
+                              .reduction = affine_for((*a)->collective)};
             dcoll_args_t args = {.collective = c.collective, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
                 ((*a)->refuses && (*a)->refuses(shape, &args)))

@@ -32,7 +32,8 @@ static void run_calls(struct rank *r, const dcoll_call_t *call, bool persistent)
 static void pull(struct rank *r, void *send, void *recv, bool persistent,
                  unsigned part)
 {
-    const dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, BYTES, 0, "pull"};
+    const dcoll_call_t call = {DCOLL_ALLGATHER, send, recv, BYTES, 0,
+                               "pull",          NULL};
     drail_rail_stats_t before[2], after[2];
     memset(send, (int)r->rank + 1, BYTES);
     memset(recv, 0, (size_t)BYTES * r->size);

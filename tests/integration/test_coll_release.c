@@ -93,7 +93,8 @@ static void scene_close(struct scene *s)
 static dcoll_call_t allgather(struct scene *s, size_t bytes, const char *how)
 {
     memset(s->send, (int)s->r->rank + 1, bytes);
-    return (dcoll_call_t){DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, how};
+    return (dcoll_call_t){
+        DCOLL_ALLGATHER, s->send, s->recv, bytes, 0, how, NULL};
 }
 
 static void nodes(struct rank *r)

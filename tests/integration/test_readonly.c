@@ -10,6 +10,7 @@
 #include "coll/dcoll.h"
 
 #include "standin.h"
+#include "tests/unit/affine.h"
 
 #define MOST 40000 /* bytes of the largest block: long enough for zero copy */
 
@@ -67,13 +68,28 @@ static void run(struct rank *r, dcoll_team_t *team, const dcoll_call_t *call)
     check(rc == 0);
 }
 
+static void got_combined(const struct rank *r, const dcoll_call_t *c)
+{
+    const unsigned char *at = c->recv;
+    unsigned char value = 1;
+    for (unsigned from = 1; from < r->size; from++)
+        value = affine(value, (unsigned char)(from + 1));
+    for (size_t i = 0; i < c->bytes; i++)
+        check(at[i] == value);
+}
+
 /* What is received: blocks of all ranks, or of the root. */
 static void got(const struct rank *r, const dcoll_call_t *c)
 {
     const unsigned char *at = c->recv;
     bool all = c->collective != DCOLL_BCAST && c->collective != DCOLL_SCATTER;
-    if (c->collective == DCOLL_GATHER && r->rank != c->root)
+    bool roots = c->collective == DCOLL_GATHER || c->collective == DCOLL_REDUCE;
+    if (roots && r->rank != c->root)
         return;
+    if (c->reduction) {
+        got_combined(r, c);
+        return;
+    }
     for (unsigned from = 0; from < (all ? r->size : 1); from++)
         for (size_t i = 0; i < c->bytes; i++)
             check(at[from * c->bytes + i] == (all ? from : c->root) + 1);
@@ -90,8 +106,13 @@ static void collectives(struct rank *r)
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         for (unsigned i = 0; i < 2; i++) {
             const unsigned root = r->size - 1;
-            dcoll_call_t c = {(*a)->collective, send, recv,
-                              sizes[i],         root, (*a)->name};
+            dcoll_call_t c = {.collective = (*a)->collective,
+                              .send = send,
+                              .recv = recv,
+                              .bytes = sizes[i],
+                              .root = root,
+                              .algorithm = (*a)->name,
+                              .reduction = affine_for((*a)->collective)};
             dcoll_args_t args = {.collective = c.collective, .depth = 2};
             if (c.collective == DCOLL_BARRIER ||
                 ((*a)->refuses && (*a)->refuses(dcoll_team_shape(team), &args)))

@@ -5,6 +5,7 @@
  */
 #include "coll/dcoll.h"
 #include "simulated.h"
+#include "tests/unit/affine.h"
 
 #define RANKS 16u
 #define BYTES 20000u
@@ -25,7 +26,8 @@ static void collectives(struct scene *s)
                              .send = s->send,
                              .recv = s->recv,
                              .bytes = BYTES,
-                             .algorithm = (*a)->name};
+                             .algorithm = (*a)->name,
+                             .reduction = affine_for((*a)->collective)};
         if ((*a)->collective == DCOLL_ALLTOALLV)
             continue;
         if ((*a)->collective == DCOLL_BARRIER)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affine.h"
 #include "random_play.h"
 
 struct put {
@@ -68,28 +69,43 @@ static void fill(struct play *p, unsigned r)
         rank->send[i] = content(rank->start, r, i / a->bytes, i % a->bytes);
     for (size_t i = 0; i < rank->recv_bytes; i++) {
         size_t block = i / a->bytes;
-        bool kept = a->in_place &&
-                    (all || (a->collective == DCOLL_ALLGATHER && block == r));
+        bool kept =
+            a->in_place && (all || a->collective == DCOLL_ALLREDUCE ||
+                            (a->collective == DCOLL_ALLGATHER && block == r));
         rank->recv[i] =
             kept ? content(rank->start, r, all ? block : 0, i % a->bytes)
                  : (unsigned char)below(p, 256);
     }
 }
 
-static void look(struct play *p, unsigned r)
+/* Of all ranks, in their order. */
+static unsigned char combined(const struct play *p, unsigned start, size_t byte)
+{
+    unsigned char value = content(start, 0, 0, byte);
+    for (unsigned r = 1; r < p->n; r++)
+        value = affine(value, content(start, r, 0, byte));
+    return value;
+}
+
+static unsigned char expected(const struct play *p, unsigned r, size_t i)
 {
     const dcoll_args_t *a = &p->program->args;
+    unsigned start = p->ranks[r].start, block = (unsigned)(i / a->bytes);
+    bool rooted =
+        a->collective == DCOLL_BCAST || a->collective == DCOLL_SCATTER;
+    bool mine =
+        a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
+    if (affine_for(a->collective))
+        return combined(p, start, i);
+    return content(start, rooted ? a->root : block, mine ? r : 0, i % a->bytes);
+}
+
+static void look(struct play *p, unsigned r)
+{
     const struct rank *rank = &p->ranks[r];
-    for (size_t i = 0; i < rank->recv_bytes; i++) {
-        unsigned block = (unsigned)(i / a->bytes);
-        bool rooted =
-            a->collective == DCOLL_BCAST || a->collective == DCOLL_SCATTER;
-        bool mine =
-            a->collective == DCOLL_ALLTOALL || a->collective == DCOLL_SCATTER;
-        if (rank->recv[i] != content(rank->start, rooted ? a->root : block,
-                                     mine ? r : 0, i % a->bytes))
+    for (size_t i = 0; i < rank->recv_bytes; i++)
+        if (rank->recv[i] != expected(p, r, i))
             p->wrong = true;
-    }
 }
 
 /* -------------------------------------------------------- operations --- */
@@ -212,6 +228,11 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         memmove(at(p, r, start, op->dst), at(p, r, start, op->src), op->bytes);
         if (op->taken)
             memset(at(p, r, start, op->src), 0xee, op->bytes);
+        return true;
+    case DCOLL_COMBINE:
+        affine_combine(NULL, at(p, r, start, op->src),
+                       at(p, r, start, op->with), at(p, r, start, op->dst),
+                       op->bytes);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)

@@ -709,11 +709,15 @@ static bool belongs(const struct order *order, const dcoll_op_t *o)
 
 /* Permission to send is there to keep ranks apart; only with zero copy does
  * safety hang on it. When everybody hears of everybody in two hops (gather and
- * broadcast, all groups), the next start's news tell that the last is over. */
+ * broadcast, all groups), the next start's news tell that the last is over; and
+ * of two masters, with two ports, one answers the other. */
 static bool implied(const struct order *order, const dcoll_program_t *p,
                     const dcoll_algorithm_t *a)
 {
     bool lagging = order->kind == DCOLL_AWAIT && order->lag;
+    bool credit = order->kind == DCOLL_WAIT && order->tag == DCOLL_CREDIT;
+    if (!strcmp(a->name, "smp-doubling"))
+        return credit && p->shape->ports == 2;
     if (!strcmp(a->name, "permission"))
         return order->tag == DCOLL_READY && p->args.depth == 2 &&
                (!p->args.zero_copy || p->args.in_place);
@@ -749,8 +753,9 @@ static void sweep_algorithm(const dcoll_algorithm_t *a, struct tally *tally)
 {
     for (unsigned variant = 0; variant < 16; variant++) {
         const dcoll_shape_t *shape = &sweep_shapes[variant & 1];
-        bool has_in_place =
-            a->collective == DCOLL_ALLGATHER || a->collective == DCOLL_ALLTOALL;
+        bool has_in_place = a->collective == DCOLL_ALLGATHER ||
+                            a->collective == DCOLL_ALLTOALL ||
+                            a->collective == DCOLL_ALLREDUCE;
         const dcoll_args_t args = {
             .collective = a->collective,
             .bytes = BYTES,

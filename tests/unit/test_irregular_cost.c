@@ -144,7 +144,8 @@ static void test_memory(void **state)
 /* Every schedule has an end, and takes longer with more elements. */
 static void test_all(void **state)
 {
-    const dcoll_cost_model_t model = {TS, TAU, 0.01, 1, 0};
+    const dcoll_cost_model_t model = {
+        .ts = TS, .tau = TAU, .copy = 0.01, .flag = 1};
     (void)state;
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
          a++)

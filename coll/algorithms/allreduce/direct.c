@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each rank gets one slice of all blocks, combines it, and puts the result to
- * all: two direct exchanges, 2 ⌈(N-1)/k⌉ steps, for any N with the fewest bytes.
+ * all: two direct exchanges, 2 ⌈(N-1)/k⌉ steps, for any N with the fewest
+ * bytes. Who has all results knows that all have read what was put for them:
+ * only puts to RECV need a grant.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
@@ -9,7 +11,8 @@
 
 static void put_result(const struct direct *x, unsigned target, unsigned port)
 {
-    const struct owners o = owners_of(x->shape, x->args, x->rank, x->s);
+    const struct owners o =
+        owners_of(x->shape, x->args, x->rank, x->grant, x->s);
     const dcoll_place_t slice = owners_slice(&o, x->rank);
     dcoll_add_put(x->s, target, port, slice, slice,
                   owners_slice_bytes(&o, x->rank));
@@ -18,14 +21,15 @@ static void put_result(const struct direct *x, unsigned target, unsigned port)
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const struct owners o = owners_of(shape, args, rank, s);
-    struct direct results = {.shape = shape,
-                             .args = args,
-                             .rank = rank,
-                             .s = s,
-                             .grant = GRANT_IMPLIED,
-                             .first_step = direct_steps(shape),
-                             .put = put_result};
+    const grant_t grant = args->zero_copy ? GRANT_READY : GRANT_IMPLIED;
+    const struct owners o = owners_of(shape, args, rank, grant, s);
+    const struct direct results = {.shape = shape,
+                                   .args = args,
+                                   .rank = rank,
+                                   .s = s,
+                                   .grant = GRANT_IMPLIED,
+                                   .first_step = direct_steps(shape),
+                                   .put = put_result};
     s->phase = 1;
     if (shape->nranks == 1) {
         combine_keep_own(s, args);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recursive doubling for k ports (doubling.c): the exchange of seed 000, section
- * 5.1.2, with what came combined in each step. */
+/* Recursive doubling for k ports (doubling.c): the exchange of seed 000,
+ * section 5.1.2, with what came combined in each step. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/combine.h"
 #include "coll/build/doubling.h"
@@ -9,8 +9,9 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
+    const grant_t grant = grant_among_all(args, DCOLL_TEMP);
     const struct doubling d = {
-        group_of_all(shape, args, rank, shape->ports, DCOLL_TEMP, s), 0};
+        .g = group_of_all(shape, args, rank, shape->ports, grant, s)};
     s->phase = 1;
     if (shape->nranks == 1) {
         combine_keep_own(s, args);

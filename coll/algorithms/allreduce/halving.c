@@ -9,8 +9,9 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
     const dcoll_space_t space = board_space(args);
+    const grant_t grant = args->zero_copy ? GRANT_READY : GRANT_IMPLIED;
     const struct halving h = {
-        .g = group_of_all(shape, args, rank, shape->ports, space, s),
+        .g = group_of_all(shape, args, rank, shape->ports, grant, s),
         .vector = dcoll_at(space, 0),
         .user = combine_user(args),
         .direct = args->zero_copy,

@@ -4,25 +4,13 @@
  * blocks, then all copy the slices.
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
 #include "coll/build/node_slices.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    s->phase = 1;
-    s->flags = NODE_ARRIVED + 1;
-    if (node.count == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
-    s->node_bytes = node_slices_bytes(&node);
-    masters_enter(&node);
-    node_slices_combine(&node, 0);
-    s->phase = 2;
-    node_slices_fetch(&node, 0, dcoll_at(DCOLL_RECV, 0));
-    masters_leave(&node);
+    node_slices_allreduce(&node);
 }
 
 const dcoll_algorithm_t allreduce_shm_slices = {

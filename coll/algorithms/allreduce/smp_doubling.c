@@ -2,12 +2,13 @@
 /*
  * SMP-aware all-reduce of short blocks. Phases: 1 each node's master combines
  * what its ranks have posted, 2 the masters exchange it by recursive doubling
- * through k ports, 3 they post the result (seed 000, section 5.2).
+ * through k ports, 3 they post the result (seed 000, section 5.2). Who has it
+ * knows that what his node posted is read, and posts when he has read it.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/doubling.h"
 #include "coll/build/flat.h"
-#include "coll/build/masters.h"
+#include "coll/build/node.h"
 
 static void be_master(const struct node *n, const struct doubling *d)
 {
@@ -26,21 +27,23 @@ static void be_master(const struct node *n, const struct doubling *d)
     n->s->phase = 3;
     node_post(n, recv, 0, bytes);
     flat_complete(n->s);
+    if (!alone)
+        group_grant(&d->g, grant_close);
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node n = node_make(shape, args, rank, s);
+    const grant_t grant = grant_among_all(args, DCOLL_TEMP);
     const struct doubling d = {
-        .g = group_of_masters(shape, args, n.index, s)};
+        .g = group_of_masters(shape, args, n.index, grant, s)};
     s->phase = 1;
-    s->flags = NODE_DONE + 1;
+    s->flags = NODE_POSTED + 1;
     s->node_bytes = node_row_bytes(&n);
     s->temp_bytes = node_row_temp(&n);
     if (shape->nnodes > 1)
         s->temp_bytes += doubling_bytes(&d);
-    masters_enter(&n);
     if (rank == n.first) {
         be_master(&n, &d);
     } else {
@@ -48,7 +51,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         s->phase = 3;
         node_fetch(&n, n.first, 0, dcoll_at(DCOLL_RECV, 0), args->bytes);
     }
-    masters_leave(&n);
 }
 
 const dcoll_algorithm_t allreduce_smp_doubling = {

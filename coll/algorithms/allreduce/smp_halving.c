@@ -7,7 +7,6 @@
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/flat.h"
 #include "coll/build/halving.h"
-#include "coll/build/masters.h"
 #include "coll/build/node_slices.h"
 
 /* NODE: the result, where it is on all nodes, then the blocks of this one. */
@@ -22,11 +21,10 @@ static void be_master(const struct node *n)
 {
     const bool sole = n->count == 1;
     const struct halving h = {
-        .g = group_of_masters(n->shape, n->args, n->index, n->s),
+        .g = group_of_masters(n->shape, n->args, n->index, GRANT_IMPLIED, n->s),
         .vector = vector,
         .user = sole ? combine_user(n->args) : vector};
     n->s->temp_bytes = halving_bytes(&h);
-    group_grant(&h.g, grant_open);
     if (!sole)
         node_slices_fetch(n, blocks_at(n), vector);
     n->s->phase = 2;
@@ -41,10 +39,13 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node n = node_make(shape, args, rank, s);
     const bool sole = n.count == 1;
+    if (shape->nnodes == 1) {
+        node_slices_allreduce(&n);
+        return;
+    }
     s->phase = 1;
     s->flags = NODE_ARRIVED + 2;
     s->node_bytes = blocks_at(&n) + (sole ? 0 : node_slices_bytes(&n));
-    masters_enter(&n);
     if (!sole)
         node_slices_combine(&n, blocks_at(&n));
     if (rank == n.first)
@@ -54,13 +55,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         node_await(&n, n.first, NODE_ARRIVED + 1, 0);
     dcoll_add_copy(s, vector, dcoll_at(DCOLL_RECV, 0), args->bytes);
     flat_complete(s);
-    masters_leave(&n);
-}
-
-static const char *refuses(const dcoll_shape_t *shape, const dcoll_args_t *args)
-{
-    (void)args;
-    return shape->nnodes == 1 ? "it needs several nodes" : NULL;
 }
 
 const dcoll_algorithm_t allreduce_smp_halving = {
@@ -70,6 +64,5 @@ const dcoll_algorithm_t allreduce_smp_halving = {
                "by recursive halving",
     .memory = "NODE: a block of each rank of the node, and one more; TEMP: 1 "
               "block, 1 + k more unless the nodes are a power of k+1",
-    .refuses = refuses,
     .generate = generate,
 };

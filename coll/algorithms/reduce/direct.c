@@ -20,14 +20,14 @@ static void bring(const struct owners *o, unsigned distance)
         dcoll_add_wait(x->s, owner, DCOLL_DATA, 0);
     else if (x->rank == owner)
         dcoll_add_put(x->s, root, port, owners_mine(o),
-                      owners_slice(o, x->rank),
-                      owners_slice_bytes(o, x->rank));
+                      owners_slice(o, x->rank), owners_slice_bytes(o, x->rank));
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const struct owners o = owners_of(shape, args, rank, s);
+    const grant_t grant = grant_among_all(args, board_space(args));
+    const struct owners o = owners_of(shape, args, rank, grant, s);
     s->phase = 1;
     if (shape->nranks == 1) {
         combine_keep_own(s, args);

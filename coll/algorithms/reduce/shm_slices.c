@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce within a node, of long blocks: each rank combines a slice of all
- * blocks, and the root copies the slices.
+ * blocks, and the root copies the slices. It posts when it has those of the
+ * start before: who sees that may use what he left there, of a depth of 2.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/node_slices.h"
@@ -10,6 +11,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
+    const bool once = args->depth == 1;
     s->phase = 1;
     s->flags = NODE_ARRIVED + 1;
     if (node.count == 1) {
@@ -17,14 +19,15 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         return;
     }
     s->node_bytes = node_slices_bytes(&node);
-    if (rank != args->root)
-        node_await(&node, args->root, NODE_DONE, args->depth);
+    if (once && rank != args->root)
+        node_await(&node, args->root, NODE_DONE, 1);
     node_slices_combine(&node, 0);
     if (rank != args->root)
         return;
     s->phase = 2;
     node_slices_fetch(&node, 0, dcoll_at(DCOLL_RECV, 0));
-    node_signal(&node, NODE_DONE);
+    if (once)
+        node_signal(&node, NODE_DONE);
 }
 
 const dcoll_algorithm_t reduce_shm_slices = {
