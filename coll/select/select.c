@@ -96,6 +96,19 @@ static const struct rule rules[] = {
     {ONE, 0, ALWAYS, &barrier_shm, false},
     {SEVERAL, 0, ALWAYS, &barrier_smp, false},
     {ANY, 0, ALWAYS, &barrier_dissemination, false},
+
+    {ONE, 0, 16384, &reduce_shm, false},
+    {ONE, 0, ALWAYS, &reduce_shm_slices, false},
+    {SEVERAL, 0, 65536, &reduce_smp, false},
+    {ANY, 0, 65536, &reduce_binomial, false},
+    {ANY, 0, ALWAYS, &reduce_direct, false},
+
+    {ONE, 0, 2048, &allreduce_shm, false},
+    {ONE, 0, ALWAYS, &allreduce_shm_slices, false},
+    {SEVERAL, 0, 16384, &allreduce_smp_doubling, false},
+    {SEVERAL, 2, ALWAYS, &allreduce_smp_halving, false},
+    {ANY, 0, 16384, &allreduce_doubling, false},
+    {ANY, 0, ALWAYS, &allreduce_halving, false},
 };
 
 static size_t least(size_t a, size_t b)
@@ -237,7 +250,9 @@ const dcoll_algorithm_t *dcoll_table_select(const dcoll_table_t *table,
     const dcoll_algorithm_t *a = by_table(table, engine, shape, args);
     if (!a)
         a = by_rule(shape, args);
-    /* for any that is left out above: the first that can */
+    /* for any that is left out above: the first that can, with copies */
+    if (!a)
+        args->zero_copy = false;
     for (const dcoll_algorithm_t *const *any = dcoll_algorithms(); !a && *any;
          any++)
         if ((*any)->collective == args->collective &&
