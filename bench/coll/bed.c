@@ -157,7 +157,8 @@ dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
 {
     bool sends = coll_send_blocks(plan, bed->rank);
     bool receives = coll_recv_blocks(plan, bed->rank);
-    /* gather is in place at the root only, which is where it receives */
+    /* gather and reduce are in place at the root only, which is where they
+     * receive */
     const void *send = sends ? coll_bed_send(bed, setup) : NULL;
     return (dcoll_call_t){
         .collective = plan->collective,
@@ -166,5 +167,6 @@ dcoll_call_t coll_bed_call(const coll_bed_t *bed, const coll_plan_t *plan,
         .bytes = bytes,
         .root = (unsigned)plan->opts->root,
         .algorithm = coll_setup_algorithm(setup),
+        .reduction = coll_plan_reduction(plan),
     };
 }

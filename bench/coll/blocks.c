@@ -11,6 +11,15 @@ typedef struct block_call {
     dcoll_request_t *request; /* NULL: it is a blocking one */
 } block_call_t;
 
+/* Others may overflow, and take another time. */
+static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
+{
+    const operation_t operation = operation_named(run->opts);
+    void *own = call->send == DCOLL_IN_PLACE ? call->recv : (void *)call->send;
+    operation_fill(&operation, own, call->bytes, run->rank, run->ranks,
+                   run->rank);
+}
+
 static int prepare(coll_run_t *run, coll_cell_t *cell)
 {
     coll_bed_t *bed = coll_bed_of(run, cell->setup);
@@ -20,6 +29,8 @@ static int prepare(coll_run_t *run, coll_cell_t *cell)
     if (!c)
         return DRAIL_ENOMEM;
     c->call = coll_bed_call(bed, run->plan, setup, cell->bytes);
+    if (c->call.reduction && !run->opts->no_payload)
+        fill_operands(run, &c->call);
     if (setup->call == CALL_BLOCKING)
         return 0; /* cell->algorithm is that of the table */
     int rc = dcoll_init(bed->team, &c->call, &c->request);
@@ -46,6 +57,39 @@ static int perform(coll_run_t *run, unsigned setup)
     return rc ? rc : dcoll_wait(request, -1);
 }
 
+/* The same call with an operation that does not commute, which tells in which
+ * order the ranks' elements have been combined. */
+static int validate_order(coll_run_t *run, const coll_cell_t *cell, bool *valid)
+{
+    block_call_t *measured = run->calls[cell->setup], c = *measured;
+    const operation_t affine = operation_affine(c.call.reduction->element);
+    c.call.reduction = &affine.reduction;
+    int rc = c.request ? dcoll_init(coll_bed_of(run, cell->setup)->team,
+                                    &c.call, &c.request)
+                       : 0;
+    if (rc)
+        return rc;
+    run->calls[cell->setup] = &c;
+    rc = coll_validate(run, cell, &affine, valid);
+    run->calls[cell->setup] = measured;
+    if (!rc)
+        rc = drail_job_barrier(run->job, -1);
+    return rc ? rc : dcoll_free(c.request);
+}
+
+static int validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
+{
+    bool ordered = true;
+    if (!coll_plan_reduction(run->plan))
+        return coll_validate(run, cell, NULL, valid);
+    const operation_t operation = operation_named(run->opts);
+    int rc = coll_validate(run, cell, &operation, valid);
+    if (!rc)
+        rc = validate_order(run, cell, &ordered);
+    *valid &= ordered;
+    return rc;
+}
+
 static int release(coll_run_t *run, unsigned setup, bool failed)
 {
     block_call_t *c = run->calls[setup];
@@ -63,6 +107,6 @@ static double predict(const coll_result_t *r, const coll_cell_t *cell)
 const coll_work_t coll_blocks = {.prepare = prepare,
                                  .perform = perform,
                                  .begin = begin,
-                                 .validate = coll_validate,
+                                 .validate = validate,
                                  .release = release,
                                  .predict = predict};

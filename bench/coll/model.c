@@ -93,6 +93,25 @@ static double copy_us(const coll_bed_t *bed, const struct drail_platform *p)
     return stats_summary(values, samples()).median;
 }
 
+/* ... of combining it with what the rank has. */
+static double combine_us(const coll_bed_t *bed, const struct drail_platform *p,
+                         const dcoll_reduction_t *r)
+{
+    double values[SAMPLES];
+    unsigned rounds = rounds_of(LONG_ROUNDS);
+    for (unsigned i = 0; i < samples(); i++) {
+        uint64_t start = clock_ns();
+        for (unsigned n = 0; n < rounds; n++)
+            if (platform_combine(p, bed->send, bed->recv, bed->send,
+                                 LONG_BYTES))
+                r->combine(r->context, bed->recv, bed->send, bed->send,
+                           LONG_BYTES / r->element);
+        values[i] =
+            (double)(clock_ns() - start) / 1e3 / rounds / (double)LONG_BYTES;
+    }
+    return stats_summary(values, samples()).median;
+}
+
 /* Both ranks' links on one rail: Hockney's ports are rails. */
 static int measure_links(const ends_t *ends, dcoll_cost_model_t *model)
 {
@@ -153,8 +172,11 @@ int coll_model_measure(coll_bed_t *bed, coll_run_t *run,
         rc = measure_links(&ends, model);
     }
     if (!rc && rank == 0) {
+        const dcoll_reduction_t *reduction = coll_plan_reduction(run->plan);
         double flag = flag_us(run->ranks, coll_pinning(run->result));
-        model->copy = copy_us(bed, drail_job_platform(run->job));
+        model->copy = copy_us(bed, bed->platform);
+        if (reduction)
+            model->combine = combine_us(bed, bed->platform, reduction);
         /* two ranks on one core: what a put takes */
         model->flag = isfinite(flag) ? flag : model->ts;
     }

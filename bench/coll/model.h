@@ -12,8 +12,9 @@
 /**
  * All ranks, before there is a team; takes a few ms. Rank 0 gets the model in
  * microseconds: ts and tau from ping-pongs of a short and a long put on one
- * rail, of simulated ranks between two nodes; copy from memcpy, flag from a
- * cache line between the ranks' cores. One rank alone: copy only, the others
+ * rail, of simulated ranks between two nodes; copy from memcpy, combine
+ * from the operation of a reduction, flag from a cache line between the ranks'
+ * cores. One rank alone: copy only, the others
  * are 0.
  */
 int coll_model_measure(coll_bed_t *bed, coll_run_t *run,

@@ -51,15 +51,25 @@ size_t coll_zero_copy_bytes(zero_copy_t zero_copy)
                                         : cfg.zero_copy_bytes;
 }
 
+const dcoll_reduction_t *coll_plan_reduction(const coll_plan_t *plan)
+{
+    return plan->collective == DCOLL_REDUCE ||
+                   plan->collective == DCOLL_ALLREDUCE
+               ? dcoll_reduction(plan->opts->type, plan->opts->op)
+               : NULL;
+}
+
 const dcoll_algorithm_t *coll_plan_args(const coll_plan_t *plan,
                                         const coll_setup_t *setup, size_t bytes,
                                         dcoll_args_t *args)
 {
+    const dcoll_reduction_t *reduction = coll_plan_reduction(plan);
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
     *args = (dcoll_args_t){
         .collective = plan->collective,
         .bytes = bytes,
+        .element = reduction ? reduction->element : 0,
         .root = (unsigned)plan->opts->root,
         .in_place = plan->opts->in_place,
         .zero_copy = bytes >= coll_zero_copy_bytes(setup->zero_copy),
@@ -160,19 +170,27 @@ uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes)
         return 0;
     case DCOLL_BCAST:
     case DCOLL_SCATTER:
+    case DCOLL_REDUCE:
+    case DCOLL_ALLREDUCE:
         return others ? bytes : 0;
     default:
         return others * bytes;
     }
 }
 
-uint64_t coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes)
+double coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes)
 {
-    unsigned others = plan->shape.nranks - 1;
-    if (plan->collective == DCOLL_ALLTOALLV)
+    unsigned ranks = plan->shape.nranks;
+    switch (plan->collective) {
+    case DCOLL_ALLTOALLV:
         return 0;
-    return plan->collective == DCOLL_SCATTER ? others * bytes
-                                             : coll_received(plan, bytes);
+    case DCOLL_SCATTER:
+        return (double)((ranks - 1) * bytes);
+    case DCOLL_ALLREDUCE: /* all but one slice comes, then all but one result */
+        return 2.0 * (double)((ranks - 1) * bytes) / ranks;
+    default:
+        return (double)coll_received(plan, bytes);
+    }
 }
 
 static size_t longest(const options_t *opts)
@@ -357,6 +375,8 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
         ALLTOALL = 1 << DCOLL_ALLTOALL,
         BCAST = 1 << DCOLL_BCAST,
         SCATTER = 1 << DCOLL_SCATTER,
+        REDUCE = 1 << DCOLL_REDUCE,
+        ALLREDUCE = 1 << DCOLL_ALLREDUCE,
     };
     const options_t *opts = plan->opts;
     const struct {
@@ -365,13 +385,14 @@ static int check_taken(const coll_plan_t *plan, const option_table_t *table)
         int collectives;
         const char *allowed;
     } rules[] = {
-        {opts->root, "--root", GATHER | BCAST | SCATTER,
-         "with gather, bcast and scatter"},
+        {opts->root, "--root", GATHER | BCAST | SCATTER | REDUCE,
+         "with gather, bcast, scatter and reduce"},
         {opts->groups, "--groups", ALLGATHER, "with allgather"},
-        {opts->in_place, "--in-place", GATHER | ALLGATHER | ALLTOALL,
-         "with gather, allgather and alltoall"},
+        {opts->in_place, "--in-place",
+         GATHER | ALLGATHER | ALLTOALL | REDUCE | ALLREDUCE,
+         "with gather, allgather, alltoall, reduce and allreduce"},
         {opts->zero_copy != ZERO_COPY_AUTO, "--zero-copy",
-         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER,
+         GATHER | ALLGATHER | ALLTOALL | BCAST | SCATTER | REDUCE | ALLREDUCE,
          "with collectives that move data"},
     };
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -439,6 +460,33 @@ int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table)
     return 0;
 }
 
+int coll_plan_check_elements(const coll_plan_t *plan,
+                             const option_table_t *table)
+{
+    const options_t *opts = plan->opts;
+    const dcoll_reduction_t *reduction = coll_plan_reduction(plan);
+    char size[24], allowed[64];
+    if (plan->collective != DCOLL_REDUCE && plan->collective != DCOLL_ALLREDUCE)
+        return 0;
+    if (!reduction) {
+        snprintf(allowed, sizeof allowed, "with integers, not with --type %s",
+                 options_type(opts));
+        option_wrong(table, "--op", options_operator(opts), allowed);
+        return -1;
+    }
+    for (unsigned i = 0; i < opts->nsizes; i++) {
+        if (opts->sizes[i] % reduction->element == 0)
+            continue;
+        snprintf(size, sizeof size, "%llu", (unsigned long long)opts->sizes[i]);
+        snprintf(allowed, sizeof allowed,
+                 "whole elements of %zu bytes (--type %s)", reduction->element,
+                 options_type(opts));
+        option_wrong(table, "--sizes", size, allowed);
+        return -1;
+    }
+    return 0;
+}
+
 static int check_options(const coll_plan_t *plan, const option_table_t *table)
 {
     const options_t *opts = plan->opts;
@@ -451,6 +499,7 @@ static int check_options(const coll_plan_t *plan, const option_table_t *table)
         if (plan->collective == DCOLL_BARRIER && opts->sizes[i])
             return wrong_number(table, "--sizes", opts->sizes[i], 0, 0);
     return check_taken(plan, table) || check_overlap(plan, table) ||
+                   coll_plan_check_elements(plan, table) ||
                    coll_plan_fits(plan, table)
                ? -1
                : 0;

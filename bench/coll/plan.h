@@ -60,6 +60,13 @@ void coll_plan_add(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
  *  when one line went to stderr. */
 int coll_plan_fits(const coll_plan_t *plan, const option_table_t *table);
 
+/** What a reduction does, NULL: it is none. */
+const dcoll_reduction_t *coll_plan_reduction(const coll_plan_t *plan);
+/** Is there such a reduction, and are all sizes of whole elements? @return 0,
+ *  or -1 when one line went to stderr. */
+int coll_plan_check_elements(const coll_plan_t *plan,
+                             const option_table_t *table);
+
 /** Why the algorithm can't serve one of the sizes, or NULL. */
 const char *coll_plan_refusal(const coll_plan_t *plan,
                               const dcoll_algorithm_t *algorithm,
@@ -86,13 +93,14 @@ void coll_setup_label(const coll_plan_t *plan, const coll_setup_t *setup,
                       char *text, size_t size);
 
 /** Blocks of a rank's buffers, and the bytes that a rank receives from
- *  others, or all of them do if only the root receives. */
+ *  others, or all of them do if only the root receives; of a reduction, those
+ *  of its result. */
 unsigned coll_send_blocks(const coll_plan_t *plan, unsigned rank);
 unsigned coll_recv_blocks(const coll_plan_t *plan, unsigned rank);
 uint64_t coll_received(const coll_plan_t *plan, uint64_t bytes);
 /** Bytes whose rate nccl-tests calls bus bandwidth: what the busiest rank sends
- *  to others or receives from them. 0: none. */
-uint64_t coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes);
+ *  to others or receives from them at least. 0: none. */
+double coll_bus_bytes(const coll_plan_t *plan, uint64_t bytes);
 /** Bytes of a rank's buffers for the longest of the sizes. */
 size_t coll_send_bytes(const coll_plan_t *plan, unsigned rank);
 size_t coll_recv_bytes(const coll_plan_t *plan, unsigned rank);

@@ -16,6 +16,11 @@ static bool has_rate(const coll_result_t *r)
     return r->ncells && r->cells[0].messages;
 }
 
+static bool reduces(const coll_result_t *r)
+{
+    return coll_plan_reduction(r->plan) != NULL;
+}
+
 static bool has_counts(const coll_result_t *r)
 {
     return r->plan->collective == DCOLL_ALLTOALLV;
@@ -74,6 +79,10 @@ static void table_head(FILE *file, const coll_result_t *r)
             "# model: %.3g us + %.3g us/KB a message, copies %.3g us/KB, "
             "flags %.3g us (KB = 1000 bytes)\n",
             m->ts, 1e3 * m->tau, 1e3 * m->copy, m->flag);
+    if (reduces(r))
+        fprintf(file, "# %s of %s, combining %.3g us/KB; MB/s: of the result\n",
+                options_operator(r->opts), options_type(r->opts),
+                1e3 * m->combine);
     if (!has_counts(r) && r->opts->ncalls)
         fprintf(file, "# calls:%s%s\n", calls_text(r, CALL_PERSISTENT),
                 calls_text(r, CALL_BLOCKING));
@@ -184,6 +193,8 @@ static const char header_counts[] =
     ",pattern,interface,element,elements,total_bytes,longest_bytes,most_bytes,"
     "distribute_us,communicate_us,collect_us,deliver_us";
 
+static const char header_reduction[] = ",type,op";
+
 static const char header_calls[] =
     ",call,each_us,each_us_p99,each_us_lo,each_us_hi,busbw_MBps,"
     "bandwidth_Gbps";
@@ -250,6 +261,8 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
             cell->kept_late, opts->no_payload ? "no" : "yes");
     if (has_counts(r))
         csv_counts(file, r, cell);
+    if (reduces(r))
+        fprintf(file, ",%s,%s", options_type(opts), options_operator(opts));
     fprintf(file, ",%s", has_counts(r) ? "" : coll_setup_call(setup));
     csv_numbers(file,
                 (double[]){f.each_us.median, f.each_p99, f.each_us.lo,
@@ -264,6 +277,7 @@ static void csv_row(FILE *file, const coll_result_t *r, const coll_cell_t *cell)
 static void csv(FILE *file, const coll_result_t *r)
 {
     fprintf(file, "%s%s", header, has_counts(r) ? header_counts : "");
+    fputs(reduces(r) ? header_reduction : "", file);
     fputs(header_calls, file);
     fputs(overlap_csv_header, file);
     report_csv_header(file, ",rate_Mmsgs");
@@ -297,6 +311,10 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_string(j, "start", start_names[r->start]);
     if (has_counts(r))
         json_counts_options(j, &o->alltoallv);
+    if (reduces(r)) {
+        json_string(j, "type", options_type(o));
+        json_string(j, "op", options_operator(o));
+    }
     report_json_repetition(j, o);
     json_bool(j, "payload", !o->no_payload);
     json_bool(j, "validate", o->validate);
@@ -306,8 +324,24 @@ static void json_options(json_t *j, const coll_result_t *r)
     json_double(j, "ts_us", r->model.ts);
     json_double(j, "tau_us_per_byte", r->model.tau);
     json_double(j, "copy_us_per_byte", r->model.copy);
+    if (reduces(r))
+        json_double(j, "combine_us_per_byte", r->model.combine);
     json_double(j, "flag_us", r->model.flag);
     json_end_object(j);
+}
+
+/* Tells points apart. */
+static void json_variant(json_t *j, const coll_result_t *r,
+                         const coll_setup_t *setup)
+{
+    const bool blocking = setup->call == CALL_BLOCKING;
+    char text[32];
+    snprintf(text, sizeof text, "%s+%s%s", options_type(r->opts),
+             options_operator(r->opts), blocking ? "+blocking" : "");
+    if (reduces(r))
+        json_string(j, "variant", text);
+    else if (blocking)
+        json_string(j, "variant", "blocking");
 }
 
 static void json_configurations(json_t *j, const coll_result_t *r)
@@ -331,8 +365,7 @@ static void json_configurations(json_t *j, const coll_result_t *r)
         }
         if (!has_counts(r))
             json_string(j, "call", coll_setup_call(setup));
-        if (setup->call == CALL_BLOCKING)
-            json_string(j, "variant", "blocking"); /* tells points apart */
+        json_variant(j, r, setup);
         json_string(j, "engine", drail_engine_name(setup->rail.engine));
         if (setup->rail.engine == DRAIL_ENGINE_THREADED)
             json_string(j, "team", drail_team_name(setup->rail.team));

@@ -150,8 +150,8 @@ coll_figures_t coll_figures(const options_t *opts, const coll_cell_t *cell)
         memcpy(values, cell->overlap.values[i], sizeof values);
         f.overlap[i] = sampling_summary(&rule, values, cell->overlap.count);
     }
-    if (n && cell->bus)
-        f.busbw_MBps = (double)cell->bus / f.us.median;
+    if (n && cell->bus > 0)
+        f.busbw_MBps = cell->bus / f.us.median;
     if (n && cell->messages)
         f.rate_Mmsgs = (double)cell->messages / f.us.median;
     return f;

@@ -69,7 +69,7 @@ typedef struct coll_cell {
     uint64_t bytes;     /**< with counts: of so many elements */
     uint64_t received;  /**< bytes, by a rank from others; of several that
                              receive differently, the mean */
-    uint64_t bus;       /**< bytes of which the bus bandwidth is; 0: none */
+    double bus;         /**< bytes of which the bus bandwidth is; 0: none */
     uint64_t messages;  /**< test rate: of all pairs; 0: of another test */
     uint64_t elements;  /**< with counts: M_max of the seed */
     uint64_t total;     /**< ... bytes that all send, to themselves, too */

@@ -73,9 +73,9 @@ unsigned coll_collectives(const options_t *opts,
     return count;
 }
 
-/* The memory of all that is to be measured: nothing is, if some does not fit.
- */
-static int check_memory(const bench_test_t *test, const options_t *opts)
+/* Elements and memory of all that is to be measured: nothing is, if some does
+ * not fit. */
+static int check_items(const bench_test_t *test, const options_t *opts)
 {
     struct shape shapes[SHAPES_MAX];
     dcoll_collective_t list[DCOLL_COLLECTIVES];
@@ -85,7 +85,9 @@ static int check_memory(const bench_test_t *test, const options_t *opts)
     coll_item_t *item = malloc(sizeof *item);
     for (unsigned i = 0; item && !rc && i < all; i++) {
         coll_item_init(item, opts, list[i % count], shapes[i / count], 1);
-        rc = coll_plan_fits(&item->plan, &test->table);
+        rc = coll_plan_check_elements(&item->plan, &test->table);
+        if (!rc)
+            rc = coll_plan_fits(&item->plan, &test->table);
     }
     free(item);
     return rc;
@@ -114,6 +116,5 @@ static int check_rails(const bench_test_t *test, const options_t *opts,
 int coll_series_check(const bench_test_t *test, const options_t *opts,
                       unsigned engines)
 {
-    return check_rails(test, opts, engines) || check_memory(test, opts) ? -1
-                                                                        : 0;
+    return check_rails(test, opts, engines) || check_items(test, opts) ? -1 : 0;
 }

@@ -29,9 +29,9 @@ unsigned coll_collectives(const options_t *opts,
 
 /** The way over the rails that the options name, of their engine @p i. */
 setup_t coll_rails(const options_t *opts, unsigned i);
-/** Only one such way: one policy, one team, at most @p engines engines; and
- *  memory for all that is to be measured. @return 0, or -1 when one line went
- * to stderr. */
+/** Only one such way: one policy, one team, at most @p engines engines; all
+ *  sizes of whole elements; and memory for all that is to be measured. @return
+ * 0, or -1 when one line went to stderr. */
 int coll_series_check(const bench_test_t *test, const options_t *opts,
                       unsigned engines);
 

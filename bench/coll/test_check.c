@@ -298,7 +298,7 @@ const bench_test_t test_check = {
                          "1: one is violated.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
-                        OPTIONS_SELECT},
+                        OPTIONS_SELECT | OPTIONS_REDUCE},
     .name = "guidelines",
     .alias = "check",
     .sizes = "8,24,64,200,512,1000,4K,6000,16K,24000,64K",

@@ -117,14 +117,14 @@ static const option_row_t rows[] = {
      parse_histogram, 0, 0, 0},
 };
 
-#define COLLECTIVE_TEST(test, what, summary_text, default_sizes)               \
+#define COLLECTIVE_TEST(test, what, more, summary_text, default_sizes)         \
     const bench_test_t test_##test = {                                         \
         .table = {.command = "railbench " #test,                               \
                   .summary = summary_text,                                     \
                   .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |  \
                             OPTIONS_ALGORITHM | OPTIONS_BLOCKS |               \
                             OPTIONS_TEAM | OPTIONS_SELECT | OPTIONS_STATS |    \
-                            OPTIONS_HOLLOW | OPTIONS_OVERLAP,                  \
+                            OPTIONS_HOLLOW | OPTIONS_OVERLAP | (more),         \
                   .rows = rows,                                                \
                   .nrows = sizeof rows / sizeof *rows},                        \
         .name = #test,                                                         \
@@ -133,20 +133,26 @@ static const option_row_t rows[] = {
         .collective = what,                                                    \
     }
 
-COLLECTIVE_TEST(gather, DCOLL_GATHER,
+COLLECTIVE_TEST(gather, DCOLL_GATHER, 0,
                 "Time of a gather: the root gets a block of every rank.",
                 "4:64K");
-COLLECTIVE_TEST(allgather, DCOLL_ALLGATHER,
+COLLECTIVE_TEST(allgather, DCOLL_ALLGATHER, 0,
                 "Time of an all-gather: all get a block of every rank.",
                 "4:64K");
-COLLECTIVE_TEST(alltoall, DCOLL_ALLTOALL,
+COLLECTIVE_TEST(alltoall, DCOLL_ALLTOALL, 0,
                 "Time of an all-to-all: every rank has a block for every "
                 "other.",
                 "4:64K");
-COLLECTIVE_TEST(bcast, DCOLL_BCAST,
+COLLECTIVE_TEST(bcast, DCOLL_BCAST, 0,
                 "Time of a broadcast: all get the block of the root.", "4:1M");
-COLLECTIVE_TEST(scatter, DCOLL_SCATTER,
+COLLECTIVE_TEST(scatter, DCOLL_SCATTER, 0,
                 "Time of a scatter: the root has a block for every rank.",
                 "4:64K");
-COLLECTIVE_TEST(barrier, DCOLL_BARRIER,
+COLLECTIVE_TEST(barrier, DCOLL_BARRIER, 0,
                 "Time of a barrier: no rank leaves before all have come.", "0");
+COLLECTIVE_TEST(reduce, DCOLL_REDUCE, OPTIONS_REDUCE,
+                "Time of a reduce: the root gets all ranks' blocks, combined.",
+                "8:1M");
+COLLECTIVE_TEST(allreduce, DCOLL_ALLREDUCE, OPTIONS_REDUCE,
+                "Time of an all-reduce: all get all ranks' blocks, combined.",
+                "8:1M");

@@ -159,6 +159,12 @@ out:
     return status;
 }
 
+/* Sizes begin with 4 bytes. */
+static void tune_defaults(options_t *opts)
+{
+    opts->type = DCOLL_FLOAT;
+}
+
 const bench_test_t test_tune = {
     .table = {.command = "railbench tune",
               .summary = "Measures which algorithm is fastest for each "
@@ -166,9 +172,10 @@ const bench_test_t test_tune = {
                          "--selection reads.",
               .groups = OPTIONS_RAILS | OPTIONS_REPEATS | OPTIONS_SHAPE |
                         OPTIONS_COLLECTIVE | OPTIONS_SHAPES | OPTIONS_TEAM |
-                        OPTIONS_HOLLOW},
+                        OPTIONS_HOLLOW | OPTIONS_REDUCE},
     .name = "tune",
     .sizes = "4,32,256,1K,4K,16K,64K,256K",
     .time_budget = 120,
+    .defaults = tune_defaults,
     .run = tune_run,
 };

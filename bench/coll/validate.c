@@ -22,7 +22,9 @@ typedef struct check {
     uint8_t *send, *recv;
     uint64_t seed; /* of this start */
     size_t bytes, recv_bytes;
-    uint8_t *expected; /* what recv should be, with its guards */
+    uint8_t *expected;            /* what recv should be, with its guards */
+    const operation_t *operation; /* of a reduction */
+    uint8_t *operand;             /* ... what one of the ranks has for it */
 } check_t;
 
 /* Contents that rank @p from has for rank @p to. */
@@ -30,45 +32,71 @@ static uint64_t block_seed(const check_t *c, unsigned from, unsigned to)
 {
     dcoll_collective_t collective = c->run->plan->collective;
     /* all get the same */
-    if (collective == DCOLL_ALLGATHER || collective == DCOLL_BCAST ||
-        collective == DCOLL_GATHER)
+    if (collective != DCOLL_ALLTOALL && collective != DCOLL_SCATTER)
         to = 0;
     return c->seed + ((uint64_t)from << 12) + to + 1;
+}
+
+static void fill(const check_t *c, uint8_t *block, unsigned from, unsigned to)
+{
+    uint64_t seed = block_seed(c, from, to);
+    if (c->operation)
+        operation_fill(c->operation, block, c->bytes, from, c->run->ranks,
+                       seed);
+    else
+        content_fill(block, c->bytes, seed);
 }
 
 static void fill_send(const check_t *c)
 {
     unsigned blocks = coll_send_blocks(c->run->plan, c->run->rank);
     for (unsigned i = 0; i < blocks; i++)
-        content_fill(c->send + i * c->bytes, c->bytes,
-                     block_seed(c, c->run->rank, i));
+        fill(c, c->send + i * c->bytes, c->run->rank, i);
+}
+
+/* One rank after the other. */
+static void reduce(const check_t *c, uint8_t *block)
+{
+    const dcoll_reduction_t *r = &c->operation->reduction;
+    fill(c, block, 0, 0);
+    for (unsigned from = 1; from < c->run->ranks; from++) {
+        fill(c, c->operand, from, 0);
+        r->combine(r->context, block, c->operand, block, c->bytes / r->element);
+    }
 }
 
 /* What comes to block @p i of recv. */
-static uint64_t recv_seed(const check_t *c, unsigned i)
+static void expect(const check_t *c, uint8_t *block, unsigned i)
 {
     unsigned root = (unsigned)c->run->opts->root, me = c->run->rank;
     switch (c->run->plan->collective) {
+    case DCOLL_REDUCE:
+    case DCOLL_ALLREDUCE:
+        reduce(c, block);
+        return;
     case DCOLL_BCAST:
     case DCOLL_SCATTER:
-        return block_seed(c, root, me);
+        fill(c, block, root, me);
+        return;
     default:
-        return block_seed(c, i, me);
+        fill(c, block, i, me);
     }
 }
 
-/* Is block @p i of recv there before the start, and with which contents? */
-static bool given(const check_t *c, unsigned i, uint64_t *seed)
+/* Is block @p i of recv there before the start? It is this rank's own. */
+static bool given(const check_t *c, unsigned i)
 {
     const coll_plan_t *plan = c->run->plan;
-    if (plan->collective == DCOLL_BCAST) {
-        *seed = recv_seed(c, i);
+    switch (plan->collective) {
+    case DCOLL_BCAST:
         return c->run->rank == plan->opts->root;
+    case DCOLL_ALLTOALL: /* what is to be sent lies where it will come to */
+    case DCOLL_REDUCE:
+    case DCOLL_ALLREDUCE:
+        return plan->opts->in_place;
+    default:
+        return plan->opts->in_place && i == c->run->rank;
     }
-    /* alltoall in place: what is to be sent lies where it will come to */
-    *seed = block_seed(c, c->run->rank, i);
-    return plan->opts->in_place &&
-           (plan->collective == DCOLL_ALLTOALL || i == c->run->rank);
 }
 
 static void prepare(const check_t *c)
@@ -82,10 +110,9 @@ static void prepare(const check_t *c)
     for (unsigned i = 0; i < blocks; i++) {
         uint8_t *to = recv + i * c->bytes;
         uint8_t *block = c->expected + COLL_GUARD + i * c->bytes;
-        uint64_t seed;
-        content_fill(block, c->bytes, recv_seed(c, i));
-        if (given(c, i, &seed))
-            content_fill(to, c->bytes, seed);
+        expect(c, block, i);
+        if (given(c, i))
+            fill(c, to, c->run->rank, i);
         else
             for (size_t b = 0; b < c->bytes; b++)
                 to[b] = (uint8_t)~block[b];
@@ -135,7 +162,8 @@ static int check_start(check_t *c, unsigned start, bool *valid)
     return rc;
 }
 
-int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
+int coll_validate(coll_run_t *run, const coll_cell_t *cell,
+                  const operation_t *operation, bool *valid)
 {
     const coll_bed_t *bed = coll_bed_of(run, cell->setup);
     const coll_setup_t *setup = &run->plan->setups[cell->setup];
@@ -146,11 +174,13 @@ int coll_validate(coll_run_t *run, const coll_cell_t *cell, bool *valid)
         .recv = coll_bed_recv(bed, setup),
         .bytes = cell->bytes,
         .recv_bytes = coll_recv_blocks(run->plan, run->rank) * cell->bytes,
+        .operation = operation,
     };
     int rc = 0;
-    c.expected = malloc(c.recv_bytes + 2 * COLL_GUARD);
+    c.expected = malloc(c.recv_bytes + 2 * COLL_GUARD + c.bytes);
     if (!c.expected)
         return DRAIL_ENOMEM;
+    c.operand = c.expected + c.recv_bytes + 2 * COLL_GUARD;
     *valid = true;
     for (unsigned s = 0; !rc && s < STARTS; s++)
         rc = check_start(&c, s, valid);

@@ -29,6 +29,8 @@ void options_init(options_t *opts, const char *sizes)
         .rank = RANK_DEFAULT,
         .connect_time = 30,
         .draws = 3,
+        .type = DCOLL_DOUBLE,
+        .op = DCOLL_SUM,
         .batch = 20,
         .units = {UNIT_MBPS},
         .nunits = 1,

@@ -194,9 +194,10 @@ static int collective_value(const char *name, int *value)
 int option_parse_collectives(const option_row_t *row, const char *text,
                              void *field, char *allowed, size_t size)
 {
-    static const choices_t choices = {
-        collective_value, CHOICES(collectives, ncollectives),
-        "gather, allgather, alltoall, bcast, scatter, barrier"};
+    static const choices_t choices = {collective_value,
+                                      CHOICES(collectives, ncollectives),
+                                      "gather, allgather, alltoall, bcast, "
+                                      "scatter, barrier, reduce, allreduce"};
     (void)row;
     return parse_choices(&choices, field, text, allowed, size);
 }

@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 #include "bench/stats/sampling.h"
-#include "coll/schedule.h"
-#include "dapl_rail/dapl_rail.h"
+#include "coll/dcoll.h"
 #include "sizes.h"
 
 typedef enum format {
@@ -142,6 +141,8 @@ typedef struct options {
     uint64_t groups;       /**< of mc-groups, 0: its default */
     uint64_t root;
     bool in_place;
+    dcoll_type_t type; /**< of reductions */
+    dcoll_operator_t op;
     bool paced; /**< a step of messages after the other */
     zero_copy_t zero_copy;
     start_mode_t start;
@@ -275,6 +276,7 @@ typedef enum option_groups {
     OPTIONS_WAYS = 16384,    /**< ... and how their messages follow */
     OPTIONS_OVERLAP = 32768, /**< non-blocking calls beside computation */
     OPTIONS_SAMPLES = 65536, /**< how many repeats, without all the rest */
+    OPTIONS_REDUCE = 131072, /**< what is reduced, and how */
 } option_groups_t;
 
 /** What a test takes: the options on output, which all tests have, groups of
@@ -315,6 +317,9 @@ uint64_t options_apart(const options_t *opts);
 /** Buffers that messages take in turn, BUFFERS_OFF_CACHE, or 0: nothing was
  *  said of them; messages that are read lie apart. */
 uint64_t options_buffers(const options_t *opts);
+/** As --type and --op take them. */
+const char *options_type(const options_t *opts);
+const char *options_operator(const options_t *opts);
 /** By which rule repeats are taken. */
 sampling_t options_sampling(const options_t *opts);
 

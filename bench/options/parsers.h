@@ -32,6 +32,10 @@ int option_parse_format(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size);
 int option_parse_zero_copy(const option_row_t *row, const char *text,
                            void *field, char *allowed, size_t size);
+int option_parse_type(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size);
+int option_parse_operator(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size);
 int option_parse_start(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size);
 int option_parse_engines(const option_row_t *row, const char *text, void *field,

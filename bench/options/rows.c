@@ -108,7 +108,8 @@ static const option_row_t size_rows[] = {
 
 static const option_row_t collective_rows[] = {
     {"--collective", "C,...",
-     "gather, allgather, alltoall, bcast, scatter, barrier (default: all)",
+     "gather, allgather, alltoall, bcast, scatter, barrier, reduce, allreduce "
+     "(default: all)",
      option_parse_collectives, WHOLE, 0, 0},
 };
 
@@ -131,10 +132,21 @@ static const option_row_t algorithm_rows[] = {
 static const option_row_t block_rows[] = {
     {"--groups", "G", "groups per node of mc-groups (default: its own)",
      option_parse_count, AT(groups), 1, 1024},
-    {"--root", "R", "root of gather, bcast and scatter (default 0)",
+    {"--root", "R", "root of gather, bcast, scatter and reduce (default 0)",
      option_parse_count, AT(root), 0, RANKS_MAX - 1},
     {"--in-place", NULL, "a rank's own block is in its place already",
      option_parse_flag, AT(in_place), 0, 0},
+};
+
+static const option_row_t reduction_rows[] = {
+    {"--type", "T",
+     "elements of reductions: int8 to int64, uint8 to uint64, float, double; "
+     "sizes are of whole ones (default double; tune: float)",
+     option_parse_type, AT(type), 0, 0},
+    {"--op", "O",
+     "how they are combined: sum, prod, min, max, land, lor, lxor, band, bor, "
+     "bxor (default sum)",
+     option_parse_operator, AT(op), 0, 0},
 };
 
 static const option_row_t way_rows[] = {
@@ -209,6 +221,7 @@ option_rows_visit(const option_table_t *table,
         {algorithm_rows, COUNT(algorithm_rows),
          table->groups & OPTIONS_ALGORITHM},
         {block_rows, COUNT(block_rows), table->groups & OPTIONS_BLOCKS},
+        {reduction_rows, COUNT(reduction_rows), table->groups & OPTIONS_REDUCE},
         {way_rows, COUNT(way_rows),
          table->groups & (OPTIONS_BLOCKS | OPTIONS_WAYS)},
         {team_rows, COUNT(team_rows), table->groups & OPTIONS_TEAM},

@@ -167,3 +167,37 @@ int option_parse_start(const option_row_t *row, const char *text, void *field,
     *(start_mode_t *)field = (start_mode_t)i;
     return i < 0 ? -1 : 0;
 }
+
+static const char *const types[DCOLL_TYPES] = {
+    "int8",   "int16",  "int32",  "int64", "uint8",
+    "uint16", "uint32", "uint64", "float", "double"};
+static const char *const operators[DCOLL_OPERATORS] = {
+    "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor"};
+
+const char *options_type(const options_t *opts)
+{
+    return types[opts->type];
+}
+
+const char *options_operator(const options_t *opts)
+{
+    return operators[opts->op];
+}
+
+int option_parse_type(const option_row_t *row, const char *text, void *field,
+                      char *allowed, size_t size)
+{
+    (void)row;
+    int i = option_choice(types, COUNT(types), text, allowed, size);
+    *(dcoll_type_t *)field = (dcoll_type_t)i;
+    return i < 0 ? -1 : 0;
+}
+
+int option_parse_operator(const option_row_t *row, const char *text,
+                          void *field, char *allowed, size_t size)
+{
+    (void)row;
+    int i = option_choice(operators, COUNT(operators), text, allowed, size);
+    *(dcoll_operator_t *)field = (dcoll_operator_t)i;
+    return i < 0 ? -1 : 0;
+}

@@ -8,7 +8,7 @@
 
 /* splitmix64 of G. Steele, D. Lea, C. Flood (OOPSLA 2014): word @p index of a
  * stream without computing those before. */
-static uint64_t word(uint64_t seed, uint64_t index)
+uint64_t content_word(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -18,7 +18,7 @@ static uint64_t word(uint64_t seed, uint64_t index)
 
 static uint8_t content(uint64_t seed, size_t i)
 {
-    return (uint8_t)(word(seed, i / 8) >> (8 * (i % 8)));
+    return (uint8_t)(content_word(seed, i / 8) >> (8 * (i % 8)));
 }
 
 uint64_t content_seed(void)

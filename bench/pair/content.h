@@ -18,6 +18,9 @@ typedef struct defect {
 /** A fresh seed of the kernel's random numbers, never 0. */
 uint64_t content_seed(void);
 
+/** Word @p index of the stream of @p seed. */
+uint64_t content_word(uint64_t seed, uint64_t index);
+
 /** Fills @p bytes with the stream of @p seed. */
 void content_fill(uint8_t *payload, size_t bytes, uint64_t seed);
 

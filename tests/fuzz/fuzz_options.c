@@ -12,7 +12,7 @@
 static const bench_test_t *const tests[] = {
     &test_bw,        &test_lat,   &test_breakdown, &test_limits,
     &test_allgather, &test_bcast, &test_verify,    &test_tune,
-    &test_check,     &test_diff,  &test_alltoallv};
+    &test_check,     &test_diff,  &test_alltoallv, &test_reduce};
 #define TESTS (sizeof tests / sizeof tests[0])
 
 static void look(const options_t *opts)

@@ -35,6 +35,16 @@ refused 'start, some time' '--start later time barrier' \
     "$bench" gather --start later
 refused 'size of a barrier' '--sizes 8' "$bench" barrier --sizes 8
 refused 'broadcast in place' '--in-place' "$bench" bcast --in-place
+refused 'an operation of integers' "--op 'bor' double" \
+    "$bench" allreduce --op bor
+refused 'elements of no type' "--type 'complex' double" \
+    "$bench" reduce --type complex
+refused 'a part of an element' "--sizes '12' 8" "$bench" reduce --sizes 8,12
+refused 'tune with a part of an element' "--sizes '4' double" \
+    "$bench" tune --type double
+refused 'root of an all-reduce' "--root 'allreduce' reduce" \
+    "$bench" allreduce --ranks 4 --root 1
+refused 'operation of a gather' '--op --help' "$bench" gather --op sum
 refused 'root of an all-gather' '--root allgather bcast' \
     "$bench" allgather --ranks 4 --root 1
 refused 'groups of a gather' '--groups gather allgather' \
@@ -80,7 +90,9 @@ for r in rows:
         assert float(r["bandwidth_MBps"]) > 0, r
         assert float(r["model_us"]) > 0, r
         size, others = int(r["bytes"]), int(ranks) - 1
-        moved = size if test == "bcast" else others * size
+        moved = {"bcast": size, "reduce": size,
+                 "allreduce": 2 * others * size / int(ranks),
+                 }.get(test, others * size)
         rate, expected = float(r["busbw_MBps"]), moved / mid
         assert abs(rate - expected) < 1e-3 * expected, (rate, expected)
     else:
@@ -122,6 +134,17 @@ for test in gather allgather alltoall bcast scatter; do
         everything $test 4 4 8,20000 --zero-copy on
     check "$test of one rank" everything $test 1 1 0,100
 done
+for test in reduce allreduce; do
+    check "$test of 5 ranks, 2 on a node" \
+        everything $test 5 2 0,8,24,3000,40000 --ports 3
+    check "$test of 4 ranks on a node, zero copy" \
+        everything $test 4 4 8,20000 --zero-copy on --type uint16 --op prod
+    check "$test of one rank, in place" everything $test 1 1 0,104 --in-place
+done
+check 'reduce in place, another root, of one byte' \
+    everything reduce 5 3 9,20000 --in-place --root 4 --type int8 --op max
+check 'all-reduce in place, blocking' everything allreduce 3 2 8,20000 \
+    --in-place --call persistent,blocking --op prod
 check 'barrier of 5 ranks, 2 on a node' everything barrier 5 2 0
 for test in gather bcast scatter; do
     check "$test with another root" everything $test 5 3 9,20000 --root 4
