@@ -1,76 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node_slices.h"
 
-static struct slices slices(const struct node *node)
+/* Bytes of a chunk: those that a core's cache holds of several ranks, and for
+ * each rank so much that it pays to wait for all others. */
+#define CHUNK_LEAST (64u << 10)
+#define SLICE_LEAST (16u << 10)
+
+/* One part of the block, all ranks' of which are in NODE at a time. */
+struct chunk {
+    const struct node *node;
+    unsigned number;
+    size_t begin, bytes; /* in the block */
+    size_t at;           /* in NODE: that of the node's first rank */
+};
+
+/* The block is divided evenly, in an even number: the first one of a start has
+ * another place than the last one of the start before. */
+static struct slices chunks_of(const struct node *node)
 {
-    return slices_of(node->args, node->count);
+    const size_t slices = (size_t)node->count * SLICE_LEAST;
+    const size_t most = slices > CHUNK_LEAST ? slices : CHUNK_LEAST;
+    const size_t pairs = (node->args->bytes + 2 * most - 1) / (2 * most);
+    const bool one = node->args->bytes <= most;
+    return slices_of(node->args, one ? 1 : 2 * (unsigned)pairs);
 }
 
-/* Of a rank's block in NODE. Its own slice of it is not needed there: that is
- * where the result goes. */
-static dcoll_place_t block(const struct node *node, size_t at, unsigned rank)
+/* From one rank's part of a chunk to the next. */
+static size_t stride_of(const struct node *node)
 {
-    const size_t stride = combine_stride(node->args->bytes);
-    return dcoll_at(DCOLL_NODE, at + (rank - node->first) * stride);
+    const struct slices chunks = chunks_of(node);
+    return slices_most(&chunks);
+}
+
+/* Two places are used in turn. */
+static struct chunk chunk_of(const struct node *node, size_t at,
+                             unsigned number)
+{
+    const struct slices chunks = chunks_of(node);
+    const size_t begin = slices_begin(&chunks, number);
+    return (struct chunk){.node = node,
+                          .number = number,
+                          .begin = begin,
+                          .bytes = slices_begin(&chunks, number + 1) - begin,
+                          .at =
+                              at + number % 2 * node->count * stride_of(node)};
 }
 
 size_t node_slices_bytes(const struct node *node)
 {
-    return node->count * combine_stride(node->args->bytes);
+    const unsigned places = chunks_of(node).count > 1 ? 2 : 1;
+    return places * node->count * stride_of(node);
 }
 
-static size_t begin_of(const struct node *node, unsigned rank)
+unsigned node_slices_flags(const struct node *node)
 {
-    const struct slices s = slices(node);
-    return slices_begin(&s, rank - node->first);
+    return NODE_ARRIVED + 2 * chunks_of(node).count;
 }
 
-static size_t bytes_of(const struct node *node, unsigned rank)
+static unsigned posted(const struct chunk *c)
 {
-    return begin_of(node, rank + 1) - begin_of(node, rank);
+    return NODE_ARRIVED + 2 * c->number;
+}
+
+static unsigned combined(const struct chunk *c)
+{
+    return posted(c) + 1;
+}
+
+/* A rank's slice: where it begins in the chunk. */
+static size_t begin_of(const struct chunk *c, unsigned rank)
+{
+    dcoll_args_t args = *c->node->args;
+    args.bytes = c->bytes;
+    const struct slices s = slices_of(&args, c->node->count);
+    return slices_begin(&s, rank - c->node->first);
+}
+
+static size_t bytes_of(const struct chunk *c, unsigned rank)
+{
+    return begin_of(c, rank + 1) - begin_of(c, rank);
+}
+
+/* A rank's part of it in NODE. Its own slice is not needed there: that is where
+ * the result goes. */
+static dcoll_place_t part(const struct chunk *c, unsigned rank)
+{
+    return dcoll_at(DCOLL_NODE,
+                    c->at + (rank - c->node->first) * stride_of(c->node));
+}
+
+static dcoll_place_t slice(const struct chunk *c, unsigned rank)
+{
+    return combine_at(part(c, rank), begin_of(c, rank));
+}
+
+static dcoll_place_t user_of(const struct chunk *c)
+{
+    return combine_at(combine_user(c->node->args), c->begin);
 }
 
 /* What others combine. */
-static void post(const struct node *node, size_t at)
+static void post(const struct chunk *c)
 {
-    const size_t begin = begin_of(node, node->rank);
-    const size_t end = begin_of(node, node->rank + 1);
-    const dcoll_place_t user = combine_user(node->args);
-    const dcoll_place_t mine = block(node, at, node->rank);
-    dcoll_add_copy(node->s, user, mine, begin);
-    dcoll_add_copy(node->s, combine_at(user, end), combine_at(mine, end),
-                   node->args->bytes - end);
-    node_signal(node, NODE_POSTED);
+    const struct node *n = c->node;
+    const size_t begin = begin_of(c, n->rank), end = begin_of(c, n->rank + 1);
+    const dcoll_place_t user = user_of(c), mine = part(c, n->rank);
+    dcoll_add_copy(n->s, user, mine, begin);
+    dcoll_add_copy(n->s, combine_at(user, end), combine_at(mine, end),
+                   c->bytes - end);
+    node_signal(n, posted(c));
 }
 
-void node_slices_combine(const struct node *node, size_t at)
+static void combine(const struct chunk *c)
 {
-    const size_t begin = begin_of(node, node->rank);
-    const dcoll_place_t result = combine_at(block(node, at, node->rank), begin);
-    post(node, at);
-    node_await_all(node, NODE_POSTED, 0);
-    const struct operands all = {
-        .count = node->count,
-        .own = node->rank - node->first,
-        .row = dcoll_at(DCOLL_NODE, at + begin),
-        .stride = combine_stride(node->args->bytes),
-        .mine = combine_at(combine_user(node->args), begin),
-        .spare = result,
-    };
-    combine_in_order(node->s, node->args, &all, result,
-                     bytes_of(node, node->rank));
-    node_signal(node, NODE_ARRIVED);
+    const struct node *n = c->node;
+    const size_t begin = begin_of(c, n->rank);
+    const dcoll_place_t result = slice(c, n->rank);
+    const struct operands all = {.count = n->count,
+                                 .own = n->rank - n->first,
+                                 .row = combine_at(part(c, n->first), begin),
+                                 .stride = stride_of(n),
+                                 .mine = combine_at(user_of(c), begin),
+                                 .spare = result};
+    node_await_all(n, posted(c), 0);
+    combine_in_order(n->s, n->args, &all, result, bytes_of(c, n->rank));
+    node_signal(n, combined(c));
 }
 
-void node_slices_fetch(const struct node *node, size_t at, dcoll_place_t dst)
+static void fetch(const struct chunk *c, dcoll_place_t dst)
 {
-    for (unsigned i = 0; i < node->count; i++) {
-        const unsigned peer = node_peer(node, i);
-        const size_t begin = begin_of(node, peer);
+    const struct node *n = c->node;
+    for (unsigned i = 0; i < n->count; i++) {
+        const unsigned peer = node_peer(n, i);
         if (i)
-            node_await(node, peer, NODE_ARRIVED, 0);
-        dcoll_add_copy(node->s, combine_at(block(node, at, peer), begin),
-                       combine_at(dst, begin), bytes_of(node, peer));
+            node_await(n, peer, combined(c), 0);
+        dcoll_add_copy(n->s, slice(c, peer),
+                       combine_at(dst, c->begin + begin_of(c, peer)),
+                       bytes_of(c, peer));
+    }
+}
+
+void node_slices_reduce(const struct node *node, size_t at, bool fetches,
+                        dcoll_place_t dst)
+{
+    const unsigned count = chunks_of(node).count;
+    for (unsigned i = 0; i < count; i++) {
+        const struct chunk c = chunk_of(node, at, i);
+        post(&c);
+        combine(&c);
+        if (fetches)
+            fetch(&c, dst);
     }
 }
 
@@ -81,9 +160,7 @@ void node_slices_allreduce(const struct node *node)
         combine_keep_own(node->s, node->args);
         return;
     }
-    node->s->flags = NODE_ARRIVED + 1;
+    node->s->flags = node_slices_flags(node);
     node->s->node_bytes = node_slices_bytes(node);
-    node_slices_combine(node, 0);
-    node->s->phase = 2;
-    node_slices_fetch(node, 0, dcoll_at(DCOLL_RECV, 0));
+    node_slices_reduce(node, 0, true, dcoll_at(DCOLL_RECV, 0));
 }

@@ -191,6 +191,38 @@ static void test_root_in_place(void **state)
     dcoll_program_free(&p);
 }
 
+/* Long blocks go in chunks; elements of a page keep what is to be played small.
+ */
+static void test_chunks(void **state)
+{
+    enum { PAGE = 4096, MOST = 8 };
+    static const dcoll_algorithm_t *const all[] = {
+        &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_halving};
+    static const unsigned pages[] = {1, 16, 17, 31, 70, 100};
+    (void)state;
+    for (unsigned n = 2; n <= MOST; n++)
+        for (unsigned i = 0; i < 4 * 3 * sizeof pages / sizeof *pages; i++) {
+            unsigned node_begin[MOST + 1];
+            const dcoll_algorithm_t *a = all[i % 3];
+            dcoll_shape_t nodes = {n, 1, node_begin, 1 + i % 2};
+            const dcoll_args_t args = {.collective = a->collective,
+                                       .bytes = (size_t)pages[i / 12] * PAGE,
+                                       .element = PAGE,
+                                       .root = i % n,
+                                       .in_place = i / 3 % 2,
+                                       .depth = 1 + i / 6 % 2};
+            dcoll_program_t p;
+            char why[1024] = "";
+            nodes.nnodes = dcoll_shape_nodes(
+                n, a == &allreduce_smp_halving ? 3 : n, node_begin);
+            assert_int_equal(dcoll_program_make(a, &nodes, &args, &p), 0);
+            if (dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
+                fail_msg("%s, %u ranks, %u pages, depth %u: %s", a->name, n,
+                         pages[i / 12], args.depth, why);
+            dcoll_program_free(&p);
+        }
+}
+
 /* -------------------------------------------------------------- slices --- */
 
 static void test_slices(void **state)
@@ -324,7 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broken), cmocka_unit_test(test_root_in_place),
         cmocka_unit_test(test_slices), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,13 +25,11 @@ static void be_master(const struct node *n)
         .vector = vector,
         .user = sole ? combine_user(n->args) : vector};
     n->s->temp_bytes = halving_bytes(&h);
-    if (!sole)
-        node_slices_fetch(n, blocks_at(n), vector);
     n->s->phase = 2;
     halving_run(&h);
     n->s->phase = 3;
     if (!sole)
-        node_signal(n, NODE_ARRIVED + 1);
+        node_signal(n, NODE_POSTED); /* the result */
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
@@ -44,15 +42,15 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         return;
     }
     s->phase = 1;
-    s->flags = NODE_ARRIVED + 2;
+    s->flags = node_slices_flags(&n);
     s->node_bytes = blocks_at(&n) + (sole ? 0 : node_slices_bytes(&n));
     if (!sole)
-        node_slices_combine(&n, blocks_at(&n));
+        node_slices_reduce(&n, blocks_at(&n), rank == n.first, vector);
     if (rank == n.first)
         be_master(&n);
     s->phase = 3;
     if (rank != n.first)
-        node_await(&n, n.first, NODE_ARRIVED + 1, 0);
+        node_await(&n, n.first, NODE_POSTED, 0);
     dcoll_add_copy(s, vector, dcoll_at(DCOLL_RECV, 0), args->bytes);
     flat_complete(s);
 }
@@ -62,7 +60,7 @@ const dcoll_algorithm_t allreduce_smp_halving = {
     .collective = DCOLL_ALLREDUCE,
     .summary = "ranks combine slices of their node's blocks, masters exchange "
                "by recursive halving",
-    .memory = "NODE: a block of each rank of the node, and one more; TEMP: 1 "
+    .memory = "NODE: a block, and as shm-slices within the node; TEMP: 1 "
               "block, 1 + k more unless the nodes are a power of k+1",
     .generate = generate,
 };

@@ -11,22 +11,18 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const bool once = args->depth == 1;
+    const bool once = args->depth == 1, root = rank == args->root;
     s->phase = 1;
-    s->flags = NODE_ARRIVED + 1;
     if (node.count == 1) {
         combine_keep_own(s, args);
         return;
     }
+    s->flags = node_slices_flags(&node);
     s->node_bytes = node_slices_bytes(&node);
-    if (once && rank != args->root)
+    if (once && !root)
         node_await(&node, args->root, NODE_DONE, 1);
-    node_slices_combine(&node, 0);
-    if (rank != args->root)
-        return;
-    s->phase = 2;
-    node_slices_fetch(&node, 0, dcoll_at(DCOLL_RECV, 0));
-    if (once)
+    node_slices_reduce(&node, 0, root, dcoll_at(DCOLL_RECV, 0));
+    if (once && root)
         node_signal(&node, NODE_DONE);
 }
 
@@ -34,7 +30,8 @@ const dcoll_algorithm_t reduce_shm_slices = {
     .name = "shm-slices",
     .collective = DCOLL_REDUCE,
     .summary = "each combines a slice of all blocks in shared memory",
-    .memory = "NODE: N blocks, in whole cache lines",
+    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of them, "
+              "of 64 KiB or 16 N",
     .refuses = node_refuses_several,
     .generate = generate,
 };
