@@ -216,9 +216,9 @@ static enum layer_reason reason_for(const struct layer_comm *c,
     if (bytes == 0 && a->collective != DCOLL_BARRIER)
         return LAYER_EMPTY;
     bool reduces = a->collective >= LAYER_ALLREDUCE;
-    if (reduces && !data_is_plain(a->recv_type))
+    if (reduces && !reduce_can(a))
         return LAYER_TYPE;
-    return bytes > (reduces ? REDUCE_MOST : INT_MAX) / c->size ? LAYER_LONG
+    return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
                                                                : LAYER_TAKEN;
 }
 
@@ -305,6 +305,8 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
 {
     struct contest *contest =
         &c->lasting[a->collective - LAYER_ALLREDUCE][class_of(bytes)];
+    if (!contest->settled && !ours_has_room(c, (size_t)bytes))
+        return leave(a, LAYER_MEMORY);
     struct layer_call again = reduce_again(c, a);
     while (!contest->settled) {
         bool trial;

@@ -13,7 +13,8 @@
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
- *     reduce.c   reductions, by all-gather and gather
+ *     reduce.c   reductions
+ *     operators.c  their operations
  *     requests.c the same by libdcoll: from its start to its end
  *     persistent.c  persistent requests
  *     turns.c    calls that are queued and under way, and their progress
@@ -81,8 +82,9 @@ enum layer_reason {
     LAYER_SLOWER, /* it is faster there */
     LAYER_EMPTY,  /* no bytes */
     LAYER_PLACE,  /* an irregular one in place */
-    LAYER_TYPE,   /* a reduction of elements that are not in one piece */
-    LAYER_LONG,   /* more than an int counts, or of a reduction a cache holds */
+    LAYER_TYPE,   /* a reduction of elements that are not in one piece, or for
+                     which libdcoll_mpi has no such operation */
+    LAYER_LONG,   /* more than an int counts, or of a reduction REDUCE_MOST */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
@@ -192,6 +194,8 @@ bool ours_is_lost(const struct layer_comm *c);
 /* The call, or, where this rank's arguments are refused, word of that to those
  * who make it. */
 int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call);
+/* Have send and recv of all ranks so many bytes? All ask. */
+bool ours_has_room(struct layer_comm *c, size_t bytes);
 /* Can all ranks? */
 bool ours_all_can(const struct layer_comm *c, bool can);
 /* An all-gather of so many bytes. False: it has failed. */
@@ -244,8 +248,10 @@ void irregular_close(struct irregular *o);
 
 /* ---- reduce.c ---- */
 
-#define REDUCE_MOST ROOM_LEAST /* bytes, of all ranks */
+#define REDUCE_MOST (16 << 20) /* bytes, of a rank: as much is tried */
 
+/* Is it of elements in one piece, by an operation that they have? */
+bool reduce_can(const struct layer_call *call);
 /* Is the result the same, whatever the order of the operands? */
 bool reduce_is_exact(const struct layer_call *call);
 /* The same call, with another place for its result, and on the communicator

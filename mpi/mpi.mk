@@ -73,6 +73,8 @@ $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_requests.%-wheel: tests/mpi/mpi_requests.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_reduce.%-wheel: tests/mpi/mpi_reduce.c
+	$(with_wheel)
 $(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so

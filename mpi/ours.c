@@ -191,7 +191,7 @@ bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
 
 /* Whether it packs is known to a rank alone: all have room for it, or none
  * does. What is not used takes addresses only. */
-static bool has_room(struct layer_comm *c, size_t bytes)
+bool ours_has_room(struct layer_comm *c, size_t bytes)
 {
     size_t room = c->room ? c->room : ROOM_LEAST;
     if (bytes <= room)
@@ -291,8 +291,8 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
                       size_t bytes)
 {
     struct packed p;
-    if (!has_room(c,
-                  bytes * (size_t)(a->collective == DCOLL_BCAST ? 1 : c->size)))
+    size_t blocks = a->collective == DCOLL_BCAST ? 1 : (size_t)c->size;
+    if (!ours_has_room(c, bytes * blocks))
         return OURS_LEFT;
     int rc = pack(c, a, bytes, &c->send, &c->recv, &p);
     if (layer.verify &&

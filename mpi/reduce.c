@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Short reductions: the elements of all ranks by all-gather (or gather), then
- * reduced here, in the order of the ranks: all have the same result, also by
- * operations that do not commute. MPI demands the same datatype and operation
- * of all ranks.
- */
+/* Reductions by libdcoll: in the order of the ranks, so also by operations that
+ * do not commute, and of the same bits on all of them. MPI demands the same
+ * datatype and operation of all ranks. */
 #include <stdio.h>
 #include <string.h>
 
 #include "layer.h"
+#include "operators.h"
 #include "requests.h"
 
-/* Integers only: the greater one of two zeros, or of a number and none, depends
- * on which is the first. */
+/* Of an element, as ROOM_LEAST serves for its operands. */
+#define ELEMENT_MOST ROOM_LEAST
+
+static size_t element_of(const struct layer_call *a)
+{
+    int size;
+    return PMPI_Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
+}
+
+bool reduce_can(const struct layer_call *a)
+{
+    const size_t element = element_of(a);
+    return data_is_plain(a->recv_type) && element && element <= ELEMENT_MOST &&
+           operators_can(a->recv_type, a->op);
+}
+
 bool reduce_is_exact(const struct layer_call *a)
 {
-    return (a->recv_type == MPI_INT || a->recv_type == MPI_LONG ||
-            a->recv_type == MPI_UNSIGNED ||
-            a->recv_type == MPI_UNSIGNED_LONG) &&
-           (a->op == MPI_SUM || a->op == MPI_MAX || a->op == MPI_MIN ||
-            a->op == MPI_PROD || a->op == MPI_BAND || a->op == MPI_BOR);
+    return operators_are_exact(a->recv_type, a->op);
 }
 
 struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
@@ -32,28 +40,17 @@ struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
     return again;
 }
 
-/* The operands lie one after another; the result, where the last one is. */
-static int reduce(const struct layer_comm *c, const struct layer_call *a,
-                  char *operands, size_t bytes)
-{
-    int rc = MPI_SUCCESS;
-    char *result = operands + bytes * ((size_t)c->size - 1);
-    for (char *at = result - bytes; !rc && at >= operands; at -= bytes)
-        rc = PMPI_Reduce_local(at, result, a->recv_count, a->recv_type, a->op);
-    return rc;
-}
-
 static int verify(struct layer_comm *c, const struct layer_call *a,
-                  const void *mine, const char *result, size_t bytes)
+                  const void *mine, size_t bytes)
 {
     struct layer_call below = *a;
+    bool here = a->collective == LAYER_ALLREDUCE || a->root == c->rank;
     char *expected = c->expected.data;
     below.send = mine;
     below.recv = expected;
     below.comm = c->inner;
     int rc = layer_below(&below);
-    if (rc || !result || !reduce_is_exact(a) ||
-        !memcmp(expected, result, bytes))
+    if (rc || !here || !reduce_is_exact(a) || !memcmp(expected, a->recv, bytes))
         return rc;
     layer.differences++;
     fprintf(stderr,
@@ -63,29 +60,39 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
+/* What this rank gives, where the result does not go over it. */
+static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
+                              size_t bytes)
+{
+    if (a->send != MPI_IN_PLACE)
+        return a->send;
+    return memcpy((char *)c->expected.data + bytes, a->recv, bytes);
+}
+
 int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
 {
     bool everywhere = a->collective == LAYER_ALLREDUCE;
     bool here = everywhere || a->root == c->rank;
-    const void *mine = a->send == MPI_IN_PLACE ? a->recv : a->send;
-    char *all = c->recv.data; /* has REDUCE_MOST bytes */
-    if (layer.verify && !ours_all_can(c, layer_room(&c->expected, bytes)))
+    bool in_place = a->send == MPI_IN_PLACE;
+    struct operation operation;
+    const void *given = NULL;
+    if (layer.verify && !ours_all_can(c, layer_room(&c->expected, 2 * bytes)))
         return OURS_LEFT;
+    if (layer.verify)
+        given = keep_given(c, a, bytes);
+    operators_open(&operation, a->recv_type, a->op, element_of(a), c->recv.data,
+                   ROOM_LEAST);
     const dcoll_call_t call = {.collective =
-                                   everywhere ? DCOLL_ALLGATHER : DCOLL_GATHER,
-                               .send = mine,
-                               .recv = here ? all : NULL,
+                                   everywhere ? DCOLL_ALLREDUCE : DCOLL_REDUCE,
+                               .send = in_place ? DCOLL_IN_PLACE : a->send,
+                               .recv = here ? a->recv : NULL,
                                .bytes = bytes,
-                               .root = (unsigned)a->root};
+                               .root = (unsigned)a->root,
+                               .reduction = &operation.reduction};
     int rc = ours_dcoll(c, &call);
     if (rc)
         return ours_error(c, rc);
-    char *result = here ? all + bytes * ((size_t)c->size - 1) : NULL;
-    if (here)
-        rc = reduce(c, a, all, bytes);
-    if (!rc && layer.verify)
-        rc = verify(c, a, mine, result, bytes);
-    if (!rc && here)
-        memcpy(a->recv, result, bytes);
-    return rc;
+    if (operation.rc)
+        return operation.rc;
+    return layer.verify ? verify(c, a, given, bytes) : MPI_SUCCESS;
 }

