@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node_slices.h"
 
-/* Bytes of a chunk: those that a core's cache holds of several ranks, and for
- * each rank so much that it pays to wait for all others. */
-#define CHUNK_LEAST (64u << 10)
-#define SLICE_LEAST (16u << 10)
+/* Bytes of a chunk: so many that it takes longer than to wait for all others,
+ * and, of all ranks, what caches may hold of it. */
+#define CHUNK_LEAST (256u << 10)
+#define CHUNK_MOST  (1u << 20)
+#define CHUNKS_MOST (2u << 20)
 
 /* One part of the block, all ranks' of which are in NODE at a time. */
 struct chunk {
@@ -18,8 +19,10 @@ struct chunk {
  * another place than the last one of the start before. */
 static struct slices chunks_of(const struct node *node)
 {
-    const size_t slices = (size_t)node->count * SLICE_LEAST;
-    const size_t most = slices > CHUNK_LEAST ? slices : CHUNK_LEAST;
+    const size_t each = CHUNKS_MOST / node->count;
+    const size_t most = each < CHUNK_LEAST  ? CHUNK_LEAST
+                        : each > CHUNK_MOST ? CHUNK_MOST
+                                            : each;
     const size_t pairs = (node->args->bytes + 2 * most - 1) / (2 * most);
     const bool one = node->args->bytes <= most;
     return slices_of(node->args, one ? 1 : 2 * (unsigned)pairs);
@@ -111,45 +114,54 @@ static void post(const struct chunk *c)
     node_signal(n, posted(c));
 }
 
-static void combine(const struct chunk *c)
+/* To memory of my own, and from there to NODE, where who writes has to ask for
+ * each line that another has read, unless he copies (coll/run/away.h). */
+static void combine(const struct chunk *c, const struct node_slices *s)
 {
     const struct node *n = c->node;
-    const size_t begin = begin_of(c, n->rank);
-    const dcoll_place_t result = slice(c, n->rank);
+    const size_t begin = begin_of(c, n->rank), bytes = bytes_of(c, n->rank);
+    const dcoll_place_t scratch = dcoll_at(DCOLL_TEMP, s->temp);
+    const dcoll_place_t result =
+        s->fetches ? combine_at(s->dst, c->begin + begin) : scratch;
     const struct operands all = {.count = n->count,
                                  .own = n->rank - n->first,
                                  .row = combine_at(part(c, n->first), begin),
                                  .stride = stride_of(n),
                                  .mine = combine_at(user_of(c), begin),
-                                 .spare = result};
+                                 .spare = scratch};
     node_await_all(n, posted(c), 0);
-    combine_in_order(n->s, n->args, &all, result, bytes_of(c, n->rank));
+    combine_in_order(n->s, n->args, &all, result, bytes);
+    if (s->shared)
+        dcoll_add_copy(n->s, result, slice(c, n->rank), bytes);
     node_signal(n, combined(c));
 }
 
 static void fetch(const struct chunk *c, dcoll_place_t dst)
 {
     const struct node *n = c->node;
-    for (unsigned i = 0; i < n->count; i++) {
+    for (unsigned i = 1; i < n->count; i++) {
         const unsigned peer = node_peer(n, i);
-        if (i)
-            node_await(n, peer, combined(c), 0);
+        node_await(n, peer, combined(c), 0);
         dcoll_add_copy(n->s, slice(c, peer),
                        combine_at(dst, c->begin + begin_of(c, peer)),
                        bytes_of(c, peer));
     }
 }
 
-void node_slices_reduce(const struct node *node, size_t at, bool fetches,
-                        dcoll_place_t dst)
+size_t node_slices_temp(const struct node *node)
+{
+    return stride_of(node);
+}
+
+void node_slices_reduce(const struct node *node, const struct node_slices *s)
 {
     const unsigned count = chunks_of(node).count;
     for (unsigned i = 0; i < count; i++) {
-        const struct chunk c = chunk_of(node, at, i);
+        const struct chunk c = chunk_of(node, s->at, i);
         post(&c);
-        combine(&c);
-        if (fetches)
-            fetch(&c, dst);
+        combine(&c, s);
+        if (s->fetches)
+            fetch(&c, s->dst);
     }
 }
 
@@ -162,5 +174,9 @@ void node_slices_allreduce(const struct node *node)
     }
     node->s->flags = node_slices_flags(node);
     node->s->node_bytes = node_slices_bytes(node);
-    node_slices_reduce(node, 0, true, dcoll_at(DCOLL_RECV, 0));
+    node->s->temp_bytes = node_slices_temp(node);
+    node_slices_reduce(node,
+                       &(struct node_slices){.shared = true,
+                                             .fetches = true,
+                                             .dst = dcoll_at(DCOLL_RECV, 0)});
 }

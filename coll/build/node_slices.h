@@ -13,12 +13,18 @@
 
 #include "node.h"
 
-/* NODE from `at` on. Flags begin with NODE_ARRIVED, node_slices_flags() in all.
- * The result goes to dst of those who fetch it, which may be where their own
- * block is. There are several ranks. */
-void node_slices_reduce(const struct node *node, size_t at, bool fetch,
-                        dcoll_place_t dst);
+struct node_slices {
+    size_t at, temp;   /* in NODE, and in TEMP, from there on */
+    bool shared;       /* others fetch what I combine */
+    bool fetches;      /* I fetch what others combine … */
+    dcoll_place_t dst; /* … there: it may be where my own block is */
+};
+
+/* Of several ranks. */
+void node_slices_reduce(const struct node *node, const struct node_slices *s);
 size_t node_slices_bytes(const struct node *node);
+size_t node_slices_temp(const struct node *node);
+/* They begin with NODE_ARRIVED, so many in all. */
 unsigned node_slices_flags(const struct node *node);
 
 /* An all-reduce of one node. */

@@ -191,11 +191,11 @@ static void test_root_in_place(void **state)
     dcoll_program_free(&p);
 }
 
-/* Long blocks go in chunks; elements of a page keep what is to be played small.
+/* Long blocks go in chunks; elements of 64 KiB keep what is to be played small.
  */
 static void test_chunks(void **state)
 {
-    enum { PAGE = 4096, MOST = 8 };
+    enum { PAGE = 65536, MOST = 8 };
     static const dcoll_algorithm_t *const all[] = {
         &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_halving};
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};

@@ -17,8 +17,8 @@ const dcoll_algorithm_t allreduce_shm_slices = {
     .name = "shm-slices",
     .collective = DCOLL_ALLREDUCE,
     .summary = "each combines a slice of all blocks in shared memory",
-    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of them, "
-              "of 64 KiB or 16 N",
+    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of 256 KiB "
+              "to 1 MiB",
     .refuses = node_refuses_several,
     .generate = generate,
 };

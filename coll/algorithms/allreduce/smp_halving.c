@@ -17,26 +17,28 @@ static size_t blocks_at(const struct node *n)
     return combine_stride(n->args->bytes);
 }
 
-static void be_master(const struct node *n)
+/* TEMP: what masters put comes first, as it is where it is on all nodes. */
+static void reduce_node(const struct node *n, const struct halving *h)
 {
-    const bool sole = n->count == 1;
-    const struct halving h = {
-        .g = group_of_masters(n->shape, n->args, n->index, GRANT_IMPLIED, n->s),
-        .vector = vector,
-        .user = sole ? combine_user(n->args) : vector};
-    n->s->temp_bytes = halving_bytes(&h);
-    n->s->phase = 2;
-    halving_run(&h);
-    n->s->phase = 3;
-    if (!sole)
-        node_signal(n, NODE_POSTED); /* the result */
+    const bool master = n->rank == n->first;
+    const size_t temp = master ? halving_bytes(h) : 0;
+    n->s->temp_bytes = temp + node_slices_temp(n);
+    node_slices_reduce(n, &(struct node_slices){.at = blocks_at(n),
+                                                .temp = temp,
+                                                .shared = !master,
+                                                .fetches = master,
+                                                .dst = vector});
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node n = node_make(shape, args, rank, s);
-    const bool sole = n.count == 1;
+    const bool sole = n.count == 1, master = rank == n.first;
+    const struct halving h = {
+        .g = group_of_masters(shape, args, n.index, GRANT_IMPLIED, s),
+        .vector = vector,
+        .user = sole ? combine_user(args) : vector};
     if (shape->nnodes == 1) {
         node_slices_allreduce(&n);
         return;
@@ -44,13 +46,18 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->phase = 1;
     s->flags = node_slices_flags(&n);
     s->node_bytes = blocks_at(&n) + (sole ? 0 : node_slices_bytes(&n));
-    if (!sole)
-        node_slices_reduce(&n, blocks_at(&n), rank == n.first, vector);
-    if (rank == n.first)
-        be_master(&n);
+    if (sole)
+        s->temp_bytes = halving_bytes(&h);
+    else
+        reduce_node(&n, &h);
+    s->phase = 2;
+    if (master)
+        halving_run(&h);
     s->phase = 3;
-    if (rank != n.first)
+    if (!master)
         node_await(&n, n.first, NODE_POSTED, 0);
+    else if (!sole)
+        node_signal(&n, NODE_POSTED); /* the result */
     dcoll_add_copy(s, vector, dcoll_at(DCOLL_RECV, 0), args->bytes);
     flat_complete(s);
 }

@@ -21,7 +21,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->node_bytes = node_slices_bytes(&node);
     if (once && !root)
         node_await(&node, args->root, NODE_DONE, 1);
-    node_slices_reduce(&node, 0, root, dcoll_at(DCOLL_RECV, 0));
+    s->temp_bytes = node_slices_temp(&node);
+    node_slices_reduce(&node,
+                       &(struct node_slices){.shared = !root,
+                                             .fetches = root,
+                                             .dst = dcoll_at(DCOLL_RECV, 0)});
     if (once && root)
         node_signal(&node, NODE_DONE);
 }
@@ -30,8 +34,8 @@ const dcoll_algorithm_t reduce_shm_slices = {
     .name = "shm-slices",
     .collective = DCOLL_REDUCE,
     .summary = "each combines a slice of all blocks in shared memory",
-    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of them, "
-              "of 64 KiB or 16 N",
+    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of 256 KiB "
+              "to 1 MiB",
     .refuses = node_refuses_several,
     .generate = generate,
 };
