@@ -14,14 +14,15 @@ struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
                           .c = clusters_of(shape->nranks, ports + 1, rank)};
 }
 
-struct group group_of_masters(const dcoll_shape_t *shape,
-                              const dcoll_args_t *args, unsigned node,
-                              grant_t grant, dcoll_schedule_t *s)
+struct group group_of_owners(const dcoll_shape_t *shape,
+                             const dcoll_args_t *args, unsigned node,
+                             unsigned owner, grant_t grant, dcoll_schedule_t *s)
 {
     return (struct group){
         .args = args,
         .s = s,
         .ranks = shape->node_begin,
+        .after = owner,
         .me = node,
         .ports = shape->ports,
         .grant = grant,
@@ -30,7 +31,7 @@ struct group group_of_masters(const dcoll_shape_t *shape,
 
 unsigned group_rank(const struct group *g, unsigned number)
 {
-    return g->ranks ? g->ranks[number] : number;
+    return g->ranks ? g->ranks[number] + g->after : number;
 }
 
 unsigned group_position(const struct group *g)

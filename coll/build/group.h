@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that exchange something in steps: all of the team, or the masters of
+ * Ranks that exchange something in steps: all of the team, or one of each of
  * its nodes. Each is known by its number in the group.
  */
 #ifndef DCOLL_GROUP_H
@@ -13,6 +13,7 @@ struct group {
     const dcoll_args_t *args;
     dcoll_schedule_t *s;
     const unsigned *ranks; /**< by number; NULL: all ranks, each its own */
+    unsigned after;        /**< so many behind those */
     unsigned me;           /**< my number */
     unsigned ports;
     grant_t grant;
@@ -23,10 +24,11 @@ struct group {
 struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
                           unsigned rank, unsigned ports, grant_t grant,
                           dcoll_schedule_t *s);
-/** The first ranks of all nodes, of which @p node is mine. */
-struct group group_of_masters(const dcoll_shape_t *shape,
-                              const dcoll_args_t *args, unsigned node,
-                              grant_t grant, dcoll_schedule_t *s);
+/** The owner'th ranks of all nodes, from 0; @p node is mine. */
+struct group group_of_owners(const dcoll_shape_t *shape,
+                             const dcoll_args_t *args, unsigned node,
+                             unsigned owner, grant_t grant,
+                             dcoll_schedule_t *s);
 
 unsigned group_rank(const struct group *g, unsigned number);
 /** A member of my cluster, or its core: where it comes there, from 0. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reduction within a node, by slices: each rank posts its block and combines
- * one slice of all of them, which it leaves in NODE. So all cores take part,
- * and each byte is combined once. A long block goes in chunks, one after the
- * other through the same two places, which stay in the caches.
+ * A reduction within a node, by slices: each rank posts its block, and each of
+ * the owners, the first ranks of the node, combines one slice of all of them.
+ * So cores share the work, and each byte is combined once. Slices of long
+ * blocks go in pieces, one after the other through the same two places.
  *
- * Who has seen that all have posted a chunk knows that they have done with the
+ * Who has seen that all have posted a piece knows that they have done with the
  * one before it, and that its place may be used again: nobody needs leave.
  */
 #ifndef DCOLL_NODE_SLICES_H
@@ -14,20 +14,22 @@
 #include "node.h"
 
 struct node_slices {
-    size_t at, temp;   /* in NODE, and in TEMP, from there on */
-    bool shared;       /* others fetch what I combine */
-    bool fetches;      /* I fetch what others combine … */
-    dcoll_place_t dst; /* … there: it may be where my own block is */
+    const struct node *node; /* of several ranks */
+    unsigned owners;         /* 1 … all of them */
+    size_t at, temp;         /* in NODE, and in TEMP, from there on */
+    dcoll_place_t result;    /* a block, which may be where mine is: to my
+                                slice of it … */
+    bool gives;   /* … and to NODE; or, unless I fetch, there alone */
+    bool fetches; /* the slices that others give, to the result */
 };
 
-/* Of several ranks. */
-void node_slices_reduce(const struct node *node, const struct node_slices *s);
-size_t node_slices_bytes(const struct node *node);
-size_t node_slices_temp(const struct node *node);
-/* They begin with NODE_ARRIVED, so many in all. */
-unsigned node_slices_flags(const struct node *node);
-
-/* An all-reduce of one node. */
-void node_slices_allreduce(const struct node *node);
+void node_slices_reduce(const struct node_slices *s);
+/* Of NODE; of TEMP; flags, which begin with NODE_ARRIVED. */
+size_t node_slices_bytes(const struct node_slices *s);
+size_t node_slices_temp(const struct node_slices *s);
+unsigned node_slices_flags(const struct node_slices *s);
+/* The slice of the owner'th rank of the node, in a block. */
+size_t node_slice_begin(const struct node_slices *s, unsigned owner);
+size_t node_slice_bytes(const struct node_slices *s, unsigned owner);
 
 #endif

@@ -197,7 +197,7 @@ static void test_chunks(void **state)
 {
     enum { PAGE = 65536, MOST = 8 };
     static const dcoll_algorithm_t *const all[] = {
-        &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_halving};
+        &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_slices};
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};
     (void)state;
     for (unsigned n = 2; n <= MOST; n++)
@@ -214,7 +214,7 @@ static void test_chunks(void **state)
             dcoll_program_t p;
             char why[1024] = "";
             nodes.nnodes = dcoll_shape_nodes(
-                n, a == &allreduce_smp_halving ? 3 : n, node_begin);
+                n, a == &allreduce_smp_slices ? 3 : n, node_begin);
             assert_int_equal(dcoll_program_make(a, &nodes, &args, &p), 0);
             if (dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
                 fail_msg("%s, %u ranks, %u pages, depth %u: %s", a->name, n,

@@ -10,15 +10,28 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    node_slices_allreduce(&node);
+    const struct node_slices slices = {.node = &node,
+                                       .owners = node.count,
+                                       .result = dcoll_at(DCOLL_RECV, 0),
+                                       .gives = true,
+                                       .fetches = true};
+    s->phase = 1;
+    if (node.count == 1) {
+        combine_keep_own(s, args);
+        return;
+    }
+    s->flags = node_slices_flags(&slices);
+    s->node_bytes = node_slices_bytes(&slices);
+    s->temp_bytes = node_slices_temp(&slices);
+    node_slices_reduce(&slices);
 }
 
 const dcoll_algorithm_t allreduce_shm_slices = {
     .name = "shm-slices",
     .collective = DCOLL_ALLREDUCE,
     .summary = "each combines a slice of all blocks in shared memory",
-    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of 256 KiB "
-              "to 1 MiB",
+    .memory = "NODE: N blocks, or 2 N pieces of 256 KiB to 1 MiB; TEMP: 1/N of "
+              "that",
     .refuses = node_refuses_several,
     .generate = generate,
 };

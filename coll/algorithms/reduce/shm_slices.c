@@ -12,20 +12,22 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node node = node_make(shape, args, rank, s);
     const bool once = args->depth == 1, root = rank == args->root;
+    const struct node_slices slices = {.node = &node,
+                                       .owners = node.count,
+                                       .result = dcoll_at(DCOLL_RECV, 0),
+                                       .gives = !root,
+                                       .fetches = root};
     s->phase = 1;
     if (node.count == 1) {
         combine_keep_own(s, args);
         return;
     }
-    s->flags = node_slices_flags(&node);
-    s->node_bytes = node_slices_bytes(&node);
+    s->flags = node_slices_flags(&slices);
+    s->node_bytes = node_slices_bytes(&slices);
+    s->temp_bytes = node_slices_temp(&slices);
     if (once && !root)
         node_await(&node, args->root, NODE_DONE, 1);
-    s->temp_bytes = node_slices_temp(&node);
-    node_slices_reduce(&node,
-                       &(struct node_slices){.shared = !root,
-                                             .fetches = root,
-                                             .dst = dcoll_at(DCOLL_RECV, 0)});
+    node_slices_reduce(&slices);
     if (once && root)
         node_signal(&node, NODE_DONE);
 }
@@ -34,8 +36,8 @@ const dcoll_algorithm_t reduce_shm_slices = {
     .name = "shm-slices",
     .collective = DCOLL_REDUCE,
     .summary = "each combines a slice of all blocks in shared memory",
-    .memory = "NODE: N blocks, in whole cache lines, or 2 N chunks of 256 KiB "
-              "to 1 MiB",
+    .memory = "NODE: N blocks, or 2 N pieces of 256 KiB to 1 MiB; TEMP: 1/N of "
+              "that",
     .refuses = node_refuses_several,
     .generate = generate,
 };
