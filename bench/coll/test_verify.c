@@ -110,6 +110,19 @@ static int add_row(verify_t *v, const dcoll_algorithm_t *algorithm,
     return 0;
 }
 
+/* Of a reduction: the longest of basic types that blocks are of whole ones
+ * of, unless it is given. */
+static size_t element_of(const options_t *opts, dcoll_collective_t collective,
+                         size_t bytes)
+{
+    size_t element = sizeof(double);
+    if (!verify_reduces(collective))
+        return 0;
+    while (bytes % element)
+        element /= 2;
+    return opts->element ? opts->element : element;
+}
+
 /* The algorithm with all sizes; NULL: auto's choice. */
 static int add_sizes(verify_t *v, dcoll_collective_t collective,
                      const dcoll_algorithm_t *algorithm)
@@ -122,6 +135,7 @@ static int add_sizes(verify_t *v, dcoll_collective_t collective,
         dcoll_args_t args = {
             .collective = collective,
             .bytes = bytes,
+            .element = element_of(opts, collective, bytes),
             .root = (unsigned)opts->root,
             .in_place = opts->in_place,
             .zero_copy = opts->zero_copy == ZERO_COPY_ON ||
@@ -149,6 +163,23 @@ static int add_all(verify_t *v, dcoll_collective_t collective)
     for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
         if ((*a)->collective == collective && add_sizes(v, collective, *a))
             return -1;
+    return 0;
+}
+
+static int check_elements(const verify_t *v)
+{
+    const options_t *opts = v->result.opts;
+    char size[24], allowed[64];
+    for (unsigned i = 0; opts->element && i < opts->nsizes; i++) {
+        if (opts->sizes[i] % opts->element == 0)
+            continue;
+        snprintf(size, sizeof size, "%llu", (unsigned long long)opts->sizes[i]);
+        snprintf(allowed, sizeof allowed,
+                 "whole elements of %llu bytes (--element)",
+                 (unsigned long long)opts->element);
+        option_wrong(v->table, "--sizes", size, allowed);
+        return -1;
+    }
     return 0;
 }
 
@@ -230,9 +261,12 @@ static void cost(verify_row_t *row, const dcoll_program_t *p)
     bool notes = p->args.collective == DCOLL_BARRIER;
     const dcoll_cost_model_t startup = {.ts = 1, .note = notes};
     const dcoll_cost_model_t byte = {.tau = 1};
+    const dcoll_cost_model_t combining = {.combine = 1};
     row->startups = dcoll_cost(p, &startup);
-    if (p->args.bytes)
-        row->blocks = dcoll_cost(p, &byte) / (double)p->args.bytes;
+    if (!p->args.bytes)
+        return;
+    row->blocks = dcoll_cost(p, &byte) / (double)p->args.bytes;
+    row->combined = dcoll_cost(p, &combining) / (double)p->args.bytes;
 }
 
 static int verify_depth(verify_row_t *row, const dcoll_shape_t *shape,
@@ -318,6 +352,8 @@ static int run(const bench_test_t *test, const options_t *opts)
         option_wrong(v.table, "--root", root, "less than the number of ranks");
         goto out;
     }
+    if (check_elements(&v))
+        goto out;
     status = make_rows(&v);
     if (status)
         goto out;
@@ -343,6 +379,9 @@ out:
 static const option_row_t rows[] = {
     {"--nodes", "N,...", "ranks of each node, instead of --ranks and --ppn",
      parse_nodes, offsetof(options_t, nodes), 0, 0},
+    {"--element", "BYTES",
+     "of reductions (default: 8, or less if a size is not of whole ones)",
+     option_parse_count, offsetof(options_t, element), 1, 1 << 20},
     {"--draws", "N", "variants besides, drawn for each row (default 3)",
      option_parse_count, offsetof(options_t, draws), 0, 1000000},
     {"--seed", "S", "draws those of a run that has said this number",

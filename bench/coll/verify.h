@@ -24,6 +24,7 @@ typedef struct verify_row {
     double startups;     /**< ts on the critical path */
     double blocks;       /**< bytes on the critical path over those of a
                               block, ts = 0 */
+    double combined;     /**< the same of what is combined there */
 } verify_row_t;
 
 typedef struct verify_result {

@@ -10,6 +10,15 @@
 static const size_t sizes[] = {8, 64, 1, 56, 0};
 #define SIZES (sizeof sizes / sizeof *sizes)
 
+/* Of reductions: one of several is beyond a cache line. */
+static const size_t elements[] = {1, 8, 24};
+#define ELEMENTS (sizeof elements / sizeof *elements)
+
+bool verify_reduces(dcoll_collective_t collective)
+{
+    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
+}
+
 static unsigned draw(uint64_t *random, unsigned limit)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
@@ -22,6 +31,10 @@ static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
     dcoll_args_t args = {.collective = algorithm->collective};
     const size_t bytes = sizes[draw(random, SIZES)];
     args.bytes = args.collective == DCOLL_BARRIER ? 0 : bytes;
+    if (verify_reduces(args.collective)) {
+        args.element = elements[draw(random, ELEMENTS)];
+        args.bytes += (args.element - args.bytes % args.element) % args.element;
+    }
     args.root = draw(random, shape->nranks);
     args.in_place = draw(random, 2);
     args.zero_copy = draw(random, 2);
@@ -38,9 +51,9 @@ static void name_variant(verify_row_t *row, const dcoll_shape_t *shape,
     memcpy(why, row->why, sizeof why);
     snprintf(row->why, sizeof row->why,
              "%u ports, %zu bytes, root %u, in place %d, zero copy %d, groups "
-             "%u, depth %u: %.380s",
+             "%u, depth %u, elements of %zu: %.360s",
              shape->ports, args->bytes, args->root, args->in_place,
-             args->zero_copy, args->groups, args->depth, why);
+             args->zero_copy, args->groups, args->depth, args->element, why);
 }
 
 int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,

@@ -5,10 +5,13 @@
 
 #include "verify.h"
 
+/** Is it of elements that are combined? */
+bool verify_reduces(dcoll_collective_t collective);
+
 /** Verifies @p count variants of the row's algorithm with the ranks and nodes
- *  of @p shape: ports, bytes, root, in place, zero copy, groups and depth are
- *  drawn from @p random, which goes on. A wrong one makes the row wrong, and
- *  its reason says which it is. Refused ones count, too.
+ *  of @p shape: ports, bytes, root, in place, zero copy, groups, depth and
+ *  elements are drawn from @p random, which goes on. A wrong one makes the row
+ * wrong, and its reason says which it is. Refused ones count, too.
  *  @return 0, or DRAIL_ENOMEM. */
 int verify_draws(verify_row_t *row, const dcoll_shape_t *shape, unsigned count,
                  uint64_t *random);

@@ -33,12 +33,13 @@ static void table(FILE *file, const verify_result_t *r)
             "# besides, %llu variants of each, drawn from --seed %llu\n",
             (unsigned long long)r->opts->draws, (unsigned long long)r->seed);
     fputs("# ops: of all ranks; puts: most of a rank; temp, node: bytes, most "
-          "of a rank and node, per start in flight; ts, blocks: on the "
-          "critical path\n",
+          "of a rank and node, per start in flight; ts, blocks, comb: "
+          "start-ups, blocks that are moved and combined on the critical "
+          "path\n",
           file);
-    fprintf(file, "%-9s %-22s %10s %4s %5s %8s %5s %5s %10s %10s %6s %7s\n",
+    fprintf(file, "%-9s %-22s %10s %4s %5s %8s %5s %5s %10s %10s %6s %7s %5s\n",
             "#", "algorithm", "bytes", "zero", "depth", "ops", "puts", "steps",
-            "temp", "node", "ts", "blocks");
+            "temp", "node", "ts", "blocks", "comb");
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];
         fprintf(file, "%-9s %-22s %10zu %4s ",
@@ -48,11 +49,11 @@ static void table(FILE *file, const verify_result_t *r)
         if (row->refusal)
             fprintf(file, "refuses: %s\n", row->refusal);
         else
-            fprintf(file, "%5u %8u %5u %5u %10zu %10zu %6g %7g  %s%s%s\n",
+            fprintf(file, "%5u %8u %5u %5u %10zu %10zu %6g %7g %5g  %s%s%s\n",
                     row->args.depth, row->operations, row->puts, row->steps,
                     row->temp_bytes, row->node_bytes, row->startups,
-                    row->blocks, verdict(row), row->failed ? ": " : "",
-                    row->why);
+                    row->blocks, row->combined, verdict(row),
+                    row->failed ? ": " : "", row->why);
     }
 }
 
@@ -65,7 +66,7 @@ static void csv(FILE *file, const verify_result_t *r)
         "test,collective,algorithm,ranks,ppn,nodes,ports,bytes,zero_copy,"
         "in_place,root,groups,depth,operations,puts,steps,temp_bytes,node_"
         "bytes,"
-        "startups,blocks,verdict,reason");
+        "startups,blocks,verdict,reason,element,combined");
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];
         fprintf(file, "verify,%s,%s,%u,%llu,%u,%u,%zu,%s,%s,%u,%u",
@@ -84,6 +85,8 @@ static void csv(FILE *file, const verify_result_t *r)
                     row->node_bytes, row->startups, row->blocks);
         fprintf(file, ",%s", verdict(row));
         report_csv_text(file, reason(row));
+        fprintf(file, ",%zu", row->args.element);
+        report_csv_number(file, row->refusal ? NAN : row->combined);
         report_csv_origin(file, &r->machine, r->opts);
     }
 }
@@ -97,6 +100,7 @@ static void json_row(json_t *j, const verify_row_t *row)
                 dcoll_collective_name(row->algorithm->collective));
     json_string(j, "algorithm", row->algorithm->name);
     json_uint(j, "bytes", row->args.bytes);
+    json_uint(j, "element", row->args.element);
     json_bool(j, "zero_copy", row->args.zero_copy);
     if (!row->refusal) {
         json_uint(j, "depth", row->args.depth);
@@ -107,6 +111,7 @@ static void json_row(json_t *j, const verify_row_t *row)
         json_uint(j, "node_bytes", row->node_bytes);
         json_double(j, "startups", row->startups);
         json_double(j, "blocks", row->blocks);
+        json_double(j, "combined", row->combined);
     }
     json_string(j, "verdict", verdict(row));
     if (*reason(row))
@@ -169,7 +174,13 @@ static void operation(FILE *file, const verify_row_t *row, unsigned rank,
     lower(file, dcoll_space_name(op->src.space));
     fprintf(file, "%zu,", op->src.offset);
     lower(file, dcoll_space_name(op->dst.space));
-    fprintf(file, "%zu,%zu\n", op->dst.offset, op->bytes);
+    fprintf(file, "%zu,%zu,", op->dst.offset, op->bytes);
+    if (op->kind == DCOLL_COMBINE) {
+        lower(file, dcoll_space_name(op->with.space));
+        fprintf(file, "%zu\n", op->with.offset);
+    } else {
+        fputs(",\n", file);
+    }
 }
 
 void verify_schedules(FILE *file, format_t format, const void *result)
@@ -177,7 +188,8 @@ void verify_schedules(FILE *file, format_t format, const void *result)
     const verify_result_t *r = result;
     (void)format;
     fputs("collective,algorithm,block,rank,operation,phase,step,kind,peer,"
-          "port,flag,lag,every,tag,src,src_offset,dst,dst_offset,bytes\n",
+          "port,flag,lag,every,tag,src,src_offset,dst,dst_offset,bytes,with,"
+          "with_offset\n",
           file);
     for (unsigned i = 0; i < r->nrows; i++) {
         const verify_row_t *row = &r->rows[i];

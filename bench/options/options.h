@@ -160,6 +160,7 @@ typedef struct options {
     uint64_t draws;    /**< verify: variants that are drawn for each row */
     uint64_t seed;     /**< verify: from where, 0: from the clock */
     const char *nodes; /**< verify: ranks of each node, NULL: by ppn */
+    uint64_t element;  /**< verify: bytes, of reductions; 0: by the size */
     struct degrade_options {
         uint64_t time_ns;     /**< of each run */
         uint64_t interval_ms; /**< over which rates are taken */

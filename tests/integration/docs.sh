@@ -61,7 +61,7 @@ import sys
 source = sys.argv[1]
 with open(f"{source}/docs/collectives.md", encoding="utf-8") as f:
     rows = set(re.findall(r"^\| (?:allgather|alltoallv?|barrier|bcast|gather|"
-                          r"scatter) \| `.*\|$", f.read(), re.M))
+                          r"reduce|allreduce|scatter) \| `.*\|$", f.read(), re.M))
 wanted = set()
 for path in glob.glob(f"{source}/coll/algorithms/*/*.c"):
     with open(path, encoding="utf-8") as f:
@@ -98,7 +98,8 @@ def reads(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
 for path in texts or ours:
-    text = re.sub(r"^#include.*|<\S+\.h>", "", reads(path), flags=re.M)
+    text = re.sub(r"^#include.*|<\S+\.h>|->[\w.]+", "", reads(path),
+                  flags=re.M)
     gone |= {(path, name) for name in re.findall(r"[\w./-]*\w\.[ch]\b", text)
              if not named(name) and not name.startswith("dat_")}
     for name, inside in re.findall(r"`(\w+\.c)`: ((?:`\w+`(?:, )?)+)", text):

@@ -63,6 +63,24 @@ assert [r['depth'] for r in rows] == [256, 16, 4], rows" "$work/depths.json"
 }
 check "the depths that run" depths
 
+# ⌈log3 9⌉ steps, in each of which two blocks come and are combined; slices of
+# whole elements: 72 bytes are 3 of 24 and 9 of 8
+reductions()
+{
+    "$bench" verify --ranks 9 --ports 2 --collective allreduce \
+        --algorithm doubling,halving --sizes 72 --element "$1" \
+        --format json >"$work/reduced.json" &&
+        python3 -c "
+import json, sys
+doubling, halving = json.load(open(sys.argv[1]))['results']
+assert doubling['element'] == int(sys.argv[2]), doubling
+assert (doubling['steps'], doubling['combined']) == (2, 4), doubling
+assert round(halving['combined'], 3) == float(sys.argv[3]), halving" \
+            "$work/reduced.json" "$1" "$2"
+}
+check "reductions of 9 elements" reductions 8 0.889
+check "reductions of 3 elements" reductions 24 1.333
+
 # the number that a run says draws the same again (line 2: date and command)
 seeds()
 {
@@ -74,6 +92,8 @@ seeds()
 }
 check "variants that are drawn" seeds
 
+check "a part of an element" status 2 "--sizes: '20'" \
+    "$bench" verify --collective reduce --element 24 --sizes 24,20
 check "unknown algorithm" status 2 "--algorithm: 'fastest'" \
     "$bench" verify --algorithm fastest
 check "refused shape" status 2 "within one node only" \
@@ -108,5 +128,15 @@ svg = xml.dom.minidom.parse(sys.argv[1])
 assert svg.getElementsByTagName('rect') and svg.getElementsByTagName('line')" \
             "$work/picture.svg"
 }
+# at the end all ranks have what all of them had, in the order of ranks
+combined()
+{
+    draw allreduce doubling --ranks 6 >"$work/allreduce.txt" &&
+        tail -n 25 "$work/allreduce.txt" |
+        grep -qE '^ +0-5\*? +0-5\*? +0-5\* +0-5\*? +0-5\*? +0-5\*$'
+}
+check "an all-reduce as text" combined
+check "an all-reduce as a picture" picture allreduce smp-halving \
+    --nodes 2,3 --bytes 64
 check "figure 6 as a picture" picture alltoall bruck --ranks 9
 check "nodes as a picture" picture allgather smp-bruck --nodes 4,2,3 --ports 2

@@ -43,6 +43,31 @@ static void test_found(void **state)
     assert_string_equal(rows[0].why, rows[1].why);
 }
 
+/* Doubling, but for elements of 24 bytes. */
+static void generate_combined(const dcoll_shape_t *s, const dcoll_args_t *args,
+                              unsigned rank, dcoll_schedule_t *out)
+{
+    allreduce_doubling.generate(s, args, rank, out);
+    if (args->element == 24)
+        out->nops--;
+}
+
+static void test_elements(void **state)
+{
+    (void)state;
+    const dcoll_algorithm_t wrong = {.name = "wrong-elements",
+                                     .collective = DCOLL_ALLREDUCE,
+                                     .generate = generate_combined};
+    verify_row_t row = {.algorithm = &wrong};
+    uint64_t random = 7;
+    assert_int_equal(verify_draws(&row, &shape, 50, &random), 0);
+    assert_true(row.failed);
+    assert_non_null(strstr(row.why, "elements of 24"));
+    row = (verify_row_t){.algorithm = &allreduce_doubling};
+    assert_int_equal(verify_draws(&row, &shape, 50, &random), 0);
+    assert_false(row.failed);
+}
+
 static void test_correct(void **state)
 {
     (void)state;
@@ -57,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
+        cmocka_unit_test(test_elements),
         cmocka_unit_test(test_correct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
