@@ -7,7 +7,8 @@
  * railbench --each: all ranks make the call at a time that they have agreed on;
  * the figure is the median of the times until the last has returned.
  * Each argument is one run, WHAT:BYTES:REPETITIONS with WHAT one of gather,
- * allgather, alltoall, bcast, of these WHAT-persistent for a request (MPI 4),
+ * allgather, alltoall, bcast, reduce, allreduce (sums of doubles, of so many
+ * bytes in all), of these WHAT-persistent for a request (MPI 4),
  * or alltoallv-PATTERN-ELEMENT:M:REPETITIONS, of elements of so many bytes, M
  * of them at most from one rank to another (railbench alltoallv), whose data
  * are checked before. Errors end the program: MPI_ERRORS_ARE_FATAL is MPI's
@@ -48,12 +49,15 @@ typedef enum {
     ALLGATHER,
     ALLTOALL,
     BCAST,
+    REDUCE,
+    ALLREDUCE,
     ALLTOALLV,
     COLLECTIVES
 } what_t;
 
 static const char *const names[COLLECTIVES] = {
-    "gather", "allgather", "alltoall", "bcast", "alltoallv"};
+    "gather", "allgather", "alltoall", "bcast",
+    "reduce", "allreduce", "alltoallv"};
 
 typedef struct coll_run {
     what_t what;
@@ -81,6 +85,11 @@ static int parse_numbers(const char *text, coll_run_t *run)
            !run_parse_number(text, REPETITIONS_MAX, '\0', &run->repetitions);
 }
 
+static bool reduces(const coll_run_t *run)
+{
+    return run->what == REDUCE || run->what == ALLREDUCE;
+}
+
 static int parse(const char *text, coll_run_t *run)
 {
     size_t begin = strlen(names[ALLTOALLV]), end = strlen(PERSISTENT);
@@ -98,14 +107,15 @@ static int parse(const char *text, coll_run_t *run)
         if (strlen(names[i]) != length || strncmp(text, names[i], length))
             continue;
         run->what = (what_t)i;
-        return parse_numbers(colon + 1, run);
+        return parse_numbers(colon + 1, run) ||
+               (reduces(run) && run->bytes % sizeof(double));
     }
     return -1;
 }
 
 static void perform(const world_t *world, const coll_run_t *run)
 {
-    int bytes = (int)run->bytes;
+    int bytes = (int)run->bytes, doubles = bytes / (int)sizeof(double);
     MPI_Request request = world->request;
     if (run->persistent) {
         MPI_Start(&request);
@@ -124,6 +134,14 @@ static void perform(const world_t *world, const coll_run_t *run)
     case BCAST:
         MPI_Bcast(world->recv, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
         break;
+    case REDUCE:
+        MPI_Reduce(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM, 0,
+                   MPI_COMM_WORLD);
+        break;
+    case ALLREDUCE:
+        MPI_Allreduce(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                      MPI_COMM_WORLD);
+        break;
     case ALLTOALLV:
         vector_perform(&world->vector);
         break;
@@ -138,7 +156,7 @@ static void perform(const world_t *world, const coll_run_t *run)
 static bool make_request(world_t *world, const coll_run_t *run)
 {
 #if HAS_PERSISTENT
-    int bytes = (int)run->bytes;
+    int bytes = (int)run->bytes, doubles = bytes / (int)sizeof(double);
     MPI_Comm all = MPI_COMM_WORLD;
     switch (run->what) {
     case GATHER:
@@ -152,6 +170,14 @@ static bool make_request(world_t *world, const coll_run_t *run)
     case BCAST:
         MPI_Bcast_init(world->recv, bytes, MPI_CHAR, 0, all, MPI_INFO_NULL,
                        &world->request);
+        break;
+    case REDUCE:
+        MPI_Reduce_init(world->send, world->recv, doubles, MPI_DOUBLE, MPI_SUM,
+                        0, all, MPI_INFO_NULL, &world->request);
+        break;
+    case ALLREDUCE:
+        MPI_Allreduce_init(world->send, world->recv, doubles, MPI_DOUBLE,
+                           MPI_SUM, all, MPI_INFO_NULL, &world->request);
         break;
     default:
         MPI_Alltoall_init(world->send, bytes, MPI_CHAR, world->recv, bytes,
@@ -322,9 +348,10 @@ static coll_run_t *parse_all(int nargs, char **args, size_t *longest)
         if (parse(args[i], &runs[i])) {
             fprintf(stderr,
                     "'%s' is wrong; allowed: "
-                    "gather|allgather|alltoall|bcast[-persistent]:BYTES:"
-                    "REPETITIONS, bytes from 1 to 64 MiB, repetitions from 1 "
-                    "to %d, or "
+                    "gather|allgather|alltoall|bcast|reduce|allreduce"
+                    "[-persistent]:BYTES:REPETITIONS, bytes from 1 to 64 MiB, "
+                    "of the last two whole doubles, repetitions from 1 to %d, "
+                    "or "
                     "alltoallv-PATTERN-ELEMENT:M:REPETITIONS\n",
                     args[i], REPETITIONS_MAX);
             exit(2);

@@ -18,6 +18,9 @@ for bad in '--repeat 0' '--time 0' '--element 0' '--element 8,8' \
     refused "$bad" "${bad% *}" "$compare" $bad
 done
 
+refused 'a part of a double' --sizes "$compare" --sizes 4,12 \
+    --collectives bcast,allreduce
+
 # ---------------------------------------------------------- what it starts --
 
 # of two ranks
