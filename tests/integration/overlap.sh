@@ -65,8 +65,8 @@ assert 0 <= float(r["overlap_pct_lo"]) <= float(r["overlap_pct_hi"]) <= 100
 assert int(r["overlap_tests"]) == point["overlap"]["tests"]
 assert point["overlap"]["calls"] >= 5 * point["overlap"]["overlap_pct"]["repeats"]'
 
-for test in gather allgather alltoall bcast scatter barrier; do
-    size=4,20000
+for test in gather allgather alltoall bcast scatter allreduce barrier; do
+    size=8,20000
     [ $test != barrier ] || size=0
     check "$test" run $test --overlap --ranks 3 --ppn 2 --sizes $size --repeat 3
     check '... is sound' holds "$sound"
