@@ -119,16 +119,17 @@ static summary_t sum(summary_t a, summary_t b)
     return a;
 }
 
-/* An all-gather can be had as a gather and a broadcast of all blocks. */
-static void check_composed(check_t *c, const coll_item_t *allgather,
-                           const coll_item_t *gather, const coll_item_t *bcast)
+/* An all-gather can be had as a gather and a broadcast of all blocks, an
+ * all-reduce as a reduce and a broadcast. */
+static void check_composed(check_t *c, const coll_item_t *whole,
+                           const coll_item_t *first, const coll_item_t *bcast,
+                           const char *guideline, const char *than)
 {
-    for (unsigned i = 0; i < allgather->opts.nsizes; i++)
-        compare(c, allgather, i, "all-gather not slower than gather + bcast",
-                latency(allgather, i, AUTO_ALL_RAILS),
-                sum(latency(gather, i, AUTO_ALL_RAILS),
+    for (unsigned i = 0; i < whole->opts.nsizes; i++)
+        compare(c, whole, i, guideline, latency(whole, i, AUTO_ALL_RAILS),
+                sum(latency(first, i, AUTO_ALL_RAILS),
                     latency(bcast, i, AUTO_ALL_RAILS)),
-                "gather + bcast");
+                than);
 }
 
 /* ------------------------------------------------------------ measuring --- */
@@ -182,8 +183,15 @@ static void check_shape(check_t *c, struct shape shape, double share)
         plan_check(bcast, false);
         c->status = coll_item_run(bcast, c->test);
         if (!c->status)
-            check_composed(c, by[DCOLL_ALLGATHER], by[DCOLL_GATHER], bcast);
+            check_composed(c, by[DCOLL_ALLGATHER], by[DCOLL_GATHER], bcast,
+                           "all-gather not slower than gather + bcast",
+                           "gather + bcast");
     }
+    if (!c->status && by[DCOLL_ALLREDUCE] && by[DCOLL_REDUCE] &&
+        by[DCOLL_BCAST])
+        check_composed(
+            c, by[DCOLL_ALLREDUCE], by[DCOLL_REDUCE], by[DCOLL_BCAST],
+            "all-reduce not slower than reduce + bcast", "reduce + bcast");
     for (unsigned i = 0; items && i <= count; i++)
         coll_item_free(&items[i]);
     free(items);

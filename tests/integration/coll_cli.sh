@@ -228,6 +228,21 @@ tuned_engines()
         wc -l)" -eq 2 ] && ! grep -q nonthreaded "$work/engines"
 }
 check 'tune measures the engines that are named' tuned_engines
+
+tuned_reduction()
+{
+    timeout -k 10 100 "$bench" tune --collective reduce,allreduce --ranks 3 \
+        --sizes 8 --type int64 --op max "${quick[@]}" --output "$work/table2" ||
+        return 1
+    [ "$(grep -cE '^(all)?reduce 3 3 2 nonthreaded 8 ' "$work/table2")" -eq 2 ] ||
+        return 1
+    sed -E 's/^(allreduce 3 3 2 nonthreaded 8) [^ ]+ ./\1 halving 0/' \
+        "$work/table2" >"$work/halving"
+    timeout 60 "$bench" allreduce --ranks 3 --sizes 8 "${quick[@]}" \
+        --selection "$work/halving" --format csv --output "$work/auto.csv" \
+        2>"$work/err" && grep -q ',halving,.*,double,sum,' "$work/auto.csv"
+}
+check 'tune of reductions, which auto follows' tuned_reduction
 refused 'tune of two policies' "--policy weighted one second" \
     "$bench" tune --policy even,weighted
 
@@ -260,6 +275,18 @@ for v in result["violations"]:
 PY
 }
 check 'check compares, and names what is violated' guidelines
+compared()
+{
+    timeout -k 10 100 "$bench" check --collective "$1" --ranks 3 --sizes 8 \
+        "${quick[@]}" | sed -En 's/^# [0-9]+ of ([0-9]+) comparisons.*/\1/p'
+}
+# one more than those of each by itself
+composed()
+{
+    [ "$(compared reduce,bcast,allreduce)" -eq \
+        $(($(compared reduce,allreduce) + $(compared bcast) + 1)) ]
+}
+check 'check compares an all-reduce with a reduce and a broadcast' composed
 
 # --- compare-coll -------------------------------------------------------------
 

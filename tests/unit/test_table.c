@@ -127,6 +127,26 @@ static void test_engine(void **state)
     assert_int_equal(zero_copy, builtin);
 }
 
+/* Names of algorithms are those of their collective. */
+static void test_reductions(void **state)
+{
+    dcoll_table_t table;
+    char why[256];
+    (void)state;
+    write_table("reduce 4 2 2 single 64 direct 0 2 1 3\n"
+                "allreduce 4 2 2 single 64 direct 1 2 1 3\n");
+    assert_int_equal(dcoll_table_load(path, "a,b", &table, why, sizeof why), 0);
+    for (dcoll_collective_t c = DCOLL_REDUCE; c <= DCOLL_ALLREDUCE; c++) {
+        dcoll_args_t args = {
+            .collective = c, .bytes = 64, .element = 8, .depth = 2};
+        const dcoll_algorithm_t *a =
+            dcoll_table_select(&table, DRAIL_ENGINE_SINGLE, &two_nodes, &args);
+        assert_ptr_equal(a, dcoll_algorithm_find(c, "direct"));
+        assert_int_equal(args.zero_copy, c == DCOLL_ALLREDUCE);
+    }
+    dcoll_table_free(&table);
+}
+
 static void expect_bad(const char *text)
 {
     dcoll_table_t table;
@@ -332,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_nearest_size),
         cmocka_unit_test(test_not_measured),
         cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_missing),
