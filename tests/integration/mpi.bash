@@ -5,6 +5,7 @@
 . "${SOURCE:?}/tests/integration/checks.bash"
 
 wheels=$BUILD/wheels
+[ -d "$wheels" ] || wheels=$BUILD/../wheels # of a sanitized build
 hydra=() # options of that launcher
 
 # launch MPI RANKS [NAME=VALUE…] PROGRAM…: without the layer

@@ -29,11 +29,20 @@ static void check(int good, const char *what)
 
 static long refuse_at; /* of the libraries' allocations the nth, 0: none */
 
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *old, size_t bytes);
+/* Whom this program's own functions stand before, which are called before a
+ * sanitizer is ready. */
+#ifdef DRAIL_SANITIZE
+#define BEHIND(name) __interceptor_##name
+#else
+#define BEHIND(name) __libc_##name
+#endif
+void *BEHIND(malloc)(size_t bytes);
+void *BEHIND(calloc)(size_t count, size_t bytes);
+void *BEHIND(realloc)(void *old, size_t bytes);
 
-static int is_refused(const void *caller)
+#define EARLY __attribute__((no_sanitize("address", "undefined")))
+
+EARLY static int is_refused(const void *caller)
 {
     Dl_info library;
     return refuse_at && dladdr(caller, &library) &&
@@ -42,23 +51,24 @@ static int is_refused(const void *caller)
            !--refuse_at;
 }
 
-void *malloc(size_t bytes)
+EARLY void *malloc(size_t bytes)
 {
     return is_refused(__builtin_return_address(0)) ? NULL
-                                                   : __libc_malloc(bytes);
+                                                   : BEHIND(malloc)(bytes);
 }
 
-void *calloc(size_t count, size_t bytes)
+EARLY void *calloc(size_t count, size_t bytes)
 {
     return is_refused(__builtin_return_address(0))
                ? NULL
-               : __libc_calloc(count, bytes);
+               : BEHIND(calloc)(count, bytes);
 }
 
-void *realloc(void *old, size_t bytes)
+EARLY void *realloc(void *old, size_t bytes)
 {
-    return is_refused(__builtin_return_address(0)) ? NULL
-                                                   : __libc_realloc(old, bytes);
+    return is_refused(__builtin_return_address(0))
+               ? NULL
+               : BEHIND(realloc)(old, bytes);
 }
 
 /* --------------------------------------------------------------- calls --- */

