@@ -2,49 +2,15 @@
 /* The calls that do not block: MPI_I... and, of MPI 4, MPI_..._init. */
 #include "requests.h"
 
-/* Calls by the parameters of the functions below. */
-#define BLOCKS(kind, at)                                                       \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = kind, .send = send, .send_count = send_count,            \
-        .send_type = send_type, .recv = recv, .recv_count = recv_count,        \
-        .recv_type = recv_type, .root = at, .comm = comm                       \
-    }
-#define BROADCAST                                                              \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = DCOLL_BCAST, .recv = buffer, .recv_count = count,        \
-        .recv_type = type, .root = root, .comm = comm                          \
-    }
-#define BARRIER                                                                \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = DCOLL_BARRIER, .comm = comm                              \
-    }
-#define ALLTOALLV                                                              \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = DCOLL_ALLTOALLV, .send = send,                           \
-        .send_counts = send_counts, .send_displs = send_displs,                \
-        .send_type = send_type, .recv = recv, .recv_counts = recv_counts,      \
-        .recv_displs = recv_displs, .recv_type = recv_type, .comm = comm       \
-    }
-#define GATHERV(kind, at)                                                      \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = kind, .send = send, .send_count = send_count,            \
-        .send_type = send_type, .recv = recv, .recv_counts = recv_counts,      \
-        .recv_displs = recv_displs, .recv_type = recv_type, .root = at,        \
-        .comm = comm                                                           \
-    }
-#define SCATTERV                                                               \
-    &(struct layer_call)                                                       \
-    {                                                                          \
-        .collective = LAYER_SCATTERV, .send = send,                            \
-        .send_counts = send_counts, .send_displs = send_displs,                \
-        .send_type = send_type, .recv = recv, .recv_count = recv_count,        \
-        .recv_type = recv_type, .root = root, .comm = comm                     \
-    }
+static int begin(struct layer_call a, MPI_Request *request)
+{
+    return start_call(&a, request);
+}
+
+static int init(struct layer_call a, MPI_Info info, MPI_Request *request)
+{
+    return start_init(&a, info, request);
+}
 
 #pragma GCC visibility push(default)
 
@@ -52,28 +18,36 @@ int MPI_Iallgather(const void *send, int send_count, MPI_Datatype send_type,
                    void *recv, int recv_count, MPI_Datatype recv_type,
                    MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BLOCKS(DCOLL_ALLGATHER, 0), request);
+    return begin(call_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
+                             recv_count, recv_type, 0, comm),
+                 request);
 }
 
 int MPI_Igather(const void *send, int send_count, MPI_Datatype send_type,
                 void *recv, int recv_count, MPI_Datatype recv_type, int root,
                 MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BLOCKS(DCOLL_GATHER, root), request);
+    return begin(call_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
+                             recv_count, recv_type, root, comm),
+                 request);
 }
 
 int MPI_Iscatter(const void *send, int send_count, MPI_Datatype send_type,
                  void *recv, int recv_count, MPI_Datatype recv_type, int root,
                  MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BLOCKS(DCOLL_SCATTER, root), request);
+    return begin(call_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
+                             recv_count, recv_type, root, comm),
+                 request);
 }
 
 int MPI_Ialltoall(const void *send, int send_count, MPI_Datatype send_type,
                   void *recv, int recv_count, MPI_Datatype recv_type,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BLOCKS(DCOLL_ALLTOALL, 0), request);
+    return begin(call_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
+                             recv_count, recv_type, 0, comm),
+                 request);
 }
 
 int MPI_Ialltoallv(const void *send, const int *send_counts,
@@ -81,14 +55,19 @@ int MPI_Ialltoallv(const void *send, const int *send_counts,
                    const int *recv_counts, const int *recv_displs,
                    MPI_Datatype recv_type, MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(ALLTOALLV, request);
+    return begin(call_alltoallv(send, send_counts, send_displs, send_type, recv,
+                                recv_counts, recv_displs, recv_type, comm),
+                 request);
 }
 
 int MPI_Iallgatherv(const void *send, int send_count, MPI_Datatype send_type,
                     void *recv, const int *recv_counts, const int *recv_displs,
                     MPI_Datatype recv_type, MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(GATHERV(LAYER_ALLGATHERV, 0), request);
+    return begin(call_gatherv(LAYER_ALLGATHERV, send, send_count, send_type,
+                              recv, recv_counts, recv_displs, recv_type, 0,
+                              comm),
+                 request);
 }
 
 int MPI_Igatherv(const void *send, int send_count, MPI_Datatype send_type,
@@ -96,7 +75,9 @@ int MPI_Igatherv(const void *send, int send_count, MPI_Datatype send_type,
                  MPI_Datatype recv_type, int root, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return start_call(GATHERV(LAYER_GATHERV, root), request);
+    return begin(call_gatherv(LAYER_GATHERV, send, send_count, send_type, recv,
+                              recv_counts, recv_displs, recv_type, root, comm),
+                 request);
 }
 
 int MPI_Iscatterv(const void *send, const int *send_counts,
@@ -104,18 +85,20 @@ int MPI_Iscatterv(const void *send, const int *send_counts,
                   int recv_count, MPI_Datatype recv_type, int root,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(SCATTERV, request);
+    return begin(call_scatterv(send, send_counts, send_displs, send_type, recv,
+                               recv_count, recv_type, root, comm),
+                 request);
 }
 
 int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
                MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BROADCAST, request);
+    return begin(call_bcast(buffer, count, type, root, comm), request);
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    return start_call(BARRIER, request);
+    return begin(call_barrier(comm), request);
 }
 
 /* MPI 4, whose names headers of before do not have. */
@@ -160,7 +143,9 @@ int MPI_Allgather_init(const void *send, int send_count, MPI_Datatype send_type,
                        void *recv, int recv_count, MPI_Datatype recv_type,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return start_init(BLOCKS(DCOLL_ALLGATHER, 0), info, request);
+    return init(call_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
+                            recv_count, recv_type, 0, comm),
+                info, request);
 }
 
 int MPI_Gather_init(const void *send, int send_count, MPI_Datatype send_type,
@@ -168,7 +153,9 @@ int MPI_Gather_init(const void *send, int send_count, MPI_Datatype send_type,
                     int root, MPI_Comm comm, MPI_Info info,
                     MPI_Request *request)
 {
-    return start_init(BLOCKS(DCOLL_GATHER, root), info, request);
+    return init(call_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
+                            recv_count, recv_type, root, comm),
+                info, request);
 }
 
 int MPI_Scatter_init(const void *send, int send_count, MPI_Datatype send_type,
@@ -176,14 +163,18 @@ int MPI_Scatter_init(const void *send, int send_count, MPI_Datatype send_type,
                      int root, MPI_Comm comm, MPI_Info info,
                      MPI_Request *request)
 {
-    return start_init(BLOCKS(DCOLL_SCATTER, root), info, request);
+    return init(call_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
+                            recv_count, recv_type, root, comm),
+                info, request);
 }
 
 int MPI_Alltoall_init(const void *send, int send_count, MPI_Datatype send_type,
                       void *recv, int recv_count, MPI_Datatype recv_type,
                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return start_init(BLOCKS(DCOLL_ALLTOALL, 0), info, request);
+    return init(call_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
+                            recv_count, recv_type, 0, comm),
+                info, request);
 }
 
 int MPI_Alltoallv_init(const void *send, const int *send_counts,
@@ -192,7 +183,9 @@ int MPI_Alltoallv_init(const void *send, const int *send_counts,
                        const int *recv_displs, MPI_Datatype recv_type,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return start_init(ALLTOALLV, info, request);
+    return init(call_alltoallv(send, send_counts, send_displs, send_type, recv,
+                               recv_counts, recv_displs, recv_type, comm),
+                info, request);
 }
 
 int MPI_Allgatherv_init(const void *send, int send_count,
@@ -201,7 +194,10 @@ int MPI_Allgatherv_init(const void *send, int send_count,
                         MPI_Datatype recv_type, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    return start_init(GATHERV(LAYER_ALLGATHERV, 0), info, request);
+    return init(call_gatherv(LAYER_ALLGATHERV, send, send_count, send_type,
+                             recv, recv_counts, recv_displs, recv_type, 0,
+                             comm),
+                info, request);
 }
 
 int MPI_Gatherv_init(const void *send, int send_count, MPI_Datatype send_type,
@@ -209,7 +205,9 @@ int MPI_Gatherv_init(const void *send, int send_count, MPI_Datatype send_type,
                      MPI_Datatype recv_type, int root, MPI_Comm comm,
                      MPI_Info info, MPI_Request *request)
 {
-    return start_init(GATHERV(LAYER_GATHERV, root), info, request);
+    return init(call_gatherv(LAYER_GATHERV, send, send_count, send_type, recv,
+                             recv_counts, recv_displs, recv_type, root, comm),
+                info, request);
 }
 
 int MPI_Scatterv_init(const void *send, const int *send_counts,
@@ -218,18 +216,20 @@ int MPI_Scatterv_init(const void *send, const int *send_counts,
                       int root, MPI_Comm comm, MPI_Info info,
                       MPI_Request *request)
 {
-    return start_init(SCATTERV, info, request);
+    return init(call_scatterv(send, send_counts, send_displs, send_type, recv,
+                              recv_count, recv_type, root, comm),
+                info, request);
 }
 
 int MPI_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return start_init(BROADCAST, info, request);
+    return init(call_bcast(buffer, count, type, root, comm), info, request);
 }
 
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return start_init(BARRIER, info, request);
+    return init(call_barrier(comm), info, request);
 }
 
 #pragma GCC visibility pop

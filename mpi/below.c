@@ -29,40 +29,45 @@ int PMPI_Scatterv_init(const void *, const int[], const int[], MPI_Datatype,
 
 int below_begin(const struct layer_call *a, MPI_Request *request)
 {
+    int send_count = (int)a->send_count, recv_count = (int)a->recv_count;
+#if MPI_VERSION >= 4
+    if (a->large)
+        return large_below_begin(a, request);
+#endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
-        return PMPI_Iallgather(a->send, a->send_count, a->send_type, a->recv,
-                               a->recv_count, a->recv_type, a->comm, request);
+        return PMPI_Iallgather(a->send, send_count, a->send_type, a->recv,
+                               recv_count, a->recv_type, a->comm, request);
     case DCOLL_GATHER:
-        return PMPI_Igather(a->send, a->send_count, a->send_type, a->recv,
-                            a->recv_count, a->recv_type, a->root, a->comm,
+        return PMPI_Igather(a->send, send_count, a->send_type, a->recv,
+                            recv_count, a->recv_type, a->root, a->comm,
                             request);
     case DCOLL_SCATTER:
-        return PMPI_Iscatter(a->send, a->send_count, a->send_type, a->recv,
-                             a->recv_count, a->recv_type, a->root, a->comm,
+        return PMPI_Iscatter(a->send, send_count, a->send_type, a->recv,
+                             recv_count, a->recv_type, a->root, a->comm,
                              request);
     case DCOLL_ALLTOALL:
-        return PMPI_Ialltoall(a->send, a->send_count, a->send_type, a->recv,
-                              a->recv_count, a->recv_type, a->comm, request);
-    case DCOLL_BCAST:
-        return PMPI_Ibcast(a->recv, a->recv_count, a->recv_type, a->root,
-                           a->comm, request);
+        return PMPI_Ialltoall(a->send, send_count, a->send_type, a->recv,
+                              recv_count, a->recv_type, a->comm, request);
     case DCOLL_ALLTOALLV:
         return PMPI_Ialltoallv(a->send, a->send_counts, a->send_displs,
                                a->send_type, a->recv, a->recv_counts,
                                a->recv_displs, a->recv_type, a->comm, request);
     case LAYER_ALLGATHERV:
-        return PMPI_Iallgatherv(a->send, a->send_count, a->send_type, a->recv,
+        return PMPI_Iallgatherv(a->send, send_count, a->send_type, a->recv,
                                 a->recv_counts, a->recv_displs, a->recv_type,
                                 a->comm, request);
     case LAYER_GATHERV:
-        return PMPI_Igatherv(a->send, a->send_count, a->send_type, a->recv,
+        return PMPI_Igatherv(a->send, send_count, a->send_type, a->recv,
                              a->recv_counts, a->recv_displs, a->recv_type,
                              a->root, a->comm, request);
     case LAYER_SCATTERV:
         return PMPI_Iscatterv(a->send, a->send_counts, a->send_displs,
-                              a->send_type, a->recv, a->recv_count,
-                              a->recv_type, a->root, a->comm, request);
+                              a->send_type, a->recv, recv_count, a->recv_type,
+                              a->root, a->comm, request);
+    case DCOLL_BCAST:
+        return PMPI_Ibcast(a->recv, recv_count, a->recv_type, a->root, a->comm,
+                           request);
     default:
         return PMPI_Ibarrier(a->comm, request);
     }
@@ -70,43 +75,48 @@ int below_begin(const struct layer_call *a, MPI_Request *request)
 
 int below_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
 {
+    int send_count = (int)a->send_count, recv_count = (int)a->recv_count;
+#if MPI_VERSION >= 4
+    if (a->large)
+        return large_below_init(a, info, request);
+#endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
-        return PMPI_Allgather_init(a->send, a->send_count, a->send_type,
-                                   a->recv, a->recv_count, a->recv_type,
-                                   a->comm, info, request);
+        return PMPI_Allgather_init(a->send, send_count, a->send_type, a->recv,
+                                   recv_count, a->recv_type, a->comm, info,
+                                   request);
     case DCOLL_GATHER:
-        return PMPI_Gather_init(a->send, a->send_count, a->send_type, a->recv,
-                                a->recv_count, a->recv_type, a->root, a->comm,
+        return PMPI_Gather_init(a->send, send_count, a->send_type, a->recv,
+                                recv_count, a->recv_type, a->root, a->comm,
                                 info, request);
     case DCOLL_SCATTER:
-        return PMPI_Scatter_init(a->send, a->send_count, a->send_type, a->recv,
-                                 a->recv_count, a->recv_type, a->root, a->comm,
+        return PMPI_Scatter_init(a->send, send_count, a->send_type, a->recv,
+                                 recv_count, a->recv_type, a->root, a->comm,
                                  info, request);
     case DCOLL_ALLTOALL:
-        return PMPI_Alltoall_init(a->send, a->send_count, a->send_type, a->recv,
-                                  a->recv_count, a->recv_type, a->comm, info,
+        return PMPI_Alltoall_init(a->send, send_count, a->send_type, a->recv,
+                                  recv_count, a->recv_type, a->comm, info,
                                   request);
-    case DCOLL_BCAST:
-        return PMPI_Bcast_init(a->recv, a->recv_count, a->recv_type, a->root,
-                               a->comm, info, request);
     case DCOLL_ALLTOALLV:
         return PMPI_Alltoallv_init(a->send, a->send_counts, a->send_displs,
                                    a->send_type, a->recv, a->recv_counts,
                                    a->recv_displs, a->recv_type, a->comm, info,
                                    request);
     case LAYER_ALLGATHERV:
-        return PMPI_Allgatherv_init(a->send, a->send_count, a->send_type,
-                                    a->recv, a->recv_counts, a->recv_displs,
+        return PMPI_Allgatherv_init(a->send, send_count, a->send_type, a->recv,
+                                    a->recv_counts, a->recv_displs,
                                     a->recv_type, a->comm, info, request);
     case LAYER_GATHERV:
-        return PMPI_Gatherv_init(a->send, a->send_count, a->send_type, a->recv,
+        return PMPI_Gatherv_init(a->send, send_count, a->send_type, a->recv,
                                  a->recv_counts, a->recv_displs, a->recv_type,
                                  a->root, a->comm, info, request);
     case LAYER_SCATTERV:
         return PMPI_Scatterv_init(
             a->send, a->send_counts, a->send_displs, a->send_type, a->recv,
-            a->recv_count, a->recv_type, a->root, a->comm, info, request);
+            recv_count, a->recv_type, a->root, a->comm, info, request);
+    case DCOLL_BCAST:
+        return PMPI_Bcast_init(a->recv, recv_count, a->recv_type, a->root,
+                               a->comm, info, request);
     default:
         return PMPI_Barrier_init(a->comm, info, request);
     }

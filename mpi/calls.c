@@ -2,20 +2,9 @@
 /* The calls that are taken over. */
 #include "layer.h"
 
-/* A collective of equal blocks. */
-static int make_blocks(int collective, const void *send, int send_count,
-                       MPI_Datatype send_type, void *recv, int recv_count,
-                       MPI_Datatype recv_type, int root, MPI_Comm comm)
+static int make(struct layer_call a)
 {
-    return layer_make(&(struct layer_call){.collective = collective,
-                                           .send = send,
-                                           .send_count = send_count,
-                                           .send_type = send_type,
-                                           .recv = recv,
-                                           .recv_count = recv_count,
-                                           .recv_type = recv_type,
-                                           .root = root,
-                                           .comm = comm});
+    return layer_make(&a);
 }
 
 #pragma GCC visibility push(default)
@@ -24,32 +13,32 @@ int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type,
                   void *recv, int recv_count, MPI_Datatype recv_type,
                   MPI_Comm comm)
 {
-    return make_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
-                       recv_count, recv_type, 0, comm);
+    return make(call_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
+                            recv_count, recv_type, 0, comm));
 }
 
 int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type,
                void *recv, int recv_count, MPI_Datatype recv_type, int root,
                MPI_Comm comm)
 {
-    return make_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
-                       recv_count, recv_type, root, comm);
+    return make(call_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
+                            recv_count, recv_type, root, comm));
 }
 
 int MPI_Scatter(const void *send, int send_count, MPI_Datatype send_type,
                 void *recv, int recv_count, MPI_Datatype recv_type, int root,
                 MPI_Comm comm)
 {
-    return make_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
-                       recv_count, recv_type, root, comm);
+    return make(call_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
+                            recv_count, recv_type, root, comm));
 }
 
 int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type,
                  void *recv, int recv_count, MPI_Datatype recv_type,
                  MPI_Comm comm)
 {
-    return make_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
-                       recv_count, recv_type, 0, comm);
+    return make(call_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
+                            recv_count, recv_type, 0, comm));
 }
 
 int MPI_Alltoallv(const void *send, const int *send_counts,
@@ -57,47 +46,25 @@ int MPI_Alltoallv(const void *send, const int *send_counts,
                   const int *recv_counts, const int *recv_displs,
                   MPI_Datatype recv_type, MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = DCOLL_ALLTOALLV,
-                                           .send = send,
-                                           .send_counts = send_counts,
-                                           .send_displs = send_displs,
-                                           .send_type = send_type,
-                                           .recv = recv,
-                                           .recv_counts = recv_counts,
-                                           .recv_displs = recv_displs,
-                                           .recv_type = recv_type,
-                                           .comm = comm});
+    return make(call_alltoallv(send, send_counts, send_displs, send_type, recv,
+                               recv_counts, recv_displs, recv_type, comm));
 }
 
 int MPI_Allgatherv(const void *send, int send_count, MPI_Datatype send_type,
                    void *recv, const int *recv_counts, const int *recv_displs,
                    MPI_Datatype recv_type, MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = LAYER_ALLGATHERV,
-                                           .send = send,
-                                           .send_count = send_count,
-                                           .send_type = send_type,
-                                           .recv = recv,
-                                           .recv_counts = recv_counts,
-                                           .recv_displs = recv_displs,
-                                           .recv_type = recv_type,
-                                           .comm = comm});
+    return make(call_gatherv(LAYER_ALLGATHERV, send, send_count, send_type,
+                             recv, recv_counts, recv_displs, recv_type, 0,
+                             comm));
 }
 
 int MPI_Gatherv(const void *send, int send_count, MPI_Datatype send_type,
                 void *recv, const int *recv_counts, const int *recv_displs,
                 MPI_Datatype recv_type, int root, MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = LAYER_GATHERV,
-                                           .send = send,
-                                           .send_count = send_count,
-                                           .send_type = send_type,
-                                           .recv = recv,
-                                           .recv_counts = recv_counts,
-                                           .recv_displs = recv_displs,
-                                           .recv_type = recv_type,
-                                           .root = root,
-                                           .comm = comm});
+    return make(call_gatherv(LAYER_GATHERV, send, send_count, send_type, recv,
+                             recv_counts, recv_displs, recv_type, root, comm));
 }
 
 int MPI_Scatterv(const void *send, const int *send_counts,
@@ -105,58 +72,33 @@ int MPI_Scatterv(const void *send, const int *send_counts,
                  int recv_count, MPI_Datatype recv_type, int root,
                  MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = LAYER_SCATTERV,
-                                           .send = send,
-                                           .send_counts = send_counts,
-                                           .send_displs = send_displs,
-                                           .send_type = send_type,
-                                           .recv = recv,
-                                           .recv_count = recv_count,
-                                           .recv_type = recv_type,
-                                           .root = root,
-                                           .comm = comm});
+    return make(call_scatterv(send, send_counts, send_displs, send_type, recv,
+                              recv_count, recv_type, root, comm));
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root,
               MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = DCOLL_BCAST,
-                                           .recv = buffer,
-                                           .recv_count = count,
-                                           .recv_type = type,
-                                           .root = root,
-                                           .comm = comm});
+    return make(call_bcast(buffer, count, type, root, comm));
 }
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = LAYER_ALLREDUCE,
-                                           .send = send,
-                                           .recv = recv,
-                                           .recv_count = count,
-                                           .recv_type = type,
-                                           .op = op,
-                                           .comm = comm});
+    return make(
+        call_reduce(LAYER_ALLREDUCE, send, recv, count, type, op, 0, comm));
 }
 
 int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type,
                MPI_Op op, int root, MPI_Comm comm)
 {
-    return layer_make(&(struct layer_call){.collective = LAYER_REDUCE,
-                                           .send = send,
-                                           .recv = recv,
-                                           .recv_count = count,
-                                           .recv_type = type,
-                                           .op = op,
-                                           .root = root,
-                                           .comm = comm});
+    return make(
+        call_reduce(LAYER_REDUCE, send, recv, count, type, op, root, comm));
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
-    return layer_make(
-        &(struct layer_call){.collective = DCOLL_BARRIER, .comm = comm});
+    return make(call_barrier(comm));
 }
 
 int MPI_Comm_free(MPI_Comm *comm)
@@ -176,6 +118,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
 int MPI_Init(int *argc, char ***argv)
 {
     guard_late();
+    layer_read_words();
     int rc = PMPI_Init(argc, argv);
     if (!rc)
         layer_agree();
@@ -185,6 +128,7 @@ int MPI_Init(int *argc, char ***argv)
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     guard_late();
+    layer_read_words();
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (!rc)
         layer_agree();

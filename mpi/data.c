@@ -2,7 +2,7 @@
 #include "layer.h"
 
 /* An int may not hold the size of a type that another rank has no need of. */
-int64_t data_bytes(int count, MPI_Datatype type)
+int64_t data_bytes(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size;
     int64_t bytes;

@@ -24,6 +24,8 @@ static const struct {
     {"stats", &layer.stats},
 };
 
+/* The launcher ends the other ranks. One that is asked to abort may do so
+ * before it has passed on what was said. */
 static void set_word(const char *word)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -37,7 +39,7 @@ static void set_word(const char *word)
             "dcoll_mpi: DCOLL_MPI: '%s' is wrong; allowed: on, off, always, "
             "verify, stats, with commas between them\n",
             word);
-    PMPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
 }
 
 static void read_words(void)
@@ -49,6 +51,12 @@ static void read_words(void)
             set_word(word);
     free(text);
     layer.always |= layer.verify;
+}
+
+void layer_read_words(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_words);
 }
 
 /* MPI's own ones are addresses that are not known before it is loaded. */
@@ -71,7 +79,7 @@ static void begin(void)
 {
     int threads, begun;
     guard_late();
-    read_words();
+    layer_read_words();
     if (PMPI_Initialized(&begun) || !begun) {
         layer.off = true;
         return;
@@ -127,47 +135,47 @@ const char *layer_name(int collective)
 
 int layer_below(const struct layer_call *a)
 {
+    int send_count = (int)a->send_count, recv_count = (int)a->recv_count;
 #if MPI_VERSION >= 4
     if (a->large)
         return large_below(a);
 #endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
-        return PMPI_Allgather(a->send, a->send_count, a->send_type, a->recv,
-                              a->recv_count, a->recv_type, a->comm);
+        return PMPI_Allgather(a->send, send_count, a->send_type, a->recv,
+                              recv_count, a->recv_type, a->comm);
     case DCOLL_GATHER:
-        return PMPI_Gather(a->send, a->send_count, a->send_type, a->recv,
-                           a->recv_count, a->recv_type, a->root, a->comm);
+        return PMPI_Gather(a->send, send_count, a->send_type, a->recv,
+                           recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_SCATTER:
-        return PMPI_Scatter(a->send, a->send_count, a->send_type, a->recv,
-                            a->recv_count, a->recv_type, a->root, a->comm);
+        return PMPI_Scatter(a->send, send_count, a->send_type, a->recv,
+                            recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_ALLTOALL:
-        return PMPI_Alltoall(a->send, a->send_count, a->send_type, a->recv,
-                             a->recv_count, a->recv_type, a->comm);
-    case DCOLL_BCAST:
-        return PMPI_Bcast(a->recv, a->recv_count, a->recv_type, a->root,
-                          a->comm);
+        return PMPI_Alltoall(a->send, send_count, a->send_type, a->recv,
+                             recv_count, a->recv_type, a->comm);
     case DCOLL_ALLTOALLV:
         return PMPI_Alltoallv(a->send, a->send_counts, a->send_displs,
                               a->send_type, a->recv, a->recv_counts,
                               a->recv_displs, a->recv_type, a->comm);
     case LAYER_ALLGATHERV:
-        return PMPI_Allgatherv(a->send, a->send_count, a->send_type, a->recv,
+        return PMPI_Allgatherv(a->send, send_count, a->send_type, a->recv,
                                a->recv_counts, a->recv_displs, a->recv_type,
                                a->comm);
     case LAYER_GATHERV:
-        return PMPI_Gatherv(a->send, a->send_count, a->send_type, a->recv,
+        return PMPI_Gatherv(a->send, send_count, a->send_type, a->recv,
                             a->recv_counts, a->recv_displs, a->recv_type,
                             a->root, a->comm);
     case LAYER_SCATTERV:
         return PMPI_Scatterv(a->send, a->send_counts, a->send_displs,
-                             a->send_type, a->recv, a->recv_count, a->recv_type,
+                             a->send_type, a->recv, recv_count, a->recv_type,
                              a->root, a->comm);
+    case DCOLL_BCAST:
+        return PMPI_Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
     case LAYER_ALLREDUCE:
-        return PMPI_Allreduce(a->send, a->recv, a->recv_count, a->recv_type,
-                              a->op, a->comm);
+        return PMPI_Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+                              a->comm);
     case LAYER_REDUCE:
-        return PMPI_Reduce(a->send, a->recv, a->recv_count, a->recv_type, a->op,
+        return PMPI_Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                            a->root, a->comm);
     default:
         return PMPI_Barrier(a->comm);

@@ -4,9 +4,10 @@
  * it (LD_PRELOAD). Calls go
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
- *     large.c    the same of MPI 4, with large counts
+ *     large.c    all of them with large counts, of MPI 4
  *     fortran.c  the same of Open MPI's Fortran
  *     begin.c    MPI_Iallgather, MPI_Allgather_init, ...: the same
+ *     call.c     their arguments
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
@@ -22,6 +23,7 @@
  *     handles.c  requests by their handles
  *     pulse.c    the thread that makes progress while the program computes
  *     below.c    calls that do not block, by the MPI below
+ *     large_below.c  those with large counts
  *     waits.c    MPI_Wait, MPI_Test, ... of requests, ours and theirs
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
@@ -61,19 +63,18 @@ static inline bool layer_is_irregular(int collective)
 struct layer_call {
     int collective;
     const void *send;
-    int send_count;
+    MPI_Count send_count;
     MPI_Datatype send_type;
     void *recv; /* of bcast the buffer */
-    int recv_count;
+    MPI_Count recv_count;
     MPI_Datatype recv_type;
     int root;
     MPI_Comm comm;
-    MPI_Op op; /* of a reduction, whose elements are recv_count of recv_type */
-    /* of an irregular one, for each rank, displacements in extents */
-    const int *send_counts, *send_displs, *recv_counts, *recv_displs;
-    /* of one with large counts, for the MPI below */
-    bool large;
-    MPI_Count send_large, recv_large;
+    MPI_Op op;  /* of a reduction, whose elements are recv_count of recv_type */
+    bool large; /* MPI_..._c: for the MPI below, and for these arrays */
+    /* of an irregular one, for each rank, displacements in extents: ints, or
+     * MPI_Count and MPI_Aint of one with large counts */
+    const void *send_counts, *send_displs, *recv_counts, *recv_displs;
 };
 
 /* Why a call is left to the MPI below. */
@@ -88,10 +89,41 @@ enum layer_reason {
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
-    LAYER_MEMORY, /* no rank has made it, as one of them has no memory */
+    LAYER_MEMORY, /* no rank has made it, as one of them has no memory, or
+                     more bytes than it can */
     LAYER_FAILED, /* an error of ours, of which the program is told */
     LAYER_REASONS,
 };
+
+/* ---- call.c ---- */
+
+/* With int or with large counts: void is what is said at layer_call. */
+struct layer_call call_blocks(int collective, const void *send,
+                              MPI_Count send_count, MPI_Datatype send_type,
+                              void *recv, MPI_Count recv_count,
+                              MPI_Datatype recv_type, int root, MPI_Comm comm);
+struct layer_call call_bcast(void *buffer, MPI_Count count, MPI_Datatype type,
+                             int root, MPI_Comm comm);
+struct layer_call call_barrier(MPI_Comm comm);
+struct layer_call call_reduce(int collective, const void *send, void *recv,
+                              MPI_Count count, MPI_Datatype type, MPI_Op op,
+                              int root, MPI_Comm comm);
+struct layer_call call_alltoallv(const void *send, const void *send_counts,
+                                 const void *send_displs,
+                                 MPI_Datatype send_type, void *recv,
+                                 const void *recv_counts,
+                                 const void *recv_displs,
+                                 MPI_Datatype recv_type, MPI_Comm comm);
+struct layer_call call_gatherv(int collective, const void *send,
+                               MPI_Count send_count, MPI_Datatype send_type,
+                               void *recv, const void *recv_counts,
+                               const void *recv_displs, MPI_Datatype recv_type,
+                               int root, MPI_Comm comm);
+struct layer_call call_scatterv(const void *send, const void *send_counts,
+                                const void *send_displs, MPI_Datatype send_type,
+                                void *recv, MPI_Count recv_count,
+                                MPI_Datatype recv_type, int root,
+                                MPI_Comm comm);
 
 /* ---- contest.c ---- */
 
@@ -168,7 +200,7 @@ void *layer_room(struct layer_room *room, size_t bytes);
 /* ---- data.c ---- */
 
 /* Bytes of elements, or -1: wrong arguments. */
-int64_t data_bytes(int count, MPI_Datatype type);
+int64_t data_bytes(MPI_Count count, MPI_Datatype type);
 /* Are elements of it one after the other, as they are sent? */
 bool data_is_plain(MPI_Datatype type);
 /* The same type, which the program may free meanwhile. An MPI error. */
@@ -278,7 +310,9 @@ struct layer {
 
 extern struct layer layer;
 
-/* Reads DCOLL_MPI, once. */
+/* DCOLL_MPI, once: before MPI_Init, where a wrong word ends the program. */
+void layer_read_words(void);
+/* What there is to do before anything else, once. */
 void layer_begin(void);
 /* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
 void layer_agree(void);
@@ -296,7 +330,7 @@ struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes);
 const char *layer_name(int collective);
 
-/* ---- large.c ---- */
+/* ---- large_below.c ---- */
 
 /* layer_below of a call with large counts. */
 int large_below(const struct layer_call *call);

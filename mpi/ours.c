@@ -269,8 +269,8 @@ static int pack(const struct layer_comm *c, const struct layer_call *a,
     bool filled =
         parts.in_place || (a->collective == DCOLL_BCAST && a->root == c->rank);
     int rc = MPI_SUCCESS;
-    p->send = side_of(a->send, a->send_count, a->send_type, parts.send);
-    p->recv = side_of(a->recv, a->recv_count, a->recv_type, parts.recv);
+    p->send = side_of(a->send, (int)a->send_count, a->send_type, parts.send);
+    p->recv = side_of(a->recv, (int)a->recv_count, a->recv_type, parts.recv);
     p->sent = bytes * (size_t)parts.send;
     p->received = bytes * (size_t)parts.recv;
     if (p->sent)

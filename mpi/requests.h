@@ -29,6 +29,13 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request);
 int below_begin(const struct layer_call *a, MPI_Request *request);
 int below_init(const struct layer_call *a, MPI_Info info, MPI_Request *request);
 
+/* ---- large_below.c ---- */
+
+/* The same of calls with large counts. */
+int large_below_begin(const struct layer_call *a, MPI_Request *request);
+int large_below_init(const struct layer_call *a, MPI_Info info,
+                     MPI_Request *request);
+
 /* ---- turns.c ---- */
 
 /* Blocking calls of the team, behind what has been made before. */

@@ -15,7 +15,7 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
     [LAYER_LATER] = "left: not prepared yet",
-    [LAYER_MEMORY] = "left: no memory",
+    [LAYER_MEMORY] = "left: no memory, or too long, on a rank",
     [LAYER_FAILED] = "failed",
 };
 

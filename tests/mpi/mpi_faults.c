@@ -269,6 +269,31 @@ static void bad_type(void)
     MPI_Comm_free(&comm);
 }
 
+/* More than can be packed, from that rank to itself, which the others don't
+ * know: of a type that has the same bytes again and again. */
+static void too_long(void)
+{
+#if MPI_VERSION >= 4
+    enum { BYTES = 1 << 20, TIMES = 2049 };
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    MPI_Datatype type;
+    MPI_Type_create_hvector(TIMES, BYTES, 0, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Count counts[64] = {0};
+    MPI_Aint displs[64] = {0};
+    counts[rank] = rank == ONE;
+    memset(to, 7, BYTES);
+    memset(from, 0, BYTES);
+    check(!MPI_Alltoallv_c(to, counts, displs, type, from, counts, displs, type,
+                           comm),
+          "an error");
+    check(rank != ONE || !memcmp(to, from, BYTES), "wrong data");
+    check(!gather_parts(comm, 10, MPI_INT, 1), "an error of the next call");
+    MPI_Type_free(&type);
+    MPI_Comm_free(&comm);
+#endif
+}
+
 /* ... and while the contest has trials, in which some are made below. */
 static void bad_in_contest(void)
 {
@@ -356,7 +381,7 @@ int main(int argc, char **argv)
         {"argument", bad_argument}, {"type", bad_type},
         {"buffer", bad_buffer},     {"contest", bad_in_contest},
         {"finalize", in_finalize},  {"bits", same_bits},
-        {"begun", bad_begun},
+        {"begun", bad_begun},       {"long", too_long},
     };
     int all;
     MPI_Init(&argc, &argv);

@@ -4,7 +4,7 @@
  * and persistent ones, completed in all ways that MPI has, whose results it
  * checks. For tests/integration/mpi_layer.sh. Arguments: rounds, and
  * "orderly": persistent ones as those of MPIs work, which is not all that MPI
- * has of them.
+ * has of them; or "large": by the forms with large counts.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -46,10 +46,19 @@ struct op {
     MPI_Datatype type;
     int *send, *recv;
     int counts[2][MOST_RANKS], displs[2][MOST_RANKS]; /* send, receive */
+    MPI_Count wide_counts[2][MOST_RANKS];
+    MPI_Aint wide_displs[2][MOST_RANKS];
 };
 
 static int world_rank, failures;
 static int orderly; /* no more of persistent ones than what MPIs can do */
+
+static int large; /* by MPI_Iallgather_c and its kind, where there are any */
+#if MPI_VERSION >= 4
+#define CALL(name, ...) (large ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+#else
+#define CALL(name, ...) name(__VA_ARGS__)
+#endif
 
 static void fail(const struct op *o, const char *how)
 {
@@ -104,6 +113,10 @@ static void places(struct op *o)
         o->counts[1][r] = part(o, r, o->rank);
         o->displs[0][r] = out;
         o->displs[1][r] = in;
+        for (int side = 0; side < 2; side++) {
+            o->wide_counts[side][r] = o->counts[side][r];
+            o->wide_displs[side][r] = o->displs[side][r];
+        }
         out += o->counts[0][r] + 1;
         in += o->counts[1][r] + 1;
     }
@@ -269,22 +282,23 @@ static void begin(struct op *o, MPI_Request *request)
     void *to = in_place(o) ? MPI_IN_PLACE : o->recv;
     switch (o->kind) {
     case ALLGATHER:
-        MPI_Iallgather(from, o->n, type, o->recv, o->n, type, o->comm, request);
+        CALL(MPI_Iallgather, from, o->n, type, o->recv, o->n, type, o->comm,
+             request);
         break;
     case GATHER:
-        MPI_Igather(from, o->n, type, root ? o->recv : NULL, root ? o->n : -7,
-                    root ? type : none, o->root, o->comm, request);
+        CALL(MPI_Igather, from, o->n, type, root ? o->recv : NULL,
+             root ? o->n : -7, root ? type : none, o->root, o->comm, request);
         break;
     case SCATTER:
-        MPI_Iscatter(root ? o->send : NULL, root ? o->n : -7,
-                     root ? type : none, to, o->n, type, o->root, o->comm,
-                     request);
+        CALL(MPI_Iscatter, root ? o->send : NULL, root ? o->n : -7,
+             root ? type : none, to, o->n, type, o->root, o->comm, request);
         break;
     case ALLTOALL:
-        MPI_Ialltoall(from, o->n, type, o->recv, o->n, type, o->comm, request);
+        CALL(MPI_Ialltoall, from, o->n, type, o->recv, o->n, type, o->comm,
+             request);
         break;
     case BCAST:
-        MPI_Ibcast(o->recv, o->n, type, o->root, o->comm, request);
+        CALL(MPI_Ibcast, o->recv, o->n, type, o->root, o->comm, request);
         break;
     case ALLTOALLV:
         MPI_Ialltoallv(o->send, o->counts[0], o->displs[0], type, o->recv,
@@ -311,6 +325,37 @@ static void begin(struct op *o, MPI_Request *request)
         MPI_Type_free(&type);
 }
 
+/* With large counts for each rank. */
+static void init_large(struct op *o, MPI_Datatype type, MPI_Request *request)
+{
+#if MPI_VERSION >= 4
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    const void *from = in_place(o) ? MPI_IN_PLACE : o->send;
+    int root = is_root(o), mine = part(o, o->rank, o->root);
+    int theirs = part(o, o->root, o->rank);
+    void *to = in_place(o) ? MPI_IN_PLACE : o->recv;
+    const MPI_Count *out = o->wide_counts[0], *in = o->wide_counts[1];
+    const MPI_Aint *out_at = o->wide_displs[0], *in_at = o->wide_displs[1];
+    if (o->kind == ALLTOALLV)
+        MPI_Alltoallv_init_c(o->send, out, out_at, type, o->recv, in, in_at,
+                             type, o->comm, info, request);
+    else if (o->kind == ALLGATHERV)
+        MPI_Allgatherv_init_c(from, mine, type, o->recv, in, in_at, type,
+                              o->comm, info, request);
+    else if (o->kind == GATHERV)
+        MPI_Gatherv_init_c(from, mine, type, root ? o->recv : NULL,
+                           root ? in : NULL, root ? in_at : NULL,
+                           root ? type : none, o->root, o->comm, info, request);
+    else
+        MPI_Scatterv_init_c(root ? o->send : NULL, root ? out : NULL,
+                            root ? out_at : NULL, root ? type : none, to,
+                            theirs, type, o->root, o->comm, info, request);
+#else
+    (void)o, (void)type, (void)request;
+#endif
+}
+
 static void init(struct op *o, MPI_Request *request)
 {
     MPI_Datatype type = new_type(o), none = MPI_DATATYPE_NULL;
@@ -319,27 +364,31 @@ static void init(struct op *o, MPI_Request *request)
     int root = is_root(o), mine = part(o, o->rank, o->root);
     int theirs = part(o, o->root, o->rank);
     void *to = in_place(o) ? MPI_IN_PLACE : o->recv;
-    switch (o->kind) {
+    switch (large && irregular(o) ? KINDS : o->kind) {
+    case KINDS:
+        init_large(o, type, request);
+        break;
     case ALLGATHER:
-        MPI_Allgather_init(from, o->n, type, o->recv, o->n, type, o->comm, info,
-                           request);
+        CALL(MPI_Allgather_init, from, o->n, type, o->recv, o->n, type, o->comm,
+             info, request);
         break;
     case GATHER:
-        MPI_Gather_init(from, o->n, type, root ? o->recv : NULL,
-                        root ? o->n : -7, root ? type : none, o->root, o->comm,
-                        info, request);
+        CALL(MPI_Gather_init, from, o->n, type, root ? o->recv : NULL,
+             root ? o->n : -7, root ? type : none, o->root, o->comm, info,
+             request);
         break;
     case SCATTER:
-        MPI_Scatter_init(root ? o->send : NULL, root ? o->n : -7,
-                         root ? type : none, to, o->n, type, o->root, o->comm,
-                         info, request);
+        CALL(MPI_Scatter_init, root ? o->send : NULL, root ? o->n : -7,
+             root ? type : none, to, o->n, type, o->root, o->comm, info,
+             request);
         break;
     case ALLTOALL:
-        MPI_Alltoall_init(from, o->n, type, o->recv, o->n, type, o->comm, info,
-                          request);
+        CALL(MPI_Alltoall_init, from, o->n, type, o->recv, o->n, type, o->comm,
+             info, request);
         break;
     case BCAST:
-        MPI_Bcast_init(o->recv, o->n, type, o->root, o->comm, info, request);
+        CALL(MPI_Bcast_init, o->recv, o->n, type, o->root, o->comm, info,
+             request);
         break;
     case ALLTOALLV:
         MPI_Alltoallv_init(o->send, o->counts[0], o->displs[0], type, o->recv,
@@ -782,7 +831,8 @@ int main(int argc, char **argv)
     static const int counts[] = {1, 100, 3000};
     int all, rounds = argc > 1 ? atoi(argv[1]) : 2 * WAYS;
     MPI_Comm odd;
-    orderly = argc > 2;
+    orderly = argc > 2 && !strcmp(argv[2], "orderly");
+    large = argc > 2 && !strcmp(argv[2], "large");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &odd);
