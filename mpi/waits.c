@@ -15,13 +15,6 @@ int PMPI_Request_get_status_any(int, const MPI_Request[], int *, int *,
 int PMPI_Request_get_status_all(int, const MPI_Request[], int *, MPI_Status *);
 int PMPI_Request_get_status_some(int, const MPI_Request[], int *, int[],
                                  MPI_Status *);
-int MPI_Request_get_status_any(int count, const MPI_Request requests[],
-                               int *index, int *flag, MPI_Status *status);
-int MPI_Request_get_status_all(int count, const MPI_Request requests[],
-                               int *flag, MPI_Status statuses[]);
-int MPI_Request_get_status_some(int count, const MPI_Request requests[],
-                                int *outcount, int indices[],
-                                MPI_Status statuses[]);
 
 /* Ours in an array that are active. */
 static bool any_active(int count, const MPI_Request *requests)
