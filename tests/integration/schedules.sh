@@ -136,7 +136,7 @@ combined()
         grep -qE '^ +0-5\*? +0-5\*? +0-5\* +0-5\*? +0-5\*? +0-5\*$'
 }
 check "an all-reduce as text" combined
-check "an all-reduce as a picture" picture allreduce smp-halving \
+check "an all-reduce as a picture" picture allreduce smp-slices \
     --nodes 2,3 --bytes 64
 check "figure 6 as a picture" picture alltoall bruck --ranks 9
 check "nodes as a picture" picture allgather smp-bruck --nodes 4,2,3 --ports 2
