@@ -96,6 +96,22 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
     return begin(call_bcast(buffer, count, type, root, comm), request);
 }
 
+int MPI_Iallreduce(const void *send, void *recv, int count, MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return begin(
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+        request);
+}
+
+int MPI_Ireduce(const void *send, void *recv, int count, MPI_Datatype type,
+                MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return begin(
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm),
+        request);
+}
+
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     return begin(call_barrier(comm), request);
@@ -137,6 +153,12 @@ int MPI_Scatterv_init(const void *send, const int *send_counts,
                       MPI_Request *request);
 int MPI_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Allreduce_init(const void *send, void *recv, int count,
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                       MPI_Info info, MPI_Request *request);
+int MPI_Reduce_init(const void *send, void *recv, int count, MPI_Datatype type,
+                    MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+                    MPI_Request *request);
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 int MPI_Allgather_init(const void *send, int send_count, MPI_Datatype send_type,
@@ -225,6 +247,24 @@ int MPI_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return init(call_bcast(buffer, count, type, root, comm), info, request);
+}
+
+int MPI_Allreduce_init(const void *send, void *recv, int count,
+                       MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                       MPI_Info info, MPI_Request *request)
+{
+    return init(
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+        info, request);
+}
+
+int MPI_Reduce_init(const void *send, void *recv, int count, MPI_Datatype type,
+                    MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
+                    MPI_Request *request)
+{
+    return init(
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm),
+        info, request);
 }
 
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)

@@ -13,6 +13,10 @@ int PMPI_Alltoall_init(const void *, int, MPI_Datatype, void *, int,
                        MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
 int PMPI_Bcast_init(void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info,
                     MPI_Request *);
+int PMPI_Allreduce_init(const void *, void *, int, MPI_Datatype, MPI_Op,
+                        MPI_Comm, MPI_Info, MPI_Request *);
+int PMPI_Reduce_init(const void *, void *, int, MPI_Datatype, MPI_Op, int,
+                     MPI_Comm, MPI_Info, MPI_Request *);
 int PMPI_Barrier_init(MPI_Comm, MPI_Info, MPI_Request *);
 int PMPI_Alltoallv_init(const void *, const int[], const int[], MPI_Datatype,
                         void *, const int[], const int[], MPI_Datatype,
@@ -68,6 +72,12 @@ int below_begin(const struct layer_call *a, MPI_Request *request)
     case DCOLL_BCAST:
         return PMPI_Ibcast(a->recv, recv_count, a->recv_type, a->root, a->comm,
                            request);
+    case DCOLL_ALLREDUCE:
+        return PMPI_Iallreduce(a->send, a->recv, recv_count, a->recv_type,
+                               a->op, a->comm, request);
+    case DCOLL_REDUCE:
+        return PMPI_Ireduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+                            a->root, a->comm, request);
     default:
         return PMPI_Ibarrier(a->comm, request);
     }
@@ -117,6 +127,12 @@ int below_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     case DCOLL_BCAST:
         return PMPI_Bcast_init(a->recv, recv_count, a->recv_type, a->root,
                                a->comm, info, request);
+    case DCOLL_ALLREDUCE:
+        return PMPI_Allreduce_init(a->send, a->recv, recv_count, a->recv_type,
+                                   a->op, a->comm, info, request);
+    case DCOLL_REDUCE:
+        return PMPI_Reduce_init(a->send, a->recv, recv_count, a->recv_type,
+                                a->op, a->root, a->comm, info, request);
     default:
         return PMPI_Barrier_init(a->comm, info, request);
     }

@@ -41,6 +41,8 @@ struct layer_call call_reduce(int collective, const void *send, void *recv,
 {
     return (struct layer_call){.collective = collective,
                                .send = send,
+                               .send_count = count,
+                               .send_type = type,
                                .recv = recv,
                                .recv_count = count,
                                .recv_type = type,

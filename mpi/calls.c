@@ -86,14 +86,14 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm)
 {
     return make(
-        call_reduce(LAYER_ALLREDUCE, send, recv, count, type, op, 0, comm));
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm));
 }
 
 int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type,
                MPI_Op op, int root, MPI_Comm comm)
 {
     return make(
-        call_reduce(LAYER_REDUCE, send, recv, count, type, op, root, comm));
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm));
 }
 
 int MPI_Barrier(MPI_Comm comm)

@@ -132,14 +132,14 @@ FORTRAN(bcast, MPI_BCAST, char *buffer, fint *count, fint *type, fint *root,
 FORTRAN(allreduce, MPI_ALLREDUCE, char *send, char *recv, fint *count,
         fint *type, fint *op, fint *comm, fint *error)
 {
-    make(fortran_reduce(LAYER_ALLREDUCE, send, recv, count, type, op, 0, comm),
+    make(fortran_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
          error);
 }
 
 FORTRAN(reduce, MPI_REDUCE, char *send, char *recv, fint *count, fint *type,
         fint *op, fint *root, fint *comm, fint *error)
 {
-    make(fortran_reduce(LAYER_REDUCE, send, recv, count, type, op, *root, comm),
+    make(fortran_reduce(DCOLL_REDUCE, send, recv, count, type, op, *root, comm),
          error);
 }
 

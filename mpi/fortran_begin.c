@@ -112,6 +112,21 @@ FORTRAN(iscatterv, MPI_ISCATTERV, char *send, fint *send_counts,
           request, error);
 }
 
+FORTRAN(iallreduce, MPI_IALLREDUCE, char *send, char *recv, fint *count,
+        fint *type, fint *op, fint *comm, fint *request, fint *error)
+{
+    begin(fortran_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+          request, error);
+}
+
+FORTRAN(ireduce, MPI_IREDUCE, char *send, char *recv, fint *count, fint *type,
+        fint *op, fint *root, fint *comm, fint *request, fint *error)
+{
+    begin(
+        fortran_reduce(DCOLL_REDUCE, send, recv, count, type, op, *root, comm),
+        request, error);
+}
+
 FORTRAN(ibcast, MPI_IBCAST, char *buffer, fint *count, fint *type, fint *root,
         fint *comm, fint *request, fint *error)
 {
@@ -190,6 +205,22 @@ FORTRAN(scatterv_init, MPI_SCATTERV_INIT, char *send, fint *send_counts,
 {
     init(fortran_scatterv(send, send_counts, send_displs, send_type, recv,
                           recv_count, recv_type, root, comm),
+         info, request, error);
+}
+
+FORTRAN(allreduce_init, MPI_ALLREDUCE_INIT, char *send, char *recv, fint *count,
+        fint *type, fint *op, fint *comm, fint *info, fint *request,
+        fint *error)
+{
+    init(fortran_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+         info, request, error);
+}
+
+FORTRAN(reduce_init, MPI_REDUCE_INIT, char *send, char *recv, fint *count,
+        fint *type, fint *op, fint *root, fint *comm, fint *info, fint *request,
+        fint *error)
+{
+    init(fortran_reduce(DCOLL_REDUCE, send, recv, count, type, op, *root, comm),
          info, request, error);
 }
 

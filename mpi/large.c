@@ -109,14 +109,14 @@ int MPI_Allreduce_c(const void *send, void *recv, MPI_Count count,
                     MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     return make(
-        call_reduce(LAYER_ALLREDUCE, send, recv, count, type, op, 0, comm));
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm));
 }
 
 int MPI_Reduce_c(const void *send, void *recv, MPI_Count count,
                  MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
 {
     return make(
-        call_reduce(LAYER_REDUCE, send, recv, count, type, op, root, comm));
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm));
 }
 
 int MPI_Iallgather_c(const void *send, MPI_Count send_count,
@@ -156,6 +156,24 @@ int MPI_Ialltoall_c(const void *send, MPI_Count send_count,
     return begin(call_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
                              recv_count, recv_type, 0, comm),
                  request);
+}
+
+int MPI_Iallreduce_c(const void *send, void *recv, MPI_Count count,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    return begin(
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+        request);
+}
+
+int MPI_Ireduce_c(const void *send, void *recv, MPI_Count count,
+                  MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    return begin(
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm),
+        request);
 }
 
 int MPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root,
@@ -248,6 +266,24 @@ int MPI_Scatterv_init_c(const void *send, const MPI_Count *send_counts,
     return init(call_scatterv(send, send_counts, send_displs, send_type, recv,
                               recv_count, recv_type, root, comm),
                 info, request);
+}
+
+int MPI_Allreduce_init_c(const void *send, void *recv, MPI_Count count,
+                         MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request)
+{
+    return init(
+        call_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
+        info, request);
+}
+
+int MPI_Reduce_init_c(const void *send, void *recv, MPI_Count count,
+                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    return init(
+        call_reduce(DCOLL_REDUCE, send, recv, count, type, op, root, comm),
+        info, request);
 }
 
 int MPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype type, int root,

@@ -38,7 +38,7 @@ int large_below(const struct layer_call *a)
     case DCOLL_BCAST:
         return PMPI_Bcast_c(a->recv, a->recv_count, a->recv_type, a->root,
                             a->comm);
-    case LAYER_ALLREDUCE:
+    case DCOLL_ALLREDUCE:
         return PMPI_Allreduce_c(a->send, a->recv, a->recv_count, a->recv_type,
                                 a->op, a->comm);
     default:
@@ -64,6 +64,12 @@ int large_below_begin(const struct layer_call *a, MPI_Request *request)
     case DCOLL_ALLTOALL:
         return PMPI_Ialltoall_c(a->send, a->send_count, a->send_type, a->recv,
                                 a->recv_count, a->recv_type, a->comm, request);
+    case DCOLL_ALLREDUCE:
+        return PMPI_Iallreduce_c(a->send, a->recv, a->recv_count, a->recv_type,
+                                 a->op, a->comm, request);
+    case DCOLL_REDUCE:
+        return PMPI_Ireduce_c(a->send, a->recv, a->recv_count, a->recv_type,
+                              a->op, a->root, a->comm, request);
     default:
         return PMPI_Ibcast_c(a->recv, a->recv_count, a->recv_type, a->root,
                              a->comm, request);
@@ -107,6 +113,13 @@ int large_below_init(const struct layer_call *a, MPI_Info info,
         return PMPI_Scatterv_init_c(
             a->send, a->send_counts, a->send_displs, a->send_type, a->recv,
             a->recv_count, a->recv_type, a->root, a->comm, info, request);
+    case DCOLL_ALLREDUCE:
+        return PMPI_Allreduce_init_c(a->send, a->recv, a->recv_count,
+                                     a->recv_type, a->op, a->comm, info,
+                                     request);
+    case DCOLL_REDUCE:
+        return PMPI_Reduce_init_c(a->send, a->recv, a->recv_count, a->recv_type,
+                                  a->op, a->root, a->comm, info, request);
     default:
         return PMPI_Bcast_init_c(a->recv, a->recv_count, a->recv_type, a->root,
                                  a->comm, info, request);

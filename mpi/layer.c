@@ -124,9 +124,9 @@ void layer_agree(void)
 const char *layer_name(int collective)
 {
     static const char *const names[LAYER_COLLECTIVES] = {
-        [LAYER_ALLGATHERV] = "allgatherv", [LAYER_GATHERV] = "gatherv",
-        [LAYER_SCATTERV] = "scatterv",     [LAYER_ALLREDUCE] = "allreduce",
-        [LAYER_REDUCE] = "reduce",
+        [LAYER_ALLGATHERV] = "allgatherv",
+        [LAYER_GATHERV] = "gatherv",
+        [LAYER_SCATTERV] = "scatterv",
     };
     return names[collective]
                ? names[collective]
@@ -171,10 +171,10 @@ int layer_below(const struct layer_call *a)
                              a->root, a->comm);
     case DCOLL_BCAST:
         return PMPI_Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
-    case LAYER_ALLREDUCE:
+    case DCOLL_ALLREDUCE:
         return PMPI_Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                               a->comm);
-    case LAYER_REDUCE:
+    case DCOLL_REDUCE:
         return PMPI_Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                            a->root, a->comm);
     default:
@@ -192,7 +192,7 @@ static int64_t block_bytes(const struct layer_comm *c,
     bool root = a->root == c->rank;
     if (a->root < 0 || a->root >= c->size)
         return -1;
-    if (a->collective >= LAYER_ALLREDUCE && a->op == MPI_OP_NULL)
+    if (layer_reduces(a->collective) && a->op == MPI_OP_NULL)
         return -1;
     if (layer_is_irregular(a->collective)) /* each rank knows its own only */
         return irregular_is_right(c, a) ? 0 : -1;
@@ -223,7 +223,7 @@ static enum layer_reason reason_for(const struct layer_comm *c,
                    : LAYER_TAKEN;
     if (bytes == 0 && a->collective != DCOLL_BARRIER)
         return LAYER_EMPTY;
-    bool reduces = a->collective >= LAYER_ALLREDUCE;
+    bool reduces = layer_reduces(a->collective);
     if (reduces && !reduce_can(a))
         return LAYER_TYPE;
     return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
@@ -275,6 +275,12 @@ static void decide(struct layer_comm *c, struct contest *contest)
     contest_decide(contest, most);
 }
 
+/* Must all calls of the kind be made by the same side? */
+static bool lasts(const struct layer_call *a)
+{
+    return layer_reduces(a->collective) && !reduce_is_exact(a);
+}
+
 enum layer_reason layer_judge(const struct layer_comm *c,
                               const struct layer_call *a, int64_t *bytes)
 {
@@ -285,7 +291,9 @@ enum layer_reason layer_judge(const struct layer_comm *c,
 struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes)
 {
-    return &c->contests[a->collective][class_of(bytes)];
+    return lasts(a)
+               ? &c->lasting[a->collective == DCOLL_REDUCE][class_of(bytes)]
+               : &c->contests[a->collective][class_of(bytes)];
 }
 
 /* The faster one's, or whose turn it is to be timed. */
@@ -311,8 +319,7 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
 static int contend_once(struct layer_comm *c, const struct layer_call *a,
                         int64_t bytes)
 {
-    struct contest *contest =
-        &c->lasting[a->collective - LAYER_ALLREDUCE][class_of(bytes)];
+    struct contest *contest = layer_contest(c, a, bytes);
     if (!contest->settled && !ours_has_room(c, (size_t)bytes))
         return leave(a, LAYER_MEMORY);
     struct layer_call again = reduce_again(c, a);
@@ -359,6 +366,5 @@ int layer_make(const struct layer_call *a)
         return leave(a, reason);
     if (layer.always || ours_is_lost(c))
         return take(c, a, bytes);
-    bool lasts = a->collective >= LAYER_ALLREDUCE && !reduce_is_exact(a);
-    return lasts ? contend_once(c, a, bytes) : contend(c, a, bytes);
+    return lasts(a) ? contend_once(c, a, bytes) : contend(c, a, bytes);
 }

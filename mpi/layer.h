@@ -49,8 +49,6 @@ enum {
     LAYER_ALLGATHERV = DCOLL_ALLTOALLV + 1,
     LAYER_GATHERV,
     LAYER_SCATTERV,
-    LAYER_ALLREDUCE,
-    LAYER_REDUCE,
     LAYER_COLLECTIVES, /* their number */
 };
 
@@ -58,6 +56,11 @@ enum {
 static inline bool layer_is_irregular(int collective)
 {
     return collective >= (int)DCOLL_ALLTOALLV && collective <= LAYER_SCATTERV;
+}
+
+static inline bool layer_reduces(int collective)
+{
+    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
 }
 
 /* A call as the program has made it. What its rank does not use is not set. */
@@ -71,7 +74,7 @@ struct layer_call {
     MPI_Datatype recv_type;
     int root;
     MPI_Comm comm;
-    MPI_Op op;  /* of a reduction, whose elements are recv_count of recv_type */
+    MPI_Op op;  /* of a reduction; both sides are of the same elements */
     bool large; /* MPI_..._c: for the MPI below, and for these arrays */
     /* of an irregular one, for each rank, displacements in extents: ints, or
      * MPI_Count and MPI_Aint of one with large counts */
@@ -178,7 +181,8 @@ struct layer_comm {
     char why[256];      /* … because of this */
     bool refused;       /* by a rank, while it was made */
     struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
-    struct contest lasting[2][LAYER_CLASSES]; /* of reductions, by the order */
+    /* of reductions in which the order of operands shows: to all, and to one */
+    struct contest lasting[2][LAYER_CLASSES];
     struct layer_room send, recv, expected, counts;
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
                              one of them has not; 0: not known */
@@ -285,12 +289,17 @@ void irregular_close(struct irregular *o);
 
 /* Is it of elements in one piece, by an operation that they have? */
 bool reduce_can(const struct layer_call *call);
+/* That of libdcoll itself; NULL: it has none. */
+const dcoll_reduction_t *reduce_basic(const struct layer_call *call);
 /* Is the result the same, whatever the order of the operands? */
 bool reduce_is_exact(const struct layer_call *call);
 /* The same call, with another place for its result, and on the communicator
  * whose errors are not the program's. */
 struct layer_call reduce_again(struct layer_comm *c,
                                const struct layer_call *call);
+/* verify: the same call by the MPI below, to there. */
+struct layer_call reduce_below(const struct layer_comm *c,
+                               const struct layer_call *call, void *recv);
 /* Makes one, of so many bytes; an MPI error. */
 int reduce_run(struct layer_comm *c, const struct layer_call *call,
                size_t bytes);

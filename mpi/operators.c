@@ -106,8 +106,7 @@ static void know_all(void)
     pthread_once(&once, know);
 }
 
-/* NULL: it is none of a basic type. */
-static const dcoll_reduction_t *basic_of(MPI_Datatype type, MPI_Op op)
+const dcoll_reduction_t *operators_basic(MPI_Datatype type, MPI_Op op)
 {
     know_all();
     for (unsigned i = 0; i < DCOLL_OPERATORS; i++)
@@ -136,7 +135,7 @@ static bool goes_with(MPI_Op op, int kind)
 
 bool operators_can(MPI_Datatype type, MPI_Op op)
 {
-    if (basic_of(type, op) || is_own(op))
+    if (operators_basic(type, op) || is_own(op))
         return true;
     for (unsigned i = 0; i < known.nothers; i++)
         if (known.others[i].mpi == type)
@@ -146,7 +145,7 @@ bool operators_can(MPI_Datatype type, MPI_Op op)
 
 bool operators_are_exact(MPI_Datatype type, MPI_Op op)
 {
-    const dcoll_reduction_t *r = basic_of(type, op);
+    const dcoll_reduction_t *r = operators_basic(type, op);
     for (unsigned t = 0; r && t < known.ntypes; t++)
         if (known.types[t].mpi == type)
             return known.types[t].type != DCOLL_FLOAT &&
@@ -180,7 +179,7 @@ static void combine(void *context, const void *left, const void *right,
 void operators_open(struct operation *o, MPI_Datatype type, MPI_Op op,
                     size_t element, void *scratch, size_t bytes)
 {
-    const dcoll_reduction_t *basic = basic_of(type, op);
+    const dcoll_reduction_t *basic = operators_basic(type, op);
     *o = (struct operation){.type = type,
                             .op = op,
                             .scratch = scratch,

@@ -20,6 +20,8 @@ struct operation {
 /* Is it one that MPI has, or the program's own? What it has on no such type is
  * the program's error. */
 bool operators_can(MPI_Datatype type, MPI_Op op);
+/* That of libdcoll, which lasts; NULL: it has none. */
+const dcoll_reduction_t *operators_basic(MPI_Datatype type, MPI_Op op);
 /* Is the result the same, whatever the order of the operands? */
 bool operators_are_exact(MPI_Datatype type, MPI_Op op);
 /* Of so many bytes an element, which scratch has at least. The operation stays

@@ -75,6 +75,14 @@ static struct parts parts_of(const struct layer_comm *c,
             return (struct parts){0, c->size, true};
         return (struct parts){a->collective == DCOLL_ALLTOALL ? c->size : 1,
                               c->size, false};
+    case DCOLL_ALLREDUCE:
+        if (a->send == MPI_IN_PLACE)
+            return (struct parts){0, 1, true};
+        return (struct parts){1, 1, false};
+    case DCOLL_REDUCE:
+        if (root && a->send == MPI_IN_PLACE)
+            return (struct parts){0, 1, true};
+        return (struct parts){1, root, false};
     case DCOLL_GATHER:
         if (root && a->send == MPI_IN_PLACE)
             return (struct parts){0, c->size, true};
@@ -253,7 +261,8 @@ static dcoll_call_t shape_of(const struct layer_call *a, struct parts parts,
                          .send = bytes && parts.send ? send : NULL,
                          .recv = bytes && parts.recv ? recv : NULL,
                          .bytes = bytes,
-                         .root = (unsigned)a->root};
+                         .root = (unsigned)a->root,
+                         .reduction = reduce_basic(a)};
     if (parts.in_place && call.recv)
         call.send = DCOLL_IN_PLACE;
     else if (parts.in_place)
@@ -306,7 +315,7 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
 
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
 {
-    int rc = call->collective >= LAYER_ALLREDUCE ? reduce_run(c, call, bytes)
+    int rc = layer_reduces(call->collective) ? reduce_run(c, call, bytes)
              : layer_is_irregular(call->collective)
                  ? irregular_run(c, call)
                  : run_packed(c, call, bytes);
@@ -330,6 +339,19 @@ dcoll_call_t ours_shape(const struct layer_comm *c, const struct layer_call *a,
     return shape_of(a, parts_of(c, a), bytes, c, (void *)c);
 }
 
+/* Of the sides that it has. */
+static int keep_types(struct layer_call *a, struct parts parts)
+{
+    MPI_Datatype send = a->send_type, recv = a->recv_type;
+    int rc = MPI_SUCCESS;
+    a->send_type = a->recv_type = MPI_BYTE;
+    if (parts.send)
+        rc = data_keep(send, &a->send_type);
+    if (!rc && parts.recv)
+        rc = data_keep(recv, &a->recv_type);
+    return rc;
+}
+
 int ours_open(const struct layer_comm *c, const struct layer_call *a,
               size_t bytes, struct ours **out)
 {
@@ -340,11 +362,8 @@ int ours_open(const struct layer_comm *c, const struct layer_call *a,
         return rc;
     o->a = *a;
     o->bytes = bytes;
-    o->a.send_type = o->a.recv_type = MPI_BYTE;
-    if (parts.send)
-        rc = data_keep(a->send_type, &o->a.send_type);
-    if (!rc && parts.recv)
-        rc = data_keep(a->recv_type, &o->a.recv_type);
+    if (!layer_reduces(a->collective)) /* whose types are MPI's */
+        rc = keep_types(&o->a, parts);
     if (!rc)
         rc = ours_fill(c, o);
     if (rc)
@@ -373,13 +392,16 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
                 struct layer_call *below)
 {
     void *to = expect(&o->expected, &o->packed.call, o->packed.received);
-    *below = bytes_below(c, &o->packed.call, to);
+    *below = layer_reduces(o->a.collective)
+                 ? reduce_below(c, &o->a, to)
+                 : bytes_below(c, &o->packed.call, to);
     return to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 void ours_compare(const struct layer_comm *c, const struct ours *o)
 {
-    compare(c, &o->packed.call, o->expected.data, o->packed.received);
+    if (!layer_reduces(o->a.collective) || reduce_is_exact(&o->a))
+        compare(c, &o->packed.call, o->expected.data, o->packed.received);
 }
 
 void ours_close(struct ours *o)

@@ -30,25 +30,37 @@ bool reduce_is_exact(const struct layer_call *a)
     return operators_are_exact(a->recv_type, a->op);
 }
 
+const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
+{
+    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
+                                        : NULL;
+}
+
+struct layer_call reduce_below(const struct layer_comm *c,
+                               const struct layer_call *a, void *recv)
+{
+    struct layer_call below = *a;
+    below.recv = recv;
+    below.comm = c->inner;
+    return below;
+}
+
 struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
 {
-    struct layer_call again = *a;
+    /* nothing is packed */
+    struct layer_call again = reduce_below(c, a, c->send.data);
     if (a->send == MPI_IN_PLACE)
         again.send = a->recv;
-    again.recv = c->send.data; /* nothing is packed */
-    again.comm = c->inner;
     return again;
 }
 
 static int verify(struct layer_comm *c, const struct layer_call *a,
                   const void *mine, size_t bytes)
 {
-    struct layer_call below = *a;
-    bool here = a->collective == LAYER_ALLREDUCE || a->root == c->rank;
+    bool here = a->collective == DCOLL_ALLREDUCE || a->root == c->rank;
     char *expected = c->expected.data;
+    struct layer_call below = reduce_below(c, a, expected);
     below.send = mine;
-    below.recv = expected;
-    below.comm = c->inner;
     int rc = layer_below(&below);
     if (rc || !here || !reduce_is_exact(a) || !memcmp(expected, a->recv, bytes))
         return rc;
@@ -71,7 +83,7 @@ static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
 
 int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
 {
-    bool everywhere = a->collective == LAYER_ALLREDUCE;
+    bool everywhere = a->collective == DCOLL_ALLREDUCE;
     bool here = everywhere || a->root == c->rank;
     bool in_place = a->send == MPI_IN_PLACE;
     struct operation operation;

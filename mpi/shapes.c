@@ -6,19 +6,26 @@
 #define MISSES   2  /* of a shape, before it is prepared */
 #define HOPELESS -1 /* it can't be */
 
+static size_t element(const dcoll_call_t *call)
+{
+    return call->reduction ? call->reduction->element : 0;
+}
+
 static bool is_shape(const struct shape *shape, const dcoll_call_t *call,
                      bool irregular)
 {
     const dcoll_call_t *known = &shape->call;
+    bool rooted =
+        call->collective == DCOLL_GATHER || call->collective == DCOLL_REDUCE;
     /* that of a root is its own */
-    bool place =
-        call->collective != DCOLL_GATHER &&
-        (known->send == DCOLL_IN_PLACE) != (call->send == DCOLL_IN_PLACE);
+    bool place = !rooted && (known->send == DCOLL_IN_PLACE) !=
+                                (call->send == DCOLL_IN_PLACE);
     if (!shape->misses || shape->irregular != irregular)
         return false;
     return irregular ||
            (known->collective == call->collective &&
-            known->bytes == call->bytes && known->root == call->root && !place);
+            known->bytes == call->bytes && known->root == call->root &&
+            element(known) == element(call) && !place);
 }
 
 static void miss(struct requests *s, const dcoll_call_t *call, bool irregular)

@@ -24,6 +24,15 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
                : ours_open(c, a, (size_t)bytes, &work->ours);
 }
 
+/* What the thread of pulse.c may do calls nothing of MPI. */
+static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
+                               int64_t *bytes)
+{
+    enum layer_reason reason = layer_judge(c, a, bytes);
+    bool below = layer_reduces(a->collective) && !reduce_basic(a);
+    return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
+}
+
 /* It may make no team, for which it would wait for others; nor does it know who
  * is faster before blocking calls have shown that. */
 static enum layer_reason judge_begin(struct layer_comm *c,
@@ -32,7 +41,7 @@ static enum layer_reason judge_begin(struct layer_comm *c,
     if (!c)
         return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_COMM
                                                           : LAYER_LATER;
-    enum layer_reason reason = layer_judge(c, a, bytes);
+    enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && !layer.always &&
         !contest_is_won(layer_contest(c, a, *bytes), CONTEST_OURS))
         return LAYER_SLOWER;
@@ -69,7 +78,7 @@ static enum layer_reason judge_init(struct layer_comm *c,
     if (!c)
         return LAYER_COMM;
     requests_prepare(c);
-    enum layer_reason reason = layer_judge(c, a, bytes);
+    enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && !layer.always &&
         contest_is_won(layer_contest(c, a, *bytes), CONTEST_BELOW))
         return LAYER_SLOWER;

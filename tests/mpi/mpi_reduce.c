@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An MPI program's reductions: of each type and operation, of any length, in
- * place, by operations of its own that do not commute. It checks its results
- * itself; those of floating-point numbers are small integers.
+ * place, by operations of its own that do not commute, blocking, not blocking
+ * and persistent. It checks its results itself; those of floating-point numbers
+ * are small integers.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -220,6 +221,67 @@ static void same_bits(MPI_Comm comm)
         }
 }
 
+/* What such calls need is prepared in blocking ones, when they have come twice:
+ * several of each, with a barrier between them, while others are under way. */
+static void not_blocking(MPI_Comm comm)
+{
+    enum { CALLS = 12, COUNT = 500, AT_ONCE = 3 };
+    int *mine = send, *sums = recv;
+    double *reals = (double *)send + MOST / 2;
+    double *products = (double *)recv + MOST / 2;
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Request requests[AT_ONCE];
+        const int root = call % 2, place = call % 3 == 0;
+        for (int i = 0; i < COUNT; i++) {
+            mine[i] = sums[i] = value(rank, i);
+            reals[i] = value(rank, i + 1);
+        }
+        MPI_Iallreduce(place ? MPI_IN_PLACE : mine, sums, COUNT, MPI_INT,
+                       MPI_SUM, comm, &requests[0]);
+        MPI_Ireduce(reals, rank == root ? products : NULL, COUNT, MPI_DOUBLE,
+                    MPI_PROD, root, comm, &requests[1]);
+        MPI_Ibarrier(comm, &requests[2]);
+        MPI_Waitall(AT_ONCE, requests, MPI_STATUSES_IGNORE);
+        int good = 1;
+        for (int i = 0; i < COUNT; i++)
+            good &= sums[i] == expected(SUM, i) &&
+                    (rank != root || products[i] == expected(PROD, i + 1));
+        check(good, "not blocking", COUNT);
+        MPI_Barrier(comm);
+    }
+}
+
+#if MPI_VERSION >= 4 || defined OPEN_MPI
+static void persistent(MPI_Comm comm)
+{
+    enum { STARTS = 5, COUNT = 1000 };
+    int *mine = send, *sums = recv;
+    double *reals = (double *)send + MOST / 2;
+    double *most = (double *)recv + MOST / 2;
+    MPI_Request requests[2];
+    const int root = size - 1;
+    MPI_Allreduce_init(mine, sums, COUNT, MPI_INT, MPI_BXOR, comm,
+                       MPI_INFO_NULL, &requests[0]);
+    MPI_Reduce_init(reals, most, COUNT, MPI_DOUBLE, MPI_MAX, root, comm,
+                    MPI_INFO_NULL, &requests[1]);
+    for (int start = 0; start < STARTS; start++) {
+        int good = 1;
+        for (int i = 0; i < COUNT; i++) {
+            mine[i] = value(rank, i + start);
+            reals[i] = value(rank, i + 2 * start);
+        }
+        MPI_Startall(2, requests);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < COUNT; i++)
+            good &= sums[i] == expected(BXOR, i + start) &&
+                    (rank != root || most[i] == expected(MAX, i + 2 * start));
+        check(good, "persistent", COUNT);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int all;
@@ -232,6 +294,10 @@ int main(int argc, char **argv)
     own_operations(MPI_COMM_WORLD);
     locations(MPI_COMM_WORLD);
     same_bits(MPI_COMM_WORLD);
+    not_blocking(MPI_COMM_WORLD);
+#if MPI_VERSION >= 4 || defined OPEN_MPI
+    persistent(MPI_COMM_WORLD);
+#endif
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d failures\n", all);
