@@ -210,6 +210,13 @@ static int64_t block_bytes(const struct layer_comm *c,
     }
 }
 
+/* On all ranks: at a root, that is its own. */
+static bool is_in_place(const struct layer_call *a)
+{
+    return a->send == MPI_IN_PLACE && (a->collective == DCOLL_ALLTOALLV ||
+                                       a->collective == LAYER_ALLGATHERV);
+}
+
 static enum layer_reason reason_for(const struct layer_comm *c,
                                     const struct layer_call *a, int64_t bytes)
 {
@@ -217,10 +224,8 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return LAYER_COMM;
     if (bytes < 0)
         return LAYER_WRONG;
-    if (layer_is_irregular(a->collective)) /* in place at the root: its own */
-        return a->send == MPI_IN_PLACE && a->collective != LAYER_GATHERV
-                   ? LAYER_PLACE
-                   : LAYER_TAKEN;
+    if (layer_is_irregular(a->collective))
+        return is_in_place(a) ? LAYER_PLACE : LAYER_TAKEN;
     if (bytes == 0 && a->collective != DCOLL_BARRIER)
         return LAYER_EMPTY;
     bool reduces = layer_reduces(a->collective);

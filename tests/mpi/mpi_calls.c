@@ -317,7 +317,8 @@ static void scatter_parts(MPI_Comm comm, const struct shape *s, int n, int root,
     place &= rank == root;
     for (int r = 0; r < size && rank == root; r++)
         fill(send + span(s, displs[r]), s, counts[r], r, 7);
-    scatterv(rank == root ? send : NULL, rank == root ? counts : NULL,
+    /* what others say of sending means nothing */
+    scatterv(rank == root ? send : MPI_IN_PLACE, rank == root ? counts : NULL,
              rank == root ? displs : NULL,
              rank == root ? s->type : MPI_DATATYPE_NULL,
              place ? MPI_IN_PLACE : recv, part(rank, n), s->type, root, comm);
