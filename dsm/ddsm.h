@@ -49,7 +49,8 @@ typedef struct ddsm_config {
     size_t bytes;      /**< of the space, rounded up to pages; default 64 MiB.
                             Each rank keeps as much room for copies; what is
                             not touched takes no memory, but over verbs all of
-                            it is pinned */
+                            it is pinned. Of 2 MiB that lie together all take
+                            memory once a quarter is used */
     size_t page_bytes; /**< a power of two and a multiple of the system's,
                             which is the default */
     void *base;        /**< where it is to lie on all ranks, at a multiple of
@@ -58,12 +59,12 @@ typedef struct ddsm_config {
                             ddsm_is_symmetric() */
     unsigned locks;    /**< default 64 */
     unsigned ahead;    /**< most pages that a fault fetches, or makes writable,
-                            beyond its own when faults go upwards; default 64,
+                            beyond its own when faults go upwards; default 255,
                             0: none */
     int wait_ms;       /**< how long a barrier, a reduction or a lock waits for
-                            ranks that are alive; default -1: until they come, one of
-                          them       is gone, or the job is interrupted. Faults wait
-                          for       the       timeout of the transport */
+                            ranks that are alive; default -1: until they come,
+                            one of them is gone, or the job is interrupted.
+                            Faults wait for the timeout of the transport */
     unsigned serve_us; /**< where a rank must make calls for others to get at
                             its memory (drail_rail_info_t.is_polled, or no
                             atomics), a thread does so, so often; from 1 on,

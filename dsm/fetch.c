@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dsm/fetch.h"
 
+#include "dsm/huge.h"
 #include "dsm/pages.h"
 
 enum { AT_ONCE = 32 }; /* reads under way */
@@ -26,6 +27,7 @@ static int begin(ddsm_t *d, size_t first, size_t count, drail_req_t *req)
         .remote_offset = offset,
         .bytes = count << d->page_shift,
     };
+    huge_use(d, first, count);
     d->stats.fetches++;
     d->stats.fetched_pages += count;
     return drail_get(d->t, home, &xfer, 0, req);

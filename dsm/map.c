@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dsm/huge.h"
+
 /* Far from where processes map what they load: likely to be free on all ranks.
  * Only a hint. */
 #define LIKELY ((void *)0x200000000000)
@@ -18,10 +20,10 @@ static void *reserve(void *hint, size_t bytes, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Cut to a multiple of the page's size, which may be larger than the system's.
- */
-static char *reserve_anywhere(size_t bytes, size_t align)
+/* Cut to a multiple of the page's size, and of what the kernel maps at once. */
+static char *reserve_anywhere(size_t bytes, size_t page)
 {
+    const size_t align = page > HUGE_BYTES ? page : HUGE_BYTES;
     char *p = reserve(LIKELY, bytes + align, 0);
     if (!p)
         return NULL;
@@ -67,8 +69,10 @@ int map_open(ddsm_t *d)
 {
     int error = make_pages(d);
     if (!error) {
-        d->store =
-            mmap(NULL, d->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, 0);
+        d->store = reserve_anywhere(d->bytes, page_bytes(d));
+        if (!d->store || mmap(d->store, d->bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
+            error = errno;
         /* of pages that are not written nothing is needed */
         d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

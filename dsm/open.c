@@ -9,6 +9,7 @@
 #include "dsm/control.h"
 #include "dsm/enter.h"
 #include "dsm/fault.h"
+#include "dsm/huge.h"
 #include "dsm/map.h"
 #include "dsm/serve.h"
 
@@ -31,7 +32,7 @@ void ddsm_config_init(ddsm_config_t *cfg)
     *cfg = (ddsm_config_t){.bytes = (size_t)64 << 20,
                            .page_bytes = (size_t)sysconf(_SC_PAGESIZE),
                            .locks = 64,
-                           .ahead = 64,
+                           .ahead = 255,
                            .wait_ms = -1,
                            .serve_us = 50};
 }
@@ -103,13 +104,14 @@ static int tables(ddsm_t *d)
 {
     const size_t n = d->size;
     d->page = calloc(d->pages, sizeof *d->page);
+    d->huge = calloc(d->bytes / HUGE_BYTES + 1, sizeof *d->huge);
     d->dirty.page = malloc(d->pages * sizeof *d->dirty.page);
     d->written.page = malloc(d->pages * sizeof *d->written.page);
     d->seen = calloc(n, sizeof *d->seen);
     d->touched = calloc(n, sizeof *d->touched);
     d->held = calloc(d->cfg.locks, sizeof *d->held);
     d->store_keys = calloc(n, sizeof *d->store_keys);
-    return d->page && d->dirty.page && d->written.page && d->seen &&
+    return d->page && d->huge && d->dirty.page && d->written.page && d->seen &&
                    d->touched && d->held && d->store_keys
                ? 0
                : space_fail(d, DRAIL_ENOMEM, "out of memory for %zu pages",
@@ -297,6 +299,7 @@ static void free_space(ddsm_t *d)
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
     free(d->page);
+    free(d->huge);
     free(d->dirty.page);
     free(d->written.page);
     free(d->seen);

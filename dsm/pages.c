@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "dsm/huge.h"
+
 int pages_set(ddsm_t *d, size_t first, size_t count, enum page_state state)
 {
     static const int protection[] = {
@@ -46,6 +48,7 @@ static void begin_writing(ddsm_t *d, size_t page)
 
 int pages_dirty(ddsm_t *d, size_t first, size_t count)
 {
+    huge_use(d, first, count);
     for (size_t p = first; p < first + count; p++)
         begin_writing(d, p);
     return pages_set(d, first, count, PAGE_DIRTY);
@@ -73,10 +76,10 @@ int pages_dirty_ahead(ddsm_t *d, size_t page)
     struct ahead *stream = pages_stream(&d->writes, page);
     const size_t end = pages_ahead(d, stream, page);
     size_t p = page;
-    for (; p < end && d->page[p].state == PAGE_CLEAN; p++)
-        begin_writing(d, p);
+    while (p < end && d->page[p].state == PAGE_CLEAN)
+        p++;
     stream->next = p;
-    return pages_set(d, page, p - page, PAGE_DIRTY);
+    return pages_dirty(d, page, p - page);
 }
 
 static int compare(const void *a, const void *b)

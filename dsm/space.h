@@ -24,6 +24,7 @@ struct page {
     uint8_t grain; /* logarithm of ddsm_place_t.element */
     bool noticed;  /* unused, and others have written it */
     bool written;  /* is in the list of what is to be announced */
+    bool used;     /* has been fetched or written */
 };
 
 /* Some pages, in the order in which they came. Room for all. */
@@ -113,6 +114,7 @@ struct ddsm {
 
     struct page *page;
     size_t pages, used;
+    uint16_t *huge;         /* pages of each piece that were used (huge.c) */
     uint64_t allocs, shape; /* of the pieces: a sum over their arguments */
     struct page_list dirty, written;
     struct streams reads, writes;

@@ -63,7 +63,7 @@ static const option_row_t rows[] = {
     {"--pages", "N", "fetch, diff: pages of a repeat (default 64)",
      option_parse_count, AT(pages), 3, 65536},
     {"--ahead", "N",
-     "most pages that a fault takes along when faults go upwards (default 64)",
+     "most pages that a fault takes along when faults go upwards (default 255)",
      option_parse_count, AT(ahead), 0, 65536},
     {"--rows", "N", "jacobi: of the grid (default 64)", option_parse_count,
      AT(rows), 3, 1 << 20},

@@ -449,6 +449,61 @@ static void streams(struct rank *r)
     ddsm_close(d);
 }
 
+/* Of the memory of spaces, KB in pieces that the kernel has as one page. */
+static unsigned long laid_kb(void)
+{
+    unsigned long sum = 0, kb;
+    bool shared = false;
+    char line[512];
+    FILE *f = fopen("/proc/self/smaps", "r");
+    check(f);
+    while (fgets(line, sizeof line, f)) {
+        if (strchr(line, '/'))
+            shared = strstr(line, "memfd:ddsm");
+        else if (shared && sscanf(line, "ShmemPmdMapped: %lu", &kb) == 1)
+            sum += kb;
+    }
+    fclose(f);
+    return sum;
+}
+
+static bool kernel_lays(void)
+{
+    enum { PIECE = 2 << 20, COLLAPSE = 25 };
+    int fd = memfd_create("trial", MFD_CLOEXEC);
+    check(fd >= 0 && !ftruncate(fd, 2 * PIECE));
+    char *p = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    check(p != MAP_FAILED);
+    p = mmap((char *)(((uintptr_t)p + PIECE) & -(uintptr_t)PIECE), PIECE,
+             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    p[0] = 1;
+    return !madvise(p, PIECE, COLLAPSE);
+}
+
+/* Memory of which a quarter is used is laid together, none before. */
+static void laid_together(struct rank *r)
+{
+    enum { QUARTER = 128 };
+    ddsm_t *d = space(r, 4 << 20, 0);
+    const ddsm_place_t place = {.homes = DDSM_CYCLIC};
+    unsigned char *p = ddsm_alloc(d, 4 << 20, &place);
+    for (unsigned i = r->rank; i < QUARTER; i += 2)
+        p[i * 4096] = 1;
+    ok(d, ddsm_barrier(d));
+    if (sysconf(_SC_PAGESIZE) == 4096 && r->rank == 0) {
+        ok(d, ddsm_prefetch(d, p, (QUARTER - 1) * 4096, false));
+        check(laid_kb() == 0);
+        ok(d, ddsm_prefetch(d, p, QUARTER * 4096, false));
+        if (kernel_lays())
+            check(laid_kb() >= 2048);
+        else
+            printf("# the kernel lays nothing together here\n");
+        for (unsigned i = 0; i < QUARTER; i++)
+            check(p[i * 4096] == 1);
+    }
+    ddsm_close(d);
+}
+
 static void other_pieces(struct rank *r)
 {
     ddsm_t *d = space(r, 1 << 20, 0);
@@ -503,6 +558,7 @@ static const struct test tests[] = {
     {"impatient", 3, impatient, NULL, APART},
     {"place in a page", 2, place_in_a_page, NULL, APART},
     {"streams", 2, streams, NULL, APART},
+    {"laid together", 2, laid_together, NULL, APART},
     {"other pieces", 2, other_pieces, NULL, APART},
     {"inside", 2, inside, NULL, APART | FAILS},
 };
