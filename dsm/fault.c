@@ -27,6 +27,8 @@ static struct {
     pthread_mutex_t mutex;
     unsigned count;
     struct sigaction before;
+    struct sigaction first; /* ... when ours was not below others */
+    bool is_below;          /* ... as it may be, by now */
     void *after; /* a handler that was installed over ours, which stays */
     /* written from the last member to the first; 0: free */
     struct place {
@@ -131,10 +133,28 @@ static bool serve(ddsm_t *d, uintptr_t address, enum access access)
     return ours;
 }
 
+/* What this thread has last passed on, and from where on its stack. */
+static _Thread_local struct {
+    const void *context;
+    uintptr_t frame;
+} passed __attribute__((tls_model("initial-exec")));
+
+/* Who was installed over ours, and ours over him again, passes it back: it goes
+ * to who was there before all of us, then. */
+static bool has_come_back(const void *context)
+{
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    const bool back = context == passed.context && frame < passed.frame;
+    passed.context = context;
+    passed.frame = frame;
+    return back;
+}
+
 /* As if we were not here. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    const struct sigaction *before = &process.before;
+    const struct sigaction *before =
+        has_come_back(context) ? &process.first : &process.before;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(number, info, context);
         return;
@@ -179,6 +199,8 @@ static void install(void)
         return;
     process.before = now;
     process.after = NULL;
+    if (!process.is_below)
+        process.first = now;
     sigaction(SIGSEGV, &action, NULL);
 }
 
@@ -188,8 +210,10 @@ static void remove_ours(void)
     sigaction(SIGSEGV, NULL, &now);
     if (handler_of(&now) == on_fault)
         sigaction(SIGSEGV, &process.before, NULL);
-    else
+    else {
         process.after = handler_of(&now);
+        process.is_below = true;
+    }
 }
 
 int fault_enter(ddsm_t *d)

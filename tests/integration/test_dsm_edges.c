@@ -191,8 +191,33 @@ static void chain_handler(int number, siginfo_t *info, void *context)
     ours.sa_sigaction(number, info, context);
 }
 
+/* Another one over that. */
+static struct sigaction chain_below;
+
+static void over_handler(int number, siginfo_t *info, void *context)
+{
+    chain_below.sa_sigaction(number, info, context);
+}
+
+/* The end by a fault of nobody's, not a circle of handlers. */
+static void check_foreign_fault(void)
+{
+    volatile char *nothing =
+        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        nothing[0] = 1;
+        _exit(0);
+    }
+    check(waitpid(child, &status, 0) == child);
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
 static void chained_handlers(struct rank *r)
 {
+    const struct sigaction over = {.sa_sigaction = over_handler,
+                                   .sa_flags = SA_SIGINFO | SA_NODEFER};
     const struct sigaction chain = {.sa_sigaction = chain_handler,
                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
     signal(SIGSEGV, SIG_DFL); /* not a sanitizer's */
@@ -203,16 +228,13 @@ static void chained_handlers(struct rank *r)
     volatile char *p = ddsm_alloc(d, 4096, NULL);
     p[0] = 1;
     check(chained == 1);
-    volatile char *nothing =
-        mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        nothing[0] = 1; /* nobody's: the end, not a circle */
-        _exit(0);
-    }
-    check(waitpid(child, &status, 0) == child);
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    check_foreign_fault();
+    ddsm_close(d);
+    sigaction(SIGSEGV, &over, &chain_below);
+    d = space(r, 1 << 20, 0);
+    p = ddsm_alloc(d, 4096, NULL);
+    p[0] = 1;
+    check_foreign_fault();
     ddsm_close(d);
 }
 
