@@ -2,6 +2,7 @@
 /* Opens the space, in steps that all ranks agree on: one that fails on a rank
  * fails on all, before others wait for it. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -270,7 +271,7 @@ static int open_space(struct opening *o)
     if (!rc)
         rc = agree(o, settle(o));
     if (!rc)
-        rc = open_rails(d);
+        rc = agree(o, open_rails(d));
     if (!rc)
         rc = agree(o, open_memory(d));
     if (!rc)
@@ -278,7 +279,7 @@ static int open_space(struct opening *o)
     if (!rc)
         rc = agree(o, connect_all(d));
     if (!rc)
-        rc = open_team(d);
+        rc = agree(o, open_team(d));
     if (!rc) {
         rc = fault_enter(d);
         rc = agree(o, rc ? rc : serve_begin(d));
@@ -325,10 +326,30 @@ static ddsm_t *new_space(drail_job_t *job, const ddsm_config_t *cfg)
     return d;
 }
 
+/* Has any rank no room for what the others say? */
+static int look_for_room(struct opening *o, drail_job_t *job,
+                         drail_error_t *error)
+{
+    const unsigned size = drail_job_size(job);
+    int all[size], mine = o->cards && o->keys ? 0 : DRAIL_ENOMEM;
+    int rc = drail_job_allgather(job, &mine, sizeof mine, all, -1);
+    *error = (drail_error_t){.code = rc};
+    if (rc)
+        snprintf(error->text, sizeof error->text, "%s: %s", drail_strerror(rc),
+                 drail_job_last_error(job));
+    for (unsigned r = 0; r < size && !rc; r++)
+        if (all[r]) {
+            rc = error->code = all[r];
+            snprintf(error->text, sizeof error->text, "rank %u: out of memory",
+                     r);
+        }
+    return rc;
+}
+
 int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
               drail_error_t *err)
 {
-    drail_error_t error = {DRAIL_ENOMEM, "out of memory"};
+    drail_error_t error;
     if (!job || !out)
         return DRAIL_EINVAL;
     struct opening o = {.d = new_space(job, cfg)};
@@ -336,10 +357,11 @@ int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
         o.cards = calloc(o.d->size, sizeof *o.cards);
         o.keys = calloc(o.d->size, 2 * sizeof *o.keys);
     }
-    const bool room = o.cards && o.keys;
-    int rc = room ? open_space(&o) : DRAIL_ENOMEM;
-    if (rc && room)
+    int rc = look_for_room(&o, job, &error);
+    if (!rc) {
+        rc = open_space(&o);
         error = o.d->error;
+    }
     if (rc && o.d)
         free_space(o.d);
     if (rc && err)

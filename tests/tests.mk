@@ -157,11 +157,12 @@ TSAN := BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 
 # Foreign programs can't load a sanitized provider; documents, packages and what
-# only scripts do are the same in every build, and peers there are for one;
-# provider and transport are what has threads.
+# only scripts do are the same in every build, and peers there are for one; a
+# sanitizer's calloc is not to be replaced; provider and transport are what has
+# threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
-  peers_present
+  peers_present test_dsm_memory
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
