@@ -261,8 +261,8 @@ typedef struct dcoll_op {
     dcoll_place_t with; /**< COMBINE */
     size_t bytes;       /**< DISTRIBUTE, COLLECT: the room of the bundle src */
     bool sized;   /**< PUT, COPY: of a bundle, or the user's, `bytes` at most */
-    bool taken;   /**< COPY from NODE: nobody reads src again, which may lose
-                       its contents */
+    bool taken;   /**< COPY and COMBINE from NODE: nobody reads src, or with,
+                       again, which may lose its contents; unless it is dst */
     bool offered; /**< AWAIT: passes if none of my elements for the peer is in
                      SEND */
     unsigned deal; /**< DISTRIBUTE, COLLECT, DELIVER, PACK, EXPECT */
@@ -330,9 +330,12 @@ void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
 void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
                        dcoll_place_t with, dcoll_place_t dst, size_t bytes);
-/** A COPY, taken. */
+/** A COPY, or COMBINE, taken. */
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
+void dcoll_add_combine_take(dcoll_schedule_t *s, dcoll_place_t src,
+                            dcoll_place_t with, dcoll_place_t dst,
+                            size_t bytes);
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes);
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,

@@ -35,6 +35,7 @@ struct operands {
     dcoll_place_t spare; /**< for what is combined until mine has been read: the
                               result's place, or, where that may be mine's (a
                               root in place), another, as my place in the row */
+    bool sole;           /**< the row is in NODE, and nobody else reads it */
 };
 
 /** All of them to @p dst; of one, a copy, unless it is there. */

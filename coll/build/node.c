@@ -138,7 +138,8 @@ struct operands node_operands(const struct node *node, size_t temp)
         .row = row,
         .stride = stride,
         .mine = combine_user(node->args),
-        .spare = combine_at(row, (node->rank - node->first) * stride)};
+        .spare = combine_at(row, (node->rank - node->first) * stride),
+        .sole = node->sole && row.space == DCOLL_NODE};
 }
 
 size_t node_row_temp(const struct node *node)

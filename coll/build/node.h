@@ -25,7 +25,8 @@ struct node {
     dcoll_schedule_t *s;
     unsigned rank, index;  /* mine; of my node */
     unsigned first, count; /* of my node's ranks */
-    bool sole; /* what is posted has one reader: he takes it (node_fetch) */
+    bool sole; /* what is posted has one reader: he takes it (node_fetch,
+                  node_operands) */
 };
 
 struct node node_make(const dcoll_shape_t *shape, const dcoll_args_t *args,

@@ -141,7 +141,8 @@ static void combine(const struct node_slices *s, unsigned number)
         .row = place(s, number, me(s), 0),
         .stride = room(s),
         .mine = combine_at(combine_user(n->args), piece.begin),
-        .spare = scratch};
+        .spare = scratch,
+        .sole = true};
     combine_in_order(n->s, n->args, &all, result, piece.bytes);
     if (!s->gives)
         return;
@@ -158,8 +159,12 @@ static void fetch(const struct node_slices *s, unsigned number)
             continue;
         const struct piece piece = piece_of(s, owner, number);
         node_await(n, peer, combined(number), 0);
-        dcoll_add_copy(n->s, place(s, number, owner, owner),
-                       combine_at(s->result, piece.begin), piece.bytes);
+        const dcoll_place_t there = place(s, number, owner, owner);
+        const dcoll_place_t here = combine_at(s->result, piece.begin);
+        if (s->alone)
+            dcoll_add_take(n->s, there, here, piece.bytes);
+        else
+            dcoll_add_copy(n->s, there, here, piece.bytes);
     }
 }
 

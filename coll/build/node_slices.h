@@ -20,7 +20,8 @@ struct node_slices {
     dcoll_place_t result;    /* a block, which may be where mine is: to my
                                 slice of it … */
     bool gives;   /* … and to NODE; or, unless I fetch, there alone */
-    bool fetches; /* the slices that others give, to the result */
+    bool fetches; /* the slices that others give, to the result … */
+    bool alone;   /* … and nobody else does */
 };
 
 void node_slices_reduce(const struct node_slices *s);

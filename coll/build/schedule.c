@@ -198,6 +198,18 @@ void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
                             .bytes = bytes});
 }
 
+void dcoll_add_combine_take(dcoll_schedule_t *s, dcoll_place_t src,
+                            dcoll_place_t with, dcoll_place_t dst, size_t bytes)
+{
+    if (bytes)
+        add(s, (dcoll_op_t){.kind = DCOLL_COMBINE,
+                            .src = src,
+                            .with = with,
+                            .dst = dst,
+                            .bytes = bytes,
+                            .taken = true});
+}
+
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes)
 {

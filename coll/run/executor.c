@@ -28,6 +28,15 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
         away_give_back(p, src, bytes, q->schedule.node_bytes);
 }
 
+static void give_back(dcoll_request_t *q, const dcoll_op_t *op,
+                      dcoll_place_t from, const unsigned char *result)
+{
+    unsigned char *at = address(q, from);
+    if (from.space == DCOLL_NODE && at != result)
+        away_give_back(q->team->platform, at, op->bytes,
+                       q->schedule.node_bytes);
+}
+
 /* Element by element, by the caller's function. */
 static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
 {
@@ -38,6 +47,10 @@ static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
     unsigned char *result = address(q, op->dst);
     if (platform_combine(p, result, left, right, op->bytes))
         r->combine(r->context, left, right, result, op->bytes / r->element);
+    if (op->taken) {
+        give_back(q, op, op->src, result);
+        give_back(q, op, op->with, result);
+    }
 }
 
 /* Where dcoll_times_t counts what the operation takes. */

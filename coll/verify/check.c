@@ -86,6 +86,9 @@ static void check_combine(const struct site *site, const dcoll_op_t *op)
     check_range(site, site->rank, op->dst, op->bytes);
     if (!verify_is_reduction(site->v))
         WRONG(site, "the collective is no reduction");
+    else if (op->taken && op->src.space != DCOLL_NODE &&
+             op->with.space != DCOLL_NODE)
+        WRONG(site, "only what is in NODE can be taken");
     else if (args->element && op->bytes % args->element)
         WRONG(site, "elements have %zu bytes", args->element);
     else if (overlaps(op->src, op->dst, op->bytes) ||

@@ -41,10 +41,11 @@ static void operation(const dcoll_op_t *op, char *text, size_t size)
         break;
     case DCOLL_COMBINE:
         snprintf(text, size,
-                 "COMBINE of %zu bytes, %s+%zu with %s+%zu to %s+%zu",
+                 "COMBINE of %zu bytes, %s+%zu with %s+%zu to %s+%zu%s",
                  op->bytes, dcoll_space_name(op->src.space), op->src.offset,
                  dcoll_space_name(op->with.space), op->with.offset,
-                 dcoll_space_name(op->dst.space), op->dst.offset);
+                 dcoll_space_name(op->dst.space), op->dst.offset,
+                 op->taken ? ", taken" : "");
         break;
     case DCOLL_SIGNAL:
         snprintf(text, size, "SIGNAL flag %u with %zu bytes%s", op->flag,

@@ -280,6 +280,10 @@ static void play_combine(struct verifier *v, unsigned rank,
     struct region right = region_of(v, rank, start, op->with);
     struct region dst = region_of(v, rank, start, op->dst);
     verify_combine(v, &actor, &left, &right, &dst, op->bytes);
+    if (op->taken && op->src.space == DCOLL_NODE && left.cells != dst.cells)
+        verify_may_write(v, &actor, &left, 0, op->bytes);
+    if (op->taken && op->with.space == DCOLL_NODE && right.cells != dst.cells)
+        verify_may_write(v, &actor, &right, 0, op->bytes);
 }
 
 static void play_deal(struct verifier *v, unsigned rank, const dcoll_op_t *op)

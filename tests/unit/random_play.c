@@ -205,6 +205,17 @@ static bool await(struct play *p, unsigned r, const dcoll_op_t *op)
     return true;
 }
 
+/* What is taken from NODE. */
+static void lose(struct play *p, unsigned r, const dcoll_op_t *op,
+                 dcoll_place_t from)
+{
+    unsigned start = p->ranks[r].start;
+    unsigned char *data = at(p, r, start, from);
+    if (op->taken && from.space == DCOLL_NODE &&
+        data != at(p, r, start, op->dst))
+        memset(data, 0xee, op->bytes);
+}
+
 static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
 {
     unsigned start = p->ranks[r].start;
@@ -233,6 +244,8 @@ static bool perform(struct play *p, unsigned r, const dcoll_op_t *op)
         affine_combine(NULL, at(p, r, start, op->src),
                        at(p, r, start, op->with), at(p, r, start, op->dst),
                        op->bytes);
+        lose(p, r, op, op->src);
+        lose(p, r, op, op->with);
         return true;
     case DCOLL_SIGNAL:
         if (op->bytes)

@@ -9,9 +9,10 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const struct node node = node_make(shape, args, rank, s);
+    struct node node = node_make(shape, args, rank, s);
     const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
     const bool in_line = node_fits_line(args->bytes);
+    node.sole = node.count == 2;
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);
@@ -19,7 +20,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     masters_enter(&node);
     node_post(&node, combine_user(args), node_row_own(&node), args->bytes);
     struct operands all = node_operands(&node, 0);
-    if (!in_line && args->in_place && node.count > 1)
+    if (!in_line && args->in_place && node.count > 2)
         all.mine = all.spare; /* where the others read it, too */
     if (!in_line)
         all.spare = recv;

@@ -34,7 +34,7 @@ static void be_master(const struct node *n, const struct doubling *d)
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const struct node n = node_make(shape, args, rank, s);
+    struct node n = node_make(shape, args, rank, s);
     const grant_t grant = grant_among_all(args, DCOLL_TEMP);
     const struct doubling d = {
         .g = group_of_owners(shape, args, n.index, 0, grant, s)};

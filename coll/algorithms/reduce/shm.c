@@ -10,7 +10,8 @@
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const struct node node = node_make(shape, args, rank, s);
+    struct node node = node_make(shape, args, rank, s);
+    node.sole = true;
     s->phase = 1;
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);

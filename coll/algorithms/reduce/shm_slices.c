@@ -16,7 +16,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                        .owners = node.count,
                                        .result = dcoll_at(DCOLL_RECV, 0),
                                        .gives = !root,
-                                       .fetches = root};
+                                       .fetches = root,
+                                       .alone = true};
     s->phase = 1;
     if (node.count == 1) {
         combine_keep_own(s, args);
