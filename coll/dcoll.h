@@ -51,9 +51,9 @@ typedef struct dcoll_team dcoll_team_t;
 typedef struct dcoll_config {
     unsigned ports; /**< of multi-port algorithms; 0: one per rail */
     unsigned depth; /**< 1 or 2, default 2 (dcoll_args_t.depth); of short
-                         gathers, scatters and broadcasts within a node up to
-                         256, of gathers and scatters between nodes up to 32,
-                         in at most 512 KiB */
+                         gathers, reductions to a root, scatters and broadcasts
+                         within a node up to 256, of those but broadcasts
+                         between nodes up to 32, in at most 512 KiB */
     size_t zero_copy_bytes; /**< transfers of at least so many bytes go from
                                  and to the final memory; SIZE_MAX: never */
     unsigned groups;        /**< of mc-groups; 0: its default */
@@ -132,8 +132,9 @@ typedef struct dcoll_reduction {
     size_t element; /**< bytes, 1 …; the same on all ranks */
     /** result[i] = left[i] op right[i] for i < count: left comes from lower
      *  ranks. result is left or right, or overlaps neither. It makes no call on
-     *  the team. Operands are aligned as the buffers of the call are, up to 64
-     *  bytes if the element is a power of two. */
+     *  the team, and returns soon: others wait for this rank, for the timeout
+     *  of the transport at most. Operands are aligned as the buffers of the
+     *  call are, up to 64 bytes, if the element is a power of two. */
     void (*combine)(void *context, const void *left, const void *right,
                     void *result, size_t count);
     void *context; /**< its argument */

@@ -11,6 +11,15 @@ static unsigned largest_power(unsigned radix, unsigned n)
     return power;
 }
 
+unsigned clusters_radix(unsigned n, unsigned radix)
+{
+    const unsigned most = n > 1 && n < radix ? n : radix;
+    for (unsigned r = most; r > 1; r--)
+        if (largest_power(r, n) == n)
+            return r;
+    return most;
+}
+
 struct clusters clusters_of(unsigned n, unsigned radix, unsigned rank)
 {
     struct clusters c = {

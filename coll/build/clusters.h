@@ -16,6 +16,9 @@ struct clusters {
 };
 
 struct clusters clusters_of(unsigned n, unsigned radix, unsigned rank);
+/** For exchanges of whole blocks: the largest radix that is not above that one,
+ *  of which n is a power; else that one, or n if that is less. */
+unsigned clusters_radix(unsigned n, unsigned radix);
 /** First rank of a cluster; of cluster M: n. */
 unsigned clusters_begin(const struct clusters *c, unsigned cluster);
 /** Of the exchange between the cores. */

@@ -17,10 +17,11 @@ static size_t divided(size_t bytes, size_t unit)
 struct slices slices_of(const dcoll_args_t *args, unsigned count)
 {
     const size_t element = element_of(args);
-    size_t unit = element * divided(DCOLL_CACHE_LINE, element);
-    if (divided(args->bytes, unit) < count)
-        unit = element;
-    return (struct slices){args->bytes, unit, count};
+    const size_t lines = element * divided(DCOLL_CACHE_LINE, element);
+    const bool aligned = (element & (element - 1)) == 0;
+    const bool few = divided(args->bytes, lines) < count;
+    return (struct slices){args->bytes, few && !aligned ? element : lines,
+                           count};
 }
 
 size_t slices_units(const struct slices *s)

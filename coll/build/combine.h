@@ -6,8 +6,9 @@
 
 #include "coll/schedule.h"
 
-/** A block in slices that follow each other: whole elements, and where it has
- *  enough, cache lines. Those behind its end are empty. */
+/** A block in slices that follow each other: whole elements, and cache lines,
+ *  so that elements are aligned as in the block; but of elements that are no
+ *  power of two, only where it has enough. Some may be empty. */
 struct slices {
     size_t bytes, unit; /**< of the block; of what is not divided */
     unsigned count;

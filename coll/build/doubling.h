@@ -12,8 +12,8 @@
 #include "group.h"
 
 struct doubling {
-    struct group g;
-    size_t temp; /**< where its memory in TEMP begins */
+    struct group g; /**< of clusters_radix() */
+    size_t temp;    /**< where its memory in TEMP begins */
 };
 
 /** Where my block is to be, before doubling_run(). */

@@ -66,7 +66,7 @@ void fold_allgather(const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, unsigned ports, dcoll_schedule_t *s)
 {
     const grant_t grant = grant_among_all(args, board_space(args));
-    const struct group g = group_of_all(shape, args, rank, ports, grant, s);
+    const struct group g = group_of_all(shape, args, rank, ports + 1, grant, s);
     const unsigned position = group_position(&g);
     s->phase = 1;
     group_grant(&g, grant_open);

@@ -3,30 +3,30 @@
 #include "pace.h"
 
 struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                          unsigned rank, unsigned ports, grant_t grant,
+                          unsigned rank, unsigned radix, grant_t grant,
                           dcoll_schedule_t *s)
 {
     return (struct group){.args = args,
                           .s = s,
                           .me = rank,
-                          .ports = ports,
+                          .ports = shape->ports,
                           .grant = grant,
-                          .c = clusters_of(shape->nranks, ports + 1, rank)};
+                          .c = clusters_of(shape->nranks, radix, rank)};
 }
 
 struct group group_of_owners(const dcoll_shape_t *shape,
                              const dcoll_args_t *args, unsigned node,
-                             unsigned owner, grant_t grant, dcoll_schedule_t *s)
+                             unsigned owner, unsigned radix, grant_t grant,
+                             dcoll_schedule_t *s)
 {
-    return (struct group){
-        .args = args,
-        .s = s,
-        .ranks = shape->node_begin,
-        .after = owner,
-        .me = node,
-        .ports = shape->ports,
-        .grant = grant,
-        .c = clusters_of(shape->nnodes, shape->ports + 1, node)};
+    return (struct group){.args = args,
+                          .s = s,
+                          .ranks = shape->node_begin,
+                          .after = owner,
+                          .me = node,
+                          .ports = shape->ports,
+                          .grant = grant,
+                          .c = clusters_of(shape->nnodes, radix, node)};
 }
 
 unsigned group_rank(const struct group *g, unsigned number)

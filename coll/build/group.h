@@ -20,14 +20,14 @@ struct group {
     struct clusters c; /**< c.n of them */
 };
 
-/** All ranks of the team. */
+/** All ranks of the team. @p radix: of their clusters, up to ports + 1. */
 struct group group_of_all(const dcoll_shape_t *shape, const dcoll_args_t *args,
-                          unsigned rank, unsigned ports, grant_t grant,
+                          unsigned rank, unsigned radix, grant_t grant,
                           dcoll_schedule_t *s);
 /** The owner'th ranks of all nodes, from 0; @p node is mine. */
 struct group group_of_owners(const dcoll_shape_t *shape,
                              const dcoll_args_t *args, unsigned node,
-                             unsigned owner, grant_t grant,
+                             unsigned owner, unsigned radix, grant_t grant,
                              dcoll_schedule_t *s);
 
 unsigned group_rank(const struct group *g, unsigned number);

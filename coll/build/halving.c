@@ -16,7 +16,7 @@ static struct part part_of(struct part all, unsigned index, unsigned count)
 
 static struct slices whole(const struct halving *h)
 {
-    return slices_of(h->g.args, h->g.c.count);
+    return slices_of(h->g.args, h->g.c.n);
 }
 
 static size_t begin_of(const struct halving *h, struct part part)
@@ -31,155 +31,169 @@ static size_t bytes_of(const struct halving *h, struct part part)
     return slices_at(&s, part.end) - slices_at(&s, part.begin);
 }
 
-/* TEMP: a whole block for each of my cluster, then for each step a part for
- * each of the k+1 partners. */
+/* Partners are those whose numbers differ in one digit, that of the weight. */
+struct stage {
+    unsigned factor, weight, digit;
+};
+
+static struct stage stage_of(const struct halving *h, unsigned index)
+{
+    struct stage stage = {.factor = h->stages.factor[index], .weight = 1};
+    for (unsigned i = 0; i < index; i++)
+        stage.weight *= h->stages.factor[i];
+    stage.digit = h->g.me / stage.weight % stage.factor;
+    return stage;
+}
+
+static unsigned other_digit(const struct stage *stage, unsigned distance)
+{
+    return (stage->digit + distance) % stage->factor;
+}
+
+static unsigned partner(const struct halving *h, const struct stage *stage,
+                        unsigned distance)
+{
+    return h->g.me - stage->digit * stage->weight +
+           other_digit(stage, distance) * stage->weight;
+}
+
+/* What I have before a stage. */
+static struct part part_before(const struct halving *h, unsigned index)
+{
+    const struct slices s = whole(h);
+    struct part part = {0, slices_units(&s)};
+    for (unsigned i = 0; i < index; i++) {
+        const struct stage stage = stage_of(h, i);
+        part = part_of(part, stage.digit, stage.factor);
+    }
+    return part;
+}
+
+/* TEMP: for each stage a part for each of the partners; my place is spare. */
 struct row {
     size_t offset, stride;
 };
 
-static struct row row_of_cluster(const struct halving *h)
-{
-    const bool corrects = h->g.c.count < h->g.c.n;
-    return (struct row){h->temp,
-                        corrects ? combine_stride(h->g.args->bytes) : 0};
-}
-
-static struct row row_of_step(const struct halving *h, unsigned step)
+static struct row row_of(const struct halving *h, unsigned index)
 {
     const struct slices s = whole(h);
-    const unsigned radix = h->g.c.radix;
-    struct row row = row_of_cluster(h);
+    struct row row = {h->temp, 0};
     size_t units = slices_units(&s);
-    for (unsigned i = 0; i <= step; i++) {
-        row.offset += radix * row.stride;
-        units = units / radix + (units % radix != 0);
+    for (unsigned i = 0;; i++) {
+        const unsigned factor = i < h->stages.count ? h->stages.factor[i] : 1;
+        units = units / factor + (units % factor != 0);
         row.stride = combine_stride(units * s.unit);
+        if (i == index)
+            return row;
+        row.offset += factor * row.stride;
     }
-    return row;
 }
 
 size_t halving_bytes(const struct halving *h)
 {
-    return row_of_step(h, clusters_steps(&h->g.c)).offset - h->temp;
+    return row_of(h, h->stages.count).offset - h->temp;
 }
 
-/* Where the `who`-th of a row puts. */
 static dcoll_place_t place(struct row row, unsigned who)
 {
     return dcoll_at(DCOLL_TEMP, row.offset + who * row.stride);
 }
 
-/* The row's operands, and the own one in `mine`, to the vector. */
-static void combine(const struct halving *h, struct row row, unsigned count,
-                    unsigned own, dcoll_place_t mine, struct part part)
+/* The k partners of a step, one a port, then those of the next. */
+static unsigned port_of(const struct halving *h, unsigned distance)
 {
-    const size_t at = begin_of(h, part);
-    const struct operands all = {.count = count,
-                                 .own = own,
-                                 .row = place(row, 0),
-                                 .stride = row.stride,
-                                 .mine = combine_at(mine, at),
-                                 .spare = place(row, own)};
-    combine_in_order(h->g.s, h->g.args, &all, combine_at(h->vector, at),
-                     bytes_of(h, part));
+    return (distance - 1) % h->g.ports;
 }
 
-/* One step: `all` is in `mine`; what is put, in `source`. */
-static void divide(const struct halving *h, unsigned step, unsigned weight,
-                   struct part all, dcoll_place_t source, dcoll_place_t mine)
+static uint16_t step_of(const struct halving *h, unsigned first,
+                        unsigned distance)
 {
-    const struct clusters *c = &h->g.c;
-    const unsigned digit = clusters_digit(c, weight);
-    const struct row row = row_of_step(h, step);
-    for (unsigned e = 1; e < c->radix; e++) {
-        const struct part part = part_of(all, (digit + e) % c->radix, c->radix);
-        group_put_first(&h->g, clusters_partner(c, weight, e), e - 1,
-                        combine_at(source, begin_of(h, part)),
-                        place(row, digit), bytes_of(h, part));
+    return (uint16_t)(first + (distance - 1) / h->g.ports);
+}
+
+static void wait_for(const struct halving *h, const struct stage *stage,
+                     unsigned first)
+{
+    for (unsigned e = 1; e < stage->factor; e++) {
+        h->g.s->step = step_of(h, first, e);
+        group_wait(&h->g, partner(h, stage, stage->factor - e));
     }
-    group_wait_partners(&h->g, weight);
-    combine(h, row, c->radix, digit, mine, part_of(all, digit, c->radix));
-    h->g.s->step++;
+    h->g.s->step = (uint16_t)(first + radix_steps(stage->factor, h->g.ports));
 }
 
-/* What my partners of the first step need, to where it is put from. */
-static void copy_first(const struct halving *h, struct part all)
+/* What I have is in `mine`, what is put of it in `source`. */
+static void divide(const struct halving *h, unsigned index,
+                   dcoll_place_t source, dcoll_place_t mine)
 {
-    const struct part own =
-        part_of(all, clusters_digit(&h->g.c, 1), h->g.c.radix);
+    const struct stage stage = stage_of(h, index);
+    const struct part all = part_before(h, index);
+    const struct part own = part_before(h, index + 1);
+    const struct row row = row_of(h, index);
+    const unsigned first = h->g.s->step;
+    for (unsigned e = 1; e < stage.factor; e++) {
+        const struct part part =
+            part_of(all, other_digit(&stage, e), stage.factor);
+        h->g.s->step = step_of(h, first, e);
+        group_put(&h->g, partner(h, &stage, e), port_of(h, e),
+                  combine_at(source, begin_of(h, part)),
+                  place(row, stage.digit), bytes_of(h, part));
+    }
+    wait_for(h, &stage, first);
+    const struct operands operands = {.count = stage.factor,
+                                      .own = stage.digit,
+                                      .row = place(row, 0),
+                                      .stride = row.stride,
+                                      .mine =
+                                          combine_at(mine, begin_of(h, own)),
+                                      .spare = place(row, stage.digit)};
+    combine_in_order(h->g.s, h->g.args, &operands,
+                     combine_at(h->vector, begin_of(h, own)), bytes_of(h, own));
+}
+
+/* What has been divided in a stage, back to all partners. */
+static void give(const struct halving *h, unsigned index)
+{
+    const struct stage stage = stage_of(h, index);
+    const struct part have = part_before(h, index + 1);
+    const dcoll_place_t at = combine_at(h->vector, begin_of(h, have));
+    const unsigned first = h->g.s->step;
+    for (unsigned e = 1; e < stage.factor; e++) {
+        h->g.s->step = step_of(h, first, e);
+        group_put_first(&h->g, partner(h, &stage, e), port_of(h, e), at, at,
+                        bytes_of(h, have));
+    }
+    wait_for(h, &stage, first);
+}
+
+/* What my partners of the first stage need, to where it is put from. */
+static void copy_first(const struct halving *h)
+{
+    const struct part own = part_before(h, 1);
     const size_t begin = begin_of(h, own), end = begin + bytes_of(h, own);
     dcoll_add_copy(h->g.s, h->user, h->vector, begin);
     dcoll_add_copy(h->g.s, combine_at(h->user, end), combine_at(h->vector, end),
                    h->g.args->bytes - end);
 }
 
-/* The block of cores is in `mine`. From the last step back to the first one,
- * partners give each other their parts of what they had divided. */
-static void exchange(const struct halving *h, dcoll_place_t mine)
+void halving_open(const struct halving *h)
 {
-    const struct clusters *c = &h->g.c;
-    const struct slices s = whole(h);
-    const unsigned steps = clusters_steps(c);
-    const bool copies = !h->direct && mine.space != h->vector.space;
-    struct part all = {0, slices_units(&s)};
-    unsigned weight = 1;
-    if (copies && steps)
-        copy_first(h, all);
-    for (unsigned i = 0; i < steps; i++, weight *= c->radix) {
-        divide(h, i, weight, all, copies ? h->vector : mine, mine);
-        all = part_of(all, clusters_digit(c, weight), c->radix);
-        mine = h->vector;
+    for (unsigned i = 0; i < h->stages.count; i++) {
+        const struct stage stage = stage_of(h, i);
+        for (unsigned e = 1; e < stage.factor; e++)
+            grant_open(h->g.s, h->g.grant, h->g.args,
+                       group_rank(&h->g, partner(h, &stage, stage.factor - e)),
+                       port_of(h, e));
     }
-    while ((weight /= c->radix)) {
-        for (unsigned e = 1; e < c->radix; e++) {
-            const dcoll_place_t at = combine_at(h->vector, begin_of(h, all));
-            group_put(&h->g, clusters_partner(c, weight, e), e - 1, at, at,
-                      bytes_of(h, all));
-        }
-        group_wait_partners(&h->g, weight);
-        h->g.s->step++;
-        all = (struct part){0, slices_units(&s)};
-        for (unsigned w = 1; w < weight; w *= c->radix)
-            all = part_of(all, clusters_digit(c, w), c->radix);
-    }
-}
-
-static void as_core(const struct halving *h)
-{
-    const struct group *g = &h->g;
-    const struct slices s = whole(h);
-    const unsigned size = group_size(g);
-    for (unsigned i = 1; i < size; i++)
-        group_wait(g, g->me + i);
-    if (size > 1)
-        combine(h, row_of_cluster(h), size, 0, h->user,
-                (struct part){0, slices_units(&s)});
-    if (g->c.count < g->c.n)
-        g->s->step++;
-    exchange(h, size > 1 ? h->vector : h->user);
-    for (unsigned i = 1; i < size; i++)
-        group_put_first(g, g->me + i, i - 1, h->vector, h->vector,
-                        g->args->bytes);
-}
-
-static void as_member(const struct halving *h, unsigned position)
-{
-    const struct group *g = &h->g;
-    const unsigned core = g->me - position;
-    const bool copies = !h->direct && h->user.space != h->vector.space;
-    if (copies)
-        dcoll_add_copy(g->s, h->user, h->vector, g->args->bytes);
-    group_put_first(g, core, position - 1, copies ? h->vector : h->user,
-                    place(row_of_cluster(h), position), g->args->bytes);
-    g->s->step = (uint16_t)(g->s->step + 1 + 2 * clusters_steps(&g->c));
-    group_wait(g, core);
 }
 
 void halving_run(const struct halving *h)
 {
-    const unsigned position = group_position(&h->g);
-    if (position)
-        as_member(h, position);
-    else
-        as_core(h);
+    const bool copies = !h->direct && h->user.space != h->vector.space;
+    if (copies && h->stages.count)
+        copy_first(h);
+    for (unsigned i = 0; i < h->stages.count; i++)
+        divide(h, i, i || copies ? h->vector : h->user,
+               i ? h->vector : h->user);
+    for (unsigned i = h->stages.count; i-- > 0;)
+        give(h, i);
 }

@@ -3,10 +3,11 @@
 
 /* Bytes of the block whose pieces are in NODE at a time: so many that it takes
  * longer than to wait for all others, and, of all ranks, what caches may hold
- * of it. */
+ * of it; more where there would be too many pieces. */
 #define AT_ONCE_LEAST (256u << 10)
 #define AT_ONCE_MOST  (1u << 20)
 #define AT_ONCE_ALL   (2u << 20)
+#define PIECES_MOST   64u
 
 static struct slices slices_of_block(const struct node_slices *s)
 {
@@ -25,16 +26,20 @@ size_t node_slice_bytes(const struct node_slices *s, unsigned owner)
 }
 
 /* Of each slice, in an even number: the first one of a start has another place
- * than the last one of the start before. */
-static unsigned pieces(const struct node_slices *s)
+ * than the last one of the start before. None is empty for all. */
+static unsigned pieces_for(const struct node_slices *s)
 {
     const size_t each = AT_ONCE_ALL / s->node->count;
     const size_t most = each < AT_ONCE_LEAST  ? AT_ONCE_LEAST
                         : each > AT_ONCE_MOST ? AT_ONCE_MOST
                                               : each;
-    const size_t bytes = s->node->args->bytes;
-    return bytes <= most ? 1
-                         : 2 * (unsigned)((bytes + 2 * most - 1) / (2 * most));
+    const struct slices slices = slices_of_block(s);
+    const size_t units = slices_most(&slices) / slices.unit;
+    const size_t pairs = (s->node->args->bytes + 2 * most - 1) / (2 * most);
+    size_t pieces = s->node->args->bytes <= most ? 1 : 2 * pairs;
+    if (pieces > units)
+        pieces = units > 1 ? units & ~(size_t)1 : 1;
+    return (unsigned)(pieces < PIECES_MOST ? pieces : PIECES_MOST);
 }
 
 /* A piece of an owner's slice: where it is in the block. */
@@ -46,7 +51,7 @@ static struct slices pieces_of(const struct node_slices *s, unsigned owner)
 {
     dcoll_args_t args = *s->node->args;
     args.bytes = node_slice_bytes(s, owner);
-    return slices_of(&args, pieces(s));
+    return slices_of(&args, s->pieces);
 }
 
 static struct piece piece_of(const struct node_slices *s, unsigned owner,
@@ -58,16 +63,16 @@ static struct piece piece_of(const struct node_slices *s, unsigned owner,
                           slices_begin(&all, number + 1) - begin};
 }
 
-/* Room for any piece. */
-static size_t room(const struct node_slices *s)
+struct node_slices node_slices_of(const struct node *node, unsigned owners)
 {
-    size_t most = 0;
-    for (unsigned i = 0; i < s->owners; i++) {
-        const struct slices all = pieces_of(s, i);
+    struct node_slices s = {.node = node, .owners = owners};
+    s.pieces = pieces_for(&s);
+    for (unsigned i = 0; i < owners; i++) {
+        const struct slices all = pieces_of(&s, i);
         const size_t bytes = slices_most(&all);
-        most = bytes > most ? bytes : most;
+        s.room = bytes > s.room ? bytes : s.room;
     }
-    return most;
+    return s;
 }
 
 /* NODE: two places, in turn, of a row for each owner, of what each rank has for
@@ -77,23 +82,18 @@ static dcoll_place_t place(const struct node_slices *s, unsigned number,
 {
     const size_t row =
         (number % 2 * (size_t)s->owners + owner) * s->node->count;
-    return dcoll_at(DCOLL_NODE, s->at + (row + from) * room(s));
+    return dcoll_at(DCOLL_NODE, s->at + (row + from) * s->room);
 }
 
 size_t node_slices_bytes(const struct node_slices *s)
 {
-    const unsigned places = pieces(s) > 1 ? 2 : 1;
-    return places * (size_t)s->owners * s->node->count * room(s);
-}
-
-size_t node_slices_temp(const struct node_slices *s)
-{
-    return room(s);
+    const unsigned places = s->pieces > 1 ? 2 : 1;
+    return places * (size_t)s->owners * s->node->count * s->room;
 }
 
 unsigned node_slices_flags(const struct node_slices *s)
 {
-    return NODE_ARRIVED + 2 * pieces(s);
+    return NODE_ARRIVED + 2 * s->pieces;
 }
 
 static unsigned posted(unsigned number)
@@ -139,7 +139,7 @@ static void combine(const struct node_slices *s, unsigned number)
         .count = n->count,
         .own = me(s),
         .row = place(s, number, me(s), 0),
-        .stride = room(s),
+        .stride = s->room,
         .mine = combine_at(combine_user(n->args), piece.begin),
         .spare = scratch,
         .sole = true};
@@ -170,8 +170,7 @@ static void fetch(const struct node_slices *s, unsigned number)
 
 void node_slices_reduce(const struct node_slices *s)
 {
-    const unsigned count = pieces(s);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < s->pieces; i++) {
         post(s, i);
         node_await_all(s->node, posted(i), 0);
         if (me(s) < s->owners)

@@ -16,6 +16,8 @@
 struct node_slices {
     const struct node *node; /* of several ranks */
     unsigned owners;         /* 1 … all of them */
+    unsigned pieces;         /* of each slice */
+    size_t room;             /* for any of them */
     size_t at, temp;         /* in NODE, and in TEMP, from there on */
     dcoll_place_t result;    /* a block, which may be where mine is: to my
                                 slice of it … */
@@ -24,10 +26,11 @@ struct node_slices {
     bool alone;   /* … and nobody else does */
 };
 
+/* What follows from the block: pieces and room. */
+struct node_slices node_slices_of(const struct node *node, unsigned owners);
 void node_slices_reduce(const struct node_slices *s);
-/* Of NODE; of TEMP; flags, which begin with NODE_ARRIVED. */
+/* Of NODE; flags, which begin with NODE_ARRIVED. Of TEMP it takes `room`. */
 size_t node_slices_bytes(const struct node_slices *s);
-size_t node_slices_temp(const struct node_slices *s);
 unsigned node_slices_flags(const struct node_slices *s);
 /* The slice of the owner'th rank of the node, in a block. */
 size_t node_slice_begin(const struct node_slices *s, unsigned owner);

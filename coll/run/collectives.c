@@ -26,7 +26,7 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         send = recv;
     else if (send == DCOLL_IN_PLACE)
         send = NULL;
-    if (call->reduction)
+    if (q->args.element)
         q->reduction = *call->reduction;
     return ledger_settle(q->team, request_bind(q, send, recv));
 }

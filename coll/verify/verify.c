@@ -271,6 +271,14 @@ static void play_copy(struct verifier *v, unsigned rank, const dcoll_op_t *op)
         verify_may_write(v, &actor, &src, 0, op->bytes);
 }
 
+/* Partly: at a root in place, two buffers are the same. */
+static bool overlap(const struct region *a, const struct region *b,
+                    size_t cells)
+{
+    return a->cells != b->cells && a->cells < b->cells + cells &&
+           b->cells < a->cells + cells;
+}
+
 static void play_combine(struct verifier *v, unsigned rank,
                          const dcoll_op_t *op)
 {
@@ -279,7 +287,12 @@ static void play_combine(struct verifier *v, unsigned rank,
     struct region left = region_of(v, rank, start, op->src);
     struct region right = region_of(v, rank, start, op->with);
     struct region dst = region_of(v, rank, start, op->dst);
-    verify_combine(v, &actor, &left, &right, &dst, op->bytes);
+    size_t cells = op->bytes / v->grain;
+    if (overlap(&left, &dst, cells) || overlap(&right, &dst, cells))
+        verify_fail_at(v, rank, start, v->players[rank].op,
+                       "an operand and the result overlap");
+    else
+        verify_combine(v, &actor, &left, &right, &dst, op->bytes);
     if (op->taken && op->src.space == DCOLL_NODE && left.cells != dst.cells)
         verify_may_write(v, &actor, &left, 0, op->bytes);
     if (op->taken && op->with.space == DCOLL_NODE && right.cells != dst.cells)

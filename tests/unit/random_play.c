@@ -71,6 +71,7 @@ static void fill(struct play *p, unsigned r)
         size_t block = i / a->bytes;
         bool kept =
             a->in_place && (all || a->collective == DCOLL_ALLREDUCE ||
+                            rank->send == rank->recv ||
                             (a->collective == DCOLL_ALLGATHER && block == r));
         rank->recv[i] =
             kept ? content(rank->start, r, all ? block : 0, i % a->bytes)
@@ -309,6 +310,13 @@ static bool fly(struct play *p)
 
 /* ----------------------------------------------------------- playing --- */
 
+/* The root of a reduce that is in place. */
+static bool is_same(const dcoll_args_t *args, unsigned rank)
+{
+    return args->in_place && args->collective == DCOLL_REDUCE &&
+           rank == args->root;
+}
+
 static void set_up(struct play *p)
 {
     const dcoll_shape_t *shape = p->program->shape;
@@ -320,8 +328,9 @@ static void set_up(struct play *p)
         unsigned first = shape->node_begin[dcoll_shape_node(shape, r)];
         rank->send_bytes = args->bytes * dcoll_send_blocks(args, p->n, r);
         rank->recv_bytes = args->bytes * dcoll_recv_blocks(args, p->n, r);
-        rank->send = calloc(rank->send_bytes + 1, 1);
         rank->recv = calloc(rank->recv_bytes + 1, 1);
+        rank->send =
+            is_same(args, r) ? rank->recv : calloc(rank->send_bytes + 1, 1);
         rank->temp = calloc(p->depth * s->temp_bytes + 1, 1);
         rank->node = r == first ? calloc(p->depth * s->node_bytes + 1, 1)
                                 : p->ranks[first].node;
@@ -342,7 +351,8 @@ static void tear_down(struct play *p)
         struct rank *rank = &p->ranks[r];
         if (r == shape->node_begin[dcoll_shape_node(shape, r)])
             free(rank->node);
-        free(rank->send);
+        if (rank->send != rank->recv)
+            free(rank->send);
         free(rank->recv);
         free(rank->temp);
         free(rank->lines);

@@ -19,8 +19,9 @@
 #include "dapl_rail/dapl_rail.h"
 #include "random_play.h"
 
-#define STARTS 3
-#define BYTES  8
+#define STARTS  3
+#define BYTES   8
+#define REDUCED (8 * DCOLL_CACHE_LINE) /* of a reduction: all have a slice */
 
 static const unsigned one_node[] = {0, 4}, two_nodes[] = {0, 2, 4};
 static const dcoll_shape_t flat = {4, 1, one_node, 2};
@@ -753,12 +754,14 @@ static void sweep_algorithm(const dcoll_algorithm_t *a, struct tally *tally)
 {
     for (unsigned variant = 0; variant < 16; variant++) {
         const dcoll_shape_t *shape = &sweep_shapes[variant & 1];
+        bool reduces =
+            a->collective == DCOLL_REDUCE || a->collective == DCOLL_ALLREDUCE;
         bool has_in_place = a->collective == DCOLL_ALLGATHER ||
                             a->collective == DCOLL_ALLTOALL ||
                             a->collective == DCOLL_ALLREDUCE;
         const dcoll_args_t args = {
             .collective = a->collective,
-            .bytes = BYTES,
+            .bytes = reduces ? REDUCED : BYTES,
             .root = 1,
             .in_place = has_in_place && variant & 2,
             .zero_copy = variant & 4,

@@ -21,13 +21,13 @@ static void put_result(const struct direct *x, unsigned target, unsigned port)
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const grant_t grant = args->zero_copy ? GRANT_READY : GRANT_IMPLIED;
-    const struct owners o = owners_of(shape, args, rank, grant, s);
+    const struct owners o = owners_of(shape, args, rank, GRANT_IMPLIED, s);
     const struct direct results = {.shape = shape,
                                    .args = args,
                                    .rank = rank,
                                    .s = s,
-                                   .grant = GRANT_IMPLIED,
+                                   .grant = args->zero_copy ? GRANT_READY
+                                                            : GRANT_IMPLIED,
                                    .first_step = direct_steps(shape),
                                    .put = put_result};
     s->phase = 1;
@@ -35,7 +35,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         combine_keep_own(s, args);
         return;
     }
-    owners_open(&o);
+    direct_open(&results);
     owners_combine(&o, owners_slice(&o, rank));
     s->phase = 2;
     direct_exchange(&results);
@@ -43,7 +43,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         dcoll_add_copy(s, owners_slice(&o, 0), dcoll_at(DCOLL_RECV, 0),
                        args->bytes);
     flat_complete(s);
-    owners_close(&o);
 }
 
 const dcoll_algorithm_t allreduce_direct = {

@@ -10,8 +10,9 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const grant_t grant = grant_among_all(args, DCOLL_TEMP);
+    const unsigned radix = clusters_radix(shape->nranks, shape->ports + 1);
     const struct doubling d = {
-        .g = group_of_all(shape, args, rank, shape->ports, grant, s)};
+        .g = group_of_all(shape, args, rank, radix, grant, s)};
     s->phase = 1;
     if (shape->nranks == 1) {
         combine_keep_own(s, args);

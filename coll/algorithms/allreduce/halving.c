@@ -11,7 +11,8 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const dcoll_space_t space = board_space(args);
     const grant_t grant = args->zero_copy ? GRANT_READY : GRANT_IMPLIED;
     const struct halving h = {
-        .g = group_of_all(shape, args, rank, shape->ports, grant, s),
+        .g = group_of_all(shape, args, rank, shape->ports + 1, grant, s),
+        .stages = radix_of(shape->nranks, shape->ports),
         .vector = dcoll_at(space, 0),
         .user = combine_user(args),
         .direct = args->zero_copy,
@@ -22,19 +23,17 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         return;
     }
     s->temp_bytes = h.temp + halving_bytes(&h);
-    group_grant(&h.g, grant_open);
+    halving_open(&h);
     halving_run(&h);
     if (!args->zero_copy)
         dcoll_add_copy(s, h.vector, recv, args->bytes);
     flat_complete(s);
-    group_grant(&h.g, grant_close);
 }
 
 const dcoll_algorithm_t allreduce_halving = {
     .name = "halving",
     .collective = DCOLL_ALLREDUCE,
     .summary = "k-port recursive halving, and doubling of the results",
-    .memory = "TEMP: 2 blocks, 1 + k more unless N is a power of k+1; zero "
-              "copy: 1 fewer",
+    .memory = "TEMP: 2 to 3 blocks; zero copy: 1 fewer",
     .generate = generate,
 };

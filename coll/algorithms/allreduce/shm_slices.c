@@ -10,12 +10,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node node = node_make(shape, args, rank, s);
-    const struct node_slices slices = {.node = &node,
-                                       .owners = node.count,
-                                       .result = dcoll_at(DCOLL_RECV, 0),
-                                       .gives = true,
-                                       .fetches = true,
-                                       .alone = node.count == 2};
+    struct node_slices slices = node_slices_of(&node, node.count);
     s->phase = 1;
     if (node.count == 1) {
         combine_keep_own(s, args);
@@ -23,7 +18,10 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     s->flags = node_slices_flags(&slices);
     s->node_bytes = node_slices_bytes(&slices);
-    s->temp_bytes = node_slices_temp(&slices);
+    s->temp_bytes = slices.room;
+    slices.result = dcoll_at(DCOLL_RECV, 0);
+    slices.gives = slices.fetches = true;
+    slices.alone = node.count == 2;
     node_slices_reduce(&slices);
 }
 

@@ -36,8 +36,9 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     struct node n = node_make(shape, args, rank, s);
     const grant_t grant = grant_among_all(args, DCOLL_TEMP);
+    const unsigned radix = clusters_radix(shape->nnodes, shape->ports + 1);
     const struct doubling d = {
-        .g = group_of_owners(shape, args, n.index, 0, grant, s)};
+        .g = group_of_owners(shape, args, n.index, 0, radix, grant, s)};
     s->phase = 1;
     s->flags = NODE_POSTED + 1;
     s->node_bytes = node_row_bytes(&n);

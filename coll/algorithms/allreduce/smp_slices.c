@@ -37,7 +37,8 @@ static struct halving exchange_of(const struct node *n,
     const bool sole = n->count == 1;
     return (struct halving){
         .g = group_of_owners(n->shape, slice, n->index, n->rank - n->first,
-                             GRANT_IMPLIED, n->s),
+                             n->shape->ports + 1, GRANT_IMPLIED, n->s),
+        .stages = radix_of(n->shape->nnodes, n->shape->ports),
         .vector = combine_at(vector, begin),
         .user = combine_at(sole ? combine_user(n->args) : vector, begin)};
 }
@@ -62,10 +63,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     const struct node n = node_make(shape, args, rank, s);
-    struct node_slices slices = {.node = &n,
-                                 .owners = owners_of(shape),
-                                 .at = combine_stride(args->bytes),
-                                 .result = vector};
+    struct node_slices slices = node_slices_of(&n, owners_of(shape));
     const unsigned mine = rank - n.first;
     const bool sole = n.count == 1, owns = mine < slices.owners;
     dcoll_args_t slice = *args;
@@ -77,10 +75,12 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         combine_keep_own(s, args);
         return;
     }
+    slices.at = combine_stride(args->bytes);
     slices.temp = slice.bytes ? halving_bytes(&h) : 0;
+    slices.result = vector;
     s->flags = node_slices_flags(&slices);
     s->node_bytes = slices.at + (sole ? 0 : node_slices_bytes(&slices));
-    s->temp_bytes = slices.temp + (sole ? 0 : node_slices_temp(&slices));
+    s->temp_bytes = slices.temp + (sole ? 0 : slices.room);
     if (!sole)
         node_slices_reduce(&slices);
     s->phase = 2;

@@ -7,39 +7,66 @@
 #include "coll/build/flat.h"
 #include "coll/build/owners.h"
 
-/* The root takes k slices a step, one a port. */
+/* The root takes k slices a step, one a port: that one's in its turn. */
+struct turn {
+    unsigned owner, port, step;
+};
+
+static struct turn turn_of(const struct direct *x, unsigned distance)
+{
+    const unsigned n = x->shape->nranks, k = x->shape->ports;
+    return (struct turn){.owner = flat_before(n, x->args->root, distance),
+                         .port = (distance - 1) % k,
+                         .step = direct_steps(x->shape) + (distance - 1) / k};
+}
+
+/* To RECV: only with zero copy is a grant needed, as the root waits for all. */
+static grant_t grant_of(const dcoll_args_t *args)
+{
+    return args->zero_copy ? GRANT_READY : GRANT_IMPLIED;
+}
+
+static void open_root(const struct direct *x)
+{
+    for (unsigned d = 1; d < x->shape->nranks; d++) {
+        const struct turn turn = turn_of(x, d);
+        grant_open(x->s, grant_of(x->args), x->args, turn.owner, turn.port);
+    }
+}
+
 static void bring(const struct owners *o, unsigned distance)
 {
     const struct direct *x = &o->exchange;
-    const unsigned n = x->shape->nranks, root = x->args->root;
-    const unsigned owner = flat_before(n, root, distance);
-    const unsigned port = (distance - 1) % x->shape->ports;
-    x->s->step =
-        (uint16_t)(direct_steps(x->shape) + (distance - 1) / x->shape->ports);
-    if (x->rank == root)
-        dcoll_add_wait(x->s, owner, DCOLL_DATA, 0);
-    else if (x->rank == owner)
-        dcoll_add_put(x->s, root, port, owners_mine(o),
+    const struct turn turn = turn_of(x, distance);
+    x->s->step = (uint16_t)turn.step;
+    if (x->rank == x->args->root) {
+        dcoll_add_wait(x->s, turn.owner, DCOLL_DATA, 0);
+    } else if (x->rank == turn.owner) {
+        grant_take(x->s, grant_of(x->args), x->args, x->args->root);
+        dcoll_add_put(x->s, x->args->root, turn.port, owners_mine(o),
                       owners_slice(o, x->rank), owners_slice_bytes(o, x->rank));
+    }
 }
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
-    const grant_t grant = grant_among_all(args, board_space(args));
+    const grant_t grant = grant_among_all(args, DCOLL_TEMP);
     const struct owners o = owners_of(shape, args, rank, grant, s);
+    const bool root = rank == args->root;
     s->phase = 1;
     if (shape->nranks == 1) {
         combine_keep_own(s, args);
         return;
     }
     owners_open(&o);
-    owners_combine(&o, rank == args->root ? owners_slice(&o, rank)
-                                          : owners_mine(&o));
+    if (root)
+        open_root(&o.exchange);
+    owners_combine(&o, root ? owners_slice(&o, rank) : owners_mine(&o));
     s->phase = 2;
     for (unsigned d = 1; d < shape->nranks; d++)
         bring(&o, d);
-    if (rank == args->root && !args->zero_copy)
+    if (root && !args->zero_copy)
         dcoll_add_copy(s, owners_slice(&o, 0), dcoll_at(DCOLL_RECV, 0),
                        args->bytes);
     flat_complete(s);

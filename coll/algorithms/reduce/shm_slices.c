@@ -12,12 +12,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
 {
     const struct node node = node_make(shape, args, rank, s);
     const bool once = args->depth == 1, root = rank == args->root;
-    const struct node_slices slices = {.node = &node,
-                                       .owners = node.count,
-                                       .result = dcoll_at(DCOLL_RECV, 0),
-                                       .gives = !root,
-                                       .fetches = root,
-                                       .alone = true};
+    struct node_slices slices = node_slices_of(&node, node.count);
     s->phase = 1;
     if (node.count == 1) {
         combine_keep_own(s, args);
@@ -25,7 +20,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     s->flags = node_slices_flags(&slices);
     s->node_bytes = node_slices_bytes(&slices);
-    s->temp_bytes = node_slices_temp(&slices);
+    s->temp_bytes = slices.room;
+    slices.result = dcoll_at(DCOLL_RECV, 0);
+    slices.gives = !root;
+    slices.fetches = root;
+    slices.alone = true;
     if (once && !root)
         node_await(&node, args->root, NODE_DONE, 1);
     node_slices_reduce(&slices);
