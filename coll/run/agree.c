@@ -4,6 +4,7 @@
  * to the node's memory, and exchange the keys of what peers put into.
  */
 #include "coll/run/agree.h"
+#include "coll/run/pages.h"
 
 static uint64_t mode_of(const dcoll_request_t *q)
 {
@@ -80,6 +81,7 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
     if (rc)
         return team_fail(team, rc, "can't attach to the node's memory");
     request_use_node(q);
+    pages_take(q);
     rc = request_hollow(q, DCOLL_NODE, true);
     if (rc || !needs->node || !needs->remote)
         return rc;
