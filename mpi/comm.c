@@ -111,9 +111,12 @@ static bool has_rails(struct layer_comm *c)
     return false;
 }
 
-/* What reductions need, and short blocks to pack. */
+/* What reductions and contests need, and short blocks to pack. */
 static bool has_rooms(struct layer_comm *c)
 {
+    _Static_assert(MOST_RANKS * sizeof((struct contest *)0)->timed <=
+                       ROOM_LEAST,
+                   "all ranks tell of their trials there");
     if (layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
         irregular_room(c))
         return true;
@@ -253,24 +256,49 @@ static struct layer_comm *new_comm(MPI_Comm comm)
     return c;
 }
 
+/* Mostly a call is on the communicator of the one before, whose attribute is
+ * there until it is told of its end. NULL: of none. */
+static struct {
+    MPI_Comm comm;
+    struct layer_comm *known;
+} latest;
+
+int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    latest.known = NULL;
+    return MPI_SUCCESS;
+}
+
+/* *c: NULL if it has none yet. False: it is no communicator. */
+static bool look_up(MPI_Comm comm, struct layer_comm **c)
+{
+    int found;
+    if (latest.known && latest.comm == comm) {
+        *c = latest.known;
+        return true;
+    }
+    *c = NULL;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, layer.key, c, &found))
+        return false;
+    if (found) {
+        latest.comm = comm;
+        latest.known = *c;
+    }
+    return true;
+}
+
 struct layer_comm *layer_comm_known(MPI_Comm comm)
 {
-    struct layer_comm *c = NULL;
-    int found;
-    return comm == MPI_COMM_NULL ||
-                   PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found
-               ? NULL
-               : c;
+    struct layer_comm *c;
+    look_up(comm, &c);
+    return c;
 }
 
 struct layer_comm *layer_comm_of(MPI_Comm comm)
 {
-    struct layer_comm *c = NULL;
-    int found;
-    if (comm == MPI_COMM_NULL ||
-        PMPI_Comm_get_attr(comm, layer.key, &c, &found))
-        return NULL;
-    return found ? c : new_comm(comm);
+    struct layer_comm *c;
+    return look_up(comm, &c) && !c ? new_comm(comm) : c;
 }
 
 /* ------------------------------------------------------------------ end --- */
@@ -295,10 +323,9 @@ static void end(struct layer_comm *c)
 void layer_comm_end(MPI_Comm comm)
 {
     struct layer_comm *c, **at = &layer.comms;
-    int found;
     layer_begin();
-    if (layer_is_off() || comm == MPI_COMM_NULL ||
-        PMPI_Comm_get_attr(comm, layer.key, &c, &found) || !found)
+    c = layer_is_off() ? NULL : layer_comm_known(comm);
+    if (!c)
         return;
     PMPI_Comm_delete_attr(comm, layer.key);
     if (c == &no_memory)

@@ -1,46 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is slower is not taken: calls of each side are timed, where they are made
- * and as they are made, and the best of either count. */
+/*
+ * Who is slower is not taken: calls of each side are timed, where they are made
+ * and as they are made, some of one side's after another, as then all go on. A
+ * call takes from when the last rank has come to it until the last one has left
+ * it. One rank's time would not tell: one that comes late finds the data there,
+ * and one that only sends leaves before they are anywhere.
+ */
 #include "layer.h"
 
-#define TRIALS 5 /* of each; the first one of ours prepares */
-#define AGAIN                                                                  \
-    5000u       /* calls, after which they are tried anew, as machines …     \
-                 */
-#define CLEAR 2 /* … change, but not where one took so many times as long */
-#define GAIN  0.97 /* worth the change */
+#define ROUNDS 3 /* of each side, in turn; the first … */
+/* calls; … and the first one of each are not counted: what is new is prepared
+ * and learnt, and caches and ranks are as the other side has left them */
+#define ROUND   (1 + CONTEST_COUNTED / (2 * (ROUNDS - 1)))
+#define TRIALS  (2 * ROUNDS * ROUND)
+#define AGAIN   5000 /* calls; then they are tried anew: machines change */
+#define SELDOM  10   /* times as many, where … */
+#define CLEAR   2    /* … one takes so many times as long */
+#define GAIN    0.97 /* worth the change */
+#define OF_EACH (CONTEST_COUNTED / 2)
 
 int contest_turn(struct contest *c, bool *trial)
 {
-    uint32_t phase = c->calls++ % AGAIN;
-    *trial = phase < 2 * TRIALS && !c->clear;
-    if (*trial && phase == 0)
-        c->best[CONTEST_BELOW] = c->best[CONTEST_OURS] = 0;
-    return *trial ? (int)(phase % 2) : c->ours;
+    *trial = !c->rest;
+    if (*trial)
+        return (int)(c->trial++ / ROUND % 2);
+    c->rest--;
+    return c->ours;
 }
 
-bool contest_took(struct contest *c, int whose, double seconds)
+bool contest_took(struct contest *c, double came, double left)
 {
-    if (c->best[whose] == 0 || seconds < c->best[whose])
-        c->best[whose] = seconds;
-    return c->calls % AGAIN == 2 * TRIALS;
+    int round = (c->trial - 1) / ROUND, at = (c->trial - 1) % ROUND;
+    if (round >= 2 && at >= 1)
+        c->timed[(round - 2) * (ROUND - 1) + at - 1] =
+            (struct contest_call){came, left};
+    if (c->trial < TRIALS)
+        return false;
+    c->trial = 0;
+    c->rest = AGAIN - TRIALS;
+    c->tried = true;
+    return true;
 }
 
-void contest_decide(struct contest *c, const double most[2])
+/* Seconds of a call. Without a common clock: of who took longest. */
+static double took(const struct contest_call *all, int ranks, int call,
+                   bool clock)
 {
-    double below = most[CONTEST_BELOW], ours = most[CONTEST_OURS];
-    c->best[CONTEST_BELOW] = below;
-    c->best[CONTEST_OURS] = ours;
+    double came = 0, left = 0;
+    for (int r = 0; r < ranks; r++) {
+        const struct contest_call *his = &all[r * CONTEST_COUNTED + call];
+        double begin = clock ? his->came : 0;
+        double end = clock ? his->left : his->left - his->came;
+        came = begin > came ? begin : came;
+        left = end > left ? end : left;
+    }
+    return left - came;
+}
+
+static double median(double *of, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && of[k] < of[k - 1]; k--) {
+            double less = of[k];
+            of[k] = of[k - 1];
+            of[k - 1] = less;
+        }
+    return (of[(n - 1) / 2] + of[n / 2]) / 2;
+}
+
+void contest_decide(struct contest *c, const struct contest_call *all,
+                    int ranks, bool clock)
+{
+    double seconds[2][OF_EACH];
+    int n[2] = {0, 0};
+    for (int call = 0; call < CONTEST_COUNTED; call++) {
+        int side = call / (ROUND - 1) % 2;
+        seconds[side][n[side]++] = took(all, ranks, call, clock);
+    }
+    double below = median(seconds[CONTEST_BELOW], OF_EACH);
+    double ours = median(seconds[CONTEST_OURS], OF_EACH);
+    c->saves = below - ours;
     c->ours = ours <= GAIN * below;
-    c->clear = ours > CLEAR * below || below > CLEAR * ours;
+    if (ours > CLEAR * below || below > CLEAR * ours)
+        c->rest = SELDOM * AGAIN - TRIALS;
 }
 
 bool contest_is_won(const struct contest *c, int by)
 {
-    return c->calls >= 2 * TRIALS && c->ours == (by == CONTEST_OURS);
-}
-
-double contest_gain(const struct contest *c)
-{
-    return c->best[CONTEST_BELOW] - c->best[CONTEST_OURS];
+    return c->tried && c->ours == (by == CONTEST_OURS);
 }

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
+/* The latest named type that was plain, as almost all are in most programs:
+ * it stays what it is. size 0: none yet. */
+static struct {
+    MPI_Datatype type;
+    int64_t size;
+} latest;
+
+static bool is_latest(MPI_Datatype type)
+{
+    return latest.size && latest.type == type;
+}
+
+/* Of one element; -1: wrong. */
+static int64_t size_of(MPI_Datatype type)
+{
+    MPI_Count size;
+    if (is_latest(type))
+        return latest.size;
+    return type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) ? -1
+                                                                      : size;
+}
+
 /* An int may not hold the size of a type that another rank has no need of. */
 int64_t data_bytes(MPI_Count count, MPI_Datatype type)
 {
-    MPI_Count size;
-    int64_t bytes;
-    if (count < 0 || type == MPI_DATATYPE_NULL ||
-        PMPI_Type_size_x(type, &size) || size < 0)
+    int64_t bytes, size = size_of(type);
+    if (count < 0 || size < 0)
         return -1;
-    return __builtin_mul_overflow((int64_t)count, (int64_t)size, &bytes)
-               ? INT64_MAX
-               : bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? INT64_MAX : bytes;
 }
 
 /* A named type without gaps. Types of pairs (MPI_DOUBLE_INT) may have some. */
@@ -19,14 +37,19 @@ static bool is_dense(MPI_Datatype type)
 {
     MPI_Aint low, extent;
     int size;
-    return !PMPI_Type_size(type, &size) &&
-           !PMPI_Type_get_extent(type, &low, &extent) && low == 0 &&
-           extent == size;
+    if (PMPI_Type_size(type, &size) ||
+        PMPI_Type_get_extent(type, &low, &extent) || low != 0 || extent != size)
+        return false;
+    latest.type = type;
+    latest.size = size;
+    return true;
 }
 
 bool data_is_plain(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
+    if (is_latest(type))
+        return true;
     if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner))
         return false;
     if (combiner == MPI_COMBINER_NAMED)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "layer.h"
 #include "requests.h"
@@ -59,18 +60,12 @@ void layer_read_words(void)
     pthread_once(&once, read_words);
 }
 
-/* MPI's own ones are addresses that are not known before it is loaded. */
+/* MPI's own one is an address that is not known before it is loaded. */
 static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
                         void *to, int *flag)
 {
     (void)comm, (void)key, (void)extra, (void)from, (void)to;
     *flag = 0;
-    return MPI_SUCCESS;
-}
-
-static int delete_nothing(MPI_Comm comm, int key, void *value, void *extra)
-{
-    (void)comm, (void)key, (void)value, (void)extra;
     return MPI_SUCCESS;
 }
 
@@ -86,7 +81,8 @@ static void begin(void)
     }
     if (PMPI_Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
-    if (PMPI_Comm_create_keyval(copy_nothing, delete_nothing, &layer.key, NULL))
+    if (PMPI_Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
+                                NULL))
         layer.off = true;
 }
 
@@ -237,10 +233,16 @@ static enum layer_reason reason_for(const struct layer_comm *c,
 
 static unsigned class_of(int64_t bytes)
 {
-    unsigned class = 0;
-    while (class + 1 < LAYER_CLASSES && bytes >> (class + 1))
-        class ++;
-    return class;
+    unsigned class = 63 - (unsigned)__builtin_clzll((uint64_t)bytes | 1);
+    return class < LAYER_CLASSES ? class : LAYER_CLASSES - 1;
+}
+
+/* Atomic, as threads may make calls at a time that are left to the MPI below:
+ * it costs a part of a short call. */
+static void count(const struct layer_call *a, enum layer_reason reason)
+{
+    if (layer.stats || layer.verify)
+        layer.calls[a->collective][reason]++;
 }
 
 /* By libdcoll, or where it comes to no call by the MPI below. */
@@ -250,13 +252,13 @@ static int take(struct layer_comm *c, const struct layer_call *a, int64_t bytes)
     enum layer_reason reason = rc == OURS_LEFT ? LAYER_MEMORY
                                : rc            ? LAYER_FAILED
                                                : LAYER_TAKEN;
-    layer.calls[a->collective][reason]++;
+    count(a, reason);
     return rc == OURS_LEFT ? layer_below(a) : rc;
 }
 
 static int leave(const struct layer_call *a, enum layer_reason reason)
 {
-    layer.calls[a->collective][reason]++;
+    count(a, reason);
     return layer_below(a);
 }
 
@@ -266,18 +268,22 @@ static int make(struct layer_comm *c, const struct layer_call *a, int whose,
     return whose == CONTEST_OURS ? take(c, a, bytes) : leave(a, LAYER_SLOWER);
 }
 
+/* Of all ranks of a host. */
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* All ranks have had their trials, also those of which a call has failed: who
  * is alive tells, and who waits for one that is not hears of it. */
 static void decide(struct layer_comm *c, struct contest *contest)
 {
-    double all[c->size][2], most[2] = {0, 0};
-    if (!ours_share(c, contest->best, sizeof contest->best, all))
+    struct contest_call *all = c->recv.data; /* has room for all ranks */
+    if (!ours_share(c, contest->timed, sizeof contest->timed, all))
         return; /* the team is broken, or goes on below */
-    for (int r = 0; r < c->size; r++)
-        for (int side = 0; side < 2; side++)
-            if (all[r][side] > most[side])
-                most[side] = all[r][side];
-    contest_decide(contest, most);
+    contest_decide(contest, all, c->size, drail_job_nodes(c->job) == 1);
 }
 
 /* Must all calls of the kind be made by the same side? */
@@ -308,13 +314,13 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
     struct contest *contest = layer_contest(c, a, bytes);
     bool trial;
     int whose = contest_turn(contest, &trial);
-    double start = trial ? PMPI_Wtime() : 0;
+    double came = trial ? now() : 0;
     int rc = make(c, a, whose, bytes);
     if (!trial) {
-        layer.saved += !rc && whose == CONTEST_OURS ? contest_gain(contest) : 0;
+        layer.saved += !rc && whose == CONTEST_OURS ? contest->saves : 0;
         return rc;
     }
-    if (contest_took(contest, whose, PMPI_Wtime() - start))
+    if (contest_took(contest, came, now()))
         decide(c, contest);
     return rc;
 }
@@ -331,20 +337,20 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
     while (!contest->settled) {
         bool trial;
         int whose = contest_turn(contest, &trial);
-        double start = PMPI_Wtime();
+        double came = now();
         int rc = whose == CONTEST_OURS ? reduce_run(c, &again, (size_t)bytes)
                                        : layer_below(&again);
         if (rc && whose == CONTEST_BELOW) { /* the program's, on all ranks */
-            contest->calls = 0;
+            contest->trial = 0;
             return leave(a, LAYER_SLOWER);
         }
-        contest->settled = contest_took(contest, whose, PMPI_Wtime() - start);
+        contest->settled = contest_took(contest, came, now());
         if (contest->settled)
             decide(c, contest);
     }
     int whose = contest->ours ? CONTEST_OURS : CONTEST_BELOW;
     int rc = make(c, a, whose, bytes);
-    layer.saved += !rc && contest->ours ? contest_gain(contest) : 0;
+    layer.saved += !rc && contest->ours ? contest->saves : 0;
     return rc;
 }
 

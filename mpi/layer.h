@@ -138,26 +138,35 @@ enum layer_form {
     FORMS,
 };
 
+#define CONTEST_COUNTED 16 /* calls of a trial that are, of both sides */
+
+/* A rank came to a call and left it, in seconds of its clock. */
+struct contest_call {
+    double came, left;
+};
+
 /* Both are tried in turn, then the faster one serves. Contents: zeros. */
 struct contest {
-    double best[2]; /* seconds: below, ours */
-    uint32_t calls;
-    bool ours, clear;
-    bool settled; /* for good: not tried anew */
+    int rest;         /* calls until the next trial; 0: … */
+    int trial;        /* … so many of one have been made */
+    bool tried, ours; /* at least once; by whom the others are made */
+    bool settled;     /* for good: not tried anew */
+    double saves;     /* seconds, each call of ours */
+    struct contest_call timed[CONTEST_COUNTED];
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
 /* Whose turn it is, in the next call, and whether its time is to be told. */
 int contest_turn(struct contest *c, bool *trial);
-/* A trial took so many seconds. Was it the last one? Then all ranks tell their
- * best, in the same call, … */
-bool contest_took(struct contest *c, int whose, double seconds);
-/* … and the slowest of each side count: who serves from now on. */
-void contest_decide(struct contest *c, const double most[2]);
+/* When a trial was. Was it the last one? Then all ranks tell what they have
+ * timed, in the same call, … */
+bool contest_took(struct contest *c, double came, double left);
+/* … one rank's behind another's: who serves from now on. clock: they all have
+ * the same one. */
+void contest_decide(struct contest *c, const struct contest_call *all,
+                    int ranks, bool clock);
 /* Who is faster, as far as is known; unknown: neither. The same on all ranks.
  */
 bool contest_is_won(const struct contest *c, int by);
-/* Seconds that each call of ours saves. */
-double contest_gain(const struct contest *c);
 
 /* ---- comm.c ---- */
 
@@ -193,6 +202,8 @@ struct layer_comm {
 struct layer_comm *layer_comm_of(MPI_Comm comm);
 /* NULL: it has none yet. */
 struct layer_comm *layer_comm_known(MPI_Comm comm);
+/* Deletes its attribute, or MPI does. */
+int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra);
 /* Whoever waits in our calls lets the MPI below make progress. A struct
  * layer_comm. */
 void layer_progress_below(void *c);

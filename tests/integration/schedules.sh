@@ -68,7 +68,7 @@ check "the depths that run" depths
 reductions()
 {
     "$bench" verify --ranks 9 --ports 2 --collective allreduce \
-        --algorithm doubling,halving --sizes 72 --element "$1" \
+        --algorithm doubling,halving --sizes 576 --element "$1" \
         --format json >"$work/reduced.json" &&
         python3 -c "
 import json, sys
@@ -78,8 +78,8 @@ assert (doubling['steps'], doubling['combined']) == (2, 4), doubling
 assert round(halving['combined'], 3) == float(sys.argv[3]), halving" \
             "$work/reduced.json" "$1" "$2"
 }
-check "reductions of 9 elements" reductions 8 0.889
-check "reductions of 3 elements" reductions 24 1.333
+check "reductions of 72 elements" reductions 8 0.889
+check "reductions of 3 elements" reductions 192 1.333
 
 # the number that a run says draws the same again (line 2: date and command)
 seeds()

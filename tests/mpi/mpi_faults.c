@@ -304,9 +304,9 @@ static void bad_in_contest(void)
     MPI_Datatype bad;
     MPI_Type_vector(2, 1, 2, MPI_INT, &bad);
     int below = 0, errors = 0;
-    for (int i = 0; i < 30; i++) {
-        /* the second one is ours */
-        MPI_Datatype mine = i == 1 && rank == ONE ? bad : type;
+    for (int i = 0; i < 50; i++) {
+        /* the sixth one is ours */
+        MPI_Datatype mine = i == 5 && rank == ONE ? bad : type;
         int rc = MPI_Gather(to, 1, mine, from, 2, MPI_INT, 0, comm);
         errors += !!rc;
         below += !rc;
