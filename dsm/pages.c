@@ -64,7 +64,13 @@ struct ahead *pages_stream(struct streams *streams, size_t page)
 
 size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
-    ahead->pages = page == ahead->next ? 2 * ahead->pages + 1 : 0;
+    enum { LEAST = 7 }; /* over fast rails a fault takes longer */
+    if (page != ahead->next)
+        ahead->pages = 0;
+    else if (ahead->pages < LEAST)
+        ahead->pages = LEAST;
+    else
+        ahead->pages = 2 * ahead->pages + 1;
     if (ahead->pages > d->cfg.ahead)
         ahead->pages = d->cfg.ahead;
     const size_t left = d->used - page - 1;
