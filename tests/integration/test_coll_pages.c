@@ -31,7 +31,11 @@ static void run(struct rank *r, dcoll_team_t *team, const char *algorithm,
                 dcoll_collective_t collective)
 {
     static unsigned char send[2 * BYTES], recv[2 * BYTES];
-    const dcoll_call_t call = {collective, send, recv, BYTES, 0, algorithm};
+    const dcoll_call_t call = {.collective = collective,
+                               .send = send,
+                               .recv = recv,
+                               .bytes = BYTES,
+                               .algorithm = algorithm};
     memset(send, 1, sizeof send);
     memset(recv, 2, sizeof recv);
     expect(r, 0, dcoll_run(team, &call));
