@@ -190,6 +190,8 @@ static int64_t block_bytes(const struct layer_comm *c,
         return -1;
     if (layer_reduces(a->collective) && a->op == MPI_OP_NULL)
         return -1;
+    if (a->collective == DCOLL_REDUCE && a->send == MPI_IN_PLACE && !root)
+        return -1;
     if (layer_is_irregular(a->collective)) /* each rank knows its own only */
         return irregular_is_right(c, a) ? 0 : -1;
     switch (a->collective) {
@@ -332,7 +334,7 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
 {
     struct contest *contest = layer_contest(c, a, bytes);
     if (!contest->settled && !ours_has_room(c, (size_t)bytes))
-        return leave(a, LAYER_MEMORY);
+        return ours_is_lost(c) ? take(c, a, bytes) : leave(a, LAYER_MEMORY);
     struct layer_call again = reduce_again(c, a);
     while (!contest->settled) {
         bool trial;
@@ -340,9 +342,15 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
         double came = now();
         int rc = whose == CONTEST_OURS ? reduce_run(c, &again, (size_t)bytes)
                                        : layer_below(&again);
+        if (rc && ours_is_lost(c))
+            return take(c, a, bytes);
         if (rc && whose == CONTEST_BELOW) { /* the program's, on all ranks */
             contest->trial = 0;
             return leave(a, LAYER_SLOWER);
+        }
+        if (rc == OURS_LEFT) { /* on all ranks; then for good */
+            contest->settled = true;
+            return leave(a, LAYER_MEMORY);
         }
         contest->settled = contest_took(contest, came, now());
         if (contest->settled)

@@ -245,7 +245,7 @@ int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call);
 /* Have send and recv of all ranks so many bytes? All ask. */
 bool ours_has_room(struct layer_comm *c, size_t bytes);
 /* Can all ranks? */
-bool ours_all_can(const struct layer_comm *c, bool can);
+bool ours_all_can(struct layer_comm *c, bool can);
 /* An all-gather of so many bytes. False: it has failed. */
 bool ours_share(struct layer_comm *c, const void *mine, size_t bytes,
                 void *all);

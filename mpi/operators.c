@@ -19,7 +19,7 @@ struct op {
 };
 
 /* Others of MPI's, which the MPI below does. */
-enum { REALS, COMPLEX, PAIRS, KINDS };
+enum { REALS, COMPLEX, PAIRS, LOGICALS, BYTES };
 
 struct other {
     MPI_Datatype mpi;
@@ -28,7 +28,7 @@ struct other {
 
 /* Handles may be known at run time only. */
 static struct known {
-    struct type types[32];
+    struct type types[40];
     unsigned ntypes;
     struct op ops[DCOLL_OPERATORS];
     struct other others[16];
@@ -88,16 +88,29 @@ static void know(void)
     know_type(MPI_AINT, integer(sizeof(MPI_Aint), true));
     know_type(MPI_COUNT, integer(sizeof(MPI_Count), true));
     know_type(MPI_OFFSET, integer(sizeof(MPI_Offset), true));
-    know_type(MPI_INTEGER, DCOLL_INT32);
-    know_type(MPI_REAL, DCOLL_FLOAT);
     know_type(MPI_DOUBLE_PRECISION, DCOLL_DOUBLE);
+    know_type(MPI_REAL8, DCOLL_DOUBLE);
+    know_type(MPI_REAL, DCOLL_FLOAT);
+    know_type(MPI_REAL4, DCOLL_FLOAT);
+    know_type(MPI_INTEGER, DCOLL_INT32);
+    know_type(MPI_INTEGER1, DCOLL_INT8);
+    know_type(MPI_INTEGER2, DCOLL_INT16);
+    know_type(MPI_INTEGER4, DCOLL_INT32);
+    know_type(MPI_INTEGER8, DCOLL_INT64);
     know_other(MPI_LONG_DOUBLE, REALS);
     know_other(MPI_C_FLOAT_COMPLEX, COMPLEX);
     know_other(MPI_C_DOUBLE_COMPLEX, COMPLEX);
     know_other(MPI_COMPLEX, COMPLEX);
     know_other(MPI_DOUBLE_COMPLEX, COMPLEX);
+    know_other(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX);
     know_other(MPI_2INT, PAIRS);
     know_other(MPI_FLOAT_INT, PAIRS);
+    know_other(MPI_2INTEGER, PAIRS);
+    know_other(MPI_2REAL, PAIRS);
+    know_other(MPI_2DOUBLE_PRECISION, PAIRS);
+    know_other(MPI_LOGICAL, LOGICALS);
+    know_other(MPI_C_BOOL, LOGICALS);
+    know_other(MPI_BYTE, BYTES);
 }
 
 static void know_all(void)
@@ -106,14 +119,49 @@ static void know_all(void)
     pthread_once(&once, know);
 }
 
+/* The latest that was asked for: most programs have few. */
+static struct {
+    MPI_Datatype type;
+    MPI_Op op;
+    const dcoll_reduction_t *basic; /* NULL: nothing yet */
+    bool exact;
+} latest;
+
+static bool look_up(MPI_Datatype type, MPI_Op op)
+{
+    const struct type *t = known.types, *end = t + known.ntypes;
+    const struct op *o = known.ops, *last = o + DCOLL_OPERATORS;
+    while (o < last && o->mpi != op)
+        o++;
+    while (t < end && t->mpi != type)
+        t++;
+    const dcoll_reduction_t *basic =
+        o < last && t < end ? dcoll_reduction(t->type, o->op) : NULL;
+    if (!basic)
+        return false;
+    latest.type = type;
+    latest.op = op;
+    latest.basic = basic;
+    latest.exact = t->type != DCOLL_FLOAT && t->type != DCOLL_DOUBLE;
+    return true;
+}
+
+static bool is_latest(MPI_Datatype type, MPI_Op op)
+{
+    if (latest.basic && latest.type == type && latest.op == op)
+        return true;
+    know_all();
+    return look_up(type, op);
+}
+
 const dcoll_reduction_t *operators_basic(MPI_Datatype type, MPI_Op op)
 {
-    know_all();
-    for (unsigned i = 0; i < DCOLL_OPERATORS; i++)
-        for (unsigned t = 0; known.ops[i].mpi == op && t < known.ntypes; t++)
-            if (known.types[t].mpi == type)
-                return dcoll_reduction(known.types[t].type, known.ops[i].op);
-    return NULL;
+    return is_latest(type, op) ? latest.basic : NULL;
+}
+
+bool operators_are_exact(MPI_Datatype type, MPI_Op op)
+{
+    return is_latest(type, op) && latest.exact;
 }
 
 static bool is_own(MPI_Op op)
@@ -127,10 +175,20 @@ static bool is_own(MPI_Op op)
 
 static bool goes_with(MPI_Op op, int kind)
 {
-    bool adds = op == MPI_SUM || op == MPI_PROD;
-    return kind == PAIRS     ? op == MPI_MINLOC || op == MPI_MAXLOC
-           : kind == COMPLEX ? adds
-                             : adds || op == MPI_MIN || op == MPI_MAX;
+    switch (kind) {
+    case PAIRS:
+        return op == MPI_MINLOC || op == MPI_MAXLOC;
+    case LOGICALS:
+        return op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
+    case BYTES:
+        return op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
+    case REALS:
+        if (op == MPI_MIN || op == MPI_MAX)
+            return true;
+        /* fall through */
+    default:
+        return op == MPI_SUM || op == MPI_PROD;
+    }
 }
 
 bool operators_can(MPI_Datatype type, MPI_Op op)
@@ -140,16 +198,6 @@ bool operators_can(MPI_Datatype type, MPI_Op op)
     for (unsigned i = 0; i < known.nothers; i++)
         if (known.others[i].mpi == type)
             return goes_with(op, known.others[i].kind);
-    return false;
-}
-
-bool operators_are_exact(MPI_Datatype type, MPI_Op op)
-{
-    const dcoll_reduction_t *r = operators_basic(type, op);
-    for (unsigned t = 0; r && t < known.ntypes; t++)
-        if (known.types[t].mpi == type)
-            return known.types[t].type != DCOLL_FLOAT &&
-                   known.types[t].type != DCOLL_DOUBLE;
     return false;
 }
 

@@ -174,12 +174,6 @@ bool ours_is_lost(const struct layer_comm *c)
     return error == DRAIL_EPEER || error == DRAIL_EINVAL;
 }
 
-bool ours_all_can(const struct layer_comm *c, bool can)
-{
-    int mine = can, all;
-    return !PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->inner) && all;
-}
-
 int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call)
 {
     int rc = team_run(c, call);
@@ -195,6 +189,19 @@ bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
                                .recv = all,
                                .bytes = bytes};
     return !ours_dcoll(c, &call);
+}
+
+/* By the team, where those who refuse a call are heard. */
+bool ours_all_can(struct layer_comm *c, bool can)
+{
+    int32_t mine = can, all = 0;
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                               .send = &mine,
+                               .recv = &all,
+                               .bytes = sizeof all,
+                               .reduction =
+                                   dcoll_reduction(DCOLL_INT32, DCOLL_MIN)};
+    return !ours_dcoll(c, &call) && all;
 }
 
 /* Whether it packs is known to a rank alone: all have room for it, or none
@@ -319,6 +326,8 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
              : layer_is_irregular(call->collective)
                  ? irregular_run(c, call)
                  : run_packed(c, call, bytes);
+    if (rc == OURS_LEFT && ours_is_lost(c)) /* while they agreed on that */
+        rc = ours_error(c, dcoll_team_error(c->team));
     if (rc && rc != OURS_LEFT)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

@@ -12,14 +12,25 @@
 /* Of an element, as ROOM_LEAST serves for its operands. */
 #define ELEMENT_MOST ROOM_LEAST
 
+const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
+{
+    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
+                                        : NULL;
+}
+
 static size_t element_of(const struct layer_call *a)
 {
+    const dcoll_reduction_t *basic = reduce_basic(a);
     int size;
+    if (basic)
+        return basic->element;
     return PMPI_Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
 }
 
 bool reduce_can(const struct layer_call *a)
 {
+    if (reduce_basic(a))
+        return true;
     const size_t element = element_of(a);
     return data_is_plain(a->recv_type) && element && element <= ELEMENT_MOST &&
            operators_can(a->recv_type, a->op);
@@ -28,12 +39,6 @@ bool reduce_can(const struct layer_call *a)
 bool reduce_is_exact(const struct layer_call *a)
 {
     return operators_are_exact(a->recv_type, a->op);
-}
-
-const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
-{
-    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
-                                        : NULL;
 }
 
 struct layer_call reduce_below(const struct layer_comm *c,

@@ -216,6 +216,21 @@ static void bad_argument(void)
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
 }
 
+/* The others first agree on whether they have room for what is tried. */
+static void bad_in_agreement(void)
+{
+    enum { COUNT = 40000 };
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    check(!gather_all(comm, 10, MPI_INT, 1), "an error");
+    memset(to, 0, COUNT * sizeof(double));
+    int rc = MPI_Allreduce(to, from, COUNT, MPI_DOUBLE,
+                           rank == ONE ? MPI_OP_NULL : MPI_SUM, comm);
+    check(rank == ONE || rc, "no error");
+    check(told == 1, "the handler was not told");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
 static int gather_begun(MPI_Comm comm, int n)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -377,11 +392,17 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } faults[] = {
-        {"memory", no_memory},      {"rail", no_rail},
-        {"argument", bad_argument}, {"type", bad_type},
-        {"buffer", bad_buffer},     {"contest", bad_in_contest},
-        {"finalize", in_finalize},  {"bits", same_bits},
-        {"begun", bad_begun},       {"long", too_long},
+        {"memory", no_memory},
+        {"rail", no_rail},
+        {"argument", bad_argument},
+        {"type", bad_type},
+        {"agreement", bad_in_agreement},
+        {"buffer", bad_buffer},
+        {"contest", bad_in_contest},
+        {"finalize", in_finalize},
+        {"bits", same_bits},
+        {"begun", bad_begun},
+        {"long", too_long},
     };
     int all;
     MPI_Init(&argc, &argv);
