@@ -31,7 +31,7 @@ int control_open(ddsm_t *d)
     const size_t arrival = place(&end, sizeof(struct arrival));
     const size_t arrivals = place(&end, d->size * sizeof(struct arrival));
     const size_t folding = place(&end, FOLD_BYTES);
-    const size_t folded = place(&end, d->size * FOLD_BYTES);
+    const size_t folded = place(&end, FOLD_BYTES);
     const size_t given_up = place(&end, sizeof(uint64_t));
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));

@@ -12,6 +12,7 @@
 #include "dsm/fault.h"
 #include "dsm/huge.h"
 #include "dsm/map.h"
+#include "dsm/reduce.h"
 #include "dsm/serve.h"
 
 /* What ranks must have alike, and how it went so far. */
@@ -239,26 +240,31 @@ static int connect_all(ddsm_t *d)
     return rc ? space_fail_rails(d, rc, "connecting") : 0;
 }
 
-static int prepare(ddsm_t *d, const void *send, void *recv, size_t bytes,
-                   dcoll_request_t **out)
+static int prepare(ddsm_t *d, const dcoll_call_t *call, dcoll_request_t **out)
 {
-    const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
-                               .send = send,
-                               .recv = recv,
-                               .bytes = bytes};
-    int rc = dcoll_init(d->team, &call, out);
+    int rc = dcoll_init(d->team, call, out);
     return rc ? space_fail(d, rc, "%s", dcoll_last_error(d->team)) : 0;
 }
 
 static int open_team(ddsm_t *d)
 {
     struct control *c = &d->control;
+    const dcoll_reduction_t present = reduce_by_present(d);
+    const dcoll_call_t meeting = {.collective = DCOLL_ALLGATHER,
+                                  .send = c->arrival,
+                                  .recv = c->arrivals,
+                                  .bytes = sizeof *c->arrival};
+    const dcoll_call_t folding = {.collective = DCOLL_ALLREDUCE,
+                                  .send = c->folding,
+                                  .recv = c->folded,
+                                  .bytes = FOLD_BYTES,
+                                  .reduction = &present};
     drail_error_t error = {0};
     int rc = dcoll_team_create(d->job, d->t, NULL, &d->team, &error);
     if (rc)
         return space_fail(d, rc, "%s", error.text);
-    rc = prepare(d, c->arrival, c->arrivals, sizeof *c->arrival, &d->meeting);
-    return rc ? rc : prepare(d, c->folding, c->folded, FOLD_BYTES, &d->folding);
+    rc = prepare(d, &meeting, &d->meeting);
+    return rc ? rc : prepare(d, &folding, &d->folding);
 }
 
 static int open_space(struct opening *o)

@@ -3,75 +3,64 @@
 #include <string.h>
 
 #include "dsm/enter.h"
+#include "dsm/reduce.h"
 #include "dsm/vigil.h"
 
 enum { MOST = 4096 };
 
-static int64_t folded(int64_t a, int64_t b, ddsm_op_t op)
+static void combine(void *context, const void *left, const void *right,
+                    void *result, size_t count)
 {
-    if (op == DDSM_SUM)
-        return a + b;
-    return (op == DDSM_MIN) == (b < a) ? b : a;
+    const dcoll_reduction_t *by = ((ddsm_t *)context)->operation;
+    by->combine(by->context, left, right, result, count);
 }
 
-static double folded_double(double a, double b, ddsm_op_t op)
+dcoll_reduction_t reduce_by_present(ddsm_t *d)
 {
-    if (op == DDSM_SUM)
-        return a + b;
-    return (op == DDSM_MIN) == (b < a) ? b : a;
+    return (dcoll_reduction_t){sizeof(int64_t), combine, d};
 }
 
-static void fold(void *to, const void *from, size_t count, ddsm_type_t type,
-                 ddsm_op_t op)
+static const dcoll_reduction_t *operation_of(ddsm_type_t type, ddsm_op_t op)
 {
-    const int64_t *n = from;
-    const double *x = from;
-    for (size_t i = 0; i < count; i++)
-        if (type == DDSM_DOUBLE)
-            ((double *)to)[i] = folded_double(((double *)to)[i], x[i], op);
-        else
-            ((int64_t *)to)[i] = folded(((int64_t *)to)[i], n[i], op);
+    static const dcoll_operator_t ops[] = {
+        [DDSM_SUM] = DCOLL_SUM, [DDSM_MIN] = DCOLL_MIN, [DDSM_MAX] = DCOLL_MAX};
+    return dcoll_reduction(type == DDSM_DOUBLE ? DCOLL_DOUBLE : DCOLL_INT64,
+                           ops[op]);
 }
 
 /* Who prepares a call waits for the others as long as the transport does: so
  * they meet before. */
-static int gather_many(ddsm_t *d, const char *mine, char *all, size_t bytes)
+static int reduce_many(ddsm_t *d, const char *mine, char *all, size_t bytes)
 {
-    const dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
                                .send = mine,
                                .recv = all,
-                               .bytes = bytes};
+                               .bytes = bytes,
+                               .reduction = d->operation};
     dcoll_request_t *request;
     int rc = dcoll_begin(d->team, &call, &request);
     return rc ? rc : vigil_end(d, request);
 }
 
-static int gather(ddsm_t *d, const char *mine, char *all, size_t bytes)
+static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
+                  const char *mine, char *all, size_t bytes)
 {
     const size_t few = bytes < FOLD_BYTES ? bytes : FOLD_BYTES;
+    if (d->broken)
+        return d->broken;
+    d->operation = operation;
     memcpy(d->control.folding, mine, few);
     int rc = dcoll_start(d->folding);
     if (!rc)
         rc = vigil_end(d, d->folding);
-    for (unsigned r = 0; r < d->size && !rc; r++)
-        memcpy(all + r * few, d->control.folded + r * FOLD_BYTES, few);
+    if (!rc)
+        memcpy(all, d->control.folded, few);
     if (!rc && bytes > FOLD_BYTES)
-        rc = gather_many(d, mine, all, bytes);
+        rc = reduce_many(d, mine, all, bytes);
     if (rc && !d->broken)
         space_broken(d,
                      space_fail(d, rc, "reduction: %s: %.180s",
                                 drail_strerror(rc), dcoll_last_error(d->team)));
-    return rc;
-}
-
-static int reduce(ddsm_t *d, char *mine, size_t count, ddsm_type_t type,
-                  ddsm_op_t op)
-{
-    const size_t bytes = count * 8;
-    char *all = mine + bytes;
-    int rc = d->broken ? d->broken : gather(d, mine, all, bytes);
-    for (unsigned r = 1; r < d->size && !rc; r++)
-        fold(all, all + r * bytes, count, type, op);
     return rc;
 }
 
@@ -84,7 +73,7 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
     const bool right = values && count && count <= MOST &&
                        type <= DDSM_DOUBLE && op <= DDSM_MAX;
     /* they may be in the view, which is not to be touched inside */
-    char *mine = right ? malloc(bytes * (d->size + 1)) : NULL;
+    char *mine = right ? malloc(2 * bytes) : NULL;
     if (mine)
         memcpy(mine, values, bytes);
     int rc = space_enter(d);
@@ -97,7 +86,7 @@ int ddsm_reduce(ddsm_t *d, void *values, size_t count, ddsm_type_t type,
         else if (!mine) /* the others wait for this rank */
             rc = space_broken(d, space_fail(d, DRAIL_ENOMEM, "out of memory"));
         else
-            rc = reduce(d, mine, count, type, op);
+            rc = reduce(d, operation_of(type, op), mine, mine + bytes, bytes);
         /* what is not complete may yet be written to */
         if (rc && d->broken && !d->kept) {
             d->kept = mine;

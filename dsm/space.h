@@ -83,7 +83,7 @@ struct control {
     _Atomic uint64_t *given_up; /* the rank's memory is broken: others look */
     /* of this rank: */
     struct arrival *arrival, *arrivals;
-    char *folding, *folded; /* of a reduction: own values, those of all */
+    char *folding, *folded; /* of a reduction: own values, and the result */
     uint64_t *probe;        /* targets of reads: of all ranks' given_up, */
     uint64_t *word;         /* of a lock's word, */
     uint64_t *clock;        /* its clock, */
@@ -97,8 +97,9 @@ struct ddsm {
     drail_job_t *job;
     drail_t *t;
     dcoll_team_t *team;
-    dcoll_request_t *meeting; /* all-gather of arrivals, */
-    dcoll_request_t *folding; /* and of values */
+    dcoll_request_t *meeting;           /* all-gather of arrivals, */
+    dcoll_request_t *folding;           /* all-reduce of values, by … */
+    const dcoll_reduction_t *operation; /* … this */
     unsigned rank, size;
 
     /* Two mappings of the same pages: what the program sees, protected, and
