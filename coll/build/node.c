@@ -120,26 +120,32 @@ static dcoll_place_t row_of(const struct node *node, size_t temp)
                                              : dcoll_at(DCOLL_NODE, 0);
 }
 
+struct operands node_row(const struct node *node, size_t temp, size_t at)
+{
+    const dcoll_place_t row = combine_at(row_of(node, temp), at);
+    const size_t stride = combine_stride(node->args->bytes);
+    const unsigned own = node->rank - node->first;
+    return (struct operands){.count = node->count,
+                             .own = own,
+                             .row = row,
+                             .stride = stride,
+                             .mine = combine_at(combine_user(node->args), at),
+                             .spare = combine_at(row, own * stride),
+                             .sole = node->sole && row.space == DCOLL_NODE};
+}
+
 struct operands node_operands(const struct node *node, size_t temp)
 {
     const size_t bytes = node->args->bytes;
     const bool in_line = node_fits_line(bytes);
-    const dcoll_place_t row = row_of(node, temp);
-    const size_t stride = combine_stride(bytes);
+    const struct operands all = node_row(node, temp, 0);
     for (unsigned i = 1; i < node->count; i++) {
         const unsigned peer = node_peer(node, i);
         dcoll_add_await(node->s, peer, NODE_POSTED, 0,
-                        combine_at(row, (peer - node->first) * stride),
+                        combine_at(all.row, (peer - node->first) * all.stride),
                         in_line ? bytes : 0);
     }
-    return (struct operands){
-        .count = node->count,
-        .own = node->rank - node->first,
-        .row = row,
-        .stride = stride,
-        .mine = combine_user(node->args),
-        .spare = combine_at(row, (node->rank - node->first) * stride),
-        .sole = node->sole && row.space == DCOLL_NODE};
+    return all;
 }
 
 size_t node_row_temp(const struct node *node)

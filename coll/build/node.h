@@ -67,6 +67,8 @@ size_t node_deal_bytes(const struct node *node);
  * which is free unless I have posted there. */
 struct operands node_operands(const struct node *node, size_t temp);
 size_t node_row_temp(const struct node *node);
+/* The same from byte `at` of the blocks on, without waiting for them. */
+struct operands node_row(const struct node *node, size_t temp, size_t at);
 /* My place in the row, and NODE memory of all of it. */
 size_t node_row_own(const struct node *node);
 size_t node_row_bytes(const struct node *node);

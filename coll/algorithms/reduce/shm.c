@@ -1,28 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce within a node: all post their blocks at the same time and the root
- * combines them, as a gather does (seed 000, section 4.1). The others may run
- * ahead of the root by the depth.
+ * combines them, as a gather does (seed 000, section 4.1); of long ones piece
+ * by piece, while the next ones are posted. The others may run ahead of the
+ * root by the depth.
  */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/node.h"
+
+#define PIECE       (16u << 10)
+#define PIECES_MOST 16u
+
+static struct slices pieces_of(const dcoll_args_t *args)
+{
+    const size_t count = args->bytes / PIECE;
+    return slices_of(args, count < 1             ? 1
+                           : count < PIECES_MOST ? (unsigned)count
+                                                 : PIECES_MOST);
+}
+
+static void post(const struct node *node, const struct slices *pieces)
+{
+    const dcoll_place_t user = combine_user(node->args);
+    const dcoll_place_t mine = dcoll_at(DCOLL_NODE, node_row_own(node));
+    if (pieces->count == 1) {
+        node_post(node, user, mine.offset, node->args->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < pieces->count; i++) {
+        const size_t begin = slices_begin(pieces, i);
+        dcoll_add_copy(node->s, combine_at(user, begin),
+                       combine_at(mine, begin),
+                       slices_begin(pieces, i + 1) - begin);
+        node_signal(node, NODE_ARRIVED + i);
+    }
+}
+
+static void combine(const struct node *node, const struct slices *pieces)
+{
+    const dcoll_place_t recv = dcoll_at(DCOLL_RECV, 0);
+    if (pieces->count == 1) {
+        const struct operands all = node_operands(node, 0);
+        combine_in_order(node->s, node->args, &all, recv, node->args->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < pieces->count; i++) {
+        const size_t begin = slices_begin(pieces, i);
+        const struct operands all = node_row(node, 0, begin);
+        node_await_all(node, NODE_ARRIVED + i, 0);
+        combine_in_order(node->s, node->args, &all, combine_at(recv, begin),
+                         slices_begin(pieces, i + 1) - begin);
+    }
+}
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
 {
     struct node node = node_make(shape, args, rank, s);
+    const struct slices pieces = pieces_of(args);
     node.sole = true;
     s->phase = 1;
-    s->flags = NODE_DONE + 1;
+    s->flags = pieces.count > 1 ? NODE_ARRIVED + pieces.count : NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = rank == args->root ? node_row_temp(&node) : 0;
     if (rank == args->root) {
-        const struct operands all = node_operands(&node, 0);
-        combine_in_order(s, args, &all, dcoll_at(DCOLL_RECV, 0), args->bytes);
+        combine(&node, &pieces);
         node_signal(&node, NODE_DONE);
     } else {
         node_await(&node, args->root, NODE_DONE, args->depth);
-        node_post(&node, combine_user(args), node_row_own(&node), args->bytes);
+        post(&node, &pieces);
     }
 }
 
