@@ -21,10 +21,15 @@ static long faults(void)
     return usage.ru_minflt;
 }
 
-static bool kernel_can(void)
+/* A sanitizer's own memory takes faults, too. */
+static bool counts(void)
 {
+#ifdef DRAIL_SANITIZE
+    return false;
+#else
     static unsigned char page[4096] __attribute__((aligned(4096)));
     return !madvise(page, sizeof page, MADV_POPULATE_WRITE);
+#endif
 }
 
 static void run(struct rank *r, dcoll_team_t *team, const char *algorithm,
@@ -43,7 +48,7 @@ static void run(struct rank *r, dcoll_team_t *team, const char *algorithm,
     for (unsigned start = 1; start < STARTS; start++)
         expect(r, 0, dcoll_run(team, &call));
     long found = faults() - before;
-    bool good = found <= FEW || !kernel_can();
+    bool good = found <= FEW || !counts();
     if (!good)
         printf("# rank %u: %s: %ld pages\n", r->rank, algorithm, found);
     check(good);
