@@ -50,10 +50,10 @@ static uint64_t ring_bytes(const dsm_bed_t *bed)
 static uint64_t room_bytes(const dsm_bed_t *bed)
 {
     const options_t *opts = bed->opts;
-    uint64_t room = opts->dsm.pages * bed->page;
+    uint64_t room = (1 + 2 * opts->dsm.pages) * bed->page;
     for (unsigned i = 0; dsm_chosen(opts, DSM_RANGE) && i < opts->nsizes; i++)
-        if (opts->sizes[i] > room)
-            room = opts->sizes[i];
+        if (opts->sizes[i] + 2 * bed->page > room)
+            room = opts->sizes[i] + 2 * bed->page;
     return room;
 }
 
@@ -168,12 +168,35 @@ int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup)
     return rc;
 }
 
-int dsm_bed_renew(dsm_bed_t *bed, size_t bytes)
+/* Home may have been given them along with those that it writes. */
+static int fetch_between(dsm_bed_t *bed, const dsm_pieces_t *p)
+{
+    int rc = 0;
+    for (uint64_t i = 0; !rc && i <= p->count; i++)
+        rc = ddsm_prefetch(bed->space,
+                           bed->remote + dsm_piece(bed, p, i) - bed->page,
+                           bed->page, false);
+    return rc;
+}
+
+int dsm_bed_renew(dsm_bed_t *bed, const dsm_pieces_t *p)
 {
     bed->stamp++;
-    if (dsm_is_home(bed)) {
-        words_fill(bed->remote, bytes, bed->stamp);
-        words_fill(bed->source, bytes, bed->stamp);
+    for (uint64_t i = 0; dsm_is_home(bed) && i < p->count; i++) {
+        const uint64_t at = dsm_piece(bed, p, i);
+        words_fill(bed->remote, at, p->bytes, bed->stamp);
+        words_fill(bed->source, at, p->bytes, bed->stamp);
     }
-    return ddsm_barrier(bed->space);
+    int rc = ddsm_barrier(bed->space);
+    return !rc && dsm_is_client(bed) ? fetch_between(bed, p) : rc;
+}
+
+bool dsm_bed_right(const dsm_bed_t *bed, const char *memory,
+                   const dsm_pieces_t *p)
+{
+    bool right = true;
+    for (uint64_t i = 0; i < p->count; i++)
+        right &=
+            words_right(memory, dsm_piece(bed, p, i), p->bytes, bed->stamp);
+    return right;
 }

@@ -52,9 +52,32 @@ uint64_t dsm_page(const options_t *opts);
 /** Another engine and other rails from now on. */
 int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);
 
-/** New contents, under the next stamp, of so many bytes of the client's pages
- *  and of plain memory, at home. A barrier: all may fetch them. */
-int dsm_bed_renew(dsm_bed_t *bed, size_t bytes);
+/** Pieces of what is fetched, of so many bytes, whole pages, with a page before
+ *  and after each that the client has already. There faults that go upwards
+ *  end, so that none goes on from piece to piece or from repeat to repeat. */
+typedef struct dsm_pieces {
+    uint64_t count, bytes;
+} dsm_pieces_t;
+
+/** Where one begins in the shared memory and in that of the rails. */
+static inline uint64_t dsm_piece(const dsm_bed_t *bed, const dsm_pieces_t *p,
+                                 uint64_t i)
+{
+    return bed->page + i * (p->bytes + bed->page);
+}
+
+/** New contents of these pieces, under the next stamp, of the shared memory and
+ *  that of the rails, at home. A barrier: all may fetch them; the client has
+ *  what is between them. */
+int dsm_bed_renew(dsm_bed_t *bed, const dsm_pieces_t *pieces);
+/** Has the client's copy, or what it has read to, these contents? */
+bool dsm_bed_right(const dsm_bed_t *bed, const char *memory,
+                   const dsm_pieces_t *pieces);
+/** The single pages of fetch and diff. */
+static inline dsm_pieces_t dsm_single_pages(const dsm_bed_t *bed)
+{
+    return (dsm_pieces_t){bed->opts->dsm.pages, bed->page};
+}
 
 /** Whose memory is fetched, and by whom: ranks of two nodes, if there are. */
 static inline bool dsm_is_home(const dsm_bed_t *bed)

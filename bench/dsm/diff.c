@@ -6,7 +6,6 @@
  */
 #include "bench/clock.h"
 #include "part.h"
-#include "walk.h"
 #include "words.h"
 
 enum { NONE, ONE, HALF, ALL };
@@ -20,25 +19,26 @@ static bool changes(unsigned amount, size_t element)
 /* Elements of 8 bytes, all of which change. */
 static void change(const dsm_bed_t *bed, unsigned amount)
 {
-    size_t per_page = bed->page / DSM_ELEMENT;
-    uint64_t *word = (uint64_t *)bed->remote;
-    for (size_t i = 0; i < bed->opts->dsm.pages * per_page; i++)
-        if (changes(amount, i % per_page))
-            word[i] = ~word[i];
+    const dsm_pieces_t pages = dsm_single_pages(bed);
+    for (uint64_t i = 0; i < pages.count; i++) {
+        uint64_t *word = (uint64_t *)(bed->remote + dsm_piece(bed, &pages, i));
+        for (size_t k = 0; k < bed->page / DSM_ELEMENT; k++)
+            if (changes(amount, k))
+                word[k] = ~word[k];
+    }
 }
 
 /* A fault for each page: it writes what is there. */
 static double make_writable(const dsm_bed_t *bed)
 {
-    uint64_t pages = bed->opts->dsm.pages, stride = walk_stride(pages);
-    uint64_t page = 0, from = clock_ns();
-    for (uint64_t i = 0; i < pages; i++) {
+    const dsm_pieces_t pages = dsm_single_pages(bed);
+    uint64_t from = clock_ns();
+    for (uint64_t i = 0; i < pages.count; i++) {
         volatile uint64_t *word =
-            (volatile uint64_t *)(bed->remote + page * bed->page);
+            (volatile uint64_t *)(bed->remote + dsm_piece(bed, &pages, i));
         *word = *word;
-        page = (page + stride) % pages;
     }
-    return (double)(clock_ns() - from) / (1e3 * (double)pages);
+    return (double)(clock_ns() - from) / (1e3 * (double)pages.count);
 }
 
 /* @p us: of the faults and of the flush, per page. */
@@ -58,9 +58,10 @@ static int write(dsm_bed_t *bed, unsigned amount, double us[2])
 
 static int measure(dsm_bed_t *bed, unsigned amount, double *f)
 {
-    uint64_t bytes = bed->opts->dsm.pages * bed->page;
+    const dsm_pieces_t pages = dsm_single_pages(bed);
     double idle[2], busy[2];
-    int rc = ddsm_prefetch(bed->space, bed->remote, bytes, false);
+    int rc = ddsm_prefetch(bed->space, bed->remote,
+                           dsm_piece(bed, &pages, pages.count), false);
     if (!rc)
         rc = write(bed, NONE, idle);
     if (!rc)
@@ -77,12 +78,16 @@ static int measure(dsm_bed_t *bed, unsigned amount, double *f)
 /* At home, after all. */
 static bool is_right(const dsm_bed_t *bed, unsigned amount)
 {
-    size_t per_page = bed->page / DSM_ELEMENT;
+    const dsm_pieces_t pages = dsm_single_pages(bed);
     const uint64_t *word = (const uint64_t *)bed->remote;
+    const size_t per_page = bed->page / DSM_ELEMENT;
     uint64_t differ = 0;
-    for (size_t i = 0; i < bed->opts->dsm.pages * per_page; i++) {
-        uint64_t before = words_at(bed->stamp, i);
-        differ |= word[i] ^ (changes(amount, i % per_page) ? ~before : before);
+    for (uint64_t i = 0; i < pages.count; i++) {
+        const size_t first = dsm_piece(bed, &pages, i) / DSM_ELEMENT;
+        for (size_t k = 0; k < per_page; k++) {
+            uint64_t before = words_at(bed->stamp, first + k);
+            differ |= word[first + k] ^ (changes(amount, k) ? ~before : before);
+        }
     }
     return !differ;
 }
@@ -91,12 +96,9 @@ static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
                   const dsm_case_t *what, uint64_t bytes, double *f,
                   bool *wrong)
 {
-    int rc;
+    const dsm_pieces_t pages = dsm_single_pages(bed);
     (void)part, (void)bytes;
-    bed->stamp++;
-    if (dsm_is_home(bed))
-        words_fill(bed->remote, bed->opts->dsm.pages * bed->page, bed->stamp);
-    rc = ddsm_barrier(bed->space);
+    int rc = dsm_bed_renew(bed, &pages);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, what->amount, f);
     if (!rc)

@@ -5,25 +5,22 @@
 #include "part.h"
 #include "reference.h"
 #include "walk.h"
-#include "words.h"
 
 static double us_since(uint64_t from)
 {
     return (double)(clock_ns() - from) / 1e3;
 }
 
-/* Each page once; @p how returns 0 or an error. */
+/* Each page once, upwards; @p how returns 0 or an error. */
 static int walk(dsm_bed_t *bed, int (*how)(dsm_bed_t *bed, uint64_t offset),
                 double *us)
 {
-    uint64_t pages = bed->opts->dsm.pages, stride = walk_stride(pages);
-    uint64_t page = 0, from = clock_ns();
+    const dsm_pieces_t pages = dsm_single_pages(bed);
+    uint64_t from = clock_ns();
     int rc = 0;
-    for (uint64_t i = 0; !rc && i < pages; i++) {
-        rc = how(bed, page * bed->page);
-        page = (page + stride) % pages;
-    }
-    *us = us_since(from) / (double)pages;
+    for (uint64_t i = 0; !rc && i < pages.count; i++)
+        rc = how(bed, dsm_piece(bed, &pages, i));
+    *us = us_since(from) / (double)pages.count;
     return rc;
 }
 
@@ -47,12 +44,12 @@ static int copy(dsm_bed_t *bed, uint64_t offset)
 
 static int measure(dsm_bed_t *bed, double *f, bool *wrong)
 {
-    uint64_t bytes = bed->opts->dsm.pages * bed->page;
+    const dsm_pieces_t pages = dsm_single_pages(bed);
     int rc = walk(bed, fault, &f[FIGURE_TIME]);
-    *wrong = !words_right(bed->remote, bytes, bed->stamp);
+    *wrong = !dsm_bed_right(bed, bed->remote, &pages);
     if (!rc)
         rc = walk(bed, get, &f[FIGURE_GET]);
-    *wrong |= !words_right(bed->target, bytes, bed->stamp);
+    *wrong |= !dsm_bed_right(bed, bed->target, &pages);
     return rc ? rc : walk(bed, copy, &f[FIGURE_COPY]);
 }
 
@@ -60,9 +57,9 @@ static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
                   const dsm_case_t *what, uint64_t bytes, double *f,
                   bool *wrong)
 {
-    uint64_t all = bed->opts->dsm.pages * bed->page;
+    const dsm_pieces_t all = dsm_single_pages(bed);
     (void)part, (void)what, (void)bytes;
-    int rc = dsm_bed_renew(bed, all);
+    int rc = dsm_bed_renew(bed, &all);
     if (!rc && dsm_is_client(bed))
         rc = measure(bed, f, wrong);
     /* until now home has served who reads there */

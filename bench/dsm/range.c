@@ -4,16 +4,15 @@
 #include "part.h"
 #include "reference.h"
 #include "walk.h"
-#include "words.h"
 
 #define MOST 16 /* ranges in a repeat */
 
 enum { PREFETCH, FAULTS };
 
-static uint64_t ranges(const dsm_bed_t *bed, uint64_t bytes)
+static dsm_pieces_t ranges(const dsm_bed_t *bed, uint64_t bytes)
 {
-    uint64_t n = bed->room / bytes;
-    return n < MOST ? n : MOST;
+    uint64_t n = (bed->room - bed->page) / (bytes + bed->page);
+    return (dsm_pieces_t){n < MOST ? n : MOST, bytes};
 }
 
 static int fetch(dsm_bed_t *bed, const dsm_case_t *what, uint64_t offset,
@@ -26,22 +25,21 @@ static int fetch(dsm_bed_t *bed, const dsm_case_t *what, uint64_t offset,
     return 0;
 }
 
-/* Downwards: no range goes on where the one before it has ended. */
-static int measure(dsm_bed_t *bed, const dsm_case_t *what, uint64_t bytes,
-                   double *f, bool *wrong)
+static int measure(dsm_bed_t *bed, const dsm_case_t *what,
+                   const dsm_pieces_t *p, double *f, bool *wrong)
 {
-    uint64_t n = ranges(bed, bytes), from = clock_ns();
+    uint64_t from = clock_ns();
     int rc = 0;
-    for (uint64_t i = n; !rc && i-- > 0;)
-        rc = fetch(bed, what, i * bytes, bytes);
-    f[FIGURE_TIME] = (double)(clock_ns() - from) / (1e3 * (double)n);
-    *wrong = !words_right(bed->remote, n * bytes, bed->stamp);
+    for (uint64_t i = 0; !rc && i < p->count; i++)
+        rc = fetch(bed, what, dsm_piece(bed, p, i), p->bytes);
+    f[FIGURE_TIME] = (double)(clock_ns() - from) / (1e3 * (double)p->count);
+    *wrong = !dsm_bed_right(bed, bed->remote, p);
     from = clock_ns();
-    for (uint64_t i = n; !rc && i-- > 0;)
-        rc = reference_get(bed, i * bytes, bytes);
-    f[FIGURE_GET] = (double)(clock_ns() - from) / (1e3 * (double)n);
+    for (uint64_t i = 0; !rc && i < p->count; i++)
+        rc = reference_get(bed, dsm_piece(bed, p, i), p->bytes);
+    f[FIGURE_GET] = (double)(clock_ns() - from) / (1e3 * (double)p->count);
     f[FIGURE_RATIO] = f[FIGURE_GET] / f[FIGURE_TIME];
-    *wrong |= !words_right(bed->target, n * bytes, bed->stamp);
+    *wrong |= !dsm_bed_right(bed, bed->target, p);
     return rc;
 }
 
@@ -49,11 +47,11 @@ static int repeat(dsm_bed_t *bed, const dsm_part_t *part,
                   const dsm_case_t *what, uint64_t bytes, double *f,
                   bool *wrong)
 {
-    uint64_t all = ranges(bed, bytes) * bytes;
+    const dsm_pieces_t all = ranges(bed, bytes);
     (void)part;
-    int rc = dsm_bed_renew(bed, all);
+    int rc = dsm_bed_renew(bed, &all);
     if (!rc && dsm_is_client(bed))
-        rc = measure(bed, what, bytes, f, wrong);
+        rc = measure(bed, what, &all, f, wrong);
     return rc ? rc : ddsm_barrier(bed->space);
 }
 

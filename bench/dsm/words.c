@@ -8,18 +8,19 @@ uint64_t words_at(uint64_t stamp, size_t index)
     return (stamp * ODD) ^ (index * ODD >> 7);
 }
 
-void words_fill(void *memory, size_t bytes, uint64_t stamp)
+void words_fill(void *memory, size_t offset, size_t bytes, uint64_t stamp)
 {
     uint64_t *words = memory;
-    for (size_t i = 0; i < bytes / sizeof *words; i++)
+    for (size_t i = offset / 8; i < (offset + bytes) / 8; i++)
         words[i] = words_at(stamp, i);
 }
 
-bool words_right(const void *memory, size_t bytes, uint64_t stamp)
+bool words_right(const void *memory, size_t offset, size_t bytes,
+                 uint64_t stamp)
 {
     const uint64_t *words = memory;
     uint64_t differ = 0;
-    for (size_t i = 0; i < bytes / sizeof *words; i++)
+    for (size_t i = offset / 8; i < (offset + bytes) / 8; i++)
         differ |= words[i] ^ words_at(stamp, i);
     return !differ;
 }

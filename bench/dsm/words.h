@@ -9,8 +9,9 @@
 
 /** Word @p index of the contents of a stamp. */
 uint64_t words_at(uint64_t stamp, size_t index);
-/** @p bytes: a multiple of 8. */
-void words_fill(void *memory, size_t bytes, uint64_t stamp);
-bool words_right(const void *memory, size_t bytes, uint64_t stamp);
+/** The bytes from @p offset on of the contents of @p memory; multiples of 8. */
+void words_fill(void *memory, size_t offset, size_t bytes, uint64_t stamp);
+bool words_right(const void *memory, size_t offset, size_t bytes,
+                 uint64_t stamp);
 
 #endif

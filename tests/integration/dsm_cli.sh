@@ -183,6 +183,28 @@ for row in of(case="prefetch"):
     assert 0.97 * n < gain <= n, row
 assert {row["rails"] for row in rows} == {"sim0", "sim1", "sim2", "sim0+sim1",
                                           "sim0+sim1+sim2"}'
+# faults begin anew in each range; single pages know of none before them
+check 'nothing is fetched ahead of single pages' run page --rails \
+    "sim:$SOURCE/tests/platforms/two-rails.platform" --engine single \
+    --part fetch,range,diff --pages 4 --sizes 64K --repeat 3
+check '... nor where nothing may be' run plain --rails \
+    "sim:$SOURCE/tests/platforms/two-rails.platform" --engine single \
+    --part fetch,range,diff --pages 4 --sizes 64K --repeat 3 --ahead 0
+check '... ranges take three faults, and a page each without' python3 -c '
+import csv, sys
+def figures(file):
+    return {(row["part"], row["case"], row["rails"]): float(row["time_us"])
+            for row in csv.DictReader(open(file))}
+ahead, plain = map(figures, sys.argv[1:])
+for key, us in ahead.items():
+    if key[:2] != ("range", "faults"):
+        assert us == plain[key], (key, us, plain[key])
+        continue
+    # 1 and 8 pages, and the rest; each takes 3 us to begin
+    at_once = ahead["range", "prefetch", key[2]]
+    assert at_once + 6 <= us <= at_once + 12, (key, us, at_once)
+    assert us + 36 <= plain[key], (key, us, plain[key])
+' "$work/page.csv" "$work/plain.csv"
 check 'a slower rank' simulated slow --part jacobi --rate 1e8
 check '... computes for longer' holds slow '
 assert abs(r["alone_us"]["jacobi"] * 1e8 - 4 * 3 * 6 * 16382 * 1e6) < 1e4'

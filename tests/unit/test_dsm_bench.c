@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What railbench dsm stands on: walks that nothing foretells, contents that
- * differ, setups, and what programs on shared memory are compared with. */
+/* What railbench dsm stands on: contents that differ, setups, and what programs
+ * on shared memory are compared with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,43 +12,25 @@
 
 #include "bench/dsm/program.h"
 #include "bench/dsm/setup.h"
-#include "bench/dsm/walk.h"
 #include "bench/dsm/words.h"
-
-/* All pages once, none after the one before it. */
-static void test_walk(void **state)
-{
-    (void)state;
-    for (uint64_t pages = 3; pages < 300; pages++) {
-        uint64_t stride = walk_stride(pages), page = 0;
-        bool met[300] = {false};
-        for (uint64_t i = 0; i < pages; i++) {
-            uint64_t next = (page + stride) % pages;
-            assert_false(met[page]);
-            assert_true(next != page + 1);
-            met[page] = true;
-            page = next;
-        }
-    }
-}
 
 static void test_words(void **state)
 {
     enum { WORDS = 1500 };
     uint64_t memory[WORDS];
     (void)state;
-    words_fill(memory, sizeof memory, 7);
-    assert_true(words_right(memory, sizeof memory, 7));
-    assert_false(words_right(memory, sizeof memory, 8));
+    words_fill(memory, 0, sizeof memory, 7);
+    assert_true(words_right(memory, 0, sizeof memory, 7));
+    assert_false(words_right(memory, 0, sizeof memory, 8));
     for (size_t i = 0; i < WORDS; i++) {
         assert_true(words_at(7, i) != words_at(8, i));
         assert_true(!i || words_at(7, i) != words_at(7, i - 1));
         memory[i] ^= UINT64_C(1) << i % 64;
-        assert_false(words_right(memory, sizeof memory, 7));
+        assert_false(words_right(memory, 0, sizeof memory, 7));
         memory[i] ^= UINT64_C(1) << i % 64;
     }
     /* a page of another place is not taken for this one */
-    assert_false(words_right(memory + 512, 4096, 7));
+    assert_false(words_right(memory + 512, 0, 4096, 7));
 }
 
 static void with_rails(options_t *opts, unsigned nrails)
@@ -187,10 +169,9 @@ static void test_sort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walk),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_setups), cmocka_unit_test(test_chosen),
-        cmocka_unit_test(test_jacobi), cmocka_unit_test(test_lu),
-        cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_words),  cmocka_unit_test(test_setups),
+        cmocka_unit_test(test_chosen), cmocka_unit_test(test_jacobi),
+        cmocka_unit_test(test_lu),     cmocka_unit_test(test_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
