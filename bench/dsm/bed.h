@@ -12,6 +12,9 @@
 
 /** Most pages that a rank writes between two barriers. */
 #define DSM_RING_PAGES 16
+/** Contents that programs begin with, in turn: what is left of the run before
+ *  is wrong. */
+#define DSM_SEEDS 2
 /** Elements of the shared memory, in bytes. */
 #define DSM_ELEMENT 8
 
@@ -31,11 +34,12 @@ typedef struct dsm_bed {
      *  bytes that others read, then as many that they are read to. */
     char *slots, *source, *target;
     drail_mem_t *mem;
-    drail_key_t *keys;            /**< of all ranks */
-    uint64_t pings;               /**< so far: both ends count the same */
-    uint64_t stamp;               /**< of contents; all ranks count the same */
-    void *programs[DSM_PARTS];    /**< their data; NULL: not to be measured */
-    const void *const *solutions; /**< ... and results of one rank alone */
+    drail_key_t *keys;         /**< of all ranks */
+    uint64_t pings;            /**< so far: both ends count the same */
+    uint64_t stamp;            /**< of contents; all ranks count the same */
+    void *programs[DSM_PARTS]; /**< their data; NULL: not to be measured */
+    /** ... and results of one rank alone, by seeds */
+    void *const (*solutions)[DSM_SEEDS];
     outcome_t *outcome;
 } dsm_bed_t;
 

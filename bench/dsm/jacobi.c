@@ -35,12 +35,12 @@ static void describe(const options_t *o, char *text, size_t size)
              (unsigned long long)o->dsm.steps);
 }
 
-static void fill(const jacobi_t *j)
+static void fill(const jacobi_t *j, unsigned seed)
 {
     for (unsigned i = 0; i < 2; i++)
         for (uint64_t at = j->first * j->columns; at < j->last * j->columns;
              at++)
-            j->grid[i][at] = program_uniform(at);
+            j->grid[i][at] = program_uniform(seed, at);
 }
 
 /* Rows that change: all but the border's. */
@@ -81,7 +81,7 @@ static double operations(const options_t *o)
     return sweep_operations(&j) * (double)o->dsm.steps;
 }
 
-static void *alone(const options_t *o, uint64_t *ns)
+static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     jacobi_t j = {
         .rows = o->dsm.rows, .columns = o->dsm.columns, .last = o->dsm.rows};
@@ -92,7 +92,7 @@ static void *alone(const options_t *o, uint64_t *ns)
         free(j.grid[1]);
         return NULL;
     }
-    fill(&j);
+    fill(&j, seed);
     uint64_t from = clock_ns();
     for (uint64_t s = 0; s < o->dsm.steps; s++)
         sweep(&j, j.grid[s % 2], j.grid[(s + 1) % 2]);
@@ -124,7 +124,7 @@ static void *open_grids(dsm_bed_t *bed)
 
 static void begin(const program_run_t *r)
 {
-    fill(r->data);
+    fill(r->data, r->seed);
 }
 
 static int prefetch_rows(program_run_t *r, const double *grid, size_t first,

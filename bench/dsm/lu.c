@@ -58,10 +58,10 @@ static void describe(const options_t *o, char *text, size_t size)
              WIDTH);
 }
 
-static void fill(const lu_t *l, size_t column)
+static void fill(const lu_t *l, size_t column, unsigned seed)
 {
     for (size_t i = 0; i < l->n; i++)
-        l->column[column][i] = program_uniform(column * l->n + i);
+        l->column[column][i] = program_uniform(seed, column * l->n + i);
 }
 
 static void swap(double *x, size_t a, size_t b)
@@ -136,7 +136,7 @@ static lu_t *make(size_t n, unsigned rank, unsigned ranks)
 }
 
 /* The textbook's way, without panels. */
-static void *alone(const options_t *o, uint64_t *ns)
+static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     const size_t n = o->dsm.order;
     lu_t *l = make(n, 0, 1);
@@ -150,7 +150,7 @@ static void *alone(const options_t *o, uint64_t *ns)
     l->pivot = pivot;
     for (size_t j = 0; j < n; j++) {
         l->column[j] = matrix + j * n;
-        fill(l, j);
+        fill(l, j, seed);
     }
     uint64_t from = clock_ns();
     for (size_t k = 0; k < n; k++)
@@ -195,7 +195,7 @@ static void begin(const program_run_t *r)
     const lu_t *l = r->data;
     for (size_t j = 0; j < l->n; j++)
         if (is_mine(l, j))
-            fill(l, j);
+            fill(l, j, r->seed);
 }
 
 static int prefetch_panel(program_run_t *r, size_t first, bool writable)

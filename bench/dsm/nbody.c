@@ -42,13 +42,13 @@ static void describe(const options_t *o, char *text, size_t size)
              (unsigned long long)o->dsm.steps);
 }
 
-static void fill(const bodies_t *b)
+static void fill(const bodies_t *b, unsigned seed)
 {
     for (size_t i = b->first; i < b->last; i++) {
         body_t *body = &b->bodies[0][i];
         for (size_t k = 0; k < 3; k++)
-            body->at[k] = program_uniform(4 * i + k);
-        body->mass = (1 + program_uniform(4 * i + 3)) / (double)b->n;
+            body->at[k] = program_uniform(seed, 4 * i + k);
+        body->mass = (1 + program_uniform(seed, 4 * i + 3)) / (double)b->n;
     }
     memset(b->velocity, 0, (b->last - b->first) * sizeof *b->velocity);
 }
@@ -90,7 +90,7 @@ static double operations(const options_t *o)
     return n * n * OPERATIONS * (double)o->dsm.steps;
 }
 
-static void *alone(const options_t *o, uint64_t *ns)
+static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     const size_t n = o->dsm.bodies;
     bodies_t b = {.n = n, .last = n};
@@ -100,7 +100,7 @@ static void *alone(const options_t *o, uint64_t *ns)
     body_t *solution = NULL;
     if (!b.bodies[0] || !b.bodies[1] || !b.velocity)
         goto out;
-    fill(&b);
+    fill(&b, seed);
     uint64_t from = clock_ns();
     for (uint64_t s = 0; s < o->dsm.steps; s++)
         move(&b, b.bodies[s % 2], b.bodies[(s + 1) % 2]);
@@ -144,7 +144,7 @@ static void *open_bodies(dsm_bed_t *bed)
 
 static void begin(const program_run_t *r)
 {
-    fill(r->data);
+    fill(r->data, r->seed);
 }
 
 static int run(program_run_t *r)

@@ -11,6 +11,7 @@ typedef struct program_run {
     dsm_bed_t *bed;
     void *data; /**< what the program's open has made */
     bool prefetches;
+    unsigned seed; /**< of what it begins with */
     uint64_t fault_ns, barrier_ns, lock_ns;
     uint64_t began_ns, faults_before; /**< of what is being computed */
 } program_run_t;
@@ -26,13 +27,13 @@ struct dsm_program {
     void (*close)(void *data);
     /** Writes what the rank begins with, as one that is at its home. */
     void (*begin)(const program_run_t *run);
-    /** The same contents lead to the same results. */
+    /** The same seed leads to the same results. */
     int (*run)(program_run_t *run);
     /** Is the rank's part of the result that of one rank alone? */
     bool (*is_right)(const program_run_t *run, const void *solution);
     /** The result of one rank alone in memory of its own, to be freed, in so
      *  many nanoseconds. NULL: out of memory. */
-    void *(*alone)(const options_t *opts, uint64_t *ns);
+    void *(*alone)(const options_t *opts, unsigned seed, uint64_t *ns);
     /** ... and the operations that this takes. */
     double (*operations)(const options_t *opts);
 };
@@ -65,11 +66,12 @@ static inline uint64_t program_pages(uint64_t bytes, uint64_t page)
     return (bytes + page - 1) / page * page;
 }
 
-/** Numbers below 1 that differ from one to the next and are the same on all
- *  ranks. */
-static inline double program_uniform(uint64_t i)
+/** Numbers below 1 that differ from one to the next and from seed to seed, and
+ *  are the same on all ranks. */
+static inline double program_uniform(unsigned seed, uint64_t i)
 {
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u; /* splitmix64, S. Vigna */
+    uint64_t z = ((uint64_t)seed << 56) + i + 1;
+    z *= 0x9e3779b97f4a7c15u; /* splitmix64, S. Vigna */
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;

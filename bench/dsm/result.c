@@ -88,7 +88,8 @@ void dsm_result_destroy(dsm_result_t *r)
     if (!r)
         return;
     for (unsigned p = 0; p < DSM_PARTS; p++)
-        free(r->solutions[p]);
+        for (unsigned seed = 0; seed < DSM_SEEDS; seed++)
+            free(r->solutions[p][seed]);
     munmap(r, result_size(r->ncells));
 }
 

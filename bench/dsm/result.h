@@ -31,7 +31,7 @@ typedef struct dsm_result {
     const options_t *opts;
     const dsm_setup_t *setups;
     unsigned nsetups;
-    void *solutions[DSM_PARTS];    /**< of programs, owned */
+    void *solutions[DSM_PARTS][DSM_SEEDS]; /**< of programs, owned */
     summary_t alone_us[DSM_PARTS]; /**< ... by one rank; n 0: not measured */
     machine_t machine;
     drail_rail_info_t rails[DRAIL_MAX_RAILS];

@@ -190,7 +190,7 @@ static int open_all(rank_t *k, drail_job_t *job, outcome_t *outcome,
             extra += program_at(opts, p)->bytes(opts, drail_job_size(job),
                                                 dsm_page(opts));
     int rc = dsm_bed_open(&k->bed, job, opts, extra, outcome, err);
-    k->bed.solutions = (const void *const *)k->result->solutions;
+    k->bed.solutions = k->result->solutions;
     for (unsigned p = 0; !rc && p < DSM_PARTS; p++) {
         if (!program_at(opts, p))
             continue;

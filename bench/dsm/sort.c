@@ -51,11 +51,11 @@ static void describe(const options_t *o, char *text, size_t size)
 }
 
 /* Not spread evenly, as in NAS IS: sums of four numbers. */
-static uint32_t make_key(size_t i)
+static uint32_t make_key(unsigned seed, size_t i)
 {
     double sum = 0;
     for (size_t k = 0; k < 4; k++)
-        sum += program_uniform(4 * i + k);
+        sum += program_uniform(seed, 4 * i + k);
     return (uint32_t)(sum / 4 * (1 << KEY_BITS));
 }
 
@@ -68,7 +68,7 @@ static double operations(const options_t *o)
 }
 
 /* Values are counted, and written in their order. */
-static void *alone(const options_t *o, uint64_t *ns)
+static void *alone(const options_t *o, unsigned seed, uint64_t *ns)
 {
     const size_t n = o->dsm.keys;
     uint32_t *keys = malloc(key_bytes(o));
@@ -79,7 +79,7 @@ static void *alone(const options_t *o, uint64_t *ns)
         goto out;
     }
     for (size_t i = 0; i < n; i++)
-        keys[i] = make_key(i);
+        keys[i] = make_key(seed, i);
     uint64_t from = clock_ns();
     for (size_t i = 0; i < n; i++)
         count[keys[i]]++;
@@ -120,7 +120,7 @@ static void begin(const program_run_t *r)
 {
     sort_t *s = r->data;
     for (size_t i = s->first; i < s->last; i++) {
-        s->keys[i] = make_key(i);
+        s->keys[i] = make_key(r->seed, i);
         s->sorted[i] = UINT32_MAX;
     }
     if (s->rank == 0)

@@ -96,7 +96,7 @@ static void test_chosen(void **state)
 static void *solution_of(const dsm_part_t *part, const options_t *opts)
 {
     uint64_t ns;
-    void *solution = part->program->alone(opts, &ns);
+    void *solution = part->program->alone(opts, 1, &ns);
     assert_non_null(solution);
     return solution;
 }
@@ -143,7 +143,7 @@ static void test_lu(void **state)
         for (; of < N; of++) {
             double error = 0;
             for (int j = 0; j < N; j++) {
-                double by = row[j] - program_uniform((uint64_t)(j * N + of));
+                double by = row[j] - program_uniform(1, (uint64_t)(j * N + of));
                 error += by < 0 ? -by : by;
             }
             if (error < 1e-9)
@@ -166,12 +166,36 @@ static void test_sort(void **state)
     free(keys);
 }
 
+/* What is left of a run with the other seed is no result. */
+static void test_seeds(void **state)
+{
+    enum { SOME = 12 };
+    const options_t opts = {.dsm = {.rows = SOME,
+                                    .columns = SOME,
+                                    .steps = 2,
+                                    .order = SOME,
+                                    .keys = SOME,
+                                    .bodies = SOME}};
+    (void)state;
+    for (unsigned p = 0; p < DSM_PARTS; p++) {
+        uint64_t ns;
+        if (!dsm_parts[p]->program)
+            continue;
+        void *one = dsm_parts[p]->program->alone(&opts, 0, &ns);
+        void *other = dsm_parts[p]->program->alone(&opts, 1, &ns);
+        assert_memory_not_equal(one, other, SOME * sizeof(uint32_t));
+        free(one);
+        free(other);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),  cmocka_unit_test(test_setups),
         cmocka_unit_test(test_chosen), cmocka_unit_test(test_jacobi),
         cmocka_unit_test(test_lu),     cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_seeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
