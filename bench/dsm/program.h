@@ -34,7 +34,10 @@ struct dsm_program {
     /** The result of one rank alone in memory of its own, to be freed, in so
      *  many nanoseconds. NULL: out of memory. */
     void *(*alone)(const options_t *opts, unsigned seed, uint64_t *ns);
-    /** ... and the operations that this takes. */
+    /** The same by the ranks' own way, which the speed-up is over; NULL: that
+     *  of alone. */
+    void *(*timed)(const options_t *opts, unsigned seed, uint64_t *ns);
+    /** The operations that this takes. */
     double (*operations)(const options_t *opts);
 };
 

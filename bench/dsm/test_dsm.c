@@ -169,10 +169,12 @@ static int solve(dsm_result_t *r, unsigned kind)
 /* One rank alone, when the others are gone; simulated, its operations tell. */
 static int time_alone(dsm_result_t *r, unsigned kind)
 {
+    const dsm_program_t *program = dsm_parts[kind]->program;
     double us[ALONE];
     for (unsigned i = 0; i < ALONE; i++) {
         uint64_t ns = 0;
-        void *solution = dsm_parts[kind]->program->alone(r->opts, 0, &ns);
+        void *solution =
+            (program->timed ? program->timed : program->alone)(r->opts, 0, &ns);
         if (!solution)
             return -1;
         free(solution);

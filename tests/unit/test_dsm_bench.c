@@ -155,6 +155,20 @@ static void test_lu(void **state)
     free((void *)x);
 }
 
+/* By panels, one of which is not whole, the same is done in another order. */
+static void test_lu_panels(void **state)
+{
+    enum { N = 75 };
+    const options_t opts = {.dsm = {.order = N}};
+    uint64_t ns;
+    (void)state;
+    void *right = solution_of(&dsm_lu, &opts);
+    void *panels = dsm_lu.program->timed(&opts, 1, &ns);
+    assert_memory_equal(right, panels, N * N * sizeof(double));
+    free(right);
+    free(panels);
+}
+
 static void test_sort(void **state)
 {
     const options_t opts = {.dsm = {.keys = 5000}};
@@ -194,8 +208,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),  cmocka_unit_test(test_setups),
         cmocka_unit_test(test_chosen), cmocka_unit_test(test_jacobi),
-        cmocka_unit_test(test_lu),     cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_lu),     cmocka_unit_test(test_lu_panels),
+        cmocka_unit_test(test_sort),   cmocka_unit_test(test_seeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
