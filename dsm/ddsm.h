@@ -173,8 +173,10 @@ int ddsm_barrier(ddsm_t *d);
  * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then
- * others go on without this rank, who may ask again. Of one lock, 16 may have
- * given up while who was before them holds it: more lose it to all.
+ * others go on without this rank, who may ask again, and as often as it likes:
+ * it has its place in the queue again if its turn has not come meanwhile. Of
+ * one lock, 16 threads of all ranks may have given up while who was before them
+ * holds it; with one more the memory is broken, of which all hear.
  */
 int ddsm_lock(ddsm_t *d, unsigned id);
 /** @return DRAIL_EINVAL: no thread of this rank holds it. */

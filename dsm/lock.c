@@ -17,18 +17,33 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
                              id / d->size * d->control.lock_bytes};
 }
 
-/* The others go on without this one. */
+/* In the queue, where this rank has left it if nobody has passed that over. */
+static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
+               uint32_t *serving)
+{
+    struct held *held = &d->held[lock->id];
+    if (held->has_left) {
+        int rc = ticket_return(d, lock, ticket, serving);
+        if (rc != DRAIL_EAGAIN)
+            return rc;
+        held->has_left = false;
+    }
+    return ticket_take(d, lock, ticket, serving);
+}
+
+/* The others go on without this one; if they can't, they hear of it. */
 static int give_up(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                    uint32_t serving)
 {
     int rc = ticket_leave(d, lock, ticket);
     if (rc && rc != DRAIL_EAGAIN)
         return rc;
-    return space_fail(d, DRAIL_ETIMEOUT,
-                      "lock %u: not given back for %d ms; %u were before this "
-                      "one%s",
-                      lock->id, d->cfg.wait_ms, (ticket - serving) & TICKET_MAX,
-                      rc ? "; it is lost, as too many have given up" : "");
+    d->held[lock->id].has_left = true;
+    space_fail(d, DRAIL_ETIMEOUT,
+               "lock %u: not given back for %d ms; %u were before this one%s",
+               lock->id, d->cfg.wait_ms, (ticket - serving) & TICKET_MAX,
+               rc ? "; it is lost, as too many have given up" : "");
+    return rc ? space_broken(d, DRAIL_ETIMEOUT) : DRAIL_ETIMEOUT;
 }
 
 static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
@@ -76,7 +91,7 @@ static int acquire(ddsm_t *d, const struct lock *lock)
 {
     struct held *held = &d->held[lock->id];
     uint32_t ticket, serving;
-    int rc = ticket_take(d, lock, &ticket, &serving);
+    int rc = ask(d, lock, &ticket, &serving);
     if (!rc)
         rc = wait_turn(d, lock, ticket, serving);
     if (!rc && !is_ours_still(d, lock, ticket)) {

@@ -129,6 +129,7 @@ struct ddsm {
         bool is_held;
         uint32_t ticket; /* of now, or of the last time */
         bool was_held;
+        bool has_left; /* its queue, and tickets may still be there */
         uint64_t told; /* space.learnt, as the lock's clock has it */
     } * held;          /* locks */
 

@@ -2,7 +2,9 @@
 /*
  * A lock's word counts, from its upper end, who has asked, who has left the
  * queue, and whose turn it is. Behind the clock are places for the tickets of
- * those who have left, each taken and given back by who swaps it first.
+ * those who have left, each taken and given back by who swaps it first: who
+ * passes the turn on, or the rank that left it and asks again, whose it is then
+ * as if it had never left. So a rank has no more tickets than threads.
  *
  * Who leaves is counted, then writes its ticket, then looks whose turn it is;
  * who passes the turn on changes that, then reads the tickets, if any is
@@ -43,10 +45,17 @@ static int swap(ddsm_t *d, const struct lock *lock, unsigned place,
     return rc ? space_break(d, rc, "lock") : 0;
 }
 
-/* Tickets in their places, of which 0 is none. */
-static uint64_t left(uint32_t ticket)
+/* Tickets of ranks in their places, of which 0 is none. */
+#define RANK ((uint64_t)1 << 32)
+
+static uint64_t left(const ddsm_t *d, uint32_t ticket)
 {
-    return (uint64_t)ticket + 1;
+    return d->rank * RANK + ticket + 1;
+}
+
+static uint32_t ticket_in(uint64_t place)
+{
+    return (uint32_t)place - 1;
 }
 
 static uint32_t next(uint32_t ticket)
@@ -88,17 +97,22 @@ int ticket_look(ddsm_t *d, const struct lock *lock, uint32_t *serving)
     return rc;
 }
 
+static int read_places(ddsm_t *d, const struct lock *lock)
+{
+    return control_read(d, lock->home, place_of(d, lock, 0), d->control.left,
+                        TICKET_LEFT * sizeof *d->control.left);
+}
+
 /* Takes the ticket from its place, if it is there. */
 static int claim(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                  bool *claimed)
 {
-    uint64_t *tickets = d->control.left;
-    int rc = control_read(d, lock->home, place_of(d, lock, 0), tickets,
-                          TICKET_LEFT * sizeof *tickets);
+    const uint64_t *place = d->control.left;
+    int rc = read_places(d, lock);
     *claimed = false;
     for (unsigned i = 0; !rc && !*claimed && i < TICKET_LEFT; i++)
-        if (tickets[i] == left(ticket))
-            rc = swap(d, lock, i, left(ticket), 0, claimed);
+        if (place[i] && ticket_in(place[i]) == ticket)
+            rc = swap(d, lock, i, place[i], 0, claimed);
     return rc;
 }
 
@@ -129,7 +143,7 @@ int ticket_leave(ddsm_t *d, const struct lock *lock, uint32_t ticket)
     uint32_t serving;
     int rc = add(d, lock, LEFT, NULL);
     for (unsigned i = 0; !rc && !done && i < TICKET_LEFT; i++)
-        rc = swap(d, lock, i, 0, left(ticket), &done);
+        rc = swap(d, lock, i, 0, left(d, ticket), &done);
     if (!rc && !done) {
         rc = add(d, lock, -LEFT, NULL);
         return rc ? rc : DRAIL_EAGAIN;
@@ -140,4 +154,23 @@ int ticket_leave(ddsm_t *d, const struct lock *lock, uint32_t ticket)
         return rc;
     rc = claim(d, lock, ticket, &done);
     return rc || !done ? rc : pass(d, lock, ticket, true);
+}
+
+int ticket_return(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
+                  uint32_t *serving)
+{
+    const uint64_t *place = d->control.left;
+    bool done = false;
+    uint64_t old;
+    int rc = read_places(d, lock);
+    for (unsigned i = 0; !rc && !done && i < TICKET_LEFT; i++)
+        if (place[i] && place[i] / RANK == d->rank) {
+            *ticket = ticket_in(place[i]);
+            rc = swap(d, lock, i, place[i], 0, &done);
+        }
+    if (rc || !done)
+        return rc ? rc : DRAIL_EAGAIN;
+    rc = add(d, lock, -LEFT, &old); /* no sooner: it counts all in places */
+    *serving = (uint32_t)old & TICKET_MAX;
+    return rc;
 }

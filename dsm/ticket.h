@@ -29,5 +29,9 @@ int ticket_pass(ddsm_t *d, const struct lock *lock, uint32_t ticket);
 /* Gives the place up, whose turn may have come meanwhile. DRAIL_EAGAIN: too
  * many have done so, the place stays. */
 int ticket_leave(ddsm_t *d, const struct lock *lock, uint32_t ticket);
+/* A place that this rank has given up is its own again. DRAIL_EAGAIN: there is
+ * none, those were passed over. */
+int ticket_return(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
+                  uint32_t *serving);
 
 #endif

@@ -354,15 +354,16 @@ static ddsm_t *space_waiting(struct rank *r, int wait_ms)
 /* Who gives up waiting for a lock is passed over; wherever the lock is. */
 static void left_queue(struct rank *r)
 {
-    ddsm_t *d = space_waiting(r, r->rank == 1 ? 50 : -1);
+    enum { TRIES = 20 }; /* more than places for those who have left */
+    ddsm_t *d = space_waiting(r, r->rank == 1 ? 5 : -1);
     volatile uint64_t *count = ddsm_alloc(d, 4096, NULL);
     for (unsigned id = 0; id < r->size; id++) {
         if (r->rank == 0)
             ok(d, ddsm_lock(d, id));
         barrier_outside(r);
-        for (unsigned i = 0; i < 2 && r->rank == 1; i++) {
+        for (unsigned i = 0; i < TRIES && r->rank == 1; i++) {
             check(ddsm_lock(d, id) == DRAIL_ETIMEOUT);
-            check(strstr(ddsm_last_error(d), "not given back for 50 ms"));
+            check(strstr(ddsm_last_error(d), "not given back for 5 ms"));
             check(ddsm_unlock(d, id) == DRAIL_EINVAL);
         }
         barrier_outside(r);
@@ -383,6 +384,25 @@ static void left_queue(struct rank *r)
             ok(d, ddsm_unlock(d, id));
         }
         barrier_outside(r);
+    }
+    ddsm_close(d);
+}
+
+/* With one more than there are places for, all hear that the lock is lost. */
+static void too_many_leave(struct rank *r)
+{
+    enum { MOST = 16 };
+    const bool waits = r->rank == r->size - 1;
+    ddsm_t *d = space_waiting(r, waits ? -1 : 50);
+    check(r->size == 1 + MOST + 1 + 1);
+    if (r->rank == 0)
+        ok(d, ddsm_lock(d, 0));
+    barrier_outside(r);
+    if (waits) {
+        check(ddsm_lock(d, 0) == DRAIL_EPEER);
+        check(strstr(ddsm_last_error(d), "has given up: its memory is broken"));
+    } else if (r->rank) {
+        check(ddsm_lock(d, 0) != 0);
     }
     ddsm_close(d);
 }
@@ -577,6 +597,7 @@ static const struct test tests[] = {
     {"room for prefetch", 2, room_for_prefetch, NULL, APART},
     {"closes early", 2, closes_early, NULL, APART},
     {"left queue", 3, left_queue, NULL, APART},
+    {"too many leave", 19, too_many_leave, NULL, APART},
     {"impatient", 3, impatient, NULL, APART},
     {"place in a page", 2, place_in_a_page, NULL, APART},
     {"streams", 2, streams, NULL, APART},

@@ -23,6 +23,14 @@ static ddsm_t space = {.size = 2,
                                    .keys = keys,
                                    .left = left_buffer,
                                    .word = &word_buffer}};
+/* The third one's; the others have one together. */
+static uint64_t third_left[TICKET_LEFT];
+static ddsm_t third = {.size = 2,
+                       .rank = 2,
+                       .control = {.start = memory,
+                                   .keys = keys,
+                                   .left = third_left,
+                                   .word = &word_buffer}};
 static const struct lock lock = {.id = 0, .home = 0, .offset = 64};
 
 /* Before which access of one the other one does all of its own. */
@@ -109,7 +117,7 @@ static void second_leaves(void)
 
 static void third_leaves(void)
 {
-    assert_int_equal(ticket_leave(&space, &lock, after(first, 2)), 0);
+    assert_int_equal(ticket_leave(&third, &lock, after(first, 2)), 0);
 }
 
 /* Is it that one's turn, with nobody left who has left? */
@@ -189,6 +197,91 @@ static void test_all_leave(void **state)
     }
 }
 
+/* The second leaves, and asks again while the turn goes on: it has its place
+ * again, and its turn, or was passed over. */
+static bool is_back;
+
+static void second_asks_again(void)
+{
+    uint32_t ticket, serving;
+    second_leaves();
+    int rc = ticket_return(&space, &lock, &ticket, &serving);
+    assert_true(rc == 0 || rc == DRAIL_EAGAIN);
+    is_back = rc == 0;
+    if (is_back)
+        assert_int_equal(ticket, after(first, 1));
+}
+
+/* ... whose turn must have come. */
+static void second_passes(void)
+{
+    uint32_t serving;
+    if (!is_back)
+        return;
+    assert_int_equal(ticket_look(&space, &lock, &serving), 0);
+    assert_int_equal(serving, after(first, 1));
+    assert_int_equal(ticket_pass(&space, &lock, serving), 0);
+}
+
+static unsigned back, over; /* how often it came out so */
+
+static void again(void (*one)(void), void (*other)(void), unsigned then)
+{
+    bool between = true;
+    for (int n = 0; between; n++) {
+        queue();
+        countdown = n;
+        meanwhile = other;
+        one();
+        between = countdown < 0;
+        countdown = -1;
+        if (!between)
+            other();
+        second_passes();
+        served(then);
+        *(is_back ? &back : &over) += 1;
+    }
+}
+
+static void third_leaves_then_pass(void)
+{
+    third_leaves();
+    passes();
+}
+
+static void test_asks_again(void **state)
+{
+    (void)state;
+    back = over = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        first = TICKET_MAX - i;
+        again(second_asks_again, passes, 2);
+        again(passes, second_asks_again, 2);
+        again(second_asks_again, third_leaves_then_pass, 3);
+        again(third_leaves_then_pass, second_asks_again, 3);
+    }
+    assert_true(back > 0 && over > 0);
+}
+
+/* A rank that asks again and again has one ticket; others' are not its own. */
+static void test_asks_often(void **state)
+{
+    uint32_t ticket, serving;
+    (void)state;
+    first = 0;
+    queue();
+    second_leaves();
+    assert_int_equal(ticket_return(&third, &lock, &ticket, &serving),
+                     DRAIL_EAGAIN);
+    for (unsigned i = 0; i < 2 * TICKET_LEFT; i++) {
+        assert_int_equal(ticket_return(&space, &lock, &ticket, &serving), 0);
+        assert_true(ticket == 1 && serving == first);
+        assert_int_equal(ticket_leave(&space, &lock, ticket), 0);
+    }
+    passes();
+    served(2);
+}
+
 /* Who finds no place stays. */
 static void test_too_many(void **state)
 {
@@ -207,8 +300,8 @@ static void test_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_leaves),
-        cmocka_unit_test(test_all_leave),
+        cmocka_unit_test(test_one_leaves), cmocka_unit_test(test_all_leave),
+        cmocka_unit_test(test_asks_again), cmocka_unit_test(test_asks_often),
         cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
