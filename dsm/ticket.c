@@ -9,7 +9,9 @@
  * Who leaves is counted, then writes its ticket, then looks whose turn it is;
  * who passes the turn on changes that, then reads the tickets, if any is
  * counted. So one of the two sees that the turn is one that has left, and who
- * swaps the ticket away passes it on.
+ * swaps the ticket away passes it on. At the home, which changes by atomics
+ * what it then loads, that takes a fence: on aarch64 a load may be made before
+ * what an atomic has stored is seen.
  */
 #include "dsm/ticket.h"
 
@@ -83,6 +85,7 @@ int ticket_look(ddsm_t *d, const struct lock *lock, uint32_t *serving)
 {
     int rc = 0;
     if (lock->home == d->rank) {
+        atomic_thread_fence(memory_order_seq_cst); /* after its own ticket */
         const uint64_t *word = (uint64_t *)(d->control.start + lock->offset);
         *serving = (uint32_t)__atomic_load_n(word, __ATOMIC_ACQUIRE);
         /* others' atomics may need this rank */
@@ -108,6 +111,7 @@ static int claim(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                  bool *claimed)
 {
     const uint64_t *place = d->control.left;
+    atomic_thread_fence(memory_order_seq_cst); /* after the turn */
     int rc = read_places(d, lock);
     *claimed = false;
     for (unsigned i = 0; !rc && !*claimed && i < TICKET_LEFT; i++)
