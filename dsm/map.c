@@ -10,7 +10,7 @@
 #include "dsm/huge.h"
 
 /* Far from where processes map what they load: likely to be free on all ranks.
- * Only a hint. */
+ * Only a hint, and for views only. */
 #define LIKELY ((void *)0x200000000000)
 
 static void *reserve(void *hint, size_t bytes, int flags)
@@ -21,10 +21,10 @@ static void *reserve(void *hint, size_t bytes, int flags)
 }
 
 /* Cut to a multiple of the page's size, and of what the kernel maps at once. */
-static char *reserve_anywhere(size_t bytes, size_t page)
+static char *reserve_aligned(void *hint, size_t bytes, size_t page)
 {
     const size_t align = page > HUGE_BYTES ? page : HUGE_BYTES;
-    char *p = reserve(LIKELY, bytes + align, 0);
+    char *p = reserve(hint, bytes + align, 0);
     if (!p)
         return NULL;
     char *start = (char *)(((uintptr_t)p + align - 1) & ~(align - 1));
@@ -38,7 +38,7 @@ static char *reserve_anywhere(size_t bytes, size_t page)
 bool map_reserve(ddsm_t *d, void *there)
 {
     char *p = there ? reserve(there, d->bytes, MAP_FIXED_NOREPLACE)
-                    : reserve_anywhere(d->bytes, page_bytes(d));
+                    : reserve_aligned(LIKELY, d->bytes, page_bytes(d));
     if (p && there && p != there) { /* an old kernel takes it for a hint */
         munmap(p, d->bytes);
         p = NULL;
@@ -69,14 +69,13 @@ int map_open(ddsm_t *d)
 {
     int error = make_pages(d);
     if (!error) {
-        d->store = reserve_anywhere(d->bytes, page_bytes(d));
+        d->store = reserve_aligned(NULL, d->bytes, page_bytes(d));
         if (!d->store || mmap(d->store, d->bytes, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
         /* of pages that are not written nothing is needed */
         d->twins = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        d->store = d->store == MAP_FAILED ? NULL : d->store;
         d->twins = d->twins == MAP_FAILED ? NULL : d->twins;
         if (!d->store || !d->twins ||
             mmap(d->view, d->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, d->fd,

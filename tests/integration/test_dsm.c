@@ -291,6 +291,28 @@ static void refused(struct rank *r)
     ddsm_close(d);
 }
 
+/* Where views lie, which is likely to be free on all ranks, lies nothing else
+ * of an open space. */
+static void views_place(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_t *d = NULL;
+    void *const likely = (void *)0x200000000000;
+    void *p =
+        mmap(likely, 4 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(p != MAP_FAILED && !munmap(p, 4 << 20));
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.base = (void *)0x330000000000;
+    expect(r, 0, ddsm_open(r->job, &cfg, &d, NULL));
+    ddsm_t *next = space(r, 1 << 20, 0);
+    check(ddsm_base(d) == cfg.base);
+    check(ddsm_is_symmetric(next));
+    check(p != likely || ddsm_base(next) == likely);
+    ddsm_close(next);
+    ddsm_close(d);
+}
+
 /* A fault elsewhere is the program's own, also in the space where nothing has
  * been allocated: to its handler, or the end. */
 static sigjmp_buf elsewhere;
@@ -448,6 +470,7 @@ static const struct test tests[] = {
     {"parallel region by forkjoin", 2, parallel_region, by_forkjoin, APART},
     {"reductions", 3, reductions, NULL, APART},
     {"refused", 2, refused, NULL, APART},
+    {"views' place", 2, views_place, NULL, APART},
     {"own faults", 2, own_faults, NULL, APART},
     {"own end", 2, own_end, NULL, APART | FAILS},
     {"leaves early", 3, leaves_early, NULL, APART | FAILS},
