@@ -41,6 +41,13 @@ struct dsm_program {
     double (*operations)(const options_t *opts);
 };
 
+/** That is to be measured; NULL: no program, or not to be. */
+static inline const dsm_program_t *program_at(const options_t *opts,
+                                              unsigned kind)
+{
+    return dsm_chosen(opts, (dsm_kind_t)kind) ? dsm_parts[kind]->program : NULL;
+}
+
 /** What is read comes by faults, or at once before it is used, when what is to
  *  be written is made writable, too. */
 enum { PROGRAM_FAULTS, PROGRAM_PREFETCH };

@@ -5,6 +5,7 @@
 
 #include "bench/pair/launch.h"
 #include "bench/report/progress.h"
+#include "alone.h"
 #include "program.h"
 #include "run.h"
 
@@ -139,12 +140,14 @@ static int run_group(rank_t *k, const dsm_group_t *group)
 static int run_all(rank_t *k)
 {
     dsm_result_t *r = k->result;
+    const unsigned alone = r->opts->simulated ? 0 : dsm_programs(r->opts);
     int rc = 0;
     k->rule = options_sampling(r->opts);
     sampling_begin(&k->rule);
     progress_init(&k->progress);
+    /* what a rank alone takes for the programs is measured after that */
     for (unsigned g = 0; !rc && g < r->ngroups; g++) {
-        sampling_part(&k->rule, r->ngroups - g);
+        sampling_part(&k->rule, r->ngroups - g + alone);
         rc = run_group(k, &r->groups[g]);
     }
     if (k->bed.rank == 0) {
@@ -173,12 +176,6 @@ static void tell(rank_t *k, outcome_t *outcome, int rc)
 }
 
 /* --------------------------------------------------------------- ranks --- */
-
-/* That is to be measured; NULL: no program, or not to be. */
-static const dsm_program_t *program_at(const options_t *opts, unsigned kind)
-{
-    return dsm_chosen(opts, (dsm_kind_t)kind) ? dsm_parts[kind]->program : NULL;
-}
 
 static int open_all(rank_t *k, drail_job_t *job, outcome_t *outcome,
                     drail_error_t *err)

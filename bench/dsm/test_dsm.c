@@ -8,14 +8,14 @@
 
 #include "bench/options/parsers.h"
 #include "bench/report/output.h"
+#include "alone.h"
 #include "program.h"
 #include "run.h"
 
 #define AT(member) offsetof(options_t, dsm.member)
 #define WHOLE      0
 
-#define RATE  5e8 /* operations per second of a simulated rank */
-#define ALONE 8   /* runs of a program by one rank */
+#define RATE 5e8 /* operations per second of a simulated rank */
 
 #define PART_NAMES "fetch, range, diff, lock, barrier, jacobi, lu, sort, nbody"
 
@@ -143,7 +143,7 @@ static int solve_all(dsm_result_t *r, int (*solve)(dsm_result_t *, unsigned))
 {
     int rc = 0;
     for (unsigned p = 0; !rc && p < DSM_PARTS; p++)
-        if (dsm_parts[p]->program && dsm_chosen(r->opts, (dsm_kind_t)p))
+        if (program_at(r->opts, p))
             rc = solve(r, p);
     return rc;
 }
@@ -166,24 +166,6 @@ static int solve(dsm_result_t *r, unsigned kind)
     return -1;
 }
 
-/* One rank alone, when the others are gone; simulated, its operations tell. */
-static int time_alone(dsm_result_t *r, unsigned kind)
-{
-    const dsm_program_t *program = dsm_parts[kind]->program;
-    double us[ALONE];
-    for (unsigned i = 0; i < ALONE; i++) {
-        uint64_t ns = 0;
-        void *solution =
-            (program->timed ? program->timed : program->alone)(r->opts, 0, &ns);
-        if (!solution)
-            return -1;
-        free(solution);
-        us[i] = (double)ns / 1e3;
-    }
-    r->alone_us[kind] = stats_summary(us, ALONE);
-    return 0;
-}
-
 static int report(dsm_result_t *r, outputs_t *outputs, int status)
 {
     const char *command = r->test->table.command;
@@ -204,18 +186,32 @@ static int report(dsm_result_t *r, outputs_t *outputs, int status)
     return 1;
 }
 
+/* What the ranks have measured is reported in any case. */
+static int time_alone(dsm_result_t *r, const sampling_t *rule)
+{
+    const int rc = dsm_time_alone(r, rule);
+    if (rc == DRAIL_ENOMEM)
+        notes_add(&r->notes, "no memory for a program by one rank");
+    if (rc != DRAIL_EINTR)
+        return 0;
+    r->partial = true;
+    fprintf(stderr, "%s: interrupted; speed-ups are missing\n",
+            r->test->table.command);
+    return 1;
+}
+
 static int measure(dsm_result_t *r)
 {
     const options_t *opts = r->opts;
+    sampling_t rule = options_sampling(opts);
     /* before the ranks are forked, who look there */
     if (solve_all(r, solve))
         return 1;
     add_notes(r);
+    sampling_begin(&rule);
     int status = dsm_run(r);
-    if (!status && !opts->simulated && !opts->follows &&
-        solve_all(r, time_alone))
-        notes_add(&r->notes, "no memory for a program by one rank");
-    return status;
+    return status || opts->simulated || opts->follows ? status
+                                                      : time_alone(r, &rule);
 }
 
 static int run(const bench_test_t *test, const options_t *given)

@@ -113,6 +113,33 @@ assert {(row["engine"], row["nrails"]) for row in rows} == \
     {("nonthreaded", "2"), ("nonthreaded", "3"), ("auto", "3")}
 assert {row["bytes"] for row in of(part="diff")} == {"16384"}
 assert all(row["gain"] == "" for row in rows)'
+# the ranks are gone, and one process times the program by itself
+interrupted()
+{
+    local children seen=0
+    "$bench" dsm --part lu --order 400 --repeat 20 --rails shm0 \
+        --engine nonthreaded --format csv >"$work/late.csv" \
+        2>"$work/late.err" &
+    local run=$!
+    for ((i = 0; i < 3000; i++)); do
+        children=$(pgrep -c -P $run)
+        [ "$children" -lt 2 ] || seen=1
+        [ "$seen$children" != 11 ] || break
+        sleep 0.01
+    done
+    kill -INT $run
+    wait $run
+    [ $? = 1 ] && grep -q 'interrupted; speed-ups' "$work/late.err"
+}
+check 'interrupted when ranks are done' interrupted
+check '... with what they have measured' python3 -c '
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert len(rows) == 2, rows
+for row in rows:
+    assert row["repeats"] == "20" and row["valid"] == "yes", row
+    assert row["partial"] == "yes" and row["speedup"] == "", row
+' "$work/late.csv"
 check 'CSV to standard output' sh -c \
     "timeout 30 '$bench' dsm --part lock --repeat 1 --format csv |
     grep -q '^dsm,lock,counter,'"
