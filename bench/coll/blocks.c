@@ -11,13 +11,17 @@ typedef struct block_call {
     dcoll_request_t *request; /* NULL: it is a blocking one */
 } block_call_t;
 
-/* Others may overflow, and take another time. */
+/* Others may overflow, and take another time: in place, results are the next
+ * operands. */
 static void fill_operands(const coll_run_t *run, const dcoll_call_t *call)
 {
     const operation_t operation = operation_named(run->opts);
     void *own = call->send == DCOLL_IN_PLACE ? call->recv : (void *)call->send;
-    operation_fill(&operation, own, call->bytes, run->rank, run->ranks,
-                   run->rank);
+    if (run->opts->in_place)
+        operation_fill_steady(&operation, own, call->bytes);
+    else
+        operation_fill(&operation, own, call->bytes, run->rank, run->ranks,
+                       run->rank);
 }
 
 static int prepare(coll_run_t *run, coll_cell_t *cell)

@@ -70,17 +70,21 @@ static bool is_logical(dcoll_operator_t op)
     return op == DCOLL_LAND || op == DCOLL_LOR || op == DCOLL_LXOR;
 }
 
+static void put_element(const operation_t *o, uint8_t *at, double d, uint64_t n)
+{
+    const float f = (float)d;
+    const void *from = o->type == DCOLL_DOUBLE  ? (const void *)&d
+                       : o->type == DCOLL_FLOAT ? (const void *)&f
+                                                : (const void *)&n;
+    memcpy(at, from, o->reduction.element);
+}
+
 static void fill_element(const operation_t *o, uint8_t *at, uint64_t random,
                          unsigned rank, unsigned ranks)
 {
     const double d = is_logical(o->op) ? truth(o->op, random, ranks)
                                        : number(o, random, rank);
-    const float f = (float)d;
-    const uint64_t n = is_logical(o->op) ? (uint64_t)d : bits(o, random);
-    const void *from = o->type == DCOLL_DOUBLE  ? (const void *)&d
-                       : o->type == DCOLL_FLOAT ? (const void *)&f
-                                                : (const void *)&n;
-    memcpy(at, from, o->reduction.element);
+    put_element(o, at, d, is_logical(o->op) ? (uint64_t)d : bits(o, random));
 }
 
 void operation_fill(const operation_t *o, uint8_t *block, size_t bytes,
@@ -90,4 +94,13 @@ void operation_fill(const operation_t *o, uint8_t *block, size_t bytes,
     for (size_t i = 0; i < bytes / element; i++)
         fill_element(o, block + i * element, content_word(seed, i), rank,
                      ranks);
+}
+
+void operation_fill_steady(const operation_t *o, uint8_t *block, size_t bytes)
+{
+    const size_t element = o->reduction.element;
+    const bool zero =
+        o->op == DCOLL_SUM || o->op == DCOLL_LXOR || o->op == DCOLL_BXOR;
+    for (size_t i = 0; i < bytes / element; i++)
+        put_element(o, block + i * element, !zero, !zero);
 }

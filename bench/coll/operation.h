@@ -23,4 +23,9 @@ operation_t operation_affine(size_t element);
 void operation_fill(const operation_t *operation, uint8_t *block, size_t bytes,
                     unsigned rank, unsigned ranks, uint64_t seed);
 
+/** Contents whose result, of any ranks, is what each had: they stay as they are
+ *  where results are the next operands. */
+void operation_fill_steady(const operation_t *operation, uint8_t *block,
+                           size_t bytes);
+
 #endif

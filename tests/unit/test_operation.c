@@ -62,6 +62,16 @@ static void check_exact(const operation_t *o)
     assert_memory_not_equal(other, from_left, BYTES);
 }
 
+/* In place, a result is the next operand: it stays what it was. */
+static void check_steady(const operation_t *o)
+{
+    block_t blocks[RANKS], result;
+    for (unsigned r = 0; r < RANKS; r++)
+        operation_fill_steady(o, blocks[r], BYTES);
+    reduce(o, blocks, 0, RANKS, RANKS, result);
+    assert_memory_equal(result, blocks[0], BYTES);
+}
+
 static void test_named(void **state)
 {
     (void)state;
@@ -74,6 +84,7 @@ static void test_named(void **state)
                 continue;
             const operation_t o = operation_named(&opts);
             check_exact(&o);
+            check_steady(&o);
             checked++;
         }
     assert_int_equal(checked, 8 * 10 + 2 * 7);
