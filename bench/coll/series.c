@@ -113,8 +113,30 @@ static int check_rails(const bench_test_t *test, const options_t *opts,
     return 0;
 }
 
+/* --type and --op are for reductions: is there one? */
+static int check_reduces(const bench_test_t *test, const options_t *opts)
+{
+    const char *options[] = {"--type", "--op"};
+    const char *values[] = {options_type(opts), options_operator(opts)};
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
+    const unsigned count = coll_collectives(opts, list);
+    for (unsigned i = 0; i < count; i++)
+        if (list[i] == DCOLL_REDUCE || list[i] == DCOLL_ALLREDUCE)
+            return 0;
+    for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
+        if (option_given(opts, options[i])) {
+            option_wrong(&test->table, options[i], values[i],
+                         "with --collective reduce or allreduce");
+            return -1;
+        }
+    return 0;
+}
+
 int coll_series_check(const bench_test_t *test, const options_t *opts,
                       unsigned engines)
 {
-    return check_rails(test, opts, engines) || check_items(test, opts) ? -1 : 0;
+    return check_rails(test, opts, engines) || check_reduces(test, opts) ||
+                   check_items(test, opts)
+               ? -1
+               : 0;
 }

@@ -166,11 +166,27 @@ static int add_all(verify_t *v, dcoll_collective_t collective)
     return 0;
 }
 
+static bool selected(const options_t *opts, dcoll_collective_t collective)
+{
+    bool found = !opts->ncollectives;
+    for (unsigned i = 0; i < opts->ncollectives; i++)
+        found |= opts->collectives[i] == collective;
+    return found;
+}
+
 static int check_elements(const verify_t *v)
 {
     const options_t *opts = v->result.opts;
     char size[24], allowed[64];
-    for (unsigned i = 0; opts->element && i < opts->nsizes; i++) {
+    if (!opts->element)
+        return 0;
+    if (!selected(opts, DCOLL_REDUCE) && !selected(opts, DCOLL_ALLREDUCE)) {
+        snprintf(size, sizeof size, "%llu", (unsigned long long)opts->element);
+        option_wrong(v->table, "--element", size,
+                     "with --collective reduce or allreduce");
+        return -1;
+    }
+    for (unsigned i = 0; i < opts->nsizes; i++) {
         if (opts->sizes[i] % opts->element == 0)
             continue;
         snprintf(size, sizeof size, "%llu", (unsigned long long)opts->sizes[i]);
@@ -181,14 +197,6 @@ static int check_elements(const verify_t *v)
         return -1;
     }
     return 0;
-}
-
-static bool selected(const options_t *opts, dcoll_collective_t collective)
-{
-    bool found = !opts->ncollectives;
-    for (unsigned i = 0; i < opts->ncollectives; i++)
-        found |= opts->collectives[i] == collective;
-    return found;
 }
 
 /* Of all collectives that have one of that name. @return their number, or -1:

@@ -35,3 +35,11 @@ const char *option_typed(const options_t *opts, const char *name)
             typed = name;
     return typed;
 }
+
+bool option_given(const options_t *opts, const char *name)
+{
+    bool given = false;
+    for (int i = 0; i < opts->argc; i++)
+        given |= option_is(opts->argv[i], name);
+    return given;
+}

@@ -247,6 +247,8 @@ int option_parse_flag(const option_row_t *row, const char *text, void *field,
                       char *allowed, size_t size);
 /** What the user has called the option @p name: that, or an alias. */
 const char *option_typed(const options_t *opts, const char *name);
+/** Has the user named it? */
+bool option_given(const options_t *opts, const char *name);
 /** Takes the next element of a comma-separated list; false at its end. An
  *  element that doesn't fit is cut, and so is unknown to the caller. */
 bool option_next(const char **text, char *element, size_t size);

@@ -44,6 +44,12 @@ refused 'tune with a part of an element' "--sizes '4' double" \
     "$bench" tune --type double
 refused 'root of an all-reduce' "--root 'allreduce' reduce" \
     "$bench" allreduce --ranks 4 --root 1
+for test in tune check; do
+    refused "$test: an operation of nothing" "--op 'bxor' reduce" \
+        "$bench" $test --collective bcast --op bxor
+    refused "$test: elements of nothing" "--type 'int8' reduce" \
+        "$bench" $test --collective bcast,gather --type int8 --op bxor
+done
 refused 'operation of a gather' '--op --help' "$bench" gather --op sum
 refused 'root of an all-gather' '--root allgather bcast' \
     "$bench" allgather --ranks 4 --root 1

@@ -92,6 +92,8 @@ seeds()
 }
 check "variants that are drawn" seeds
 
+check "elements of what is not reduced" status 2 "--element: '24'" \
+    "$bench" verify --collective gather --element 24
 check "a part of an element" status 2 "--sizes: '20'" \
     "$bench" verify --collective reduce --element 24 --sizes 24,20
 check "unknown algorithm" status 2 "--algorithm: 'fastest'" \
