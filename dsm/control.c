@@ -33,6 +33,7 @@ int control_open(ddsm_t *d)
     const size_t folding = place(&end, FOLD_BYTES);
     const size_t folded = place(&end, FOLD_BYTES);
     const size_t given_up = place(&end, sizeof(uint64_t));
+    const size_t rounds = place(&end, sizeof(uint64_t));
     const size_t probe = place(&end, d->size * sizeof(uint64_t));
     const size_t word = place(&end, sizeof(uint64_t));
     const size_t clock = place(&end, d->size * sizeof(uint64_t));
@@ -53,6 +54,8 @@ int control_open(ddsm_t *d)
     c->folded = c->start + folded;
     c->given_up_offset = given_up;
     c->given_up = (_Atomic uint64_t *)(c->start + given_up);
+    c->rounds_offset = rounds;
+    c->rounds = (_Atomic uint64_t *)(c->start + rounds);
     c->probe = (uint64_t *)(c->start + probe);
     c->word = (uint64_t *)(c->start + word);
     c->clock = (uint64_t *)(c->start + clock);

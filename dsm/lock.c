@@ -17,6 +17,18 @@ static struct lock lock_of(const ddsm_t *d, unsigned id)
                              id / d->size * d->control.lock_bytes};
 }
 
+/* Tickets begin anew one day: all forget which they had, twice a round. Who
+ * asks later has a turn later, so it has heard of it then. */
+static int tell_round(ddsm_t *d, uint32_t ticket)
+{
+    const uint32_t half = TICKET_MAX >> 1;
+    int rc = 0;
+    for (unsigned r = 0; r < d->size && !rc && (ticket & half) == half; r++)
+        rc = drail_atomic(d->t, r, DRAIL_FETCH_ADD, &d->control.keys[r],
+                          d->control.rounds_offset, 1, 0, NULL);
+    return rc ? space_break(d, rc, "lock") : 0;
+}
+
 /* In the queue, where this rank has left it if nobody has passed that over. */
 static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
                uint32_t *serving)
@@ -28,7 +40,8 @@ static int ask(ddsm_t *d, const struct lock *lock, uint32_t *ticket,
             return rc;
         held->has_left = false;
     }
-    return ticket_take(d, lock, ticket, serving);
+    int rc = ticket_take(d, lock, ticket, serving);
+    return rc ? rc : tell_round(d, *ticket);
 }
 
 /* The others go on without this one; if they can't, they hear of it. */
@@ -84,7 +97,8 @@ static bool is_ours_still(const ddsm_t *d, const struct lock *lock,
                           uint32_t ticket)
 {
     const struct held *held = &d->held[lock->id];
-    return held->was_held && ticket == ((held->ticket + 1) & TICKET_MAX);
+    return held->was_held && held->rounds == atomic_load(d->control.rounds) &&
+           ticket == ((held->ticket + 1) & TICKET_MAX);
 }
 
 static int acquire(ddsm_t *d, const struct lock *lock)
@@ -127,6 +141,7 @@ static int release(ddsm_t *d, const struct lock *lock)
     rc = tell(d, lock);
     held->is_held = false;
     held->was_held = true;
+    held->rounds = atomic_load(d->control.rounds);
     return rc ? rc : ticket_pass(d, lock, held->ticket);
 }
 

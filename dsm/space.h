@@ -81,6 +81,8 @@ struct control {
     struct notice_log *log;
     size_t locks_offset, lock_bytes, given_up_offset;
     _Atomic uint64_t *given_up; /* the rank's memory is broken: others look */
+    size_t rounds_offset;
+    _Atomic uint64_t *rounds; /* some lock's tickets went half round: add 1 */
     /* of this rank: */
     struct arrival *arrival, *arrivals;
     char *folding, *folded; /* of a reduction: own values, and the result */
@@ -129,9 +131,10 @@ struct ddsm {
         bool is_held;
         uint32_t ticket; /* of now, or of the last time */
         bool was_held;
-        bool has_left; /* its queue, and tickets may still be there */
-        uint64_t told; /* space.learnt, as the lock's clock has it */
-    } * held;          /* locks */
+        uint64_t rounds; /* control.rounds, when it was given back */
+        bool has_left;   /* its queue, and tickets may still be there */
+        uint64_t told;   /* space.learnt, as the lock's clock has it */
+    } * held;            /* locks */
 
     /* Protects all of this but the members from cfg to twins (enter.h). Faults
      * take it: the view is never touched with it held. */
