@@ -60,7 +60,8 @@ typedef struct ddsm_config {
     unsigned locks;    /**< default 64 */
     unsigned ahead;    /**< most pages that a fault fetches, or makes writable,
                             beyond its own when faults go upwards; default 255,
-                            0: none */
+                            0: none. At their home, where writable pages count
+                            as written, one for eight that were written */
     int wait_ms;       /**< how long a barrier, a reduction or a lock waits for
                             ranks that are alive; default -1: until they come,
                             one of them is gone, or the job is interrupted.

@@ -65,9 +65,10 @@ struct ahead *pages_stream(struct streams *streams, size_t page)
 size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
     enum { LEAST = 7 }; /* over fast rails a fault takes longer */
-    if (page != ahead->next)
+    if (page != ahead->next) {
         ahead->pages = 0;
-    else if (ahead->pages < LEAST)
+        ahead->first = page;
+    } else if (ahead->pages < LEAST)
         ahead->pages = LEAST;
     else
         ahead->pages = 2 * ahead->pages + 1;
@@ -77,12 +78,17 @@ size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
     return page + 1 + (ahead->pages < left ? ahead->pages : left);
 }
 
+/* At their home pages are announced, written or not, and read again by all:
+ * few are taken along there, for what has been written before. */
 int pages_dirty_ahead(ddsm_t *d, size_t page)
 {
+    enum { WRITTEN = 8 };
     struct ahead *stream = pages_stream(&d->writes, page);
     const size_t end = pages_ahead(d, stream, page);
+    const size_t few = page + 1 + (page - stream->first) / WRITTEN;
     size_t p = page;
-    while (p < end && d->page[p].state == PAGE_CLEAN)
+    while (p < end && d->page[p].state == PAGE_CLEAN &&
+           (p < few || d->page[p].home != d->rank))
         p++;
     stream->next = p;
     return pages_dirty(d, page, p - page);

@@ -33,12 +33,12 @@ struct page_list {
     size_t count;
 };
 
-/* Faults that go upwards, of one thread or loop: which page would be the next,
- * and how many are taken beyond it. */
+/* Faults that go upwards, of one thread or loop: from which page on, which one
+ * would be the next, and how many are taken beyond it. */
 enum { STREAMS = 16 };
 struct streams {
     struct ahead {
-        size_t next;
+        size_t first, next;
         unsigned pages;
     } of[STREAMS];
     unsigned oldest;
