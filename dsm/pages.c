@@ -65,7 +65,7 @@ struct ahead *pages_stream(struct streams *streams, size_t page)
 size_t pages_ahead(const ddsm_t *d, struct ahead *ahead, size_t page)
 {
     enum { LEAST = 7 }; /* over fast rails a fault takes longer */
-    if (page != ahead->next) {
+    if (page != ahead->next || page == 0) { /* no stream comes to page 0 */
         ahead->pages = 0;
         ahead->first = page;
     } else if (ahead->pages < LEAST)

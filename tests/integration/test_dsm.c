@@ -134,6 +134,22 @@ static void ahead(struct rank *r)
     ddsm_close(d);
 }
 
+/* A fault of the first page is no stream yet. */
+static void first_page(struct rank *r)
+{
+    ddsm_t *d = space(r, 16 * 4096, 64);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    volatile unsigned char *p = ddsm_alloc(d, 16 * 4096, &place);
+    ddsm_stats_t s;
+    for (unsigned i = 0; i < 16 && r->rank == 0; i++)
+        p[4096 * i] = 3;
+    ok(d, ddsm_barrier(d));
+    check(p[0] == 3);
+    ddsm_stats(d, &s);
+    check(s.fetched_pages == r->rank);
+    ddsm_close(d);
+}
+
 /* What the home writes is read again, and no more. */
 static void half_written(struct rank *r)
 {
@@ -488,6 +504,7 @@ static const struct test tests[] = {
     {"long log", 2, long_log, NULL, APART},
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
+    {"first page", 2, first_page, NULL, APART},
     {"half written", 2, half_written, NULL, APART},
     {"several threads", 2, several_threads, NULL, APART},
     {"parallel region", 2, parallel_region, NULL, APART},
