@@ -9,6 +9,7 @@
 #include "bench/options/parsers.h"
 #include "bench/report/output.h"
 #include "alone.h"
+#include "memory.h"
 #include "program.h"
 #include "run.h"
 
@@ -138,16 +139,6 @@ static void add_notes(dsm_result_t *r)
                              "comparisons take none");
 }
 
-/* Of each program that is measured. */
-static int solve_all(dsm_result_t *r, int (*solve)(dsm_result_t *, unsigned))
-{
-    int rc = 0;
-    for (unsigned p = 0; !rc && p < DSM_PARTS; p++)
-        if (program_at(r->opts, p))
-            rc = solve(r, p);
-    return rc;
-}
-
 static int solve(dsm_result_t *r, unsigned kind)
 {
     uint64_t ns;
@@ -164,6 +155,16 @@ static int solve(dsm_result_t *r, unsigned kind)
     fprintf(stderr, "%s: %s: out of memory for %s\n", r->test->table.command,
             dsm_parts[kind]->name, problem);
     return -1;
+}
+
+/* Of each program that is measured. */
+static int solve_all(dsm_result_t *r)
+{
+    int rc = 0;
+    for (unsigned p = 0; !rc && p < DSM_PARTS; p++)
+        if (program_at(r->opts, p))
+            rc = solve(r, p);
+    return rc;
 }
 
 static int report(dsm_result_t *r, outputs_t *outputs, int status)
@@ -205,7 +206,7 @@ static int measure(dsm_result_t *r)
     const options_t *opts = r->opts;
     sampling_t rule = options_sampling(opts);
     /* before the ranks are forked, who look there */
-    if (solve_all(r, solve))
+    if (solve_all(r))
         return 1;
     add_notes(r);
     sampling_begin(&rule);
@@ -221,7 +222,7 @@ static int run(const bench_test_t *test, const options_t *given)
     dsm_result_t *r = NULL;
     int status = 2;
     dsm_setup_t *setups = calloc(DSM_SETUPS_MAX, sizeof *setups);
-    if (settle(test, &opts) ||
+    if (settle(test, &opts) || dsm_memory_check(test, &opts) ||
         outputs_open(&outputs, &opts, test->table.command))
         goto out;
     status = 1;

@@ -51,6 +51,8 @@ refused 'no step' '--steps' "$bench" dsm --steps 0
 refused 'no matrix' '--order 32768' "$bench" dsm --order 0
 refused 'no key' '--keys 1' "$bench" dsm --keys 0
 refused 'no body' '--bodies 1' "$bench" dsm --bodies 0
+refused 'more than the memory' "--rows '1048576' fits.*GB" \
+    "$bench" dsm --rows 1048576 --columns 1048576
 refused 'a rate of real ranks' '--rate sim:' "$bench" dsm --rate 1e8
 refused 'no such rail' '--rails' "$bench" dsm --rails nowhere
 refused 'where nobody can write' '--output' \
