@@ -50,6 +50,8 @@ static int reduce(ddsm_t *d, const dcoll_reduction_t *operation,
         return d->broken;
     d->operation = operation;
     memcpy(d->control.folding, mine, few);
+    /* what is combined beside them raises no floating-point exceptions */
+    memset(d->control.folding + few, 0, FOLD_BYTES - few);
     int rc = dcoll_start(d->folding);
     if (!rc)
         rc = vigil_end(d, d->folding);

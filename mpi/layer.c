@@ -333,8 +333,10 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
                         int64_t bytes)
 {
     struct contest *contest = layer_contest(c, a, bytes);
-    if (!contest->settled && !ours_has_room(c, (size_t)bytes))
+    if (!contest->settled && !ours_has_room(c, (size_t)bytes)) {
+        contest->settled = true; /* on all ranks, for good */
         return ours_is_lost(c) ? take(c, a, bytes) : leave(a, LAYER_MEMORY);
+    }
     struct layer_call again = reduce_again(c, a);
     while (!contest->settled) {
         bool trial;

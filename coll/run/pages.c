@@ -4,6 +4,10 @@
 
 #include "coll/run/pages.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define MOST (1u << 20) /* bytes; copies of more outweigh their pages */
 
 static bool worth_it(const dcoll_request_t *q)

@@ -10,6 +10,10 @@
 
 #include "ranks.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #define BYTES  4096
 #define STARTS 64 /* of so many bytes, for which a request has memory */
 #define FEW    16 /* pages of other things, and some at once of the reader's */
