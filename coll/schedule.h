@@ -54,6 +54,12 @@ const char *dcoll_collective_name(dcoll_collective_t collective);
 /** 0, or DRAIL_EINVAL: it is none of those with equal blocks. */
 int dcoll_collective_parse(const char *text, dcoll_collective_t *collective);
 
+/** Does it combine what ranks give? */
+static inline bool dcoll_collective_reduces(dcoll_collective_t collective)
+{
+    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
+}
+
 /** Ranks, nodes and ports. Ranks of a node follow each other. */
 typedef struct dcoll_shape {
     unsigned nranks;
@@ -329,13 +335,11 @@ void dcoll_add_complete_first(dcoll_schedule_t *s, unsigned puts);
 void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
 void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
-                       dcoll_place_t with, dcoll_place_t dst, size_t bytes);
-/** A COPY, or COMBINE, taken. */
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes,
+                       bool taken);
+/** A COPY, taken. */
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
                     size_t bytes);
-void dcoll_add_combine_take(dcoll_schedule_t *s, dcoll_place_t src,
-                            dcoll_place_t with, dcoll_place_t dst,
-                            size_t bytes);
 void dcoll_add_signal(dcoll_schedule_t *s, unsigned flag, dcoll_place_t src,
                       size_t bytes);
 void dcoll_add_await(dcoll_schedule_t *s, unsigned peer, unsigned flag,

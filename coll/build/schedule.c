@@ -188,18 +188,8 @@ void dcoll_add_copy(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,
 }
 
 void dcoll_add_combine(dcoll_schedule_t *s, dcoll_place_t src,
-                       dcoll_place_t with, dcoll_place_t dst, size_t bytes)
-{
-    if (bytes)
-        add(s, (dcoll_op_t){.kind = DCOLL_COMBINE,
-                            .src = src,
-                            .with = with,
-                            .dst = dst,
-                            .bytes = bytes});
-}
-
-void dcoll_add_combine_take(dcoll_schedule_t *s, dcoll_place_t src,
-                            dcoll_place_t with, dcoll_place_t dst, size_t bytes)
+                       dcoll_place_t with, dcoll_place_t dst, size_t bytes,
+                       bool taken)
 {
     if (bytes)
         add(s, (dcoll_op_t){.kind = DCOLL_COMBINE,
@@ -207,7 +197,7 @@ void dcoll_add_combine_take(dcoll_schedule_t *s, dcoll_place_t src,
                             .with = with,
                             .dst = dst,
                             .bytes = bytes,
-                            .taken = true});
+                            .taken = taken});
 }
 
 void dcoll_add_take(dcoll_schedule_t *s, dcoll_place_t src, dcoll_place_t dst,

@@ -45,9 +45,8 @@ static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
 /* In place on all ranks, if it is: schedules know of it then. */
 static bool everywhere(const dcoll_call_t *call)
 {
-    return call->collective == DCOLL_ALLGATHER ||
-           call->collective == DCOLL_ALLTOALL ||
-           call->collective == DCOLL_ALLREDUCE;
+    return dcoll_all_in_place(
+        &(dcoll_args_t){.collective = call->collective, .in_place = true});
 }
 
 /* Where dcoll.h says so. */
@@ -61,12 +60,6 @@ static bool in_place_is_right(const dcoll_team_t *team,
     if (recv && call->recv == DCOLL_IN_PLACE)
         return call->collective == DCOLL_SCATTER && root;
     return true;
-}
-
-static bool reduces(const dcoll_call_t *call)
-{
-    return call->collective == DCOLL_REDUCE ||
-           call->collective == DCOLL_ALLREDUCE;
 }
 
 static int check_reduction(dcoll_team_t *team, const dcoll_call_t *call)
@@ -113,7 +106,8 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
             "all-gather, all-to-all, all-reduce, and the root of a "
             "gather or reduce, as recv of a scatter's root",
             name);
-    if (reduces(call) && check_reduction(team, call))
+    if (dcoll_collective_reduces(call->collective) &&
+        check_reduction(team, call))
         return DRAIL_EINVAL;
     if (!call->bytes)
         return 0;
@@ -158,7 +152,9 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
     *args = (dcoll_args_t){
         .collective = call->collective,
         .bytes = call->bytes,
-        .element = reduces(call) ? call->reduction->element : 0,
+        .element = dcoll_collective_reduces(call->collective)
+                       ? call->reduction->element
+                       : 0,
         .root = rooted(call) ? call->root : 0,
         .in_place = call->send == DCOLL_IN_PLACE && everywhere(call),
         .zero_copy = call->bytes >= team->cfg.zero_copy_bytes,

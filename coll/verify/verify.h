@@ -221,8 +221,7 @@ static inline bool is_irregular(const struct verifier *v)
 
 static inline bool verify_is_reduction(const struct verifier *v)
 {
-    dcoll_collective_t c = v->program->args.collective;
-    return c == DCOLL_REDUCE || c == DCOLL_ALLREDUCE;
+    return dcoll_collective_reduces(v->program->args.collective);
 }
 
 /* Elements from one rank to another. */
