@@ -188,7 +188,7 @@ static int64_t block_bytes(const struct layer_comm *c,
     bool root = a->root == c->rank;
     if (a->root < 0 || a->root >= c->size)
         return -1;
-    if (layer_reduces(a->collective) && a->op == MPI_OP_NULL)
+    if (dcoll_collective_reduces(a->collective) && a->op == MPI_OP_NULL)
         return -1;
     if (a->collective == DCOLL_REDUCE && a->send == MPI_IN_PLACE && !root)
         return -1;
@@ -226,7 +226,7 @@ static enum layer_reason reason_for(const struct layer_comm *c,
         return is_in_place(a) ? LAYER_PLACE : LAYER_TAKEN;
     if (bytes == 0 && a->collective != DCOLL_BARRIER)
         return LAYER_EMPTY;
-    bool reduces = layer_reduces(a->collective);
+    bool reduces = dcoll_collective_reduces(a->collective);
     if (reduces && !reduce_can(a))
         return LAYER_TYPE;
     return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
@@ -291,7 +291,7 @@ static void decide(struct layer_comm *c, struct contest *contest)
 /* Must all calls of the kind be made by the same side? */
 static bool lasts(const struct layer_call *a)
 {
-    return layer_reduces(a->collective) && !reduce_is_exact(a);
+    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
 }
 
 enum layer_reason layer_judge(const struct layer_comm *c,

@@ -58,11 +58,6 @@ static inline bool layer_is_irregular(int collective)
     return collective >= (int)DCOLL_ALLTOALLV && collective <= LAYER_SCATTERV;
 }
 
-static inline bool layer_reduces(int collective)
-{
-    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
-}
-
 /* A call as the program has made it. What its rank does not use is not set. */
 struct layer_call {
     int collective;

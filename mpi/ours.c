@@ -322,10 +322,10 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
 
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
 {
-    int rc = layer_reduces(call->collective) ? reduce_run(c, call, bytes)
-             : layer_is_irregular(call->collective)
-                 ? irregular_run(c, call)
-                 : run_packed(c, call, bytes);
+    int rc =
+        dcoll_collective_reduces(call->collective) ? reduce_run(c, call, bytes)
+        : layer_is_irregular(call->collective)     ? irregular_run(c, call)
+                                                   : run_packed(c, call, bytes);
     if (rc == OURS_LEFT && ours_is_lost(c)) /* while they agreed on that */
         rc = ours_error(c, dcoll_team_error(c->team));
     if (rc && rc != OURS_LEFT)
@@ -371,7 +371,7 @@ int ours_open(const struct layer_comm *c, const struct layer_call *a,
         return rc;
     o->a = *a;
     o->bytes = bytes;
-    if (!layer_reduces(a->collective)) /* whose types are MPI's */
+    if (!dcoll_collective_reduces(a->collective)) /* whose types are MPI's */
         rc = keep_types(&o->a, parts);
     if (!rc)
         rc = ours_fill(c, o);
@@ -401,7 +401,7 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
                 struct layer_call *below)
 {
     void *to = expect(&o->expected, &o->packed.call, o->packed.received);
-    *below = layer_reduces(o->a.collective)
+    *below = dcoll_collective_reduces(o->a.collective)
                  ? reduce_below(c, &o->a, to)
                  : bytes_below(c, &o->packed.call, to);
     return to ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -409,7 +409,7 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
 
 void ours_compare(const struct layer_comm *c, const struct ours *o)
 {
-    if (!layer_reduces(o->a.collective) || reduce_is_exact(&o->a))
+    if (!dcoll_collective_reduces(o->a.collective) || reduce_is_exact(&o->a))
         compare(c, &o->packed.call, o->expected.data, o->packed.received);
 }
 

@@ -14,8 +14,9 @@
 
 const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
 {
-    return layer_reduces(a->collective) ? operators_basic(a->recv_type, a->op)
-                                        : NULL;
+    return dcoll_collective_reduces(a->collective)
+               ? operators_basic(a->recv_type, a->op)
+               : NULL;
 }
 
 static size_t element_of(const struct layer_call *a)

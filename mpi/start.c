@@ -29,7 +29,7 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
                                int64_t *bytes)
 {
     enum layer_reason reason = layer_judge(c, a, bytes);
-    bool below = layer_reduces(a->collective) && !reduce_basic(a);
+    bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
     return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
 }
 

@@ -53,8 +53,7 @@ size_t coll_zero_copy_bytes(zero_copy_t zero_copy)
 
 const dcoll_reduction_t *coll_plan_reduction(const coll_plan_t *plan)
 {
-    return plan->collective == DCOLL_REDUCE ||
-                   plan->collective == DCOLL_ALLREDUCE
+    return dcoll_collective_reduces(plan->collective)
                ? dcoll_reduction(plan->opts->type, plan->opts->op)
                : NULL;
 }

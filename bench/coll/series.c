@@ -121,7 +121,7 @@ static int check_reduces(const bench_test_t *test, const options_t *opts)
     dcoll_collective_t list[DCOLL_COLLECTIVES];
     const unsigned count = coll_collectives(opts, list);
     for (unsigned i = 0; i < count; i++)
-        if (list[i] == DCOLL_REDUCE || list[i] == DCOLL_ALLREDUCE)
+        if (dcoll_collective_reduces(list[i]))
             return 0;
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
         if (option_given(opts, options[i])) {

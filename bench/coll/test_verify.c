@@ -116,7 +116,7 @@ static size_t element_of(const options_t *opts, dcoll_collective_t collective,
                          size_t bytes)
 {
     size_t element = sizeof(double);
-    if (!verify_reduces(collective))
+    if (!dcoll_collective_reduces(collective))
         return 0;
     while (bytes % element)
         element /= 2;

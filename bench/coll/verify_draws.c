@@ -14,11 +14,6 @@ static const size_t sizes[] = {8, 64, 1, 56, 0};
 static const size_t elements[] = {1, 8, 24};
 #define ELEMENTS (sizeof elements / sizeof *elements)
 
-bool verify_reduces(dcoll_collective_t collective)
-{
-    return collective == DCOLL_REDUCE || collective == DCOLL_ALLREDUCE;
-}
-
 static unsigned draw(uint64_t *random, unsigned limit)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
@@ -31,7 +26,7 @@ static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
     dcoll_args_t args = {.collective = algorithm->collective};
     const size_t bytes = sizes[draw(random, SIZES)];
     args.bytes = args.collective == DCOLL_BARRIER ? 0 : bytes;
-    if (verify_reduces(args.collective)) {
+    if (dcoll_collective_reduces(args.collective)) {
         args.element = elements[draw(random, ELEMENTS)];
         args.bytes += (args.element - args.bytes % args.element) % args.element;
     }

@@ -5,9 +5,6 @@
 
 #include "verify.h"
 
-/** Is it of elements that are combined? */
-bool verify_reduces(dcoll_collective_t collective);
-
 /** Verifies @p count variants of the row's algorithm with the ranks and nodes
  *  of @p shape: ports, bytes, root, in place, zero copy, groups, depth and
  *  elements are drawn from @p random, which goes on. A wrong one makes the row

@@ -33,8 +33,7 @@ static const dcoll_reduction_t affine_reduction = {1, affine_combine, NULL};
 /* For dcoll_call_t.reduction; NULL: the collective is none. */
 static inline const dcoll_reduction_t *affine_for(dcoll_collective_t what)
 {
-    return what == DCOLL_REDUCE || what == DCOLL_ALLREDUCE ? &affine_reduction
-                                                           : NULL;
+    return dcoll_collective_reduces(what) ? &affine_reduction : NULL;
 }
 
 #endif

@@ -754,8 +754,7 @@ static void sweep_algorithm(const dcoll_algorithm_t *a, struct tally *tally)
 {
     for (unsigned variant = 0; variant < 16; variant++) {
         const dcoll_shape_t *shape = &sweep_shapes[variant & 1];
-        bool reduces =
-            a->collective == DCOLL_REDUCE || a->collective == DCOLL_ALLREDUCE;
+        bool reduces = dcoll_collective_reduces(a->collective);
         bool has_in_place = a->collective == DCOLL_ALLGATHER ||
                             a->collective == DCOLL_ALLTOALL ||
                             a->collective == DCOLL_ALLREDUCE;
