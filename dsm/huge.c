@@ -30,8 +30,7 @@ void huge_use(ddsm_t *d, size_t first, size_t count)
         if (d->page[p].used)
             continue;
         d->page[p].used = true;
-        if (++d->huge[piece] == LEAST >> d->page_shift &&
-            (piece + 1) * HUGE_BYTES <= d->bytes)
+        if (++d->huge[piece] == LEAST >> d->page_shift)
             lay(d->store + piece * HUGE_BYTES);
     }
 }

@@ -54,12 +54,18 @@ void map_release(ddsm_t *d)
     d->view = NULL;
 }
 
+/* Whole pieces, as the last one can be laid together, too. */
+static size_t store_bytes(const ddsm_t *d)
+{
+    return (d->bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+}
+
 /* Private to the process; who maps it over the rails need not fear that pages
  * go away. */
 static int make_pages(ddsm_t *d)
 {
     d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return d->fd >= 0 && ftruncate(d->fd, (off_t)d->bytes) == 0 &&
+    return d->fd >= 0 && ftruncate(d->fd, (off_t)store_bytes(d)) == 0 &&
                    fcntl(d->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0
                ? 0
                : errno;
@@ -69,8 +75,8 @@ int map_open(ddsm_t *d)
 {
     int error = make_pages(d);
     if (!error) {
-        d->store = reserve_aligned(NULL, d->bytes, page_bytes(d));
-        if (!d->store || mmap(d->store, d->bytes, PROT_READ | PROT_WRITE,
+        d->store = reserve_aligned(NULL, store_bytes(d), page_bytes(d));
+        if (!d->store || mmap(d->store, store_bytes(d), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_FIXED, d->fd, 0) == MAP_FAILED)
             error = errno;
         /* of pages that are not written nothing is needed */
@@ -84,7 +90,7 @@ int map_open(ddsm_t *d)
     }
     /* a child that writes must not write here */
     if (!error && (madvise(d->view, d->bytes, MADV_DONTFORK) ||
-                   madvise(d->store, d->bytes, MADV_DONTFORK) ||
+                   madvise(d->store, store_bytes(d), MADV_DONTFORK) ||
                    madvise(d->twins, d->bytes, MADV_DONTFORK)))
         error = errno;
     return error ? space_fail(d, DRAIL_ENOMEM, "no memory for %zu bytes: %s",
@@ -95,7 +101,7 @@ int map_open(ddsm_t *d)
 void map_close(ddsm_t *d)
 {
     if (d->store)
-        munmap(d->store, d->bytes);
+        munmap(d->store, store_bytes(d));
     if (d->twins)
         munmap(d->twins, d->bytes);
     if (d->fd >= 0)
