@@ -8,7 +8,7 @@ static struct {
     int64_t size;
 } latest;
 
-static bool is_latest(MPI_Datatype type)
+bool data_stays_plain(MPI_Datatype type)
 {
     return latest.size && latest.type == type;
 }
@@ -17,7 +17,7 @@ static bool is_latest(MPI_Datatype type)
 static int64_t size_of(MPI_Datatype type)
 {
     MPI_Count size;
-    if (is_latest(type))
+    if (data_stays_plain(type))
         return latest.size;
     return type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) ? -1
                                                                       : size;
@@ -48,7 +48,7 @@ static bool is_dense(MPI_Datatype type)
 bool data_is_plain(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
-    if (is_latest(type))
+    if (data_stays_plain(type))
         return true;
     if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner))
         return false;

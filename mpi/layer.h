@@ -174,6 +174,15 @@ struct layer_room {
     size_t bytes;
 };
 
+/* A call that libdcoll has made of the program's own buffers: made again, it
+ * comes to the same. Contents: zeros. */
+struct layer_known {
+    struct layer_call call;
+    int64_t bytes; /* of a block */
+    dcoll_call_t ours;
+    bool is; /* there is one */
+};
+
 /* What belongs to a communicator. */
 struct layer_comm {
     struct layer_comm *next; /* layer.comms, the latest first */
@@ -187,6 +196,7 @@ struct layer_comm {
     struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
     /* of reductions in which the order of operands shows: to all, and to one */
     struct contest lasting[2][LAYER_CLASSES];
+    struct layer_known known[LAYER_COLLECTIVES]; /* the latest of each */
     struct layer_room send, recv, expected, counts;
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
                              one of them has not; 0: not known */
@@ -214,14 +224,19 @@ void *layer_room(struct layer_room *room, size_t bytes);
 int64_t data_bytes(MPI_Count count, MPI_Datatype type);
 /* Are elements of it one after the other, as they are sent? */
 bool data_is_plain(MPI_Datatype type);
+/* Is it known to be so for good: a named one, the latest that was asked for? */
+bool data_stays_plain(MPI_Datatype type);
 /* The same type, which the program may free meanwhile. An MPI error. */
 int data_keep(MPI_Datatype type, MPI_Datatype *kept);
 void data_release(MPI_Datatype *kept);
 
 /* ---- ours.c ---- */
 
+/* The same call, if it has been made before; NULL: it is not known. */
+const struct layer_known *ours_known(const struct layer_comm *c,
+                                     const struct layer_call *call);
 /* Makes it, of blocks of so many bytes; an MPI error, of which the
- * communicator's handler has been told. */
+ * communicator's handler has been told. Of one that is known, its own call. */
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes);
 /* What it returns for a call that all ranks leave to the MPI below, as one of
  * them has no memory: no error of MPI. */

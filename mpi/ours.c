@@ -320,12 +320,60 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
     return rc ? rc : unpack(c, &p);
 }
 
+/* ---------------------------------------------------------- once again --- */
+
+/* Of the same communicator and collective. */
+static bool is_same(const struct layer_call *x, const struct layer_call *y)
+{
+    return x->recv == y->recv && x->recv_count == y->recv_count &&
+           x->recv_type == y->recv_type && x->send == y->send &&
+           x->send_count == y->send_count && x->send_type == y->send_type &&
+           x->root == y->root && x->op == y->op;
+}
+
+const struct layer_known *ours_known(const struct layer_comm *c,
+                                     const struct layer_call *a)
+{
+    const struct layer_known *known = &c->known[a->collective];
+    return known->is && is_same(&known->call, a) ? known : NULL;
+}
+
+/* Types and operations that the program can free may be others next time. */
+static void remember(struct layer_comm *c, const struct layer_call *a,
+                     size_t bytes)
+{
+    const struct parts parts = parts_of(c, a);
+    if (layer.verify || layer_is_irregular(a->collective) ||
+        (parts.send && !data_stays_plain(a->send_type)) ||
+        (parts.recv && !data_stays_plain(a->recv_type)) ||
+        (dcoll_collective_reduces(a->collective) && !reduce_basic(a)))
+        return;
+    c->known[a->collective] = (struct layer_known){
+        *a, (int64_t)bytes, shape_of(a, parts, bytes, a->send, a->recv), true};
+}
+
+static int run_known(struct layer_comm *c, const struct layer_known *known)
+{
+    int rc = ours_dcoll(c, &known->ours);
+    return rc ? ours_error(c, rc) : MPI_SUCCESS;
+}
+
+static int run_new(struct layer_comm *c, const struct layer_call *a,
+                   size_t bytes)
+{
+    int rc = dcoll_collective_reduces(a->collective) ? reduce_run(c, a, bytes)
+             : layer_is_irregular(a->collective)     ? irregular_run(c, a)
+                                                     : run_packed(c, a, bytes);
+    if (!rc)
+        remember(c, a, bytes);
+    return rc;
+}
+
 int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
 {
+    const struct layer_known *known = &c->known[call->collective];
     int rc =
-        dcoll_collective_reduces(call->collective) ? reduce_run(c, call, bytes)
-        : layer_is_irregular(call->collective)     ? irregular_run(c, call)
-                                                   : run_packed(c, call, bytes);
+        call == &known->call ? run_known(c, known) : run_new(c, call, bytes);
     if (rc == OURS_LEFT && ours_is_lost(c)) /* while they agreed on that */
         rc = ours_error(c, dcoll_team_error(c->team));
     if (rc && rc != OURS_LEFT)
