@@ -1,93 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reductions of basic types. Buffers may be anywhere, and be other types of the
- * caller's, so elements are read and written without alignment or alias. The
- * result may be one of the operands, but never a part of one: iterations are
- * independent.
- */
+/* Results have the same bits, whichever instructions compute them: ranks may
+ * have others. */
+#include "coll/run/operators.h"
+
 #include <stdint.h>
 
-#include "coll/dcoll.h"
+#define TARGET
+#define OF_SET(name) name##_baseline
+#include "coll/run/operators_set.h"
 
-#define ANYWHERE __attribute__((aligned(1), may_alias))
+#ifdef __x86_64__
+#undef TARGET
+#undef OF_SET
+#define TARGET       __attribute__((target("avx2")))
+#define OF_SET(name) name##_avx2
+#include "coll/run/operators_set.h"
 
-/* Of signed integers unsigned ones, where the bits are the same: they may wrap
- * around. */
-#define COMBINE(name, type, work, expression)                                  \
-    static void name(void *context, const void *left, const void *right,       \
-                     void *result, size_t count)                               \
-    {                                                                          \
-        typedef type ANYWHERE place;                                           \
-        const place *x = left, *y = right;                                     \
-        place *to = result;                                                    \
-        (void)context;                                                         \
-        _Pragma("omp simd") for (size_t i = 0; i < count; i++)                 \
-        {                                                                      \
-            const work a = (work)x[i], b = (work)y[i];                         \
-            to[i] = (type)(expression);                                        \
-        }                                                                      \
-    }
+bool operators_run(enum operators_set set)
+{
+    return set == OPERATORS_BASELINE || __builtin_cpu_supports("avx2");
+}
+#else
+#define reductions_avx2 reductions_baseline
 
-#define NUMBERS(suffix, type, work)                                            \
-    COMBINE(sum_##suffix, type, work, a + b)                                   \
-    COMBINE(prod_##suffix, type, work, a *b)                                   \
-    COMBINE(min_##suffix, type, type, b < a ? b : a)                           \
-    COMBINE(max_##suffix, type, type, b > a ? b : a)                           \
-    COMBINE(land_##suffix, type, type, a != 0 && b != 0)                       \
-    COMBINE(lor_##suffix, type, type, a != 0 || b != 0)                        \
-    COMBINE(lxor_##suffix, type, type, (a != 0) != (b != 0))
+bool operators_run(enum operators_set set)
+{
+    return set == OPERATORS_BASELINE;
+}
+#endif
 
-#define INTEGERS(suffix, type, work)                                           \
-    NUMBERS(suffix, type, work)                                                \
-    COMBINE(band_##suffix, type, type, a &b)                                   \
-    COMBINE(bor_##suffix, type, type, a | b)                                   \
-    COMBINE(bxor_##suffix, type, type, a ^ b)
-
-INTEGERS(int8, int8_t, uint32_t)
-INTEGERS(int16, int16_t, uint32_t)
-INTEGERS(int32, int32_t, uint32_t)
-INTEGERS(int64, int64_t, uint64_t)
-INTEGERS(uint8, uint8_t, uint32_t)
-INTEGERS(uint16, uint16_t, uint32_t)
-INTEGERS(uint32, uint32_t, uint32_t)
-INTEGERS(uint64, uint64_t, uint64_t)
-NUMBERS(float, float, float)
-NUMBERS(double, double, double)
-
-#define OF_NUMBERS(suffix, type)                                               \
-    [DCOLL_SUM] = {sizeof(type), sum_##suffix, NULL},                          \
-    [DCOLL_PROD] = {sizeof(type), prod_##suffix, NULL},                        \
-    [DCOLL_MIN] = {sizeof(type), min_##suffix, NULL},                          \
-    [DCOLL_MAX] = {sizeof(type), max_##suffix, NULL},                          \
-    [DCOLL_LAND] = {sizeof(type), land_##suffix, NULL},                        \
-    [DCOLL_LOR] = {sizeof(type), lor_##suffix, NULL},                          \
-    [DCOLL_LXOR] = {sizeof(type), lxor_##suffix, NULL}
-
-#define OF_INTEGERS(suffix, type)                                              \
-    OF_NUMBERS(suffix, type), [DCOLL_BAND] = {sizeof(type), band_##suffix,     \
-                                              NULL},                           \
-                              [DCOLL_BOR] = {sizeof(type), bor_##suffix,       \
-                                             NULL},                            \
-                              [DCOLL_BXOR] = {sizeof(type), bxor_##suffix,     \
-                                              NULL}
-
-static const dcoll_reduction_t reductions[DCOLL_TYPES][DCOLL_OPERATORS] = {
-    [DCOLL_INT8] = {OF_INTEGERS(int8, int8_t)},
-    [DCOLL_INT16] = {OF_INTEGERS(int16, int16_t)},
-    [DCOLL_INT32] = {OF_INTEGERS(int32, int32_t)},
-    [DCOLL_INT64] = {OF_INTEGERS(int64, int64_t)},
-    [DCOLL_UINT8] = {OF_INTEGERS(uint8, uint8_t)},
-    [DCOLL_UINT16] = {OF_INTEGERS(uint16, uint16_t)},
-    [DCOLL_UINT32] = {OF_INTEGERS(uint32, uint32_t)},
-    [DCOLL_UINT64] = {OF_INTEGERS(uint64, uint64_t)},
-    [DCOLL_FLOAT] = {OF_NUMBERS(float, float)},
-    [DCOLL_DOUBLE] = {OF_NUMBERS(double, double)},
-};
-
-const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type, dcoll_operator_t op)
+const dcoll_reduction_t *operators_find(enum operators_set set,
+                                        dcoll_type_t type, dcoll_operator_t op)
 {
     if ((unsigned)type >= DCOLL_TYPES || (unsigned)op >= DCOLL_OPERATORS)
         return NULL;
-    const dcoll_reduction_t *r = &reductions[type][op];
+    const dcoll_reduction_t *r = set == OPERATORS_AVX2
+                                     ? &reductions_avx2[type][op]
+                                     : &reductions_baseline[type][op];
     return r->combine ? r : NULL;
+}
+
+const dcoll_reduction_t *dcoll_reduction(dcoll_type_t type, dcoll_operator_t op)
+{
+    const bool avx2 = operators_run(OPERATORS_AVX2);
+    return operators_find(avx2 ? OPERATORS_AVX2 : OPERATORS_BASELINE, type, op);
 }

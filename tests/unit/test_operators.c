@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll/run/operators.c: many elements at once have the bits that each of them
+ * has alone, wherever they are and whatever instructions compute them, also
+ * where the result is one of the operands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "coll/run/operators.h"
+
+#define COUNT 67 /* elements: several registers, and some more */
+#define BYTES (COUNT * sizeof(double))
+#define SHIFT 3 /* bytes from where elements would be aligned */
+
+typedef struct operands {
+    unsigned char left[SHIFT + BYTES], right[SHIFT + BYTES];
+} operands_t;
+
+/* Of floating point numbers any but two NaNs, whose result may be either. */
+static void fill(operands_t *o, dcoll_type_t type)
+{
+    for (size_t i = 0; i < sizeof o->left; i++) {
+        o->left[i] = (unsigned char)rand();
+        o->right[i] = (unsigned char)rand();
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        const float f = (float)(rand() % 1000 - 500) / 7;
+        const double d = (double)(rand() % 1000 - 500) / 7;
+        if (type == DCOLL_FLOAT)
+            memcpy(o->right + SHIFT + i * sizeof f, &f, sizeof f);
+        else if (type == DCOLL_DOUBLE)
+            memcpy(o->right + SHIFT + i * sizeof d, &d, sizeof d);
+    }
+}
+
+/* One by one, by what all machines have. */
+static void expect(const operands_t *o, dcoll_type_t type, dcoll_operator_t op,
+                   unsigned char *result)
+{
+    const dcoll_reduction_t *r = operators_find(OPERATORS_BASELINE, type, op);
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t at = i * r->element;
+        r->combine(NULL, o->left + SHIFT + at, o->right + SHIFT + at,
+                   result + at, 1);
+    }
+}
+
+static void check(const dcoll_reduction_t *r, const operands_t *given,
+                  const unsigned char *expected)
+{
+    const size_t bytes = COUNT * r->element;
+    unsigned char apart[BYTES];
+    operands_t o = *given;
+    r->combine(NULL, o.left + SHIFT, o.right + SHIFT, apart, COUNT);
+    assert_memory_equal(apart, expected, bytes);
+    r->combine(NULL, o.left + SHIFT, o.right + SHIFT, o.left + SHIFT, COUNT);
+    assert_memory_equal(o.left + SHIFT, expected, bytes);
+    o = *given;
+    r->combine(NULL, o.left + SHIFT, o.right + SHIFT, o.right + SHIFT, COUNT);
+    assert_memory_equal(o.right + SHIFT, expected, bytes);
+}
+
+static void check_set(enum operators_set set)
+{
+    unsigned checked = 0;
+    if (!operators_run(set))
+        skip();
+    for (unsigned i = 0; i < DCOLL_TYPES * DCOLL_OPERATORS; i++) {
+        const dcoll_type_t type = (dcoll_type_t)(i / DCOLL_OPERATORS);
+        const dcoll_operator_t op = (dcoll_operator_t)(i % DCOLL_OPERATORS);
+        const dcoll_reduction_t *r = operators_find(set, type, op);
+        operands_t o;
+        unsigned char expected[BYTES];
+        if (!r)
+            continue;
+        fill(&o, type);
+        expect(&o, type, op, expected);
+        check(r, &o, expected);
+        checked++;
+    }
+    assert_int_equal(checked, 8 * 10 + 2 * 7);
+}
+
+static void test_baseline(void **state)
+{
+    (void)state;
+    check_set(OPERATORS_BASELINE);
+}
+
+static void test_avx2(void **state)
+{
+    (void)state;
+    check_set(OPERATORS_AVX2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_avx2),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
