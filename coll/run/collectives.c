@@ -93,15 +93,18 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
 {
     const dcoll_algorithm_t *algorithm;
     dcoll_args_t args;
-    dcoll_request_t *q;
     if (!team)
         return DRAIL_EINVAL;
+    dcoll_request_t *q = kept_again(team, call);
+    if (q)
+        return request_run(q);
     int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
         rc = request_for_run(team, &args, algorithm, &q);
     if (rc)
         return rc;
     rc = bind(q, call);
+    kept_for_again(q, call);
     if (!rc)
         rc = request_run(q);
     int left = request_unbind(q);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "coll/run/buffers.h"
 #include "coll/run/create.h"
 #include "coll/run/kept.h"
@@ -61,8 +63,62 @@ dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
     return q ? use(q) : NULL;
 }
 
+static bool is_auto(const dcoll_call_t *call)
+{
+    return !call->algorithm || !strcmp(call->algorithm, "auto");
+}
+
+/* What its pointers lead to is the caller's, and may have changed. */
+static bool is_again(const struct again *again, const dcoll_call_t *call)
+{
+    const dcoll_call_t *a = &again->call;
+    const dcoll_request_t *q = again->request;
+    const dcoll_reduction_t *r = call->reduction;
+    return a->send == call->send && a->recv == call->recv &&
+           a->bytes == call->bytes && a->root == call->root &&
+           (again->chosen ? is_auto(call)
+                          : call->algorithm &&
+                                !strcmp(call->algorithm, q->algorithm->name)) &&
+           (!q->args.element ||
+            (r && r->combine && r->element == q->args.element));
+}
+
+dcoll_request_t *kept_again(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    if (!call || (unsigned)call->collective >= DCOLL_COLLECTIVES ||
+        team->broken)
+        return NULL;
+    const struct again *again = &team->again[call->collective];
+    dcoll_request_t *q = again->request;
+    if (!q || !is_again(again, call) ||
+        again->engine != drail_config_of(team->rail)->engine)
+        return NULL;
+    if (q->args.element)
+        q->reduction = *call->reduction;
+    return q == TAILQ_FIRST(&team->requests) ? q : use(q);
+}
+
+void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call)
+{
+    bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared;
+    q->team->again[call->collective] = (struct again){
+        .call = *call,
+        .engine = drail_config_of(q->team->rail)->engine,
+        .chosen = is_auto(call),
+        .request = plain ? q : NULL,
+    };
+}
+
+static void forget(dcoll_request_t *q)
+{
+    struct again *again = &q->team->again[q->args.collective];
+    if (again->request == q)
+        again->request = NULL;
+}
+
 static void drop(dcoll_request_t *q)
 {
+    forget(q);
     if (q->handles)
         q->owner = OWNER_HOLDERS;
     else

@@ -22,6 +22,12 @@ dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
 /* The same, which does not count as a use. */
 dcoll_request_t *kept_turn(dcoll_team_t *team, const dcoll_args_t *args,
                            const dcoll_algorithm_t *algorithm);
+/* Of the latest blocking call of its collective, if that was the same one, with
+ * the same buffers: it is bound to them. NULL: there is none. */
+dcoll_request_t *kept_again(dcoll_team_t *team, const dcoll_call_t *call);
+/* The call has been made by @q, which goes on to be bound to its buffers unless
+ * a rail knows them. */
+void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call);
 /* Drops what is too much, least recently used first, but not the latest. For
  * when one has been prepared: then all ranks have completed all that they had
  * started, and nobody writes into what is dropped. */

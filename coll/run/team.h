@@ -51,6 +51,15 @@ struct choice {
     bool in_place, zero_copy, one_shot;
 };
 
+/* A blocking call with buffers that no rail has to know: made again, it has the
+ * same request, which they are bound to. */
+struct again {
+    dcoll_call_t call;
+    drail_engine_t engine;
+    bool chosen;              /* its algorithm, by auto */
+    dcoll_request_t *request; /* NULL: there is none */
+};
+
 /* Ids of requests go round: a notification's id holds them and its kind, which
  * is a tag, or that of a meeting. */
 #define NOTE_KINDS      (DCOLL_TAGS + 1u)
@@ -64,6 +73,7 @@ struct dcoll_team {
     dcoll_config_t cfg;
     dcoll_table_t table; /* from cfg.table, or empty */
     struct choice latest[DCOLL_COLLECTIVES];
+    struct again again[DCOLL_COLLECTIVES]; /* if the latest is one */
     dcoll_shape_t shape;
     unsigned *node_begin;
     unsigned rank, node, first, locals; /* first: rank on my node */

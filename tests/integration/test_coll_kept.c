@@ -326,6 +326,75 @@ static void limits_differ(struct rank *r)
     scene_close(&s);
 }
 
+/* A call that is made again counts as a use, whether it is known by its buffers
+ * or looked for, as where a rank has other ones: all drop the same request. */
+static void again(struct rank *r)
+{
+    struct scene s;
+    unsigned char other[8] = {0};
+    scene_open(&s, r, (size_t)1 << 30);
+    dcoll_call_t often = allgather(&s, 8);
+    dcoll_call_t seldom = {.collective = DCOLL_GATHER,
+                           .send = s.send,
+                           .recv = s.recv,
+                           .algorithm = "binomial"};
+    good(&s, dcoll_run(s.team, &often));
+    for (seldom.bytes = 1; seldom.bytes <= 600; seldom.bytes++) {
+        good(&s, dcoll_run(s.team, &seldom));
+        if (seldom.bytes != 400)
+            continue;
+        often.send = r->rank ? other : s.send;
+        good(&s, dcoll_run(s.team, &often));
+    }
+    unsigned before = exchanges;
+    good(&s, dcoll_run(s.team, &often));
+    check(exchanges == before);
+    scene_close(&s);
+}
+
+static void add(void *context, const void *left, const void *right,
+                void *result, size_t count)
+{
+    const uint32_t *x = left, *y = right;
+    uint32_t *to = result;
+    for (size_t i = 0; i < count; i++)
+        to[i] = x[i] + y[i] + *(const uint32_t *)context;
+}
+
+/* A call that is made again is another one where something else is found at the
+ * end of a pointer. */
+static void again_but(struct rank *r)
+{
+    struct scene s;
+    char name[16] = "bruck";
+    uint32_t mine[2] = {1, 2}, result[2] = {0}, more = 10, most = 100;
+    dcoll_reduction_t reduction = {4, add, &more};
+    scene_open(&s, r, (size_t)1 << 30);
+    dcoll_call_t call = allgather(&s, 8);
+    call.algorithm = name;
+    good(&s, dcoll_run(s.team, &call));
+    good(&s, dcoll_run(s.team, &call));
+    unsigned before = exchanges;
+    strcpy(name, "ring");
+    good(&s, dcoll_run(s.team, &call));
+    check(exchanges > before);
+    strcpy(name, "none");
+    check(dcoll_run(s.team, &call) == DRAIL_EINVAL);
+    call = (dcoll_call_t){.collective = DCOLL_ALLREDUCE,
+                          .send = mine,
+                          .recv = result,
+                          .bytes = sizeof mine,
+                          .reduction = &reduction};
+    good(&s, dcoll_run(s.team, &call));
+    check(result[0] == 12 && result[1] == 14);
+    reduction.context = &most;
+    good(&s, dcoll_run(s.team, &call));
+    check(result[0] == 102 && result[1] == 104);
+    reduction.element = 3;
+    check(dcoll_run(s.team, &call) == DRAIL_EINVAL);
+    scene_close(&s);
+}
+
 static const struct test tests[] = {
     {"many sizes", 2, sizes_run, NULL, APART | PPN(1)},
     {"many sizes, begun", 2, sizes_begun, NULL, APART | PPN(1)},
@@ -340,6 +409,8 @@ static const struct test tests[] = {
     {"handles that are held", 4, held, NULL, APART | PPN(2)},
     {"the fifth handle", 4, fifth, NULL, APART | PPN(2)},
     {"limits that differ", 3, limits_differ, NULL, APART},
+    {"made again", 2, again, NULL, APART},
+    {"made again, but changed", 2, again_but, NULL, APART},
 };
 
 RUN_TESTS(tests)
