@@ -14,6 +14,12 @@ static const size_t sizes[] = {8, 64, 1, 56, 0};
 static const size_t elements[] = {1, 8, 24};
 #define ELEMENTS (sizeof elements / sizeof *elements)
 
+/* Slices of one of that size have several. */
+static size_t many(const dcoll_shape_t *shape, size_t element)
+{
+    return element * (2 * shape->nranks + 1);
+}
+
 static unsigned draw(uint64_t *random, unsigned limit)
 {
     *random = *random * 6364136223846793005u + 1442695040888963407u;
@@ -29,6 +35,8 @@ static dcoll_args_t draw_args(const dcoll_algorithm_t *algorithm,
     if (dcoll_collective_reduces(args.collective)) {
         args.element = elements[draw(random, ELEMENTS)];
         args.bytes += (args.element - args.bytes % args.element) % args.element;
+        if (args.element > sizeof(double) && draw(random, 2))
+            args.bytes = many(shape, args.element);
     }
     args.root = draw(random, shape->nranks);
     args.in_place = draw(random, 2);

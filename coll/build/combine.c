@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "combine.h"
 
-/* Of several operands, so much at a time that it stays in a core's cache. */
-#define CHUNK (16u << 10)
+/* Of several operands, so much at a time that it stays in a core's cache; more
+ * where there would be too many operations. */
+#define CHUNK       (16u << 10)
+#define CHUNKS_MOST 64u
 
 static size_t element_of(const dcoll_args_t *args)
 {
@@ -86,18 +88,19 @@ static void combine_part(dcoll_schedule_t *s, const struct operands *o,
 }
 
 /* Two are read once, in any case. */
-static size_t most_at_a_time(const dcoll_args_t *args, unsigned count)
+static size_t most_at_a_time(const dcoll_args_t *args, unsigned count,
+                             size_t bytes)
 {
     const size_t element = element_of(args);
-    if (count <= 2)
-        return SIZE_MAX;
-    return element < CHUNK ? CHUNK / element * element : element;
+    const size_t least = divided(bytes, CHUNKS_MOST);
+    const size_t chunk = least > CHUNK ? least : CHUNK;
+    return count <= 2 ? SIZE_MAX : divided(chunk, element) * element;
 }
 
 void combine_in_order(dcoll_schedule_t *s, const dcoll_args_t *args,
                       const struct operands *o, dcoll_place_t dst, size_t bytes)
 {
-    const size_t most = most_at_a_time(args, o->count);
+    const size_t most = most_at_a_time(args, o->count, bytes);
     if (o->count == 1 && !same(o->mine, dst))
         dcoll_add_copy(s, o->mine, dst, bytes);
     for (size_t at = 0; o->count > 1 && at < bytes;) {

@@ -63,13 +63,21 @@ static struct piece piece_of(const struct node_slices *s, unsigned owner,
                           slices_begin(&all, number + 1) - begin};
 }
 
-struct node_slices node_slices_of(const struct node *node, unsigned owners)
+/* A slice has a place of every rank's, also where it is empty. */
+static unsigned owners_for(const struct node *node, unsigned most)
 {
-    struct node_slices s = {.node = node, .owners = owners};
+    const struct slices all = slices_of(node->args, most);
+    const size_t units = slices_units(&all);
+    return units >= most ? most : units ? (unsigned)units : 1;
+}
+
+struct node_slices node_slices_of(const struct node *node, unsigned most)
+{
+    struct node_slices s = {.node = node, .owners = owners_for(node, most)};
     s.pieces = pieces_for(&s);
-    for (unsigned i = 0; i < owners; i++) {
-        const struct slices all = pieces_of(&s, i);
-        const size_t bytes = slices_most(&all);
+    for (unsigned i = 0; i < s.owners; i++) {
+        const struct slices pieces = pieces_of(&s, i);
+        const size_t bytes = slices_most(&pieces);
         s.room = bytes > s.room ? bytes : s.room;
     }
     return s;

@@ -15,7 +15,7 @@
 
 struct node_slices {
     const struct node *node; /* of several ranks */
-    unsigned owners;         /* 1 … all of them */
+    unsigned owners;         /* 1 … all of them, each of something */
     unsigned pieces;         /* of each slice */
     size_t room;             /* for any of them */
     size_t at, temp;         /* in NODE, and in TEMP, from there on */
@@ -26,8 +26,9 @@ struct node_slices {
     bool alone;   /* … and nobody else does */
 };
 
-/* What follows from the block: pieces and room. */
-struct node_slices node_slices_of(const struct node *node, unsigned owners);
+/* What follows from the block: its owners, so many at most, pieces, and room.
+ */
+struct node_slices node_slices_of(const struct node *node, unsigned most);
 void node_slices_reduce(const struct node_slices *s);
 /* Of NODE; flags, which begin with NODE_ARRIVED. Of TEMP it takes `room`. */
 size_t node_slices_bytes(const struct node_slices *s);

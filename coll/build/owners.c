@@ -2,10 +2,17 @@
 #include "flat.h"
 #include "owners.h"
 
-/* Where that rank puts, at the owner. */
-static dcoll_place_t row_at(const struct owners *o, unsigned rank)
+/* Of an owner: from what one rank puts to what the next does. */
+static size_t stride_of(const struct owners *o, unsigned owner)
 {
-    return dcoll_at(DCOLL_TEMP, o->temp + rank * slices_most(&o->slices));
+    return combine_stride(owners_slice_bytes(o, owner));
+}
+
+/* Where that rank puts, at the owner. */
+static dcoll_place_t row_at(const struct owners *o, unsigned owner,
+                            unsigned rank)
+{
+    return dcoll_at(DCOLL_TEMP, o->temp + rank * stride_of(o, owner));
 }
 
 static void put_slice(const struct direct *x, unsigned target, unsigned port)
@@ -16,25 +23,28 @@ static void put_slice(const struct direct *x, unsigned target, unsigned port)
         x->args->zero_copy ? combine_user(x->args) : o.vector;
     dcoll_add_put(x->s, target, port,
                   combine_at(source, slices_begin(&o.slices, target)),
-                  row_at(&o, x->rank), owners_slice_bytes(&o, target));
+                  row_at(&o, target, x->rank), owners_slice_bytes(&o, target));
 }
 
 struct owners owners_of(const dcoll_shape_t *shape, const dcoll_args_t *args,
                         unsigned rank, grant_t grant, dcoll_schedule_t *s)
 {
-    struct owners o = {.exchange = {.shape = shape,
-                                    .args = args,
-                                    .rank = rank,
-                                    .s = s,
-                                    .grant = grant,
-                                    .put = put_slice},
-                       .slices = slices_of(args, shape->nranks),
-                       .vector = dcoll_at(board_space(args), 0),
-                       .temp =
-                           args->zero_copy ? 0 : combine_stride(args->bytes)};
-    if (shape->nranks > 1)
-        s->temp_bytes = o.temp + shape->nranks * slices_most(&o.slices);
-    return o;
+    return (struct owners){
+        .exchange = {.shape = shape,
+                     .args = args,
+                     .rank = rank,
+                     .s = s,
+                     .grant = grant,
+                     .put = put_slice},
+        .slices = slices_of(args, shape->nranks),
+        .vector = dcoll_at(board_space(args), 0),
+        .temp = args->zero_copy ? 0 : combine_stride(args->bytes)};
+}
+
+size_t owners_bytes(const struct owners *o)
+{
+    const struct direct *x = &o->exchange;
+    return o->temp + x->shape->nranks * stride_of(o, x->rank);
 }
 
 dcoll_place_t owners_slice(const struct owners *o, unsigned rank)
@@ -59,7 +69,7 @@ void owners_close(const struct owners *o)
 
 dcoll_place_t owners_mine(const struct owners *o)
 {
-    return row_at(o, o->exchange.rank);
+    return row_at(o, o->exchange.rank, o->exchange.rank);
 }
 
 void owners_combine(const struct owners *o, dcoll_place_t result)
@@ -76,8 +86,8 @@ void owners_combine(const struct owners *o, dcoll_place_t result)
     direct_exchange(x);
     const struct operands all = {.count = x->shape->nranks,
                                  .own = x->rank,
-                                 .row = row_at(o, 0),
-                                 .stride = slices_most(&o->slices),
+                                 .row = row_at(o, x->rank, 0),
+                                 .stride = stride_of(o, x->rank),
                                  .mine = combine_at(user, begin),
                                  .spare = owners_mine(o)};
     combine_in_order(x->s, x->args, &all, result, end - begin);

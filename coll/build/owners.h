@@ -17,9 +17,11 @@ struct owners {
     size_t temp;          /**< of what comes in, in TEMP */
 };
 
-/** The vector: RECV (zero copy), or TEMP from 0 on. Sets temp_bytes. */
+/** The vector: RECV (zero copy), or TEMP from 0 on. */
 struct owners owners_of(const dcoll_shape_t *shape, const dcoll_args_t *args,
                         unsigned rank, grant_t grant, dcoll_schedule_t *s);
+/** Of TEMP. */
+size_t owners_bytes(const struct owners *o);
 /** The slice of a rank, in the vector. */
 dcoll_place_t owners_slice(const struct owners *o, unsigned rank);
 size_t owners_slice_bytes(const struct owners *o, unsigned rank);

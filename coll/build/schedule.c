@@ -113,7 +113,7 @@ static bool grow(dcoll_schedule_t *s, void **array, unsigned count,
     if (count < *capacity)
         return true;
     unsigned more = *capacity ? 2 * *capacity : 16;
-    void *grown = realloc(*array, more * size);
+    void *grown = more ? realloc(*array, more * size) : NULL;
     if (!grown) {
         s->error = DRAIL_ENOMEM;
         return false;

@@ -7,6 +7,9 @@
 #include "coll/run/line.h"
 #include "coll/run/team.h"
 
+/* That a schedule may need of each rank: so their bytes can be counted. */
+#define BLOCKS_MOST 64
+
 /* ---------------------------------------------------------------- checks */
 
 static bool rooted(const dcoll_call_t *call)
@@ -94,10 +97,10 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
     if (rooted(call) && call->root >= n)
         return team_fail(team, DRAIL_EINVAL, "%s: root %u: allowed are 0…%zu",
                          name, call->root, n - 1);
-    if (call->bytes > PTRDIFF_MAX / n)
+    if (call->bytes > PTRDIFF_MAX / BLOCKS_MOST / n)
         return team_fail(team, DRAIL_EINVAL, "%s: %zd bytes: allowed are 0…%td",
                          name, (ssize_t)call->bytes,
-                         PTRDIFF_MAX / (ptrdiff_t)n);
+                         PTRDIFF_MAX / BLOCKS_MOST / (ptrdiff_t)n);
     used_buffers(team, call, &send, &recv);
     if (!in_place_is_right(team, call, send, recv))
         return team_fail(

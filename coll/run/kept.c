@@ -71,11 +71,10 @@ static bool is_auto(const dcoll_call_t *call)
 /* What its pointers lead to is the caller's, and may have changed. */
 static bool is_again(const struct again *again, const dcoll_call_t *call)
 {
-    const dcoll_call_t *a = &again->call;
     const dcoll_request_t *q = again->request;
     const dcoll_reduction_t *r = call->reduction;
-    return a->send == call->send && a->recv == call->recv &&
-           a->bytes == call->bytes && a->root == call->root &&
+    return again->send == call->send && again->recv == call->recv &&
+           again->bytes == call->bytes && again->root == call->root &&
            (again->chosen ? is_auto(call)
                           : call->algorithm &&
                                 !strcmp(call->algorithm, q->algorithm->name)) &&
@@ -102,15 +101,20 @@ void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call)
 {
     bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared;
     q->team->again[call->collective] = (struct again){
-        .call = *call,
+        .send = call->send,
+        .recv = call->recv,
+        .bytes = call->bytes,
+        .root = call->root,
         .engine = drail_config_of(q->team->rail)->engine,
         .chosen = is_auto(call),
         .request = plain ? q : NULL,
     };
 }
 
-static void forget(dcoll_request_t *q)
+static void forget(const dcoll_request_t *q)
 {
+    if (q->args.traffic)
+        return;
     struct again *again = &q->team->again[q->args.collective];
     if (again->request == q)
         again->request = NULL;

@@ -32,7 +32,8 @@ void pages_take(const dcoll_request_t *q)
     size_t all = worth_it(q) ? q->args.depth * q->schedule.nops : 0;
     for (size_t i = 0; i < all; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i % q->schedule.nops];
-        if (op->kind != DCOLL_COPY || op->dst.space != DCOLL_NODE)
+        if (op->dst.space != DCOLL_NODE ||
+            (op->kind != DCOLL_COPY && op->kind != DCOLL_COMBINE))
             continue;
         unsigned char *to = q->base[DCOLL_NODE] + op->dst.offset +
                             i / q->schedule.nops * q->stride[DCOLL_NODE];

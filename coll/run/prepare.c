@@ -168,6 +168,9 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
                    &q->schedule);
     if (q->schedule.error)
         return team_fail(team, q->schedule.error, "no memory for a schedule");
+    if (q->schedule.temp_bytes > PTRDIFF_MAX / q->args.depth ||
+        q->schedule.node_bytes > PTRDIFF_MAX / q->args.depth)
+        return team_fail(team, DRAIL_ENOMEM, "no memory for so many bytes");
     *needs = find_needs(q);
     q->stride[DCOLL_TEMP] = round_up(q->schedule.temp_bytes, CACHE_LINE);
     q->stride[DCOLL_NODE] = round_up(q->schedule.node_bytes, CACHE_LINE);

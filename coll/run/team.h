@@ -54,7 +54,10 @@ struct choice {
 /* A blocking call with buffers that no rail has to know: made again, it has the
  * same request, which they are bound to. */
 struct again {
-    dcoll_call_t call;
+    const void *send;
+    void *recv;
+    size_t bytes;
+    unsigned root;
     drail_engine_t engine;
     bool chosen;              /* its algorithm, by auto */
     dcoll_request_t *request; /* NULL: there is none */

@@ -70,6 +70,53 @@ static void same_bits(struct rank *r)
     scene_close(&s);
 }
 
+/* The bits of addresses that are not 0. */
+static void addresses(void *context, const void *left, const void *right,
+                      void *result, size_t count)
+{
+    uintptr_t *bits = context;
+    *bits |= (uintptr_t)left | (uintptr_t)right | (uintptr_t)result;
+    (void)count;
+}
+
+/* Operands of aligned buffers, by every algorithm. */
+static void aligned(struct rank *r)
+{
+    static const size_t elements[] = {4, 8, 64};
+    enum { LINE = 64 };
+    struct scene s;
+    scene_open(&s, r, 2);
+    char *send = aligned_alloc(LINE, MOST / LINE * LINE);
+    char *recv = aligned_alloc(LINE, MOST / LINE * LINE);
+    check(send && recv);
+    memset(send, 0, MOST / LINE * LINE);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++)
+        for (unsigned i = 0; i < 9; i++) {
+            const size_t element = elements[i / 3];
+            uintptr_t bits = 0;
+            const dcoll_reduction_t look = {element, addresses, &bits};
+            dcoll_args_t args = {.collective = (*a)->collective};
+            if (!dcoll_collective_reduces((*a)->collective) ||
+                ((*a)->refuses &&
+                 (*a)->refuses(dcoll_team_shape(s.team), &args)))
+                continue;
+            dcoll_call_t c = {.collective = (*a)->collective,
+                              .send = send,
+                              .recv = recv,
+                              .bytes = element * (i % 3 ? i % 3 * 77 : 1),
+                              .root = i % r->size,
+                              .algorithm = (*a)->name,
+                              .reduction = &look};
+            good(&s, dcoll_run(s.team, &c), (*a)->name);
+            if (bits & (element - 1))
+                printf("# %s: elements of %zu\n", (*a)->name, element);
+            check(!(bits & (element - 1)));
+        }
+    free(send);
+    free(recv);
+    scene_close(&s);
+}
+
 /* What auto chooses, of all lengths, of basic types. */
 static void basic_types(struct rank *r)
 {
@@ -223,6 +270,8 @@ static const struct test tests[] = {
     {"same bits, on one node", 4, same_bits, NULL, APART},
     {"same bits, on nodes of two", 5, same_bits, NULL, APART | PPN(2)},
     {"same bits, between nodes", 3, same_bits, NULL, APART | PPN(1)},
+    {"aligned", 4, aligned, NULL, APART},
+    {"aligned, on nodes of two", 5, aligned, NULL, APART | PPN(2)},
     {"basic types", 3, basic_types, NULL, APART},
     {"basic types between nodes", 4, basic_types, NULL, APART | PPN(2)},
     {"contexts", 3, contexts, NULL, APART},

@@ -27,6 +27,34 @@ static void too_large(struct rank *r)
     scene_close(&s);
 }
 
+/* Counts that are possible numbers, too: the schedule stays short. */
+static void too_many(struct rank *r)
+{
+    struct scene s;
+    double mine = 1, result = 0;
+    scene_open(&s, r);
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms(); *a; a++) {
+        dcoll_call_t c = {.collective = (*a)->collective,
+                          .send = &mine,
+                          .recv = &result,
+                          .bytes = sizeof mine,
+                          .algorithm = (*a)->name,
+                          .reduction =
+                              dcoll_reduction(DCOLL_DOUBLE, DCOLL_SUM)};
+        if (!dcoll_collective_reduces(c.collective) || dcoll_run(s.team, &c))
+            continue;
+        c.bytes = (size_t)1 << 52;
+        int rc = dcoll_run(s.team, &c);
+        if (rc != DRAIL_ENOMEM)
+            printf("# %s: %d\n", c.algorithm, rc);
+        check(rc == DRAIL_ENOMEM);
+    }
+    check(dcoll_allreduce(s.team, &mine, &result, 1,
+                          dcoll_reduction(DCOLL_DOUBLE, DCOLL_SUM)) == 0 &&
+          result == r->size);
+    scene_close(&s);
+}
+
 /* The third calloc is the first that the others hear of. */
 static void one_has_none(struct rank *r)
 {
@@ -51,6 +79,8 @@ static void one_has_none(struct rank *r)
 static const struct test tests[] = {
     {"bounds of no memory", RANKS, too_large, NULL, APART},
     {"... on nodes of two", RANKS, too_large, NULL, APART | PPN(2)},
+    {"counts of no memory", RANKS, too_many, NULL, APART},
+    {"... on nodes of two", RANKS, too_many, NULL, APART | PPN(2)},
     {"one rank has none", RANKS, one_has_none, NULL, APART},
 };
 

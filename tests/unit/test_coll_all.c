@@ -48,6 +48,11 @@ static const size_t sizes[] = {8, 64, 1, 0, 56, 57};
 #define SIZES    (sizeof sizes / sizeof *sizes)
 #define VARIANTS (8 * SIZES)
 
+/* Of a reduction, in place of a whole line: so many elements that each rank's
+ * slice has several. Of no power of two, they are divided where few. */
+#define ELEMENT         24
+#define ELEMENTS(ranks) (2 * (ranks) + 1)
+
 struct sweep {
     const dcoll_algorithm_t *algorithm;
     uint64_t random;
@@ -98,10 +103,15 @@ static void run_variant(struct sweep *sweep, const dcoll_shape_t *shape,
                         unsigned variant, unsigned root, unsigned groups)
 {
     const dcoll_algorithm_t *a = sweep->algorithm;
-    const size_t bytes = sizes[variant / 8];
+    size_t bytes = sizes[variant / 8], element = 0;
+    if (dcoll_collective_reduces(a->collective) && bytes == 64) {
+        element = ELEMENT;
+        bytes = element * ELEMENTS(shape->nranks);
+    }
     const dcoll_args_t args = {
         .collective = a->collective,
         .bytes = bytes,
+        .element = element,
         .root = root,
         .in_place = variant & 1,
         .zero_copy = variant & 2,

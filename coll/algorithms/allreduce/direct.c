@@ -35,6 +35,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         combine_keep_own(s, args);
         return;
     }
+    s->temp_bytes = owners_bytes(&o);
     direct_open(&results);
     owners_combine(&o, owners_slice(&o, rank));
     s->phase = 2;

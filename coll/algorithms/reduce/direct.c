@@ -59,6 +59,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         combine_keep_own(s, args);
         return;
     }
+    s->temp_bytes = owners_bytes(&o);
     owners_open(&o);
     if (root)
         open_root(&o.exchange);
