@@ -54,18 +54,6 @@ void masters_copy_out(const struct node *node)
     node_copy_out_all(node, node->first + node->count, all);
 }
 
-void masters_enter(const struct node *node)
-{
-    if (node->args->depth == 1)
-        node_await_all(node, NODE_DONE, 1);
-}
-
-void masters_leave(const struct node *node)
-{
-    if (node->args->depth == 1)
-        node_signal(node, NODE_DONE);
-}
-
 void masters_grant(const struct node *node, unsigned source, unsigned port)
 {
     if (node->args->depth == 1)

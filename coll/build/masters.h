@@ -30,14 +30,10 @@ void masters_collect(const struct node *node, size_t offset);
 void masters_copy_out(const struct node *node);
 
 /*
- * Depth 1. Else who has finished an all-gather knows that all have begun it,
- * and TEMP and NODE of the next start are free.
+ * Depth 1, as node_enter(). Else who has finished an all-gather knows that all
+ * have begun it, and TEMP and NODE of the next start are free.
  */
-/* Until my node has read what came in the start before. */
-void masters_enter(const struct node *node);
-/* I have read, of this start. */
-void masters_leave(const struct node *node);
-/* After masters_enter(): source may put again, through that port; and the other
+/* After node_enter(): source may put again, through that port; and the other
  * side of that. */
 void masters_grant(const struct node *node, unsigned source, unsigned port);
 void masters_take(const struct node *node, unsigned target);

@@ -252,9 +252,9 @@ void multi_allgather(unsigned groups, bool ring, const dcoll_shape_t *shape,
         node_keep_own(&m.node);
         return;
     }
-    masters_enter(&m.node);
+    node_enter(&m.node);
     if (is_master(&m))
         grant_sources(&m);
     perform(&m);
-    masters_leave(&m.node);
+    node_leave(&m.node);
 }

@@ -34,9 +34,7 @@ bool node_fits_line(size_t bytes)
 
 size_t node_stride(size_t bytes)
 {
-    return node_fits_line(bytes) ? 0
-                                 : (bytes + DCOLL_CACHE_LINE - 1) /
-                                       DCOLL_CACHE_LINE * DCOLL_CACHE_LINE;
+    return node_fits_line(bytes) ? 0 : combine_stride(bytes);
 }
 
 static bool is_there(dcoll_place_t place, size_t offset)
@@ -232,4 +230,16 @@ void node_copy_out_all(const struct node *node, unsigned begin, unsigned end)
         node_copy_out(node, begin, end);
     else
         copy_ranks(node, begin, end);
+}
+
+void node_enter(const struct node *node)
+{
+    if (node->args->depth == 1)
+        node_await_all(node, NODE_DONE, 1);
+}
+
+void node_leave(const struct node *node)
+{
+    if (node->args->depth == 1)
+        node_signal(node, NODE_DONE);
 }

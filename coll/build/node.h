@@ -79,6 +79,11 @@ void node_await(const struct node *node, unsigned peer, unsigned flag,
                 unsigned lag);
 void node_await_all(const struct node *node, unsigned flag, unsigned lag);
 
+/* Depth 1: until my node has read what came in the start before; and I have, of
+ * this start. */
+void node_enter(const struct node *node);
+void node_leave(const struct node *node);
+
 /* All-gather: own block's place, and the copy from there to RECV. */
 dcoll_place_t node_own(const struct node *node);
 void node_keep_own(const struct node *node);

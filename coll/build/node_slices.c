@@ -134,6 +134,21 @@ static void post(const struct node_slices *s, unsigned number)
     node_signal(n, posted(number));
 }
 
+static bool is_root(const struct node_slices *s)
+{
+    return s->node->rank == s->node->args->root;
+}
+
+static bool gives(const struct node_slices *s)
+{
+    return s->to == SLICES_TO_ALL || (s->to == SLICES_TO_ROOT && !is_root(s));
+}
+
+static bool fetches(const struct node_slices *s)
+{
+    return s->to == SLICES_TO_ALL || (s->to == SLICES_TO_ROOT && is_root(s));
+}
+
 /* To memory of my own, and from there to NODE, where who writes has to ask for
  * each line that another has read, unless he copies (coll/run/away.h). */
 static void combine(const struct node_slices *s, unsigned number)
@@ -142,7 +157,7 @@ static void combine(const struct node_slices *s, unsigned number)
     const struct piece piece = piece_of(s, me(s), number);
     const dcoll_place_t scratch = dcoll_at(DCOLL_TEMP, s->temp);
     const dcoll_place_t result =
-        s->gives && !s->fetches ? scratch : combine_at(s->result, piece.begin);
+        gives(s) && !fetches(s) ? scratch : combine_at(s->result, piece.begin);
     const struct operands all = {
         .count = n->count,
         .own = me(s),
@@ -152,7 +167,7 @@ static void combine(const struct node_slices *s, unsigned number)
         .spare = scratch,
         .sole = true};
     combine_in_order(n->s, n->args, &all, result, piece.bytes);
-    if (!s->gives)
+    if (!gives(s))
         return;
     dcoll_add_copy(n->s, result, place(s, number, me(s), me(s)), piece.bytes);
     node_signal(n, combined(number));
@@ -161,6 +176,7 @@ static void combine(const struct node_slices *s, unsigned number)
 static void fetch(const struct node_slices *s, unsigned number)
 {
     const struct node *n = s->node;
+    const bool sole = s->to == SLICES_TO_ROOT || n->count == 2;
     for (unsigned i = 1; i < n->count; i++) {
         const unsigned peer = node_peer(n, i), owner = peer - n->first;
         if (owner >= s->owners)
@@ -169,7 +185,7 @@ static void fetch(const struct node_slices *s, unsigned number)
         node_await(n, peer, combined(number), 0);
         const dcoll_place_t there = place(s, number, owner, owner);
         const dcoll_place_t here = combine_at(s->result, piece.begin);
-        if (s->alone)
+        if (sole)
             dcoll_add_take(n->s, there, here, piece.bytes);
         else
             dcoll_add_copy(n->s, there, here, piece.bytes);
@@ -183,7 +199,7 @@ void node_slices_reduce(const struct node_slices *s)
         node_await_all(s->node, posted(i), 0);
         if (me(s) < s->owners)
             combine(s, i);
-        if (s->fetches)
+        if (fetches(s))
             fetch(s, i);
     }
 }

@@ -13,6 +13,13 @@
 
 #include "node.h"
 
+/* Where combined slices go. */
+enum slices_to {
+    SLICES_STAY,    /* each owner's, to his result alone */
+    SLICES_TO_ROOT, /* through NODE to the result of args->root */
+    SLICES_TO_ALL,  /* through NODE to the results of all, but for mine */
+};
+
 struct node_slices {
     const struct node *node; /* of several ranks */
     unsigned owners;         /* 1 … all of them, each of something */
@@ -21,9 +28,7 @@ struct node_slices {
     size_t at, temp;         /* in NODE, and in TEMP, from there on */
     dcoll_place_t result;    /* a block, which may be where mine is: to my
                                 slice of it … */
-    bool gives;   /* … and to NODE; or, unless I fetch, there alone */
-    bool fetches; /* the slices that others give, to the result … */
-    bool alone;   /* … and nobody else does */
+    enum slices_to to;
 };
 
 /* What follows from the block: its owners, so many at most, pieces, and room.

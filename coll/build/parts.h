@@ -41,7 +41,7 @@ void parts_scatter(const struct node *node, unsigned from, size_t offset);
 
 /* Do I send and take it? */
 bool parts_mine(const struct node *node, const struct parts_message *message);
-/* Depth 1, after masters_enter(): it may come. If it is mine. */
+/* Depth 1, after node_enter(): it may come. If it is mine. */
 void parts_grant(const struct node *node, const struct parts_message *message);
 /* If it is mine: what is at @p src in NODE, to @p dst in NODE there. */
 void parts_send(const struct node *node, const struct parts_message *message,

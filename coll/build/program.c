@@ -4,6 +4,7 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
+#include "combine.h"
 #include "stages.h"
 
 /* It is complete: room for more ops is given back. */
@@ -21,7 +22,9 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out)
 {
-    if (algorithm->stages)
+    if (shape->nranks == 1 && dcoll_collective_reduces(args->collective))
+        combine_keep_own(out, args);
+    else if (algorithm->stages)
         stages_generate(algorithm->stages, (enum stages_form)algorithm->form,
                         shape, args, rank, out);
     else

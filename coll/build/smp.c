@@ -163,7 +163,7 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
     s->node_bytes = shape->nranks * args->bytes;
 
     s->phase = 1;
-    masters_enter(&m.node);
+    node_enter(&m.node);
     if (master)
         grant_all(&m);
     node_post(&m.node, node_own(&m.node), (rank - m.node.first) * args->bytes,
@@ -172,5 +172,5 @@ void smp_allgather(const struct smp_exchange *how, const dcoll_shape_t *shape,
         exchange(&m);
     else
         follow(&m);
-    masters_leave(&m.node);
+    node_leave(&m.node);
 }

@@ -100,7 +100,7 @@ void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
         node_keep_own(&m.node);
         return;
     }
-    masters_enter(&m.node);
+    node_enter(&m.node);
     if (master)
         masters_grant_children(&m.node, &m.gather);
     if (master)
@@ -112,5 +112,5 @@ void smp_gather_bcast(bool star, const dcoll_shape_t *shape,
         lead(&m);
     else
         follow(&m.node);
-    masters_leave(&m.node);
+    node_leave(&m.node);
 }

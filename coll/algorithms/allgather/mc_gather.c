@@ -177,11 +177,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         node_keep_own(&n);
         return;
     }
-    masters_enter(&n);
+    node_enter(&n);
     if (is_master(&n))
         grant_sources(&n);
     perform(&n);
-    masters_leave(&n);
+    node_leave(&n);
 }
 
 const dcoll_algorithm_t allgather_mc_gather = {

@@ -31,10 +31,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                    .first_step = direct_steps(shape),
                                    .put = put_result};
     s->phase = 1;
-    if (shape->nranks == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->temp_bytes = owners_bytes(&o);
     direct_open(&results);
     owners_combine(&o, owners_slice(&o, rank));

@@ -14,10 +14,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const struct doubling d = {
         .g = group_of_all(shape, args, rank, radix, grant, s)};
     s->phase = 1;
-    if (shape->nranks == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->temp_bytes = doubling_bytes(&d);
     group_grant(&d.g, grant_open);
     dcoll_add_copy(s, combine_user(args), doubling_own(&d), args->bytes);

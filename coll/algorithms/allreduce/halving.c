@@ -18,10 +18,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
         .direct = args->zero_copy,
         .temp = args->zero_copy ? 0 : combine_stride(args->bytes)};
     s->phase = 1;
-    if (shape->nranks == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->temp_bytes = h.temp + halving_bytes(&h);
     halving_open(&h);
     halving_run(&h);

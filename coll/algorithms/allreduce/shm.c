@@ -4,7 +4,7 @@
  * (the all-gather of seed 000, section 4.1, with less to be kept).
  */
 #include "coll/algorithms/algorithms.h"
-#include "coll/build/masters.h"
+#include "coll/build/node.h"
 
 static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                      unsigned rank, dcoll_schedule_t *s)
@@ -17,7 +17,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->flags = NODE_DONE + 1;
     s->node_bytes = node_row_bytes(&node);
     s->temp_bytes = node_row_temp(&node);
-    masters_enter(&node);
+    node_enter(&node);
     node_post(&node, combine_user(args), node_row_own(&node), args->bytes);
     struct operands all = node_operands(&node, 0);
     if (!in_line && args->in_place && node.count > 2)
@@ -25,7 +25,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     if (!in_line)
         all.spare = recv;
     combine_in_order(s, args, &all, recv, args->bytes);
-    masters_leave(&node);
+    node_leave(&node);
 }
 
 const dcoll_algorithm_t allreduce_shm = {

@@ -12,16 +12,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const struct node node = node_make(shape, args, rank, s);
     struct node_slices slices = node_slices_of(&node, node.count);
     s->phase = 1;
-    if (node.count == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->flags = node_slices_flags(&slices);
     s->node_bytes = node_slices_bytes(&slices);
     s->temp_bytes = slices.room;
     slices.result = dcoll_at(DCOLL_RECV, 0);
-    slices.gives = slices.fetches = true;
-    slices.alone = node.count == 2;
+    slices.to = SLICES_TO_ALL;
     node_slices_reduce(&slices);
 }
 

@@ -71,10 +71,6 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const struct halving h =
         exchange_of(&n, &slice, node_slice_begin(&slices, owns ? mine : 0));
     s->phase = 1;
-    if (shape->nranks == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     slices.at = combine_stride(args->bytes);
     slices.temp = slice.bytes ? halving_bytes(&h) : 0;
     slices.result = vector;

@@ -171,7 +171,7 @@ static void prepare(struct bruck *b)
 {
     struct node *n = &b->node;
     n->s->phase = 1;
-    masters_enter(n);
+    node_enter(n);
     const struct hop end = grant_all(b);
     b->packing = landing(b, n->index, &end);
     for (unsigned j = 0; j < b->nodes; j++)
@@ -204,7 +204,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     exchange(&b);
     s->node_bytes = b.packing;
     flat_complete(s);
-    masters_leave(&b.node);
+    node_leave(&b.node);
     free(b.slot);
 }
 

@@ -87,7 +87,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->flags = parts_flags(&n, shape->nnodes - 1);
     s->node_bytes = landing(&n, n.index, shape->nnodes);
     s->phase = 1;
-    masters_enter(&n);
+    node_enter(&n);
     for (unsigned d = 1; d < shape->nnodes; d++) {
         const struct parts_message m = message(&n, d);
         parts_grant(&n, &m);
@@ -96,7 +96,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     exchange(&n);
     follow(&n);
     flat_complete(s);
-    masters_leave(&n);
+    node_leave(&n);
 }
 
 const dcoll_algorithm_t alltoall_smp_direct = {

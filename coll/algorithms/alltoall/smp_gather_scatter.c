@@ -171,7 +171,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     s->flags = parts_flags(n, 1);
     s->node_bytes = node_bytes(n);
     s->phase = 1;
-    masters_enter(n);
+    node_enter(n);
     if (rank == n->first)
         masters_grant_children(n, &h.tree);
     parts_post(n);
@@ -183,7 +183,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     }
     copy_out(n);
     flat_complete(s);
-    masters_leave(n);
+    node_leave(n);
 }
 
 const dcoll_algorithm_t alltoall_smp_gather_scatter = {

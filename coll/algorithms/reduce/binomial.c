@@ -18,10 +18,7 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
                                    .ports = shape->ports};
     s->phase = 1;
     s->temp_bytes = ordered_tree_bytes(&t);
-    if (shape->nranks == 1)
-        combine_keep_own(s, args);
-    else
-        ordered_tree_reduce(&t, combine_user(args), args->zero_copy);
+    ordered_tree_reduce(&t, combine_user(args), args->zero_copy);
 }
 
 const dcoll_algorithm_t reduce_binomial = {

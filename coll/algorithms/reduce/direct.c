@@ -34,17 +34,23 @@ static void open_root(const struct direct *x)
     }
 }
 
-static void bring(const struct owners *o, unsigned distance)
+static void bring(const struct owners *o)
 {
     const struct direct *x = &o->exchange;
-    const struct turn turn = turn_of(x, distance);
+    const unsigned n = x->shape->nranks, root = x->args->root;
+    const struct turn turn = turn_of(x, (root + n - x->rank) % n);
     x->s->step = (uint16_t)turn.step;
-    if (x->rank == x->args->root) {
+    grant_take(x->s, grant_of(x->args), x->args, root);
+    dcoll_add_put(x->s, root, turn.port, owners_mine(o),
+                  owners_slice(o, x->rank), owners_slice_bytes(o, x->rank));
+}
+
+static void take(const struct direct *x)
+{
+    for (unsigned d = 1; d < x->shape->nranks; d++) {
+        const struct turn turn = turn_of(x, d);
+        x->s->step = (uint16_t)turn.step;
         dcoll_add_wait(x->s, turn.owner, DCOLL_DATA, 0);
-    } else if (x->rank == turn.owner) {
-        grant_take(x->s, grant_of(x->args), x->args, x->args->root);
-        dcoll_add_put(x->s, x->args->root, turn.port, owners_mine(o),
-                      owners_slice(o, x->rank), owners_slice_bytes(o, x->rank));
     }
 }
 
@@ -55,18 +61,16 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const struct owners o = owners_of(shape, args, rank, grant, s);
     const bool root = rank == args->root;
     s->phase = 1;
-    if (shape->nranks == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->temp_bytes = owners_bytes(&o);
     owners_open(&o);
     if (root)
         open_root(&o.exchange);
     owners_combine(&o, root ? owners_slice(&o, rank) : owners_mine(&o));
     s->phase = 2;
-    for (unsigned d = 1; d < shape->nranks; d++)
-        bring(&o, d);
+    if (root)
+        take(&o.exchange);
+    else
+        bring(&o);
     if (root && !args->zero_copy)
         dcoll_add_copy(s, owners_slice(&o, 0), dcoll_at(DCOLL_RECV, 0),
                        args->bytes);

@@ -14,17 +14,11 @@ static void generate(const dcoll_shape_t *shape, const dcoll_args_t *args,
     const bool once = args->depth == 1, root = rank == args->root;
     struct node_slices slices = node_slices_of(&node, node.count);
     s->phase = 1;
-    if (node.count == 1) {
-        combine_keep_own(s, args);
-        return;
-    }
     s->flags = node_slices_flags(&slices);
     s->node_bytes = node_slices_bytes(&slices);
     s->temp_bytes = slices.room;
     slices.result = dcoll_at(DCOLL_RECV, 0);
-    slices.gives = !root;
-    slices.fetches = root;
-    slices.alone = true;
+    slices.to = SLICES_TO_ROOT;
     if (once && !root)
         node_await(&node, args->root, NODE_DONE, 1);
     node_slices_reduce(&slices);
