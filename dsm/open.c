@@ -298,10 +298,10 @@ static void free_space(ddsm_t *d)
     serve_end(d);
     fault_leave(d);
     dcoll_team_free(d->team);
-    control_close(d);
-    if (d->store_mem)
-        drail_mem_release(d->store_mem);
+    /* what has not ended may still be written to: registered memory stays until
+     * then */
     drail_close(d->t);
+    control_close(d);
     free(d->kept);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
