@@ -96,8 +96,9 @@ void ddsm_config_init(ddsm_config_t *cfg);
  * @param err may be NULL.
  * @return 0; DRAIL_EINVAL: a size or an address that is not a multiple of a
  * page, or an address where something else is, on any rank; DRAIL_ENOTSUP: the
- * rails can't serve it (ddsm_lock); what drail_open returned. An error of one
- * rank is one of all.
+ * rails can't serve it (ddsm_lock), nor do simulated ranks with
+ * DRAIL_EXTENSIONS=0; what drail_open returned. An error of one rank is one of
+ * all.
  */
 int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
               drail_error_t *err);

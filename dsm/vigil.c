@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <string.h>
 
 #include "dsm/control.h"
 #include "dsm/enter.h"
@@ -51,12 +50,6 @@ static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
     return some_there(d);
 }
 
-/* There a wait takes the time that it would, and a rank has one thread. */
-static bool is_simulated(const ddsm_t *d)
-{
-    return !strcmp(drail_rail_at(d->t, 0)->fabric, "sim");
-}
-
 static void pass_time(void *job)
 {
     drail_job_compute(job, STEP_NS);
@@ -81,7 +74,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
     if (rc)
         return rc;
     space_step_out(d,
-                   is_simulated(d)                    ? pass_time
+                   space_is_simulated(d)              ? pass_time
                    : now - vigil->start_ns < YIELD_NS ? yield
                                                       : nap,
                    d->job);
@@ -91,7 +84,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
 int vigil_end(ddsm_t *d, dcoll_request_t *request)
 {
     struct vigil vigil = vigil_begin();
-    if (is_simulated(d))
+    if (space_is_simulated(d))
         return dcoll_wait(request,
                           d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
     for (;;) {
