@@ -50,8 +50,11 @@ int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
                  uint64_t extra, outcome_t *outcome, drail_error_t *err);
 void dsm_bed_close(dsm_bed_t *bed);
 
-/** Bytes of a page. */
+/** Bytes of a page; of dsm_bed_t.room, which parts that are measured need; of
+ *  dsm_bed_t.ring. */
 uint64_t dsm_page(const options_t *opts);
+uint64_t dsm_room(const options_t *opts);
+uint64_t dsm_ring(const options_t *opts, unsigned ranks);
 
 /** Another engine and other rails from now on. */
 int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);
