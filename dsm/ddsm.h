@@ -65,7 +65,9 @@ typedef struct ddsm_config {
     int wait_ms;       /**< how long a barrier, a reduction or a lock waits for
                             ranks that are alive; default -1: until they come,
                             one of them is gone, or the job is interrupted.
-                            Faults wait for the timeout of the transport */
+                            Time in which the process stands still, or all of
+                            the machine does, does not count. Faults wait for
+                            the timeout of the transport */
     unsigned serve_us; /**< where a rank must make calls for others to get at
                             its memory (drail_rail_info_t.is_polled, or no
                             atomics), a thread does so, so often; from 1 on,

@@ -99,6 +99,31 @@ static void late(struct rank *r)
     ddsm_close(d);
 }
 
+/* A rank that stands still has not waited meanwhile. */
+static void stopped(struct rank *r)
+{
+    enum { WAIT_MS = 1000, STOP_MS = 1500 };
+    ddsm_config_t cfg;
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.wait_ms = r->rank ? -1 : WAIT_MS;
+    ddsm_t *d = space_of(r, &cfg);
+    if (r->rank == 0) {
+        *ranks_outside = (unsigned)getpid();
+    } else {
+        while (!*ranks_outside)
+            usleep(1000);
+        const pid_t other = (pid_t)*ranks_outside;
+        usleep(50000); /* it is in the barrier by then */
+        check(!kill(other, SIGSTOP));
+        usleep(STOP_MS * 1000);
+        check(!kill(other, SIGCONT));
+        usleep(50000);
+    }
+    ok(d, ddsm_barrier(d));
+    ddsm_close(d);
+}
+
 /* What one rank can't go on with ends the others' waits. */
 static void given_up(struct rank *r)
 {
@@ -588,6 +613,7 @@ static const struct test tests[] = {
     {"restored", 2, restored, NULL, APART},
     {"read meanwhile", 2, read_meanwhile, NULL, APART},
     {"late", 2, late, NULL, APART},
+    {"stopped", 2, stopped, NULL, APART},
     {"given up", 2, given_up, NULL, APART},
     {"taken twice", 1, taken_twice, NULL, APART},
     {"cancelled", 1, cancelled, NULL, APART},
