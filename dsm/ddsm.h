@@ -223,6 +223,7 @@ typedef struct ddsm_stats {
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< waiting for locks */
 } ddsm_stats_t;
+/** Any thread, at any time, as ddsm_stats_reset. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
 

@@ -163,6 +163,7 @@ static void taken_twice(struct rank *r)
     ddsm_t *d = space(r, 1 << 20, 0);
     unsigned char *p = ddsm_alloc(d, 4096, NULL);
     double x = 1;
+    ddsm_stats_t stats;
     pthread_t thread;
     check(ddsm_rails_take(d));
     check(!ddsm_rails_take(d));
@@ -171,6 +172,9 @@ static void taken_twice(struct rank *r)
     check(ddsm_barrier(d) == DRAIL_EINVAL && ddsm_lock(d, 0) == DRAIL_EINVAL);
     check(ddsm_reduce(d, &x, 1, DDSM_DOUBLE, DDSM_SUM) == DRAIL_EINVAL);
     check(!ddsm_alloc(d, 4096, NULL));
+    ddsm_stats_reset(d); /* which are nobody else's either */
+    ddsm_stats(d, &stats);
+    check(stats.fetches == 0);
     check(!pthread_create(&thread, NULL, take_too, d));
     usleep(50000);
     check(*ranks_outside == 0);
