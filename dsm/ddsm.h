@@ -49,8 +49,10 @@ typedef struct ddsm_config {
     size_t bytes;      /**< of the space, rounded up to pages; default 64 MiB.
                             Each rank keeps as much room for copies; what is
                             not touched takes no memory, but over verbs all of
-                            it is pinned. Of 2 MiB that lie together all take
-                            memory once a quarter is used */
+                            it is pinned. A copy that is written has a twin
+                            from then on, so it takes its memory twice. Of
+                            2 MiB that lie together all take memory once a
+                            quarter is used */
     size_t page_bytes; /**< a power of two and a multiple of the system's,
                             which is the default */
     void *base;        /**< where it is to lie on all ranks, at a multiple of
