@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distributed shared memory where a rank has no memory to open it: all hear. */
+/* Distributed shared memory where a rank has no memory to open it: all hear; or
+ * where the kernel has no room for pages to be protected as they should be. */
 #include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "dsm_scene.h"
 
@@ -33,8 +36,47 @@ static void no_room(struct rank *r)
     ddsm_close(space(r, 1 << 20, 0));
 }
 
+/* What the kernel has no room for: pages that can be written. */
+static unsigned unwritable; /* so many more times */
+
+__attribute__((visibility("default"))) int mprotect(void *start, size_t bytes,
+                                                    int protection)
+{
+    if (protection & PROT_WRITE && unwritable) {
+        unwritable--;
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_mprotect, start, bytes, protection);
+}
+
+/* Then faults make them writable, and each is compared once. */
+static void no_room_to_write(struct rank *r)
+{
+    enum { PAGES = 16 };
+    ddsm_stats_t stats;
+    ddsm_t *d = space(r, PAGES * 4096, 0);
+    const ddsm_place_t one = {.homes = DDSM_ONE, .rank = 1};
+    volatile unsigned char *p = ddsm_alloc(d, PAGES * 4096, &one);
+    if (r->rank == 0) {
+        unwritable = 4;
+        ok(d, ddsm_prefetch(d, (void *)(uintptr_t)p, PAGES * 4096, true));
+        ok(d, ddsm_prefetch(d, (void *)(uintptr_t)p, PAGES * 4096, true));
+        check(unwritable == 0);
+        for (unsigned i = 0; i < PAGES; i++)
+            p[4096 * i] = (unsigned char)(i + 1);
+    }
+    ok(d, ddsm_barrier(d));
+    ddsm_stats(d, &stats);
+    check(r->rank || stats.diffs == PAGES);
+    for (unsigned i = 0; i < PAGES; i++)
+        check(p[4096 * i] == i + 1);
+    ddsm_close(d);
+}
+
 static const struct test tests[] = {
     {"no room", 2, no_room, NULL, APART},
+    {"no room to write", 2, no_room_to_write, NULL, APART},
 };
 
 RUN_TESTS(tests)
