@@ -63,7 +63,7 @@ static const option_row_t rows[] = {
     {"--page", "BYTES", "of a page (default: the system's)", parse_page,
      AT(page), 0, 0},
     {"--pages", "N", "fetch, diff: pages of a repeat (default 64)",
-     option_parse_count, AT(pages), 3, 65536},
+     option_parse_count, AT(pages), 1, 65536},
     {"--ahead", "N",
      "most pages that a fault takes along when faults go upwards (default 255)",
      option_parse_count, AT(ahead), 0, 65536},

@@ -45,7 +45,7 @@ refused 'ranges of small pages' '--sizes 65536' \
     "$bench" dsm --page 64K --sizes 32K
 refused 'a page that is none' '--page power' "$bench" dsm --page 6000
 refused 'a page below that of the system' '--page power' "$bench" dsm --page 1K
-refused 'too few pages' '--pages 3' "$bench" dsm --pages 2
+refused 'no pages' '--pages 1' "$bench" dsm --pages 0
 refused 'no cells' '--columns 3' "$bench" dsm --columns 2
 refused 'no step' '--steps' "$bench" dsm --steps 0
 refused 'no matrix' '--order 32768' "$bench" dsm --order 0
@@ -149,6 +149,9 @@ for row in rows:
     assert row["repeats"] == "20" and row["valid"] == "yes", row
     assert row["partial"] == "yes" and row["speedup"] == "", row
 ' "$work/late.csv"
+check 'a page alone' run alone --repeat 3 --part fetch,diff --pages 1 \
+    --engine nonthreaded
+check '... is fetched and compared' holds alone 'assert len(rows) == 4'
 check 'pages of parts that are not measured take no memory' run few --repeat 1 \
     --part lock --page 64K --pages 65536 --engine nonthreaded
 check 'CSV to standard output' sh -c \
