@@ -6,8 +6,9 @@
 #include "bed.h"
 #include "words.h"
 
-#define SLOTS_BYTES 4096 /* before what is read */
-#define LOCKS_LEAST 64
+#define SLOTS_BYTES  4096 /* before what is read */
+#define LOCKS_LEAST  64
+#define RANGES_BYTES (512 << 10) /* of small ones, several in a repeat */
 
 static int failed(drail_error_t *err, int rc, const char *why)
 {
@@ -51,10 +52,13 @@ uint64_t dsm_page(const options_t *opts)
 uint64_t dsm_room(const options_t *opts)
 {
     const uint64_t page = dsm_page(opts);
+    const bool ranges = dsm_chosen(opts, DSM_RANGE);
     uint64_t room = page;
     if (dsm_chosen(opts, DSM_FETCH) || dsm_chosen(opts, DSM_DIFF))
         room = (1 + 2 * opts->dsm.pages) * page;
-    for (unsigned i = 0; dsm_chosen(opts, DSM_RANGE) && i < opts->nsizes; i++)
+    if (ranges && room < page + RANGES_BYTES)
+        room = page + RANGES_BYTES;
+    for (unsigned i = 0; ranges && i < opts->nsizes; i++)
         if (opts->sizes[i] + 2 * page > room)
             room = opts->sizes[i] + 2 * page;
     return room;

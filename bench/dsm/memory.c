@@ -49,8 +49,9 @@ static void add_room(need_t *need, const options_t *o)
     for (unsigned i = 0; dsm_chosen(o, DSM_RANGE) && i < o->nsizes; i++)
         largest = o->sizes[i] > largest ? o->sizes[i] : largest;
     const bool sized = room == largest + 2 * dsm_page(o);
-    add(need, sized ? "--sizes" : "--pages", sized ? largest : o->dsm.pages,
-        4 * (double)room);
+    if (room > dsm_page(o)) /* else nothing is fetched */
+        add(need, sized ? "--sizes" : "--pages", sized ? largest : o->dsm.pages,
+            4 * (double)room);
 }
 
 /* What is written between barriers, and the counter of the lock. */
