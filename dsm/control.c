@@ -67,9 +67,6 @@ int control_open(ddsm_t *d)
 
 void control_close(ddsm_t *d)
 {
-    if (d->control.mem)
-        drail_mem_release(d->control.mem);
-    d->control.given_up = NULL;
     free(d->control.keys);
 }
 

@@ -7,6 +7,7 @@
 
 /* This rank's; keys are exchanged by the caller. */
 int control_open(ddsm_t *d);
+/* After drail_close(), which has given back what is registered. */
 void control_close(ddsm_t *d);
 
 /* Reads @bytes at @offset of a rank's, to memory within this rank's. */

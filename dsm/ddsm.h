@@ -49,8 +49,10 @@ typedef struct ddsm_config {
     size_t bytes;      /**< of the space, rounded up to pages; default 64 MiB.
                             Each rank keeps as much room for copies; what is
                             not touched takes no memory, but over verbs all of
-                            it is pinned. Of 2 MiB that lie together all take
-                            memory once a quarter is used */
+                            it is pinned. A copy that is written has a twin
+                            from then on, so it takes its memory twice. Of
+                            2 MiB that lie together all take memory once a
+                            quarter is used */
     size_t page_bytes; /**< a power of two and a multiple of the system's,
                             which is the default */
     void *base;        /**< where it is to lie on all ranks, at a multiple of
@@ -65,7 +67,9 @@ typedef struct ddsm_config {
     int wait_ms;       /**< how long a barrier, a reduction or a lock waits for
                             ranks that are alive; default -1: until they come,
                             one of them is gone, or the job is interrupted.
-                            Faults wait for the timeout of the transport */
+                            Time in which the process stands still, or all of
+                            the machine does, does not count. Faults wait for
+                            the timeout of the transport */
     unsigned serve_us; /**< where a rank must make calls for others to get at
                             its memory (drail_rail_info_t.is_polled, or no
                             atomics), a thread does so, so often; from 1 on,
@@ -96,8 +100,9 @@ void ddsm_config_init(ddsm_config_t *cfg);
  * @param err may be NULL.
  * @return 0; DRAIL_EINVAL: a size or an address that is not a multiple of a
  * page, or an address where something else is, on any rank; DRAIL_ENOTSUP: the
- * rails can't serve it (ddsm_lock); what drail_open returned. An error of one
- * rank is one of all.
+ * rails can't serve it (ddsm_lock), nor do simulated ranks with
+ * DRAIL_EXTENSIONS=0; what drail_open returned. An error of one rank is one of
+ * all.
  */
 int ddsm_open(drail_job_t *job, const ddsm_config_t *cfg, ddsm_t **out,
               drail_error_t *err);
@@ -220,6 +225,7 @@ typedef struct ddsm_stats {
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< waiting for locks */
 } ddsm_stats_t;
+/** Any thread, at any time, as ddsm_stats_reset. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
 

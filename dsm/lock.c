@@ -62,7 +62,7 @@ static int give_up(ddsm_t *d, const struct lock *lock, uint32_t ticket,
 static int wait_turn(ddsm_t *d, const struct lock *lock, uint32_t ticket,
                      uint32_t serving)
 {
-    struct vigil vigil = vigil_begin();
+    struct vigil vigil = vigil_begin(d);
     while (serving != ticket) {
         int rc = d->broken ? d->broken : ticket_look(d, lock, &serving);
         if (rc || serving == ticket)

@@ -298,10 +298,10 @@ static void free_space(ddsm_t *d)
     serve_end(d);
     fault_leave(d);
     dcoll_team_free(d->team);
-    control_close(d);
-    if (d->store_mem)
-        drail_mem_release(d->store_mem);
+    /* what has not ended may still be written to: registered memory stays until
+     * then */
     drail_close(d->t);
+    control_close(d);
     free(d->kept);
     map_close(d);
     pthread_mutex_destroy(&d->mutex);
@@ -432,12 +432,27 @@ size_t ddsm_page_bytes(const ddsm_t *d)
     return page_bytes(d);
 }
 
+/* Faults of other threads add to them. True: this thread has not been inside,
+ * as it is when it has taken the rails. */
+static bool enter_for_stats(ddsm_t *d)
+{
+    return !space_is_inside(d) && space_enter(d) == 0;
+}
+
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats)
 {
-    *stats = d->stats;
+    ddsm_t *own = (ddsm_t *)d; /* for its mutex */
+    const bool entered = enter_for_stats(own);
+    ddsm_stats_t now = d->stats;
+    if (entered)
+        space_leave(own);
+    *stats = now; /* which may lie in the view */
 }
 
 void ddsm_stats_reset(ddsm_t *d)
 {
+    const bool entered = enter_for_stats(d);
     d->stats = (ddsm_stats_t){0};
+    if (entered)
+        space_leave(d);
 }

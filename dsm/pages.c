@@ -30,28 +30,39 @@ static void keep(struct page_list *list, size_t page)
     list->page[list->count++] = (uint32_t)page;
 }
 
-/* At its home it has no twin: others may have read what stood there for a
- * moment, so it counts as written if it is as before in the end, too. */
+/* At its home it has none. */
+static void make_twin(ddsm_t *d, size_t page)
+{
+    const size_t at = page << d->page_shift;
+    if (d->page[page].home == d->rank)
+        return;
+    memcpy(d->twins + at, d->store + at, page_bytes(d));
+    d->stats.twins++;
+}
+
+/* Others may have read what stood at its home for a moment, so it counts as
+ * written there if it is as before in the end, too. */
 static void begin_writing(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
-    const size_t at = page << d->page_shift;
     keep(&d->dirty, page);
-    if (p->home != d->rank) {
-        memcpy(d->twins + at, d->store + at, page_bytes(d));
-        d->stats.twins++;
-    } else if (!p->written) {
+    if (p->home == d->rank && !p->written) {
         p->written = true;
         keep(&d->written, page);
     }
 }
 
+/* A twin is made before any thread can write; a page is in the lists once, and
+ * only if it can be written. */
 int pages_dirty(ddsm_t *d, size_t first, size_t count)
 {
     huge_use(d, first, count);
     for (size_t p = first; p < first + count; p++)
+        make_twin(d, p);
+    int rc = pages_set(d, first, count, PAGE_DIRTY);
+    for (size_t p = first; p < first + count && !rc; p++)
         begin_writing(d, p);
-    return pages_set(d, first, count, PAGE_DIRTY);
+    return rc;
 }
 
 struct ahead *pages_stream(struct streams *streams, size_t page)

@@ -48,6 +48,9 @@ int ddsm_prefetch(ddsm_t *d, const void *start, size_t bytes, bool writable)
             rc = relief(d);
             if (!rc)
                 rc = prefetch(d, first, count, writable);
+            /* what is not there now is left to faults */
+            if (rc == DRAIL_ENOMEM && !d->broken)
+                rc = 0;
         }
     }
     space_leave(d);

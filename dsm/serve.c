@@ -50,6 +50,10 @@ int serve_begin(ddsm_t *d)
     sigset_t all, before;
     if (!is_needed(d))
         return 0;
+    if (space_is_simulated(d))
+        return space_fail(d, DRAIL_ENOTSUP,
+                          "DRAIL_EXTENSIONS=0 takes a thread that serves the "
+                          "others, which simulated ranks have not");
     /* signals are for the program's threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -141,14 +141,34 @@ int ticket_pass(ddsm_t *d, const struct lock *lock, uint32_t ticket)
     return pass(d, lock, ticket, false);
 }
 
+/* Into a place that is free. Others may take those that it finds so, and leave
+ * some that it has seen taken: there is none only if too many are counted. */
+static int put(ddsm_t *d, const struct lock *lock, uint32_t ticket)
+{
+    const uint64_t *place = d->control.left;
+    bool done = false;
+    for (;;) {
+        uint64_t word;
+        int rc = read_places(d, lock);
+        for (unsigned i = 0; !rc && !done && i < TICKET_LEFT; i++)
+            if (!place[i])
+                rc = swap(d, lock, i, 0, left(d, ticket), &done);
+        if (rc || done)
+            return rc;
+        rc = add(d, lock, 0, &word);
+        if (rc || (word / LEFT & LEFT_COUNT) > TICKET_LEFT)
+            return rc ? rc : DRAIL_EAGAIN;
+    }
+}
+
 int ticket_leave(ddsm_t *d, const struct lock *lock, uint32_t ticket)
 {
     bool done = false;
     uint32_t serving;
     int rc = add(d, lock, LEFT, NULL);
-    for (unsigned i = 0; !rc && !done && i < TICKET_LEFT; i++)
-        rc = swap(d, lock, i, 0, left(d, ticket), &done);
-    if (!rc && !done) {
+    if (!rc)
+        rc = put(d, lock, ticket);
+    if (rc == DRAIL_EAGAIN) {
         rc = add(d, lock, -LEFT, NULL);
         return rc ? rc : DRAIL_EAGAIN;
     }

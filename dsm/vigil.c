@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <string.h>
 
 #include "dsm/control.h"
 #include "dsm/enter.h"
@@ -15,19 +14,22 @@
 #define AT_ONCE  16u         /* ... of them */
 #define STEP_NS  1000        /* simulated: so much time passes meanwhile */
 
-struct vigil vigil_begin(void)
+struct vigil vigil_begin(const ddsm_t *d)
 {
     const uint64_t now = space_now_ns();
-    return (struct vigil){now, now};
+    const uint64_t ns =
+        d->cfg.wait_ms < 0 ? NEVER : (uint64_t)d->cfg.wait_ms * 1000000u;
+    return (struct vigil){now, now, deadline_after(now, ns)};
 }
 
 /* Who is gone, or has given up, never comes; who is silent may. Some ranks in
  * turn: a silent one takes its time. */
-static int some_there(ddsm_t *d)
+static int some_there(ddsm_t *d, struct vigil *vigil)
 {
     for (unsigned i = 0; i < AT_ONCE && i < d->size; i++) {
         const unsigned r = d->probed++ % d->size;
         int rc = r == d->rank ? 0 : control_probe(d, r);
+        deadline_turn(&vigil->end, space_now_ns());
         if (rc && rc != DRAIL_ETIMEOUT)
             return space_break(d, rc, "looking after the other ranks");
         if (d->control.probe[r])
@@ -42,19 +44,13 @@ static int look(ddsm_t *d, struct vigil *vigil, uint64_t now)
 {
     if (drail_job_interrupted(d->job))
         return space_broken(d, space_fail(d, DRAIL_EINTR, "interrupted"));
-    if (d->cfg.wait_ms >= 0 &&
-        now - vigil->start_ns > (uint64_t)d->cfg.wait_ms * 1000000u)
+    deadline_turn(&vigil->end, now);
+    if (!deadline_left(&vigil->end))
         return DRAIL_ETIMEOUT;
     if (now - vigil->looked_ns < LOOK_NS)
         return 0;
     vigil->looked_ns = now;
-    return some_there(d);
-}
-
-/* There a wait takes the time that it would, and a rank has one thread. */
-static bool is_simulated(const ddsm_t *d)
-{
-    return !strcmp(drail_rail_at(d->t, 0)->fabric, "sim");
+    return some_there(d, vigil);
 }
 
 static void pass_time(void *job)
@@ -81,7 +77,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
     if (rc)
         return rc;
     space_step_out(d,
-                   is_simulated(d)                    ? pass_time
+                   space_is_simulated(d)              ? pass_time
                    : now - vigil->start_ns < YIELD_NS ? yield
                                                       : nap,
                    d->job);
@@ -90,8 +86,8 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
 
 int vigil_end(ddsm_t *d, dcoll_request_t *request)
 {
-    struct vigil vigil = vigil_begin();
-    if (is_simulated(d))
+    struct vigil vigil = vigil_begin(d);
+    if (space_is_simulated(d))
         return dcoll_wait(request,
                           d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
     for (;;) {

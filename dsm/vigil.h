@@ -3,16 +3,19 @@
 #ifndef DDSM_VIGIL_H
 #define DDSM_VIGIL_H
 
+#include "dapl_rail/platform/deadline.h"
 #include "dsm/space.h"
 
 struct vigil {
     uint64_t start_ns, looked_ns;
+    struct deadline end; /* ddsm_config_t.wait_ms has gone by */
 };
 
-struct vigil vigil_begin(void);
+struct vigil vigil_begin(const ddsm_t *d);
 /* Between two looks: leaves the mutex to other threads of this rank for a
- * moment. DRAIL_ETIMEOUT: it has waited for ddsm_config_t.wait_ms; another
- * error is one of the space: interrupted, or a rank is gone. */
+ * moment. DRAIL_ETIMEOUT: it has waited for ddsm_config_t.wait_ms, in which
+ * the process, or the machine, did not stand still; another error is one of the
+ * space: interrupted, or a rank is gone. */
 int vigil_pause(ddsm_t *d, struct vigil *vigil);
 /* Until the collective is complete; errors as above, or those of dcoll_test. */
 int vigil_end(ddsm_t *d, dcoll_request_t *request);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bed.h"
 #include "words.h"
 
-#define SLOTS_BYTES 4096 /* before what is read */
-#define LOCKS_LEAST 64
+#define SLOTS_BYTES  4096 /* before what is read */
+#define LOCKS_LEAST  64
+#define RANGES_BYTES (512 << 10) /* of small ones, several in a repeat */
 
 static int failed(drail_error_t *err, int rc, const char *why)
 {
@@ -42,26 +42,31 @@ static void fault_failed(void *context, int code, const char *sentence)
     _exit(1);
 }
 
-static uint64_t ring_bytes(const dsm_bed_t *bed)
-{
-    return DSM_RING_PAGES * bed->page * bed->ranks;
-}
-
-static uint64_t room_bytes(const dsm_bed_t *bed)
-{
-    const options_t *opts = bed->opts;
-    uint64_t room = (1 + 2 * opts->dsm.pages) * bed->page;
-    for (unsigned i = 0; dsm_chosen(opts, DSM_RANGE) && i < opts->nsizes; i++)
-        if (opts->sizes[i] + 2 * bed->page > room)
-            room = opts->sizes[i] + 2 * bed->page;
-    return room;
-}
-
 uint64_t dsm_page(const options_t *opts)
 {
     ddsm_config_t cfg;
     ddsm_config_init(&cfg);
     return opts->dsm.page ? opts->dsm.page : cfg.page_bytes;
+}
+
+uint64_t dsm_room(const options_t *opts)
+{
+    const uint64_t page = dsm_page(opts);
+    const bool ranges = dsm_chosen(opts, DSM_RANGE);
+    uint64_t room = page;
+    if (dsm_chosen(opts, DSM_FETCH) || dsm_chosen(opts, DSM_DIFF))
+        room = (1 + 2 * opts->dsm.pages) * page;
+    if (ranges && room < page + RANGES_BYTES)
+        room = page + RANGES_BYTES;
+    for (unsigned i = 0; ranges && i < opts->nsizes; i++)
+        if (opts->sizes[i] + 2 * page > room)
+            room = opts->sizes[i] + 2 * page;
+    return room;
+}
+
+uint64_t dsm_ring(const options_t *opts, unsigned ranks)
+{
+    return DSM_RING_PAGES * dsm_page(opts) * ranks;
 }
 
 static int open_space(dsm_bed_t *bed, const drail_config_t *rails,
@@ -70,9 +75,9 @@ static int open_space(dsm_bed_t *bed, const drail_config_t *rails,
     ddsm_config_t cfg;
     ddsm_config_init(&cfg);
     bed->page = dsm_page(bed->opts);
-    bed->room = room_bytes(bed);
+    bed->room = dsm_room(bed->opts);
     cfg.page_bytes = bed->page;
-    cfg.bytes = bed->room + ring_bytes(bed) + bed->page + extra;
+    cfg.bytes = bed->room + dsm_ring(bed->opts, bed->ranks) + bed->page + extra;
     cfg.locks = bed->ranks > LOCKS_LEAST ? bed->ranks : LOCKS_LEAST;
     cfg.ahead = (unsigned)bed->opts->dsm.ahead;
     cfg.rails = rails;
@@ -86,7 +91,7 @@ static int allocate(dsm_bed_t *bed, drail_error_t *err)
     const ddsm_place_t one = {.element = DSM_ELEMENT, .homes = DDSM_ONE};
     const ddsm_place_t block = {.element = DSM_ELEMENT, .homes = DDSM_BLOCK};
     bed->remote = ddsm_alloc(bed->space, bed->room, &one);
-    bed->ring = ddsm_alloc(bed->space, ring_bytes(bed), &block);
+    bed->ring = ddsm_alloc(bed->space, dsm_ring(bed->opts, bed->ranks), &block);
     bed->counter = ddsm_alloc(bed->space, bed->page, &one);
     return bed->remote && bed->ring && bed->counter
                ? 0
@@ -97,15 +102,15 @@ static int allocate(dsm_bed_t *bed, drail_error_t *err)
 static int allocate_plain(dsm_bed_t *bed, drail_error_t *err)
 {
     drail_t *rail = ddsm_rails_take(bed->space);
-    size_t bytes = SLOTS_BYTES + 2 * bed->room;
     void *start;
-    int rc = drail_mem_alloc(
-        rail, bytes, DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE,
-        &start, &bed->mem);
+    int rc =
+        drail_mem_alloc(rail, SLOTS_BYTES + 2 * bed->room,
+                        DRAIL_ACCESS_REMOTE_READ | DRAIL_ACCESS_REMOTE_WRITE,
+                        &start, &bed->mem);
     if (rc) {
         failed(err, rc, drail_last_error(rail));
     } else {
-        bed->slots = memset(start, 0, bytes);
+        bed->slots = start;
         bed->source = bed->slots + SLOTS_BYTES;
         bed->target = bed->source + bed->room;
     }

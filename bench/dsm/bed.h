@@ -43,15 +43,19 @@ typedef struct dsm_bed {
     outcome_t *outcome;
 } dsm_bed_t;
 
-/** Collective. On failure @p err says why; dsm_bed_close in either case, which
- *  no rank may be under way at.
+/** Collective. On failure @p err says why, and the rank is to end with what is
+ *  open: others may not have failed, and closing waits for all.
  *  @param extra bytes of shared memory that programs allocate. */
 int dsm_bed_open(dsm_bed_t *bed, drail_job_t *job, const options_t *opts,
                  uint64_t extra, outcome_t *outcome, drail_error_t *err);
+/** Collective, when nothing is under way any more. */
 void dsm_bed_close(dsm_bed_t *bed);
 
-/** Bytes of a page. */
+/** Bytes of a page; of dsm_bed_t.room, which parts that are measured need; of
+ *  dsm_bed_t.ring. */
 uint64_t dsm_page(const options_t *opts);
+uint64_t dsm_room(const options_t *opts);
+uint64_t dsm_ring(const options_t *opts, unsigned ranks);
 
 /** Another engine and other rails from now on. */
 int dsm_bed_switch(dsm_bed_t *bed, const dsm_setup_t *setup);

@@ -42,12 +42,26 @@ static void add_programs(need_t *need, const options_t *o)
 }
 
 /* At home and at the client, shared memory and that of the rails. */
-static void add_ranges(need_t *need, const options_t *o)
+static void add_room(need_t *need, const options_t *o)
 {
+    const uint64_t room = dsm_room(o);
     uint64_t largest = 0;
     for (unsigned i = 0; dsm_chosen(o, DSM_RANGE) && i < o->nsizes; i++)
         largest = o->sizes[i] > largest ? o->sizes[i] : largest;
-    add(need, "--sizes", largest, 4 * (double)largest);
+    const bool sized = room == largest + 2 * dsm_page(o);
+    if (room > dsm_page(o)) /* else nothing is fetched */
+        add(need, sized ? "--sizes" : "--pages", sized ? largest : o->dsm.pages,
+            4 * (double)room);
+}
+
+/* What is written between barriers, and the counter of the lock. */
+static void add_pages(need_t *need, const options_t *o)
+{
+    const uint64_t page = dsm_page(o);
+    if (dsm_chosen(o, DSM_BARRIER))
+        add(need, "--page", page, (double)dsm_ring(o, (unsigned)o->ranks));
+    if (dsm_chosen(o, DSM_LOCK))
+        add(need, "--page", page, (double)page);
 }
 
 int dsm_memory_check(const bench_test_t *test, const options_t *opts)
@@ -57,14 +71,15 @@ int dsm_memory_check(const bench_test_t *test, const options_t *opts)
     double have =
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     add_programs(&need, opts);
-    add_ranges(&need, opts);
+    add_room(&need, opts);
+    add_pages(&need, opts);
     /* of ranks on several hosts, each has a part */
     if (need.all <= have || (opts->locals && opts->locals < opts->ranks))
         return 0;
     snprintf(value, sizeof value, "%llu", (unsigned long long)need.value);
     snprintf(allowed, sizeof allowed,
              "what fits the memory of %.1f GB: this needs %.1f GB", have / 1e9,
-             need.most / 1e9);
+             need.all / 1e9);
     if (!opts->follows)
         option_wrong(&test->table, need.option, value, allowed);
     return -1;

@@ -120,8 +120,11 @@ int reference_get(dsm_bed_t *bed, uint64_t offset, uint64_t bytes)
     drail_t *rail = ddsm_rails_take(bed->space);
     drail_req_t req;
     int rc = drail_get(rail, 0, &xfer, 0, &req);
-    if (!rc)
+    if (!rc) {
         rc = drail_wait(rail, &req, -1);
+        if (rc) /* nothing may write to a request that is no more */
+            drail_forget(rail, &req);
+    }
     ddsm_rails_give(bed->space);
     return rc;
 }

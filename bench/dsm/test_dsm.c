@@ -8,6 +8,7 @@
 
 #include "bench/options/parsers.h"
 #include "bench/report/output.h"
+#include "bench/report/progress.h"
 #include "alone.h"
 #include "memory.h"
 #include "program.h"
@@ -62,7 +63,7 @@ static const option_row_t rows[] = {
     {"--page", "BYTES", "of a page (default: the system's)", parse_page,
      AT(page), 0, 0},
     {"--pages", "N", "fetch, diff: pages of a repeat (default 64)",
-     option_parse_count, AT(pages), 3, 65536},
+     option_parse_count, AT(pages), 1, 65536},
     {"--ahead", "N",
      "most pages that a fault takes along when faults go upwards (default 255)",
      option_parse_count, AT(ahead), 0, 65536},
@@ -139,11 +140,14 @@ static void add_notes(dsm_result_t *r)
                              "comparisons take none");
 }
 
-static int solve(dsm_result_t *r, unsigned kind)
+static int solve(dsm_result_t *r, unsigned kind, progress_t *progress)
 {
     uint64_t ns;
     bool all = true;
     for (unsigned seed = 0; all && seed < DSM_SEEDS; seed++) {
+        progress_show(progress, "%s: %s: result %u of %u by one rank alone",
+                      r->test->table.command, dsm_parts[kind]->name, seed + 1,
+                      DSM_SEEDS);
         void *solution = dsm_parts[kind]->program->alone(r->opts, seed, &ns);
         r->solutions[kind][seed] = solution;
         all = solution;
@@ -160,10 +164,14 @@ static int solve(dsm_result_t *r, unsigned kind)
 /* Of each program that is measured. */
 static int solve_all(dsm_result_t *r)
 {
+    progress_t progress;
     int rc = 0;
+    progress_init(&progress);
+    progress.on &= !r->opts->follows;
     for (unsigned p = 0; !rc && p < DSM_PARTS; p++)
         if (program_at(r->opts, p))
-            rc = solve(r, p);
+            rc = solve(r, p, &progress);
+    progress_clear(&progress);
     return rc;
 }
 

@@ -45,7 +45,7 @@ refused 'ranges of small pages' '--sizes 65536' \
     "$bench" dsm --page 64K --sizes 32K
 refused 'a page that is none' '--page power' "$bench" dsm --page 6000
 refused 'a page below that of the system' '--page power' "$bench" dsm --page 1K
-refused 'too few pages' '--pages 3' "$bench" dsm --pages 2
+refused 'no pages' '--pages 1' "$bench" dsm --pages 0
 refused 'no cells' '--columns 3' "$bench" dsm --columns 2
 refused 'no step' '--steps' "$bench" dsm --steps 0
 refused 'no matrix' '--order 32768' "$bench" dsm --order 0
@@ -53,6 +53,13 @@ refused 'no key' '--keys 1' "$bench" dsm --keys 0
 refused 'no body' '--bodies 1' "$bench" dsm --bodies 0
 refused 'more than the memory' "--rows '1048576' fits.*GB" \
     "$bench" dsm --rows 1048576 --columns 1048576
+refused 'pages beyond the memory' "--pages '65536' fits.*GB" \
+    "$bench" dsm --part fetch --page 64M --pages 65536
+refused 'what is written beyond the memory' "--page '67108864' fits.*GB" \
+    "$bench" dsm --part barrier --page 64M --ranks 1024
+refused 'several parts beyond the memory' '--(rows|pages) needs.70[0-9]{3}' \
+    "$bench" dsm --part jacobi,diff --rows 1048576 --columns 1048576 \
+    --page 64M --pages 65536
 refused 'a rate of real ranks' '--rate sim:' "$bench" dsm --rate 1e8
 refused 'no such rail' '--rails' "$bench" dsm --rails nowhere
 refused 'where nobody can write' '--output' \
@@ -142,6 +149,11 @@ for row in rows:
     assert row["repeats"] == "20" and row["valid"] == "yes", row
     assert row["partial"] == "yes" and row["speedup"] == "", row
 ' "$work/late.csv"
+check 'a page alone' run alone --repeat 3 --part fetch,diff --pages 1 \
+    --engine nonthreaded
+check '... is fetched and compared' holds alone 'assert len(rows) == 4'
+check 'pages of parts that are not measured take no memory' run few --repeat 1 \
+    --part lock --page 64K --pages 65536 --engine nonthreaded
 check 'CSV to standard output' sh -c \
     "timeout 30 '$bench' dsm --part lock --repeat 1 --format csv |
     grep -q '^dsm,lock,counter,'"

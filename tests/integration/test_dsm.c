@@ -69,6 +69,47 @@ static void long_log(struct rank *r)
     ddsm_close(d);
 }
 
+/* Writes every other page of a half, a range each. */
+static void write_half(struct rank *r, ddsm_t *d, unsigned char *half,
+                       unsigned ranges)
+{
+    if (r->rank == 0) {
+        ok(d, ddsm_lock(d, 1));
+        for (unsigned i = 0; i < ranges; i++)
+            half[2u * 4096 * i] = (unsigned char)(i % 100 + 1);
+        ok(d, ddsm_unlock(d, 1));
+    }
+    expect(r, 0, drail_job_barrier(r->job, -1));
+}
+
+/* The log is read over the end of the ring, which holds all that is new: no
+ * other copies are made old. */
+static void over_the_end(struct rank *r)
+{
+    enum { RANGES = 3000, HALF = 2 * RANGES * 4096 };
+    ddsm_t *d = space(r, 2 * HALF, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 0};
+    unsigned char *p = ddsm_alloc(d, 2 * HALF, &place);
+    ddsm_stats_t s;
+    ok(d, ddsm_prefetch(d, p, 2 * HALF, false));
+    ok(d, ddsm_barrier(d));
+    for (unsigned half = 0; half < 2; half++) {
+        write_half(r, d, p + half * HALF, RANGES);
+        ddsm_stats_reset(d);
+        ok(d, ddsm_lock(d, 1));
+        ddsm_stats(d, &s);
+        check(s.invalidated == (r->rank ? RANGES : 0));
+        for (unsigned i = 0; i < 2 * RANGES; i++) {
+            const bool written = i < (half + 1) * RANGES;
+            check(p[2u * 4096 * i] == (written ? i % RANGES % 100 + 1 : 0));
+            check(p[2u * 4096 * i + 4096] == 0);
+        }
+        ok(d, ddsm_unlock(d, 1));
+        expect(r, 0, drail_job_barrier(r->job, -1));
+    }
+    ddsm_close(d);
+}
+
 static void prefetched(struct rank *r)
 {
     enum { BYTES = 1 << 20 };
@@ -502,6 +543,7 @@ static const struct test tests[] = {
     {"locks of 4", 4, locks, NULL, APART},
     {"handed on", 3, handed_on, NULL, APART},
     {"long log", 2, long_log, NULL, APART},
+    {"over the end", 2, over_the_end, NULL, APART},
     {"prefetched", 4, prefetched, NULL, APART},
     {"ahead", 2, ahead, NULL, APART},
     {"first page", 2, first_page, NULL, APART},

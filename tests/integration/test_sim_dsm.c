@@ -14,6 +14,20 @@ static int dsm_main(drail_job_t *job, void *arg)
     return 0;
 }
 
+/* What serves others there is a thread, and a simulated rank is none. */
+static void by_message(struct rank *r)
+{
+    ddsm_config_t cfg;
+    ddsm_t *d = NULL;
+    drail_error_t err = {0};
+    ddsm_config_init(&cfg);
+    cfg.bytes = 1 << 20;
+    cfg.rails = space_rails;
+    int rc = ddsm_open(r->job, &cfg, &d, &err);
+    check(rc == DRAIL_ENOTSUP && err.code == rc && !d);
+    check(strstr(err.text, "DRAIL_EXTENSIONS"));
+}
+
 static bool run(void (*scene)(struct rank *r), unsigned ppn)
 {
     return simulate("two-rails", 4, ppn, dsm_main, &scene) == 0;
@@ -31,5 +45,7 @@ int main(int argc, char **argv)
     report(run(parts, 1), "parts of 4 nodes");
     report(run(bytes_of_one_page, 2), "bytes of one page, 2 nodes");
     report(run(locks, 1), "locks of 4 nodes");
+    setenv("DRAIL_EXTENSIONS", "0", 1);
+    report(run(by_message, 1), "refused without extensions");
     return reported();
 }

@@ -297,12 +297,43 @@ static void test_too_many(void **state)
     served(TICKET_LEFT + 1);
 }
 
+/* Another one takes the last place, if that is free, before a place that may
+ * have been seen taken is given back. */
+static unsigned taken;
+
+static void last_is_taken(void)
+{
+    uint32_t ticket, serving;
+    taken += ticket_leave(&space, &lock, TICKET_LEFT + 1) == 0;
+    assert_int_equal(ticket_return(&third, &lock, &ticket, &serving), 0);
+    assert_int_equal(ticket, 1);
+}
+
+static void test_last_place(void **state)
+{
+    bool between = true;
+    (void)state;
+    first = 0;
+    taken = 0;
+    for (int n = 0; between; n++) {
+        queue();
+        assert_int_equal(ticket_leave(&third, &lock, 1), 0);
+        for (unsigned i = 2; i < TICKET_LEFT; i++)
+            assert_int_equal(ticket_leave(&space, &lock, i), 0);
+        countdown = n;
+        meanwhile = last_is_taken;
+        assert_int_equal(ticket_leave(&space, &lock, TICKET_LEFT), 0);
+        between = countdown < 0;
+    }
+    assert_true(taken > 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_leaves), cmocka_unit_test(test_all_leave),
         cmocka_unit_test(test_asks_again), cmocka_unit_test(test_asks_often),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_too_many),   cmocka_unit_test(test_last_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
