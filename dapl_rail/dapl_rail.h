@@ -530,6 +530,10 @@ void drail_gathered_free(drail_gathered_t *g);
  *  job: where time is simulated they pass, as computation itself takes none
  *  there; elsewhere nothing happens. Any thread of the rank. */
 void drail_job_compute(const drail_job_t *job, uint64_t ns);
+/** Is time simulated? Then all ranks are those of one process, and only one of
+ *  them runs at a time, in one thread: who waits is to let time pass in calls
+ *  on the job, rather than to sleep, and threads of his own can't help him. */
+bool drail_job_is_simulated(const drail_job_t *job);
 /** Why the last all-gather failed, if it is known: which rank is gone, say.
  *  Else "". Valid while the job is. */
 const char *drail_job_last_error(const drail_job_t *job);

@@ -50,7 +50,7 @@ int serve_begin(ddsm_t *d)
     sigset_t all, before;
     if (!is_needed(d))
         return 0;
-    if (space_is_simulated(d))
+    if (drail_job_is_simulated(d->job))
         return space_fail(d, DRAIL_ENOTSUP,
                           "DRAIL_EXTENSIONS=0 takes a thread that serves the "
                           "others, which simulated ranks have not");

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "coll/dcoll.h"
-#include "dapl_rail/platform/platform.h"
 #include "dsm/ddsm.h"
 
 enum page_state {
@@ -161,13 +160,6 @@ static inline size_t page_bytes(const ddsm_t *d)
 static inline char *page_view(const ddsm_t *d, size_t page)
 {
     return d->view + (page << d->page_shift);
-}
-
-/* All ranks are of one process then, each with one thread, and a wait takes the
- * time that it would. */
-static inline bool space_is_simulated(const ddsm_t *d)
-{
-    return platform_is_simulated(drail_job_platform(d->job));
 }
 
 static inline uint64_t space_now_ns(void)

@@ -77,7 +77,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
     if (rc)
         return rc;
     space_step_out(d,
-                   space_is_simulated(d)              ? pass_time
+                   drail_job_is_simulated(d->job)     ? pass_time
                    : now - vigil->start_ns < YIELD_NS ? yield
                                                       : nap,
                    d->job);
@@ -87,7 +87,7 @@ int vigil_pause(ddsm_t *d, struct vigil *vigil)
 int vigil_end(ddsm_t *d, dcoll_request_t *request)
 {
     struct vigil vigil = vigil_begin(d);
-    if (space_is_simulated(d))
+    if (drail_job_is_simulated(d->job))
         return dcoll_wait(request,
                           d->cfg.wait_ms < 0 ? INT_MAX : d->cfg.wait_ms);
     for (;;) {

@@ -155,6 +155,11 @@ void drail_job_compute(const drail_job_t *job, uint64_t ns)
         job->platform->compute(job->platform, ns);
 }
 
+bool drail_job_is_simulated(const drail_job_t *job)
+{
+    return platform_is_simulated(job->platform);
+}
+
 int drail_job_barrier(drail_job_t *job, int timeout_ms)
 {
     /* a byte, as an all-gather of nothing need not synchronise */
