@@ -51,6 +51,7 @@
     USE(bcast_smp)                                                             \
     USE(barrier_smp)                                                           \
     USE(reduce_smp)                                                            \
+    USE(reduce_smp_slices)                                                     \
     USE(allreduce_smp_doubling)                                                \
     USE(allreduce_smp_slices)                                                  \
     USE(allgather_smp_gather_bcast)                                            \

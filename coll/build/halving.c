@@ -134,9 +134,10 @@ static void divide(const struct halving *h, unsigned index,
         const struct part part =
             part_of(all, other_digit(&stage, e), stage.factor);
         h->g.s->step = step_of(h, first, e);
-        group_put(&h->g, partner(h, &stage, e), port_of(h, e),
-                  combine_at(source, begin_of(h, part)),
-                  place(row, stage.digit), bytes_of(h, part));
+        (h->once ? group_put_first
+                 : group_put)(&h->g, partner(h, &stage, e), port_of(h, e),
+                              combine_at(source, begin_of(h, part)),
+                              place(row, stage.digit), bytes_of(h, part));
     }
     wait_for(h, &stage, first);
     const struct operands operands = {.count = stage.factor,
@@ -175,15 +176,34 @@ static void copy_first(const struct halving *h)
                    h->g.args->bytes - end);
 }
 
-void halving_open(const struct halving *h)
+struct halved halving_part(const struct halving *h, unsigned number)
+{
+    struct halving his = *h;
+    his.g.me = number;
+    const struct part part = part_before(&his, h->stages.count);
+    return (struct halved){begin_of(h, part), bytes_of(h, part)};
+}
+
+/* For all that put to me. */
+static void change(const struct halving *h, grant_change_t *how)
 {
     for (unsigned i = 0; i < h->stages.count; i++) {
         const struct stage stage = stage_of(h, i);
         for (unsigned e = 1; e < stage.factor; e++)
-            grant_open(h->g.s, h->g.grant, h->g.args,
-                       group_rank(&h->g, partner(h, &stage, stage.factor - e)),
-                       port_of(h, e));
+            how(h->g.s, h->g.grant, h->g.args,
+                group_rank(&h->g, partner(h, &stage, stage.factor - e)),
+                port_of(h, e));
     }
+}
+
+void halving_open(const struct halving *h)
+{
+    change(h, grant_open);
+}
+
+void halving_close(const struct halving *h)
+{
+    change(h, grant_close);
 }
 
 void halving_run(const struct halving *h)
@@ -194,6 +214,6 @@ void halving_run(const struct halving *h)
     for (unsigned i = 0; i < h->stages.count; i++)
         divide(h, i, i || copies ? h->vector : h->user,
                i ? h->vector : h->user);
-    for (unsigned i = h->stages.count; i-- > 0;)
+    for (unsigned i = h->once ? 0 : h->stages.count; i-- > 0;)
         give(h, i);
 }

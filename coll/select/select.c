@@ -101,7 +101,9 @@ static const struct rule rules[] = {
     {ONE, 3, ALWAYS, &reduce_shm_slices, false},
     {ONE, 0, 4194304, &reduce_shm, false},
     {ONE, 0, ALWAYS, &reduce_shm_slices, false},
-    {SEVERAL, 2, 49152, &reduce_smp, false},
+    {SEVERAL, 2, 3072, &reduce_smp, false},
+    {SEVERAL, 6, 262144, &reduce_smp_slices, false},
+    {SEVERAL, 2, 32768, &reduce_smp_slices, false},
     {ANY, 0, 24576, &reduce_binomial, false},
     {ANY, 0, ALWAYS, &reduce_direct, true},
 

@@ -198,28 +198,31 @@ static void test_chunks(void **state)
     enum { PAGE = 65536, MOST = 8 };
     static const dcoll_algorithm_t *const all[] = {
         &reduce_shm_slices, &allreduce_shm_slices, &allreduce_smp_slices,
-        &reduce_shm};
+        &reduce_smp_slices, &reduce_shm,           &reduce_direct,
+        &allreduce_direct,  &allreduce_halving};
+    enum { ALL = sizeof all / sizeof *all, VARIANTS = 4 * ALL };
     static const unsigned pages[] = {1, 16, 17, 31, 70, 100};
     (void)state;
     for (unsigned n = 2; n <= MOST; n++)
-        for (unsigned i = 0; i < 4 * 4 * sizeof pages / sizeof *pages; i++) {
+        for (unsigned i = 0; i < VARIANTS * sizeof pages / sizeof *pages; i++) {
             unsigned node_begin[MOST + 1];
-            const dcoll_algorithm_t *a = all[i % 4];
-            dcoll_shape_t nodes = {n, 1, node_begin, 1 + i % 2};
+            const dcoll_algorithm_t *a = all[i % ALL];
+            const unsigned variant = i / ALL, size = i / VARIANTS;
+            dcoll_shape_t nodes = {n, 1, node_begin, 1 + size % 2};
             const dcoll_args_t args = {.collective = a->collective,
-                                       .bytes = (size_t)pages[i / 16] * PAGE,
+                                       .bytes = (size_t)pages[size] * PAGE,
                                        .element = PAGE,
                                        .root = i % n,
-                                       .in_place = i / 4 % 2,
-                                       .depth = 1 + i / 8 % 2};
+                                       .in_place = variant % 2,
+                                       .depth = 1 + variant / 2 % 2};
             dcoll_program_t p;
             char why[1024] = "";
-            nodes.nnodes = dcoll_shape_nodes(
-                n, a == &allreduce_smp_slices ? 3 : n, node_begin);
+            nodes.nnodes = dcoll_shape_nodes(n, a->refuses ? n : 3,
+                                             node_begin); /* one, or of 3 */
             assert_int_equal(dcoll_program_make(a, &nodes, &args, &p), 0);
             if (dcoll_verify(&p, dcoll_proof_starts(&p), why, sizeof why))
                 fail_msg("%s, %u ranks, %u pages, depth %u: %s", a->name, n,
-                         pages[i / 16], args.depth, why);
+                         pages[size], args.depth, why);
             dcoll_program_free(&p);
         }
 }
