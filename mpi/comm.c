@@ -164,6 +164,25 @@ static void close_team(struct layer_comm *c)
     c->job = NULL;
 }
 
+/* Processes that were spawned, or have been met, which may be without this
+ * library: layer_agree is for one MPI_COMM_WORLD. */
+static bool has_strangers(MPI_Comm comm, int size)
+{
+    int here[MOST_RANKS], there[MOST_RANKS] = {0};
+    bool found = false;
+    MPI_Group group, world;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int r = 0; r < size; r++)
+        here[r] = r;
+    PMPI_Group_translate_ranks(group, size, here, world, there);
+    for (int r = 0; r < size; r++)
+        found |= there[r] == MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return found;
+}
+
 /* What all ranks know without a message. NULL: nothing. */
 static const char *impossible(MPI_Comm comm, int size)
 {
@@ -172,7 +191,10 @@ static const char *impossible(MPI_Comm comm, int size)
         return "an inter-communicator";
     if (size == 1)
         return "one rank";
-    return size > MOST_RANKS ? "more than 1024 ranks" : NULL;
+    if (size > MOST_RANKS)
+        return "more than 1024 ranks";
+    return has_strangers(comm, size) ? "processes of another MPI_COMM_WORLD"
+                                     : NULL;
 }
 
 static void serve(struct layer_comm *c, MPI_Comm comm)

