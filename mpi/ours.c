@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "layer.h"
-#include "requests.h"
+#include "request.h"
 
 /* ----------------------------------------------------------------- data --- */
 
@@ -153,8 +153,12 @@ int ours_error(const struct layer_comm *c, int rc)
     if (!code &&
         (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
+    if (c->requests) /* their thread may be about to write it */
+        team_take_now(c->requests);
     snprintf(text, sizeof text, "dcoll_mpi: %s (%s)", dcoll_last_error(c->team),
              drail_strerror(rc));
+    if (c->requests)
+        team_give(c->requests);
     PMPI_Add_error_string(code, text);
     return code;
 }
