@@ -11,6 +11,7 @@
 #include "requests.h"
 
 #define MOST_RANKS 1024 /* of drail_job_join */
+#define MOST_TEAMS 128  /* at a time: MPICH has 2048 communicators in all */
 #define NODE_RAILS "shm0"
 
 /* ----------------------------------------------------------- agreements --- */
@@ -154,14 +155,36 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
         dcoll_team_free(made);
 }
 
+static int teams; /* that there are */
+
 static void close_team(struct layer_comm *c)
 {
+    teams -= c->team != NULL;
     dcoll_team_free(c->team);
     drail_close(c->rail);
     drail_job_leave(c->job);
     c->team = NULL;
     c->rail = NULL;
     c->job = NULL;
+}
+
+/* Processes that were spawned, or have been met, which may be without this
+ * library: layer_agree is for one MPI_COMM_WORLD. */
+static bool has_strangers(MPI_Comm comm, int size)
+{
+    int here[MOST_RANKS], there[MOST_RANKS] = {0};
+    bool found = false;
+    MPI_Group group, world;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int r = 0; r < size; r++)
+        here[r] = r;
+    PMPI_Group_translate_ranks(group, size, here, world, there);
+    for (int r = 0; r < size; r++)
+        found |= there[r] == MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return found;
 }
 
 /* What all ranks know without a message. NULL: nothing. */
@@ -172,13 +195,30 @@ static const char *impossible(MPI_Comm comm, int size)
         return "an inter-communicator";
     if (size == 1)
         return "one rank";
-    return size > MOST_RANKS ? "more than 1024 ranks" : NULL;
+    if (size > MOST_RANKS)
+        return "more than 1024 ranks";
+    return has_strangers(comm, size) ? "processes of another MPI_COMM_WORLD"
+                                     : NULL;
+}
+
+/* The same ranks again: an error is not the program's. */
+static void split(struct layer_comm *c, MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    if (PMPI_Comm_get_errhandler(comm, &handler))
+        return;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_split(comm, 0, c->rank, &c->inner))
+        c->inner = MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
 }
 
 static void serve(struct layer_comm *c, MPI_Comm comm)
 {
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->inner)) {
-        c->inner = MPI_COMM_NULL;
+    split(c, comm);
+    if (c->inner == MPI_COMM_NULL) {
+        snprintf(c->why, sizeof c->why, "MPI_Comm_split has failed");
         return;
     }
     PMPI_Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
@@ -186,12 +226,20 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
     if (nodes)
         open_team(c, nodes);
     free(nodes);
-    if (!c->team)
-        close_team(c);
+    teams += c->team != NULL;
+    if (c->team)
+        return;
+    close_team(c);
+    PMPI_Comm_free(&c->inner);
 }
 
 /* What a rank keeps of a communicator; the least of all ranks counts. */
-enum { KEEPS_NOTHING, KEEPS_LEFT, KEEPS_ALL };
+enum { KEEPS_NOTHING, KEEPS_LEFT, KEEPS_OTHERS, KEEPS_ALL };
+static const char *const left_for[] = {
+    [KEEPS_LEFT] = "no memory",
+    [KEEPS_OTHERS] = "128 others are served",
+    [KEEPS_ALL] = NULL,
+};
 
 /* In place of one that there was no memory for. */
 static struct layer_comm no_memory = {.why = "no memory"};
@@ -200,7 +248,9 @@ static int keep(MPI_Comm comm, struct layer_comm *c)
 {
     if (PMPI_Comm_set_attr(comm, layer.key, c ? c : &no_memory))
         return KEEPS_NOTHING;
-    return c ? KEEPS_ALL : KEEPS_LEFT;
+    if (!c)
+        return KEEPS_LEFT;
+    return teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
@@ -249,8 +299,7 @@ static struct layer_comm *new_comm(MPI_Comm comm)
         return NULL;
     }
     if (c)
-        fill(c, comm, why || all == KEEPS_ALL ? why : no_memory.why, rank,
-             size);
+        fill(c, comm, why ? why : left_for[all], rank, size);
     c = c ? c : &no_memory;
     tell(c, rank, size);
     return c;

@@ -180,6 +180,23 @@ int layer_below(const struct layer_call *a)
 
 /* --------------------------------------------------------------- choice --- */
 
+/* MPI_IN_PLACE where MPI forbids it? What a rank does not use may be anything.
+ */
+static bool is_misplaced(const struct layer_call *a, bool root)
+{
+    switch (a->collective) {
+    case DCOLL_GATHER:
+    case LAYER_GATHERV:
+    case DCOLL_REDUCE:
+        return (root ? a->recv : a->send) == MPI_IN_PLACE;
+    case DCOLL_SCATTER:
+    case LAYER_SCATTERV:
+        return (root ? a->send : a->recv) == MPI_IN_PLACE;
+    default:
+        return a->recv == MPI_IN_PLACE;
+    }
+}
+
 /* Bytes of a block, which MPI demands to be the same on all ranks; by the
  * arguments that this rank uses. -1: they are wrong. */
 static int64_t block_bytes(const struct layer_comm *c,
@@ -190,7 +207,7 @@ static int64_t block_bytes(const struct layer_comm *c,
         return -1;
     if (dcoll_collective_reduces(a->collective) && a->op == MPI_OP_NULL)
         return -1;
-    if (a->collective == DCOLL_REDUCE && a->send == MPI_IN_PLACE && !root)
+    if (is_misplaced(a, root))
         return -1;
     if (layer_is_irregular(a->collective)) /* each rank knows its own only */
         return irregular_is_right(c, a) ? 0 : -1;

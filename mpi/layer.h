@@ -224,7 +224,8 @@ void *layer_room(struct layer_room *room, size_t bytes);
 int64_t data_bytes(MPI_Count count, MPI_Datatype type);
 /* Are elements of it one after the other, as they are sent? */
 bool data_is_plain(MPI_Datatype type);
-/* Is it known to be so for good: a named one, the latest that was asked for? */
+/* Is it known to be so for good: one of MPI's own, the latest that was asked
+ * for? */
 bool data_stays_plain(MPI_Datatype type);
 /* The same type, which the program may free meanwhile. An MPI error. */
 int data_keep(MPI_Datatype type, MPI_Datatype *kept);

@@ -95,6 +95,12 @@ $(BUILD)/test/mpi/mpi_reduce.%-wheel: tests/mpi/mpi_reduce.c
 	$(with_wheel)
 $(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
 	$(with_wheel)
+$(BUILD)/test/mpi/mpi_again.%-wheel: tests/mpi/mpi_again.c
+	$(with_wheel)
+$(BUILD)/test/mpi/mpi_comms.%-wheel: tests/mpi/mpi_comms.c
+	$(with_wheel)
+$(BUILD)/test/mpi/mpi_types.%-wheel: tests/mpi/mpi_types.c
+	$(with_wheel)
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
 	$(CC) $(PEER_CFLAGS) $< -ldl -o $@
 $(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c

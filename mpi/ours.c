@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "layer.h"
-#include "requests.h"
+#include "request.h"
 
 /* ----------------------------------------------------------------- data --- */
 
@@ -153,8 +153,12 @@ int ours_error(const struct layer_comm *c, int rc)
     if (!code &&
         (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
+    if (c->requests) /* their thread may be about to write it */
+        team_take_now(c->requests);
     snprintf(text, sizeof text, "dcoll_mpi: %s (%s)", dcoll_last_error(c->team),
              drail_strerror(rc));
+    if (c->requests)
+        team_give(c->requests);
     PMPI_Add_error_string(code, text);
     return code;
 }
@@ -339,14 +343,20 @@ const struct layer_known *ours_known(const struct layer_comm *c,
 }
 
 /* Types and operations that the program can free may be others next time. */
+static bool is_lasting(const struct layer_call *a, struct parts parts)
+{
+    if (dcoll_collective_reduces(a->collective))
+        return reduce_basic(a);
+    return !layer_is_irregular(a->collective) &&
+           (!parts.send || data_stays_plain(a->send_type)) &&
+           (!parts.recv || data_stays_plain(a->recv_type));
+}
+
 static void remember(struct layer_comm *c, const struct layer_call *a,
                      size_t bytes)
 {
     const struct parts parts = parts_of(c, a);
-    if (layer.verify || layer_is_irregular(a->collective) ||
-        (parts.send && !data_stays_plain(a->send_type)) ||
-        (parts.recv && !data_stays_plain(a->recv_type)) ||
-        (dcoll_collective_reduces(a->collective) && !reduce_basic(a)))
+    if (layer.verify || !is_lasting(a, parts))
         return;
     c->known[a->collective] = (struct layer_known){
         *a, (int64_t)bytes, shape_of(a, parts, bytes, a->send, a->recv), true};

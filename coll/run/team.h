@@ -104,7 +104,8 @@ struct dcoll_team {
     bool timed; /* times are taken */
     dcoll_times_t times;
     unsigned next_id;
-    int broken; /* error after which nothing works any more */
+    _Atomic int broken; /* error after which nothing works any more; whoever
+                           asks for it need not have the team */
     drail_error_t error;
 };
 

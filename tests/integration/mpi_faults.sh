@@ -44,6 +44,7 @@ faults()
         '^dcoll_mpi: allgather +2 +failed' || return 1
     fault always "$1" buffer '^dcoll_mpi: allreduce +1 +taken' \
         '^dcoll_mpi: allreduce +1 +failed' || return 1
+    fault always "$1" place '^dcoll_mpi: allgather +1 +failed' || return 1
     fault on "$1" agreement '^dcoll_mpi: allreduce +1 +failed' || return 1
     fault on "$1" contest '^dcoll_mpi: gather +35 +left: faster below' \
         '^dcoll_mpi: gather +15 +failed'

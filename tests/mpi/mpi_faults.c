@@ -196,6 +196,48 @@ static void no_rail(void)
     MPI_Comm_free(&comm);
 }
 
+/* MPI_IN_PLACE where MPI forbids it, which is no address. Some of it nobody but
+ * Open MPI sees. */
+static void bad_place(void)
+{
+    enum { ALLGATHER, GATHER, SCATTER, BCAST, GATHERV, SCATTERV };
+#ifdef OPEN_MPI
+    enum { KINDS = SCATTERV + 1 };
+#else
+    enum { KINDS = ALLGATHER + 1 };
+#endif
+    int counts[64], displs[64];
+    for (int r = 0; r < size; r++) {
+        counts[r] = 10;
+        displs[r] = 10 * r;
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+        void *send = rank == ONE && (kind == GATHER || kind == GATHERV)
+                         ? MPI_IN_PLACE
+                         : to;
+        void *recv = rank == ONE && send == to ? MPI_IN_PLACE : from;
+        told = 0;
+        if (kind == GATHER)
+            MPI_Gather(send, 10, MPI_INT, recv, 10, MPI_INT, 0, comm);
+        else if (kind == SCATTER)
+            MPI_Scatter(send, 10, MPI_INT, recv, 10, MPI_INT, 0, comm);
+        else if (kind == BCAST)
+            MPI_Bcast(recv, 10, MPI_INT, 0, comm);
+        else if (kind == GATHERV)
+            MPI_Gatherv(send, 10, MPI_INT, recv, counts, displs, MPI_INT, 0,
+                        comm);
+        else if (kind == SCATTERV)
+            MPI_Scatterv(send, counts, displs, MPI_INT, recv, 10, MPI_INT, 0,
+                         comm);
+        else
+            MPI_Allgather(send, 10, MPI_INT, recv, 10, MPI_INT, comm);
+        check(rank != ONE || told == 1, "the handler was not told");
+        PMPI_Barrier(MPI_COMM_WORLD);
+        MPI_Comm_free(&comm);
+    }
+}
+
 /* All ranks', which is no matter, then that of one. */
 static void bad_argument(void)
 {
@@ -395,6 +437,7 @@ int main(int argc, char **argv)
         {"memory", no_memory},
         {"rail", no_rail},
         {"argument", bad_argument},
+        {"place", bad_place},
         {"type", bad_type},
         {"agreement", bad_in_agreement},
         {"buffer", bad_buffer},
