@@ -6,7 +6,7 @@
 
 #include "request.h"
 
-#define AGREED_BYTES 64 /* without memory for more */
+#define AGREED_LEAST 64 /* bytes: of few sizes, each of which is prepared */
 
 static void free_persistent(struct requests *s, struct request *r)
 {
@@ -33,57 +33,69 @@ static void free_given_up(struct requests *s, const unsigned char *said)
     }
 }
 
-/* Can all ranks? */
-static bool agree(struct requests *s, bool can)
+/* Ranks agree by the team: there a rank that does not come is missed. @bytes:
+ * of elements of the type, in each. */
+static int combine(struct layer_comm *c, const void *mine, void *all,
+                   size_t bytes, dcoll_type_t type, dcoll_operator_t op)
 {
-    struct layer_comm *c = s->c;
-    struct layer_room more = {0};
-    unsigned char few[AGREED_BYTES] = {0}, *said = few;
-    struct request *r;
-    size_t n = 1;
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = bytes,
+                               .reduction = dcoll_reduction(type, op)};
+    return ours_dcoll(c, &call);
+}
+
+/* Of what this rank says; 0: that is more than all have room for. */
+static size_t agreed_bytes(const struct requests *s)
+{
+    size_t bytes = AGREED_LEAST, bits = 1;
+    const struct request *r;
     TAILQ_FOREACH(r, &s->persistent, of_comm)
-    n++;
-    size_t bytes = (n + 7) / 8;
-    if (bytes > sizeof few) {
-        said = layer_room(&more, bytes);
-        if (!said) {
-            team_no_memory(c);
-            return false;
-        }
-        memset(said, 0, bytes);
-    }
-    said[0] = can;
-    n = 1;
+    bits++;
+    while (bytes < (bits + 7) / 8)
+        bytes *= 2;
+    return bytes <= ROOM_LEAST ? bytes : 0;
+}
+
+/* DRAIL_ENOMEM: one of the ranks can't. */
+static int agree(struct requests *s, bool can)
+{
+    unsigned char *mine = s->c->send.data, *all = s->c->recv.data;
+    size_t bytes = agreed_bytes(s), n = 1;
+    const struct request *r;
+    if (!bytes)
+        return DRAIL_ENOMEM;
+    memset(mine, 0, bytes);
+    mine[0] = can;
     TAILQ_FOREACH(r, &s->persistent, of_comm)
     {
-        said[n / 8] |= (unsigned char)(r->given_up << n % 8);
+        mine[n / 8] |= (unsigned char)(r->given_up << n % 8);
         n++;
     }
-    bool good = !PMPI_Allreduce(MPI_IN_PLACE, said, (int)bytes, MPI_BYTE,
-                                MPI_BAND, c->inner);
-    if (good)
-        free_given_up(s, said);
-    good = good && said[0] & 1;
-    free(more.data);
-    return good;
+    int rc = combine(s->c, mine, all, bytes, DCOLL_UINT8, DCOLL_BAND);
+    if (rc)
+        return rc;
+    free_given_up(s, all);
+    return all[0] & 1 ? 0 : DRAIL_ENOMEM;
 }
 
 /* 0, DRAIL_ENOTSUP: nobody has any bytes; or an error. */
 static int init_irregular(struct request *r)
 {
     struct layer_comm *c = r->c;
-    unsigned long long most[2];
-    irregular_bounds(c, r->work.irregular, &most[0], &most[1]);
-    if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
-                       c->inner))
-        return DRAIL_EPEER;
+    unsigned long long mine[2], most[2];
+    irregular_bounds(c, r->work.irregular, &mine[0], &mine[1]);
+    int rc = combine(c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
+    if (rc)
+        return rc;
     if (!most[1])
         return DRAIL_ENOTSUP;
     dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
     call.max_pair = (size_t)most[0];
     call.max_rank = (size_t)most[1];
     team_take(c->requests);
-    int rc = dcoll_alltoallv_init(c->team, &call, &r->q);
+    rc = dcoll_alltoallv_init(c->team, &call, &r->q);
     team_give(c->requests);
     return rc;
 }
@@ -105,9 +117,9 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
 {
     struct requests *s = requests_of(c);
     struct request *r = can ? request_new(c, a->comm, *work) : NULL;
-    int rc = DRAIL_ENOMEM;
+    int rc = s ? agree(s, r) : DRAIL_ENOMEM;
     *taken = false;
-    if (s && agree(s, r)) {
+    if (!rc) {
         s->inits++;
         rc = init(r);
     }
@@ -186,17 +198,14 @@ static void complete_of(struct layer_comm *c)
 
 bool requests_are_left(struct layer_comm *c)
 {
-    int left = 0;
+    bool left = false;
     struct request *r;
     if (!c->requests)
         return false;
     complete_of(c);
     TAILQ_FOREACH(r, &c->requests->persistent, of_comm)
-    left |= !r->given_up;
-    if (!c->requests->inits)
-        return false;
-    return PMPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, c->inner) ||
-           left;
+    left = left || !r->given_up;
+    return c->requests->inits && !ours_all_can(c, !left);
 }
 
 void requests_end(struct layer_comm *c)
