@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent requests. All ranks make them together, and start and free them as
  * they like. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,32 +82,32 @@ static int agree(struct requests *s, bool can)
 }
 
 /* 0, DRAIL_ENOTSUP: nobody has any bytes; or an error. */
-static int init_irregular(struct request *r)
+static int bound(const struct request *r, dcoll_alltoallv_t *call)
 {
-    struct layer_comm *c = r->c;
     unsigned long long mine[2], most[2];
-    irregular_bounds(c, r->work.irregular, &mine[0], &mine[1]);
-    int rc = combine(c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
+    irregular_bounds(r->c, r->work.irregular, &mine[0], &mine[1]);
+    int rc = combine(r->c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
     if (rc)
         return rc;
-    if (!most[1])
-        return DRAIL_ENOTSUP;
-    dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
-    call.max_pair = (size_t)most[0];
-    call.max_rank = (size_t)most[1];
-    team_take(c->requests);
-    rc = dcoll_alltoallv_init(c->team, &call, &r->q);
-    team_give(c->requests);
-    return rc;
+    *call = *irregular_call(r->work.irregular);
+    call->max_pair = (size_t)most[0];
+    call->max_rank = (size_t)most[1];
+    return most[1] ? 0 : DRAIL_ENOTSUP;
 }
 
 static int init(struct request *r)
 {
     struct layer_comm *c = r->c;
-    if (r->work.irregular)
-        return init_irregular(r);
+    dcoll_alltoallv_t call;
+    int rc = r->work.irregular ? bound(r, &call) : 0;
+    if (rc)
+        return rc;
     team_take(c->requests);
-    int rc = dcoll_init(c->team, ours_call(r->work.ours), &r->q);
+    if (r->work.irregular)
+        rc = dcoll_alltoallv_init(c->team, &call, &r->q);
+    else
+        rc = dcoll_init(c->team, ours_call(r->work.ours), &r->q);
+    team_refused(c, rc);
     team_give(c->requests);
     return rc;
 }
@@ -138,6 +139,19 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
+/* Starts have no order, so the others compare nothing: they hear of it. */
+static int start(struct request *r)
+{
+    dcoll_team_t *team = r->c->team;
+    drail_error_t error = {.text = ""};
+    int rc = dcoll_start(r->q);
+    if (!rc || dcoll_team_error(team))
+        return rc;
+    snprintf(error.text, sizeof error.text, "%s", dcoll_last_error(team));
+    dcoll_team_give_up(team, DRAIL_EJOB, error.text);
+    return rc;
+}
+
 int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
@@ -155,7 +169,7 @@ int request_start(struct request *r)
     team_take_now(s);
     atomic_store(&r->stage, STAGE_UNDER_WAY);
     TAILQ_INSERT_TAIL(&s->under_way, r, link);
-    rc = dcoll_start(r->q);
+    rc = start(r);
     if (rc)
         team_settle(s, r, rc);
     team_give(s);
