@@ -155,8 +155,10 @@ static int start(struct request *r)
 int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
-    if (!r->persistent || r->stage != STAGE_IDLE)
+    if (!r->persistent || r->stage != STAGE_IDLE) {
+        PMPI_Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
         return MPI_ERR_REQUEST;
+    }
     int rc = request_fill(r);
     if (!rc && layer.verify)
         rc = request_begin_check(r);
