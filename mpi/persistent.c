@@ -224,6 +224,8 @@ bool requests_are_left(struct layer_comm *c)
     return c->requests->inits && !ours_all_can(c, !left);
 }
 
+/* The program may free what it has left from within MPI_Finalize: that is a
+ * request of the MPI below then. */
 void requests_end(struct layer_comm *c)
 {
     struct requests *s = c->requests;
@@ -232,10 +234,8 @@ void requests_end(struct layer_comm *c)
         return;
     team_leave(s);
     while ((r = TAILQ_FIRST(&s->persistent))) {
-        if (!r->given_up) {
+        if (!r->given_up)
             handle_leave(r);
-            PMPI_Request_free(&r->handle);
-        }
         free_persistent(s, r);
     }
     free(s);
