@@ -78,6 +78,8 @@ unsigned dcoll_shape_node(const dcoll_shape_t *shape, unsigned rank);
 unsigned dcoll_shape_locals(const dcoll_shape_t *shape, unsigned rank);
 /** Ranks per node: of the node that has most. */
 unsigned dcoll_shape_ppn(const dcoll_shape_t *shape);
+/** Ranks of the smallest node. */
+unsigned dcoll_shape_least(const dcoll_shape_t *shape);
 
 /**
  * What an irregular all-to-all may have to bring, the same on all ranks: its

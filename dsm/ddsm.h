@@ -22,7 +22,9 @@
  *    memory at the same time, and take locks. Everything else is called by one
  *    thread of a rank while the others neither write the memory nor make calls.
  *  - The kernel does not fault on behalf of the caller: read(2) into the memory
- *    fails by EFAULT where a page is not there. ddsm_prefetch() first.
+ *    fails by EFAULT where a page is not there. ddsm_prefetch() first; if it
+ *    fails all the same, as it may where ddsm_prefetch() says so, read
+ *    elsewhere and copy.
  *  - Nor do rails: what is put there by other means (memory registered with a
  *    drail_t or given to an MPI as a buffer that it pins) is no write of this
  *    rank's, and is lost. Such transfers go through memory of their own.
@@ -225,7 +227,8 @@ typedef struct ddsm_stats {
     uint64_t barrier_ns; /**< in barriers, their flush included */
     uint64_t lock_ns;    /**< waiting for locks */
 } ddsm_stats_t;
-/** Any thread, at any time, as ddsm_stats_reset. */
+/** Any thread, as ddsm_stats_reset; waits for one that is in a call, or has
+ *  taken the rails. */
 void ddsm_stats(const ddsm_t *d, ddsm_stats_t *stats);
 void ddsm_stats_reset(ddsm_t *d);
 

@@ -37,7 +37,6 @@ static void make_twin(ddsm_t *d, size_t page)
     if (d->page[page].home == d->rank)
         return;
     memcpy(d->twins + at, d->store + at, page_bytes(d));
-    d->stats.twins++;
 }
 
 /* Others may have read what stood at its home for a moment, so it counts as
@@ -46,6 +45,7 @@ static void begin_writing(ddsm_t *d, size_t page)
 {
     struct page *p = &d->page[page];
     keep(&d->dirty, page);
+    d->stats.twins += p->home != d->rank;
     if (p->home == d->rank && !p->written) {
         p->written = true;
         keep(&d->written, page);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent requests. All ranks make them together, and start and free them as
  * they like. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "request.h"
 
-#define AGREED_BYTES 64 /* without memory for more */
+#define AGREED_LEAST 64 /* bytes: of few sizes, each of which is prepared */
 
 static void free_persistent(struct requests *s, struct request *r)
 {
@@ -33,68 +34,80 @@ static void free_given_up(struct requests *s, const unsigned char *said)
     }
 }
 
-/* Can all ranks? */
-static bool agree(struct requests *s, bool can)
+/* Ranks agree by the team: there a rank that does not come is missed. @bytes:
+ * of elements of the type, in each. */
+static int combine(struct layer_comm *c, const void *mine, void *all,
+                   size_t bytes, dcoll_type_t type, dcoll_operator_t op)
 {
-    struct layer_comm *c = s->c;
-    struct layer_room more = {0};
-    unsigned char few[AGREED_BYTES] = {0}, *said = few;
-    struct request *r;
-    size_t n = 1;
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = bytes,
+                               .reduction = dcoll_reduction(type, op)};
+    return ours_dcoll(c, &call);
+}
+
+/* Of what this rank says; 0: that is more than all have room for. */
+static size_t agreed_bytes(const struct requests *s)
+{
+    size_t bytes = AGREED_LEAST, bits = 1;
+    const struct request *r;
     TAILQ_FOREACH(r, &s->persistent, of_comm)
-    n++;
-    size_t bytes = (n + 7) / 8;
-    if (bytes > sizeof few) {
-        said = layer_room(&more, bytes);
-        if (!said) {
-            team_no_memory(c);
-            return false;
-        }
-        memset(said, 0, bytes);
-    }
-    said[0] = can;
-    n = 1;
+    bits++;
+    while (bytes < (bits + 7) / 8)
+        bytes *= 2;
+    return bytes <= ROOM_LEAST ? bytes : 0;
+}
+
+/* DRAIL_ENOMEM: one of the ranks can't. */
+static int agree(struct requests *s, bool can)
+{
+    unsigned char *mine = s->c->send.data, *all = s->c->recv.data;
+    size_t bytes = agreed_bytes(s), n = 1;
+    const struct request *r;
+    if (!bytes)
+        return DRAIL_ENOMEM;
+    memset(mine, 0, bytes);
+    mine[0] = can;
     TAILQ_FOREACH(r, &s->persistent, of_comm)
     {
-        said[n / 8] |= (unsigned char)(r->given_up << n % 8);
+        mine[n / 8] |= (unsigned char)(r->given_up << n % 8);
         n++;
     }
-    bool good = !PMPI_Allreduce(MPI_IN_PLACE, said, (int)bytes, MPI_BYTE,
-                                MPI_BAND, c->inner);
-    if (good)
-        free_given_up(s, said);
-    good = good && said[0] & 1;
-    free(more.data);
-    return good;
+    int rc = combine(s->c, mine, all, bytes, DCOLL_UINT8, DCOLL_BAND);
+    if (rc)
+        return rc;
+    free_given_up(s, all);
+    return all[0] & 1 ? 0 : DRAIL_ENOMEM;
 }
 
 /* 0, DRAIL_ENOTSUP: nobody has any bytes; or an error. */
-static int init_irregular(struct request *r)
+static int bound(const struct request *r, dcoll_alltoallv_t *call)
 {
-    struct layer_comm *c = r->c;
-    unsigned long long most[2];
-    irregular_bounds(c, r->work.irregular, &most[0], &most[1]);
-    if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX,
-                       c->inner))
-        return DRAIL_EPEER;
-    if (!most[1])
-        return DRAIL_ENOTSUP;
-    dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
-    call.max_pair = (size_t)most[0];
-    call.max_rank = (size_t)most[1];
-    team_take(c->requests);
-    int rc = dcoll_alltoallv_init(c->team, &call, &r->q);
-    team_give(c->requests);
-    return rc;
+    unsigned long long mine[2], most[2];
+    irregular_bounds(r->c, r->work.irregular, &mine[0], &mine[1]);
+    int rc = combine(r->c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
+    if (rc)
+        return rc;
+    *call = *irregular_call(r->work.irregular);
+    call->max_pair = (size_t)most[0];
+    call->max_rank = (size_t)most[1];
+    return most[1] ? 0 : DRAIL_ENOTSUP;
 }
 
 static int init(struct request *r)
 {
     struct layer_comm *c = r->c;
-    if (r->work.irregular)
-        return init_irregular(r);
+    dcoll_alltoallv_t call;
+    int rc = r->work.irregular ? bound(r, &call) : 0;
+    if (rc)
+        return rc;
     team_take(c->requests);
-    int rc = dcoll_init(c->team, ours_call(r->work.ours), &r->q);
+    if (r->work.irregular)
+        rc = dcoll_alltoallv_init(c->team, &call, &r->q);
+    else
+        rc = dcoll_init(c->team, ours_call(r->work.ours), &r->q);
+    team_refused(c, rc);
     team_give(c->requests);
     return rc;
 }
@@ -105,9 +118,9 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
 {
     struct requests *s = requests_of(c);
     struct request *r = can ? request_new(c, a->comm, *work) : NULL;
-    int rc = DRAIL_ENOMEM;
+    int rc = s ? agree(s, r) : DRAIL_ENOMEM;
     *taken = false;
-    if (s && agree(s, r)) {
+    if (!rc) {
         s->inits++;
         rc = init(r);
     }
@@ -126,11 +139,26 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
+/* Starts have no order, so the others compare nothing: they hear of it. */
+static int start(struct request *r)
+{
+    dcoll_team_t *team = r->c->team;
+    drail_error_t error = {.text = ""};
+    int rc = dcoll_start(r->q);
+    if (!rc || dcoll_team_error(team))
+        return rc;
+    snprintf(error.text, sizeof error.text, "%s", dcoll_last_error(team));
+    dcoll_team_give_up(team, DRAIL_EJOB, error.text);
+    return rc;
+}
+
 int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
-    if (!r->persistent || r->stage != STAGE_IDLE)
+    if (!r->persistent || r->stage != STAGE_IDLE) {
+        PMPI_Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
         return MPI_ERR_REQUEST;
+    }
     int rc = request_fill(r);
     if (!rc && layer.verify)
         rc = request_begin_check(r);
@@ -143,7 +171,7 @@ int request_start(struct request *r)
     team_take_now(s);
     atomic_store(&r->stage, STAGE_UNDER_WAY);
     TAILQ_INSERT_TAIL(&s->under_way, r, link);
-    rc = dcoll_start(r->q);
+    rc = start(r);
     if (rc)
         team_settle(s, r, rc);
     team_give(s);
@@ -186,19 +214,18 @@ static void complete_of(struct layer_comm *c)
 
 bool requests_are_left(struct layer_comm *c)
 {
-    int left = 0;
+    bool left = false;
     struct request *r;
     if (!c->requests)
         return false;
     complete_of(c);
     TAILQ_FOREACH(r, &c->requests->persistent, of_comm)
-    left |= !r->given_up;
-    if (!c->requests->inits)
-        return false;
-    return PMPI_Allreduce(MPI_IN_PLACE, &left, 1, MPI_INT, MPI_MAX, c->inner) ||
-           left;
+    left = left || !r->given_up;
+    return c->requests->inits && !ours_all_can(c, !left);
 }
 
+/* The program may free what it has left from within MPI_Finalize: that is a
+ * request of the MPI below then. */
 void requests_end(struct layer_comm *c)
 {
     struct requests *s = c->requests;
@@ -207,10 +234,8 @@ void requests_end(struct layer_comm *c)
         return;
     team_leave(s);
     while ((r = TAILQ_FIRST(&s->persistent))) {
-        if (!r->given_up) {
+        if (!r->given_up)
             handle_leave(r);
-            PMPI_Request_free(&r->handle);
-        }
         free_persistent(s, r);
     }
     free(s);

@@ -83,6 +83,9 @@ void team_take_now(struct requests *s);
 void team_give(struct requests *s);
 /* By who has it: */
 void team_begin_queued(struct requests *s);
+/* What dcoll says of a call that this rank makes: an error of it alone is told
+ * to the others, who would wait for it. */
+void team_refused(struct layer_comm *c, int rc);
 void team_advance(struct requests *s);
 /* One that was under way has ended. */
 void team_settle(struct requests *s, struct request *r, int rc);

@@ -33,6 +33,12 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
     return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
 }
 
+/* What is lost is made by nobody, whoever is faster. */
+static bool may_leave(const struct layer_comm *c)
+{
+    return !layer.always && !ours_is_lost(c);
+}
+
 /* It may make no team, for which it would wait for others; nor does it know who
  * is faster before blocking calls have shown that. */
 static enum layer_reason judge_begin(struct layer_comm *c,
@@ -42,7 +48,7 @@ static enum layer_reason judge_begin(struct layer_comm *c,
         return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_COMM
                                                           : LAYER_LATER;
     enum layer_reason reason = judge(c, a, bytes);
-    if (reason == LAYER_TAKEN && !layer.always &&
+    if (reason == LAYER_TAKEN && may_leave(c) &&
         !contest_is_won(layer_contest(c, a, *bytes), CONTEST_OURS))
         return LAYER_SLOWER;
     return reason;
@@ -79,7 +85,7 @@ static enum layer_reason judge_init(struct layer_comm *c,
         return LAYER_COMM;
     requests_prepare(c);
     enum layer_reason reason = judge(c, a, bytes);
-    if (reason == LAYER_TAKEN && !layer.always &&
+    if (reason == LAYER_TAKEN && may_leave(c) &&
         contest_is_won(layer_contest(c, a, *bytes), CONTEST_BELOW))
         return LAYER_SLOWER;
     return reason;

@@ -70,24 +70,41 @@ static dcoll_alltoallv_t unbounded(const struct request *r)
     return call;
 }
 
+void team_refused(struct layer_comm *c, int rc)
+{
+    bool common =
+        !rc || rc == DRAIL_EAGAIN || rc == DRAIL_ENOMEM || rc == DRAIL_ENOTSUP;
+    if (!common && !dcoll_team_error(c->team))
+        dcoll_team_skip(c->team);
+}
+
+static int begin_irregular(struct request *r)
+{
+    dcoll_alltoallv_t call = unbounded(r);
+    int rc = dcoll_alltoallv_would_wait(r->c->team, &call);
+    return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->q);
+}
+
+static int begin_regular(struct request *r)
+{
+    const dcoll_call_t *call = ours_call(r->work.ours);
+    int rc = dcoll_would_wait(r->c->team, call);
+    return rc ? rc : dcoll_begin(r->c->team, call, &r->q);
+}
+
 /* DRAIL_EAGAIN: it has to wait for another one. */
 static int begin(struct request *r)
 {
-    dcoll_team_t *team = r->c->team;
-    int rc = dcoll_team_error(team);
+    int rc = dcoll_team_error(r->c->team);
     if (rc)
         return rc;
     if (r->skipped) {
-        dcoll_team_skip(team);
+        dcoll_team_skip(r->c->team);
         return 0;
     }
-    if (r->work.irregular) {
-        dcoll_alltoallv_t call = unbounded(r);
-        rc = dcoll_alltoallv_would_wait(team, &call);
-        return rc ? rc : dcoll_alltoallv_begin(team, &call, &r->q);
-    }
-    rc = dcoll_would_wait(team, ours_call(r->work.ours));
-    return rc ? rc : dcoll_begin(team, ours_call(r->work.ours), &r->q);
+    rc = r->work.irregular ? begin_irregular(r) : begin_regular(r);
+    team_refused(r->c, rc);
+    return rc;
 }
 
 static void moved(struct request *r, int rc)

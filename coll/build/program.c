@@ -22,6 +22,7 @@ void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out)
 {
+    out->phase = 1;
     if (shape->nranks == 1 && dcoll_collective_reduces(args->collective))
         combine_keep_own(out, args);
     else if (algorithm->stages)

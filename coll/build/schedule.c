@@ -99,6 +99,16 @@ unsigned dcoll_shape_ppn(const dcoll_shape_t *shape)
     return most;
 }
 
+unsigned dcoll_shape_least(const dcoll_shape_t *shape)
+{
+    unsigned least = shape->nranks;
+    for (unsigned n = 0; n < shape->nnodes; n++) {
+        unsigned ranks = shape->node_begin[n + 1] - shape->node_begin[n];
+        least = ranks < least ? ranks : least;
+    }
+    return least;
+}
+
 void dcoll_schedule_free(dcoll_schedule_t *schedule)
 {
     free(schedule->ops);

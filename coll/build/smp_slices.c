@@ -3,16 +3,6 @@
 
 enum { EXCHANGED = NODE_POSTED }; /* an owner's flag: his slice is there */
 
-static unsigned owners_per_node(const dcoll_shape_t *shape)
-{
-    unsigned least = dcoll_shape_locals(shape, 0);
-    for (unsigned i = 0; i < shape->nnodes; i++) {
-        const unsigned ranks = dcoll_shape_locals(shape, shape->node_begin[i]);
-        least = ranks < least ? ranks : least;
-    }
-    return least;
-}
-
 dcoll_place_t smp_slices_at(size_t offset)
 {
     return dcoll_at(DCOLL_NODE, offset);
@@ -38,7 +28,7 @@ void smp_slices_open(struct smp_slices *x, const dcoll_shape_t *shape,
                      dcoll_schedule_t *s)
 {
     x->node = node_make(shape, args, rank, s);
-    x->slices = node_slices_of(&x->node, owners_per_node(shape));
+    x->slices = node_slices_of(&x->node, dcoll_shape_least(shape));
     const unsigned me = rank - x->node.first;
     const bool sole = x->node.count == 1, owns = me < x->slices.owners;
     x->slice = *args;

@@ -9,10 +9,11 @@
 
 /* ------------------------------------------------------- rules of thumb */
 
-/* SHORT: several, and what goes from one to another is. LITTLE: some, and so is
- * what one has for all others together; two have nothing to gain by it, and
- * many would wait for the one in their midst. */
-enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
+/* EACH: several, and all of them have so many ranks. SHORT: several, and what
+ * goes from one to another is. LITTLE: some, and so is what one has for all
+ * others together; two have nothing to gain by it, and many would wait for the
+ * one in their midst. */
+enum nodes { ANY, ONE, SEVERAL, EACH, SHORT, LITTLE };
 
 #define SHORT_BYTES  8192u
 #define LITTLE_BYTES 4096u
@@ -25,8 +26,8 @@ enum nodes { ANY, ONE, SEVERAL, SHORT, LITTLE };
 #define READERS        4u
 #define NODE_MOST      (32u << 20) /* blocks in the memory of a node, the same */
 
-/* For blocks of less than `below` bytes, and nodes with at least `locals`
- * ranks; the first that fits is taken. */
+/* For blocks of less than `below` bytes, and nodes of which one has at least
+ * `locals` ranks; the first that fits is taken. */
 struct rule {
     enum nodes nodes;
     unsigned locals;
@@ -102,10 +103,10 @@ static const struct rule rules[] = {
     {ONE, 0, 4194304, &reduce_shm, false},
     {ONE, 0, ALWAYS, &reduce_shm_slices, false},
     {SEVERAL, 6, 3072, &reduce_smp, false},
-    {SEVERAL, 6, ALWAYS, &reduce_smp_slices, false},
+    {EACH, 6, ALWAYS, &reduce_smp_slices, false},
     {SEVERAL, 2, 49152, &reduce_smp, false},
-    {SEVERAL, 3, ALWAYS, &reduce_smp_slices, false},
-    {SEVERAL, 2, 262144, &reduce_smp_slices, false},
+    {EACH, 3, ALWAYS, &reduce_smp_slices, false},
+    {EACH, 2, 262144, &reduce_smp_slices, false},
     {ANY, 0, 24576, &reduce_binomial, false},
     {ANY, 0, ALWAYS, &reduce_direct, true},
 
@@ -118,7 +119,7 @@ static const struct rule rules[] = {
     {ONE, 0, ALWAYS, &allreduce_direct, true},
     {ONE, 0, ALWAYS, &allreduce_shm_slices, false},
     {SEVERAL, 2, 1024, &allreduce_smp_doubling, false},
-    {SEVERAL, 2, ALWAYS, &allreduce_smp_slices, false},
+    {EACH, 2, ALWAYS, &allreduce_smp_slices, false},
     {ANY, 0, 2048, &allreduce_doubling, false},
     {ANY, 0, 65536, &allreduce_halving, false},
     {ANY, 0, ALWAYS, &allreduce_halving, true},
@@ -162,16 +163,19 @@ static bool serves(const dcoll_algorithm_t *algorithm,
            (!algorithm->refuses || !algorithm->refuses(shape, &wanted));
 }
 
-static bool is_among(enum nodes nodes, const dcoll_shape_t *shape, size_t bytes)
+static bool is_among(const struct rule *rule, const dcoll_shape_t *shape,
+                     size_t bytes)
 {
     const size_t ppn = dcoll_shape_ppn(shape), blocks = shape->nranks - ppn;
-    switch (nodes) {
+    switch (rule->nodes) {
     case ANY:
         return true;
     case ONE:
         return shape->nnodes == 1;
     case SEVERAL:
         return shape->nnodes > 1;
+    case EACH:
+        return shape->nnodes > 1 && dcoll_shape_least(shape) >= rule->locals;
     case SHORT:
         return shape->nnodes > 1 && bytes < SHORT_BYTES / (ppn * ppn);
     default:
@@ -186,7 +190,7 @@ static bool applies(const struct rule *rule, const dcoll_shape_t *shape,
     return rule->algorithm->collective == args->collective &&
            args->bytes < rule->below &&
            dcoll_shape_ppn(shape) >= rule->locals &&
-           is_among(rule->nodes, shape, args->bytes);
+           is_among(rule, shape, args->bytes);
 }
 
 static const dcoll_algorithm_t *by_rule(const dcoll_shape_t *shape,

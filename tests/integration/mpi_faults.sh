@@ -39,10 +39,15 @@ faults()
         '^dcoll_mpi: allgather +[0-9]+ +left: no memory' || return 1
     fault always "$1" argument '^dcoll_mpi: allgather +[0-9]+ +failed' \
         '^dcoll_mpi: allgather +1 +left: wrong arguments' || return 1
-    fault always "$1" begun '^dcoll_mpi: iallgather +[0-9]+ +taken' || return 1
+    fault always "$1" begun '^dcoll_mpi: iallgather +[0-9]+ +taken' \
+        '^dcoll_mpi: iallreduce +[0-9]+ +taken' || return 1
+    fault always "$1" kept '^dcoll_mpi: allgather_init +[0-9]+ +taken' \
+        '^dcoll_mpi: allreduce_init +5 +taken' \
+        '^dcoll_mpi: alltoallv_init +1 +taken' \
+        '^dcoll_mpi: barrier_init +1 +taken' || return 1
     fault always "$1" type '^dcoll_mpi: allgather +1 +taken' \
         '^dcoll_mpi: allgather +2 +failed' || return 1
-    fault always "$1" buffer '^dcoll_mpi: allreduce +1 +taken' \
+    fault always "$1" buffer '^dcoll_mpi: allreduce +5 +taken' \
         '^dcoll_mpi: allreduce +1 +failed' || return 1
     fault always "$1" place '^dcoll_mpi: allgather +1 +failed' || return 1
     fault on "$1" agreement '^dcoll_mpi: allreduce +1 +failed' || return 1
@@ -59,7 +64,8 @@ too_long()
 
 in_finalize()
 {
-    fault always "$1" finalize '^dcoll_mpi: allgather +2 +taken' &&
+    fault always "$1" finalize '^dcoll_mpi: allgather +2 +taken' \
+        '^dcoll_mpi: barrier_init +1 +taken' &&
         [ "$(grep -c '^0 failures in MPI_Finalize' "$work/out")" -eq 3 ]
 }
 

@@ -85,6 +85,7 @@ static MPI_Comm copy_of(MPI_Comm comm)
 {
     MPI_Errhandler handler;
     MPI_Comm copy;
+    told = 0;
     MPI_Comm_dup(comm, &copy);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(copy, handler);
@@ -282,32 +283,124 @@ static int gather_begun(MPI_Comm comm, int n)
                : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Of a request that is made for one start. */
+static int start_once(MPI_Request *request)
+{
+    int rc = MPI_Start(request);
+    if (!rc)
+        rc = MPI_Wait(request, MPI_STATUS_IGNORE);
+    MPI_Request_free(request);
+    return rc;
+}
+
+static int gather_kept(MPI_Comm comm, int n)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int rc = MPI_Allgather_init(to, n, MPI_INT, from, n, MPI_INT, comm,
+                                MPI_INFO_NULL, &request);
+    return rc || request == MPI_REQUEST_NULL ? rc : start_once(&request);
+}
+
 /* The same of a call that does not block, which the others wait for. */
-static void bad_begun(void)
+static void bad_form(int (*gather)(MPI_Comm comm, int n))
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
     for (int i = 0; i < 5; i++) {
         check(!MPI_Barrier(comm), "an error of a barrier");
-        check(!gather_begun(comm, 10), "an error");
+        check(!gather(comm, 10), "an error");
     }
-    int rc = gather_begun(comm, rank == ONE ? -1 : 10);
+    int rc = gather(comm, rank == ONE ? -1 : 10);
     check(rank == ONE || rc, "no error");
     check(told == 1, "the handler was not told");
     PMPI_Barrier(MPI_COMM_WORLD);
+    check(gather(comm, 10) || rank == ONE, "no error after it");
     MPI_Comm_free(&comm);
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "elsewhere");
 }
 
+static int sum(MPI_Comm comm, const void *mine)
+{
+    return MPI_Allreduce(mine, from, 10, MPI_INT, MPI_SUM, comm);
+}
+
+static int sum_begun(MPI_Comm comm, const void *mine)
+{
+    MPI_Request request;
+    int rc = MPI_Iallreduce(mine, from, 10, MPI_INT, MPI_SUM, comm, &request);
+    return rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static int sum_kept(MPI_Comm comm, const void *mine)
+{
+    MPI_Request request;
+    int rc = MPI_Allreduce_init(mine, from, 10, MPI_INT, MPI_SUM, comm,
+                                MPI_INFO_NULL, &request);
+    return rc ? rc : start_once(&request);
+}
+
 /* Its buffer is none, which MPI need not see. */
-static void bad_buffer(void)
+static void no_buffer(int (*add_up)(MPI_Comm comm, const void *mine))
 {
     MPI_Comm comm = copy_of(MPI_COMM_WORLD);
-    check(!add(comm, 10), "an error");
-    int rc = MPI_Allreduce(rank == ONE ? NULL : to, from, 10, MPI_INT, MPI_SUM,
-                           comm);
+    for (int i = 0; i < 5; i++) {
+        check(!MPI_Barrier(comm), "an error of a barrier");
+        check(!add_up(comm, to), "an error");
+    }
+    int rc = add_up(comm, rank == ONE ? NULL : to);
     check(rc && told == 1, "no error");
     PMPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&comm);
+}
+
+static void bad_buffer(void)
+{
+    no_buffer(sum);
+}
+
+static void bad_begun(void)
+{
+    bad_form(gather_begun);
+    no_buffer(sum_begun);
+}
+
+/* It receives less from itself than it sends, which it alone knows. */
+static void bad_counts(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    MPI_Request request;
+    int sent[64], received[64], displs[64];
+    for (int r = 0; r < size; r++) {
+        sent[r] = received[r] = 5;
+        displs[r] = 5 * r;
+    }
+    received[rank] -= rank == ONE;
+    check(!MPI_Alltoallv_init(to, sent, displs, MPI_INT, from, received, displs,
+                              MPI_INT, comm, MPI_INFO_NULL, &request),
+          "an error of the init");
+    check(start_once(&request) && told == 1, "no error of counts");
+    PMPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+}
+
+/* All start what is under way. */
+static void started_twice(void)
+{
+    MPI_Comm comm = copy_of(MPI_COMM_WORLD);
+    MPI_Request request;
+    MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
+    check(!MPI_Start(&request), "an error of the start");
+    check(MPI_Start(&request) && told == 1, "no error of the second start");
+    check(!MPI_Wait(&request, MPI_STATUS_IGNORE), "an error of the first");
+    MPI_Request_free(&request);
+    MPI_Comm_free(&comm);
+}
+
+static void bad_kept(void)
+{
+    bad_form(gather_kept);
+    no_buffer(sum_kept);
+    bad_counts();
+    started_twice();
 }
 
 /* It can't be packed. */
@@ -377,6 +470,8 @@ static void bad_in_contest(void)
 
 /* --------------------------------------------------------- no fault --- */
 
+static MPI_Request kept; /* until MPI_Finalize */
+
 static int end_of_self(MPI_Comm comm, int key, void *value_of, void *extra)
 {
     int all[64], mine = rank;
@@ -387,6 +482,8 @@ static int end_of_self(MPI_Comm comm, int key, void *value_of, void *extra)
     MPI_Comm other = *(MPI_Comm *)value_of;
     MPI_Bcast(&mine, 1, MPI_INT, 0, other);
     MPI_Comm_free(&other);
+    check(!MPI_Request_free(&kept) && kept == MPI_REQUEST_NULL,
+          "a request is not freed in MPI_Finalize");
     printf("%d failures in MPI_Finalize\n", failures);
     fflush(stdout);
     (void)comm;
@@ -403,6 +500,7 @@ static void in_finalize(void)
     other = copy_of(MPI_COMM_WORLD);
     check(!gather_all(other, 10, MPI_INT, 1), "an error");
     check(!gather_all(MPI_COMM_WORLD, 10, MPI_INT, 1), "an error");
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &kept);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_self, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, &other);
 }
@@ -445,6 +543,7 @@ int main(int argc, char **argv)
         {"finalize", in_finalize},
         {"bits", same_bits},
         {"begun", bad_begun},
+        {"kept", bad_kept},
         {"long", too_long},
     };
     int all;

@@ -46,11 +46,31 @@ static void test_row_of_a_table(void **state)
     }
 }
 
+/* A single rank of a node would do all of its part of slices. */
+static void test_slices(void **state)
+{
+    static const unsigned even[] = {0, 8, 16, 24}, uneven[] = {0, 8, 16, 17};
+    const dcoll_shape_t alike = {24, 3, even, 2}, other = {17, 3, uneven, 2};
+    const dcoll_table_t none = {0};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        dcoll_args_t args = {.collective = i ? DCOLL_REDUCE : DCOLL_ALLREDUCE,
+                             .bytes = 1u << 20,
+                             .element = 8};
+        const dcoll_algorithm_t *slices =
+            dcoll_algorithm_find(args.collective, "smp-slices");
+        assert_ptr_equal(dcoll_table_select(&none, 0, &alike, &args), slices);
+        assert_ptr_not_equal(dcoll_table_select(&none, 0, &other, &args),
+                             slices);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_most_of_a_node),
         cmocka_unit_test(test_row_of_a_table),
+        cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
