@@ -56,13 +56,6 @@ dcoll_place_t combine_user(const dcoll_args_t *args)
     return dcoll_at(args->in_place ? DCOLL_RECV : DCOLL_SEND, 0);
 }
 
-void combine_keep_own(dcoll_schedule_t *s, const dcoll_args_t *args)
-{
-    if (!args->in_place)
-        dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), dcoll_at(DCOLL_RECV, 0),
-                       args->bytes);
-}
-
 static bool same(dcoll_place_t a, dcoll_place_t b)
 {
     return a.space == b.space && a.offset == b.offset;

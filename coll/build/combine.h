@@ -50,8 +50,7 @@ static inline dcoll_place_t combine_at(dcoll_place_t place, size_t bytes)
     return dcoll_at(place.space, place.offset + bytes);
 }
 
-/** A reduction: where my own block is; to RECV, unless it is there. */
+/** A reduction: where my own block is. */
 dcoll_place_t combine_user(const dcoll_args_t *args);
-void combine_keep_own(dcoll_schedule_t *s, const dcoll_args_t *args);
 
 #endif

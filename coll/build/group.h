@@ -38,11 +38,10 @@ unsigned group_size(const struct group *g);
 
 /** For all that put to me: partners, and those of my cluster. */
 void group_grant(const struct group *g, grant_change_t *change);
+typedef void group_put_t(const struct group *g, unsigned number, unsigned port,
+                         dcoll_place_t src, dcoll_place_t dst, size_t bytes);
 /** The first put of a start to that one takes the grant. */
-void group_put_first(const struct group *g, unsigned number, unsigned port,
-                     dcoll_place_t src, dcoll_place_t dst, size_t bytes);
-void group_put(const struct group *g, unsigned number, unsigned port,
-               dcoll_place_t src, dcoll_place_t dst, size_t bytes);
+group_put_t group_put_first, group_put;
 /** Until that one has put. */
 void group_wait(const struct group *g, unsigned number);
 /** Until the k partners of the step of @p weight have. */

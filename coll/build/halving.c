@@ -130,14 +130,14 @@ static void divide(const struct halving *h, unsigned index,
     const struct part own = part_before(h, index + 1);
     const struct row row = row_of(h, index);
     const unsigned first = h->g.s->step;
+    group_put_t *const put = h->once ? group_put_first : group_put;
     for (unsigned e = 1; e < stage.factor; e++) {
         const struct part part =
             part_of(all, other_digit(&stage, e), stage.factor);
         h->g.s->step = step_of(h, first, e);
-        (h->once ? group_put_first
-                 : group_put)(&h->g, partner(h, &stage, e), port_of(h, e),
-                              combine_at(source, begin_of(h, part)),
-                              place(row, stage.digit), bytes_of(h, part));
+        put(&h->g, partner(h, &stage, e), port_of(h, e),
+            combine_at(source, begin_of(h, part)), place(row, stage.digit),
+            bytes_of(h, part));
     }
     wait_for(h, &stage, first);
     const struct operands operands = {.count = stage.factor,

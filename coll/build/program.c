@@ -4,7 +4,6 @@
 
 #include "dapl_rail/dapl_rail.h"
 #include "coll/schedule.h"
-#include "combine.h"
 #include "stages.h"
 
 /* It is complete: room for more ops is given back. */
@@ -18,13 +17,21 @@ static void fit(dcoll_schedule_t *s)
     s->capacity = s->nops;
 }
 
+/* A reduction of one rank, by any algorithm. */
+static void keep_own(dcoll_schedule_t *s, const dcoll_args_t *args)
+{
+    s->phase = 1;
+    if (!args->in_place)
+        dcoll_add_copy(s, dcoll_at(DCOLL_SEND, 0), dcoll_at(DCOLL_RECV, 0),
+                       args->bytes);
+}
+
 void dcoll_generate(const dcoll_algorithm_t *algorithm,
                     const dcoll_shape_t *shape, const dcoll_args_t *args,
                     unsigned rank, dcoll_schedule_t *out)
 {
-    out->phase = 1;
     if (shape->nranks == 1 && dcoll_collective_reduces(args->collective))
-        combine_keep_own(out, args);
+        keep_own(out, args);
     else if (algorithm->stages)
         stages_generate(algorithm->stages, (enum stages_form)algorithm->form,
                         shape, args, rank, out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks a call, and decides how it is done. */
-#include <string.h>
 #include <sys/types.h>
 
 #include "coll/run/choose.h"
@@ -166,7 +165,7 @@ int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
         .depth = team->cfg.depth,
         .one_shot = one_shot,
     };
-    if (!name || !strcmp(name, "auto")) {
+    if (choice_is_auto(name)) {
         *algorithm = choose_auto(team, args);
         return 0;
     }

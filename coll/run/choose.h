@@ -2,7 +2,15 @@
 #ifndef DCOLL_CHOOSE_H
 #define DCOLL_CHOOSE_H
 
+#include <string.h>
+
 #include "coll/dcoll.h"
+
+/* Is its algorithm left to the team? */
+static inline bool choice_is_auto(const char *algorithm)
+{
+    return !algorithm || !strcmp(algorithm, "auto");
+}
 
 /* Checks the call, and decides how it is done. one_shot: as in dcoll_args_t. */
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,

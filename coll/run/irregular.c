@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls with counts of dcoll.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll/run/buffers.h"
+#include "coll/run/choose.h"
 #include "coll/run/collectives.h"
 #include "coll/run/create.h"
 #include "coll/run/bounds.h"
@@ -183,7 +183,7 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
     *args = (dcoll_args_t){.collective = DCOLL_ALLTOALLV,
                            .depth = team->cfg.depth,
                            .traffic = &w->traffic};
-    if (!name || !strcmp(name, "auto")) {
+    if (choice_is_auto(name)) {
         *out = irregular_select(&team->shape, args, team->spread, w->agreed);
         return 0;
     }
@@ -203,7 +203,7 @@ static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
                                .traffic = &w->traffic};
     const char *name = w->algorithm;
     const dcoll_algorithm_t *a =
-        !name || !strcmp(name, "auto")
+        choice_is_auto(name)
             ? irregular_select(&team->shape, &args, team->spread, false)
             : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
     return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "coll/run/buffers.h"
+#include "coll/run/choose.h"
 #include "coll/run/create.h"
 #include "coll/run/kept.h"
 
@@ -63,11 +64,6 @@ dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
     return q ? use(q) : NULL;
 }
 
-static bool is_auto(const dcoll_call_t *call)
-{
-    return !call->algorithm || !strcmp(call->algorithm, "auto");
-}
-
 /* What its pointers lead to is the caller's, and may have changed. */
 static bool is_again(const struct again *again, const dcoll_call_t *call)
 {
@@ -75,7 +71,7 @@ static bool is_again(const struct again *again, const dcoll_call_t *call)
     const dcoll_reduction_t *r = call->reduction;
     return again->send == call->send && again->recv == call->recv &&
            again->bytes == call->bytes && again->root == call->root &&
-           (again->chosen ? is_auto(call)
+           (again->chosen ? choice_is_auto(call->algorithm)
                           : call->algorithm &&
                                 !strcmp(call->algorithm, q->algorithm->name)) &&
            (!q->args.element ||
@@ -106,7 +102,7 @@ void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call)
         .bytes = call->bytes,
         .root = call->root,
         .engine = drail_config_of(q->team->rail)->engine,
-        .chosen = is_auto(call),
+        .chosen = choice_is_auto(call->algorithm),
         .request = plain ? q : NULL,
     };
 }
