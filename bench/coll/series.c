@@ -73,6 +73,16 @@ unsigned coll_collectives(const options_t *opts,
     return count;
 }
 
+bool coll_reduces(const options_t *opts)
+{
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
+    const unsigned count = coll_collectives(opts, list);
+    bool found = false;
+    for (unsigned i = 0; i < count; i++)
+        found |= dcoll_collective_reduces(list[i]);
+    return found;
+}
+
 /* Elements and memory of all that is to be measured: nothing is, if some does
  * not fit. */
 static int check_items(const bench_test_t *test, const options_t *opts)
@@ -113,16 +123,13 @@ static int check_rails(const bench_test_t *test, const options_t *opts,
     return 0;
 }
 
-/* --type and --op are for reductions: is there one? */
+/* --type and --op are for reductions. */
 static int check_reduces(const bench_test_t *test, const options_t *opts)
 {
     const char *options[] = {"--type", "--op"};
     const char *values[] = {options_type(opts), options_operator(opts)};
-    dcoll_collective_t list[DCOLL_COLLECTIVES];
-    const unsigned count = coll_collectives(opts, list);
-    for (unsigned i = 0; i < count; i++)
-        if (dcoll_collective_reduces(list[i]))
-            return 0;
+    if (coll_reduces(opts))
+        return 0;
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
         if (option_given(opts, options[i])) {
             option_wrong(&test->table, options[i], values[i],

@@ -10,6 +10,7 @@
 #include "bench/report/progress.h"
 #include "coll/select/table.h"
 #include "bench/test.h"
+#include "series.h"
 #include "verify_draws.h"
 
 #define NODES_MAX 1024
@@ -180,7 +181,7 @@ static int check_elements(const verify_t *v)
     char size[24], allowed[64];
     if (!opts->element)
         return 0;
-    if (!selected(opts, DCOLL_REDUCE) && !selected(opts, DCOLL_ALLREDUCE)) {
+    if (!coll_reduces(opts)) {
         snprintf(size, sizeof size, "%llu", (unsigned long long)opts->element);
         option_wrong(v->table, "--element", size,
                      "with --collective reduce or allreduce");
