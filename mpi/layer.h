@@ -255,6 +255,11 @@ bool ours_is_lost(const struct layer_comm *c);
 int ours_dcoll(struct layer_comm *c, const dcoll_call_t *call);
 /* Have send and recv of all ranks so many bytes? All ask. */
 bool ours_has_room(struct layer_comm *c, size_t bytes);
+/* Ranks agree by the team: there a rank that does not come is missed, and those
+ * who refuse a call are heard. @bytes: of elements of the type, in each. An
+ * error of libdcoll. */
+int ours_combine(struct layer_comm *c, const void *mine, void *all,
+                 size_t bytes, dcoll_type_t type, dcoll_operator_t op);
 /* Can all ranks? */
 bool ours_all_can(struct layer_comm *c, bool can);
 /* An all-gather of so many bytes. False: it has failed. */

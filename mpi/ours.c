@@ -195,17 +195,22 @@ bool ours_share(struct layer_comm *c, const void *mine, size_t bytes, void *all)
     return !ours_dcoll(c, &call);
 }
 
-/* By the team, where those who refuse a call are heard. */
+int ours_combine(struct layer_comm *c, const void *mine, void *all,
+                 size_t bytes, dcoll_type_t type, dcoll_operator_t op)
+{
+    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
+                               .send = mine,
+                               .recv = all,
+                               .bytes = bytes,
+                               .reduction = dcoll_reduction(type, op)};
+    return ours_dcoll(c, &call);
+}
+
 bool ours_all_can(struct layer_comm *c, bool can)
 {
     int32_t mine = can, all = 0;
-    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
-                               .send = &mine,
-                               .recv = &all,
-                               .bytes = sizeof all,
-                               .reduction =
-                                   dcoll_reduction(DCOLL_INT32, DCOLL_MIN)};
-    return !ours_dcoll(c, &call) && all;
+    return !ours_combine(c, &mine, &all, sizeof all, DCOLL_INT32, DCOLL_MIN) &&
+           all;
 }
 
 /* Whether it packs is known to a rank alone: all have room for it, or none

@@ -34,19 +34,6 @@ static void free_given_up(struct requests *s, const unsigned char *said)
     }
 }
 
-/* Ranks agree by the team: there a rank that does not come is missed. @bytes:
- * of elements of the type, in each. */
-static int combine(struct layer_comm *c, const void *mine, void *all,
-                   size_t bytes, dcoll_type_t type, dcoll_operator_t op)
-{
-    const dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
-                               .send = mine,
-                               .recv = all,
-                               .bytes = bytes,
-                               .reduction = dcoll_reduction(type, op)};
-    return ours_dcoll(c, &call);
-}
-
 /* Of what this rank says; 0: that is more than all have room for. */
 static size_t agreed_bytes(const struct requests *s)
 {
@@ -74,7 +61,7 @@ static int agree(struct requests *s, bool can)
         mine[n / 8] |= (unsigned char)(r->given_up << n % 8);
         n++;
     }
-    int rc = combine(s->c, mine, all, bytes, DCOLL_UINT8, DCOLL_BAND);
+    int rc = ours_combine(s->c, mine, all, bytes, DCOLL_UINT8, DCOLL_BAND);
     if (rc)
         return rc;
     free_given_up(s, all);
@@ -86,7 +73,8 @@ static int bound(const struct request *r, dcoll_alltoallv_t *call)
 {
     unsigned long long mine[2], most[2];
     irregular_bounds(r->c, r->work.irregular, &mine[0], &mine[1]);
-    int rc = combine(r->c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
+    int rc =
+        ours_combine(r->c, mine, most, sizeof most, DCOLL_UINT64, DCOLL_MAX);
     if (rc)
         return rc;
     *call = *irregular_call(r->work.irregular);
