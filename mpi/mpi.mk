@@ -76,31 +76,19 @@ $(BUILD)/test/mpi/mpi_fortran.impi-wheel: tests/mpi/mpi_fortran.f90
 	@mkdir -p $(@D)
 	$(GFORTRAN) -O1 -cpp -w -fallow-argument-mismatch -I$(GFORTRAN_AS) $< \
 	  -L$(WHEELS)/impi/lib -Wl,-rpath,$(abspath $(WHEELS))/impi/lib -lmpifort -lmpi -o $@
-$(BUILD)/test/mpi/mpi_calls.%-wheel: tests/mpi/mpi_calls.c
-	$(with_wheel)
 define with_abi
 @mkdir -p $(@D)
 $(CC) $(PEER_CFLAGS) -isystem mpi/abi -isystem $(WHEELS)/mpich/include $< \
   -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -l:libmpi_abi.so.1 -o $@
 endef
-$(BUILD)/test/mpi/mpi_calls.%-abi: tests/mpi/mpi_calls.c
-	$(with_abi)
-$(BUILD)/test/mpi/mpi_reduce.%-abi: tests/mpi/mpi_reduce.c
-	$(with_abi)
-$(BUILD)/test/mpi/mpi_dies.%-wheel: tests/mpi/mpi_dies.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_requests.%-wheel: tests/mpi/mpi_requests.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_reduce.%-wheel: tests/mpi/mpi_reduce.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_faults.%-wheel: tests/mpi/mpi_faults.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_again.%-wheel: tests/mpi/mpi_again.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_comms.%-wheel: tests/mpi/mpi_comms.c
-	$(with_wheel)
-$(BUILD)/test/mpi/mpi_types.%-wheel: tests/mpi/mpi_types.c
-	$(with_wheel)
+# $(call mpi_program,name,wheel or abi)
+define mpi_program
+$(BUILD)/test/mpi/$(1).%-$(2): tests/mpi/$(1).c
+	$$(with_$(2))
+endef
+$(foreach name,$(filter-out mpi_contest mpi_fortran mpi_late,$(MPI_TESTS)),\
+  $(eval $(call mpi_program,$(name),wheel)))
+$(foreach name,$(MPI_ABI_TESTS),$(eval $(call mpi_program,$(name),abi)))
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
 	$(CC) $(PEER_CFLAGS) $< -ldl -o $@
 $(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
