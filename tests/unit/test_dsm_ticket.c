@@ -134,7 +134,8 @@ static void served(unsigned n)
 }
 
 /* One does what it does, the other all of its own before its n-th access. */
-static void both(void (*one)(void), void (*other)(void), unsigned then)
+static void interleave(void (*one)(void), void (*other)(void),
+                       void (*behind)(void), unsigned then)
 {
     bool between = true;
     for (int n = 0; between; n++) {
@@ -146,8 +147,18 @@ static void both(void (*one)(void), void (*other)(void), unsigned then)
         countdown = -1;
         if (!between)
             other();
+        behind();
         served(then);
     }
+}
+
+static void nothing(void)
+{
+}
+
+static void both(void (*one)(void), void (*other)(void), unsigned then)
+{
+    interleave(one, other, nothing, then);
 }
 
 static void leave_and_pass(void)
@@ -212,10 +223,13 @@ static void second_asks_again(void)
         assert_int_equal(ticket, after(first, 1));
 }
 
+static unsigned back, over; /* how often it came out so */
+
 /* ... whose turn must have come. */
 static void second_passes(void)
 {
     uint32_t serving;
+    *(is_back ? &back : &over) += 1;
     if (!is_back)
         return;
     assert_int_equal(ticket_look(&space, &lock, &serving), 0);
@@ -223,30 +237,9 @@ static void second_passes(void)
     assert_int_equal(ticket_pass(&space, &lock, serving), 0);
 }
 
-static unsigned back, over; /* how often it came out so */
-
 static void again(void (*one)(void), void (*other)(void), unsigned then)
 {
-    bool between = true;
-    for (int n = 0; between; n++) {
-        queue();
-        countdown = n;
-        meanwhile = other;
-        one();
-        between = countdown < 0;
-        countdown = -1;
-        if (!between)
-            other();
-        second_passes();
-        served(then);
-        *(is_back ? &back : &over) += 1;
-    }
-}
-
-static void third_leaves_then_pass(void)
-{
-    third_leaves();
-    passes();
+    interleave(one, other, second_passes, then);
 }
 
 static void test_asks_again(void **state)
@@ -257,8 +250,8 @@ static void test_asks_again(void **state)
         first = TICKET_MAX - i;
         again(second_asks_again, passes, 2);
         again(passes, second_asks_again, 2);
-        again(second_asks_again, third_leaves_then_pass, 3);
-        again(third_leaves_then_pass, second_asks_again, 3);
+        again(second_asks_again, third_then_pass, 3);
+        again(third_then_pass, second_asks_again, 3);
     }
     assert_true(back > 0 && over > 0);
 }
