@@ -42,17 +42,14 @@ include tests/hosts/hosts.mk
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
-	@mkdir -p $(@D)
-	rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(COLL_ARCHIVE): $(COLL_OBJ)
-	@mkdir -p $(@D)
-	rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
     $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
@@ -124,8 +121,7 @@ $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \
     $(BUILD)/obj/tests/provider/%.o $(call helpers,provider)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
 # a transport of the test's own below core
 $(TEST_BIN)/provider/test_transport_offers: $(CORE_OBJ)
@@ -137,8 +133,7 @@ $(BUILD)/obj/tests/integration/test_nested_team.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/tests/integration/test_dsm.o: OBJ_CFLAGS = -fopenmp
 $(call programs,integration): $(TEST_BIN)/integration/%: \
     $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL) $(LIBDSM)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
@@ -146,8 +141,7 @@ $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
 	chmod +x $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
-	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,COPY)install -m 755 $< $@
 
 # --- the three builds ---------------------------------------------------------
 

@@ -10,12 +10,10 @@ HOSTS_TESTS := $(patsubst tests/%.sh,$(TEST_BIN)/%,\
 FLOOD       := $(TEST_BIN)/hosts/flood
 
 $(HOSTS_TESTS): $(TEST_BIN)/%: tests/%.sh
-	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,COPY)install -m 755 $< $@
 
 $(FLOOD): $(BUILD)/obj/tests/hosts/flood.o $(LIBRAIL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $< -L$(LIB) -ldapl_rail -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $< -L$(LIB) -ldapl_rail -o $@
 
 $(HOSTS_TESTS) $(TEST_BIN)/integration/flood: | $(FLOOD)
 

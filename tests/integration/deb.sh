@@ -56,7 +56,6 @@ correct()
 check 'lintian' correct
 
 library=$(dirname "$work"/root/usr/lib/*/libdapl_rail.so.0)
-sed -i "s| /usr/lib| $work/root/usr/lib|" "$library/dapl_rail/dat.conf"
 runs()
 {
     env -i LD_LIBRARY_PATH="$library" timeout 60 "$work/root/usr/bin/$1" \

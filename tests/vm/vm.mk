@@ -12,13 +12,11 @@ deps-vm:
 	@scripts/install-deps vm
 
 $(VM_BIN)/late_thread.so: tests/vm/late_thread.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -shared $< -o $@
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -shared $< -o $@
 
 # plain DAT: shows what genuine providers tell when a link goes down
 $(VM_BIN)/rail_probe: tests/vm/rail_probe.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $< -ldat2 -o $@
+	$(call say,LD)$(CC) $(ALL_CFLAGS) $< -ldat2 -o $@
 
 test-vm: all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
     $(TEST_BIN)/hosts/flood \
