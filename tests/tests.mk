@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make test                     everything, in three builds: plain,
-#                               ASan + UBSan, and what has threads in TSan;
-#                               and what parses with libFuzzer (tests/fuzz)
+# make test                     all suites, in the plain build
+# make test-sanitizers          the same in two more builds, ASan + UBSan, and
+#                               TSan what has threads; what parses with
+#                               libFuzzer for a second each (tests/fuzz)
+# make test-bare                the README's commands in a bare Debian (root)
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
 # make test-hosts               those of several hosts (tests/hosts/hosts.mk)
@@ -38,7 +40,7 @@ TEST_PROGRAMS += $(OFI_PROGRAMS)
 
 include tests/hosts/hosts.mk
 
-.PHONY: test tests test-run
+.PHONY: test tests test-sanitizers test-bare
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
@@ -143,7 +145,7 @@ $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
 	$(call say,COPY)install -m 755 $< $@
 
-# --- the three builds ---------------------------------------------------------
+# --- the builds ---------------------------------------------------------
 
 ASAN = BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
 TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
@@ -169,16 +171,21 @@ TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /integration/suite,/compare_layer,/mpi_
 
 TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
-TEST_RUN := $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) \
-  $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
-    $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL))) \
-  $(patsubst $(TEST_BIN)/%,$(BUILD)/tsan/test/%,$(TSAN_TESTS))
+TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
+  $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
+TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)
+TEST_RUNS = OMP_TOOL_LIBRARIES='$(ARCHER)' tests/run --again 5 \
+  --alone '$(TEST_ALONE)' $(if $(TESTS),--match '$(TESTS)')
 
 test: tests
-	$(MAKE) $(ASAN) tests
-	$(MAKE) $(TSAN) tests
-	$(MAKE) $(FUZZ) fuzzers
-	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run --again 5 --alone '$(TEST_ALONE)' \
-	  $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
-	  $(FUZZ_TESTS) $(HOSTS_TESTS)
-	@$(HOSTS_FIGURES)
+	@$(TEST_RUNS) $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)
+
+# a build after the other: their makes share one tree of sources, not of objects
+test-sanitizers:
+	@$(MAKE) $(ASAN) tests
+	@$(MAKE) $(TSAN) tests
+	@$(MAKE) $(FUZZ) fuzzers
+	@$(TEST_RUNS) $(TEST_ASAN) $(TEST_TSAN) $(FUZZ_TESTS)
+
+test-bare:
+	@tests/bare/readme

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make test-hosts               jobs over several hosts on this machine
 #                               (scripts/testbed): needs root, is skipped
-#                               elsewhere; ends with a line of figures
+#                               elsewhere
 #
 # Each tests/hosts/*.sh is a script; $(FLOOD) is what some of them run.
 
@@ -17,11 +17,6 @@ $(FLOOD): $(BUILD)/obj/tests/hosts/flood.o $(LIBRAIL)
 
 $(HOSTS_TESTS) $(TEST_BIN)/integration/flood: | $(FLOOD)
 
-# what the scripts have measured: a file each, which the last run has written
-HOSTS_FIGURES = cat /dev/null $(patsubst %,%.figures,$(HOSTS_TESTS)) 2>/dev/null \
-                | paste -s -d ';' | sed -n 's/;/; /g; s/^./hosts: &/p'
-
 .PHONY: test-hosts
 test-hosts: tests
 	@tests/run --jobs 1 $(if $(TESTS),--match '$(TESTS)') $(HOSTS_TESTS)
-	@$(HOSTS_FIGURES)

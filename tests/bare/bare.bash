@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by what is tried in a bare Debian: one that debootstrap has just made.
+# shellcheck shell=bash
+
+bare=${work:?}/bare
+
+# bare_skip_reason: why there can be none here; nothing: there can
+bare_skip_reason()
+{
+    command -v debootstrap >/dev/null || { echo 'no debootstrap'; return; }
+    [ "$(id -u)" -eq 0 ] || { echo 'not root'; return; }
+    unshare --mount true 2>/dev/null || { echo 'no mounts'; return; }
+}
+
+# make_bare [PACKAGE,…]: a system of the release that runs here, with these
+# packages beside the essential ones. 77: there is no archive to take it from
+make_bare()
+{
+    local site release
+    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    # shellcheck disable=SC2016 # apt's own word
+    site=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' \
+        'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
+    [ -n "$site" ] || return 77
+    timeout -k 10 200 debootstrap --variant=minbase ${1:+"--include=$1"} \
+        "$release" "$bare" "$site" >"$work/out" 2>&1 && return
+    ! grep -q 'Failed getting release' "$work/out" || return 77
+    cat "$work/out"
+    return 1
+}
+
+# mount_bare: what a running system has; to be called in a namespace of mounts
+mount_bare()
+{
+    mount -t proc proc "$bare/proc" &&
+        mount --rbind /sys "$bare/sys" &&
+        mount --rbind /dev "$bare/dev" &&
+        mount -t tmpfs none "$bare/dev/shm" &&
+        mount -t tmpfs none "$bare/run"
+}
+
+# in_bare SECONDS COMMAND…: there, with an environment of its own
+in_bare()
+{
+    timeout -k 10 "$1" chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/root DEBIAN_FRONTEND=noninteractive "${@:2}"
+}
