@@ -12,8 +12,8 @@ bare_skip_reason()
     unshare --mount true 2>/dev/null || { echo 'no mounts'; return; }
 }
 
-# make_bare [PACKAGE,…]: a system of the release that runs here, with these
-# packages beside the essential ones. 77: there is no archive to take it from
+# make_bare PACKAGE,…: a system of the release that runs here, with these packages
+# beside the essential ones. 77: there is no archive to take it from
 make_bare()
 {
     local site release
@@ -22,21 +22,26 @@ make_bare()
     site=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' \
         'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
     [ -n "$site" ] || return 77
-    timeout -k 10 200 debootstrap --variant=minbase ${1:+"--include=$1"} \
+    timeout -k 10 200 debootstrap --variant=minbase "--include=$1" \
         "$release" "$bare" "$site" >"$work/out" 2>&1 && return
     ! grep -q 'Failed getting release' "$work/out" || return 77
     cat "$work/out"
     return 1
 }
 
-# mount_bare: what a running system has; to be called in a namespace of mounts
+# What a running system has. Nothing of ours is bound there: who takes the folder
+# away could not harm it.
 mount_bare()
 {
-    mount -t proc proc "$bare/proc" &&
-        mount --rbind /sys "$bare/sys" &&
-        mount --rbind /dev "$bare/dev" &&
-        mount -t tmpfs none "$bare/dev/shm" &&
-        mount -t tmpfs none "$bare/run"
+    mkdir -p "$bare/dev/shm" "$bare/dev/pts" &&
+        mount -t proc proc "$bare/proc" &&
+        mount -t sysfs sysfs "$bare/sys" &&
+        mount -t tmpfs -o mode=1777 none "$bare/dev/shm" &&
+        mount -t devpts -o newinstance,ptmxmode=666 none "$bare/dev/pts"
+}
+umount_bare()
+{
+    umount "$bare"/{dev/pts,dev/shm,sys,proc} 2>/dev/null
 }
 
 # in_bare SECONDS COMMAND…: there, with an environment of its own

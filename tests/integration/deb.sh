@@ -90,7 +90,7 @@ in_fresh()
 leave_fresh()
 {
     local status=$?
-    umount -R "$bare"/{proc,sys,dev,run} 2>/dev/null
+    umount_bare
     (exit "$status")
     finish
 }
@@ -103,7 +103,7 @@ compiled()
 }
 reason=$(bare_skip_reason)
 [ -z "$reason" ] || skip "$reason: packages were not installed"
-make_bare
+make_bare make
 case $? in
 0) ;;
 77) skip 'no archive of Debian: packages were not installed' ;;
