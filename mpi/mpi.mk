@@ -89,10 +89,10 @@ $(foreach name,$(filter-out mpi_contest mpi_fortran mpi_late,$(MPI_TESTS)),\
   $(eval $(call mpi_program,$(name),wheel)))
 $(foreach name,$(MPI_ABI_TESTS),$(eval $(call mpi_program,$(name),abi)))
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
-	$(CC) $(PEER_CFLAGS) $< -ldl -o $@
+	$(call say,LD)$(CC) $(PEER_CFLAGS) $< -ldl -o $@
 $(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
 	$(call say,LD)$(CC) $(PEER_CFLAGS) -shared -fPIC -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
 $(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
-	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
+	$(call say,LD)$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
