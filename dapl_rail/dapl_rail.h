@@ -829,11 +829,12 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * 64-bit atomic on remote memory (8-byte aligned), always over the first rail
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. @p peer may be this rank, with a key of its own memory:
- * DRAIL_ENOTSUP where that rail's adapter does them, unless it says that its
- * atomics are the processor's (attribute `atomics`). Uses the IB extensions
- * where offered, else, or where no rail reaches every rank, a message to the
- * target, which serves it inside its own calls. It refuses one of a rank of its
- * host that could not be connected inside it (DRAIL_ENOTSUP) while there are
+ * where that rail's adapter does them, and does not say that its atomics are
+ * the processor's (attribute `atomics`), the first such call connects the rail
+ * to itself, within the time for connecting. Uses the IB extensions where
+ * offered, else, or where no rail reaches every rank, a message to the target,
+ * which serves it inside its own calls. It refuses one of a rank of its host
+ * that could not be connected inside it (DRAIL_ENOTSUP) while there are
  * connections inside, whose atomics would not know of this one. After
  * DRAIL_ETIMEOUT it may still be carried out; the next atomic by message to the
  * same target waits for that first. With the extensions, while that rail is

@@ -176,8 +176,7 @@ int ddsm_barrier(ddsm_t *d);
 /**
  * One holder at a time of all threads of all ranks, in the order of their
  * asking; who holds it must not ask again. What has been written before unlock
- * is seen after the lock that follows it. Needs atomics of a rank on its own
- * memory: where adapters do them (verbs), DRAIL_EXTENSIONS=0.
+ * is seen after the lock that follows it.
  * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then

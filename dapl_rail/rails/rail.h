@@ -13,6 +13,7 @@
 
 struct buffers;
 struct link;
+struct loopback;
 struct parting;
 struct piece;
 
@@ -43,6 +44,8 @@ struct rail {
     struct link *closed;      /* freed when no event of theirs is left */
     struct slot *read;        /* see slot_return_soon */
     struct parting *partings; /* EPs of links/parting.h */
+    struct loopback *loopback; /* since the first atomic that needs it */
+    bool evds_left;            /* the provider has not freed some */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
@@ -52,6 +55,14 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
 /* qlen: DTO events that the EVD should hold. */
 int rail_listen(struct rail *rail, unsigned qlen);
 void rail_close(struct rail *rail);
+
+/* For those who need more than the rail has. */
+int rail_evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
+                    DAT_EVD_HANDLE *evd);
+/* Also DAT_HANDLE_NULL. False: the provider holds that it is in use. */
+bool rail_evd_free(DAT_EVD_HANDLE evd);
+int rail_listen_on(struct rail *rail, DAT_EVD_HANDLE cr_evd,
+                   DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp);
 
 /*
  * While several threads are at work (drail.parallel), whoever touches a rail
