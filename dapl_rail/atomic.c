@@ -27,6 +27,17 @@ static struct link *atomic_link(const drail_t *t, const struct peer *peer)
                      (unsigned)__builtin_ctz(common ? common : peer->rails), 0);
 }
 
+/* Not over this rail: it has none, or is not the one of all ranks. */
+static bool goes_by_message(const drail_t *t, unsigned rail)
+{
+    return !t->rails[rail].atomics || !(t->common & RAIL_BIT(rail));
+}
+
+bool drail_serves_atomics(const drail_t *t)
+{
+    return !t->common || goes_by_message(t, (unsigned)__builtin_ctz(t->common));
+}
+
 /* One DTO or message; posted when there is room. */
 struct posting {
     struct link *link;
@@ -134,9 +145,8 @@ static int on_peer(drail_t *t, struct peer *peer, const drail_key_t *remote,
     struct link *link = atomic_link(t, peer);
     unsigned at = link->rail->index;
     ask->rmr_context = remote->rmr_context[at];
-    int rc = link->rail->atomics && t->common & RAIL_BIT(at)
-                 ? by_extension(t, peer, link, ask, old)
-                 : by_message(t, peer, link, ask, old);
+    int rc = goes_by_message(t, at) ? by_message(t, peer, link, ask, old)
+                                    : by_extension(t, peer, link, ask, old);
     return rc ? outcome(t, peer, rc, "drail_atomic") : 0;
 }
 

@@ -845,6 +845,11 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
                  uint64_t operand, uint64_t compare, uint64_t *old);
 
+/** Does this rank serve the atomics of others on its memory inside its calls?
+ *  If so, they wait until it makes one. True where no rail reaches every rank,
+ *  or the first that does offers no atomics (also by DRAIL_EXTENSIONS=0). */
+bool drail_serves_atomics(const drail_t *rail);
+
 /** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
  *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */
 int drail_test(drail_t *rail, drail_req_t *req);
