@@ -29,6 +29,8 @@
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
  *     guard.c    a library that was made for another MPI
+ *     pmpi.c     the functions of the MPI below, looked up at run time
+ *     offers.c   which names a program finds here: those that its MPI has, too
  *
  * Whatever decides whose a call is must be the same on all ranks, so what only
  * one of them knows (its datatypes, its memory) may not.
@@ -42,6 +44,7 @@
 #include <stdint.h>
 
 #include "coll/dcoll.h"
+#include "pmpi.h"
 
 /* What libdcoll does not have is made of what it has; beyond
  * dcoll_collective_t. */
@@ -374,9 +377,14 @@ int large_below(const struct layer_call *call);
 
 /* ---- guard.c ---- */
 
-/* Before the first call of the MPI below, which may have been loaded after this
- * library. */
+/* Before the functions of the MPI below are looked up: it may have been loaded
+ * after this library. */
 void guard_late(void);
+
+/* ---- offers.c ---- */
+
+/* Takes back the names of functions that the MPI below lacks. */
+void offers_limit(void);
 
 /* ---- stats.c ---- */
 

@@ -13,7 +13,7 @@ static void free_persistent(struct requests *s, struct request *r)
 {
     TAILQ_REMOVE(&s->persistent, r, of_comm);
     if (r->apart != MPI_COMM_NULL)
-        PMPI_Comm_free(&r->apart);
+        pmpi.Comm_free(&r->apart);
     request_destroy(r);
 }
 
@@ -113,7 +113,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
         rc = init(r);
     }
     if (rc && r) {
-        PMPI_Request_free(&r->handle);
+        pmpi.Request_free(&r->handle);
         free(r);
     }
     if (rc)
@@ -124,7 +124,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     *handle = r->handle;
     handle_enter(r);
     TAILQ_INSERT_TAIL(&s->persistent, r, of_comm);
-    return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
+    return layer.verify ? pmpi.Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
 /* Starts have no order, so the others compare nothing: they hear of it. */
@@ -144,7 +144,7 @@ int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
     if (!r->persistent || r->stage != STAGE_IDLE) {
-        PMPI_Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
+        pmpi.Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
         return MPI_ERR_REQUEST;
     }
     int rc = request_fill(r);
@@ -152,7 +152,7 @@ int request_start(struct request *r)
         rc = request_begin_check(r);
     if (rc) {
         ours_missing(r->c, rc);
-        PMPI_Comm_call_errhandler(r->comm, rc);
+        pmpi.Comm_call_errhandler(r->comm, rc);
         return rc;
     }
     pulse_more();
@@ -176,7 +176,7 @@ int request_give_up(struct request *r, MPI_Request *handle)
     if (!persistent)
         return error;
     handle_leave(r);
-    PMPI_Request_free(&r->handle);
+    pmpi.Request_free(&r->handle);
     *handle = MPI_REQUEST_NULL;
     team_take_now(r->c->requests);
     dcoll_let_go(r->q);

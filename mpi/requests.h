@@ -103,17 +103,6 @@ bool requests_are_left(struct layer_comm *c);
 /* Frees them, before its team. */
 void requests_end(struct layer_comm *c);
 
-/* ---- waits.c ---- */
-
-/* Of MPI 4.1: headers of before do not have them. */
-int MPI_Request_get_status_any(int count, const MPI_Request requests[],
-                               int *index, int *flag, MPI_Status *status);
-int MPI_Request_get_status_all(int count, const MPI_Request requests[],
-                               int *flag, MPI_Status statuses[]);
-int MPI_Request_get_status_some(int count, const MPI_Request requests[],
-                                int *outcount, int indices[],
-                                MPI_Status statuses[]);
-
 /* ---- handles.c ---- */
 
 /* NULL: it is none of ours. */

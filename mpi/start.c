@@ -11,7 +11,7 @@ static void count(enum layer_form form, const struct layer_call *a,
 /* This rank's alone. */
 static int fail(const struct layer_call *a, int error)
 {
-    PMPI_Comm_call_errhandler(a->comm, error);
+    pmpi.Comm_call_errhandler(a->comm, error);
     return error;
 }
 

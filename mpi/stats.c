@@ -44,10 +44,10 @@ void stats_print(void)
 {
     unsigned long long all = 0, mine = layer.differences;
     int rank;
-    if (layer.off || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
+    if (layer.off || pmpi.Comm_rank(MPI_COMM_WORLD, &rank))
         return;
     if (layer.verify)
-        PMPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
+        pmpi.Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
                     MPI_COMM_WORLD);
     if (rank != 0)
         return;
