@@ -105,7 +105,7 @@ int MPI_Comm_free(MPI_Comm *comm)
 {
     pmpi_ready();
     if (comm)
-        layer_comm_end(*comm);
+        layer_comm_free(*comm);
     return pmpi.Comm_free(comm);
 }
 
@@ -113,7 +113,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     pmpi_ready();
     if (comm)
-        layer_comm_end(*comm);
+        layer_comm_free(*comm);
     return pmpi.Comm_disconnect(comm);
 }
 

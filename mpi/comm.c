@@ -155,19 +155,6 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
         dcoll_team_free(made);
 }
 
-static int teams; /* that there are */
-
-static void close_team(struct layer_comm *c)
-{
-    teams -= c->team != NULL;
-    dcoll_team_free(c->team);
-    drail_close(c->rail);
-    drail_job_leave(c->job);
-    c->team = NULL;
-    c->rail = NULL;
-    c->job = NULL;
-}
-
 /* Processes that were spawned, or have been met, which may be without this
  * library: layer_agree is for one MPI_COMM_WORLD. */
 static bool has_strangers(MPI_Comm comm, int size)
@@ -226,10 +213,10 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
     if (nodes)
         open_team(c, nodes);
     free(nodes);
-    teams += c->team != NULL;
+    layer.teams += c->team != NULL;
     if (c->team)
         return;
-    close_team(c);
+    layer_comm_close_team(c);
     pmpi.Comm_free(&c->inner);
 }
 
@@ -250,7 +237,7 @@ static int keep(MPI_Comm comm, struct layer_comm *c)
         return KEEPS_NOTHING;
     if (!c)
         return KEEPS_LEFT;
-    return teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
+    return layer.teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
@@ -272,6 +259,7 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
                  int size)
 {
     c->inner = MPI_COMM_NULL;
+    c->ended = MPI_REQUEST_NULL;
     c->rank = rank;
     c->size = size;
     if (why)
@@ -340,6 +328,8 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
 struct layer_comm *layer_comm_known(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     look_up(comm, &c);
     return c;
 }
@@ -347,55 +337,20 @@ struct layer_comm *layer_comm_known(MPI_Comm comm)
 struct layer_comm *layer_comm_of(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     return look_up(comm, &c) && !c ? new_comm(comm) : c;
 }
 
-/* ------------------------------------------------------------------ end --- */
-
-/* No rank may still be in a collective of the team. One that is broken has
- * told its errors. */
-static void end(struct layer_comm *c)
+void layer_comm_free(MPI_Comm comm)
 {
-    if (c->team)
-        team_run(c, &(dcoll_call_t){.collective = DCOLL_BARRIER});
-    requests_end(c);
-    close_team(c);
-    if (c->inner != MPI_COMM_NULL)
-        pmpi.Comm_free(&c->inner);
-    free(c->send.data);
-    free(c->recv.data);
-    free(c->expected.data);
-    free(c->counts.data);
-    free(c);
-}
-
-void layer_comm_end(MPI_Comm comm)
-{
-    struct layer_comm *c, **at = &layer.comms;
     layer_begin();
-    c = layer_is_off() ? NULL : layer_comm_known(comm);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(comm);
     if (!c)
         return;
     pmpi.Comm_delete_attr(comm, layer.key);
-    if (c == &no_memory)
-        return;
-    if (requests_are_left(c)) /* which may be started until MPI_Finalize */
-        return;
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    end(c);
-}
-
-/* The latest first: of two, all ranks have made the same one first. */
-void layer_comm_end_all(void)
-{
-    pulse_end();
-    while (layer.comms) {
-        struct layer_comm *c = layer.comms;
-        layer.comms = c->next;
-        end(c);
-    }
+    if (c != &no_memory)
+        layer_comm_end(c);
 }
 
 void *layer_room(struct layer_room *room, size_t bytes)

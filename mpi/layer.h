@@ -11,6 +11,7 @@
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
+ *     comm_end.c  its end, when all ranks have freed it
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
@@ -204,6 +205,9 @@ struct layer_comm {
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
                              one of them has not; 0: not known */
     struct requests *requests; /* of calls that do not block; NULL: none yet */
+    bool freed;                /* by the program */
+    bool ending;               /* this rank makes no more calls on it … */
+    MPI_Request ended;         /* … and no rank does, when this is complete */
 };
 
 /* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
@@ -215,11 +219,20 @@ int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra);
 /* Whoever waits in our calls lets the MPI below make progress. A struct
  * layer_comm. */
 void layer_progress_below(void *c);
-/* The communicator is to be freed, by all of its ranks. */
-void layer_comm_end(MPI_Comm comm);
-void layer_comm_end_all(void);
+/* The program frees it. */
+void layer_comm_free(MPI_Comm comm);
 /* At least so many bytes, or NULL. */
 void *layer_room(struct layer_room *room, size_t bytes);
+
+/* ---- comm_end.c ---- */
+
+/* Without waiting for other ranks. */
+void layer_comm_end(struct layer_comm *c);
+/* Of those that all ranks have freed. */
+void layer_comm_end_freed(void);
+/* In MPI_Finalize, where all ranks wait for each other. */
+void layer_comm_end_all(void);
+void layer_comm_close_team(struct layer_comm *c);
 
 /* ---- data.c ---- */
 
@@ -342,6 +355,8 @@ struct layer {
     bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
+    int teams, freed; /* communicators: with a team, and not freed; freed, but
+                         not ended */
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
     _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;

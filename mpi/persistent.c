@@ -187,29 +187,25 @@ int request_give_up(struct request *r, MPI_Request *handle)
 
 /* ------------------------------------------------- communicators' ends --- */
 
-/* Of a communicator that is to be freed: errors are told elsewhere. */
-static void complete_of(struct layer_comm *c)
+/* Whose handler is told of errors then. */
+void requests_detach(struct layer_comm *c)
 {
     struct request *r = NULL;
-    while ((r = handle_next(c, r))) {
-        if (r->comm == MPI_COMM_SELF) /* of another one, that was here */
-            continue;
-        if (!r->persistent)
-            request_wait(r);
+    while ((r = handle_next(c, r)))
         r->comm = MPI_COMM_SELF;
-    }
 }
 
+/* Also calls that this rank has skipped, which are nobody's requests. */
 bool requests_are_left(struct layer_comm *c)
 {
-    bool left = false;
-    struct request *r;
-    if (!c->requests)
+    struct requests *s = c->requests;
+    if (!s)
         return false;
-    complete_of(c);
-    TAILQ_FOREACH(r, &c->requests->persistent, of_comm)
-    left = left || !r->given_up;
-    return c->requests->inits && !ours_all_can(c, !left);
+    team_take_now(s);
+    team_advance(s);
+    bool busy = !TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->under_way);
+    team_give(s);
+    return busy || handle_next(c, NULL);
 }
 
 /* The program may free what it has left from within MPI_Finalize: that is a

