@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of communicators. Ranks may free theirs in different orders, and go on
- * by messages in between, so MPI_Comm_free waits for nobody: a rank that is done
- * with a communicator begins a barrier of the MPI below. The team ends when that
- * is complete, which the rank looks at in later calls.
+ * The end of communicators. Ranks may free theirs in different orders, and go
+ * on by messages in between, so MPI_Comm_free waits for nobody: a rank that is
+ * done with a communicator begins a barrier of the MPI below. The team ends
+ * when that is complete, which the rank looks at in later calls.
  */
 #include <sched.h>
 #include <stdlib.h>

@@ -81,6 +81,7 @@ static void begin(void)
     }
     if (pmpi.Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
+    layer.completed_elsewhere = ahead_completes();
     if (pmpi.Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
                                 NULL))
         layer.off = true;
@@ -95,24 +96,6 @@ void layer_begin(void)
 bool layer_is_off(void)
 {
     return layer.off || layer.threads || layer.ended;
-}
-
-/* Ranks whose words or threads differ would wait for each other. */
-void layer_agree(void)
-{
-    layer_begin();
-    int said = layer.off | layer.always << 1 | layer.verify << 2;
-    const int mine[] = {layer.threads, said, -said};
-    int most[3], rank;
-    if (pmpi.Allreduce(mine, most, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD))
-        return;
-    layer.threads = most[0];
-    if (most[1] == -most[2])
-        return;
-    layer.off = true;
-    if (!pmpi.Comm_rank(MPI_COMM_WORLD, &rank) && rank == 0)
-        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: all is "
-                        "left to the MPI below\n");
 }
 
 /* ---------------------------------------------------------------- below --- */

@@ -29,6 +29,8 @@
  *     fortran_waits.c  the same from Fortran
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
+ *     agree.c    what all ranks agree on in MPI_Init
+ *     ahead.c    another library that gets the program's calls first
  *     guard.c    a library that was made for another MPI
  *     pmpi.c     the functions of the MPI below, looked up at run time
  *     offers.c   which names a program finds here: those that its MPI has, too
@@ -91,6 +93,8 @@ enum layer_reason {
     LAYER_LONG,   /* more than an int counts, or of a reduction REDUCE_MOST */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_AHEAD,  /* of a call that does not block: a library ahead would
+                     complete it */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
     LAYER_MEMORY, /* no rank has made it, as one of them has no memory, or
                      more bytes than it can */
@@ -352,6 +356,7 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 struct layer {
     bool off, always, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
+    bool completed_elsewhere;        /* requests, by a library ahead */
     bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
@@ -369,8 +374,6 @@ extern struct layer layer;
 void layer_read_words(void);
 /* What there is to do before anything else, once. */
 void layer_begin(void);
-/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
-void layer_agree(void);
 /* Is all left to the MPI below? */
 bool layer_is_off(void);
 /* Makes a call, in either way. */
@@ -395,6 +398,17 @@ int large_below(const struct layer_call *call);
 /* Before the functions of the MPI below are looked up: it may have been loaded
  * after this library. */
 void guard_late(void);
+
+/* ---- agree.c ---- */
+
+/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. Ends the
+ * job where a rank is without this library. */
+void layer_agree(void);
+
+/* ---- ahead.c ---- */
+
+/* Does another library get calls that complete requests before this one? */
+bool ahead_completes(void);
 
 /* ---- offers.c ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the MPI below, as pmpi.Allgather(…). They are looked up at run
- * time: this library is preloaded into programs without MPI, too, where a loader
- * that binds all symbols at once (LD_BIND_NOW) would end the program; and a
- * program may load its MPI later.
+ * The functions of the MPI below, as pmpi.Allgather(…). They are looked up at
+ * run time: this library is preloaded into programs without MPI, too, where a
+ * loader that binds all symbols at once (LD_BIND_NOW) would end the program;
+ * and a program may load its MPI later.
  */
 #ifndef MPI_PMPI_H
 #define MPI_PMPI_H
@@ -14,6 +14,7 @@
 
 #include "newer.h"
 
+/* clang-format off */
 #define PMPI_ALL(CALL)                                                         \
     CALL(Abort) CALL(Add_error_class) CALL(Add_error_code)                     \
     CALL(Add_error_string) CALL(Allgather) CALL(Allgather_init)                \
@@ -71,6 +72,7 @@
 #define PMPI_HANDLES(CALL)
 #endif
 
+/* clang-format on */
 #define PMPI_CALLS(CALL) PMPI_ALL(CALL) PMPI_LARGE(CALL) PMPI_HANDLES(CALL)
 
 extern struct pmpi {

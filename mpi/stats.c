@@ -14,6 +14,7 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
+    [LAYER_AHEAD] = "left: a library ahead has MPI_Wait or the like",
     [LAYER_LATER] = "left: not prepared yet",
     [LAYER_MEMORY] = "left: no memory, or too long, on a rank",
     [LAYER_FAILED] = "failed",

@@ -3,8 +3,8 @@
  * An MPI program's communicators of other kinds: "merged" with a process of
  * another MPI_COMM_WORLD, which it has spawned, and without the layer; "many"
  * at a time, each made when those before are in use; "freed" by each rank in an
- * order of its own, with messages in between; "kept" by persistent requests. For
- * tests/integration/mpi_layer.sh.
+ * order of its own, with messages in between; "kept" by persistent requests.
+ * For tests/integration/mpi_layer.sh.
  */
 #include <mpi.h>
 #include <stdio.h>
