@@ -33,9 +33,11 @@ $(BUILD)/obj/mpi-mpich/%.o: mpi/%.c $(FLAGS_STAMP)
 $(BUILD)/obj/mpi-abi/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem mpi/abi -isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_STANDARD)
 
-# its symbols of MPI are those of the program, or none where that has no MPI
+# it needs no symbol of MPI (mpi/pmpi.h), and changes its own table of symbols,
+# of which it wants to know the size, and that it is in no page of code
+# (mpi/offers.c)
 $(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
-	$(call say,LD)$(CC) -shared $(filter-out %defs,$(ALL_LDFLAGS)) -Wl,-z,lazy \
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--hash-style=both,-z,separate-code \
 	  -Wl,--version-script=mpi/libdcoll_mpi.map -Wl,-rpath,'$$ORIGIN' \
 	  $(filter %.o,$^) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
