@@ -17,6 +17,7 @@ BUILD    ?= build
 WHEELS   ?= $(BUILD)/wheels
 
 .DEFAULT_GOAL := all
+include scripts/deps.mk
 
 # This file looks at what is installed when it is read. So in `make deps bench`
 # the packages come first, and another make, which finds them, does the rest.
@@ -27,7 +28,6 @@ $(AFTER_DEPS): after-deps
 	@:
 after-deps: $(filter deps%,$(MAKECMDGOALS))
 	@$(MAKE) $(AFTER_DEPS)
-include scripts/deps.mk
 else
 
 VERSION   := 0.1.0
