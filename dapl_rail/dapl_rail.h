@@ -53,6 +53,8 @@ extern "C" {
 #define DRAIL_MAX_RAILS 16
 /** Most EPs for each rail and peer. */
 #define DRAIL_MAX_EPS 8
+/** Most ranks of a job. */
+#define DRAIL_MAX_RANKS 16384u
 /** Longest IA name, with its terminating zero (libdat2 keeps 256). */
 #define DRAIL_NAME_MAX 64
 /** Longest name of a simulated cluster, with its terminating NUL. */
@@ -342,7 +344,8 @@ typedef struct drail_launch drail_launch_t;
 #define DRAIL_RANKS_AUTO UINT32_MAX
 
 typedef struct drail_job_config {
-    unsigned nranks;       /**< 1 … 1024, or DRAIL_RANKS_AUTO (the default) */
+    unsigned nranks;       /**< 1 … DRAIL_MAX_RANKS, or DRAIL_RANKS_AUTO (the
+                                default) */
     unsigned ppn;          /**< ranks per (emulated) node; 0: nodes are hosts */
     const unsigned *nodes; /**< instead of ppn, node of each rank: any
                                numbers in any order */
@@ -451,7 +454,7 @@ typedef int (*drail_allgather_t)(void *context, const void *mine, size_t bytes,
 
 /** A place in a job that somebody else (MPI, PMIx, ssh) has started. */
 typedef struct drail_job_join {
-    unsigned rank, size;   /**< size 1 … 1024 */
+    unsigned rank, size;   /**< size 1 … DRAIL_MAX_RANKS */
     const unsigned *nodes; /**< node of each rank: any numbers in any order,
                                 the same on all ranks; NULL: all on one */
     drail_allgather_t allgather;
@@ -570,7 +573,9 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
 /** Disconnects gracefully and frees everything, also memory handles that have
  *  not been released, with what drail_mem_alloc made. An IA with an EVD that
  *  the provider does not let go of (verbs, after a connect that was given up)
- *  stays open until the process ends. Accepts NULL. */
+ *  stays open until the process ends. A forked child has no part in its
+ *  parent's connections: its operations fail, and this frees what it has of
+ *  them. Accepts NULL. */
 void drail_close(drail_t *rail);
 
 /** The sentence that goes with the last failed call on this handle. */

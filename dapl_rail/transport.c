@@ -217,7 +217,8 @@ static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
     struct {
         int8_t error;
         uint8_t nrails;
-    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails}, all[MAX_RANKS];
+    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails},
+      all[DRAIL_MAX_RANKS];
     if (!failed && job->rank == 0)
         mine.error = (int8_t)rails_open(t, err);
     int rc = drail_job_allgather(job, &mine, sizeof mine, all,

@@ -87,6 +87,9 @@ $(TEST_BIN)/unit/test_gate_stopped: $(addprefix $(JOB_OBJ)/,address.o enter.o \
 $(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
   stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
   $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_hub_forked: $(addprefix $(JOB_OBJ)/,hub.o oob.o \
+  oob_rank.o stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
+  $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,stream.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \

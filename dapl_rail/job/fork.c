@@ -32,7 +32,7 @@ struct child {
 /* What the supervisor shows all ranks, in memory that they share. */
 struct shown {
     _Atomic bool stop_all;
-    _Atomic bool ended[MAX_RANKS];
+    _Atomic bool ended[DRAIL_MAX_RANKS];
 };
 
 struct supervisor {

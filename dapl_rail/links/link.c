@@ -248,13 +248,6 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     rail->links++;
     if (!rc)
         rc = buffers_create(link, depth);
-    if (!rc)
-        rc = ep_create(link);
-    /* before the connection exists, so that no message comes too early */
-    link->ep_state = EP_CONNECTING;
-    link->begun = true;
-    for (unsigned i = 0; !rc && i < link->nslots; i++)
-        rc = slot_post(&link->slots[i]);
     if (rc) {
         link_close(link);
         return rc;
@@ -370,27 +363,20 @@ void link_down(struct link *link, int code, const char *format, ...)
     link_flush(link);
 }
 
-/* Do both ends know all links, and has none ended? May be asked by a rail's
- * thread. */
+/* Has no link to the peer ended? May be asked by a rail's thread. */
 static bool may_go_on(const struct link *link)
 {
     const struct peer *peer = link->peer;
-    const struct link *other;
-    unsigned at = 0;
-    if (!link->journal || peer->ending || atomic_load(&peer->error))
-        return false;
-    while ((other = peer_next(peer, UINT32_MAX, &at)))
-        if (!other->established)
-            return false;
-    return true;
+    return link->journal && !peer->ending && !atomic_load(&peer->error);
 }
 
 void link_lost(struct link *link, int code, const char *format, ...)
 {
     bool was_up = link->ep_state == EP_UP;
+    bool first = link->state == LINK_CONNECTING;
     va_list args;
     char why[SENTENCE_BYTES];
-    if (link->ep_state == EP_NONE || link->ep_state == EP_ENDING)
+    if ((link->ep_state == EP_NONE && !first) || link->ep_state == EP_ENDING)
         return;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
@@ -399,14 +385,13 @@ void link_lost(struct link *link, int code, const char *format, ...)
         link_down(link, code, "%s", why);
         return;
     }
-    link->error = DRAIL_EPEER;
+    link->error = first ? code : DRAIL_EPEER;
     link->lost->retry_ns = 0;
     link->lost->never_up = !was_up;
-    if (was_up) {
+    if (was_up || first)
         sentence_write(&link->why, "%s", why);
-        link->lost->deaths++;
-    }
-    if (link->state == LINK_UP || link->broken) {
+    link->lost->deaths += was_up;
+    if (link->state <= LINK_UP || link->broken) {
         if (!link->broken) /* else since before the DTO that was not taken */
             link->lost->tried = link->posted;
         link->state = LINK_LOST;
@@ -426,12 +411,15 @@ int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
     link->ending = ENDING_FIRST;
-    *link->carrier = (struct carrier){.ring = link->carrier->ring};
-    *link->silence = (struct silence){0};
+    if (link->journal) { /* else it has no other EP than the first */
+        *link->carrier = (struct carrier){.ring = link->carrier->ring};
+        *link->silence = (struct silence){0};
+    }
     int rc = ep_create(link);
     if (rc)
         return rc;
     link->ep_state = EP_CONNECTING;
+    /* before the connection exists, so that no message comes too early */
     for (unsigned i = 0; !rc && i < link->nslots; i++)
         if (link->slots[i].idle)
             rc = slot_post(&link->slots[i]);

@@ -85,7 +85,9 @@ struct reply {
 };
 
 /*
- * LOST: its EP is gone, and what it is to do goes over another link (lost.h).
+ * CONNECTING: it has never been up, and this rank still waits for that.
+ * LOST: it has no EP that is up, and what it is to do goes over another link
+ * (lost.h).
  * DOWN: it has ended; the EP has been disconnected, but DTOs may still be under
  * way.
  * FLUSHED: all have come back, nothing reads or writes their memory any more.
@@ -105,12 +107,15 @@ enum ep_state { EP_NONE, EP_CONNECTING, EP_UP, EP_ENDING };
 /* How the EP of a lost link is made to end; link_force(). */
 enum ending { ENDING_FIRST, ENDING_ABRUPTLY, ENDING_RESET };
 
+#define NO_EPOCH UINT32_MAX
+
 /* What another link does meanwhile, and how far both sides are; lost.c. */
 struct lost {
     uint32_t deaths;      /* of EPs that had been up, … */
     uint32_t counted;     /* … and those in the statistics */
     bool never_up;        /* the EP that ends is none of them, so far */
-    uint32_t told, heard; /* epochs in which counts were sent, and have come */
+    uint32_t told, heard; /* epochs in which counts were sent, and have come;
+                             NO_EPOCH: none yet */
     uint64_t received;    /* the peer has received so many, as it said then */
     bool synced;          /* this is accounted for: the rest may be carried */
     struct link *carrier; /* perhaps this link itself, over its next EP */
@@ -177,7 +182,7 @@ struct link {
     enum link_state state;
     enum ep_state ep_state;
     bool established; /* has been up */
-    bool begun;       /* the present EP is to be connected */
+    bool begun;       /* the present EP is being connected */
     bool closed;      /* its events are dropped */
     bool broken;      /* it did not take a DTO: is to be lost */
     enum ending ending;
@@ -252,6 +257,7 @@ unsigned link_foreign(const drail_t *t);
 /* Bytes of a slot: header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
+/* It has no EP yet; see link_renew(). */
 int link_open(struct rail *rail, struct peer *peer, unsigned index,
               struct link **out);
 /* Gives it up; links_bury() frees it. */
@@ -269,12 +275,19 @@ bool link_flushed(struct link *link);
 /* … and have all receives come back? Verbs providers crash on
  * events that come after their EP is gone. */
 bool link_drained(struct link *link);
-/* The same by the rail's fault: the link is lost and goes on over another of
- * the peer's. Where that can't be, as link_down(). */
+/* The same by the rail's fault, or it does not come up: the link is lost and
+ * goes on over another of the peer's. Where that can't be, as link_down(). */
 void link_lost(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Of a lost link: another EP, with the receives that are free posted. */
+/* An EP for it, the first one or another, with the receives that are free
+ * posted. */
 int link_renew(struct link *link);
+/* May the peer's first request for it be accepted? */
+static inline bool link_is_new(const struct link *link)
+{
+    return link->ep_state == EP_NONE && !link->established &&
+           link->state <= LINK_LOST && !link->lost->deaths;
+}
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
 /* Should it have come back by now? What has, may wait in the rail's queue. */

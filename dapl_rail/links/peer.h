@@ -46,7 +46,8 @@ struct peer {
     DAT_EP_HANDLE knock;        /* knock.c: under way, … */
     TAILQ_ENTRY(peer) knocking; /* … as those of drail.knocking are, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
-    unsigned unanswered; /* of them, one after the other, … */
+    unsigned knock_turn; /* of the rails, … */
+    unsigned unanswered; /* … of them, one after the other, … */
     unsigned refusals;   /* … and of these, by a provider */
     /* passive side, requests.c */
     bool given_up;        /* by us: that attempt, … */

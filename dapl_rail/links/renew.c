@@ -88,7 +88,7 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     struct hello mine = hello_of(rail, hello->ep);
     if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
         link->ep_state != EP_NONE ||
-        hello->again != hello_again(link->lost->deaths) ||
+        hello_again(hello->again) != hello_again(link->lost->deaths) ||
         atomic_load(&peer->error) || peer->ending)
         return false;
     if (link_renew(link)) {

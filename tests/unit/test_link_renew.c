@@ -62,6 +62,7 @@ void buffers_free(struct rail *r)
 static int renew(void **state)
 {
     static struct beside beside;
+    static unsigned char journal; /* it has one */
     (void)state;
     sentence_free(&link_.why);
     beside = (struct beside){.silence = {.events = 3, .ns = 7, .told = 5}};
@@ -69,6 +70,7 @@ static int renew(void **state)
                           .peer = &peer,
                           .state = LINK_LOST,
                           .ending = ENDING_RESET,
+                          .journal = &journal,
                           .lost = &beside.lost,
                           .carrier = &beside.carrier,
                           .silence = &beside.silence};
