@@ -125,6 +125,7 @@ struct lost {
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
     uint64_t down_ns;     /* it is lost since */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
+    uint64_t asked_ns;    /* that one's connection was begun */
     unsigned backoff_ms;
 };
 
@@ -155,9 +156,20 @@ struct carrier {
 
 /* How it was at the last look; silence.c. */
 struct silence {
-    uint64_t events;       /* those that had come; UINT64_MAX: none was owed */
-    uint64_t ns;           /* none has come for so long */
-    uint64_t posted, told; /* DTOs, and those that a question has followed */
+    uint64_t ended;        /* DTOs that were complete */
+    uint64_t bytes;        /* that had passed, as the provider tells */
+    uint32_t acked;        /* messages that the peer had acknowledged */
+    bool owed;             /* an event */
+    bool told, owes;       /* by the provider: the peer's system an answer */
+    bool answered[2];      /* by the peer, since the look before, … */
+    bool alive[2];         /* … and some sign of life; and at that look */
+    unsigned looks;        /* without a sign of life */
+    uint64_t ns;           /* silent for so long, while others were not */
+    uint64_t answer_ms;    /* as the provider tells */
+    uint64_t ahead;        /* bytes before the next event, … */
+    uint64_t ahead_ns;     /* … which is owed for so long */
+    uint64_t byte_ps;      /* that a byte takes, at most; 0: not measured */
+    uint64_t posted, asked; /* DTOs, and those that a question has followed */
 };
 
 /* What a link needs beside others of its peer's; beside.h. */
