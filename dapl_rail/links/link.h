@@ -289,6 +289,8 @@ void link_lost(struct link *link, int code, const char *format, ...)
 int link_renew(struct link *link);
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
+/* Just lost, as its wire is dead: it takes less patience until it is forced. */
+void link_hurry(struct link *link);
 /* Should it have come back by now? What has, may wait in the rail's queue. */
 bool link_overdue(const struct link *link);
 /* That has been taken: what has not come back is made to, or given up. */

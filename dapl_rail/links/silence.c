@@ -245,11 +245,13 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
             ask_behind(link);
         else if (is_quiet(link) && link->silence->looks % HEARTBEAT == 0)
             ask(link);
-        if (is_silent(link, limit_ns) && still_silent(link))
-            link_lost(link, DRAIL_EPEER,
-                      "nothing passed for %lu ms, though the peer answered "
-                      "over other rails",
-                      (unsigned long)(link->silence->ns / MS));
+        if (!is_silent(link, limit_ns) || !still_silent(link))
+            continue;
+        link_lost(link, DRAIL_EPEER,
+                  "nothing passed for %lu ms, though the peer answered over "
+                  "other rails",
+                  (unsigned long)(link->silence->ns / MS));
+        link_hurry(link);
     }
     if (needed)
         ask_over_another(peer);
