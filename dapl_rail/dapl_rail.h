@@ -865,8 +865,9 @@ typedef enum drail_rail_state {
                                 go over another rail */
     DRAIL_RAIL_DETOUR,     /**< messages of one go over another rail */
     DRAIL_RAIL_LOST,       /**< one is lost: both ends find out what has come */
-    DRAIL_RAIL_DOWN,       /**< one has ended, as its peer has or all of its
-                                rails have */
+    DRAIL_RAIL_ENDED,      /**< one has ended with all others to that peer: it
+                                is gone, or all rails to it are */
+    DRAIL_RAIL_DOWN,       /**< one has ended, others to that peer have not */
 } drail_rail_state_t;
 
 typedef struct drail_rail_stats {
@@ -882,15 +883,17 @@ typedef struct drail_rail_stats {
     drail_rail_state_t state;
     uint64_t failures;      /**< times that a link of this rail was lost, and
                                  what it did went on over another: not by the
-                                 end of a peer */
+                                 end of a peer. Both ends of a link count it. */
     uint64_t retries;       /**< its DTOs that were posted again */
     uint64_t carried;       /**< its DTOs that went over another link, … */
     uint64_t carried_bytes; /**< … and their bytes */
-    uint64_t lost_ns;       /**< from such losses to going on over another */
-    uint64_t down_ns;       /**< from such losses to being up again */
+    uint64_t lost_ns;       /**< from such losses to going on over another, of
+                                 all links */
+    uint64_t down_ns;       /**< time in which the rail had a lost link, however
+                                 many there were at once */
 } drail_rail_stats_t;
 
-/** "up", "connecting", "detour", "lost", "down" */
+/** "up", "connecting", "detour", "lost", "ended", "down" */
 const char *drail_rail_state_name(drail_rail_state_t state);
 
 void drail_rail_stats(const drail_t *rail, unsigned index,

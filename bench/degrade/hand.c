@@ -11,10 +11,10 @@
 #include "hand.h"
 
 #define CABLES_ENV "DAPL_SHM_CABLES"
-/* Of events that are drawn: between two; and for so long a rail has been up
- * before another is cut, for the other rank knows of it a little later. */
-#define LONGEST_NS 40000000u
+/* Of events that are drawn: for so long a rail has been up before another is
+ * cut, for the other rank knows of it a little later. */
 #define SETTLED_NS 20000000u
+#define MOST_TIMES 3 /* the time of a run whose drawn cuts take longer */
 
 extern char **environ;
 
@@ -172,6 +172,15 @@ static uint32_t settled(hand_t *hand, const sight_t *sight)
     return rails;
 }
 
+/* The mean pause between two events of those that are left: all are to come
+ * before the end, which needs some time of its own. */
+static uint64_t pause_ns(const hand_t *hand, uint64_t now_ns)
+{
+    uint64_t end = hand->opts->degrade.time_ns / 10 * 9;
+    uint64_t left = 2 * (hand->events->cuts - hand->next) + 1;
+    return now_ns < end ? (end - now_ns) / left : 0;
+}
+
 /* Cuts and gives back at random, and leaves a rail that is up. */
 static void draw_event(hand_t *hand, const sight_t *sight)
 {
@@ -189,13 +198,35 @@ static void draw_event(hand_t *hand, const sight_t *sight)
                        .factor = 1,
                        .at_ns = now_ns};
     hand->next += cut;
-    hand->due_ns = now_ns + draw(hand, LONGEST_NS);
+    hand->due_ns = now_ns + draw(hand, 2 * pause_ns(hand, now_ns) + 1);
     carry_out(hand, event, now_ns);
+}
+
+/* Has the transport seen what happened to this rail last? */
+static void watch(hand_t *hand, const sight_t *sight)
+{
+    events_t *events = hand->events;
+    unsigned count = events->cuts ? events->count : hand->next;
+    uint32_t later = 0; /* rails */
+    while (count--) {
+        event_t *e = &events->list[count];
+        uint32_t rail = 1u << e->rail;
+        bool up = sight->up & rail;
+        if (e->kind == EVENT_SLOW || later & rail)
+            continue;
+        later |= rail;
+        hand->left |= e->kind == EVENT_CUT && !up ? rail : 0;
+        if (!e->seen_ns && hand->left & rail && up == (e->kind == EVENT_BACK)) {
+            e->seen_ns = sight->now_ns;
+            hand->left &= up ? ~rail : ~0u;
+        }
+    }
 }
 
 void hand_poll(hand_t *hand, const sight_t *sight)
 {
     events_t *events = hand->events;
+    watch(hand, sight);
     if (command_runs(hand, WNOHANG))
         return;
     if (events->cuts) {
@@ -210,7 +241,9 @@ void hand_poll(hand_t *hand, const sight_t *sight)
 uint64_t hand_end(const hand_t *hand, uint64_t ns)
 {
     const events_t *events = hand->events;
-    if (events->cuts || !events->count)
+    if (events->cuts) /* or hand_done() */
+        return MOST_TIMES * ns;
+    if (!events->count)
         return ns;
     if (hand->next < events->count)
         return UINT64_MAX;
@@ -218,10 +251,11 @@ uint64_t hand_end(const hand_t *hand, uint64_t ns)
     return ns + (last->was_ns - last->at_ns);
 }
 
-bool hand_done(const hand_t *hand, uint32_t up)
+bool hand_done(const hand_t *hand, const sight_t *sight)
 {
     return hand->events->cuts && hand->next == hand->events->cuts &&
-           !hand->cut && up == (1u << hand->opts->nrails) - 1;
+           !hand->cut && sight->up == (1u << hand->opts->nrails) - 1 &&
+           sight->now_ns >= hand->opts->degrade.time_ns;
 }
 
 /* --------------------------------------------------------------- life --- */

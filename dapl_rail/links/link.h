@@ -123,7 +123,7 @@ struct lost {
     unsigned pending;     /* DTOs on the carrier */
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
-    uint64_t down_ns;     /* it is lost since */
+    bool down;            /* its rail counts it among those that are lost */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
     uint64_t asked_ns;    /* that one's connection was begun */
     unsigned backoff_ms;
@@ -285,6 +285,8 @@ bool link_drained(struct link *link);
  * the peer's. Where that can't be, as link_down(). */
 void link_lost(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* It is up again, or has ended. */
+void link_lost_ends(struct link *link);
 /* Of a lost link: another EP, with the receives that are free posted. */
 int link_renew(struct link *link);
 /* A lost link's EP that has come back whole is freed. */

@@ -43,6 +43,8 @@ struct rail {
     struct link *closed;      /* freed when no event of theirs is left */
     struct slot *read;        /* see slot_return_soon */
     struct parting *partings; /* EPs of links/parting.h */
+    unsigned lost_links;      /* so many are, … */
+    uint64_t lost_since_ns;   /* … since when at least one has been */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
