@@ -17,7 +17,9 @@ typedef struct hand {
     unsigned next;              /**< event of the list */
     uint32_t cut;               /**< rails that are, as a mask */
     uint32_t left;              /**< those that the transport has left since */
-    pid_t command;              /**< that runs, 0: none */
+    pid_t command;              /**< that runs, 0: none, … */
+    int says;                   /**< … when its event took effect */
+    event_t *carried_out;       /**< by it */
     uint64_t random, due_ns;    /**< of events that are drawn */
     struct since {
         uint64_t ns; /**< when the rail was found to be up, 0: it is not */

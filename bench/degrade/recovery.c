@@ -128,9 +128,11 @@ recovery_t recovery_of(const bins_t *bins, const events_t *events,
     r.ms = back + interval_ms <= end && r.possible > 0 ? back - at : NAN;
     r.dip = lowest(bins, at, soon, interval_ms);
     r.stall_ms = longest_stall(bins, at, soon, &moves);
-    r.seen_ms = event->seen_ns
-                    ? (double)(event->seen_ns - event->was_ns) / 1e6
-                    : NAN;
+    r.seen_ms = !event->seen_ns                   ? NAN
+                : event->seen_ns < event->was_ns ? 0
+                                                 : (double)(event->seen_ns -
+                                                            event->was_ns) /
+                                                       1e6;
     r.after = bins_rate(bins, isnan(r.ms) ? at : back, end);
     return r;
 }
