@@ -24,9 +24,9 @@
  *    sent again over these, in the calls of both ends: messages, notifications
  *    and atomics by message come once and in order; data may be written or
  *    read again until their put or get is complete, or its notification has
- *    come. The rail is tried again, now and then, and comes back. A rail also
- *    breaks when nothing that is under way on it is completed for the time of
- *    DRAIL_SILENCE_MS, while the peer answers over another. This needs
+ *    come. The rail is tried again, several times a second, and comes back. A
+ *    rail also breaks when it has work and shows no sign of life for the time
+ *    of DRAIL_SILENCE_MS, while the peer answers over another. This needs
  *    two links (EPs) to the peer, and rails all of whose providers say that a
  *    completion means delivery (attribute `completion` = `delivered`, or an IB
  *    transport); else a broken rail ends the connection. So does an error that

@@ -12,8 +12,8 @@
 
 const char *drail_rail_state_name(drail_rail_state_t state)
 {
-    static const char *const names[] = {"up", "connecting", "detour", "lost",
-                                        "ended", "down"};
+    static const char *const names[] = {"up",   "connecting", "detour",
+                                        "lost", "ended",      "down"};
     return state <= DRAIL_RAIL_DOWN ? names[state] : "unknown";
 }
 

@@ -15,10 +15,10 @@ typedef enum event_kind {
 typedef struct event {
     event_kind_t kind;
     unsigned rail;
-    double factor;   /**< EVENT_SLOW: of the rate, above 0 to 1 */
-    uint64_t at_ns;  /**< when it is to be, since the start */
-    uint64_t was_ns; /**< when it was begun, or, as a command has said, when it
-                          took effect */
+    double factor;    /**< EVENT_SLOW: of the rate, above 0 to 1 */
+    uint64_t at_ns;   /**< when it is to be, since the start */
+    uint64_t was_ns;  /**< when it was begun, or, as a command has said, when it
+                           took effect */
     uint64_t seen_ns; /**< when rank 0's transport had left the rail that was
                            cut, or used the one that is back; 0: not (yet) */
 } event_t;

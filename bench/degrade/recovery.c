@@ -84,7 +84,8 @@ void capacity_raise(capacity_t *capacity, const bins_t *bins,
     unsigned end = events->count ? ms_of(events->list) : bins->count;
     end = end < bins->count ? end : bins->count;
     for (unsigned at = 0; at + STEADY_MS <= end; at += STEADY_MS / 10)
-        capacity->all = fmax(capacity->all, bins_rate(bins, at, at + STEADY_MS));
+        capacity->all =
+            fmax(capacity->all, bins_rate(bins, at, at + STEADY_MS));
 }
 
 /* Messages come whole: a few would say little of a rate. */
@@ -128,11 +129,10 @@ recovery_t recovery_of(const bins_t *bins, const events_t *events,
     r.ms = back + interval_ms <= end && r.possible > 0 ? back - at : NAN;
     r.dip = lowest(bins, at, soon, interval_ms);
     r.stall_ms = longest_stall(bins, at, soon, &moves);
-    r.seen_ms = !event->seen_ns                   ? NAN
-                : event->seen_ns < event->was_ns ? 0
-                                                 : (double)(event->seen_ns -
-                                                            event->was_ns) /
-                                                       1e6;
+    r.seen_ms = !event->seen_ns ? NAN
+                : event->seen_ns < event->was_ns
+                    ? 0
+                    : (double)(event->seen_ns - event->was_ns) / 1e6;
     r.after = bins_rate(bins, isnan(r.ms) ? at : back, end);
     return r;
 }

@@ -156,19 +156,19 @@ struct carrier {
 
 /* How it was at the last look; silence.c. */
 struct silence {
-    uint64_t ended;        /* DTOs that were complete */
-    uint64_t bytes;        /* that had passed, as the provider tells */
-    uint32_t acked;        /* messages that the peer had acknowledged */
-    bool owed;             /* an event */
-    bool told, owes;       /* by the provider: the peer's system an answer */
-    bool answered[2];      /* by the peer, since the look before, … */
-    bool alive[2];         /* … and some sign of life; and at that look */
-    unsigned looks;        /* without a sign of life */
-    uint64_t ns;           /* silent for so long, while others were not */
-    uint64_t answer_ms;    /* as the provider tells */
-    uint64_t ahead;        /* bytes before the next event, … */
-    uint64_t ahead_ns;     /* … which is owed for so long */
-    uint64_t byte_ps;      /* that a byte takes, at most; 0: not measured */
+    uint64_t ended;         /* DTOs that were complete */
+    uint64_t bytes;         /* that had passed, as the provider tells */
+    uint32_t acked;         /* messages that the peer had acknowledged */
+    bool owed;              /* an event */
+    bool told, owes;        /* by the provider: the peer's system an answer */
+    bool answered[2];       /* by the peer, since the look before, … */
+    bool alive[2];          /* … and some sign of life; and at that look */
+    unsigned looks;         /* without a sign of life */
+    uint64_t ns;            /* silent for so long, while others were not */
+    uint64_t answer_ms;     /* as the provider tells */
+    uint64_t ahead;         /* bytes before the next event, … */
+    uint64_t ahead_ns;      /* … which is owed for so long */
+    uint64_t byte_ps;       /* that a byte takes, at most; 0: not measured */
     uint64_t posted, asked; /* DTOs, and those that a question has followed */
 };
 

@@ -11,7 +11,7 @@
 #include "dapl_rail/rails/fail.h"
 
 #define FIRST_MS   20u /* before the first try, twice as long before the next */
-#define LONGEST_MS 150u /* and for each rank 1 ms more: all may try at once */
+#define LONGEST_MS 150u  /* and for each rank 1 ms more: all may try at once */
 #define ANSWER_MS  1000u /* for the other side, which must be in a call, … */
 #define SYSTEM_MS  100u  /* … and for its system, where the provider tells */
 

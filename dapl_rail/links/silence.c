@@ -144,7 +144,8 @@ static bool still_silent(const struct link *link)
            (!s->told || link_health(link).bytes == s->bytes);
 }
 
-/* --------------------------------------------------------- the questions --- */
+/* --------------------------------------------------------- the questions ---
+ */
 
 static bool ask(struct link *way)
 {
@@ -194,7 +195,8 @@ static void ask_behind(struct link *link)
         s->asked = link->posted;
 }
 
-/* ------------------------------------------------------------- all links --- */
+/* ------------------------------------------------------------- all links ---
+ */
 
 /* Has another link to the peer shown, since the last look or just before, what
  * this one has not? */
@@ -205,8 +207,8 @@ static bool others_live(const struct link *link)
     bool told = link->silence->told;
     while ((other = peer_next(link->peer, UINT32_MAX, &at))) {
         const struct silence *s = other->silence;
-        if (other != link && (s->answered[0] ||
-                              (told && (s->alive[0] || s->alive[1]))))
+        if (other != link &&
+            (s->answered[0] || (told && (s->alive[0] || s->alive[1]))))
             return true;
     }
     return false;

@@ -303,10 +303,10 @@ size_t ofi_socket_unread(int fd);
 bool ofi_socket_owed(int fd, unsigned ms);
 
 struct ofi_acked {
-    bool owed;            /* the peer's system has something to acknowledge */
-    unsigned heard_ms;    /* it has last acknowledged something so long ago */
-    unsigned answer_ms;   /* an answer takes so long, at most */
-    uint64_t bytes;       /* that it has acknowledged, or sent */
+    bool owed;          /* the peer's system has something to acknowledge */
+    unsigned heard_ms;  /* it has last acknowledged something so long ago */
+    unsigned answer_ms; /* an answer takes so long, at most */
+    uint64_t bytes;     /* that it has acknowledged, or sent */
 };
 /* Is it known? */
 bool ofi_socket_acked(int fd, struct ofi_acked *acked);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the EP's provider-specific attributes tell of its wire, over TCP: whether
- * the peer's system answers, be the peer stopped or busy. A consumer with
- * several connections to one peer compares them: the provider can't, as it does
- * not know which belong together.
+ * What the EP's provider-specific attributes tell of its wire, over TCP:
+ * whether the peer's system answers, be the peer stopped or busy. A consumer
+ * with several connections to one peer compares them: the provider can't, as it
+ * does not know which belong together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +60,9 @@ void ofi_ep_attributes(struct core_ep *ep, DAT_EP_ATTR *attr)
     if (!c->wire && !(c->wire = new_wire()))
         return;
     write_number(c->wire, SILENT_MS,
-                 !acked.owed ? 0 : acked.heard_ms ? acked.heard_ms : 1);
+                 !acked.owed      ? 0
+                 : acked.heard_ms ? acked.heard_ms
+                                  : 1);
     write_number(c->wire, ANSWER_MS, acked.answer_ms);
     write_number(c->wire, BYTES, acked.bytes);
     attr->ep_provider_specific = c->wire->attr;

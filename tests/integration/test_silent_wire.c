@@ -20,11 +20,11 @@
 enum { FROM_FIRST = 1, FROM_SECOND = 2, BOTH = 3 };
 
 static struct {
-    int here, there, between;  /* namespaces of the ranks and the routers */
-    int forwarding[RAILS][2];  /* what comes from the first rank, the second */
-    _Atomic unsigned entered;  /* ranks, in memory that they share */
+    int here, there, between; /* namespaces of the ranks and the routers */
+    int forwarding[RAILS][2]; /* what comes from the first rank, the second */
+    _Atomic unsigned entered; /* ranks, in memory that they share */
     _Atomic bool cut;
-} *scene;
+} * scene;
 
 /* ---- the scene */
 

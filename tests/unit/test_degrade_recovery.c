@@ -158,8 +158,10 @@ static void more_is_possible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut),       cmocka_unit_test(no_recovery),
-        cmocka_unit_test(several),     cmocka_unit_test(whole_messages),
+        cmocka_unit_test(a_cut),
+        cmocka_unit_test(no_recovery),
+        cmocka_unit_test(several),
+        cmocka_unit_test(whole_messages),
         cmocka_unit_test(at_the_edge),
         cmocka_unit_test(a_short_stall),
         cmocka_unit_test(more_is_possible),
