@@ -829,11 +829,12 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * 64-bit atomic on remote memory (8-byte aligned), always over the first rail
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. @p peer may be this rank, with a key of its own memory:
- * DRAIL_ENOTSUP where that rail's adapter does them, unless it says that its
- * atomics are the processor's (attribute `atomics`). Uses the IB extensions
- * where offered, else, or where no rail reaches every rank, a message to the
- * target, which serves it inside its own calls. It refuses one of a rank of its
- * host that could not be connected inside it (DRAIL_ENOTSUP) while there are
+ * where that rail's adapter does them, and does not say that its atomics are
+ * the processor's (attribute `atomics`), the first such call connects the rail
+ * to itself, within the time for connecting. Uses the IB extensions where
+ * offered, else, or where no rail reaches every rank, a message to the target,
+ * which serves it inside its own calls. It refuses one of a rank of its host
+ * that could not be connected inside it (DRAIL_ENOTSUP) while there are
  * connections inside, whose atomics would not know of this one. After
  * DRAIL_ETIMEOUT it may still be carried out; the next atomic by message to the
  * same target waits for that first. With the extensions, while that rail is
@@ -843,6 +844,11 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
                  uint64_t operand, uint64_t compare, uint64_t *old);
+
+/** Does this rank serve the atomics of others on its memory inside its calls?
+ *  If so, they wait until it makes one. True where no rail reaches every rank,
+ *  or the first that does offers no atomics (also by DRAIL_EXTENSIONS=0). */
+bool drail_serves_atomics(const drail_t *rail);
 
 /** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
  *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */

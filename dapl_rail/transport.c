@@ -23,6 +23,7 @@
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/loopback.h"
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
@@ -432,6 +433,8 @@ void drail_close(drail_t *t)
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);
     }
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+        loopback_close(&t->rails[r]);
     regions_free(t);
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);

@@ -114,9 +114,9 @@ static int side_begin(struct side *s, const struct layer_comm *c,
 {
     MPI_Aint low;
     MPI_Count size;
-    int rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
+    int rc = pmpi.Type_get_extent(s->type, &low, &s->extent);
     if (!rc)
-        rc = PMPI_Type_size_x(s->type, &size);
+        rc = pmpi.Type_size_x(s->type, &size);
     if (rc)
         return rc;
     s->size = (size_t)size;
@@ -144,7 +144,7 @@ static int pack(const struct side *s, const struct layer_comm *c, char *packed)
     for (int r = 0; !rc && r < c->size; r++) {
         int at = 0;
         if (s->bytes[r])
-            rc = PMPI_Pack(block_at(s, r), (int)s->counts[r], s->type, packed,
+            rc = pmpi.Pack(block_at(s, r), (int)s->counts[r], s->type, packed,
                            (int)s->bytes[r], &at, c->inner);
         packed += s->bytes[r];
     }
@@ -158,7 +158,7 @@ static int unpack(const struct side *s, const struct layer_comm *c,
     for (int r = 0; !rc && r < c->size; r++) {
         int at = 0;
         if (s->bytes[r])
-            rc = PMPI_Unpack(packed, (int)s->bytes[r], &at, block_at(s, r),
+            rc = pmpi.Unpack(packed, (int)s->bytes[r], &at, block_at(s, r),
                              (int)s->counts[r], s->type, c->inner);
         packed += s->bytes[r];
     }

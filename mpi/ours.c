@@ -43,7 +43,7 @@ static int gather_up(struct side *s, struct layer_room *room, size_t bytes,
     s->data = layer_room(room, bytes);
     if (!s->data)
         return MPI_ERR_NO_MEM;
-    return fill ? PMPI_Pack(s->user, s->count, s->type, s->data, (int)bytes,
+    return fill ? pmpi.Pack(s->user, s->count, s->type, s->data, (int)bytes,
                             &at, comm)
                 : MPI_SUCCESS;
 }
@@ -51,7 +51,7 @@ static int gather_up(struct side *s, struct layer_room *room, size_t bytes,
 static int spread_out(const struct side *s, size_t bytes, MPI_Comm comm)
 {
     int at = 0;
-    return is_packed(s) ? PMPI_Unpack(s->data, (int)bytes, &at, s->user,
+    return is_packed(s) ? pmpi.Unpack(s->data, (int)bytes, &at, s->user,
                                       s->count, s->type, comm)
                         : MPI_SUCCESS;
 }
@@ -151,7 +151,7 @@ int ours_error(const struct layer_comm *c, int rc)
     if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
         return OURS_LEFT; /* an error of all ranks, before they did anything */
     if (!code &&
-        (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
+        (pmpi.Add_error_class(&class) || pmpi.Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
     if (c->requests) /* their thread may be about to write it */
         team_take_now(c->requests);
@@ -159,7 +159,7 @@ int ours_error(const struct layer_comm *c, int rc)
              drail_strerror(rc));
     if (c->requests)
         team_give(c->requests);
-    PMPI_Add_error_string(code, text);
+    pmpi.Add_error_string(code, text);
     return code;
 }
 
@@ -167,7 +167,7 @@ int ours_missing(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
-    PMPI_Error_string(rc, text, &length);
+    pmpi.Error_string(rc, text, &length);
     team_give_up(c, text);
     return rc;
 }
@@ -392,7 +392,7 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
     if (rc == OURS_LEFT && ours_is_lost(c)) /* while they agreed on that */
         rc = ours_error(c, dcoll_team_error(c->team));
     if (rc && rc != OURS_LEFT)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        pmpi.Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 

@@ -22,8 +22,8 @@
 
 /* How long it may take until all of an EP has come back: of that of a lost
  * link, which is then made to end; when that was done. */
-#define FORCE_NS (20 * MS)
-#define HURRY_NS (5 * MS) /* where nothing can come back by itself */
+#define FORCE_NS  (20 * MS)
+#define HURRY_NS  (5 * MS) /* where nothing can come back by itself */
 #define FORCED_NS (1000 * MS)
 
 size_t slot_bytes(const drail_t *t)

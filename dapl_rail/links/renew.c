@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
 #include "dapl_rail/links/health.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/link.h"
@@ -119,13 +120,11 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         return false;
     }
     in_ms(link, ANSWER_MS);
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof mine, &mine);
+    DAT_RETURN status = request_accept(cr, link, &mine);
     link->begun = status == DAT_SUCCESS;
-    if (link->begun) {
+    if (link->begun)
         await_answer(link);
-    } else {
+    else
         failed(link, "dat_cr_accept", status);
-        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
-    }
     return true;
 }

@@ -13,6 +13,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
@@ -144,11 +145,10 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         return;
     }
     peer_lane(peer, rail->index, ep)->link = link;
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
+    DAT_RETURN status = request_accept(cr, link, &hello);
     if (status != DAT_SUCCESS) {
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_down(link, rc, "%s", rail->error.text);
-        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
     }
 }
 
