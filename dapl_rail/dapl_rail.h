@@ -24,9 +24,9 @@
  *    sent again over these, in the calls of both ends: messages, notifications
  *    and atomics by message come once and in order; data may be written or
  *    read again until their put or get is complete, or its notification has
- *    come. The rail is tried again, now and then, and comes back. A rail also
- *    breaks when nothing that is under way on it is completed for the time of
- *    DRAIL_SILENCE_MS, while the peer answers over another. This needs
+ *    come. The rail is tried again, several times a second, and comes back. A
+ *    rail also breaks when it has work and shows no sign of life for the time
+ *    of DRAIL_SILENCE_MS, while the peer answers over another. This needs
  *    two links (EPs) to the peer, and rails all of whose providers say that a
  *    completion means delivery (attribute `completion` = `delivered`, or an IB
  *    transport); else a broken rail ends the connection. So does an error that
@@ -876,8 +876,9 @@ typedef enum drail_rail_state {
                                 go over another rail */
     DRAIL_RAIL_DETOUR,     /**< messages of one go over another rail */
     DRAIL_RAIL_LOST,       /**< one is lost: both ends find out what has come */
-    DRAIL_RAIL_DOWN,       /**< one has ended, as its peer has or all of its
-                                rails have */
+    DRAIL_RAIL_ENDED,      /**< one has ended with all others to that peer: it
+                                is gone, or all rails to it are */
+    DRAIL_RAIL_DOWN,       /**< one has ended, others to that peer have not */
 } drail_rail_state_t;
 
 typedef struct drail_rail_stats {
@@ -893,15 +894,17 @@ typedef struct drail_rail_stats {
     drail_rail_state_t state;
     uint64_t failures;      /**< times that a link of this rail was lost, and
                                  what it did went on over another: not by the
-                                 end of a peer */
+                                 end of a peer. Both ends of a link count it. */
     uint64_t retries;       /**< its DTOs that were posted again */
     uint64_t carried;       /**< its DTOs that went over another link, … */
     uint64_t carried_bytes; /**< … and their bytes */
-    uint64_t lost_ns;       /**< from such losses to going on over another */
-    uint64_t down_ns;       /**< from such losses to being up again */
+    uint64_t lost_ns;       /**< from such losses to going on over another, of
+                                 all links */
+    uint64_t down_ns;       /**< time in which the rail had a lost link, however
+                                 many there were at once */
 } drail_rail_stats_t;
 
-/** "up", "connecting", "detour", "lost", "down" */
+/** "up", "connecting", "detour", "lost", "ended", "down" */
 const char *drail_rail_state_name(drail_rail_state_t state);
 
 void drail_rail_stats(const drail_t *rail, unsigned index,

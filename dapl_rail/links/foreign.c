@@ -22,6 +22,7 @@ static const char *lost_arrived(struct link *lane, const struct wire *wire,
         link_lost(lane, DRAIL_EPEER, "the peer could not connect it");
     if (deaths == 1) {
         link_lost(lane, DRAIL_EPEER, "the peer has lost it");
+        link_hurry(lane);
         lost->deaths = wire->seq; /* also of an EP that was not up here */
         lost->never_up = false;
     } else if (deaths > 1 && deaths < 1u << 31) {

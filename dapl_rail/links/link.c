@@ -23,6 +23,7 @@
 /* How long it may take until all of an EP has come back: of that of a lost
  * link, which is then made to end; when that was done. */
 #define FORCE_NS  (20 * MS)
+#define HURRY_NS  (5 * MS) /* where nothing can come back by itself */
 #define FORCED_NS (1000 * MS)
 
 size_t slot_bytes(const drail_t *t)
@@ -256,6 +257,26 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     return 0;
 }
 
+/* It was: the rail's time without it begins, and ends. */
+static void lost_begins(struct link *link)
+{
+    struct rail *rail = link->rail;
+    link->lost->down = true;
+    link->lost->since_ns = job_now(rail->owner->job);
+    if (!rail->lost_links++)
+        rail->lost_since_ns = link->lost->since_ns;
+}
+
+void link_lost_ends(struct link *link)
+{
+    struct rail *rail = link->rail;
+    if (!link->journal || !link->lost->down)
+        return;
+    link->lost->down = false;
+    if (!--rail->lost_links)
+        rail->stats.down_ns += job_now(rail->owner->job) - rail->lost_since_ns;
+}
+
 static void link_free(struct link *link)
 {
     if (link->rail->read && link->rail->read->link == link)
@@ -284,6 +305,7 @@ void link_close(struct link *link)
         link->lost->pending = 0; /* … nor is its carrier asked */
     if (link->ep)
         link_down(link, DRAIL_EPEER, "closed");
+    link_lost_ends(link);
     link->next_closed = rail->closed;
     rail->closed = link;
     rail->links--;
@@ -350,6 +372,7 @@ void link_down(struct link *link, int code, const char *format, ...)
     if (link->state >= LINK_DOWN)
         return;
     link->state = LINK_DOWN;
+    link_lost_ends(link);
     va_start(args, format);
     sentence_vwrite(&link->why, format, args);
     va_end(args);
@@ -398,8 +421,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
         link->broken = false;
         link->lost->carrier = link;
         link->full_at = link->retired + link->rail->request_depth;
-        link->lost->down_ns = job_now(link->rail->owner->job);
-        link->lost->since_ns = link->lost->down_ns;
+        lost_begins(link);
         atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
     }
     peer_unsettle(link->peer);
@@ -437,6 +459,12 @@ bool link_bury_ep(struct link *link)
     link->ep = DAT_HANDLE_NULL;
     link->ep_state = EP_NONE;
     return true;
+}
+
+void link_hurry(struct link *link)
+{
+    if (link->ep_state == EP_ENDING && link->ending == ENDING_FIRST)
+        link->ending_ns -= FORCE_NS - HURRY_NS;
 }
 
 bool link_overdue(const struct link *link)

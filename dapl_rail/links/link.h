@@ -128,8 +128,9 @@ struct lost {
     unsigned pending;     /* DTOs on the carrier */
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
-    uint64_t down_ns;     /* it is lost since */
+    bool down;            /* its rail counts it among those that are lost */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
+    uint64_t asked_ns;    /* that one's connection was begun */
     unsigned backoff_ms;
 };
 
@@ -160,9 +161,20 @@ struct carrier {
 
 /* How it was at the last look; silence.c. */
 struct silence {
-    uint64_t events;       /* those that had come; UINT64_MAX: none was owed */
-    uint64_t ns;           /* none has come for so long */
-    uint64_t posted, told; /* DTOs, and those that a question has followed */
+    uint64_t ended;         /* DTOs that were complete */
+    uint64_t bytes;         /* that had passed, as the provider tells */
+    uint32_t acked;         /* messages that the peer had acknowledged */
+    bool owed;              /* an event */
+    bool told, owes;        /* by the provider: the peer's system an answer */
+    bool answered[2];       /* by the peer, since the look before, … */
+    bool alive[2];          /* … and some sign of life; and at that look */
+    unsigned looks;         /* without a sign of life */
+    uint64_t ns;            /* silent for so long, while others were not */
+    uint64_t answer_ms;     /* as the provider tells */
+    uint64_t ahead;         /* bytes before the next event, … */
+    uint64_t ahead_ns;      /* … which is owed for so long */
+    uint64_t byte_ps;       /* that a byte takes, at most; 0: not measured */
+    uint64_t posted, asked; /* DTOs, and those that a question has followed */
 };
 
 /* What a link needs beside others of its peer's; beside.h. */
@@ -279,6 +291,8 @@ bool link_drained(struct link *link);
  * goes on over another of the peer's. Where that can't be, as link_down(). */
 void link_lost(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* It is up again, or has ended. */
+void link_lost_ends(struct link *link);
 /* An EP for it, the first one or another, with the receives that are free
  * posted. */
 int link_renew(struct link *link);
@@ -290,6 +304,8 @@ static inline bool link_is_new(const struct link *link)
 }
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
+/* Just lost, as its wire is dead: it takes less patience until it is forced. */
+void link_hurry(struct link *link);
 /* Should it have come back by now? What has, may wait in the rail's queue. */
 bool link_overdue(const struct link *link);
 /* That has been taken: what has not come back is made to, or given up. */

@@ -280,6 +280,9 @@ struct core_transport {
     /* The attributes are asked for: writes what has changed into the texts of
      * those whose values do. Or NULL: none does. */
     void (*attributes_asked)(struct core_ia *ia);
+    /* The same of an EP: names its provider-specific attributes in @p attr.
+     * They live as long as its connection. ia->lock is held. Or NULL. */
+    void (*ep_attributes_asked)(struct core_ep *ep, DAT_EP_ATTR *attr);
     /* In a forked child, for an IA that its parent had open: lets go of what
      * the two share. What is called later ends nothing of the parent's. */
     void (*forked)(struct core_ia *ia);

@@ -265,6 +265,22 @@ DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 
 /* ----------------------------------------------------------- attributes --- */
 
+#define EP_FIELDS_PROVIDER                                                     \
+    (DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |                                  \
+     DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR)
+
+static void ask_transport(struct core_ep *ep, DAT_EP_ATTR *attr)
+{
+    struct core_ia *ia = ep->o.ia;
+    attr->ep_provider_specific_count = 0;
+    attr->ep_provider_specific = NULL;
+    if (!ia->transport->ep_attributes_asked)
+        return;
+    core_ia_lock(ia);
+    ia->transport->ep_attributes_asked(ep, attr);
+    core_ia_unlock(ia);
+}
+
 DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
                          DAT_EP_PARAM *param)
 {
@@ -285,6 +301,8 @@ DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     param->connect_evd_handle = ep->connect_evd;
     param->srq_handle = ep->srq;
     param->ep_attr = ep->attr;
+    if (mask & EP_FIELDS_PROVIDER)
+        ask_transport(ep, &param->ep_attr);
     return DAT_SUCCESS;
 }
 
