@@ -83,7 +83,7 @@ static bool is_inside(struct ofi_conn *c, uint64_t withdrawal)
     return true;
 }
 
-static bool any_inside(struct ofi_ia *oia, uint64_t withdrawal)
+bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal)
 {
     bool any = false;
     pthread_mutex_lock(&oia->cq_lock);
@@ -91,14 +91,6 @@ static bool any_inside(struct ofi_ia *oia, uint64_t withdrawal)
         any |= is_inside(c, withdrawal);
     pthread_mutex_unlock(&oia->cq_lock);
     return any;
-}
-
-bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal)
-{
-    if (!any_inside(oia, withdrawal))
-        return false;
-    ofi_advance(oia, true); /* hears answers */
-    return any_inside(oia, withdrawal);
 }
 
 /* ------------------------------------------------- requests of this end --- */

@@ -220,14 +220,6 @@ void ofi_conn_established(struct ofi_conn *c, const void *private_data,
 
 /* ---------------------------------------------------------- ending it --- */
 
-ssize_t ofi_say(struct ofi_conn *c, uint64_t what)
-{
-    static const uint64_t nothing;
-    return fi_inject_writedata(c->fid, &nothing, sizeof nothing,
-                               OFI_CONTROL | what | c->peer_id, 0,
-                               c->peer_control, OFI_CONTROL_KEY);
-}
-
 void ofi_conn_say(struct ofi_conn *c, uint64_t what)
 {
     if (!c->oia->talks)

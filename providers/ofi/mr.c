@@ -63,13 +63,20 @@ static void range_close(struct ofi_ia *oia, struct ofi_range *range)
     pthread_mutex_unlock(&oia->cq_lock);
 }
 
-/* Whoever it is, peer or request of ours, libfabric's tcp does not stop him. */
+static bool peers_inside(struct ofi_ia *oia, uint64_t withdrawal)
+{
+    if (!withdrawal || !ofi_access_inside(oia, withdrawal))
+        return false;
+    ofi_advance(oia, true);
+    return ofi_access_inside(oia, withdrawal);
+}
+
+/* libfabric's tcp stops neither requests of ours nor peers. */
 static bool is_used(struct ofi_ia *oia, const struct core_mr *mr)
 {
     const struct ofi_range *range = mr->tp;
     return oia->talks && (ofi_access_own(oia, mr->key) ||
-                          (range->withdrawal &&
-                           ofi_access_inside(oia, range->withdrawal)));
+                          peers_inside(oia, range->withdrawal));
 }
 
 bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr)

@@ -206,6 +206,15 @@ static inline struct ofi_ia *ofi_ia(struct core_ia *ia)
     return ia->tp;
 }
 
+/* Writes to the peer's control word; ep->lock is held. 0 or -errno. */
+static inline ssize_t ofi_say(const struct ofi_conn *c, uint64_t what)
+{
+    static const uint64_t nothing;
+    return fi_inject_writedata(c->fid, &nothing, sizeof nothing,
+                               OFI_CONTROL | what | c->peer_id, 0,
+                               c->peer_control, OFI_CONTROL_KEY);
+}
+
 uint64_t ofi_now_ns(void);
 
 /* device.c: finds the interface of the IA and its address; -1: said why */
@@ -235,7 +244,8 @@ ssize_t ofi_access_enter(struct ofi_conn *c);
 void ofi_access_answer(struct ofi_conn *c);
 /* What the peer has said. */
 void ofi_access_heard(struct ofi_conn *c, uint64_t data);
-/* Is a peer perhaps in a range that was withdrawn by then? */
+/* Is a peer perhaps in a range that was withdrawn by then? It is asked, and its
+ * answer comes over the CQ. */
 bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal);
 /* Has this end unfinished requests from or to that range? */
 bool ofi_access_own(struct ofi_ia *oia, uint32_t key);
@@ -252,8 +262,6 @@ void ofi_conn_end(struct ofi_conn *c, DAT_EVENT_NUMBER event,
                   const void *private_data, DAT_COUNT size);
 void ofi_conn_free(struct ofi_conn *c);
 void ofi_conn_say(struct ofi_conn *c, uint64_t what);
-/* The same with ep->lock held, and no other; 0 or -errno. */
-ssize_t ofi_say(struct ofi_conn *c, uint64_t what);
 /* The peer or the network has ended it. */
 void ofi_conn_ended(struct ofi_conn *c);
 /* So much time to be made; from now on, the thread minds it. */
