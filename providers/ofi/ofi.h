@@ -96,7 +96,7 @@ struct ofi_op { /* what a completion names */
     bool received;
 };
 
-struct ofi_range { /* core_mr.tp */
+struct ofi_range {       /* core_mr.tp */
     struct fid_mr *fid;  /* NULL: no peer may enter it (any more), … */
     uint64_t withdrawal; /* … since this one; 0: ever */
 };

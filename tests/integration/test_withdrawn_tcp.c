@@ -84,17 +84,17 @@ static void put_there(struct rank *r)
     unsigned char *memory;
     drail_key_t keys[2];
     drail_mem_t *mem;
-    expect(r, 0,
-           drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&memory,
-                           &mem));
+    expect(
+        r, 0,
+        drail_mem_alloc(r->t, BYTES, DRAIL_ACCESS_ALL, (void **)&memory, &mem));
     memset(memory, r->rank ? OLD : 0, BYTES);
     exchange_keys(r, mem, keys);
     if (r->rank == 0) {
         drail_mem_t *user;
         memset(buffer, 0, BYTES);
-        expect(r, 0,
-               drail_mem_register(r->t, buffer, BYTES, DRAIL_ACCESS_ALL,
-                                  &user));
+        expect(
+            r, 0,
+            drail_mem_register(r->t, buffer, BYTES, DRAIL_ACCESS_ALL, &user));
         drail_mem_key(user, &keys[0]);
         check(drail_job_allgather(r->job, &keys[0], sizeof keys[0], keys, -1) ==
               0);

@@ -19,7 +19,7 @@ typedef struct meeting {
     DAT_CONN_QUAL qual; /* set before the gate opens */
     DAT_RMR_TRIPLET target;
     atomic_bool begun;
-    atomic_int status; /* of the transfer */
+    atomic_int status;   /* of the transfer */
     atomic_uint strange; /* bytes of NEW that the peer has got */
 } meeting_t;
 
@@ -40,18 +40,17 @@ static void transfer(meeting_t *m, bool read)
     EXPECT_EVENT(end.conn, DAT_CONNECTION_EVENT_ESTABLISHED);
     DAT_LMR_TRIPLET iov = local(&end.mem, 0, BYTES);
     if (read)
-        DAT_OK(dat_ep_post_rdma_read(end.ep, 1, &iov, cookie(0), &m->target,
-                                     0));
+        DAT_OK(
+            dat_ep_post_rdma_read(end.ep, 1, &iov, cookie(0), &m->target, 0));
     else
-        DAT_OK(dat_ep_post_rdma_write(end.ep, 1, &iov, cookie(0), &m->target,
-                                      0));
+        DAT_OK(
+            dat_ep_post_rdma_write(end.ep, 1, &iov, cookie(0), &m->target, 0));
     while (read && !has_begun(&end, OLD))
         ;
     atomic_store(&m->begun, true);
     raise(SIGSTOP);
     DAT_OK(dat_evd_wait(end.request, WAIT_MS * 1000, 1, &event, &more));
-    atomic_store(&m->status,
-                 event.event_data.dto_completion_event_data.status);
+    atomic_store(&m->status, event.event_data.dto_completion_event_data.status);
     unsigned strange = 0;
     for (size_t i = 0; read && i < BYTES; i++)
         strange += end.mem.data[i] == NEW;
