@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/resize.h"
 #include "shm.h"
 
 /* All cables: a folder of files with the names of their rails, or the process's
@@ -63,7 +64,7 @@ static const char *what_is_wrong(int fd)
         return strerror(errno);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
         return "not a file that this user alone may read and write";
-    if (!st.st_size && ftruncate(fd, (off_t)size))
+    if (!st.st_size && file_resize(fd, size))
         return strerror(errno);
     if (pread(fd, &c, size, 0) != (ssize_t)size ||
         (st.st_size && st.st_size != (off_t)size) || c.pulled > 1 ||
