@@ -121,7 +121,7 @@ $(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
-  $(addprefix $(BUILD)/obj/providers/ofi/,conn.o data.o socket.o))
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o conn.o data.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/bell.o)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,38 +57,78 @@ static int use_cable(int cable, const event_t *event)
     }
 }
 
-static char own_folder[4000]; /* "": none was made */
+/* Files without a name: whatever ends the run, nothing of them is left. The
+ * provider makes a cable of an empty one. */
+static struct {
+    unsigned n; /* 0: none were made */
+    int cable[DRAIL_MAX_RAILS];
+} own;
 
-int hand_folder(const options_t *opts)
-{
-    if (opts->degrade.on_event || getenv(CABLES_ENV))
-        return 0;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(own_folder, sizeof own_folder, "%s/railbench_cables_XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(own_folder)) {
-        own_folder[0] = '\0';
-        return -1;
-    }
-    return setenv(CABLES_ENV, own_folder, 1);
-}
-
-static void cable_path(char *path, size_t size, const char *rail)
-{
-    snprintf(path, size, "%s/%s", getenv(CABLES_ENV), rail);
-}
-
-void hand_folder_remove(const options_t *opts)
+/* Not a memfd: inotify, by which managers hear of a cut, says nothing of it. */
+static int unnamed_file(void)
 {
     char path[4096];
-    if (!own_folder[0])
-        return;
-    for (unsigned r = 0; r < opts->nrails; r++) {
-        cable_path(path, sizeof path, opts->rails[r]);
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder)
+        folder = "/tmp";
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+        return fd;
+    snprintf(path, sizeof path, "%s/railbench_cable_XXXXXX", folder);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
         unlink(path);
+    return fd;
+}
+
+static int make_own(void)
+{
+    int fd = unnamed_file();
+    if (fd < 0)
+        return -1;
+    own.cable[own.n++] = fd;
+    return 0;
+}
+
+int hand_cables_make(const options_t *opts)
+{
+    char list[DRAIL_MAX_RAILS * (DRAIL_NAME_MAX + 16)] = "fd:";
+    size_t used = strlen(list);
+    if (opts->degrade.on_event || getenv(CABLES_ENV))
+        return 0;
+    for (unsigned r = 0; r < opts->nrails; r++) {
+        if (make_own())
+            return -1;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s=%d",
+                                 r ? "," : "", opts->rails[r], own.cable[r]);
+        if (used >= sizeof list) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
     }
-    rmdir(own_folder);
-    own_folder[0] = '\0';
+    return setenv(CABLES_ENV, list, 1);
+}
+
+void hand_cables_remove(void)
+{
+    if (own.n)
+        unsetenv(CABLES_ENV);
+    while (own.n)
+        close(own.cable[--own.n]);
+}
+
+/* The cable of a rail that is open, to be closed; or -1. */
+static int open_cable(const options_t *opts, unsigned rail)
+{
+    char path[4096];
+    struct stat st;
+    if (!own.n) {
+        snprintf(path, sizeof path, "%s/%s", getenv(CABLES_ENV),
+                 opts->rails[rail]);
+        return open(path, O_RDWR | O_CLOEXEC);
+    }
+    bool used = !fstat(own.cable[rail], &st) && st.st_size;
+    return used ? fcntl(own.cable[rail], F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 /* ------------------------------------------------------------ command --- */
@@ -314,14 +355,12 @@ static bool concerns(const events_t *events, unsigned rail)
 int hand_open(hand_t *hand, const options_t *opts, events_t *events,
               unsigned *rail)
 {
-    char path[4096];
     *hand = (hand_t){.opts = opts, .events = events, .random = events->seed};
     for (unsigned r = 0; r < opts->nrails; r++) {
         hand->cable[r] = -1;
         if (opts->degrade.on_event)
             continue;
-        cable_path(path, sizeof path, opts->rails[r]);
-        hand->cable[r] = open(path, O_RDWR | O_CLOEXEC);
+        hand->cable[r] = open_cable(opts, r);
         *rail = r;
         if (hand->cable[r] < 0 && concerns(events, r))
             return -1;

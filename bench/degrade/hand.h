@@ -28,12 +28,12 @@ typedef struct hand {
     bool failed; /**< an event could not be carried out */
 } hand_t;
 
-/** A folder for the cables of the shm rails that are opened from now on, in
- *  this process and those it forks, unless --on-event is given. @return 0, or
+/** Cables for the shm rails that are opened from now on, in this process and
+ *  those it forks, unless there are some or --on-event is given. @return 0, or
  *  -1 with errno. */
-int hand_folder(const options_t *opts);
-/** Removes it. */
-void hand_folder_remove(const options_t *opts);
+int hand_cables_make(const options_t *opts);
+/** Removes them. */
+void hand_cables_remove(void);
 
 /** When the rails are open. @return 0, or -1 when an event's rail has no cable:
  *  its index in *rail. */

@@ -365,13 +365,13 @@ static int degrade_main(const bench_test_t *test, const options_t *opts)
     d->result.runs =
         calloc(opts->nsizes * d->result.plan.count, sizeof *d->result.runs);
     d->outcome = outcome_create((unsigned)opts->ranks);
-    if (!d->outcome || !d->result.runs || hand_folder(opts)) {
+    if (!d->outcome || !d->result.runs || hand_cables_make(opts)) {
         fprintf(stderr, "%s: %s\n", test->table.command, strerror(errno));
         goto out;
     }
     status = launch_job(test->table.command, opts, d->outcome, rank_main, d);
-    hand_folder_remove(opts);
 out:
+    hand_cables_remove();
     free_result(&d->result);
     if (d->outcome)
         outcome_destroy(d->outcome);

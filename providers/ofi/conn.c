@@ -224,14 +224,11 @@ void ofi_conn_established(struct ofi_conn *c, const void *private_data,
 
 void ofi_conn_say(struct ofi_conn *c, uint64_t what)
 {
-    static const uint64_t nothing;
     if (!c->oia->talks)
         return;
     core_ep_lock(c->ep);
     if (c->fid)
-        fi_inject_writedata(c->fid, &nothing, sizeof nothing,
-                            OFI_CONTROL | what | c->peer_id, 0, c->peer_control,
-                            OFI_CONTROL_KEY);
+        ofi_say(c, what);
     core_ep_unlock(c->ep);
 }
 

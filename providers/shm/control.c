@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/resize.h"
 #include "shm.h"
 
 #define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW)
@@ -26,7 +27,7 @@ int shm_memfd(const char *name, size_t size)
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
+    if (file_resize(fd, size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
         close(fd);
         return -1;
     }

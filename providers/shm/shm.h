@@ -584,8 +584,9 @@ int shm_cm_connect(int fd, uint32_t rail, DAT_CONN_QUAL qual);
 uint32_t shm_cm_rail(const struct sockaddr_storage *address);
 /* pid of the process at the other end if it belongs to this user, else -1 */
 pid_t shm_cm_peer_pid(int fd);
-/* Does this address name this host? */
-bool shm_cm_is_local(const struct sockaddr_storage *address);
+/* Does this address name this host? 1, 0; or -1: there is no descriptor to find
+ * out by. */
+int shm_cm_is_local(const struct sockaddr_storage *address);
 
 /* cm.c */
 DAT_RETURN shm_listen(struct core_sp *sp);
