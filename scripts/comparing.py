@@ -32,6 +32,10 @@ class Failure(Exception):
 
 # ------------------------------------------------------------- processes ---
 
+# A parent may ignore SIGCHLD: then every program seems to end with status 0.
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
 def start(command, environment=None):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

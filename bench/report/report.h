@@ -74,7 +74,8 @@ void report_notes(FILE *file, const notes_t *notes);
 void report_number(FILE *file, int width, double value);
 /** A CSV column: a comma and the number, or nothing where there is none. */
 void report_csv_number(FILE *file, double value);
-/** ... the text, quoted where it needs to be (RFC 4180). */
+/** ... the text, quoted where it needs to be (RFC 4180); what is
+ *  not UTF-8 becomes U+FFFD. */
 void report_csv_text(FILE *file, const char *text);
 
 /** The first columns of the CSV of messages and collectives. */
