@@ -282,8 +282,8 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
         status = r->partial ? say("interrupted; the result is partial") : 0;
     if (r->nrows && r->rows[0].count &&
         outputs_write(&l.outputs, limits_report, r)) {
-        fprintf(stderr, "%s: can't write the result: %s\n",
-                test->table.command, strerror(errno));
+        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
+                strerror(errno));
         status = 1;
     }
 out:

@@ -29,8 +29,7 @@ static bool all_printable(const char *text)
     return length;
 }
 
-/* As a shell takes it, and always one line of UTF-8. */
-static void argument(FILE *file, const char *text)
+void report_argument(FILE *file, const char *text)
 {
     bool escaped = !all_printable(text), quoted = escaped || !plain(text);
     if (quoted)
@@ -55,7 +54,7 @@ static void command(FILE *file, const options_t *opts)
     for (int i = 0; i < opts->argc; i++) {
         if (i)
             fputc(' ', file);
-        argument(file, opts->argv[i]);
+        report_argument(file, opts->argv[i]);
     }
 }
 

@@ -87,6 +87,8 @@ void report_csv_text(FILE *file, const char *text);
 /* origin.c: the last columns of every test's CSV, date and command, and the
  * line of a table that says them. */
 
+/** A word as a shell takes it, and always in one line of UTF-8. */
+void report_argument(FILE *file, const char *text);
 /** When the run began; "" of a simulated one, whose output is the same in
  *  every run. */
 const char *report_date(const machine_t *machine);

@@ -30,3 +30,13 @@ unsigned utf8_length(const char *text)
     }
     return f->more + 1u;
 }
+
+void utf8_clean(char *text)
+{
+    while (*text) {
+        unsigned length = utf8_length(text);
+        if (!length)
+            *text = '?';
+        text += length ? length : 1;
+    }
+}

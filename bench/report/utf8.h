@@ -11,4 +11,7 @@
  *  UTF-8 (RFC 3629). */
 unsigned utf8_length(const char *text);
 
+/** Puts '?' in the place of bytes that are part of no character. */
+void utf8_clean(char *text);
+
 #endif
