@@ -278,7 +278,7 @@ def replace(path, text):
     Several may do so at once: the last one's is left. Compressed, if it is to
     end in .gz: the same text always gives the same bytes."""
     new = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
-    content = text.encode()
+    content = text.encode(errors="replace")  # names of hosts are bytes
     if path.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     try:
