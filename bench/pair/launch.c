@@ -161,7 +161,8 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
         return 0;
     /* rank 0 tells of the others, unless it is gone */
     const drail_error_t *cause = outcome_cause(outcome);
-    if (opts->follows && rc != DRAIL_EPEER && second_hand(cause))
+    if (opts->follows && rc != DRAIL_EPEER &&
+        (second_hand(cause) || rc == DRAIL_EINTR))
         return 1;
     if (rc == DRAIL_EINTR) {
         fprintf(stderr, "%s: interrupted; the result is partial\n", command);
@@ -180,7 +181,7 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
         return 2;
     }
     /* what has happened to another rank may explain what this one saw */
-    bool both = opts->locals && cause && second_hand(cause) && err.text[0];
+    bool both = opts->locals && cause && err.text[0];
     fprintf(stderr, "%s: %s%s%s\n", command, text, both ? "; " : "",
             both ? err.text : "");
     return 1;
