@@ -74,8 +74,8 @@ static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
 
 /* One rank alone, as often as the others, when these are gone; simulated, its
  * operations tell. */
-static void time_alone(const app_t *app, const options_t *opts,
-                       bool failed, app_solved_t *solved)
+static void time_alone(const app_t *app, const options_t *opts, bool failed,
+                       app_solved_t *solved)
 {
     double us[STATS_MAX] = {0};
     bool none = failed || opts->simulated || opts->follows;
