@@ -5,6 +5,7 @@
 
 #include "bench/pair/launch.h"
 #include "bench/startup.h"
+#include "bench/options/spelling.h"
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
@@ -43,12 +44,19 @@ static void print_usage(FILE *file)
 
 static int wrong_test(const char *name)
 {
+    spelling_t spelling = spelling_of(name);
+    for (size_t i = 0; i < TESTS; i++) {
+        spelling_try(&spelling, tests[i]->name);
+        if (tests[i]->alias)
+            spelling_try(&spelling, tests[i]->alias);
+    }
     fprintf(stderr, "railbench: TEST: '%s' is wrong; allowed: ", name);
     for (size_t i = 0; i < TESTS; i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", tests[i]->name);
         print_alias(stderr, tests[i]);
     }
-    fputs(" (see railbench --help)\n", stderr);
+    fputs(" (see railbench --help)", stderr);
+    spelling_ask(&spelling, stderr);
     return 2;
 }
 

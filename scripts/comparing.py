@@ -340,11 +340,21 @@ def count(text):
     return int(text)
 
 
+def duration(text, unit):
+    """A time with or without a unit, in @unit; None if it is wrong."""
+    seconds = {"ms": 0.001, "s": 1, "min": 60, "m": 60, "h": 3600}
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|m|h|)", text)
+    return (float(match[1]) * seconds[match[2] or unit] / seconds[unit]
+            if match else None)
+
+
 def minutes(text):
-    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) or not float(text):
+    found = duration(text, "min")
+    if found is None or not 0.001 <= found <= 9999:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999")
-    return float(text)
+            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999, "
+            "or with a unit: 90s, 2min, 1h")
+    return found
 
 
 def chosen_of(names, several=()):
