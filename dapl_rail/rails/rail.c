@@ -14,6 +14,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
+#include "dapl_rail/rails/handlers.h"
 #include "dapl_rail/rails/keep.h"
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
@@ -201,6 +202,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err)
 {
     DAT_PROVIDER_INFO listed;
+    struct handlers handlers;
     DAT_RETURN status;
 
     if (strlen(name) >= DRAIL_NAME_MAX)
@@ -214,9 +216,11 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     if (rc)
         return not_found(rc, name, err);
     rail->async_evd = DAT_HANDLE_NULL;
+    handlers_note(&handlers);
     status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
                           &rail->ia, listed.dapl_version_major,
                           listed.dapl_version_minor, listed.is_thread_safe);
+    handlers_restore(&handlers);
     if (status != DAT_SUCCESS) {
         rail->ia = DAT_HANDLE_NULL;
         return not_opened(name, status, err);

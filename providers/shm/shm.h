@@ -228,7 +228,7 @@ struct shm_head { /* of a message */
     uint32_t length;
     uint32_t immed;
     uint32_t unused;
-    uint64_t due; /* ns: not seen before, 0 without a link model */
+    uint64_t due; /* ns of the host: not seen before, 0: no link model */
 };
 
 /* In the ring, a line whose `seq` is its number (counted from 1) holds a
@@ -367,6 +367,7 @@ struct shm_ia {
     const struct shm_cable *cable; /* NULL: it can't be pulled */
     struct shm_way way;            /* as door->way, which peers could change */
     uint64_t latency_ns, gap_ns;
+    uint64_t ahead_ns;   /* our clock less the host's, which stamps are of */
     size_t stream_least; /* shm_choice_least */
     char rate_text[SHM_HOPS][32];
     char params_text[CORE_PARAMS_MAX]; /* as in dat.conf */
