@@ -70,6 +70,7 @@ struct core_object {
 struct core_ep_array; /* EPs that pollers read without a lock */
 struct core_epset {
     _Atomic(struct core_ep_array *) now;
+    atomic_uint count;
 };
 
 /* What an IA can do. */
@@ -106,8 +107,10 @@ struct core_ia {
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
     unsigned mr_hint;                        /* all before are in use */
-    unsigned close_patience; /* memory.c: of an abrupt close, for all ranges */
-    struct core_epset eps;   /* connected EPs */
+    unsigned close_patience;  /* memory.c: of an abrupt close, for all ranges */
+    struct core_epset eps;    /* connected EPs, … */
+    struct core_epset polled; /* … and those looked at each time: polling.c */
+    atomic_uint round;        /* whose turn it is to be looked at unasked */
     pthread_mutex_t bell_lock; /* who sleeps for what (bells.c) */
     _Atomic uint64_t bells;    /* taken */
     atomic_uint patience_ns;   /* wait.c: polling with yields */
@@ -241,7 +244,10 @@ struct core_ep {
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
-    atomic_flag lock; /* receive side and unfinished requests */
+    atomic_flag lock;     /* receive side and unfinished requests */
+    atomic_bool received; /* something, since polling.c looked last */
+    bool announced;       /* its peer tells when there is something; bell_lock
+                           */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
     /* of connections alone, which those who post don't look at */
     struct core_evd *connect_evd;
@@ -332,6 +338,14 @@ struct core_transport {
      * never. */
     uint64_t (*next_due)(struct core_ep *ep, uint64_t seen);
     uint64_t (*ia_next_due)(struct core_ia *ia, uint64_t seen);
+    /* For networks that are asked EP by EP, so that most need not be asked: the
+     * peer is to announce (on) what it has for this EP, a message or news of an
+     * unfinished request, or need not (any more). False: it can't. The EP is
+     * connected, or was just now; ia->bell_lock is held. And, progress of those
+     * EPs whose peers have announced something, which calls core_poll_often for
+     * an EP that was found so many times. Or NULL, both. */
+    bool (*announce)(struct core_ep *ep, bool on);
+    void (*announced)(struct core_ia *ia, bool sure);
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
@@ -490,6 +504,9 @@ static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 /* Adds the EP to / takes it off the lists that pollers walk. */
 int core_ep_poll(struct core_ep *ep);
 void core_ep_unpoll(struct core_ep *ep);
+/* The EP here (NULL: it is gone), whose peer announces, is better looked at
+ * each time. What lies here changes under ia->bell_lock. No lock is held. */
+void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here);
 
 /* Wakes this process's sleepers on the EVDs of the EP, after a fence. */
 void core_ep_ring(struct core_ep *ep);

@@ -271,6 +271,7 @@ bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
     if (w->flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
         notify = status != DAT_DTO_SUCCESS;
     DAT_DTO_COOKIE cookie = w->cookie;
+    atomic_store_explicit(&ep->received, true, memory_order_relaxed);
     if (ep->srq)
         core_srq_done(ep->srq);
     else

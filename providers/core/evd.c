@@ -97,7 +97,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
 
 void core_evd_progress(struct core_evd *evd)
 {
-    core_epset_progress(evd->o.ia, &evd->eps, false);
+    core_poll(evd->o.ia, evd, false);
 }
 
 /* ------------------------------------------------- creation, attributes --- */
@@ -109,6 +109,7 @@ static void evd_destroy(void *object)
     if (cno)
         core_unref(&cno->o);
     core_epset_free(&evd->eps);
+    core_epset_free(&evd->polled);
     for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
         next = core_ring_next(r);
         ring_free(r);
@@ -364,8 +365,10 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
     if (evd_take(evd, event))
         return evd_taken(evd, event);
     /* Who polls in vain looks after the other connections, too. */
-    if (++evd->polls % LOOK_EVERY == 0)
-        core_epset_progress(evd->o.ia, &evd->o.ia->eps, false);
+    if (++evd->polls % LOOK_EVERY == 0) {
+        core_poll(evd->o.ia, NULL, false);
+        core_poll_some(evd->o.ia, false);
+    }
     if (evd->o.ia->transport->idle)
         evd->o.ia->transport->idle(evd->o.ia);
     /* Without the error class, as the verbs providers have it: genuine
