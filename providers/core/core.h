@@ -224,9 +224,8 @@ struct core_ep {
     struct core_srq *srq;
     DAT_EP_ATTR attr;
     /* receive queue: posted by the consumer, taken under lock */
-    uint32_t rq_mask, rq_stride;
+    uint32_t rq_places, rq_stride;
     unsigned char *rq; /* core_recv_at */
-    uint32_t rq_exact; /* 0, or so many places instead of the mask */
     /* unfinished requests: appended by the poster, retired under lock */
     uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
     unsigned char *sq;                  /* core_request_at */
@@ -242,8 +241,10 @@ struct core_ep {
     unsigned char private_little[32];
     void *private_data;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
+    uint32_t rq_tail_place; /* that of number rq_tail: to divide takes long */
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
+    uint32_t rq_head_place;
     atomic_flag lock;     /* receive side and unfinished requests */
     atomic_bool received; /* something, since polling.c looked last */
     bool announced;       /* its peer tells when there is something; bell_lock
@@ -274,7 +275,8 @@ struct core_transport {
     struct core_ability can;
     unsigned max_ias;    /* of one process; 0: some */
     size_t request_size; /* the transport's part of a core_request */
-    bool requests_move;  /* nobody keeps the address of one */
+    bool requests_move;  /* nobody keeps the address of one, or looks at one
+                            without ep->lock */
     bool one_thread;     /* calls it, and core, of all ranks of a process: what
                             they have is to be small */
     size_t ep_size;      /* of what core_ep_area gives */
@@ -521,9 +523,7 @@ static inline void core_recv_add(struct core_ep *ep)
 static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
                                             uint64_t number)
 {
-    uint64_t place =
-        ep->rq_exact ? number % ep->rq_exact : number & ep->rq_mask;
-    return (void *)(ep->rq + place * ep->rq_stride);
+    return (void *)(ep->rq + number % ep->rq_places * ep->rq_stride);
 }
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */

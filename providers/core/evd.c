@@ -16,25 +16,6 @@
 
 /* --------------------------------------------------------------- queue --- */
 
-/* Pages of slots that are never used are never touched: queues are as long as
- * the worst case of all connections. */
-static struct core_evd_ring *ring_new(DAT_COUNT qlen, bool one_thread)
-{
-    uint64_t cap = 2; /* with one slot, empty and full would look the same */
-    while (cap < (uint64_t)qlen)
-        cap *= 2;
-    size_t size =
-        sizeof(struct core_evd_ring) + cap * sizeof(struct core_evd_slot);
-    struct core_evd_ring *r = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (r == MAP_FAILED)
-        return NULL;
-    r->size = size;
-    r->mask = cap - 1;
-    r->rewinds = one_thread;
-    return r;
-}
-
 static void ring_free(struct core_evd_ring *r)
 {
     munmap(r, r->size);
@@ -165,7 +146,7 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
 {
     struct core_evd *evd = core_object_new(ia, &evd_kind, sizeof *evd);
     struct core_evd_ring *ring =
-        ring_new(qlen > 0 ? qlen : 1, ia->transport->one_thread);
+        core_evd_ring_new(qlen > 0 ? (uint64_t)qlen : 1, ia->transport);
     if (!evd || !ring) {
         if (ring)
             ring_free(ring);
@@ -174,6 +155,7 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     }
     evd->flags = flags;
+    atomic_store(&evd->qlen, core_evd_room(qlen > 0 ? (uint64_t)qlen : 1));
     evd->first = ring;
     atomic_store(&evd->ring, ring);
     atomic_store(&evd->enabled, true);
@@ -226,7 +208,7 @@ DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
         return bad;
     struct core_evd *evd = handle;
     param->ia_handle = evd->o.ia;
-    param->evd_qlen = (DAT_COUNT)(atomic_load(&evd->ring)->mask + 1);
+    param->evd_qlen = (DAT_COUNT)atomic_load(&evd->qlen);
     param->evd_state =
         (DAT_EVD_STATE)((atomic_load(&evd->enabled) ? DAT_EVD_STATE_ENABLED
                                                     : DAT_EVD_STATE_DISABLED) |
@@ -300,8 +282,6 @@ DAT_RETURN core_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
     return evd_set(handle, offsetof(struct core_evd, waitable), true);
 }
 
-/* A larger queue is put behind the old one, which empties itself: producers
- * and the consumer go on meanwhile. */
 DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
 {
     struct core_evd *evd = core_evd_get(handle);
@@ -311,15 +291,8 @@ DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (qlen < evd_count(evd))
         return CORE_ERROR(DAT_INVALID_STATE, 0);
-    struct core_evd_ring *now = atomic_load(&evd->ring);
-    if ((uint64_t)qlen <= now->mask + 1)
-        return DAT_SUCCESS;
-    struct core_evd_ring *ring =
-        ring_new(qlen, evd->o.ia->transport->one_thread);
-    if (!ring)
-        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    atomic_store_explicit(&now->next, ring, memory_order_release);
-    atomic_store_explicit(&evd->ring, ring, memory_order_release);
+    if ((uint64_t)qlen > atomic_load(&evd->qlen))
+        atomic_store(&evd->qlen, core_evd_room((uint64_t)qlen));
     return DAT_SUCCESS;
 }
 
@@ -437,7 +410,7 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
     if (!evd)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     if (threshold <= 0 ||
-        (uint64_t)threshold > atomic_load(&evd->ring)->mask + 1)
+        (uint64_t)threshold > atomic_load(&evd->qlen))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     if (!event)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);

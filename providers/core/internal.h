@@ -76,8 +76,7 @@ struct core_evd_slot {
 };
 
 struct core_evd_ring {
-    /* the larger one after dat_evd_resize */
-    _Atomic(struct core_evd_ring *) next;
+    _Atomic(struct core_evd_ring *) next; /* a larger one; event.c */
     size_t size;
     uint64_t mask;
     bool rewinds; /* one thread is producer and consumer */
@@ -102,6 +101,7 @@ struct core_evd {
     DAT_EVD_FLAGS flags;
     _Atomic(struct core_evd_ring *) ring; /* where producers put */
     struct core_evd_ring *first;          /* where the consumer starts */
+    _Atomic uint64_t qlen;                /* events that it has room for */
     _Atomic(struct core_cno *) cno;
     atomic_bool triggered; /* an event for the CNO */
     atomic_bool enabled, waitable, waiting, overflowed;
@@ -196,6 +196,10 @@ static inline struct core_pz *core_pz_get(DAT_HANDLE handle)
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
                         struct core_evd **out);
+/* The room that a queue has for so many events; and a queue that gets it. */
+uint64_t core_evd_room(uint64_t qlen);
+struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
+                                        const struct core_transport *t);
 /* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
  * queue is full (the asynchronous EVD has been told). */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);

@@ -134,6 +134,7 @@ static const struct core_transport transport = {
             .write_immed = true,
             .atomics = true},
     .request_size = sizeof(struct shm_request),
+    .requests_move = true,
     .ep_size = sizeof(struct shm_ep),
     .attributes_asked = shm_attributes_asked,
     .ia_open = shm_ia_open,
