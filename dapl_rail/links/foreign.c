@@ -52,7 +52,7 @@ static const char *message_arrived(struct link *lane, const struct slot *slot)
     struct slot *spare = slot_spare(lane);
     if (!spare)
         return "out of memory";
-    memcpy(spare->data, slot->data, slot->bytes);
+    slot_read(slot, 0, spare->data, slot->bytes);
     spare->bytes = slot->bytes;
     if (wire->type == WIRE_IMMED)
         return arrival_immediate(spare, wire->id);

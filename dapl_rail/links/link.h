@@ -59,10 +59,16 @@ _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
  * one that arrives tells the peer that the EP is to end. */
 #define LAST_BYTES 1u
 
+/* Most messages are no longer than this, with their header. Their places lie
+ * close to one another: those of longer messages are as long as the longest,
+ * and many links would touch much memory with them. */
+#define SLOT_HEAD 64u
+
 /* A receive buffer. */
 struct slot {
     struct link *link;
-    unsigned char *data;
+    unsigned char *data; /* SLOT_HEAD bytes of the message, … */
+    unsigned char *rest; /* … and those that follow */
     uint32_t bytes;
     uint16_t later; /* the next one of carrier.later */
     bool idle;      /* holds nothing: it is posted, or will be on the next EP */
@@ -210,8 +216,9 @@ struct link {
     uint32_t ops_mask;
     bool last_posted; /* the last request, whose event tells of all others, … */
     bool last_come;   /* … and has come */
-    uint8_t record_shift, record_rmrs; /* journal.h */
-    unsigned char *journal;            /* NULL: what is lost is lost */
+    uint8_t record_shift, record_rmrs; /* journal.h, … */
+    uint32_t journal_mask;             /* … its places, … */
+    unsigned char *journal;            /* … NULL: what is lost is lost */
     uint64_t immeds;   /* RDMA writes posted that are messages */
     uint64_t received; /* messages of the peer's that have come on it, ever */
 
@@ -224,8 +231,9 @@ struct link {
     /* link.c */
     struct slot *slots;
     unsigned nslots, receives; /* receives: those under way */
-    unsigned char *buffers;
-    struct piece *piece; /* they are this one's */
+    unsigned char *heads;      /* link.c: places of short messages, … */
+    unsigned char *buffers;    /* … and of others */
+    struct piece *piece;       /* they are this one's */
     size_t buffers_bytes, slot_bytes;
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
@@ -313,6 +321,10 @@ void link_force(struct link *link);
 /* For a message of this link that has come over another one; NULL: out of
  * memory. */
 struct slot *slot_spare(struct link *link);
+/* Copies bytes of the slot's message, from this one on. */
+void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes);
+/* Where the next message of so many bytes is sent from. */
+unsigned char *link_send_place(const struct link *link, size_t bytes);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 /* The same, its message had needed a credit, when the rail is next found to
