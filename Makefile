@@ -17,6 +17,7 @@ BUILD    ?= build
 WHEELS   ?= $(BUILD)/wheels
 
 .DEFAULT_GOAL := all
+include scripts/deps.mk
 
 # This file looks at what is installed when it is read. So in `make deps bench`
 # the packages come first, and another make, which finds them, does the rest.
@@ -27,7 +28,6 @@ $(AFTER_DEPS): after-deps
 	@:
 after-deps: $(filter deps%,$(MAKECMDGOALS))
 	@$(MAKE) $(AFTER_DEPS)
-include scripts/deps.mk
 else
 
 VERSION   := 0.1.0
@@ -74,8 +74,8 @@ RAIL_OBJ  := $(call objects,dapl_rail)
 COLL_OBJ  := $(call objects,coll)
 DSM_OBJ   := $(call objects,dsm)
 BENCH_OBJ := $(call objects,$(filter-out bench/info/ bench/peers/,$(wildcard bench/*/))) \
-             $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/main.o
-INFO_OBJ  := $(call objects,bench/info) $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/report/json.o
+             $(BUILD)/obj/bench/clock.o $(BUILD)/obj/bench/startup.o $(BUILD)/obj/bench/interrupt.o $(BUILD)/obj/bench/main.o
+INFO_OBJ  := $(call objects,bench/info) $(patsubst %,$(BUILD)/obj/bench/%.o,clock startup report/json report/utf8)
 
 LIBRAIL   := $(LIB)/libdapl_rail.so
 LIBEMBED  := $(LIB)/libdapl_embedded.so

@@ -364,3 +364,21 @@ void *layer_room(struct layer_room *room, size_t bytes)
     }
     return data;
 }
+
+static void trim(struct layer_room *room)
+{
+    void *less =
+        room->bytes > ROOM_MOST ? realloc(room->data, ROOM_MOST) : NULL;
+    if (!less)
+        return;
+    room->data = less;
+    room->bytes = ROOM_MOST;
+}
+
+void layer_comm_trim(struct layer_comm *c)
+{
+    trim(&c->send);
+    trim(&c->recv);
+    trim(&c->expected);
+    c->room = c->room < ROOM_MOST ? c->room : ROOM_MOST;
+}

@@ -25,7 +25,7 @@ static void destroy(struct layer_comm *c)
 {
     requests_end(c);
     layer_comm_close_team(c);
-    if (c->inner != MPI_COMM_NULL)
+    if (c->inner != MPI_COMM_NULL && c->ended == MPI_REQUEST_NULL)
         pmpi.Comm_free(&c->inner);
     free(c->send.data);
     free(c->recv.data);
@@ -34,35 +34,28 @@ static void destroy(struct layer_comm *c)
     free(c);
 }
 
-/* Has nobody to wait for: it is left, or its team is broken, which has told its
- * errors. */
-static bool is_alone(const struct layer_comm *c)
-{
-    return !c->team || dcoll_team_error(c->team);
-}
-
 /* This rank makes no more calls on it. */
 static void begin_end(struct layer_comm *c)
 {
-    if (!c->ending && pmpi.Ibarrier(c->inner, &c->ended))
+    if (c->team && !c->ending && pmpi.Ibarrier(c->inner, &c->ended))
         c->ended = MPI_REQUEST_NULL;
     c->ending = true;
 }
 
-/* Do all ranks make no more calls on it? */
+/* Do all ranks make no more calls on it? One that is gone is not waited for,
+ * but ranks that do not know that it is may wait for this one. */
 static bool has_ended(struct layer_comm *c)
 {
     int done = 1;
-    return is_alone(c) || pmpi.Test(&c->ended, &done, MPI_STATUS_IGNORE) ||
-           done;
+    return pmpi.Test(&c->ended, &done, MPI_STATUS_IGNORE) || done ||
+           dcoll_team_error(c->team) == DRAIL_EPEER;
 }
 
 static bool try_end(struct layer_comm *c)
 {
     if (!c->freed || requests_are_left(c))
         return false;
-    if (!is_alone(c))
-        begin_end(c);
+    begin_end(c);
     return has_ended(c);
 }
 
@@ -101,8 +94,7 @@ void layer_comm_end_all(void)
     struct layer_comm *c;
     pulse_end();
     for (c = layer.comms; c; c = c->next)
-        if (!is_alone(c))
-            begin_end(c);
+        begin_end(c);
     for (c = layer.comms; c; c = c->next)
         await_end(c);
     while ((c = layer.comms)) {

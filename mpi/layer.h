@@ -15,6 +15,7 @@
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
+ *     messages.c  what is too long for that
  *     reduce.c   reductions
  *     operators.c  their operations
  *     requests.c the same by libdcoll: from its start to its end
@@ -174,6 +175,7 @@ bool contest_is_won(const struct contest *c, int by);
 /* ---- comm.c ---- */
 
 #define ROOM_LEAST    (256 << 10) /* bytes, of each of a rank's rooms */
+#define ROOM_MOST     (64 << 20)  /* … between calls */
 #define LAYER_CLASSES 32          /* by the logarithm of the bytes */
 
 /* A buffer of ours that grows. */
@@ -227,6 +229,8 @@ void layer_progress_below(void *c);
 void layer_comm_free(MPI_Comm comm);
 /* At least so many bytes, or NULL. */
 void *layer_room(struct layer_room *room, size_t bytes);
+/* Gives back what a call has needed beyond what calls mostly do. */
+void layer_comm_trim(struct layer_comm *c);
 
 /* ---- comm_end.c ---- */
 
@@ -304,6 +308,23 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
 void ours_compare(const struct layer_comm *c, const struct ours *o);
 void ours_close(struct ours *o);
 
+/* ---- messages.c ---- */
+
+/* Those beside a call. Contents: zeros. */
+struct messages {
+    MPI_Request *all;
+    int n;
+};
+/* MPI errors. */
+int messages_send(struct messages *m, const struct layer_comm *c,
+                  const void *data, MPI_Count count, MPI_Datatype type, int to);
+int messages_receive(struct messages *m, const struct layer_comm *c, void *data,
+                     MPI_Count count, MPI_Datatype type, int from);
+int messages_test(struct messages *m, int *done);
+int messages_wait(struct messages *m);
+/* After an error: they need not be complete. */
+void messages_drop(struct messages *m);
+
 /* ---- irregular.c ---- */
 
 /* Are its arguments right, as far as this rank can see? */
@@ -319,6 +340,11 @@ struct irregular;
 int irregular_open(const struct layer_comm *c, const struct layer_call *a,
                    struct irregular **out);
 int irregular_fill(const struct layer_comm *c, struct irregular *o);
+/* Blocks that are messages: has it any, on this rank? They are begun in the
+ * order of the calls, and complete beside the call. */
+bool irregular_has_long(const struct irregular *o);
+int irregular_begin_long(const struct layer_comm *c, struct irregular *o);
+int irregular_test_long(struct irregular *o, int *done);
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
 /* The most bytes between this rank and another one, and those that it sends or
  * receives. */

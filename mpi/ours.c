@@ -308,8 +308,10 @@ static int pack(const struct layer_comm *c, const struct layer_call *a,
 
 static int unpack(const struct layer_comm *c, const struct packed *p)
 {
-    return p->received ? spread_out(&p->recv, p->received, c->inner)
-                       : MPI_SUCCESS;
+    bool has_it =
+        p->call.collective == DCOLL_BCAST && (int)p->call.root == c->rank;
+    return p->received && !has_it ? spread_out(&p->recv, p->received, c->inner)
+                                  : MPI_SUCCESS;
 }
 
 static int run_packed(struct layer_comm *c, const struct layer_call *a,
@@ -326,7 +328,10 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
     if (rc)
         return ours_missing(c, rc);
     rc = run(c, &p.call, p.received);
-    return rc ? rc : unpack(c, &p);
+    if (!rc)
+        rc = unpack(c, &p);
+    layer_comm_trim(c);
+    return rc;
 }
 
 /* ---------------------------------------------------------- once again --- */

@@ -21,20 +21,20 @@
     CALL(Allgatherv) CALL(Allgatherv_init) CALL(Allreduce)                     \
     CALL(Allreduce_init) CALL(Alltoall) CALL(Alltoall_init) CALL(Alltoallv)    \
     CALL(Alltoallv_init) CALL(Barrier) CALL(Barrier_init) CALL(Bcast)          \
-    CALL(Bcast_init) CALL(Comm_call_errhandler) CALL(Comm_create_keyval)       \
-    CALL(Comm_delete_attr) CALL(Comm_disconnect) CALL(Comm_dup)                \
-    CALL(Comm_free) CALL(Comm_get_attr) CALL(Comm_get_errhandler)              \
-    CALL(Comm_group) CALL(Comm_rank) CALL(Comm_set_attr)                       \
-    CALL(Comm_set_errhandler) CALL(Comm_size) CALL(Comm_split)                 \
-    CALL(Comm_split_type) CALL(Comm_test_inter) CALL(Errhandler_free)          \
-    CALL(Error_string) CALL(Finalize) CALL(Gather) CALL(Gather_init)           \
-    CALL(Gatherv) CALL(Gatherv_init) CALL(Group_free)                          \
+    CALL(Bcast_init) CALL(Cancel) CALL(Comm_call_errhandler)                   \
+    CALL(Comm_create_keyval) CALL(Comm_delete_attr) CALL(Comm_disconnect)      \
+    CALL(Comm_dup) CALL(Comm_free) CALL(Comm_get_attr)                         \
+    CALL(Comm_get_errhandler) CALL(Comm_group) CALL(Comm_rank)                 \
+    CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)              \
+    CALL(Comm_split) CALL(Comm_split_type) CALL(Comm_test_inter)               \
+    CALL(Errhandler_free) CALL(Error_string) CALL(Finalize) CALL(Gather)       \
+    CALL(Gather_init) CALL(Gatherv) CALL(Gatherv_init) CALL(Group_free)        \
     CALL(Group_translate_ranks) CALL(Iallgather) CALL(Iallgatherv)             \
     CALL(Iallreduce) CALL(Ialltoall) CALL(Ialltoallv) CALL(Ibarrier)           \
     CALL(Ibcast) CALL(Igather) CALL(Igatherv) CALL(Init) CALL(Init_thread)     \
-    CALL(Initialized) CALL(Iprobe) CALL(Ireduce) CALL(Iscatter)                \
-    CALL(Iscatterv) CALL(Pack) CALL(Query_thread) CALL(Recv_init) CALL(Reduce) \
-    CALL(Reduce_init) CALL(Reduce_local) CALL(Request_free)                    \
+    CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Ireduce) CALL(Iscatter)    \
+    CALL(Iscatterv) CALL(Isend) CALL(Pack) CALL(Query_thread) CALL(Recv_init)  \
+    CALL(Reduce) CALL(Reduce_init) CALL(Reduce_local) CALL(Request_free)       \
     CALL(Request_get_status) CALL(Request_get_status_all)                      \
     CALL(Request_get_status_any) CALL(Request_get_status_some) CALL(Scatter)   \
     CALL(Scatter_init) CALL(Scatterv) CALL(Scatterv_init) CALL(Start)          \

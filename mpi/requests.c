@@ -96,6 +96,8 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
         return MPI_ERR_NO_MEM;
     }
     int rc = layer.verify ? request_begin_check(r) : MPI_SUCCESS;
+    if (!rc && work.irregular)
+        rc = irregular_begin_long(c, work.irregular);
     if (rc) {
         pmpi.Request_free(&r->handle);
         request_destroy(r);
@@ -133,7 +135,9 @@ static void complete(struct request *r)
 {
     bool checked = r->check != MPI_REQUEST_NULL && !r->rc;
     int done = 1;
-    if (checked)
+    if (r->work.irregular && !r->rc && !r->error)
+        r->error = irregular_test_long(r->work.irregular, &done);
+    if (done && checked && !r->error)
         r->error = pmpi.Test(&r->check, &done, MPI_STATUS_IGNORE);
     if (!done)
         return;

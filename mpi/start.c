@@ -102,7 +102,8 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
     enum layer_reason reason = judge_init(c, a, &bytes);
     if (reason == LAYER_TAKEN) {
-        bool can = !open_work(c, a, bytes, &work);
+        bool can = !open_work(c, a, bytes, &work) &&
+                   !(work.irregular && irregular_has_long(work.irregular));
         int rc = request_init(c, a, &work, can, &taken, request);
         if (!taken)
             request_work_free(&work);

@@ -87,6 +87,9 @@ $(TEST_BIN)/unit/test_gate_stopped: $(addprefix $(JOB_OBJ)/,address.o enter.o \
 $(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
   stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
   $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_hub_forked: $(addprefix $(JOB_OBJ)/,hub.o oob.o \
+  oob_rank.o stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
+  $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,stream.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \
@@ -95,7 +98,7 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o rails/fail.o base/error.o base/sentence.o)
+  links/queue.o links/journal.o rails/fail.o base/error.o base/sentence.o)
 $(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/knock.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
@@ -118,7 +121,7 @@ $(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
-  $(addprefix $(BUILD)/obj/providers/ofi/,conn.o data.o socket.o))
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o conn.o data.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/bell.o)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o

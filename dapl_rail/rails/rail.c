@@ -12,7 +12,9 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
+#include "dapl_rail/rails/handlers.h"
 #include "dapl_rail/rails/keep.h"
 #include "dapl_rail/rails/network.h"
 #include "dapl_rail/rails/rail.h"
@@ -183,12 +185,25 @@ static int not_found(int rc, const char *name, drail_error_t *err)
                      why ? "; " : "", why ? why : "");
 }
 
+static int not_opened(const char *name, DAT_RETURN status, drail_error_t *err)
+{
+    char text[128], why[160] = "";
+    bool lacks = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES;
+    dat_text(status, text, sizeof text);
+    if (DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND)
+        strcpy(why, " (its provider library can't be loaded)");
+    else if (lacks)
+        resources_text(why, sizeof why, false);
+    return error_set(err, lacks ? DRAIL_ENOMEM : DRAIL_EOPEN,
+                     "rail %s: dat_ia_open: %s%s", name, text, why);
+}
+
 int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err)
 {
     DAT_PROVIDER_INFO listed;
+    struct handlers handlers;
     DAT_RETURN status;
-    char text[128];
 
     if (strlen(name) >= DRAIL_NAME_MAX)
         return error_set(err, DRAIL_EINVAL,
@@ -201,17 +216,14 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     if (rc)
         return not_found(rc, name, err);
     rail->async_evd = DAT_HANDLE_NULL;
+    handlers_note(&handlers);
     status = dat_ia_openv(rail->info.name, ASYNC_QLEN, &rail->async_evd,
                           &rail->ia, listed.dapl_version_major,
                           listed.dapl_version_minor, listed.is_thread_safe);
+    handlers_restore(&handlers);
     if (status != DAT_SUCCESS) {
         rail->ia = DAT_HANDLE_NULL;
-        dat_text(status, text, sizeof text);
-        return error_set(err, DRAIL_EOPEN, "rail %s: dat_ia_open: %s%s", name,
-                         text,
-                         DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND
-                             ? " (its provider library can't be loaded)"
-                             : "");
+        return not_opened(name, status, err);
     }
     rc = query(rail);
     if (rc) {

@@ -33,19 +33,21 @@ struct rail {
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;                  /* core of the team's thread, -1: not pinned */
-    _Atomic bool taken;       /* see rail_take */
-    struct link **ends;       /* ends.c: links by their EPs, … */
-    unsigned ends_lists;      /* … in so many lists, … */
-    unsigned ends_count;      /* … so many of them */
-    struct buffers *buffers;  /* buffers.c: of its links, … */
-    struct piece *pieces;     /* … those that are free, … */
-    unsigned buffers_pieces;  /* … and how many there are */
-    struct link *closed;      /* freed when no event of theirs is left */
-    struct slot *read;        /* see slot_return_soon */
-    struct parting *partings; /* EPs of links/parting.h */
+    int cpu;                   /* core of the team's thread, -1: not pinned */
+    _Atomic bool taken;        /* see rail_take */
+    struct link **ends;        /* ends.c: links by their EPs, … */
+    unsigned ends_lists;       /* … in so many lists, … */
+    unsigned ends_count;       /* … so many of them */
+    struct buffers *buffers;   /* buffers.c: of its links, … */
+    struct piece *pieces;      /* … those that are free, … */
+    unsigned buffers_pieces;   /* … and how many there are */
+    struct link *closed;       /* freed when no event of theirs is left */
+    struct slot *read;         /* see slot_return_soon */
+    struct parting *partings;  /* EPs of links/parting.h */
     struct loopback *loopback; /* since the first atomic that needs it */
     bool evds_left;            /* the provider has not freed some */
+    unsigned lost_links;       /* so many are, … */
+    uint64_t lost_since_ns;    /* … since when at least one has been */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));

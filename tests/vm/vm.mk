@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make deps-vm                  what the VM and the tests in it need
+# (first: make deps-vm)
 # make test-vm                  the transport over genuine libdaplofa, on
 #                               soft-RoCE rails in a VM: about 25 minutes
 # make test-vm-short            a part of it, in at most 6 minutes; skipped, and
@@ -13,9 +13,7 @@ VM_NEEDS := all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
   $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect dsm eps \
     given_up messages notify_by peer_death reconnect transport)
 
-.PHONY: deps-vm test-vm test-vm-short
-deps-vm:
-	@scripts/install-deps vm
+.PHONY: test-vm test-vm-short
 
 $(VM_BIN)/late_thread.so: tests/vm/late_thread.c
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -shared $< -o $@
