@@ -23,6 +23,7 @@
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/loopback.h"
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
@@ -38,6 +39,7 @@
 /* All that peers may send at once, and costs memory even if they don't. */
 #define RECEIVES_MAX  4096u
 #define FILES_OF_RAIL 16u  /* without connections */
+#define HASTE_MS      100  /* the same, in a job that is over */
 #define CLOSE_MS      1000 /* for the peers to see the disconnection */
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
@@ -216,7 +218,8 @@ static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
     struct {
         int8_t error;
         uint8_t nrails;
-    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails}, all[MAX_RANKS];
+    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails},
+      all[DRAIL_MAX_RANKS];
     if (!failed && job->rank == 0)
         mine.error = (int8_t)rails_open(t, err);
     int rc = drail_job_allgather(job, &mine, sizeof mine, all,
@@ -384,7 +387,8 @@ static bool farewell_sent(struct link *link)
 
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
-    progress_until(t, reached, NULL, UINT32_MAX, CLOSE_MS);
+    progress_until(t, reached, NULL, UINT32_MAX,
+                   drail_job_interrupted(t->job) ? HASTE_MS : CLOSE_MS);
 }
 
 /* Ends the connections. Verbs providers cut off what is under way, also when
@@ -432,6 +436,8 @@ void drail_close(drail_t *t)
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);
     }
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+        loopback_close(&t->rails[r]);
     regions_free(t);
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);

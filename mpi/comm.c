@@ -24,11 +24,11 @@ static bool agree(struct layer_comm *c, bool yes)
     int mine = yes ? c->size : c->rank, first;
     if (c->refused)
         return false;
-    if (PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
+    if (pmpi.Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
         first = -1;
     c->refused = first < c->size;
     if (c->refused && first >= 0)
-        PMPI_Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
+        pmpi.Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
     return !c->refused;
 }
 
@@ -42,7 +42,7 @@ static int allgather(void *context, const void *mine, size_t bytes, void *all,
     (void)timeout_ms;
     if (!c->team && !agree(c, true))
         return DRAIL_EPEER;
-    return PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
+    return pmpi.Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
                ? DRAIL_EPEER
                : 0;
 }
@@ -53,14 +53,14 @@ static unsigned *nodes_of(struct layer_comm *c)
     MPI_Comm node = MPI_COMM_NULL;
     unsigned mine = (unsigned)c->rank;
     unsigned *nodes = malloc((size_t)c->size * sizeof *nodes);
-    bool can = !PMPI_Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
+    bool can = !pmpi.Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
                                      MPI_INFO_NULL, &node) &&
-               !PMPI_Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
+               !pmpi.Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
     if (node != MPI_COMM_NULL)
-        PMPI_Comm_free(&node);
+        pmpi.Comm_free(&node);
     if (!can)
         snprintf(c->why, sizeof c->why, "no memory");
-    if (!agree(c, can) || PMPI_Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
+    if (!agree(c, can) || pmpi.Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
                                          MPI_UNSIGNED, c->inner)) {
         free(nodes);
         return NULL;
@@ -78,7 +78,7 @@ void layer_progress_below(void *context)
     int found;
     if (pulse_is_here())
         return;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
+    pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
                 MPI_STATUS_IGNORE);
 }
 
@@ -155,19 +155,6 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
         dcoll_team_free(made);
 }
 
-static int teams; /* that there are */
-
-static void close_team(struct layer_comm *c)
-{
-    teams -= c->team != NULL;
-    dcoll_team_free(c->team);
-    drail_close(c->rail);
-    drail_job_leave(c->job);
-    c->team = NULL;
-    c->rail = NULL;
-    c->job = NULL;
-}
-
 /* Processes that were spawned, or have been met, which may be without this
  * library: layer_agree is for one MPI_COMM_WORLD. */
 static bool has_strangers(MPI_Comm comm, int size)
@@ -175,15 +162,15 @@ static bool has_strangers(MPI_Comm comm, int size)
     int here[MOST_RANKS], there[MOST_RANKS] = {0};
     bool found = false;
     MPI_Group group, world;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    pmpi.Comm_group(comm, &group);
+    pmpi.Comm_group(MPI_COMM_WORLD, &world);
     for (int r = 0; r < size; r++)
         here[r] = r;
-    PMPI_Group_translate_ranks(group, size, here, world, there);
+    pmpi.Group_translate_ranks(group, size, here, world, there);
     for (int r = 0; r < size; r++)
         found |= there[r] == MPI_UNDEFINED;
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
+    pmpi.Group_free(&group);
+    pmpi.Group_free(&world);
     return found;
 }
 
@@ -191,7 +178,7 @@ static bool has_strangers(MPI_Comm comm, int size)
 static const char *impossible(MPI_Comm comm, int size)
 {
     int inter;
-    if (PMPI_Comm_test_inter(comm, &inter) || inter)
+    if (pmpi.Comm_test_inter(comm, &inter) || inter)
         return "an inter-communicator";
     if (size == 1)
         return "one rank";
@@ -205,13 +192,13 @@ static const char *impossible(MPI_Comm comm, int size)
 static void split(struct layer_comm *c, MPI_Comm comm)
 {
     MPI_Errhandler handler;
-    if (PMPI_Comm_get_errhandler(comm, &handler))
+    if (pmpi.Comm_get_errhandler(comm, &handler))
         return;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->inner))
+    pmpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (pmpi.Comm_split(comm, 0, c->rank, &c->inner))
         c->inner = MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(comm, handler);
-    PMPI_Errhandler_free(&handler);
+    pmpi.Comm_set_errhandler(comm, handler);
+    pmpi.Errhandler_free(&handler);
 }
 
 static void serve(struct layer_comm *c, MPI_Comm comm)
@@ -221,16 +208,16 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
         snprintf(c->why, sizeof c->why, "MPI_Comm_split has failed");
         return;
     }
-    PMPI_Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
+    pmpi.Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
     unsigned *nodes = nodes_of(c);
     if (nodes)
         open_team(c, nodes);
     free(nodes);
-    teams += c->team != NULL;
+    layer.teams += c->team != NULL;
     if (c->team)
         return;
-    close_team(c);
-    PMPI_Comm_free(&c->inner);
+    layer_comm_close_team(c);
+    pmpi.Comm_free(&c->inner);
 }
 
 /* What a rank keeps of a communicator; the least of all ranks counts. */
@@ -246,17 +233,17 @@ static struct layer_comm no_memory = {.why = "no memory"};
 
 static int keep(MPI_Comm comm, struct layer_comm *c)
 {
-    if (PMPI_Comm_set_attr(comm, layer.key, c ? c : &no_memory))
+    if (pmpi.Comm_set_attr(comm, layer.key, c ? c : &no_memory))
         return KEEPS_NOTHING;
     if (!c)
         return KEEPS_LEFT;
-    return teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
+    return layer.teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
 {
     int all;
-    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)
+    return pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)
                ? KEEPS_NOTHING
                : all;
 }
@@ -272,6 +259,7 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
                  int size)
 {
     c->inner = MPI_COMM_NULL;
+    c->ended = MPI_REQUEST_NULL;
     c->rank = rank;
     c->size = size;
     if (why)
@@ -288,13 +276,13 @@ static struct layer_comm *new_comm(MPI_Comm comm)
 {
     struct layer_comm *c = calloc(1, sizeof *c);
     int rank, size;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
+    pmpi.Comm_rank(comm, &rank);
+    pmpi.Comm_size(comm, &size);
     const char *why = impossible(comm, size);
     int mine = keep(comm, c), all = why ? mine : least(comm, mine);
     if (all == KEEPS_NOTHING) {
         if (mine != KEEPS_NOTHING)
-            PMPI_Comm_delete_attr(comm, layer.key);
+            pmpi.Comm_delete_attr(comm, layer.key);
         free(c);
         return NULL;
     }
@@ -328,7 +316,7 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
         return true;
     }
     *c = NULL;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, layer.key, c, &found))
+    if (comm == MPI_COMM_NULL || pmpi.Comm_get_attr(comm, layer.key, c, &found))
         return false;
     if (found) {
         latest.comm = comm;
@@ -340,6 +328,8 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
 struct layer_comm *layer_comm_known(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     look_up(comm, &c);
     return c;
 }
@@ -347,55 +337,20 @@ struct layer_comm *layer_comm_known(MPI_Comm comm)
 struct layer_comm *layer_comm_of(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     return look_up(comm, &c) && !c ? new_comm(comm) : c;
 }
 
-/* ------------------------------------------------------------------ end --- */
-
-/* No rank may still be in a collective of the team. One that is broken has
- * told its errors. */
-static void end(struct layer_comm *c)
+void layer_comm_free(MPI_Comm comm)
 {
-    if (c->team)
-        team_run(c, &(dcoll_call_t){.collective = DCOLL_BARRIER});
-    requests_end(c);
-    close_team(c);
-    if (c->inner != MPI_COMM_NULL)
-        PMPI_Comm_free(&c->inner);
-    free(c->send.data);
-    free(c->recv.data);
-    free(c->expected.data);
-    free(c->counts.data);
-    free(c);
-}
-
-void layer_comm_end(MPI_Comm comm)
-{
-    struct layer_comm *c, **at = &layer.comms;
     layer_begin();
-    c = layer_is_off() ? NULL : layer_comm_known(comm);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(comm);
     if (!c)
         return;
-    PMPI_Comm_delete_attr(comm, layer.key);
-    if (c == &no_memory)
-        return;
-    if (requests_are_left(c)) /* which may be started until MPI_Finalize */
-        return;
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    end(c);
-}
-
-/* The latest first: of two, all ranks have made the same one first. */
-void layer_comm_end_all(void)
-{
-    pulse_end();
-    while (layer.comms) {
-        struct layer_comm *c = layer.comms;
-        layer.comms = c->next;
-        end(c);
-    }
+    pmpi.Comm_delete_attr(comm, layer.key);
+    if (c != &no_memory)
+        layer_comm_end(c);
 }
 
 void *layer_room(struct layer_room *room, size_t bytes)
@@ -408,4 +363,22 @@ void *layer_room(struct layer_room *room, size_t bytes)
         room->bytes = bytes;
     }
     return data;
+}
+
+static void trim(struct layer_room *room)
+{
+    void *less =
+        room->bytes > ROOM_MOST ? realloc(room->data, ROOM_MOST) : NULL;
+    if (!less)
+        return;
+    room->data = less;
+    room->bytes = ROOM_MOST;
+}
+
+void layer_comm_trim(struct layer_comm *c)
+{
+    trim(&c->send);
+    trim(&c->recv);
+    trim(&c->expected);
+    c->room = c->room < ROOM_MOST ? c->room : ROOM_MOST;
 }

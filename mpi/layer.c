@@ -73,15 +73,16 @@ static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
 static void begin(void)
 {
     int threads, begun;
-    guard_late();
+    pmpi_ready();
     layer_read_words();
-    if (PMPI_Initialized(&begun) || !begun) {
+    if (pmpi.Initialized(&begun) || !begun) {
         layer.off = true;
         return;
     }
-    if (PMPI_Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
+    if (pmpi.Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
-    if (PMPI_Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
+    layer.completed_elsewhere = ahead_completes();
+    if (pmpi.Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
                                 NULL))
         layer.off = true;
 }
@@ -95,24 +96,6 @@ void layer_begin(void)
 bool layer_is_off(void)
 {
     return layer.off || layer.threads || layer.ended;
-}
-
-/* Ranks whose words or threads differ would wait for each other. */
-void layer_agree(void)
-{
-    layer_begin();
-    int said = layer.off | layer.always << 1 | layer.verify << 2;
-    const int mine[] = {layer.threads, said, -said};
-    int most[3], rank;
-    if (PMPI_Allreduce(mine, most, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD))
-        return;
-    layer.threads = most[0];
-    if (most[1] == -most[2])
-        return;
-    layer.off = true;
-    if (!PMPI_Comm_rank(MPI_COMM_WORLD, &rank) && rank == 0)
-        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: all is "
-                        "left to the MPI below\n");
 }
 
 /* ---------------------------------------------------------------- below --- */
@@ -138,43 +121,43 @@ int layer_below(const struct layer_call *a)
 #endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
-        return PMPI_Allgather(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Allgather(a->send, send_count, a->send_type, a->recv,
                               recv_count, a->recv_type, a->comm);
     case DCOLL_GATHER:
-        return PMPI_Gather(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Gather(a->send, send_count, a->send_type, a->recv,
                            recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_SCATTER:
-        return PMPI_Scatter(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Scatter(a->send, send_count, a->send_type, a->recv,
                             recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_ALLTOALL:
-        return PMPI_Alltoall(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Alltoall(a->send, send_count, a->send_type, a->recv,
                              recv_count, a->recv_type, a->comm);
     case DCOLL_ALLTOALLV:
-        return PMPI_Alltoallv(a->send, a->send_counts, a->send_displs,
+        return pmpi.Alltoallv(a->send, a->send_counts, a->send_displs,
                               a->send_type, a->recv, a->recv_counts,
                               a->recv_displs, a->recv_type, a->comm);
     case LAYER_ALLGATHERV:
-        return PMPI_Allgatherv(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Allgatherv(a->send, send_count, a->send_type, a->recv,
                                a->recv_counts, a->recv_displs, a->recv_type,
                                a->comm);
     case LAYER_GATHERV:
-        return PMPI_Gatherv(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Gatherv(a->send, send_count, a->send_type, a->recv,
                             a->recv_counts, a->recv_displs, a->recv_type,
                             a->root, a->comm);
     case LAYER_SCATTERV:
-        return PMPI_Scatterv(a->send, a->send_counts, a->send_displs,
+        return pmpi.Scatterv(a->send, a->send_counts, a->send_displs,
                              a->send_type, a->recv, recv_count, a->recv_type,
                              a->root, a->comm);
     case DCOLL_BCAST:
-        return PMPI_Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
+        return pmpi.Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_ALLREDUCE:
-        return PMPI_Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+        return pmpi.Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                               a->comm);
     case DCOLL_REDUCE:
-        return PMPI_Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+        return pmpi.Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                            a->root, a->comm);
     default:
-        return PMPI_Barrier(a->comm);
+        return pmpi.Barrier(a->comm);
     }
 }
 

@@ -11,9 +11,11 @@
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
  *     comm.c     the team of a communicator, made at its first use
+ *     comm_end.c  its end, when all ranks have freed it
  *     contest.c  which of the two is faster there, for blocks of such a size
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
+ *     messages.c  what is too long for that
  *     reduce.c   reductions
  *     operators.c  their operations
  *     requests.c the same by libdcoll: from its start to its end
@@ -28,7 +30,11 @@
  *     fortran_waits.c  the same from Fortran
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
+ *     agree.c    what all ranks agree on in MPI_Init
+ *     ahead.c    another library that gets the program's calls first
  *     guard.c    a library that was made for another MPI
+ *     pmpi.c     the functions of the MPI below, looked up at run time
+ *     offers.c   which names a program finds here: those that its MPI has, too
  *
  * Whatever decides whose a call is must be the same on all ranks, so what only
  * one of them knows (its datatypes, its memory) may not.
@@ -42,6 +48,7 @@
 #include <stdint.h>
 
 #include "coll/dcoll.h"
+#include "pmpi.h"
 
 /* What libdcoll does not have is made of what it has; beyond
  * dcoll_collective_t. */
@@ -87,6 +94,8 @@ enum layer_reason {
     LAYER_LONG,   /* more than an int counts, or of a reduction REDUCE_MOST */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_AHEAD,  /* of a call that does not block: a library ahead would
+                     complete it */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
     LAYER_MEMORY, /* no rank has made it, as one of them has no memory, or
                      more bytes than it can */
@@ -166,6 +175,7 @@ bool contest_is_won(const struct contest *c, int by);
 /* ---- comm.c ---- */
 
 #define ROOM_LEAST    (256 << 10) /* bytes, of each of a rank's rooms */
+#define ROOM_MOST     (64 << 20)  /* … between calls */
 #define LAYER_CLASSES 32          /* by the logarithm of the bytes */
 
 /* A buffer of ours that grows. */
@@ -201,6 +211,9 @@ struct layer_comm {
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
                              one of them has not; 0: not known */
     struct requests *requests; /* of calls that do not block; NULL: none yet */
+    bool freed;                /* by the program */
+    bool ending;               /* this rank makes no more calls on it … */
+    MPI_Request ended;         /* … and no rank does, when this is complete */
 };
 
 /* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
@@ -212,11 +225,22 @@ int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra);
 /* Whoever waits in our calls lets the MPI below make progress. A struct
  * layer_comm. */
 void layer_progress_below(void *c);
-/* The communicator is to be freed, by all of its ranks. */
-void layer_comm_end(MPI_Comm comm);
-void layer_comm_end_all(void);
+/* The program frees it. */
+void layer_comm_free(MPI_Comm comm);
 /* At least so many bytes, or NULL. */
 void *layer_room(struct layer_room *room, size_t bytes);
+/* Gives back what a call has needed beyond what calls mostly do. */
+void layer_comm_trim(struct layer_comm *c);
+
+/* ---- comm_end.c ---- */
+
+/* Without waiting for other ranks. */
+void layer_comm_end(struct layer_comm *c);
+/* Of those that all ranks have freed. */
+void layer_comm_end_freed(void);
+/* In MPI_Finalize, where all ranks wait for each other. */
+void layer_comm_end_all(void);
+void layer_comm_close_team(struct layer_comm *c);
 
 /* ---- data.c ---- */
 
@@ -284,6 +308,23 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
 void ours_compare(const struct layer_comm *c, const struct ours *o);
 void ours_close(struct ours *o);
 
+/* ---- messages.c ---- */
+
+/* Those beside a call. Contents: zeros. */
+struct messages {
+    MPI_Request *all;
+    int n;
+};
+/* MPI errors. */
+int messages_send(struct messages *m, const struct layer_comm *c,
+                  const void *data, MPI_Count count, MPI_Datatype type, int to);
+int messages_receive(struct messages *m, const struct layer_comm *c, void *data,
+                     MPI_Count count, MPI_Datatype type, int from);
+int messages_test(struct messages *m, int *done);
+int messages_wait(struct messages *m);
+/* After an error: they need not be complete. */
+void messages_drop(struct messages *m);
+
 /* ---- irregular.c ---- */
 
 /* Are its arguments right, as far as this rank can see? */
@@ -299,6 +340,11 @@ struct irregular;
 int irregular_open(const struct layer_comm *c, const struct layer_call *a,
                    struct irregular **out);
 int irregular_fill(const struct layer_comm *c, struct irregular *o);
+/* Blocks that are messages: has it any, on this rank? They are begun in the
+ * order of the calls, and complete beside the call. */
+bool irregular_has_long(const struct irregular *o);
+int irregular_begin_long(const struct layer_comm *c, struct irregular *o);
+int irregular_test_long(struct irregular *o, int *done);
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
 /* The most bytes between this rank and another one, and those that it sends or
  * receives. */
@@ -336,9 +382,12 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 struct layer {
     bool off, always, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
+    bool completed_elsewhere;        /* requests, by a library ahead */
     bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
+    int teams, freed; /* communicators: with a team, and not freed; freed, but
+                         not ended */
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
     _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;
@@ -351,8 +400,6 @@ extern struct layer layer;
 void layer_read_words(void);
 /* What there is to do before anything else, once. */
 void layer_begin(void);
-/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
-void layer_agree(void);
 /* Is all left to the MPI below? */
 bool layer_is_off(void);
 /* Makes a call, in either way. */
@@ -374,9 +421,25 @@ int large_below(const struct layer_call *call);
 
 /* ---- guard.c ---- */
 
-/* Before the first call of the MPI below, which may have been loaded after this
- * library. */
+/* Before the functions of the MPI below are looked up: it may have been loaded
+ * after this library. */
 void guard_late(void);
+
+/* ---- agree.c ---- */
+
+/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. Ends the
+ * job where a rank is without this library. */
+void layer_agree(void);
+
+/* ---- ahead.c ---- */
+
+/* Does another library get calls that complete requests before this one? */
+bool ahead_completes(void);
+
+/* ---- offers.c ---- */
+
+/* Takes back the names of functions that the MPI below lacks. */
+void offers_limit(void);
 
 /* ---- stats.c ---- */
 

@@ -13,7 +13,7 @@ static void free_persistent(struct requests *s, struct request *r)
 {
     TAILQ_REMOVE(&s->persistent, r, of_comm);
     if (r->apart != MPI_COMM_NULL)
-        PMPI_Comm_free(&r->apart);
+        pmpi.Comm_free(&r->apart);
     request_destroy(r);
 }
 
@@ -113,7 +113,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
         rc = init(r);
     }
     if (rc && r) {
-        PMPI_Request_free(&r->handle);
+        pmpi.Request_free(&r->handle);
         free(r);
     }
     if (rc)
@@ -124,7 +124,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     *handle = r->handle;
     handle_enter(r);
     TAILQ_INSERT_TAIL(&s->persistent, r, of_comm);
-    return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
+    return layer.verify ? pmpi.Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
 /* Starts have no order, so the others compare nothing: they hear of it. */
@@ -144,7 +144,7 @@ int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
     if (!r->persistent || r->stage != STAGE_IDLE) {
-        PMPI_Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
+        pmpi.Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
         return MPI_ERR_REQUEST;
     }
     int rc = request_fill(r);
@@ -152,7 +152,7 @@ int request_start(struct request *r)
         rc = request_begin_check(r);
     if (rc) {
         ours_missing(r->c, rc);
-        PMPI_Comm_call_errhandler(r->comm, rc);
+        pmpi.Comm_call_errhandler(r->comm, rc);
         return rc;
     }
     pulse_more();
@@ -176,7 +176,7 @@ int request_give_up(struct request *r, MPI_Request *handle)
     if (!persistent)
         return error;
     handle_leave(r);
-    PMPI_Request_free(&r->handle);
+    pmpi.Request_free(&r->handle);
     *handle = MPI_REQUEST_NULL;
     team_take_now(r->c->requests);
     dcoll_let_go(r->q);
@@ -187,29 +187,25 @@ int request_give_up(struct request *r, MPI_Request *handle)
 
 /* ------------------------------------------------- communicators' ends --- */
 
-/* Of a communicator that is to be freed: errors are told elsewhere. */
-static void complete_of(struct layer_comm *c)
+/* Whose handler is told of errors then. */
+void requests_detach(struct layer_comm *c)
 {
     struct request *r = NULL;
-    while ((r = handle_next(c, r))) {
-        if (r->comm == MPI_COMM_SELF) /* of another one, that was here */
-            continue;
-        if (!r->persistent)
-            request_wait(r);
+    while ((r = handle_next(c, r)))
         r->comm = MPI_COMM_SELF;
-    }
 }
 
+/* Also calls that this rank has skipped, which are nobody's requests. */
 bool requests_are_left(struct layer_comm *c)
 {
-    bool left = false;
-    struct request *r;
-    if (!c->requests)
+    struct requests *s = c->requests;
+    if (!s)
         return false;
-    complete_of(c);
-    TAILQ_FOREACH(r, &c->requests->persistent, of_comm)
-    left = left || !r->given_up;
-    return c->requests->inits && !ours_all_can(c, !left);
+    team_take_now(s);
+    team_advance(s);
+    bool busy = !TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->under_way);
+    team_give(s);
+    return busy || handle_next(c, NULL);
 }
 
 /* The program may free what it has left from within MPI_Finalize: that is a

@@ -25,7 +25,7 @@ static size_t element_of(const struct layer_call *a)
     int size;
     if (basic)
         return basic->element;
-    return PMPI_Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
+    return pmpi.Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
 }
 
 bool reduce_can(const struct layer_call *a)

@@ -20,7 +20,7 @@ enum stage {
 struct request {
     struct request *next; /* of its bucket */
     MPI_Request handle;   /* the program's */
-    struct layer_comm *c; /* of one that is done: it may be gone */
+    struct layer_comm *c;
     MPI_Comm comm;        /* whose handler is told of errors */
     bool persistent, given_up;
     bool skipped; /* a call that this rank does not make: nobody's request */

@@ -11,7 +11,7 @@ static void count(enum layer_form form, const struct layer_call *a,
 /* This rank's alone. */
 static int fail(const struct layer_call *a, int error)
 {
-    PMPI_Comm_call_errhandler(a->comm, error);
+    pmpi.Comm_call_errhandler(a->comm, error);
     return error;
 }
 
@@ -28,6 +28,8 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
 static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
                                int64_t *bytes)
 {
+    if (layer.completed_elsewhere)
+        return LAYER_AHEAD;
     enum layer_reason reason = layer_judge(c, a, bytes);
     bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
     return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
@@ -100,7 +102,8 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
     enum layer_reason reason = judge_init(c, a, &bytes);
     if (reason == LAYER_TAKEN) {
-        bool can = !open_work(c, a, bytes, &work);
+        bool can = !open_work(c, a, bytes, &work) &&
+                   !(work.irregular && irregular_has_long(work.irregular));
         int rc = request_init(c, a, &work, can, &taken, request);
         if (!taken)
             request_work_free(&work);

@@ -14,6 +14,7 @@ static const char *const reasons[LAYER_REASONS] = {
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
+    [LAYER_AHEAD] = "left: a library ahead has MPI_Wait or the like",
     [LAYER_LATER] = "left: not prepared yet",
     [LAYER_MEMORY] = "left: no memory, or too long, on a rank",
     [LAYER_FAILED] = "failed",
@@ -44,10 +45,10 @@ void stats_print(void)
 {
     unsigned long long all = 0, mine = layer.differences;
     int rank;
-    if (layer.off || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
+    if (layer.off || pmpi.Comm_rank(MPI_COMM_WORLD, &rank))
         return;
     if (layer.verify)
-        PMPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
+        pmpi.Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
                     MPI_COMM_WORLD);
     if (rank != 0)
         return;

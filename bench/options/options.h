@@ -30,7 +30,7 @@ typedef enum unit { UNIT_MBPS, UNIT_GBPS, UNIT_MMSGS, UNITS } unit_t;
 #define OPERANDS_MAX 2
 /** Most shapes of --shapes. */
 #define SHAPES_MAX 16
-#define RANKS_MAX  16384 /* as the transport has them */
+#define RANKS_MAX  DRAIL_MAX_RANKS
 /** Most names of --pattern, and bytes of one. */
 #define PATTERNS_MAX     8
 #define PATTERN_NAME_MAX 256
@@ -243,6 +243,12 @@ int option_parse_count(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size);
 int option_parse_number(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size);
+/** A time, for a double: seconds. */
+int option_parse_seconds(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size);
+/** ... microseconds. */
+int option_parse_us(const option_row_t *row, const char *text, void *field,
+                    char *allowed, size_t size);
 int option_parse_flag(const option_row_t *row, const char *text, void *field,
                       char *allowed, size_t size);
 /** What the user has called the option @p name: that, or an alias. */

@@ -32,12 +32,21 @@ static int open_temporary(output_t *output, const char *path)
     return -1;
 }
 
+static bool standard_output_is_writable(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
+        return true;
+    errno = EBADF;
+    return false;
+}
+
 int output_open(output_t *output, const char *path, format_t format)
 {
     struct stat st;
     *output = (output_t){.file = stdout, .format = format, .path = path};
     if (!path)
-        return 0;
+        return standard_output_is_writable() ? 0 : -1;
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
         output->file = fopen(path, "we");
         return output->file ? 0 : -1;
@@ -68,10 +77,16 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
         outputs->count++;
         return 0;
     }
-    fprintf(stderr,
-            "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
-            "written\n",
-            command, option, path, strerror(errno));
+    if (path)
+        fprintf(stderr,
+                "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
+                "written\n",
+                command, option, path, strerror(errno));
+    else
+        fprintf(stderr,
+                "%s: standard output is not open for writing; open it, or "
+                "name a file with --output\n",
+                command);
     return -1;
 }
 

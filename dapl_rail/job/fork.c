@@ -32,7 +32,7 @@ struct child {
 /* What the supervisor shows all ranks, in memory that they share. */
 struct shown {
     _Atomic bool stop_all;
-    _Atomic bool ended[MAX_RANKS];
+    _Atomic bool ended[DRAIL_MAX_RANKS];
 };
 
 struct supervisor {
@@ -80,6 +80,10 @@ rank_run(struct supervisor *s, pid_t parent, drail_job_t *job,
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     sigaction(SIGCHLD, &s->old_chld, NULL);
+    /* a caller that blocks them, as some batch systems do, is interrupted by
+     * the supervisor's descriptor, but a rank only by its handler */
+    sigdelset(&s->old_mask, SIGINT);
+    sigdelset(&s->old_mask, SIGTERM);
     sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
     int status = rank_main(job, arg);
     fflush(NULL);

@@ -16,9 +16,11 @@
 
 struct hub {
     pthread_t thread;
+    pid_t process; /* that has it: not one that is forked later */
     bool running;
     bool serves; /* rank 0 */
     struct oob_server server;
+    pthread_mutex_t speaking; /* oob_channel's, of this rank */
     int watched; /* other ranks: the connection to rank 0; -1: ended */
     struct pollfd *polls;
     int signals, quit; /* descriptors */

@@ -11,12 +11,18 @@
 
 /* The peer's link is lost: so is ours. Then the peer tells what it has received
  * over it and over links that were lost before. */
-static const char *lost_arrived(struct link *lane, const struct wire *wire)
+static const char *lost_arrived(struct link *lane, const struct wire *wire,
+                                const struct link *way)
 {
     struct lost *lost = lane->lost;
     uint32_t deaths = wire->seq - lost->deaths;
+    /* at the other end it did not come up either; or only later than others,
+     * if it has brought this */
+    if (deaths == 0 && lane->state == LINK_CONNECTING && lane != way)
+        link_lost(lane, DRAIL_EPEER, "the peer could not connect it");
     if (deaths == 1) {
         link_lost(lane, DRAIL_EPEER, "the peer has lost it");
+        link_hurry(lane);
         lost->deaths = wire->seq; /* also of an EP that was not up here */
         lost->never_up = false;
     } else if (deaths > 1 && deaths < 1u << 31) {
@@ -46,7 +52,7 @@ static const char *message_arrived(struct link *lane, const struct slot *slot)
     struct slot *spare = slot_spare(lane);
     if (!spare)
         return "out of memory";
-    memcpy(spare->data, slot->data, slot->bytes);
+    slot_read(slot, 0, spare->data, slot->bytes);
     spare->bytes = slot->bytes;
     if (wire->type == WIRE_IMMED)
         return arrival_immediate(spare, wire->id);
@@ -72,7 +78,7 @@ static const char *handle(struct slot *slot)
         link->carrier->arrived++;
         link->carrier->ack_due = true;
         wrong = wire->type == WIRE_PROBE  ? NULL /* but acknowledged */
-                : wire->type == WIRE_LOST ? lost_arrived(lane, wire)
+                : wire->type == WIRE_LOST ? lost_arrived(lane, wire, link)
                                           : message_arrived(lane, slot);
     }
     slot_return(slot, false);

@@ -157,7 +157,7 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     reading->id = wire->id;
     reading->link = slot->link;
     reading->mem = NULL;
-    memcpy(&reading->key, wire + 1, sizeof reading->key);
+    slot_read(slot, sizeof *wire, &reading->key, sizeof reading->key);
     req_start(&reading->req, peer, 0, 1);
     int rc = buffer ? read_into(t, peer, buffer) : 0;
     if (rc)

@@ -55,6 +55,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->state = state;
     c->id = id;
     c->deadline = c->look = NEVER;
+    c->begun = ofi_now_ns();
     c->fd = -1;
     c->receive = (struct ofi_op){c, true};
     c->early_end = &c->early;
@@ -189,6 +190,7 @@ void ofi_conn_free(struct ofi_conn *c)
         c->early = e->next;
         free(e);
     }
+    free(c->wire);
     free(c);
 }
 

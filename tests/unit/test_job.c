@@ -323,6 +323,26 @@ static void signal_to_a_rank(void **state)
     assert_int_equal(board->value[1], 1);
 }
 
+/* A parent may have blocked these signals, and have ignored SIGCHLD. */
+static void signals_inherited(void **state)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigset_t set, mask;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, &mask);
+    sigaction(SIGCHLD, &ignore, &before);
+    signal_to_a_rank(state);
+    drail_error_t err;
+    assert_int_equal(run(2, 2000, nothing_main, &err), 0);
+    sigaction(SIGCHLD, &before, &ignore);
+    assert_ptr_equal(ignore.sa_handler, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &mask, &set);
+    assert_true(sigismember(&set, SIGTERM));
+}
+
 /* Ranks end with a caller that is killed. */
 static int orphan_main(drail_job_t *job, void *arg)
 {
@@ -390,9 +410,12 @@ static void bad_arguments(void **state)
 {
     (void)state;
     drail_error_t err;
+    char allowed[32];
+    snprintf(allowed, sizeof allowed, "1 to %u ranks", DRAIL_MAX_RANKS);
     assert_int_equal(run(0, 0, nothing_main, &err), DRAIL_EINVAL);
-    assert_non_null(strstr(err.text, "1 to 16384"));
-    assert_int_equal(run(16385, 0, nothing_main, &err), DRAIL_EINVAL);
+    assert_non_null(strstr(err.text, allowed));
+    assert_int_equal(run(DRAIL_MAX_RANKS + 1, 0, nothing_main, &err),
+                     DRAIL_EINVAL);
     assert_int_equal(run(2, -1, nothing_main, &err), DRAIL_EINVAL);
     assert_int_equal(run(2, 0, NULL, &err), DRAIL_EINVAL);
 }
@@ -426,6 +449,7 @@ int main(void)
         cmocka_unit_test(sigterm),
         cmocka_unit_test(caller_is_undisturbed),
         cmocka_unit_test(signal_to_a_rank),
+        cmocka_unit_test(signals_inherited),
         cmocka_unit_test(killed_caller),
         cmocka_unit_test(nodes),
         cmocka_unit_test(bad_arguments),
