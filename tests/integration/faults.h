@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process in which the k-th call fails: of DAT, or one for memory that our
- * libraries make, of whatever thread. Memory of theirs that is not given back
+ * A process in which a call fails: of DAT, or one for memory that our libraries
+ * make, of whatever thread. Memory of theirs that is not given back
  * is counted. The sanitizers have an allocator of their own, so in their builds
  * only calls of DAT fail, and it is they who look for leaks.
  */
@@ -22,31 +22,54 @@
 
 enum fault_kind { FAULT_DAT, FAULT_MEMORY };
 
+#define CALLERS_MOST 256u
+
 static struct {
-    _Atomic unsigned left; /* calls until one fails; 0: none does (any more) */
     enum fault_kind kind;
+    unsigned caller, call; /* the one that fails; call 0: none does */
     atomic_bool armed, fired;
     const char *_Atomic what; /* has failed */
-} fault;
+    atomic_flag lock;
+    struct fault_caller { /* in the order in which they called first */
+        const void *from;
+        unsigned calls; /* in this run */
+        unsigned usual; /* in the last one without a fault */
+    } callers[CALLERS_MOST];
+    unsigned n;
+} fault = {.lock = ATOMIC_FLAG_INIT};
+
+static struct fault_caller *fault_caller(const void *from)
+{
+    unsigned i = 0;
+    while (i < fault.n && fault.callers[i].from != from)
+        i++;
+    if (i == fault.n && fault.n + 1 < CALLERS_MOST)
+        fault.callers[fault.n++].from = from;
+    return &fault.callers[i];
+}
 
 /* Is this call, of that kind, the one? */
-static bool fault_hits(enum fault_kind kind, const char *what)
+static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
 {
     if (!atomic_load(&fault.armed) || fault.kind != kind)
         return false;
-    unsigned left = atomic_load(&fault.left);
-    while (left && !atomic_compare_exchange_weak(&fault.left, &left, left - 1))
+    while (atomic_flag_test_and_set(&fault.lock))
         ;
-    if (left != 1)
+    struct fault_caller *c = fault_caller(from);
+    bool hit = ++c->calls == fault.call && c == &fault.callers[fault.caller];
+    atomic_flag_clear(&fault.lock);
+    if (!hit)
         return false;
     atomic_store(&fault.what, what);
     atomic_store(&fault.fired, true);
     return true;
 }
+#define CALLER __builtin_return_address(0)
 
 /* ----------------------------------------------------------------- DAT --- */
 
-#define FAULT_RETURN ((DAT_RETURN)(DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES))
+#define FAULT_RETURN                                                           \
+    ((DAT_RETURN)(DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES))
 
 /* NAME(parameters, arguments): calls that may fail, of those that libdapl_rail
  * makes. Not among them: those that take something away, and looks at EVDs. */
@@ -89,10 +112,10 @@ static bool fault_hits(enum fault_kind kind, const char *what)
           DAT_CONNECT_FLAGS h),                                                \
          (a, b, c, d, e, f, g, h))                                             \
     CALL(dat_ep_reset, (DAT_EP_HANDLE a), (a))                                 \
-    CALL(dat_ep_get_status,                                                    \
-         (DAT_EP_HANDLE a, DAT_EP_STATE * b, DAT_BOOLEAN * c,                  \
-          DAT_BOOLEAN * d),                                                    \
-         (a, b, c, d))                                                         \
+    CALL(                                                                      \
+        dat_ep_get_status,                                                     \
+        (DAT_EP_HANDLE a, DAT_EP_STATE * b, DAT_BOOLEAN * c, DAT_BOOLEAN * d), \
+        (a, b, c, d))                                                          \
     CALL(dat_cr_query,                                                         \
          (DAT_CR_HANDLE a, DAT_CR_PARAM_MASK b, DAT_CR_PARAM * c), (a, b, c))  \
     CALL(dat_cr_accept,                                                        \
@@ -120,7 +143,7 @@ static bool fault_hits(enum fault_kind kind, const char *what)
     DAT_RETURN name parameters                                                 \
     {                                                                          \
         static __typeof__(&name) real;                                         \
-        if (fault_hits(FAULT_DAT, #name))                                      \
+        if (fault_hits(FAULT_DAT, #name, CALLER))                              \
             return FAULT_RETURN;                                               \
         if (!real)                                                             \
             *(void **)&real = real_call(#name);                                \
@@ -132,7 +155,7 @@ FAULTY_CALLS(DEFINE_FAULTY)
 DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 {
     va_list args;
-    if (fault_hits(FAULT_DAT, "dat_extension_op"))
+    if (fault_hits(FAULT_DAT, "dat_extension_op", CALLER))
         return FAULT_RETURN;
     va_start(args, op);
     DAT_RETURN status = DAT_HANDLE_EXTENDEDOP(handle, op, args);
@@ -153,7 +176,9 @@ static struct {
 static struct {
     atomic_flag lock;
     void *at[BLOCKS_MOST];
-    unsigned n;
+    const void *caller[BLOCKS_MOST];
+    unsigned round[BLOCKS_MOST];
+    unsigned n, now; /* now: counts faults_on() */
 } blocks = {.lock = ATOMIC_FLAG_INIT};
 
 static int library_seen(struct dl_phdr_info *info, size_t size, void *unused)
@@ -168,8 +193,7 @@ static int library_seen(struct dl_phdr_info *info, size_t size, void *unused)
                 info->dlpi_phdr[p].p_flags & PF_X) {
                 uintptr_t at = info->dlpi_addr + info->dlpi_phdr[p].p_vaddr;
                 libraries.begin[libraries.n] = at;
-                libraries.end[libraries.n++] =
-                    at + info->dlpi_phdr[p].p_memsz;
+                libraries.end[libraries.n++] = at + info->dlpi_phdr[p].p_memsz;
             }
         break;
     }
@@ -201,13 +225,15 @@ static void blocks_lock(void)
         ;
 }
 
-static void block_add(void *block)
+static void block_add(void *block, const void *caller)
 {
     blocks_lock();
     unsigned at = place_of(block);
     while (blocks.at[at] > (void *)1)
         at = (at + 1) % BLOCKS_MOST;
     blocks.at[at] = block;
+    blocks.caller[at] = caller;
+    blocks.round[at] = blocks.now;
     blocks.n++;
     atomic_flag_clear(&blocks.lock);
 }
@@ -234,14 +260,14 @@ void *__libc_memalign(size_t align, size_t size);
 void __libc_free(void *block);
 
 #define ALLOCATE(name, call)                                                   \
-    bool ours = is_ours(__builtin_return_address(0));                          \
-    if (ours && fault_hits(FAULT_MEMORY, name)) {                              \
+    bool ours = is_ours(CALLER);                                               \
+    if (ours && fault_hits(FAULT_MEMORY, name, CALLER)) {                      \
         errno = ENOMEM;                                                        \
         return NULL;                                                           \
     }                                                                          \
     void *block = call;                                                        \
     if (block && ours)                                                         \
-        block_add(block);                                                      \
+        block_add(block, CALLER);                                              \
     return block
 
 void *malloc(size_t size)
@@ -261,19 +287,19 @@ void *aligned_alloc(size_t align, size_t size)
 
 int posix_memalign(void **out, size_t align, size_t size)
 {
-    bool ours = is_ours(__builtin_return_address(0));
-    if (ours && fault_hits(FAULT_MEMORY, "posix_memalign"))
+    bool ours = is_ours(CALLER);
+    if (ours && fault_hits(FAULT_MEMORY, "posix_memalign", CALLER))
         return ENOMEM;
     *out = __libc_memalign(align, size);
     if (*out && ours)
-        block_add(*out);
+        block_add(*out, CALLER);
     return *out ? 0 : ENOMEM;
 }
 
 void *realloc(void *old, size_t size)
 {
-    bool ours = is_ours(__builtin_return_address(0));
-    if (ours && fault_hits(FAULT_MEMORY, "realloc")) {
+    bool ours = is_ours(CALLER);
+    if (ours && fault_hits(FAULT_MEMORY, "realloc", CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
@@ -281,7 +307,7 @@ void *realloc(void *old, size_t size)
         block_remove(old);
     void *block = __libc_realloc(old, size);
     if (ours && (block || old))
-        block_add(block ? block : old);
+        block_add(block ? block : old, CALLER);
     return block;
 }
 
@@ -296,14 +322,22 @@ void free(void *block)
 
 /* ----------------------------------------------------------- the fault --- */
 
-/* From now on, until faults_off(), the k-th call of this kind fails; 0: none. */
-static inline void faults_on(enum fault_kind kind, unsigned k)
+/* From now on, until faults_off(), this call fails of that caller; call 0:
+ * none. */
+static inline void faults_on(enum fault_kind kind, unsigned caller,
+                             unsigned call)
 {
+    blocks.now++;
     libraries.n = 0;
     dl_iterate_phdr(library_seen, NULL);
+    if (fault.kind != kind)
+        fault.n = 0;
+    for (unsigned i = 0; i < fault.n; i++)
+        fault.callers[i].calls = 0;
     fault.kind = kind;
+    fault.caller = caller;
+    fault.call = call;
     atomic_store(&fault.fired, false);
-    atomic_store(&fault.left, k);
     atomic_store(&fault.armed, true);
 }
 
@@ -312,10 +346,51 @@ static inline void faults_pause(bool paused)
     atomic_store(&fault.armed, !paused);
 }
 
-/* Has one failed? Else there were fewer calls. */
+/* The next fault: of each caller the first, second and last call. False: that
+ * was the last. Callers that are met on the way are tried, too. */
+static inline bool faults_next(void)
+{
+    const struct fault_caller *c = &fault.callers[fault.caller];
+    unsigned call = fault.call;
+    if (call < 2 && call < c->usual)
+        fault.call++;
+    else if (call < c->usual)
+        fault.call = c->usual;
+    else if (++fault.caller < fault.n)
+        fault.call = 1;
+    else
+        return false;
+    return true;
+}
+
+/* "library+offset", for addr2line. */
+static inline void fault_place(const void *caller, char *text, size_t size)
+{
+    Dl_info info;
+    if (!caller || !dladdr(caller, &info))
+        snprintf(text, size, "?");
+    else
+        snprintf(text, size, "%s+0x%zx", strrchr(info.dli_fname, '/') + 1,
+                 (size_t)((uintptr_t)caller - (uintptr_t)info.dli_fbase));
+}
+
+/* Prints who has asked for what is left since faults_on(). */
+static inline void faults_print_left(void)
+{
+    char place[128];
+    for (unsigned i = 0; i < BLOCKS_MOST; i++)
+        if (blocks.at[i] > (void *)1 && blocks.round[i] == blocks.now) {
+            fault_place(blocks.caller[i], place, sizeof place);
+            printf("#   left: a block of %s\n", place);
+        }
+}
+
+/* Has it failed? Else there were fewer calls. */
 static inline bool faults_off(void)
 {
     atomic_store(&fault.armed, false);
+    for (unsigned i = 0; i < fault.n && !fault.call; i++)
+        fault.callers[i].usual = fault.callers[i].calls;
     return atomic_load(&fault.fired);
 }
 
