@@ -110,11 +110,11 @@ $(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
   rails/fail.o base/error.o base/sentence.o)
-$(TEST_BIN)/unit/test_foreign: $(BUILD)/obj/dapl_rail/links/foreign.o
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)
 $(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
+$(TEST_BIN)/unit/test_foreign_order: $(BUILD)/obj/dapl_rail/links/foreign.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)

@@ -86,8 +86,8 @@ static const char *handle(struct slot *slot)
     return wrong;
 }
 
-/* Those that have waited, until one is malformed. */
-static const char *serve_later(struct link *link)
+/* What came while several threads were at work, in its order. */
+static const char *handle_later(struct link *link)
 {
     const char *wrong = NULL;
     while (!wrong && link->carrier->later) {
@@ -118,7 +118,7 @@ const char *foreign_arrived(struct slot *slot)
         keep_for_later(slot);
         return NULL;
     }
-    const char *wrong = serve_later(link); /* in the order of sending */
+    const char *wrong = handle_later(link);
     return wrong ? wrong : handle(slot);
 }
 
@@ -127,7 +127,7 @@ void foreign_serve(struct peer *peer)
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        const char *wrong = serve_later(link);
+        const char *wrong = handle_later(link);
         if (wrong)
             link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",
                       wrong);
