@@ -354,7 +354,7 @@ bool links_bury(struct rail *rail, bool all)
         bool gone = !link->ep;
         if (!gone && (all || link_drained(link))) {
             ends_leave(link);
-            dat_ep_free(link->ep);
+            parting(rail, link->ep);
             link->ep = DAT_HANDLE_NULL;
             freed = true;
         }
