@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "bench/pair/launch.h"
+#include "bench/startup.h"
+#include "bench/options/spelling.h"
 #include "test.h"
 
 static const bench_test_t *const tests[] = {
@@ -42,18 +44,55 @@ static void print_usage(FILE *file)
 
 static int wrong_test(const char *name)
 {
+    spelling_t spelling = spelling_of(name);
+    for (size_t i = 0; i < TESTS; i++) {
+        spelling_try(&spelling, tests[i]->name);
+        if (tests[i]->alias)
+            spelling_try(&spelling, tests[i]->alias);
+    }
     fprintf(stderr, "railbench: TEST: '%s' is wrong; allowed: ", name);
     for (size_t i = 0; i < TESTS; i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", tests[i]->name);
         print_alias(stderr, tests[i]);
     }
-    fputs(" (see railbench --help)\n", stderr);
+    fputs(" (see railbench --help)", stderr);
+    spelling_ask(&spelling, stderr);
     return 2;
 }
 
-int main(int argc, char **argv)
+static int run(const bench_test_t *of, const char *name, int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "";
+    bench_test_t test = *of;
+    char command[64]; /* messages say what the user has typed */
+    snprintf(command, sizeof command, "railbench %s", name);
+    test.table.command = command;
+    options_t opts;
+    options_init(&opts, test.sizes);
+    if (test.time_budget > 0)
+        opts.time_budget = test.time_budget;
+    if (test.breakdown)
+        opts.threshold = 0;
+    if (test.table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
+        options_one_engine(&opts);
+    if (test.defaults)
+        test.defaults(&opts);
+    opts.argc = argc;
+    opts.argv = argv;
+    int status = 2;
+    parsed_t parsed = options_parse(&opts, &test.table, argc - 2, argv + 2);
+    if (parsed == PARSED_HELP)
+        status = 0;
+    else if (parsed == PARSED_OK)
+        status = launch_open(&opts, &test.table);
+    if (parsed == PARSED_OK && !status)
+        status = test.run(&test, &opts);
+    launch_close(&opts);
+    options_free(&opts);
+    return status;
+}
+
+static int run_named(const char *name, int argc, char **argv)
+{
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
         print_usage(stdout);
         return 0;
@@ -67,33 +106,17 @@ int main(int argc, char **argv)
             continue;
         if (tests[i]->become)
             return tests[i]->become(argc - 2, argv + 2);
-        bench_test_t test = *tests[i];
-        char command[64]; /* messages say what the user has typed */
-        snprintf(command, sizeof command, "railbench %s", name);
-        test.table.command = command;
-        options_t opts;
-        options_init(&opts, test.sizes);
-        if (test.time_budget > 0)
-            opts.time_budget = test.time_budget;
-        if (test.breakdown)
-            opts.threshold = 0;
-        if (test.table.groups & (OPTIONS_ALGORITHM | OPTIONS_COLLECTIVE))
-            options_one_engine(&opts);
-        if (test.defaults)
-            test.defaults(&opts);
-        opts.argc = argc;
-        opts.argv = argv;
-        int status = 2;
-        parsed_t parsed = options_parse(&opts, &test.table, argc - 2, argv + 2);
-        if (parsed == PARSED_HELP)
-            status = 0;
-        else if (parsed == PARSED_OK)
-            status = launch_open(&opts, &test.table);
-        if (parsed == PARSED_OK && !status)
-            status = test.run(&test, &opts);
-        launch_close(&opts);
-        options_free(&opts);
-        return status;
+        return run(tests[i], name, argc, argv);
     }
     return wrong_test(name);
+}
+
+int main(int argc, char **argv)
+{
+    startup();
+    if (argc < 2) {
+        print_usage(stderr);
+        return 2;
+    }
+    return finish("railbench", run_named(argv[1], argc, argv));
 }

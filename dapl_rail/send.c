@@ -201,7 +201,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes)
-        job_copy(t->job, r->buffer, wire + 1, bytes);
+        slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* it is still there for the next call */
     inbox_pop(box);

@@ -24,6 +24,7 @@
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/loopback.h"
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
@@ -39,7 +40,8 @@
 /* All that peers may send at once, and costs memory even if they don't. */
 #define RECEIVES_MAX  4096u
 #define FILES_OF_RAIL 16u  /* without connections */
-#define CLOSE_MS      1000 /* for each step of the disconnection */
+#define CLOSE_MS      1000 /* for each step of the disconnection, … */
+#define HASTE_MS      100  /* … in a job that is over */
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
 {
@@ -386,7 +388,8 @@ static bool farewell_sent(struct link *link)
 
 static void links_await(drail_t *t, bool (*reached)(struct link *link))
 {
-    progress_until(t, reached, NULL, UINT32_MAX, CLOSE_MS);
+    progress_until(t, reached, NULL, UINT32_MAX,
+                   drail_job_interrupted(t->job) ? HASTE_MS : CLOSE_MS);
 }
 
 /* A number that grows with what is complete to all peers. */
@@ -463,6 +466,8 @@ int drail_close(drail_t *t)
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);
     }
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+        loopback_close(&t->rails[r]);
     regions_free(t);
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);

@@ -20,7 +20,7 @@ enum stage {
 struct request {
     struct request *next; /* of its bucket */
     MPI_Request handle;   /* the program's */
-    struct layer_comm *c; /* of one that is done: it may be gone */
+    struct layer_comm *c;
     MPI_Comm comm;        /* whose handler is told of errors */
     bool persistent, given_up;
     bool skipped; /* a call that this rank does not make: nobody's request */
@@ -54,7 +54,8 @@ struct requests {
     struct request_list queue, under_way;
     struct request_list persistent; /* as they were made, also given up: until
                                        they are on all ranks */
-    unsigned inits;                 /* persistent ones that there have been */
+    unsigned inits, starts; /* of persistent ones, so far */
+    bool seldom;            /* … on some rank too few starts: see agree() */
     struct shape shapes[SHAPES];
     unsigned latest; /* shape, which replaces the eldest */
     unsigned wanted; /* shapes that are to be prepared */

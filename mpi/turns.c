@@ -14,7 +14,7 @@ static struct {
 void team_no_memory(const struct layer_comm *c)
 {
     fprintf(stderr, "dcoll_mpi: no memory\n");
-    PMPI_Abort(c->inner, 1);
+    pmpi.Abort(c->inner, 1);
 }
 
 struct requests *requests_of(struct layer_comm *c)

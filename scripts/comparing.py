@@ -32,6 +32,10 @@ class Failure(Exception):
 
 # ------------------------------------------------------------- processes ---
 
+# A parent may ignore SIGCHLD: then every program seems to end with status 0.
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
 def start(command, environment=None):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -274,7 +278,7 @@ def replace(path, text):
     Several may do so at once: the last one's is left. Compressed, if it is to
     end in .gz: the same text always gives the same bytes."""
     new = f"{path}.{os.getpid()}.{threading.get_ident()}.new"
-    content = text.encode()
+    content = text.encode(errors="replace")  # names of hosts are bytes
     if path.endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     try:
@@ -336,11 +340,21 @@ def count(text):
     return int(text)
 
 
+def duration(text, unit):
+    """A time with or without a unit, in @unit; None if it is wrong."""
+    seconds = {"ms": 0.001, "s": 1, "min": 60, "m": 60, "h": 3600}
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|min|m|h|)", text)
+    return (float(match[1]) * seconds[match[2] or unit] / seconds[unit]
+            if match else None)
+
+
 def minutes(text):
-    if not re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) or not float(text):
+    found = duration(text, "min")
+    if found is None or not 0.001 <= found <= 9999:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999")
-    return float(text)
+            f"'{text}' is wrong; allowed: a number of minutes, 0.001 to 9999, "
+            "or with a unit: 90s, 2min, 1h")
+    return found
 
 
 def chosen_of(names, several=()):

@@ -7,6 +7,7 @@
 
 #include "app_result.h"
 #include "bench/clock.h"
+#include "bench/interrupt.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
 
@@ -73,14 +74,16 @@ static int solve(const app_t *app, const options_t *opts, app_solved_t *solved)
 
 /* One rank alone, as often as the others, when these are gone; simulated, its
  * operations tell. */
-static void time_alone(const app_t *app, const options_t *opts,
+static void time_alone(const app_t *app, const options_t *opts, bool failed,
                        app_solved_t *solved)
 {
     double us[STATS_MAX] = {0};
-    unsigned repeats = opts->simulated || opts->follows ? 0 : app_repeats(opts);
+    bool none = failed || opts->simulated || opts->follows;
+    unsigned repeats = none ? 0 : app_repeats(opts), i;
     progress_t progress;
     progress_init(&progress);
-    for (unsigned i = 0; i < repeats; i++) {
+    interrupt_catch(); /* what the ranks have measured is kept */
+    for (i = 0; i < repeats && !interrupt_came(); i++) {
         progress_show(&progress, "one rank alone: run %u of %u", i + 1,
                       repeats);
         app->reset(solved->problem);
@@ -89,7 +92,7 @@ static void time_alone(const app_t *app, const options_t *opts,
         us[i] = (double)(clock_ns() - from) / 1e3;
     }
     progress_clear(&progress);
-    solved->us = stats_summary(us, repeats);
+    solved->us = stats_summary(us, i);
 }
 
 int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
@@ -113,8 +116,13 @@ int app_test(const app_t *app, const bench_test_t *test, const options_t *given)
     }
     r->notes = notes;
     status = app_run(r);
-    if (r->cells[0].count)
-        time_alone(app, &opts, &r->solved);
+    time_alone(app, &opts, status != 0, &r->solved);
+    if (interrupt_came()) {
+        r->partial = true;
+        fprintf(stderr, "%s: interrupted; the result is partial\n",
+                test->table.command);
+        status = 1;
+    }
     if (status != 2)
         status = report(r, &outputs, status);
 out:

@@ -7,8 +7,10 @@
 #include "measure.h"
 #include "model.h"
 #include "run.h"
+#include "bench/clock.h"
 #include "bench/pair/content.h"
 #include "bench/pair/launch.h"
+#include "dapl_rail/platform/timens.h"
 
 /* What the ranks inherit from the process that forks them. */
 typedef struct context {
@@ -186,6 +188,7 @@ static int rank_main(drail_job_t *job, void *arg)
         .plan = r->plan,
         .opts = r->opts,
         .pinning = session_pinning(r->opts, drail_job_rank(job)),
+        .ahead_ns = clock_elsewhere ? 0 : timens_ahead_ns(),
         .lead_ns = coll_first_lead(drail_job_size(job)),
         .each_lead_ns = coll_first_lead(drail_job_size(job)),
         .cell = &r->cells[0],

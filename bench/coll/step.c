@@ -22,12 +22,13 @@ static void sum_up(const coll_run_t *run, coll_cards_t *all)
         all->missed |= card->missed;
         all->defect |= card->defect;
     }
+    all->now += run->ahead_ns;
     all->enough = cards[0].enough;
 }
 
 int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
 {
-    mine.now = clock_ns();
+    mine.now = clock_ns() - run->ahead_ns;
     int rc = drail_job_allgather(run->job, &mine, sizeof mine, run->cards, -1);
     if (!rc)
         sum_up(run, all);
@@ -37,7 +38,7 @@ int coll_exchange(coll_run_t *run, coll_card_t mine, coll_cards_t *all)
 int coll_exchange_inside(coll_run_t *run, dcoll_team_t *team, coll_card_t mine,
                          coll_cards_t *all)
 {
-    mine.now = clock_ns();
+    mine.now = clock_ns() - run->ahead_ns;
     int rc = dcoll_allgather(team, &mine, run->cards, sizeof mine);
     if (!rc)
         sum_up(run, all);

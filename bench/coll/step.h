@@ -55,6 +55,7 @@ typedef struct coll_run {
     bool shares_cores;            /**< coll_shares_cores(), asked once */
     void *calls[COLL_SETUPS_MAX]; /**< of the present size: the work's */
     uint64_t iterations[COLL_SETUPS_MAX]; /**< per repetition */
+    uint64_t ahead_ns;     /**< clock_ns() less the clock that ranks share */
     uint64_t lead_ns;      /**< how far ahead a common start is chosen */
     uint64_t each_lead_ns; /**< ... that of single calls */
     uint64_t *singles;     /**< times of calls of one repetition */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/startup.h"
 #include "show.h"
 
 static const char usage[] =
@@ -92,7 +93,7 @@ static int all_rails(probe_t *probes, unsigned count, const arguments_t *args)
     return open ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     arguments_t args;
     unsigned count = 0;
@@ -116,4 +117,10 @@ int main(int argc, char **argv)
                            : all_rails(probes, count, &args);
     probe_free(probes, count);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    startup();
+    return finish("railinfo", run(argc, argv));
 }

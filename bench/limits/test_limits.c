@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/clock.h"
+#include "bench/interrupt.h"
 #include "limits_result.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
@@ -30,14 +30,6 @@ typedef struct limits {
     uint8_t *memory;
     progress_t progress;
 } limits_t;
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
 
 /* ---------------------------------------------------------------- rows --- */
 
@@ -207,7 +199,7 @@ static int repeat_row(void *of, unsigned i)
 {
     limits_t *l = of;
     limits_row_t *row = &l->result.rows[i];
-    if (interrupted)
+    if (interrupt_came())
         return INTERRUPTED;
     progress_show(&l->progress, "railbench limits: repeat %u, %u of %u",
                   row->count + 1, i + 1, l->result.nrows);
@@ -258,14 +250,12 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
 {
     limits_t l = {.result = {.opts = opts}};
     limits_result_t *r = &l.result;
-    struct sigaction action = {.sa_handler = interrupt};
     int status = 2;
 
     if (check_sizes(opts) ||
         outputs_open(&l.outputs, opts, test->table.command))
         goto out;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_catch();
     machine_describe(&r->machine, NULL);
     cores_allowed(&r->cores);
     r->memory_bytes = choose_memory(&r->machine);
@@ -282,7 +272,8 @@ static int limits_run(const bench_test_t *test, const options_t *opts)
         status = r->partial ? say("interrupted; the result is partial") : 0;
     if (r->nrows && r->rows[0].count &&
         outputs_write(&l.outputs, limits_report, r)) {
-        say(strerror(errno));
+        fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
+                strerror(errno));
         status = 1;
     }
 out:

@@ -14,7 +14,7 @@ static void print_row(const option_row_t *row)
 }
 
 static const option_row_t *print_rows(const option_row_t *rows, size_t count,
-                                      const char *arg)
+                                      void *arg)
 {
     (void)arg;
     for (size_t i = 0; i < count; i++)

@@ -4,6 +4,7 @@
 
 #include "parsers.h"
 #include "rows.h"
+#include "spelling.h"
 
 uint64_t options_ppn(const options_t *opts)
 {
@@ -43,8 +44,9 @@ format_t format_of(const char *path)
     return FORMAT_TABLE;
 }
 static const option_row_t *find_row(const option_row_t *rows, size_t count,
-                                    const char *arg)
+                                    void *of)
 {
+    const char *arg = of;
     for (size_t i = 0; i < count; i++) {
         const char *alias = option_alias(rows[i].name);
         if (option_is(arg, rows[i].name) || (alias && option_is(arg, alias)))
@@ -67,18 +69,32 @@ static int wrong(const option_table_t *table, const char *option,
     return -1;
 }
 
+static const option_row_t *try_spelling(const option_row_t *rows, size_t count,
+                                        void *spelling)
+{
+    for (size_t i = 0; i < count; i++)
+        spelling_try(spelling, rows[i].name);
+    return NULL;
+}
+
+static int unknown(const option_table_t *table, const char *arg)
+{
+    spelling_t spelling = spelling_of(arg);
+    option_rows_visit(table, try_spelling, &spelling);
+    fprintf(stderr, "%s: unknown option '%s'; allowed: those of '%s --help'",
+            table->command, arg, table->command);
+    spelling_ask(&spelling, stderr);
+    return -1;
+}
+
 /* Parses args[*i] and, if it takes one, its value. */
 static int parse_one(options_t *opts, const option_table_t *table, int nargs,
                      char **args, int *i)
 {
     const char *arg = args[*i], *equals = strchr(arg, '=');
-    const option_row_t *row = option_rows_visit(table, find_row, arg);
-    if (!row) {
-        fprintf(stderr,
-                "%s: unknown option '%s'; allowed: those of '%s --help'\n",
-                table->command, arg, table->command);
-        return -1;
-    }
+    const option_row_t *row = option_rows_visit(table, find_row, args[*i]);
+    if (!row)
+        return unknown(table, arg);
     const char *text = NULL;
     char typed[DRAIL_NAME_MAX]; /* the row's name or its alias */
     snprintf(typed, sizeof typed, "%.*s",

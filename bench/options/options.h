@@ -243,6 +243,12 @@ int option_parse_count(const option_row_t *row, const char *text, void *field,
                        char *allowed, size_t size);
 int option_parse_number(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size);
+/** A time, for a double: seconds. */
+int option_parse_seconds(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size);
+/** ... microseconds. */
+int option_parse_us(const option_row_t *row, const char *text, void *field,
+                    char *allowed, size_t size);
 int option_parse_flag(const option_row_t *row, const char *text, void *field,
                       char *allowed, size_t size);
 /** What the user has called the option @p name: that, or an alias. */

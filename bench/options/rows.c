@@ -95,8 +95,8 @@ static const option_row_t launch_rows[] = {
      option_parse_address, AT(rendezvous), 0, 0},
     {"--rank", "R", "... of which this one is", option_parse_count, AT(rank), 0,
      1023},
-    {"--connect-time", "S", "... within S seconds (default 30)",
-     option_parse_number, AT(connect_time), 0.1, 3600},
+    {"--connect-time", "S", "... within S seconds (default 30; 500ms, 2min)",
+     option_parse_seconds, AT(connect_time), 0.1, 3600},
     {"--fork", NULL, "fork the ranks, even if a launcher has started this",
      option_parse_flag, AT(fork), 0, 0},
 };
@@ -187,8 +187,9 @@ static const option_row_t repeat_rows[] = {
      "+- P % (default 2.5)",
      option_parse_percent, AT(precision), 0.01, 100},
     {"--time-budget", "S",
-     "... or S seconds are spent, but for at least 8 repeats (default 60)",
-     option_parse_number, AT(time_budget), 0.1, 86400},
+     "... or S seconds are spent, but for at least 8 repeats (default 60; "
+     "500ms, 2min)",
+     option_parse_seconds, AT(time_budget), 0.1, 86400},
 };
 
 static const option_row_t output_rows[] = {
@@ -203,8 +204,8 @@ static const option_row_t output_rows[] = {
 const option_row_t *
 option_rows_visit(const option_table_t *table,
                   const option_row_t *(*visit)(const option_row_t *rows,
-                                               size_t count, const char *arg),
-                  const char *arg)
+                                               size_t count, void *arg),
+                  void *arg)
 {
     const struct {
         const option_row_t *rows;

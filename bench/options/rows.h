@@ -10,8 +10,8 @@
 const option_row_t *
 option_rows_visit(const option_table_t *table,
                   const option_row_t *(*visit)(const option_row_t *rows,
-                                               size_t count, const char *arg),
-                  const char *arg);
+                                               size_t count, void *arg),
+                  void *arg);
 /** The name that an option had before, NULL: none. */
 const char *option_alias(const char *name);
 /** Is this the argument of the option, with or without a value? */

@@ -48,6 +48,47 @@ int option_real(const char *text, double min, double max, double *value)
     return 0;
 }
 
+int option_time(const char *text, double unit, double min, double max,
+                double *value)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+                 {"min", 60},  {"m", 60},    {"h", 3600}};
+    char *end;
+    double x = strtod(text, &end);
+    size_t i = 0;
+    while (*end && i < COUNT(units) && strcmp(end, units[i].name))
+        i++;
+    if (end == text || i == COUNT(units) || !isfinite(x))
+        return -1;
+    if (*end)
+        x *= units[i].seconds / unit;
+    if (x < min || x > max)
+        return -1;
+    *value = x;
+    return 0;
+}
+
+int option_parse_seconds(const option_row_t *row, const char *text, void *field,
+                         char *allowed, size_t size)
+{
+    snprintf(allowed, size,
+             "seconds from %g to %g, or with a unit: 500ms, 3s, 2min, 1h",
+             row->min, row->max);
+    return option_time(text, 1, row->min, row->max, field);
+}
+
+int option_parse_us(const option_row_t *row, const char *text, void *field,
+                    char *allowed, size_t size)
+{
+    snprintf(allowed, size,
+             "microseconds from %g to %g, or with a unit: 3us, 0.5ms", row->min,
+             row->max);
+    return option_time(text, 1e-6, row->min, row->max, field);
+}
+
 int option_parse_number(const option_row_t *row, const char *text, void *field,
                         char *allowed, size_t size)
 {

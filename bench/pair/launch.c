@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "bench/clock.h"
+#include "agreement.h"
 #include "launch.h"
+#include "rivals.h"
+
+#define STACK_LEAST (512u << 10) /* bytes */
 
 static void configure(drail_job_config_t *cfg, const options_t *opts,
                       drail_error_t *err)
@@ -89,11 +94,28 @@ static void complete_simulated(options_t *opts, const option_table_t *table)
     opts->no_pin = true; /* actors are no threads of this machine */
 }
 
+/* The measuring functions have large frames, and threads of OpenMP get what the
+ * program has. */
+static int check_stack(const option_table_t *table)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= STACK_LEAST)
+        return 0;
+    fprintf(stderr,
+            "%s: the stack is limited to %llu KiB (ulimit -s); needed are "
+            "%u KiB\n",
+            table->command, (unsigned long long)stack.rlim_cur >> 10,
+            STACK_LEAST >> 10);
+    return 1;
+}
+
 int launch_open(options_t *opts, const option_table_t *table)
 {
     drail_job_config_t cfg;
     drail_error_t err = {0};
     int rc = 0;
+    if (check_stack(table))
+        return 1;
     if (table->groups & OPTIONS_RAILS && !opts->simulated) {
         configure(&cfg, opts, &err);
         rc = drail_launch_open(&cfg, &opts->launch);
@@ -132,6 +154,10 @@ static bool second_hand(const drail_error_t *error)
 struct rank {
     drail_rank_main_t main;
     void *arg;
+    const options_t *opts;
+    const char *command;
+    const char *differs; /* an option of launched ranks; NULL: none does */
+    unsigned other;      /* ... of this rank */
 };
 
 static int in_virtual_time(drail_job_t *job, void *arg)
@@ -141,12 +167,25 @@ static int in_virtual_time(drail_job_t *job, void *arg)
     return rank->main(job, rank->arg);
 }
 
-static int run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
-               void *arg)
+static int on_this_machine(drail_job_t *job, void *arg)
 {
-    struct rank rank = {rank_main, arg};
-    return cfg->simulate ? drail_job_run(cfg, in_virtual_time, &rank)
-                         : drail_job_run(cfg, rank_main, arg);
+    struct rank *rank = arg;
+    rivals_t rivals;
+    int rc = rank->opts->locals
+                 ? agreement_find(job, rank->opts, &rank->differs, &rank->other)
+                 : 0;
+    if (rc || rank->differs)
+        return 1;
+    int status = 1;
+    if (!rivals_open(&rivals, job, rank->opts)) {
+        rivals_look(&rivals);
+        status = rank->main(job, rank->arg);
+        rivals_look(&rivals); /* for one that came later */
+        if (!status)
+            rivals_warn(&rivals, rank->command);
+    }
+    rivals_close(&rivals);
+    return status;
 }
 
 int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
@@ -154,14 +193,26 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
 {
     drail_job_config_t cfg;
     drail_error_t err = {0};
+    struct rank rank = {
+        .main = rank_main, .arg = arg, .opts = opts, .command = command};
 
     configure(&cfg, opts, &err);
-    int rc = run(&cfg, rank_main, arg);
+    int rc = drail_job_run(
+        &cfg, opts->simulated ? in_virtual_time : on_this_machine, &rank);
     if (!rc)
         return 0;
+    if (rank.differs) {
+        if (!opts->follows)
+            fprintf(stderr,
+                    "%s: %s: rank %u has another one than rank 0; allowed: the "
+                    "same for all ranks\n",
+                    command, rank.differs, rank.other);
+        return 2;
+    }
     /* rank 0 tells of the others, unless it is gone */
     const drail_error_t *cause = outcome_cause(outcome);
-    if (opts->follows && rc != DRAIL_EPEER && second_hand(cause))
+    if (opts->follows && rc != DRAIL_EPEER &&
+        (second_hand(cause) || rc == DRAIL_EINTR))
         return 1;
     if (rc == DRAIL_EINTR) {
         fprintf(stderr, "%s: interrupted; the result is partial\n", command);
@@ -180,7 +231,7 @@ int launch_job(const char *command, const options_t *opts, outcome_t *outcome,
         return 2;
     }
     /* what has happened to another rank may explain what this one saw */
-    bool both = opts->locals && cause && second_hand(cause) && err.text[0];
+    bool both = opts->locals && cause && err.text[0];
     fprintf(stderr, "%s: %s%s%s\n", command, text, both ? "; " : "",
             both ? err.text : "");
     return 1;

@@ -19,7 +19,9 @@ int loop_measure(loop_run_t *run, int (*step)(loop_run_t *, uint64_t, void *),
             cpu = clock_cpu_ns();
             start = last = clock_ns();
         }
-        int rc = step(run, i, arg);
+        /* also where no step waits long enough to look */
+        int rc = drail_job_interrupted(run->session->job) ? DRAIL_EINTR
+                                                          : step(run, i, arg);
         if (rc)
             return rc;
         /* one reading per iteration: its end is the start of the next */

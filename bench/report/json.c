@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "json.h"
+#include "utf8.h"
 
 void json_init(json_t *json, FILE *file)
 {
@@ -12,13 +13,17 @@ void json_init(json_t *json, FILE *file)
 static void quoted(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(file, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(file, "\\u%04x", *p);
+    while (*text) {
+        unsigned length = utf8_length(text), code = (unsigned char)*text;
+        if (!length)
+            fputs(UTF8_REPLACEMENT, file);
+        else if (code == '"' || code == '\\')
+            fprintf(file, "\\%c", *text);
+        else if (code < 0x20)
+            fprintf(file, "\\u%04x", code);
         else
-            fputc(*p, file);
+            fwrite(text, 1, length, file);
+        text += length ? length : 1;
     }
     fputc('"', file);
 }

@@ -26,6 +26,7 @@ void json_row_array(json_t *json, const char *key);
 void json_end_object(json_t *json);
 void json_end_array(json_t *json);
 
+/** What is not UTF-8 becomes U+FFFD. */
 void json_string(json_t *json, const char *key, const char *value);
 void json_uint(json_t *json, const char *key, uint64_t value);
 void json_int(json_t *json, const char *key, int64_t value);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gunzip.h"
 #include "json_read.h"
 
 typedef struct reader {
@@ -295,18 +296,43 @@ static int read_all(FILE *file, char **text, size_t *size)
     }
 }
 
+static json_value_t *failed(json_error_t *error, const char *text)
+{
+    *error = (json_error_t){0};
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return NULL;
+}
+
+static json_value_t *parse_packed(const char *packed, size_t packed_size,
+                                  json_error_t *error)
+{
+    gunzip_t gunzip;
+    char *text = NULL;
+    size_t size = 0;
+    json_value_t *value;
+    if (gunzip_open(&gunzip, packed, packed_size))
+        return failed(error, "it is compressed, and gzip can't be run");
+    const char *why =
+        read_all(gunzip.text, &text, &size) ? strerror(errno) : NULL;
+    if (gunzip_close(&gunzip) && !why)
+        why = "it is compressed, and damaged";
+    value = why ? failed(error, why) : json_parse(text, size, error);
+    free(text);
+    return value;
+}
+
 json_value_t *json_load(const char *path, json_error_t *error)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t size = 0;
     json_value_t *value = NULL;
-    if (file && !read_all(file, &text, &size)) {
+    if (!file || read_all(file, &text, &size))
+        failed(error, strerror(errno));
+    else if (gunzip_is_needed(text, size))
+        value = parse_packed(text, size, error);
+    else
         value = json_parse(text, size, error);
-    } else {
-        *error = (json_error_t){0};
-        snprintf(error->text, sizeof error->text, "%s", strerror(errno));
-    }
     free(text);
     if (file)
         fclose(file);

@@ -40,7 +40,7 @@ typedef struct json_error {
  * @return the value, for json_release, or NULL with *error.
  */
 json_value_t *json_parse(const char *text, size_t size, json_error_t *error);
-/** Reads and parses a file. */
+/** Reads and parses a file, which gzip may have compressed. */
 json_value_t *json_load(const char *path, json_error_t *error);
 /** Frees a value and all in it; accepts NULL. */
 void json_release(json_value_t *value);

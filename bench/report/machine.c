@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "utf8.h"
 #include "bench/pair/session.h"
 
 #ifndef DRAIL_REVISION
@@ -127,6 +128,7 @@ static void describe_software(machine_t *m)
 
     if (!uname(&name)) {
         set(m->host, "%s", name.nodename);
+        utf8_clean(m->host);
         set(m->kernel, "%s %s %s", name.sysname, name.release, name.machine);
     }
     set(m->libc, "glibc %s", gnu_get_libc_version());

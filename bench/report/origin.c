@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "utf8.h"
 
 static bool plain(const char *text)
 {
@@ -14,29 +15,35 @@ static bool plain(const char *text)
     return *text;
 }
 
-static bool printable(const char *text)
+/* Bytes of the character at @p text, 0 if it can't be shown. */
+static unsigned printable(const char *text)
 {
-    for (; *text; text++)
-        if (iscntrl((unsigned char)*text))
-            return false;
-    return true;
+    return iscntrl((unsigned char)*text) ? 0 : utf8_length(text);
 }
 
-/* As a shell takes it, and always on one line. */
-static void argument(FILE *file, const char *text)
+static bool all_printable(const char *text)
 {
-    bool escaped = !printable(text), quoted = escaped || !plain(text);
+    unsigned length = 1;
+    while (length && *text)
+        text += length = printable(text);
+    return length;
+}
+
+void report_argument(FILE *file, const char *text)
+{
+    bool escaped = !all_printable(text), quoted = escaped || !plain(text);
     if (quoted)
         fputs(escaped ? "$'" : "'", file);
-    for (const char *c = text; *c; c++) {
-        if (escaped && iscntrl((unsigned char)*c))
+    for (const char *c = text, *next; *c; c = next) {
+        next = c + (printable(c) ? printable(c) : 1);
+        if (escaped && !printable(c))
             fprintf(file, "\\%03o", (unsigned char)*c);
         else if (escaped && strchr("'\\", *c))
             fprintf(file, "\\%c", *c);
         else if (quoted && *c == '\'')
             fputs("'\\''", file);
         else
-            fputc(*c, file);
+            fwrite(c, 1, (size_t)(next - c), file);
     }
     if (quoted)
         fputc('\'', file);
@@ -47,7 +54,7 @@ static void command(FILE *file, const options_t *opts)
     for (int i = 0; i < opts->argc; i++) {
         if (i)
             fputc(' ', file);
-        argument(file, opts->argv[i]);
+        report_argument(file, opts->argv[i]);
     }
 }
 
@@ -68,10 +75,13 @@ void report_csv_text(FILE *file, const char *text)
 {
     bool quoted = strpbrk(text, ",\"\r\n");
     fputs(quoted ? ",\"" : ",", file);
-    for (; *text; text++) {
+    while (*text) {
+        unsigned length = utf8_length(text);
         if (*text == '"')
             fputc('"', file);
-        fputc(*text, file);
+        fwrite(length ? text : UTF8_REPLACEMENT, 1,
+               length ? length : strlen(UTF8_REPLACEMENT), file);
+        text += length ? length : 1;
     }
     if (quoted)
         fputc('"', file);

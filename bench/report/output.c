@@ -32,12 +32,21 @@ static int open_temporary(output_t *output, const char *path)
     return -1;
 }
 
+static bool standard_output_is_writable(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
+        return true;
+    errno = EBADF;
+    return false;
+}
+
 int output_open(output_t *output, const char *path, format_t format)
 {
     struct stat st;
     *output = (output_t){.file = stdout, .format = format, .path = path};
     if (!path)
-        return 0;
+        return standard_output_is_writable() ? 0 : -1;
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
         output->file = fopen(path, "we");
         return output->file ? 0 : -1;
@@ -56,7 +65,7 @@ void output_discard(output_t *output)
 {
     if (output->temporary)
         unlink(output->temporary);
-    if (output->path && output->file)
+    if (output->file && output->file != stdout)
         fclose(output->file);
     free(output->temporary);
 }
@@ -68,11 +77,33 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
         outputs->count++;
         return 0;
     }
-    fprintf(stderr,
-            "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
-            "written\n",
-            command, option, path, strerror(errno));
+    if (path)
+        fprintf(stderr,
+                "%s: %s: '%s' is wrong: %s; allowed: a file that can be "
+                "written\n",
+                command, option, path, strerror(errno));
+    else
+        fprintf(stderr,
+                "%s: standard output is not open for writing; open it, or "
+                "name a file with --output\n",
+                command);
     return -1;
+}
+
+/* Results keep standard output to themselves: some providers write what goes
+ * wrong there. From now on that goes to standard error. */
+static void keep_apart(output_t *output)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) { /* one that is closed is told of when it is written */
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    output->file = file;
 }
 
 int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
@@ -86,6 +117,8 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
     if (!rc && opts->histogram)
         rc = open_one(outputs, command, "--histogram", opts->histogram,
                       FORMAT_HISTOGRAM);
+    if (!rc && !opts->output)
+        keep_apart(&outputs->list[0]);
     return rc;
 }
 

@@ -74,7 +74,8 @@ void report_notes(FILE *file, const notes_t *notes);
 void report_number(FILE *file, int width, double value);
 /** A CSV column: a comma and the number, or nothing where there is none. */
 void report_csv_number(FILE *file, double value);
-/** ... the text, quoted where it needs to be (RFC 4180). */
+/** ... the text, quoted where it needs to be (RFC 4180); what is
+ *  not UTF-8 becomes U+FFFD. */
 void report_csv_text(FILE *file, const char *text);
 
 /** The first columns of the CSV of messages and collectives. */
@@ -86,6 +87,8 @@ void report_csv_text(FILE *file, const char *text);
 /* origin.c: the last columns of every test's CSV, date and command, and the
  * line of a table that says them. */
 
+/** A word as a shell takes it, and always in one line of UTF-8. */
+void report_argument(FILE *file, const char *text);
 /** When the run began; "" of a simulated one, whose output is the same in
  *  every run. */
 const char *report_date(const machine_t *machine);

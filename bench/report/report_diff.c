@@ -44,8 +44,12 @@ static void table_models(FILE *file, const diff_result_t *d)
 
 static void table_head(FILE *file, const diff_result_t *d)
 {
-    fprintf(file, "# railbench diff %s, test %s\n# old: %s\n# new: %s\n",
-            DRAIL_VERSION, d->after.test, d->before.path, d->after.path);
+    fprintf(file, "# railbench diff %s, test %s\n# old: ", DRAIL_VERSION,
+            d->after.test);
+    report_argument(file, d->before.path);
+    fputs("\n# new: ", file);
+    report_argument(file, d->after.path);
+    fputc('\n', file);
     if (d->after.launches)
         fprintf(file,
                 "# a value of each launch, %u old and %u new: the median of "

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "diff_result.h"
 #include "output.h"
@@ -12,7 +13,8 @@ static int wrong(const char *operand, const char *path, const char *why)
 {
     fprintf(stderr,
             "railbench diff: %s: '%s' is wrong: %s; allowed: a JSON result of "
-            "railbench, or one of each of several launches: A,B,...\n",
+            "railbench (or .json.gz), or one of each of several launches: "
+            "A,B,...\n",
             operand, path, why);
     return -1;
 }
@@ -24,6 +26,10 @@ static int load(record_t *record, const char *operand, const char *path)
     char *list = strdup(path), *rest = list;
     unsigned count = 0;
     int rc = list ? 0 : -1;
+    if (!access(path, F_OK)) { /* one whose name may have commas */
+        paths[count++] = list;
+        rest = NULL;
+    }
     while (!rc && rest && count < STATS_MAX)
         paths[count++] = strsep(&rest, ",");
     if (!rc)

@@ -286,6 +286,9 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
     }
     if (rc == 0 && p->timeout_ms == 0)
         return DRAIL_EAGAIN;
+    /* also in a rank that never waits for long */
+    if (rc == 0 && drail_job_interrupted(t->job))
+        rc = DRAIL_EINTR;
     rails = expected(t, rails);
     if (rc == 0 && rails & (rails - 1) && !in_turn) {
         rc = progress_spin(t, owed, arg);

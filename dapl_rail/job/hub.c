@@ -54,27 +54,43 @@ static void hang_up(struct hub *hub)
     oob_server_hang_up(&hub->server);
 }
 
+/* Also if this rank waits for the reply to an all-gather. Where it is just
+ * saying something, rank 0 sees nothing but its end. */
+static void tell_interrupted(struct hub *hub)
+{
+    const struct oob_header word = {.status = OOB_INTERRUPTED};
+    if (!pthread_mutex_trylock(&hub->speaking)) {
+        send(hub->watched, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL);
+        pthread_mutex_unlock(&hub->speaking);
+    }
+    shutdown(hub->watched, SHUT_WR);
+}
+
 static void interrupt(struct hub *hub)
 {
     /* before this rank can say anything else */
     if (hub->serves)
         oob_server_break(&hub->server, DRAIL_EINTR, 0, OOB_LOST);
     else if (hub->watched >= 0)
-        shutdown(hub->watched, SHUT_WR); /* rank 0 takes it for our end */
+        tell_interrupted(hub);
     atomic_store(&hub->interrupted, true);
     stop(hub);
     if (hub->serves)
         hang_up(hub);
 }
 
-/* After the first failure the ranks get some time to end by themselves. */
+/* After the first failure the ranks get some time to end by themselves; not
+ * after an interruption. */
 static void enforce(struct hub *hub)
 {
-    if (!hub->serves || !hub->server.broken.status)
+    if (!hub->serves || !hub->server.broken.status ||
+        hub->hang_up.at_ns == NEVER)
         return;
-    if (!hub->hang_up.at_ns)
+    if (hub->server.broken.status == DRAIL_EINTR)
+        hang_up(hub);
+    else if (!hub->hang_up.at_ns)
         hub->hang_up = deadline_in(hub->grace_ms);
-    else if (hub->hang_up.at_ns != NEVER && !deadline_ms(&hub->hang_up, 1))
+    else if (!deadline_ms(&hub->hang_up, 1))
         hang_up(hub);
 }
 
@@ -148,6 +164,7 @@ int hub_open(struct hub *hub, unsigned rank, unsigned size, const int *fds,
              int grace_ms)
 {
     *hub = (struct hub){.serves = rank == 0,
+                        .speaking = PTHREAD_MUTEX_INITIALIZER,
                         .watched = rank ? fds[0] : -1,
                         .signals = -1,
                         .quit = -1,

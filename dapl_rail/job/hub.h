@@ -20,6 +20,7 @@ struct hub {
     bool running;
     bool serves; /* rank 0 */
     struct oob_server server;
+    pthread_mutex_t speaking; /* oob_channel's, of this rank */
     int watched; /* other ranks: the connection to rank 0; -1: ended */
     struct pollfd *polls;
     int signals, quit; /* descriptors */

@@ -71,11 +71,17 @@ static drail_job_t view(drail_launch_t *l, struct oob_channel *channel,
                          .stop_all = &l->hub.stop};
 }
 
+static struct oob_channel channel_of(drail_launch_t *l, drail_job_t *job)
+{
+    return (struct oob_channel){
+        .job = job, .fd = l->fd, .speaking = &l->hub.speaking};
+}
+
 /* Rank 0 waits for the last one, who may just have begun to come. */
 static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 {
     drail_job_t job;
-    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    struct oob_channel channel = channel_of(l, &job);
     job = view(l, &channel, NULL);
     int ms = cfg->connect_ms < INT_MAX / 2 ? 2 * cfg->connect_ms : INT_MAX;
     int rc = nodes_make(&job.nodes, l->size, NULL, 1);
@@ -128,7 +134,7 @@ int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
 static void await_all(drail_launch_t *l)
 {
     drail_job_t job;
-    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    struct oob_channel channel = channel_of(l, &job);
     job = view(l, &channel, NULL);
     l->broken = oob_end(&channel, 0);
 }
@@ -181,7 +187,7 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
                drail_rank_main_t rank_main, void *arg)
 {
     drail_job_t job;
-    struct oob_channel channel = {.job = &job, .fd = l->fd};
+    struct oob_channel channel = channel_of(l, &job);
     sigset_t old;
     if (cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != l->size)
         return error_set(cfg->error, DRAIL_EINVAL,

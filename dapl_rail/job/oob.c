@@ -141,13 +141,23 @@ void oob_server_hang_up(struct oob_server *s)
 
 /* ---------------------------------------------------------------- events */
 
-static void drop(struct oob_server *s, unsigned rank)
+static void leave(struct oob_server *s, unsigned rank, int code)
 {
     struct oob_rank *r = &s->ranks[rank];
     close(r->fd);
     r->fd = -1;
     r->waiting = r->ended = r->replying = false;
-    oob_server_break(s, DRAIL_EPEER, rank, OOB_LOST);
+    oob_server_break(s, code, rank, OOB_LOST);
+}
+
+/* Its connection is at its end: did it say why? */
+static void drop(struct oob_server *s, unsigned rank)
+{
+    struct oob_header last;
+    bool said = recv(s->ranks[rank].fd, &last, sizeof last, MSG_DONTWAIT) ==
+                (ssize_t)sizeof last;
+    leave(s, rank,
+          said && last.status == OOB_INTERRUPTED ? DRAIL_EINTR : DRAIL_EPEER);
 }
 
 /* The contribution of a rank is complete. */
@@ -187,7 +197,9 @@ static void receive(struct oob_server *s, unsigned rank)
     r->received += (size_t)n;
     if (r->received < sizeof r->header)
         return;
-    if (r->header.bytes > JOB_GATHER_BYTES)
+    if (r->header.status == OOB_INTERRUPTED)
+        leave(s, rank, DRAIL_EINTR);
+    else if (r->header.bytes > JOB_GATHER_BYTES)
         drop(s, rank);
     else if (r->received == sizeof r->header + r->header.bytes)
         contributed(s, rank);

@@ -10,6 +10,7 @@
 #define DRAIL_OOB_H
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +18,11 @@
 
 #define OOB_LOST INT32_MIN /* as exit: ended without a word */
 
-enum oob_request { OOB_GATHER, OOB_END };
+enum oob_request {
+    OOB_GATHER,
+    OOB_END,
+    OOB_INTERRUPTED, /* by a signal; the rank's last word, also out of turn */
+};
 
 struct oob_header {
     int32_t status; /* an enum oob_request; of a reply 0 or a DRAIL_E… */
@@ -75,6 +80,9 @@ struct oob_channel {
     drail_job_t *job; /* its error says who is to blame */
     int fd;           /* to the server */
     enum oob_step step;
+    /* Held while a message is sent, if another thread may send, too; or NULL.
+     */
+    pthread_mutex_t *speaking;
 };
 
 /* A drail_allgather_t, context is a struct oob_channel. */

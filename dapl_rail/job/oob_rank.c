@@ -59,9 +59,13 @@ int oob_farewell(const struct oob_channel *c)
 static int say(const struct oob_channel *c, struct stream *s,
                const struct oob_header *request, const void *mine)
 {
+    if (c->speaking)
+        pthread_mutex_lock(c->speaking);
     int rc = stream_send(s, request, sizeof *request);
     if (!rc)
         rc = stream_send(s, mine, request->bytes);
+    if (c->speaking)
+        pthread_mutex_unlock(c->speaking);
     return rc == DRAIL_EPEER ? oob_farewell(c) : rc;
 }
 

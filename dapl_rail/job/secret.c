@@ -49,6 +49,10 @@ static int from_file(struct secret *secret, const char *path,
                      drail_error_t *err)
 {
     char text[SECRET_MAX + 2];
+    if (!*path)
+        return error_set(err, DRAIL_EINVAL,
+                         "DRAIL_SECRET_FILE is empty: it must name a file "
+                         "that holds a secret");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return error_set(err, DRAIL_EINVAL, "%s: %s", path, strerror(errno));
@@ -59,6 +63,11 @@ static int from_file(struct secret *secret, const char *path,
         return rc;
     if (n < 0)
         return error_set(err, DRAIL_EINVAL, "%s: %s", path, strerror(errno));
+    if (!n)
+        return error_set(err, DRAIL_EINVAL,
+                         "%s: the file of the secret (DRAIL_SECRET_FILE) is "
+                         "empty",
+                         path);
     const char *end = memchr(text, '\n', (size_t)n);
     return secret_set(secret, text, end ? (size_t)(end - text) : (size_t)n)
                ? wrong_length(path, err)

@@ -22,6 +22,7 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/roster.h"
 #include "dapl_rail/platform/deadline.h"
+#include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
 
 #define LATE_NS  (500 * MS)  /* an asynchronous event of what is over */
@@ -98,12 +99,15 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                 link->state == LINK_CONNECTING;
-    if (link->state == LINK_CONNECTING)
+    char limits[160] = "";
+    if (link->state == LINK_CONNECTING) {
         link->peer->absent |=
             event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
             event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE;
-    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
-              connection_text(event->event_number));
+        resources_text(limits, sizeof limits, false);
+    }
+    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s%s",
+              connection_text(event->event_number), limits);
 }
 
 /* Only of an EP that is given up already, or of requests that were lost, whose

@@ -51,7 +51,7 @@ static int post_message(struct link *link, struct wire *wire,
         return DRAIL_EAGAIN; /* before the bytes are copied */
     unsigned depth = link->rail->owner->cfg.depth;
     unsigned char *slot =
-        link->buffers + (link->nslots + link->next) * link->slot_bytes;
+        link_send_place(link, head + (put ? sizeof *put : 0) + bytes);
     wire->credits = (uint16_t)link->owed;
     memcpy(slot, wire, sizeof *wire);
     if (put) {

@@ -23,6 +23,7 @@
 /* How long it may take until all of an EP has come back: of that of a lost
  * link, which is then made to end; when that was done. */
 #define FORCE_NS  (20 * MS)
+#define HURRY_NS  (5 * MS) /* where nothing can come back by itself */
 #define FORCED_NS (1000 * MS)
 
 size_t slot_bytes(const drail_t *t)
@@ -41,18 +42,35 @@ static int slot_post(struct slot *slot)
 {
     struct link *link = slot->link;
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | COOKIE_RECEIVE};
+    bool whole = slot->data + SLOT_HEAD == slot->rest;
     slot->bytes = (uint32_t)link->slot_bytes;
-    DAT_LMR_TRIPLET iov = {
-        .virtual_address = (uintptr_t)slot->data,
-        .segment_length = slot->bytes,
-        .lmr_context = link->lmr_context,
+    DAT_LMR_TRIPLET iov[] = {
+        {.virtual_address = (uintptr_t)slot->data,
+         .segment_length = whole ? slot->bytes : SLOT_HEAD,
+         .lmr_context = link->lmr_context},
+        {.virtual_address = (uintptr_t)slot->rest,
+         .segment_length = slot->bytes - SLOT_HEAD,
+         .lmr_context = link->lmr_context},
     };
-    DAT_RETURN status = dat_ep_post_recv(link->ep, 1, &iov, cookie,
+    DAT_RETURN status = dat_ep_post_recv(link->ep, whole ? 1 : 2, iov, cookie,
                                          DAT_COMPLETION_DEFAULT_FLAG);
     if (status != DAT_SUCCESS)
         return dat_fail(link->rail, "dat_ep_post_recv", status);
     link->receives++;
     return 0;
+}
+
+void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes)
+{
+    const drail_job_t *job = slot->link->rail->owner->job;
+    size_t head = at < SLOT_HEAD ? SLOT_HEAD - at : 0;
+    if (head > bytes)
+        head = bytes;
+    if (head)
+        job_copy(job, to, slot->data + at, head);
+    if (bytes > head)
+        job_copy(job, (char *)to + head, slot->rest + at + head - SLOT_HEAD,
+                 bytes - head);
 }
 
 /* Receives on the present EP, or on the next. */
@@ -103,8 +121,10 @@ struct slot *slot_spare(struct link *link)
     spare = alloc_lines(sizeof *spare + link->slot_bytes);
     if (!spare)
         return NULL;
+    unsigned char *data = (unsigned char *)(spare + 1);
     *spare = (struct spare){.slot = {.link = link,
-                                     .data = (unsigned char *)(spare + 1),
+                                     .data = data,
+                                     .rest = data + SLOT_HEAD,
                                      .spare = true},
                             .next = link->spares};
     link->spares = spare;
@@ -149,6 +169,12 @@ static int evd_check(struct rail *rail)
                      rail->info.name, rail->dto_qlen, rail->links + 1, need);
 }
 
+/* Can a message be received in two places? */
+static bool has_heads(const struct rail *rail)
+{
+    return rail->info.max_iov >= 2;
+}
+
 static int ep_create(struct link *link)
 {
     struct rail *rail = link->rail;
@@ -163,7 +189,8 @@ static int ep_create(struct link *link)
     attr.max_recv_dtos = (DAT_COUNT)link->nslots;
     attr.max_request_dtos =
         (DAT_COUNT)(rail->request_depth + link_foreign(rail->owner));
-    attr.max_recv_iov = attr.max_request_iov = 1;
+    attr.max_recv_iov = has_heads(rail) ? 2 : 1;
+    attr.max_request_iov = 1;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
     attr.max_rdma_read_in = attr.max_rdma_read_out =
         (DAT_COUNT)rail->info.max_rdma_read_out;
@@ -179,26 +206,42 @@ static int ep_create(struct link *link)
     return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
 }
 
-/* Receive slots, then as many send slots as the depth, then those of messages
- * for lost links and of their acknowledgements, then a line for the result of
- * atomics. */
+/* Places of short messages, received and sent ones in turn, of which the first
+ * few are in a page of their own. Then receive slots, then as many send slots
+ * as the depth, then those of messages for lost links and of their
+ * acknowledgements, then a line for the result of atomics. */
 static int buffers_create(struct link *link, unsigned depth)
 {
-    size_t bytes = (link->nslots + depth + WINDOW) * link->slot_bytes +
+    const size_t page = 4096;
+    size_t heads = link->nslots * 2 * SLOT_HEAD;
+    size_t bytes = heads + (link->nslots + depth + WINDOW) * link->slot_bytes +
                    WINDOW * ACK_BYTES + CACHE_LINE;
+    bytes = (bytes + page - 1) & ~(page - 1);
     int rc = buffers_take(link->rail, bytes, &link->piece);
     if (rc)
         return rc;
-    link->buffers = link->piece->start;
-    link->buffers_bytes = bytes;
+    link->heads = link->piece->start;
+    link->buffers = link->heads + heads;
+    link->buffers_bytes = bytes - heads;
     link->lmr_context = link->piece->lmr_context;
-    for (unsigned i = 0; i < link->nslots; i++)
+    for (unsigned i = 0; i < link->nslots; i++) {
+        unsigned char *slot = link->buffers + i * link->slot_bytes;
         link->slots[i] = (struct slot){
             .link = link,
-            .data = link->buffers + i * link->slot_bytes,
+            .data =
+                has_heads(link->rail) ? link->heads + i * 2 * SLOT_HEAD : slot,
+            .rest = slot + SLOT_HEAD,
             .idle = true,
         };
+    }
     return 0;
+}
+
+unsigned char *link_send_place(const struct link *link, size_t bytes)
+{
+    return bytes <= SLOT_HEAD
+               ? link->heads + (link->next * 2 + 1) * SLOT_HEAD
+               : link->buffers + (link->nslots + link->next) * link->slot_bytes;
 }
 
 /* With what it has from its beginning on: the first ops and its slots; behind
@@ -256,6 +299,26 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     return 0;
 }
 
+/* It was: the rail's time without it begins, and ends. */
+static void lost_begins(struct link *link)
+{
+    struct rail *rail = link->rail;
+    link->lost->down = true;
+    link->lost->since_ns = job_now(rail->owner->job);
+    if (!rail->lost_links++)
+        rail->lost_since_ns = link->lost->since_ns;
+}
+
+void link_lost_ends(struct link *link)
+{
+    struct rail *rail = link->rail;
+    if (!link->journal || !link->lost->down)
+        return;
+    link->lost->down = false;
+    if (!--rail->lost_links)
+        rail->stats.down_ns += job_now(rail->owner->job) - rail->lost_since_ns;
+}
+
 static void link_free(struct link *link)
 {
     if (link->rail->read && link->rail->read->link == link)
@@ -284,6 +347,7 @@ void link_close(struct link *link)
         link->lost->pending = 0; /* … nor is its carrier asked */
     if (link->ep)
         link_down(link, DRAIL_EPEER, "closed");
+    link_lost_ends(link);
     link->next_closed = rail->closed;
     rail->closed = link;
     rail->links--;
@@ -350,6 +414,7 @@ void link_down(struct link *link, int code, const char *format, ...)
     if (link->state >= LINK_DOWN)
         return;
     link->state = LINK_DOWN;
+    link_lost_ends(link);
     va_start(args, format);
     sentence_vwrite(&link->why, format, args);
     va_end(args);
@@ -398,8 +463,7 @@ void link_lost(struct link *link, int code, const char *format, ...)
         link->broken = false;
         link->lost->carrier = link;
         link->full_at = link->retired + link->rail->request_depth;
-        link->lost->down_ns = job_now(link->rail->owner->job);
-        link->lost->since_ns = link->lost->down_ns;
+        lost_begins(link);
         atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
     }
     peer_unsettle(link->peer);
@@ -437,6 +501,12 @@ bool link_bury_ep(struct link *link)
     link->ep = DAT_HANDLE_NULL;
     link->ep_state = EP_NONE;
     return true;
+}
+
+void link_hurry(struct link *link)
+{
+    if (link->ep_state == EP_ENDING && link->ending == ENDING_FIRST)
+        link->ending_ns -= FORCE_NS - HURRY_NS;
 }
 
 bool link_overdue(const struct link *link)

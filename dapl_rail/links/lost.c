@@ -226,8 +226,7 @@ static void up_again(struct link *link)
     link_resume(link);
     link->lost->backoff_ms = 0;
     link->lost->retry_ns = 0;
-    link->rail->stats.down_ns +=
-        job_now(peer->owner->job) - link->lost->down_ns;
+    link_lost_ends(link);
     while ((other = peer_next(peer, bit, &at)) && other->state == LINK_UP)
         ;
     if (!other)

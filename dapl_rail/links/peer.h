@@ -52,8 +52,7 @@ struct peer {
     /* passive side, requests.c */
     bool given_up;         /* by us: that attempt, … */
     uint32_t asked;        /* … which is for these rails */
-    struct link *probed;   /* silence.c: over which it was asked last, … */
-    uint32_t probe;        /* … by this message */
+    struct link *probed;   /* silence.c: over which it was asked last */
     uint64_t ahead;        /* bytes that it had under way when it answered */
     unsigned turn;         /* whose EP a short message takes */
     _Atomic uint64_t read; /* times it has said that it reads from us */

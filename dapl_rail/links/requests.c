@@ -13,6 +13,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
@@ -143,12 +144,11 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         refuse(cr, peer, rc, drail_last_error(rail->owner));
         return;
     }
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
+    DAT_RETURN status = request_accept(cr, link, &hello);
     link->begun = status == DAT_SUCCESS;
     if (!link->begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_lost(link, rc, "%s", rail->error.text);
-        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
     }
 }
 

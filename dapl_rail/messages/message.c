@@ -163,7 +163,7 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     reading->link = slot->link;
     reading->completed = reading->told_ns = 0;
     reading->mem = NULL;
-    memcpy(&reading->key, wire + 1, sizeof reading->key);
+    slot_read(slot, sizeof *wire, &reading->key, sizeof reading->key);
     req_start(&reading->req, peer, 0, 1);
     int rc = buffer ? read_into(t, peer, buffer) : 0;
     if (rc)

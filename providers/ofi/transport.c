@@ -94,6 +94,7 @@ static const struct core_transport transport = {
     .request_size = sizeof(struct ofi_request),
     .ia_open = ofi_ia_open,
     .ia_close = ofi_ia_close,
+    .ep_attributes_asked = ofi_ep_attributes,
     .forked = ofi_forked,
     .mr_publish = ofi_mr_publish,
     .mr_withdraw = ofi_mr_withdraw,

@@ -13,12 +13,18 @@
 #include "providers/core/segments.h"
 #include "ring.h"
 
+/* By our clock, 0: at once. */
+static uint64_t due_of(const struct shm_conn *c, const struct shm_msg *m)
+{
+    return m->head.due ? m->head.due + c->sia->ahead_ns : 0;
+}
+
 /* Without a link model everything is, whatever the peer says. */
 static bool is_due(struct shm_conn *c, const struct shm_msg *m)
 {
     return !m->head.due ||
            !atomic_load_explicit(&c->timed, memory_order_relaxed) ||
-           m->head.due <= shm_now_ns();
+           due_of(c, m) <= shm_now_ns();
 }
 
 /* ------------------------------------------------------------- sending --- */
@@ -62,6 +68,7 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
                           struct shm_request *p)
 {
     bool fetch = is_fetched(o, limit);
+    uint64_t due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0;
     m->head = (struct shm_head){
         .kind = o->op != CORE_SEND ? SHM_IMMED
                 : fetch            ? SHM_FETCH
@@ -70,13 +77,13 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
         .nseg = (uint16_t)o->nseg,
         .length = (uint32_t)o->total,
         .immed = o->immed,
-        .due = c->sia->clocks ? shm_model_deliver(c, o->total, false) : 0,
+        .due = due ? due - c->sia->ahead_ns : 0,
     };
     if (fetch)
         memcpy(m->payload, o->seg, o->nseg * sizeof o->seg[0]);
     else if (o->op == CORE_SEND)
         core_gather(m->payload, o->nseg, o->seg);
-    p->due = m->head.due ? m->head.due + c->sia->latency_ns : 0;
+    p->due = due ? due + c->sia->latency_ns : 0;
     p->need_taken = fetch;
     p->posted = true;
     p->index = c->tx_index;
@@ -424,6 +431,8 @@ static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
     const struct shm_msg *m = shm_rx_next(c);
+    if (m && shm_rx_skip(c, m))
+        m = shm_rx_next(c);
     if (c->deaf || !m || !is_due(c, m) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
@@ -452,13 +461,14 @@ static bool receive(struct shm_conn *c)
 /* The peer waits for our counters: it must look again. */
 static void tell_sender(struct shm_conn *c)
 {
+    uint64_t bells;
     shm_fence(c);
-    if (!atomic_load_explicit(&c->tx->bells, memory_order_relaxed))
+    if (!shm_wants_news(c, &bells))
         return;
     /* it sleeps, perhaps for something else: see advance_and_mark */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&c->rx->pending, memory_order_relaxed))
-        shm_ring_peer(c);
+        shm_tell_peer(c, bells);
 }
 
 /* Moves what can be moved; ep->lock is held. */
@@ -516,8 +526,8 @@ uint64_t shm_next_due(struct core_ep *ep, uint64_t seen)
                 next = p->due;
         }
         const struct shm_msg *m = shm_rx_next(c);
-        if (m && m->head.due > seen && m->head.due < next)
-            next = m->head.due;
+        if (m && due_of(c, m) > seen && due_of(c, m) < next)
+            next = due_of(c, m);
     }
     core_ep_unlock(ep);
     return next;
@@ -528,7 +538,7 @@ uint64_t shm_arriving(struct core_ep *ep)
     core_ep_lock(ep);
     struct shm_conn *c = ep->tp;
     const struct shm_msg *m = shm_rx_next(c);
-    uint64_t due = m && !is_due(c, m) ? m->head.due : 0;
+    uint64_t due = m && !is_due(c, m) ? due_of(c, m) : 0;
     core_ep_unlock(ep);
     return due;
 }

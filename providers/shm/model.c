@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/timens.h"
 #include "shm.h"
 
 enum { OUTBOUND, INBOUND };
@@ -154,6 +155,7 @@ int shm_model_open(struct shm_ia *sia)
     sia->clocks = node.clocks;
     sia->latency_ns = to_ns(p->latency_us);
     sia->gap_ns = to_ns(p->gap_us);
+    sia->ahead_ns = timens_ahead_ns();
     door->clocks_fd = node.fd;
     door->clocks_inode = node.inode;
     return 0;
@@ -246,14 +248,14 @@ static uint64_t take_way(struct shm_clock *clocks, const struct shm_way *way,
 uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read)
 {
     struct shm_ia *sia = c->sia;
-    uint64_t now = shm_now_ns() + (read ? sia->latency_ns : 0);
+    uint64_t now = shm_now_ns() - sia->ahead_ns + (read ? sia->latency_ns : 0);
     int mine = read ? INBOUND : OUTBOUND;
     double cable = shm_cable_cost(sia);
     uint64_t here =
         take_way(sia->clocks, &sia->way, mine, now, bytes, sia->gap_ns, cable);
     uint64_t there =
         take_way(c->peer->clocks, &c->peer->way, !mine, now, bytes, 0, cable);
-    return (here > there ? here : there) + sia->latency_ns;
+    return (here > there ? here : there) + sia->latency_ns + sia->ahead_ns;
 }
 
 void shm_model_overhead(const struct shm_ia *sia)

@@ -41,7 +41,13 @@ refused()
 
 # --- bad input ----------------------------------------------------------------
 
-refused 'no test' 'bw bibw lat' "$bench"
+usage()
+{
+    "$bench" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q '^usage' "$work/err" &&
+        grep -q ' allgather ' "$work/err"
+}
+check 'no test: the usage' usage
 refused 'unknown test' 'nonsense bw bibw lat' "$bench" nonsense
 refused 'unknown option' '--nonsense' "$bench" bw --nonsense
 refused 'option without its value' '--sizes' "$bench" bw --sizes

@@ -220,7 +220,7 @@ tuned()
         >"$work/ring"
     timeout 60 "$bench" allgather --sizes 8 "${quick[@]}" --table "$work/ring" \
         --format csv --output "$work/auto.csv" 2>"$work/err" || return 1
-    [ ! -s "$work/err" ] && grep -q ',ring,' "$work/auto.csv"
+    ! grep -v 'same cores' "$work/err" && grep -q ',ring,' "$work/auto.csv"
 }
 check 'tune makes a table that auto follows' tuned
 
@@ -257,7 +257,7 @@ ignored()
 {
     sed -E "$1" "$work/table" >"$work/bad"
     timeout 60 "$bench" allgather --sizes 8 "${quick[@]}" --table "$work/bad" \
-        >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        >"$work/out" 2>"$work/err" && [ "$(grep -vc 'same cores' "$work/err")" -eq 1 ] &&
         grep -q -- "--table.*ignored.*$2" "$work/err"
 }
 check 'table of another machine' ignored 's/^cpu .*/cpu Another/' 'line 3'

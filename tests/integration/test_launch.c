@@ -412,7 +412,7 @@ static void signal_to(unsigned rank, int other, const char *text)
 static void signals(void)
 {
     signal_to(0, DRAIL_EINTR, "rank 0 has been interrupted");
-    signal_to(1, DRAIL_EJOB, "rank 1 is gone");
+    signal_to(1, DRAIL_EINTR, "rank 1 has been interrupted");
 }
 
 /* --------------------------------------------------- several jobs in turn */

@@ -323,6 +323,26 @@ static void signal_to_a_rank(void **state)
     assert_int_equal(board->value[1], 1);
 }
 
+/* A parent may have blocked these signals, and have ignored SIGCHLD. */
+static void signals_inherited(void **state)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigset_t set, mask;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, &mask);
+    sigaction(SIGCHLD, &ignore, &before);
+    signal_to_a_rank(state);
+    drail_error_t err;
+    assert_int_equal(run(2, 2000, nothing_main, &err), 0);
+    sigaction(SIGCHLD, &before, &ignore);
+    assert_ptr_equal(ignore.sa_handler, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &mask, &set);
+    assert_true(sigismember(&set, SIGTERM));
+}
+
 /* Ranks end with a caller that is killed. */
 static int orphan_main(drail_job_t *job, void *arg)
 {
@@ -429,6 +449,7 @@ int main(void)
         cmocka_unit_test(sigterm),
         cmocka_unit_test(caller_is_undisturbed),
         cmocka_unit_test(signal_to_a_rank),
+        cmocka_unit_test(signals_inherited),
         cmocka_unit_test(killed_caller),
         cmocka_unit_test(nodes),
         cmocka_unit_test(bad_arguments),

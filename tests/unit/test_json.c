@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/report/json.h"
+#include "bench/report/utf8.h"
 
 static void test_document(void **state)
 {
@@ -54,8 +55,56 @@ static void test_document(void **state)
     free(text);
 }
 
+static void test_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned length;
+    } cases[] = {
+        {"a", 1},
+        {"\x7f", 1},
+        {"\xc2\x80", 2},
+        {"\xe0\xa0\x80", 3},
+        {"\xed\x9f\xbf", 3},
+        {"\xef\xbf\xbf", 3},
+        {"\xf0\x90\x80\x80", 4},
+        {"\xf4\x8f\xbf\xbf", 4},
+        {"\x80", 0},             /* continues nothing */
+        {"\xe9", 0},             /* cut off */
+        {"\xe2\x82", 0},         /* cut off */
+        {"\xc0\xaf", 0},         /* longer than needed */
+        {"\xe0\x9f\xbf", 0},     /* longer than needed */
+        {"\xf0\x8f\xbf\xbf", 0}, /* longer than needed */
+        {"\xed\xa0\x80", 0},     /* half of a surrogate pair */
+        {"\xf4\x90\x80\x80", 0}, /* beyond U+10FFFF */
+        {"\xff", 0},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(utf8_length(cases[i].text), cases[i].length);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    json_t json;
+    FILE *file = open_memstream(&text, &size);
+    json_init(&json, file);
+    json_array(&json, NULL);
+    json_string(&json, NULL, "h\xf6st \xc3\xb6 \xe2\x82");
+    json_end_array(&json);
+    fclose(file);
+    assert_string_equal(text, "[\n \"h\xef\xbf\xbdst \xc3\xb6 "
+                              "\xef\xbf\xbd\xef\xbf\xbd\"\n]\n");
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_document)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_document),
+                                       cmocka_unit_test(test_utf8),
+                                       cmocka_unit_test(test_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

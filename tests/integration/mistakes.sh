@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a user is told of mistakes: words, times, launched ranks that differ, two
+# jobs on the same cores.
+# shellcheck source=tests/integration/checks.bash
+. "${SOURCE:?}/tests/integration/checks.bash"
+
+bench=$BUILD/bin/railbench
+
+# --- what disturbs ----------------------------------------------------------
+
+alone=(--sizes 8 --engine single --output /dev/null)
+two_jobs()
+{
+    taskset -c "$1" "$bench" lat "${alone[@]}" --time-budget 4 \
+        2>"$work/other" &
+    background+=($!)
+    sleep 1
+    taskset -c "$2" "$bench" bw "${alone[@]}" --repeat 3 2>"$work/err" || return 1
+    wait "${background[-1]}"
+}
+# other tests may measure there, too
+told() { grep -q 'warning: process .* the same cores' "$work/err"; }
+first=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+check 'two jobs on one core' two_jobs "$first" "$first"
+check '... are told so' told
+check '... the first one, too' grep -q 'the same cores' "$work/other"
+
+# --- launched ranks -----------------------------------------------------------
+
+export DRAIL_SECRET=of-sixteen-characters
+different() # OPTION TEST FOR-RANK-0 FOR-RANK-1
+{
+    local option=$1 test=$2 port
+    shift 2
+    port=$(python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    local at=(--ranks 2 --rendezvous "127.0.0.1:$port" --connect-time 15s)
+    timeout 30 "$bench" "$test" "${at[@]}" --rank 1 "$2" 2>"$work/err.1" &
+    timeout 30 "$bench" "$test" "${at[@]}" --rank 0 "$1" 2>"$work/err"
+    [ $? -eq 2 ] || return 1
+    wait $!
+    [ $? -eq 2 ] && [ ! -s "$work/err.1" ] &&
+        grep -q -- "$option: rank 1 .* allowed: the same" "$work/err"
+}
+for test in bw allgather dsm; do
+    check "$test: different sizes are refused" different --sizes $test \
+        --sizes=8K --sizes=16K
+done
+check 'different iterations are refused' different --iterations lat \
+    --iterations=5 --iterations=6
+check 'a warm-up that differs' different --warmup lat \
+    --warmup=9 --warmup=8
+unset DRAIL_SECRET
+alone=("$bench" bw --rank 0 --ranks 2 --rendezvous 127.0.0.1:1)
+refused 'no name of a secret' 'DRAIL_SECRET_FILE empty' \
+    env DRAIL_SECRET_FILE= "${alone[@]}"
+(umask 077 && : >"$work/secret")
+refused 'an empty secret' 'DRAIL_SECRET_FILE empty' \
+    env DRAIL_SECRET_FILE="$work/secret" "${alone[@]}"
+
+# --- words ----------------------------------------------------------------------
+
+refused 'a word like an option' 'size.*Did.you.mean.--sizes' "$bench" bw --size 8
+refused 'two letters swapped' 'Did.you.mean.--iterations' \
+    "$bench" bw --iteartions=8
+refused 'a word like a test' 'Did.you.mean.allgather' "$bench" allgahter
+for time in 1s 0.5s 500ms 0.01min 0.5; do
+    check "a time of $time" "$bench" bw --sizes 8 --engine single \
+        --time-budget $time --connect-time $time --output /dev/null
+done
+for time in 1x s 1ss 1e9 -1s 0 nan inf; do
+    refused "a time of $time" '--time-budget allowed seconds' \
+        "$bench" bw --time-budget $time
+done
