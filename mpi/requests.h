@@ -93,6 +93,9 @@ int request_error(const struct layer_comm *c, int rc);
 int request_init(struct layer_comm *c, const struct layer_call *a,
                  struct request_work *work, bool can, bool *taken,
                  MPI_Request *handle);
+/* Have persistent requests of it been started too seldom to be worth it? The
+ * same on all ranks. */
+bool requests_start_seldom(const struct layer_comm *c);
 /* An MPI error. */
 int request_start(struct request *r);
 /* The program has no more use for it. */
