@@ -85,6 +85,17 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     return rc;
 }
 
+bool link_say_reading(struct link *link)
+{
+    struct wire wire = {.type = WIRE_READING};
+    if (link_reserve(link))
+        return false;
+    bool said = !link_send(link, &wire, NULL, 0, NULL);
+    if (!said)
+        link_unreserve(link);
+    return said;
+}
+
 int link_send_put(struct link *link, struct wire *wire,
                   const struct wire_put *put, const void *payload, size_t bytes)
 {

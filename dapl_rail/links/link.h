@@ -131,7 +131,8 @@ struct lost {
     uint64_t tried;       /* records that have been posted before */
     uint64_t part;        /* bytes of the present one that are under way, … */
     bool written;         /* … all of them, but not the message after them */
-    unsigned pending;     /* DTOs on the carrier */
+    unsigned pending;     /* DTOs on the carrier, … */
+    uint64_t detoured;    /* … and those that are complete, ever */
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
     bool down;            /* its rail counts it among those that are lost */

@@ -57,7 +57,7 @@ many()
 packing()
 {
     scene "$1" 2 mpi_packing && expect '^dcoll_mpi: allgatherv +1 +taken' \
-        '^dcoll_mpi: bcast +3 +taken' '^dcoll_mpi: alltoall +2 +taken'
+        '^dcoll_mpi: bcast +5 +taken' '^dcoll_mpi: alltoall +2 +taken'
 }
 
 long_blocks()

@@ -96,6 +96,8 @@ static void root_is_read(void)
         MPI_Ibcast(data, 1, type, 0, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+    MPI_Bcast(data + 2000, 100, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(data + 2000, INTS - 2000, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < 1000; i++)
         right &= data[2 * i] == i;
     expect("broadcast: wrong data", right);
