@@ -110,8 +110,7 @@ $(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
   $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
-  rails/fail.o base/error.o base/sentence.o \
-  platform/resources.o)
+  rails/fail.o base/error.o base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)

@@ -169,12 +169,6 @@ static int evd_check(struct rail *rail)
                      rail->info.name, rail->dto_qlen, rail->links + 1, need);
 }
 
-/* Can a message be received in two places? */
-static bool has_heads(const struct rail *rail)
-{
-    return rail->info.max_iov >= 2;
-}
-
 static int ep_create(struct link *link)
 {
     struct rail *rail = link->rail;
@@ -189,7 +183,7 @@ static int ep_create(struct link *link)
     attr.max_recv_dtos = (DAT_COUNT)link->nslots;
     attr.max_request_dtos =
         (DAT_COUNT)(rail->request_depth + link_foreign(rail->owner));
-    attr.max_recv_iov = has_heads(rail) ? 2 : 1;
+    attr.max_recv_iov = rail->split_receives ? 2 : 1;
     attr.max_request_iov = 1;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
     attr.max_rdma_read_in = attr.max_rdma_read_out =
@@ -228,8 +222,8 @@ static int buffers_create(struct link *link, unsigned depth)
         unsigned char *slot = link->buffers + i * link->slot_bytes;
         link->slots[i] = (struct slot){
             .link = link,
-            .data =
-                has_heads(link->rail) ? link->heads + i * 2 * SLOT_HEAD : slot,
+            .data = link->rail->split_receives ? link->heads + i * 2 * SLOT_HEAD
+                                               : slot,
             .rest = slot + SLOT_HEAD,
             .idle = true,
         };
