@@ -76,20 +76,20 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     struct wire wire = {.type = WIRE_ATOMIC};
     struct posting posting = {.link = link, .wire = &wire, .ask = ask};
     /* one at a time: perhaps the last one was given up */
-    int rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, answer_owed, peer, t->cfg.timeout_ms);
     if (!rc)
         rc = links_reserve(t, peer, RAIL_BIT(link->rail->index), EP_BIT(0),
                            t->cfg.timeout_ms);
     if (rc)
         return rc;
     ask->id = ++mail->asked;
-    rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
     if (rc) {
         mail->asked--;
         link_unreserve(link);
         return rc;
     }
-    rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, answer_owed, peer, t->cfg.timeout_ms);
     if (rc)
         return rc;
     *old = mail->answer.old;
@@ -123,10 +123,10 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
     req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
-    int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
     if (rc)
         return rc;
-    rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, req_owed, req_of(&req), t->cfg.timeout_ms);
     if (rc == DRAIL_EPEER && !atomic_load(&peer->error))
         rc = fail(t, rc,
                   "rank %u: %s was lost under an atomic, which may have been "

@@ -79,7 +79,8 @@ void layer_agree(void)
 {
     enum { THREADS, ELSEWHERE, SAID, SAID_LEAST, MAGIC_MOST, MAGIC_LEAST, N };
     layer_begin();
-    const int said = layer.off | layer.always << 1 | layer.verify << 2;
+    const int said = layer.off | layer.always << 1 | layer.verify << 2 |
+                     layer.inexact << 3 | layer.eager << 4;
     const int mine[N] = {[THREADS] = layer.threads,
                          [ELSEWHERE] = layer.completed_elsewhere,
                          [SAID] = said,

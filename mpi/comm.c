@@ -115,10 +115,11 @@ static bool has_rails(struct layer_comm *c)
 /* What reductions and contests need, and short blocks to pack. */
 static bool has_rooms(struct layer_comm *c)
 {
+    c->contests = calloc(LAYER_COLLECTIVES, sizeof *c->contests);
     _Static_assert(MOST_RANKS * sizeof((struct contest *)0)->timed <=
                        ROOM_LEAST,
                    "all ranks tell of their trials there");
-    if (layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
+    if (c->contests && layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
         irregular_room(c))
         return true;
     snprintf(c->why, sizeof c->why, "no memory");
@@ -153,6 +154,18 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
         c->team = made;
     else
         dcoll_team_free(made);
+}
+
+static void tell(const struct layer_comm *c)
+{
+    if (layer.stats && c->rank == 0 && c->size > 1)
+        fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
+                c->size, c->why);
+}
+
+bool layer_comm_has_place(void)
+{
+    return layer.teams < MOST_TEAMS;
 }
 
 /* Processes that were spawned, or have been met, which may be without this
@@ -201,7 +214,7 @@ static void split(struct layer_comm *c, MPI_Comm comm)
     pmpi.Errhandler_free(&handler);
 }
 
-static void serve(struct layer_comm *c, MPI_Comm comm)
+static void make_team(struct layer_comm *c, MPI_Comm comm)
 {
     split(c, comm);
     if (c->inner == MPI_COMM_NULL) {
@@ -214,10 +227,24 @@ static void serve(struct layer_comm *c, MPI_Comm comm)
         open_team(c, nodes);
     free(nodes);
     layer.teams += c->team != NULL;
-    if (c->team)
+    if (c->team) {
+        verdicts_agree(c);
+        if (drail_nrails(c->rail) > 1)
+            team_guard(c);
         return;
+    }
     layer_comm_close_team(c);
     pmpi.Comm_free(&c->inner);
+}
+
+void layer_comm_serve(struct layer_comm *c, MPI_Comm comm)
+{
+    double began = layer_now();
+    c->deferred = false;
+    make_team(c, comm);
+    break_even_paid(layer_now() - began);
+    if (!c->team)
+        tell(c);
 }
 
 /* What a rank keeps of a communicator; the least of all ranks counts. */
@@ -237,7 +264,7 @@ static int keep(MPI_Comm comm, struct layer_comm *c)
         return KEEPS_NOTHING;
     if (!c)
         return KEEPS_LEFT;
-    return layer.teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
+    return layer_comm_has_place() ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
@@ -248,13 +275,6 @@ static int least(MPI_Comm comm, int mine)
                : all;
 }
 
-static void tell(const struct layer_comm *c, int rank, int size)
-{
-    if (!c->team && layer.stats && rank == 0 && size > 1)
-        fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
-                size, c->why);
-}
-
 static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
                  int size)
 {
@@ -262,12 +282,15 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
     c->ended = MPI_REQUEST_NULL;
     c->rank = rank;
     c->size = size;
-    if (why)
-        snprintf(c->why, sizeof c->why, "%s", why);
-    else
-        serve(c, comm);
+    c->deferred = !why;
     c->next = layer.comms;
     layer.comms = c;
+    if (why) {
+        snprintf(c->why, sizeof c->why, "%s", why);
+        tell(c);
+    } else if (layer.eager) {
+        layer_comm_serve(c, comm);
+    }
 }
 
 /* All ranks keep something of it, or none does, and the next call tries again:
@@ -286,10 +309,9 @@ static struct layer_comm *new_comm(MPI_Comm comm)
         free(c);
         return NULL;
     }
-    if (c)
-        fill(c, comm, why ? why : left_for[all], rank, size);
-    c = c ? c : &no_memory;
-    tell(c, rank, size);
+    if (!c)
+        return &no_memory;
+    fill(c, comm, why ? why : left_for[all], rank, size);
     return c;
 }
 

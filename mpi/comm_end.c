@@ -31,6 +31,7 @@ static void destroy(struct layer_comm *c)
     free(c->recv.data);
     free(c->expected.data);
     free(c->counts.data);
+    free(c->contests);
     free(c);
 }
 

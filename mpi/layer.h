@@ -10,9 +10,11 @@
  *     fortran.c, fortran_begin.c, fortran_call.c  the same from Fortran
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
- *     comm.c     the team of a communicator, made at its first use
+ *     comm.c     the team of a communicator, made when …
+ *     break_even.c  … its calls have taken long enough to pay for one
  *     comm_end.c  its end, when all ranks have freed it
  *     contest.c  which of the two is faster there, for blocks of such a size
+ *     verdicts.c what contests have shown, for communicators that come later
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
  *     messages.c  what is too long for that
@@ -87,6 +89,9 @@ struct layer_call {
 enum layer_reason {
     LAYER_TAKEN,
     LAYER_SLOWER, /* it is faster there */
+    LAYER_EARLY,  /* the communicator has no team yet */
+    LAYER_INEXACT, /* of a reduction: its rounding would depend on who makes it
+                    */
     LAYER_EMPTY,  /* no bytes */
     LAYER_PLACE,  /* an irregular one in place */
     LAYER_TYPE,   /* a reduction of elements that are not in one piece, or for
@@ -149,28 +154,31 @@ struct contest_call {
     double came, left;
 };
 
-/* Both are tried in turn, then the faster one serves. Contents: zeros. */
+/* Both are tried in turn, then the faster one serves. */
 struct contest {
     int rest;         /* calls until the next trial; 0: … */
     int trial;        /* … so many of one have been made */
     bool tried, ours; /* at least once; by whom the others are made */
-    bool settled;     /* for good: not tried anew */
     double saves;     /* seconds, each call of ours */
+    double cost;      /* seconds that this trial's calls of ours took more */
     struct contest_call timed[CONTEST_COUNTED];
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
+/* saves: as it has been found before, the same on all ranks; 0: it is not
+ * known. eager: then the first trial begins at once. */
+void contest_open(struct contest *c, double saves, bool eager);
 /* Whose turn it is, in the next call, and whether its time is to be told. */
 int contest_turn(struct contest *c, bool *trial);
-/* When a trial was. Was it the last one? Then all ranks tell what they have
- * timed, in the same call, … */
+/* When a trial was. Is there something to decide? Then all ranks tell what they
+ * have timed, in the same call, … */
 bool contest_took(struct contest *c, double came, double left);
-/* … one rank's behind another's: who serves from now on. clock: they all have
- * the same one. */
+/* … one rank's behind another's: who serves from now on, or the trial goes on.
+ * clock: they all have the same one. */
 void contest_decide(struct contest *c, const struct contest_call *all,
                     int ranks, bool clock);
-/* Who is faster, as far as is known; unknown: neither. The same on all ranks.
- */
-bool contest_is_won(const struct contest *c, int by);
+bool contest_has_ended(const struct contest *c);
+/* Is it known that ours is faster? The same on all ranks. */
+bool contest_is_won(const struct contest *c);
 
 /* ---- comm.c ---- */
 
@@ -203,9 +211,10 @@ struct layer_comm {
     dcoll_team_t *team; /* NULL: its calls are left to the MPI below … */
     char why[256];      /* … because of this */
     bool refused;       /* by a rank, while it was made */
-    struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
-    /* of reductions in which the order of operands shows: to all, and to one */
-    struct contest lasting[2][LAYER_CLASSES];
+    bool deferred;      /* there may be one later: */
+    unsigned calls;     /* so far, and … */
+    double gain;        /* … seconds that a team might have saved in them */
+    struct contest (*contests)[LAYER_CLASSES]; /* of each collective */
     struct layer_known known[LAYER_COLLECTIVES]; /* the latest of each */
     struct layer_room send, recv, expected, counts;
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
@@ -231,6 +240,32 @@ void layer_comm_free(MPI_Comm comm);
 void *layer_room(struct layer_room *room, size_t bytes);
 /* Gives back what a call has needed beyond what calls mostly do. */
 void layer_comm_trim(struct layer_comm *c);
+/* May this rank have another team? */
+bool layer_comm_has_place(void);
+/* Makes the team that has been deferred, by all ranks. */
+void layer_comm_serve(struct layer_comm *c, MPI_Comm comm);
+
+/* ---- break_even.c ---- */
+
+/* Called in each call of a communicator without a team, by all ranks: is it
+ * time to make it? */
+bool break_even_reached(struct layer_comm *c, MPI_Comm comm);
+/* A call that the MPI below has made meanwhile, in so many seconds. */
+void break_even_count(struct layer_comm *c, int collective, unsigned class,
+                      double seconds);
+/* How long it took to make a team. */
+void break_even_paid(double seconds);
+
+/* ---- verdicts.c ---- */
+
+/* Seconds that a call of ours saves, or, negative, costs, as a contest among so
+ * many ranks has shown. 0: none has. */
+double verdict_of(int ranks, int collective, unsigned class);
+/* One that has been decided. */
+void verdict_keep(const struct layer_comm *c, int collective, unsigned class,
+                  const struct contest *contest);
+/* Opens the contests of a communicator with what all of its ranks know. */
+void verdicts_agree(struct layer_comm *c);
 
 /* ---- comm_end.c ---- */
 
@@ -366,10 +401,6 @@ bool reduce_can(const struct layer_call *call);
 const dcoll_reduction_t *reduce_basic(const struct layer_call *call);
 /* Is the result the same, whatever the order of the operands? */
 bool reduce_is_exact(const struct layer_call *call);
-/* The same call, with another place for its result, and on the communicator
- * whose errors are not the program's. */
-struct layer_call reduce_again(struct layer_comm *c,
-                               const struct layer_call *call);
 /* verify: the same call by the MPI below, to there. */
 struct layer_call reduce_below(const struct layer_comm *c,
                                const struct layer_call *call, void *recv);
@@ -380,7 +411,7 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 /* ---- layer.c ---- */
 
 struct layer {
-    bool off, always, verify, stats; /* DCOLL_MPI */
+    bool off, always, eager, inexact, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
     bool completed_elsewhere;        /* requests, by a library ahead */
     bool ended;                      /* in MPI_Finalize */
@@ -391,7 +422,8 @@ struct layer {
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
     _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;
-    double saved; /* seconds */
+    double saved; /* seconds, in calls that were taken … */
+    double spent; /* … and for teams, trials and what is prepared */
 };
 
 extern struct layer layer;
@@ -402,6 +434,8 @@ void layer_read_words(void);
 void layer_begin(void);
 /* Is all left to the MPI below? */
 bool layer_is_off(void);
+/* Seconds, of a clock that all ranks of a host have. */
+double layer_now(void);
 /* Makes a call, in either way. */
 int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */
@@ -409,7 +443,7 @@ int layer_below(const struct layer_call *call);
 /* Can it be taken, of blocks of so many bytes? */
 enum layer_reason layer_judge(const struct layer_comm *c,
                               const struct layer_call *a, int64_t *bytes);
-/* Where it is timed. */
+/* Where it is timed; of a communicator with a team. */
 struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes);
 const char *layer_name(int collective);

@@ -51,15 +51,6 @@ struct layer_call reduce_below(const struct layer_comm *c,
     return below;
 }
 
-struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
-{
-    /* nothing is packed */
-    struct layer_call again = reduce_below(c, a, c->send.data);
-    if (a->send == MPI_IN_PLACE)
-        again.send = a->recv;
-    return again;
-}
-
 static int verify(struct layer_comm *c, const struct layer_call *a,
                   const void *mine, size_t bytes)
 {

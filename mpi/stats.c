@@ -8,6 +8,8 @@
 static const char *const reasons[LAYER_REASONS] = {
     [LAYER_TAKEN] = "taken",
     [LAYER_SLOWER] = "left: faster below, or timed there",
+    [LAYER_EARLY] = "left: too early for a team",
+    [LAYER_INEXACT] = "left: inexact, see DCOLL_MPI",
     [LAYER_EMPTY] = "left: no bytes",
     [LAYER_PLACE] = "left: in place",
     [LAYER_TYPE] = "left: datatype or operation",
@@ -62,5 +64,8 @@ void stats_print(void)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
     else if (!layer.always) /* else nothing has been timed */
-        fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
+        fprintf(stderr,
+                "dcoll_mpi: about %.6f s saved, and %.6f s spent on teams, "
+                "trials and what was prepared\n",
+                layer.saved, layer.spent);
 }

@@ -86,20 +86,40 @@ static const char *handle(struct slot *slot)
     return wrong;
 }
 
-const char *foreign_arrived(struct slot *slot)
+/* What came while several threads were at work, in its order. */
+static const char *handle_later(struct link *link)
+{
+    const char *wrong = NULL;
+    while (!wrong && link->carrier->later) {
+        struct slot *slot = &link->slots[link->carrier->later - 1];
+        link->carrier->later = slot->later;
+        wrong = handle(slot);
+    }
+    return wrong;
+}
+
+static void keep_for_later(struct slot *slot)
 {
     struct link *link = slot->link;
-    if (!link->journal)
-        return "lane";
     uint16_t *at = &link->carrier->later;
-    if (!link->rail->owner->parallel)
-        return handle(slot);
     while (*at)
         at = &link->slots[*at - 1].later;
     *at = SLOT_NUMBER(slot);
     slot->later = 0;
     peer_unsettle(link->peer);
-    return NULL;
+}
+
+const char *foreign_arrived(struct slot *slot)
+{
+    struct link *link = slot->link;
+    if (!link->journal)
+        return "lane";
+    if (link->rail->owner->parallel) {
+        keep_for_later(slot);
+        return NULL;
+    }
+    const char *wrong = handle_later(link);
+    return wrong ? wrong : handle(slot);
 }
 
 void foreign_serve(struct peer *peer)
@@ -107,13 +127,9 @@ void foreign_serve(struct peer *peer)
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        while (link->carrier->later) {
-            struct slot *slot = &link->slots[link->carrier->later - 1];
-            link->carrier->later = slot->later;
-            const char *wrong = handle(slot);
-            if (wrong)
-                link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",
-                          wrong);
-        }
+        const char *wrong = handle_later(link);
+        if (wrong)
+            link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",
+                      wrong);
     }
 }

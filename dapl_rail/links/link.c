@@ -237,13 +237,6 @@ static int buffers_create(struct link *link, unsigned depth)
     return 0;
 }
 
-unsigned char *link_send_place(const struct link *link, size_t bytes)
-{
-    return bytes <= SLOT_HEAD
-               ? link->heads + (link->next * 2 + 1) * SLOT_HEAD
-               : link->buffers + (link->nslots + link->next) * link->slot_bytes;
-}
-
 /* With what it has from its beginning on: the first ops and its slots; behind
  * them, the places of all ops. NULL: out of memory. */
 static struct link *link_new(unsigned nslots, unsigned nops)

@@ -131,7 +131,8 @@ struct lost {
     uint64_t tried;       /* records that have been posted before */
     uint64_t part;        /* bytes of the present one that are under way, … */
     bool written;         /* … all of them, but not the message after them */
-    unsigned pending;     /* DTOs on the carrier */
+    unsigned pending;     /* DTOs on the carrier, … */
+    uint64_t detoured;    /* … and those that are complete, ever */
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
     bool down;            /* its rail counts it among those that are lost */
@@ -323,8 +324,6 @@ void link_force(struct link *link);
 struct slot *slot_spare(struct link *link);
 /* Copies bytes of the slot's message, from this one on. */
 void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes);
-/* Where the next message of so many bytes is sent from. */
-unsigned char *link_send_place(const struct link *link, size_t bytes);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 /* The same, its message had needed a credit, when the rail is next found to

@@ -64,7 +64,8 @@ static struct core_evd_ring *ring_after(struct core_evd *evd,
 }
 
 /* A slot that is this producer's until ring_publish; NULL: all are full. */
-static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
+static inline __attribute__((always_inline)) struct core_evd_slot *
+ring_claim(struct core_evd_ring *r)
 {
     uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
     for (;;) {
@@ -84,14 +85,22 @@ static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
     }
 }
 
-static struct core_evd_slot *evd_claim(struct core_evd *evd)
+/* Not inlined: it is rare. */
+static __attribute__((noinline)) struct core_evd_slot *
+claim_behind(struct core_evd *evd, struct core_evd_ring *r)
+{
+    struct core_evd_slot *s = NULL;
+    while (!s && (r = ring_after(evd, r)))
+        s = ring_claim(r);
+    return s;
+}
+
+static inline struct core_evd_slot *evd_claim(struct core_evd *evd)
 {
     struct core_evd_ring *r =
         atomic_load_explicit(&evd->ring, memory_order_acquire);
-    struct core_evd_slot *s;
-    while (!(s = ring_claim(r)) && (r = ring_after(evd, r)))
-        ;
-    return s;
+    struct core_evd_slot *s = ring_claim(r);
+    return __builtin_expect(s != NULL, 1) ? s : claim_behind(evd, r);
 }
 
 static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,

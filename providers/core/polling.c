@@ -145,7 +145,7 @@ void core_poll(struct core_ia *ia, struct core_evd *evd, bool sure)
         if (ep)
             t->progress(ep, sure);
     }
-    if (t->announced)
+    if (ia->news && atomic_load_explicit(ia->news, memory_order_relaxed))
         t->announced(ia, sure);
 }
 

@@ -30,8 +30,6 @@ void shm_announced(struct core_ia *ia, bool sure)
 {
     struct shm_ia *sia = shm_ia(ia);
     struct shm_doorbell *door = sia->control.door;
-    if (!atomic_load_explicit(&door->news_words, memory_order_relaxed))
-        return;
     uint64_t words = atomic_exchange(&door->news_words, 0);
     for (; words; words &= words - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(words);

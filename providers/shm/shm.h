@@ -228,7 +228,8 @@ _Static_assert(sizeof(struct shm_dir) % SHM_APART == 0, "so do directions");
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 #define SHM_INLINE_MAX 8192 /* bytes that travel within the ring */
 
-enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED };
+/* SHM_SKIP is no message: the next one lies at the ring's beginning. */
+enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED, SHM_SKIP = 8 };
 
 struct shm_head { /* of a message */
     uint8_t kind;

@@ -82,6 +82,7 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
+    ia->news = &sia->control.door->news_words;
     own_address(ia);
     own_attributes(ia);
     snprintf(ia->adapter, sizeof ia->adapter, "%s",

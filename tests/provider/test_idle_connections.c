@@ -3,6 +3,7 @@
  * polled in the time of a few, and still what comes on any is found. */
 #include "util.h"
 
+#include <sys/mman.h>
 #include <time.h>
 
 #include "providers/shm/shm.h"
@@ -113,6 +114,39 @@ static void a_poll_takes_as_long(void **state)
     net_close(&net);
 }
 
+/* Of a wait that is over when it would sleep: the least. */
+static double sleep_ns(const net_t *net)
+{
+    enum { TIMES = 300 };
+    double least = 1e9;
+    DAT_EVENT event;
+    DAT_COUNT more;
+    for (int t = 0; t < TIMES; t++) {
+        double start = now_ns();
+        DAT_FAILS(dat_evd_wait(net->end.recv, 1, 1, &event, &more),
+                  DAT_TIMEOUT_EXPIRED);
+        double ns = now_ns() - start;
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+/* Who goes to sleep lets all know. */
+static void going_to_sleep_takes_as_long(void **state)
+{
+    (void)state;
+    net_t net;
+    net_open(&net);
+    net_grow(&net, FEW);
+    double few = sleep_ns(&net);
+    net_grow(&net, MANY);
+    double many = sleep_ns(&net);
+    print_message("to go to sleep takes %.0f ns, with %u connections %.0f ns\n",
+                  few, MANY, many);
+    assert_true(many < 4 * few);
+    net_close(&net);
+}
+
 /* The busy one changes. */
 static void each_is_heard(void **state)
 {
@@ -199,14 +233,91 @@ static void a_wrong_place_harms_nobody(void **state)
     net_close(&net);
 }
 
+/* Pages of the active side's ring that take memory. */
+static unsigned ring_pages(void)
+{
+    enum { PAGES = SHM_RING_BYTES / SHM_PAGE };
+    unsigned char resident[PAGES];
+    unsigned n = 0;
+    void *ring = shared_mapping("dapl-shm-connection", SHM_PAGE);
+    assert_non_null(ring);
+    assert_int_equal(mincore(ring, SHM_RING_BYTES, resident), 0);
+    for (unsigned i = 0; i < PAGES; i++)
+        n += resident[i] & 1;
+    return n;
+}
+
+/* Who has little under way uses the same memory again. */
+static void short_messages_stay_in_a_page(void **state)
+{
+    (void)state;
+    net_t net;
+    net_open(&net);
+    net_grow(&net, 1);
+    for (unsigned n = 0; n < 5 * SHM_RING_LINES; n++) {
+        net_post_recv(&net, 0);
+        net_send(&net, 0);
+        EXPECT_DTO(net.end.recv, 0, DAT_DTO_SUCCESS, 8);
+    }
+    assert_in_range(ring_pages(), 1, 2); /* the second, by what leads back */
+    net_close(&net);
+}
+
+enum { BURST = 60, LONGEST = 2000 };
+
+/* Mostly short ones. */
+static size_t any_length(uint64_t *seed)
+{
+    return random_next(seed) %
+           (random_next(seed) % 8 ? 250 : (unsigned)LONGEST);
+}
+
+static void burst(end_t *a, end_t *b, uint64_t *seed)
+{
+    size_t length[BURST];
+    unsigned n = 1 + (unsigned)(random_next(seed) % BURST);
+    for (unsigned i = 0; i < n; i++) {
+        DAT_LMR_TRIPLET in = local(&b->mem, i * LONGEST, LONGEST);
+        length[i] = any_length(seed);
+        fill(a->mem.data + i * LONGEST, length[i], random_next(seed));
+        DAT_LMR_TRIPLET out = local(&a->mem, i * LONGEST, length[i]);
+        DAT_OK(dat_ep_post_recv(b->ep, 1, &in, cookie(i), 0));
+        DAT_OK(dat_ep_post_send(a->ep, 1, &out, cookie(i),
+                                DAT_COMPLETION_SUPPRESS_FLAG));
+    }
+    for (unsigned i = 0; i < n; i++) {
+        EXPECT_DTO(b->recv, i, DAT_DTO_SUCCESS, length[i]);
+        assert_memory_equal(a->mem.data + i * LONGEST,
+                            b->mem.data + i * LONGEST, length[i]);
+    }
+}
+
+/* Whatever is where in the ring, it comes in its order. */
+static void bursts_come_whole(void **state)
+{
+    (void)state;
+    end_t a, b;
+    uint64_t seed = 7;
+    end_open_memory(&a, MEMORY_MALLOC, BURST * LONGEST, DAT_MEM_PRIV_ALL_FLAG);
+    end_open_memory(&b, MEMORY_MALLOC, BURST * LONGEST, DAT_MEM_PRIV_ALL_FLAG);
+    end_connect_both(&a, &b);
+    for (unsigned round = 0; round < 3000; round++)
+        burst(&a, &b, &seed);
+    end_close(&a);
+    end_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_poll_takes_as_long),
+        cmocka_unit_test(going_to_sleep_takes_as_long),
         cmocka_unit_test(each_is_heard),
         cmocka_unit_test(no_early_message_is_forgotten),
         cmocka_unit_test(who_wipes_announcements_hides_nothing),
         cmocka_unit_test(a_wrong_place_harms_nobody),
+        cmocka_unit_test(short_messages_stay_in_a_page),
+        cmocka_unit_test(bursts_come_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

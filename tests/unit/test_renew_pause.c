@@ -10,6 +10,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
 #include "dapl_rail/links/health.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/link.h"
@@ -57,6 +58,13 @@ int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
 {
     (void)rail, (void)call, (void)status;
     return DRAIL_EDAT;
+}
+
+DAT_RETURN request_accept(DAT_CR_HANDLE cr, const struct link *link,
+                          struct hello *answer)
+{
+    (void)cr, (void)link, (void)answer;
+    return DAT_INTERNAL_ERROR;
 }
 
 struct health link_health(const struct link *link)

@@ -10,7 +10,6 @@ VM_RESULTS ?= $(BUILD)/vm-results
 VM_BIN := $(BUILD)/test/vm
 VM_NEEDS := all $(VM_BIN)/late_thread.so $(VM_BIN)/rail_probe \
   $(TEST_BIN)/hosts/flood \
-  $(addprefix $(TEST_BIN)/provider/test_,rdma sendrecv) \
   $(addprefix $(TEST_BIN)/integration/test_,coll coll_nodes connect dsm eps \
     given_up messages notify_by peer_death reconnect transport)
 
