@@ -451,8 +451,9 @@ void dcoll_program_free(dcoll_program_t *program);
  * nothing is moved in vain. Reductions: that all ranks' elements are combined,
  * each once and in the order of ranks, and for all of an allreduce's ranks in
  * the same way. Irregular: for the program's counts (elements of a
- * multiple of 16 bytes, labelled), and that no bundle exceeds its room; that
- * rooms are not accessed unordered, for any counts within the traffic.
+ * multiple of 16 bytes; those that are not labelled in any order), and that no
+ * bundle exceeds its room; that tables have room, and that rooms are not
+ * accessed unordered, for any counts within the traffic.
  * @return 0; DRAIL_EINVAL with a sentence in @p why (rank, operation, bytes);
  * DRAIL_ENOMEM.
  */

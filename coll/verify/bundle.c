@@ -3,7 +3,8 @@
  * Irregular collectives: elements are dealt and delivered as the executor does
  * (coll/run/deal.c), here cell by cell. The cell of a head holds the bytes of
  * its bundle, and the start and phase that it is of; that of a run its number
- * in verifier.runs.
+ * in verifier.runs. Elements that are not labelled have no runs: their contents
+ * tell where they are to go.
  */
 #include <string.h>
 
@@ -26,10 +27,9 @@ size_t verify_traffic(const struct verifier *v, unsigned rank, bool receives)
 void verify_counts(struct verifier *v)
 {
     const dcoll_traffic_t *t = v->program->args.traffic;
-    if (!v->program->counts || !t->labelled || !t->element ||
-        t->element % BUNDLE_HEAD) {
-        verify_fail(v, "irregular: there must be counts, labels, and elements "
-                       "of a multiple of 16 bytes");
+    if (!v->program->counts || !t->element || t->element % BUNDLE_HEAD) {
+        verify_fail(v, "irregular: there must be counts, and elements of a "
+                       "multiple of 16 bytes");
         return;
     }
     for (unsigned r = 0; r < v->nranks; r++) {
@@ -130,26 +130,34 @@ static bool bucket_length(struct verifier *v, const struct actor *actor,
     return true;
 }
 
+static bool write_run(struct verifier *v, const struct actor *actor,
+                      const struct region *at, const struct bundle_run *run)
+{
+    if (!verify_room(v, (void **)&v->runs, v->nruns, &v->runs_capacity,
+                     sizeof *v->runs))
+        return false;
+    v->runs[v->nruns] = *run;
+    return verify_write(v, actor, at, 0, IS_RUN | v->nruns++);
+}
+
 static bool append(struct verifier *v, const dcoll_deal_t *deal,
                    const struct actor *actor, const struct region *bucket,
                    const struct piece *piece)
 {
-    size_t have, payload = piece->run.count * v->program->args.traffic->element;
+    const dcoll_traffic_t *t = v->program->args.traffic;
+    size_t have, label = t->labelled ? BUNDLE_RUN : 0;
+    size_t payload = piece->run.count * t->element;
     if (!bucket_length(v, actor, bucket, &have))
         return false;
-    if (have + BUNDLE_RUN + payload + bundle_marks(v->nranks) > deal->stride) {
+    if (have + label + payload + bundle_marks(v->nranks) > deal->stride) {
         fail_op(v, actor, "there is no room for so much in a bucket");
         return false;
     }
-    if (!verify_room(v, (void **)&v->runs, v->nruns, &v->runs_capacity,
-                     sizeof *v->runs))
-        return false;
     struct region run = behind(v, *bucket, have);
-    struct region dst = behind(v, run, BUNDLE_RUN);
-    v->runs[v->nruns] = piece->run;
-    return verify_write(v, actor, &run, 0, IS_RUN | v->nruns++) &&
+    struct region dst = behind(v, run, label);
+    return (!label || write_run(v, actor, &run, &piece->run)) &&
            verify_move(v, actor, &piece->elements, &dst, payload) &&
-           verify_head(v, actor, bucket, have + BUNDLE_RUN + payload);
+           verify_head(v, actor, bucket, have + label + payload);
 }
 
 static uint64_t share_of(struct verifier *v, const dcoll_op_t *op,
@@ -202,23 +210,48 @@ static bool open_buckets(struct verifier *v, const dcoll_deal_t *deal,
     return true;
 }
 
+static bool read_run(struct verifier *v, const struct actor *actor,
+                     const struct region *head, struct piece *piece)
+{
+    if (!(head->cells->value & IS_RUN)) {
+        fail_op(v, actor, "there is no run in the bundle");
+        return false;
+    }
+    piece->run = v->runs[head->cells->value & ~IS_RUN];
+    piece->elements = behind(v, *head, BUNDLE_RUN);
+    return true;
+}
+
+/* A run of one, without a label. */
+static bool read_element(struct verifier *v, const struct actor *actor,
+                         const struct region *element, struct piece *piece)
+{
+    struct origin origin;
+    if (!verify_origin(v, v->players[actor->rank].start, element->cells->value,
+                       &origin) ||
+        origin.cell % verify_unit(v)) {
+        fail_op(v, actor, "there is no element of this start in the bundle");
+        return false;
+    }
+    piece->run = (struct bundle_run){
+        .dst = origin.to, .src = origin.from, .first = 0, .count = 1};
+    piece->elements = *element;
+    return true;
+}
+
 /* The next run of a bundle of so many bytes, from *at on. */
 static bool next_run(struct verifier *v, const struct actor *actor,
                      const struct region *bundle, size_t bytes, size_t *at,
                      struct piece *piece)
 {
+    const dcoll_traffic_t *t = v->program->args.traffic;
     if (*at >= bytes || v->error)
         return false;
     struct region head = behind(v, *bundle, *at);
-    if (!verify_read(v, actor, &head, 0))
+    if (!verify_read(v, actor, &head, 0) ||
+        !(t->labelled ? read_run : read_element)(v, actor, &head, piece))
         return false;
-    if (!(head.cells->value & IS_RUN)) {
-        fail_op(v, actor, "there is no run in the bundle");
-        return false;
-    }
-    piece->run = v->runs[head.cells->value & ~IS_RUN];
-    piece->elements = behind(v, head, BUNDLE_RUN);
-    *at += BUNDLE_RUN + piece->run.count * v->program->args.traffic->element;
+    *at += (t->labelled ? BUNDLE_RUN : 0) + piece->run.count * t->element;
     return true;
 }
 
@@ -270,18 +303,27 @@ static size_t begin_of(const struct verifier *v, unsigned rank, unsigned from)
     return before * v->program->args.traffic->element;
 }
 
+/* Those without labels follow each other as they come. */
 static bool deliver_run(struct verifier *v, const struct actor *actor,
-                        const struct piece *piece, const struct region *recv)
+                        const struct piece *piece, const struct region *recv,
+                        size_t *next)
 {
+    const dcoll_traffic_t *t = v->program->args.traffic;
     const struct bundle_run *run = &piece->run;
-    size_t element = v->program->args.traffic->element;
-    if (run->dst != actor->rank) {
-        fail_op(v, actor, "an element is for another rank");
+    unsigned me = actor->rank;
+    size_t bytes = run->count * t->element;
+    size_t at = t->labelled
+                    ? begin_of(v, me, run->src) + run->first * t->element
+                    : *next;
+    if (run->dst != me || at + bytes > v->players[me].recv) {
+        fail_op(v, actor,
+                run->dst != me ? "an element is for another rank"
+                               : "more elements have come than were sent");
         return false;
     }
-    struct region dst = behind(
-        v, *recv, begin_of(v, actor->rank, run->src) + run->first * element);
-    return verify_move(v, actor, &piece->elements, &dst, run->count * element);
+    struct region dst = behind(v, *recv, at);
+    *next += bytes;
+    return verify_move(v, actor, &piece->elements, &dst, bytes);
 }
 
 void verify_deliver(struct verifier *v, const dcoll_op_t *op,
@@ -289,6 +331,7 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
                     const struct region *recv)
 {
     const dcoll_deal_t *deal = &schedule_of(v, actor->rank)->deals[op->deal];
+    size_t next = 0;
     for (unsigned i = 0; i < deal->fan; i++) {
         struct region bundle = behind(v, *bundles, i * deal->stride);
         struct piece piece;
@@ -297,7 +340,7 @@ void verify_deliver(struct verifier *v, const dcoll_op_t *op,
             !verify_may_read(v, actor, &bundle, bytes, deal->stride))
             return;
         while (next_run(v, actor, &bundle, bytes, &at, &piece))
-            if (!deliver_run(v, actor, &piece, recv))
+            if (!deliver_run(v, actor, &piece, recv, &next))
                 return;
     }
 }

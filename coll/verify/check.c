@@ -149,6 +149,8 @@ static void check_placed(const struct site *site, const dcoll_op_t *op)
 {
     if (!is_irregular(site->v) || op->dst.space != DCOLL_RECV)
         WRONG(site, "elements are put from SEND to RECV");
+    else if (!site->v->program->args.traffic->labelled)
+        WRONG(site, "elements without counts have no place in RECV");
     check_user(site, op->src);
     check_user(site, op->dst);
 }
@@ -348,29 +350,52 @@ static bool same_node(const struct site *site, unsigned peer)
     return dcoll_shape_node(shape, peer) == dcoll_shape_node(shape, site->rank);
 }
 
-/* Heads and entries of what is there must be in it. */
-static void check_entries(const struct site *site, dcoll_place_t place,
-                          size_t bytes, size_t entries)
+static double least(double a, double b)
 {
-    if (bytes < entries)
-        WRONG(site, "entries need %zu bytes", entries);
-    check_range(site, site->rank, place, bytes);
+    return a < b ? a : b;
 }
 
-/* A table for all ranks, or, in TEMP, one for each. */
-static size_t table_bytes(const struct site *site, dcoll_space_t space)
+/* Bytes of the elements that so many ranks may have for others, with any counts
+ * within the traffic. */
+static double elements_most(const struct site *site, unsigned senders,
+                            unsigned receivers)
 {
-    unsigned n = site->v->nranks;
-    return space == DCOLL_TEMP ? n * offer_table(1) : offer_table(n);
+    const dcoll_traffic_t *t = site->v->program->args.traffic;
+    double pair = (double)t->max_pair, rank = (double)t->max_rank;
+    double sent = senders * least(receivers * pair, rank);
+    return least(sent, receivers * rank) * (double)t->element;
+}
+
+/* Of a table, with the elements that must be in it: all that have no counts,
+ * else those for other nodes. */
+static double table_most(const struct site *site)
+{
+    const struct verifier *v = site->v;
+    unsigned near = v->program->args.traffic->labelled
+                        ? dcoll_shape_locals(v->shape, site->rank)
+                        : 0;
+    return (double)offer_table(v->nranks) +
+           elements_most(site, 1, v->nranks - near);
+}
+
+/* What may have to be there must fit into it. */
+static void check_fits(const struct site *site, dcoll_place_t place,
+                       size_t bytes, double most)
+{
+    if ((double)bytes < most)
+        WRONG(site, "what may be there needs %.0f bytes", most);
+    check_range(site, site->rank, place, bytes);
 }
 
 static void check_table(const struct site *site, const dcoll_op_t *op)
 {
     if (op->dst.space != DCOLL_NODE && op->dst.space != DCOLL_TEMP)
         WRONG(site, "tables are in NODE or TEMP");
-    else
-        check_entries(site, op->dst, op->bytes,
-                      table_bytes(site, op->dst.space));
+    else /* in TEMP one for each rank, without elements */
+        check_fits(site, op->dst, op->bytes,
+                   op->dst.space == DCOLL_TEMP
+                       ? (double)(site->v->nranks * offer_table(1))
+                       : table_most(site));
 }
 
 /* All tables of the node. */
@@ -384,7 +409,7 @@ static void check_tables(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "%u tables of %u", deal->fan, locals);
     else if (op->src.space != DCOLL_NODE)
         WRONG(site, "tables are in NODE");
-    else if (deal->stride < offer_table(site->v->nranks))
+    else if ((double)deal->stride < table_most(site))
         WRONG(site, "a table does not fit into %zu bytes", deal->stride);
     check_strided(site, op->src, deal);
 }
@@ -401,11 +426,13 @@ static void check_counts(const struct site *site, const dcoll_op_t *op)
 }
 
 /* Of a bundle from the one rank's node to the other's. */
-static size_t sections(const struct site *site, unsigned from, unsigned to)
+static double bundle_most(const struct site *site, unsigned from, unsigned to)
 {
     const dcoll_shape_t *shape = site->v->shape;
-    return offer_section(dcoll_shape_locals(shape, from),
-                         dcoll_shape_locals(shape, to));
+    unsigned senders = dcoll_shape_locals(shape, from);
+    unsigned receivers = dcoll_shape_locals(shape, to);
+    return (double)offer_section(senders, receivers) +
+           elements_most(site, senders, receivers);
 }
 
 static void check_pack(const struct site *site, const dcoll_op_t *op)
@@ -415,8 +442,8 @@ static void check_pack(const struct site *site, const dcoll_op_t *op)
         WRONG(site, "the peer is on this node");
     else if (op->dst.space != DCOLL_TEMP)
         WRONG(site, "bundles are packed in TEMP");
-    check_entries(site, op->dst, op->bytes,
-                  sections(site, site->rank, op->peer));
+    check_fits(site, op->dst, op->bytes,
+               bundle_most(site, site->rank, op->peer));
 }
 
 static void check_expect(const struct site *site, const dcoll_op_t *op)
@@ -428,22 +455,23 @@ static void check_expect(const struct site *site, const dcoll_op_t *op)
     else if (op->src.space != DCOLL_NODE)
         WRONG(site, "what comes is in NODE");
     else
-        check_entries(site, op->src, op->bytes,
-                      sections(site, op->peer, site->rank));
+        check_fits(site, op->src, op->bytes,
+                   bundle_most(site, op->peer, site->rank));
 }
 
 static void check_pick(const struct site *site, const dcoll_op_t *op)
 {
     bool near = same_node(site, op->peer);
-    if (op->peer == site->rank)
+    bool labelled = site->v->program->args.traffic->labelled;
+    if (op->peer == site->rank && labelled)
         return;
     if (op->src.space != DCOLL_NODE)
         WRONG(site, "tables are in NODE");
-    else if (near && !schedule_of(site->v, op->peer)->shared)
+    else if (near && labelled && !schedule_of(site->v, op->peer)->shared)
         WRONG(site, "the peer's schedule is not shared");
-    check_entries(site, op->src, op->bytes,
-                  near ? offer_table(site->v->nranks)
-                       : sections(site, op->peer, site->rank));
+    check_fits(site, op->src, op->bytes,
+               near ? table_most(site)
+                    : bundle_most(site, op->peer, site->rank));
 }
 
 static void check_offer(const struct site *site, const dcoll_op_t *op)

@@ -24,6 +24,12 @@ static size_t element_of(const struct verifier *v)
     return v->program->args.traffic->element;
 }
 
+/* What a rank has for itself: in its table only if it has no counts. */
+static bool in_table(const struct verifier *v, unsigned from, unsigned to)
+{
+    return from != to || !v->program->args.traffic->labelled;
+}
+
 static bool same_node(const struct verifier *v, unsigned a, unsigned b)
 {
     return dcoll_shape_node(v->shape, a) == dcoll_shape_node(v->shape, b);
@@ -100,7 +106,8 @@ static bool offer_to(struct verifier *v, const dcoll_op_t *op,
     size_t bytes = count_of(v, actor->rank, to) * element_of(v);
     size_t begin = begin_of(v, actor->rank, to, false);
     bool pulled =
-        bytes && same_node(v, actor->rank, to) &&
+        bytes && v->program->args.traffic->labelled &&
+        same_node(v, actor->rank, to) &&
         (bytes >= least_pulled(v, actor->rank) || bytes > op->bytes - *at);
     struct region entry = behind(v, *table, offer_table(to));
     struct region src = behind(v, *send, begin), dst = behind(v, *table, *at);
@@ -155,7 +162,8 @@ void verify_offer(struct verifier *v, const dcoll_op_t *op,
     if (!offer_head(v, actor, table))
         return;
     for (unsigned to = 0; to < v->nranks; to++)
-        if (to != actor->rank && !offer_to(v, op, actor, to, send, table, &at))
+        if (in_table(v, actor->rank, to) &&
+            !offer_to(v, op, actor, to, send, table, &at))
             return;
     verify_may_write(v, actor, table, at, reach_of(v, op->bytes));
 }
@@ -307,7 +315,7 @@ static void expect_node(struct verifier *v, const dcoll_op_t *op,
     for (unsigned i = 0; i < x.senders; i++) {
         struct region table = behind(v, *tables, i * deal->stride);
         struct region entry = entry_for(v, actor->rank, x.first + i, &table);
-        if (x.first + i != actor->rank &&
+        if (in_table(v, x.first + i, actor->rank) &&
             (!verify_read(v, actor, &table, 0) ||
              !read_offer(v, actor, &entry, x.first + i, actor->rank, &value)))
             return;
@@ -368,7 +376,7 @@ void verify_pick(struct verifier *v, const dcoll_op_t *op,
     uint64_t value;
     if (!verify_expected(v, me))
         return;
-    if (from == me) {
+    if (!in_table(v, from, me)) {
         src = behind(v, src, begin_of(v, me, me, false));
     } else if (!read_offer(v, actor, &entry, from, me, &value)) {
         return;

@@ -62,7 +62,8 @@ static int set_up_player(struct verifier *v, unsigned rank)
                       sizeof *p->flags);
     p->counter = calloc(v->nranks, sizeof *p->counter);
     p->pulled = calloc(v->nranks, sizeof *p->pulled);
-    if (!p->clock || !p->flags || !p->counter || !p->pulled)
+    p->came = calloc(p->recv / v->grain + 1, sizeof *p->came);
+    if (!p->clock || !p->flags || !p->counter || !p->pulled || !p->came)
         return DRAIL_ENOMEM;
     p->clock[rank] = 1;
     p->ready = p->clock + v->nranks;
@@ -95,6 +96,7 @@ static void tear_down(struct verifier *v)
         free(v->players[r].flags);
         free(v->players[r].counter);
         free(v->players[r].pulled);
+        free(v->players[r].came);
     }
     free(v->players);
     free(v->cells);

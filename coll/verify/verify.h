@@ -41,6 +41,19 @@
  * depth is a power of two: a start that uses memory again differs from the one
  * that used it before. With other values of `pulled`, all ranks leave, or all
  * copy, their parts in all starts.
+ *
+ * Two things of irregular calls are not played, as they only take accesses
+ * away. A receiver may refuse what has come: its `room` is too small, or it
+ * expects other counts. Then its DELIVER and its PICKs move nothing, and a
+ * sized PUT for it moves nothing. A sender may refuse its own call: then its
+ * table has a head only, nothing stays in SEND, and all receivers refuse. All
+ * other operations are performed as ever. So the same messages and flags order
+ * a subset of the accesses, and there is neither a new race nor a deadlock.
+ * What the callers are told is for tests of calls (test_alltoallv_*.c).
+ *
+ * In which order a rank's elements without counts are in SEND does not matter,
+ * either: the counters of DISTRIBUTE are by destination, and OFFER sorts. Here
+ * they are in the order of destinations.
  */
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
@@ -169,6 +182,8 @@ struct player {
     uint32_t posted;    /* puts and gets, in this start */
     uint64_t *counter;  /* DISTRIBUTE: by destination */
     bool *pulled;       /* by destination: OFFER, it stays in SEND */
+    uint32_t *came;     /* by cell of RECV, as if in order: latest start + 1
+                           with that, of elements that are not labelled */
     unsigned expected;  /* EXPECT: nodes that it has looked at, in this start */
 };
 
@@ -329,6 +344,22 @@ uint64_t verify_input(const struct verifier *v, unsigned start, unsigned rank,
                       size_t block, size_t cell);
 bool verify_input_of(const struct verifier *v, uint64_t value, unsigned *start,
                      unsigned *rank, size_t *block, size_t *cell);
+
+/* Cells of an element. */
+static inline size_t verify_unit(const struct verifier *v)
+{
+    return v->program->args.traffic->element / v->grain;
+}
+
+/* Irregular: a cell of the elements that one rank has for another. */
+struct origin {
+    unsigned from, to;
+    size_t cell;
+};
+
+/* Of which it is the value in a start. False: of none. */
+bool verify_origin(const struct verifier *v, unsigned start, uint64_t value,
+                   struct origin *origin);
 
 /* COMBINE, on a rank. */
 bool verify_combine(struct verifier *v, const struct actor *actor,

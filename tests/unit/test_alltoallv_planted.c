@@ -429,7 +429,7 @@ static bool same_on_all_ranks(const dcoll_algorithm_t *a)
 
 /* Some ranks: the first, in each kind of row and column. */
 static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned ppn,
-                  unsigned *missed)
+                  bool labelled, unsigned *missed)
 {
     unsigned node[MOST + 1];
     const dcoll_shape_t shape = {n, dcoll_shape_nodes(n, ppn, node), node, 1};
@@ -439,7 +439,8 @@ static void sweep(const dcoll_algorithm_t *a, unsigned n, unsigned ppn,
                                .depth = a->depth ? a->depth : 2,
                                .traffic = &bounds};
     dcoll_program_t program;
-    struct subject x = {a, &program, n % 2, 0, 0};
+    struct subject x = {a, &program, labelled && n % 2, 0, 0};
+    bounds.labelled = labelled;
     bounds.pulled = x.pulled ? 1 : SIZE_MAX;
     if (!a->refuses || !a->refuses(&shape, &args)) {
         assert_int_equal(dcoll_program_make(a, &shape, &args, &program), 0);
@@ -467,7 +468,18 @@ static void test_planted(void **state)
     for (unsigned i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular();
              *a; a++)
-            sweep(*a, ranks[i], ranks[i], &missed);
+            sweep(*a, ranks[i], ranks[i], true, &missed);
+    assert_int_equal(missed, 0);
+}
+
+static void test_unlabelled(void **state)
+{
+    unsigned missed = 0;
+    (void)state;
+    for (const dcoll_algorithm_t *const *a = dcoll_algorithms_irregular(); *a;
+         a++)
+        sweep(*a, 5, 5, false, &missed);
+    sweep(&alltoallv_smp, 5, 2, false, &missed);
     assert_int_equal(missed, 0);
 }
 
@@ -478,7 +490,7 @@ static void test_nodes(void **state)
     (void)state;
     for (unsigned n = 4; n <= MOST; n += NODES_STEP)
         for (unsigned ppn = 1; ppn <= 3; ppn++)
-            sweep(&alltoallv_smp, n, ppn, &missed);
+            sweep(&alltoallv_smp, n, ppn, true, &missed);
     assert_int_equal(missed, 0);
 }
 
@@ -539,6 +551,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_unlabelled),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_counters),
     };
