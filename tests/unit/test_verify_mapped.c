@@ -110,14 +110,14 @@ static void test_one_threshold(void **state)
     expect_each(SIZE_MAX, false, true);
 }
 
-/* Longer than a third of it. */
+/* Parts are longer than a third of the threshold, and shorter than it. */
 static void test_each_rank(void **state)
 {
     (void)state;
     expect_each((size_t)2 * MOST * ELEMENT, true, true);
 }
 
-/* In the first start, which the second one's buffers are for. */
+/* In the first start. What it pulls races with the SEND of the second one. */
 static void test_each_start(void **state)
 {
     unsigned pulling = 0;
