@@ -71,6 +71,30 @@ is 'silent' "$(carrier rail1 n1)$(carrier rail1 n2)" 11
 expect eval '! reaches n1 n2-rail1 0.3'
 testbed mend 1 n1 n2
 expect soon reaches n1 n2-rail1 1
+
+# tells FROM TO: datagrams arrive
+tells()
+{
+    local heard
+    on "$2" python3 -c 'import socket
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.bind(("", 7001))
+s.settimeout(4)
+s.recv(1)' 2>/dev/null &
+    heard=$!
+    on "$1" python3 -c 'import socket, sys, time
+s = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(30):
+    s.sendto(b"x", (sys.argv[1], 7001))
+    time.sleep(.1)' "$2-rail1"
+    wait $heard
+}
+status=$(echo mute rail1 n2 | testbed -)
+is 'verbs by lines' "${status% *}" 0
+expect tells n2 n1
+expect eval '! tells n1 n2'
+testbed mend rail1
+expect tells n1 n2
 exit $fails
 END
 check 'hosts and rails' timeout -k 10 60 \
