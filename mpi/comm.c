@@ -227,10 +227,12 @@ static void make_team(struct layer_comm *c, MPI_Comm comm)
         open_team(c, nodes);
     free(nodes);
     layer.teams += c->team != NULL;
-    if (c->team)
+    if (c->team) {
         verdicts_agree(c);
-    if (c->team)
+        if (drail_nrails(c->rail) > 1)
+            team_guard(c);
         return;
+    }
     layer_comm_close_team(c);
     pmpi.Comm_free(&c->inner);
 }

