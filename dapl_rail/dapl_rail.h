@@ -570,13 +570,15 @@ typedef struct drail drail_t;
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
-/** Disconnects gracefully and frees everything, also memory handles that have
- *  not been released, with what drail_mem_alloc made. An IA with an EVD that
- *  the provider does not let go of (verbs, after a connect that was given up)
- *  stays open until the process ends. A forked child has no part in its
- *  parent's connections: its operations fail, and this frees what it has of
- *  them. Accepts NULL. */
-void drail_close(drail_t *rail);
+/** Waits until what has been sent and put is delivered, for as long as that
+ * goes on, and the timeout; then disconnects gracefully and frees everything,
+ * also memory handles that have not been released, with what drail_mem_alloc
+ * made. An IA with an EVD that the provider does not let go of (verbs, after a
+ * connect that was given up) stays open until the process ends. A forked child
+ * has no part in its parent's connections: its operations fail, and this frees
+ * what it has of them. Accepts NULL. @return 0; DRAIL_ETIMEOUT or DRAIL_EINTR:
+ * something may not have been delivered. All is freed in any case. */
+int drail_close(drail_t *rail);
 
 /** The sentence that goes with the last failed call on this handle. */
 const char *drail_last_error(const drail_t *rail);

@@ -474,6 +474,8 @@ bool ahead_completes(void);
 
 /* Takes back the names of functions that the MPI below lacks. */
 void offers_limit(void);
+/* There is no MPI yet: names are there when one is loaded that has them. */
+void offers_choose(void);
 
 /* ---- stats.c ---- */
 

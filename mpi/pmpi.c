@@ -16,8 +16,8 @@ static const struct {
 #undef CALL
 };
 
-/* In place of what the MPI below lacks. A program calls it only if it found the
- * name before offers.c took it back (a weak symbol). */
+/* In place of what the MPI below lacks. A program calls it only if a weak symbol
+ * of it was bound before offers.c took the name back. */
 static int lacks(void)
 {
     pmpi.Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_UNSUPPORTED_OPERATION);

@@ -17,32 +17,34 @@
 /* clang-format off */
 #define PMPI_ALL(CALL)                                                         \
     CALL(Abort) CALL(Add_error_class) CALL(Add_error_code)                     \
-    CALL(Add_error_string) CALL(Allgather) CALL(Allgather_init)                \
-    CALL(Allgatherv) CALL(Allgatherv_init) CALL(Allreduce)                     \
-    CALL(Allreduce_init) CALL(Alltoall) CALL(Alltoall_init) CALL(Alltoallv)    \
-    CALL(Alltoallv_init) CALL(Barrier) CALL(Barrier_init) CALL(Bcast)          \
-    CALL(Bcast_init) CALL(Cancel) CALL(Comm_call_errhandler)                   \
-    CALL(Comm_create_keyval) CALL(Comm_delete_attr) CALL(Comm_disconnect)      \
-    CALL(Comm_dup) CALL(Comm_free) CALL(Comm_get_attr)                         \
+    CALL(Add_error_string) CALL(Allgather) CALL(Allgatherv) CALL(Allreduce)    \
+    CALL(Alltoall) CALL(Alltoallv) CALL(Barrier) CALL(Bcast) CALL(Cancel)      \
+    CALL(Comm_call_errhandler) CALL(Comm_create_keyval) CALL(Comm_delete_attr) \
+    CALL(Comm_disconnect) CALL(Comm_dup) CALL(Comm_free) CALL(Comm_get_attr)   \
     CALL(Comm_get_errhandler) CALL(Comm_group) CALL(Comm_rank)                 \
     CALL(Comm_set_attr) CALL(Comm_set_errhandler) CALL(Comm_size)              \
     CALL(Comm_split) CALL(Comm_split_type) CALL(Comm_test_inter)               \
     CALL(Errhandler_free) CALL(Error_string) CALL(Finalize) CALL(Gather)       \
-    CALL(Gather_init) CALL(Gatherv) CALL(Gatherv_init) CALL(Group_free)        \
-    CALL(Group_translate_ranks) CALL(Iallgather) CALL(Iallgatherv)             \
-    CALL(Iallreduce) CALL(Ialltoall) CALL(Ialltoallv) CALL(Ibarrier)           \
-    CALL(Ibcast) CALL(Igather) CALL(Igatherv) CALL(Init) CALL(Init_thread)     \
-    CALL(Initialized) CALL(Iprobe) CALL(Irecv) CALL(Ireduce) CALL(Iscatter)    \
-    CALL(Iscatterv) CALL(Isend) CALL(Pack) CALL(Query_thread) CALL(Recv_init)  \
-    CALL(Reduce) CALL(Reduce_init) CALL(Reduce_local) CALL(Request_free)       \
-    CALL(Request_get_status) CALL(Request_get_status_all)                      \
-    CALL(Request_get_status_any) CALL(Request_get_status_some) CALL(Scatter)   \
-    CALL(Scatter_init) CALL(Scatterv) CALL(Scatterv_init) CALL(Start)          \
-    CALL(Startall) CALL(Test) CALL(Testall) CALL(Testany) CALL(Testsome)       \
-    CALL(Type_dup) CALL(Type_free) CALL(Type_get_contents)                     \
+    CALL(Gatherv) CALL(Group_free) CALL(Group_translate_ranks)                 \
+    CALL(Iallgather) CALL(Iallgatherv) CALL(Iallreduce) CALL(Ialltoall)        \
+    CALL(Ialltoallv) CALL(Ibarrier) CALL(Ibcast) CALL(Igather) CALL(Igatherv)  \
+    CALL(Init) CALL(Init_thread) CALL(Initialized) CALL(Iprobe) CALL(Irecv)    \
+    CALL(Ireduce) CALL(Iscatter) CALL(Iscatterv) CALL(Isend) CALL(Pack)        \
+    CALL(Query_thread) CALL(Recv_init) CALL(Reduce) CALL(Reduce_local)         \
+    CALL(Request_free) CALL(Request_get_status) CALL(Scatter) CALL(Scatterv)   \
+    CALL(Start) CALL(Startall) CALL(Test) CALL(Testall) CALL(Testany)          \
+    CALL(Testsome) CALL(Type_dup) CALL(Type_free) CALL(Type_get_contents)      \
     CALL(Type_get_envelope) CALL(Type_get_extent) CALL(Type_size)              \
     CALL(Type_size_x) CALL(Unpack) CALL(Wait) CALL(Waitall) CALL(Waitany)      \
     CALL(Waitsome)
+
+/* Those that an MPI may lack. */
+#define PMPI_NEWER(CALL)                                                       \
+    CALL(Allgather_init) CALL(Allgatherv_init) CALL(Allreduce_init)            \
+    CALL(Alltoall_init) CALL(Alltoallv_init) CALL(Barrier_init)                \
+    CALL(Bcast_init) CALL(Gather_init) CALL(Gatherv_init) CALL(Reduce_init)    \
+    CALL(Request_get_status_all) CALL(Request_get_status_any)                  \
+    CALL(Request_get_status_some) CALL(Scatter_init) CALL(Scatterv_init)
 
 #if MPI_VERSION >= 4
 #define PMPI_LARGE(CALL)                                                       \
@@ -73,7 +75,8 @@
 #endif
 
 /* clang-format on */
-#define PMPI_CALLS(CALL) PMPI_ALL(CALL) PMPI_LARGE(CALL) PMPI_HANDLES(CALL)
+#define PMPI_CALLS(CALL)                                                       \
+    PMPI_ALL(CALL) PMPI_NEWER(CALL) PMPI_LARGE(CALL) PMPI_HANDLES(CALL)
 
 extern struct pmpi {
     _Atomic bool is_found;

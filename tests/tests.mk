@@ -98,18 +98,19 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o links/journal.o rails/fail.o base/error.o base/sentence.o)
+  links/queue.o links/journal.o rails/fail.o base/error.o base/sentence.o \
+  platform/resources.o)
 $(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/knock.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/requests.o base/sentence.o)
+  links/accept.o links/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
 $(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
   $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
-  rails/fail.o base/error.o base/sentence.o)
+  rails/fail.o base/error.o base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)

@@ -7,6 +7,8 @@
  * keep others from coming: they start behind a barrier, each with its clock.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/clock.h"
@@ -21,6 +23,10 @@
 #define TOLERANCE_NS       UINT64_C(2000)
 #define TOLERANCE_PART     100 /* ... or this part of the repetition */
 #define LEAD_MAX_NS        UINT64_C(20000000)
+#define SERIES_WARMUP      3  /* calls */
+#define SERIES_REPEATS     10 /* and what comes with them, of each setup */
+#define SERIES_LEAST_NS    1e5
+#define SERIES_MOST_NS     1e7
 
 static int switch_to(coll_run_t *run, unsigned setup)
 {
@@ -62,13 +68,17 @@ static int start_together(coll_run_t *run, unsigned setup, uint64_t tolerance,
 static void show_progress(coll_run_t *run)
 {
     const coll_cell_t *cell = run->cell;
-    char label[128];
+    const struct series_options *series = &run->opts->series;
+    char label[128], part[64] = "";
     if (run->rank != 0)
         return;
+    if (series->count)
+        snprintf(part, sizeof part, "part %u of %u, %s: ", series->index + 1,
+                 series->count, dcoll_collective_name(run->plan->collective));
     coll_setup_label(run->plan, &run->plan->setups[cell->setup], label,
                      sizeof label);
-    progress_show(&run->progress, "%s: %u of %u: %llu bytes, %s, repeat %u",
-                  run->result->test->table.command,
+    progress_show(&run->progress, "%s: %s%u of %u: %llu bytes, %s, repeat %u",
+                  run->result->test->table.command, part,
                   (unsigned)(cell - run->result->cells) + 1,
                   run->result->ncells, (unsigned long long)cell->bytes, label,
                   cell->count + 1);
@@ -102,12 +112,28 @@ static int timed(coll_run_t *run, unsigned setup, uint64_t iterations,
     return rc ? rc : coll_exchange(run, mine, all);
 }
 
+/* In a series, with its hundreds of setups, there is no time for more. */
+static uint64_t settling_calls(const options_t *opts)
+{
+    uint64_t warmup = options_warmup(opts);
+    bool many = opts->series.count && opts->warmup == WARMUP_DEFAULT;
+    return many && warmup > SERIES_WARMUP ? SERIES_WARMUP : warmup;
+}
+
+/* All repeats of all setups in the time of this item. The same on all ranks. */
+static double series_repeat_ns(const coll_run_t *run)
+{
+    double cells = (double)run->opts->nsizes * run->plan->count;
+    double ns = run->opts->series.seconds * 1e9 / cells / SERIES_REPEATS;
+    return fmax(SERIES_LEAST_NS, fmin(ns, SERIES_MOST_NS));
+}
+
 /* The warm-up. If its time is to tell how many iterations make a repetition, it
  * is done twice: one of them may have been disturbed. */
 static int calibrate(coll_run_t *run, unsigned setup)
 {
     coll_cards_t all;
-    uint64_t warmup = options_warmup(run->opts), ns = UINT64_MAX;
+    uint64_t warmup = settling_calls(run->opts), ns = UINT64_MAX;
     run->iterations[setup] = run->opts->iterations;
     if (run->iterations[setup] && !warmup)
         return 0;
@@ -116,13 +142,17 @@ static int calibrate(coll_run_t *run, unsigned setup)
     int rc = switch_to(run, setup);
     if (!rc) /* connections, first touch */
         rc = run->work->perform(run, setup);
-    for (unsigned n = run->iterations[setup] ? 1 : 2; !rc && n; n--) {
+    bool once = run->iterations[setup] || run->opts->series.count;
+    for (unsigned n = once ? 1 : 2; !rc && n; n--) {
         rc = timed(run, setup, warmup, UINT64_MAX / 2, &all);
         ns = !rc && all.most_ns < ns ? all.most_ns : ns;
     }
     if (rc || run->iterations[setup])
         return rc;
-    run->iterations[setup] = sampling_iterations(warmup, ns);
+    run->iterations[setup] =
+        run->opts->series.count
+            ? sampling_iterations_in(warmup, ns, series_repeat_ns(run))
+            : sampling_iterations(warmup, ns);
     return 0;
 }
 
@@ -287,7 +317,9 @@ static int account(coll_run_t *run, coll_cell_t *cell, coll_parts_t *parts)
     coll_cards_t all = {0};
     dcoll_times_t times = {0};
     dcoll_team_t *team = coll_bed_of(run, cell->setup)->team;
-    uint64_t iterations = run->iterations[cell->setup];
+    /* a series wants to know only which algorithm it was */
+    uint64_t iterations =
+        run->opts->series.count ? 1 : run->iterations[cell->setup];
     run->cell = cell;
     int rc = switch_to(run, cell->setup);
     if (!rc)
@@ -322,7 +354,8 @@ static int by_all(const void *a, const void *b)
 static int account_size(coll_run_t *run, coll_cell_t *cells)
 {
     unsigned count = run->plan->count;
-    unsigned passes = run->opts->simulated ? 1 : PASSES;
+    bool once = run->opts->simulated || run->opts->series.count;
+    unsigned passes = once ? 1 : PASSES;
     coll_parts_t *parts = calloc((size_t)count * passes, sizeof *parts);
     int rc = parts ? 0 : DRAIL_ENOMEM;
     for (unsigned i = 0; !rc && i < count * passes; i++)
@@ -386,7 +419,22 @@ static int measure_size(coll_run_t *run, unsigned index)
         rc = account_size(run, cells);
     if (!rc && run->opts->validate)
         rc = validate_size(run, cells);
+    if (!rc && run->rank == 0)
+        run->result->complete = index + 1;
     return release_size(run, rc);
+}
+
+/* The time of a series is a limit: rank 0 decides. */
+static int agree_over(coll_run_t *run, bool *over)
+{
+    const struct series_options *series = &run->opts->series;
+    coll_cards_t all;
+    if (!series->count)
+        return 0;
+    coll_card_t mine = {.enough = clock_ns() > series->end_ns};
+    int rc = coll_exchange(run, mine, &all);
+    *over = !rc && all.enough;
+    return rc;
 }
 
 static void predict(const coll_work_t *work, coll_result_t *r)
@@ -405,8 +453,12 @@ int coll_measure(coll_run_t *run)
     progress_init(&run->progress);
     if (run->opts->overlap)
         busy_calibrate(&run->busy, run->job);
-    for (unsigned i = 0; !rc && i < run->opts->nsizes; i++)
-        rc = measure_size(run, i);
+    bool over = false;
+    for (unsigned i = 0; !rc && !over && i < run->opts->nsizes; i++) {
+        rc = agree_over(run, &over);
+        if (!rc && !over)
+            rc = measure_size(run, i);
+    }
     free(run->singles);
     if (run->rank == 0) {
         progress_clear(&run->progress);

@@ -107,6 +107,7 @@ typedef struct coll_result {
     hist_t *each; /**< of each cell: single calls, in nanoseconds; NULL: not
                        wanted */
     bool partial; /**< ended before all was measured */
+    unsigned complete; /**< sizes of which it was */
     unsigned ncells;
     coll_cell_t cells[]; /**< size by size, in each setup by setup; behind
                               them coll_pinning() */

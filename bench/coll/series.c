@@ -2,18 +2,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/clock.h"
 #include "run.h"
 #include "series.h"
 
-void coll_item_init(coll_item_t *item, const options_t *opts,
-                    dcoll_collective_t collective, struct shape shape,
-                    double share)
+void coll_series_begin(coll_series_t *series, const options_t *opts,
+                       unsigned count)
 {
+    *series = (coll_series_t){.opts = opts, .count = count};
+    series->end_ns = clock_ns() + (uint64_t)(opts->time_budget * 1e9);
+}
+
+static double seconds_left(const coll_series_t *series)
+{
+    uint64_t now = clock_ns();
+    return now < series->end_ns ? (double)(series->end_ns - now) / 1e9 : 0;
+}
+
+void coll_item_init(coll_item_t *item, coll_series_t *series,
+                    dcoll_collective_t collective, struct shape shape)
+{
+    const options_t *opts = series->opts;
     item->opts = *opts;
+    item->opts.series = (struct series_options){
+        series->index, series->count, opts->time_budget / series->count,
+        opts->repeat || opts->simulated ? UINT64_MAX : series->end_ns};
+    item->opts.time_budget =
+        seconds_left(series) / (series->count - series->index);
+    series->index++;
     item->opts.ranks = shape.ranks;
     item->opts.ppn = shape.ppn;
     item->opts.by_host = opts->by_host && !opts->nshapes;
-    item->opts.time_budget = opts->time_budget * share;
     if (collective == DCOLL_BARRIER) {
         item->opts.nsizes = 1;
         item->opts.sizes[0] = 0;
@@ -32,6 +51,19 @@ int coll_item_run(coll_item_t *item, const bench_test_t *test)
     }
     int status = coll_run(item->result, &coll_blocks);
     return coll_all_valid(item->result) ? status : 1;
+}
+
+void coll_series_warn(const bench_test_t *test, const options_t *opts)
+{
+    fprintf(stderr,
+            "%s: warning: --time-budget: %g s are over, and not all sizes are "
+            "measured\n",
+            test->table.command, opts->time_budget);
+}
+
+unsigned coll_item_sizes(const coll_item_t *item)
+{
+    return item->result ? item->result->complete : 0;
 }
 
 void coll_item_free(coll_item_t *item)
@@ -93,8 +125,10 @@ static int check_items(const bench_test_t *test, const options_t *opts)
     unsigned all = coll_shapes(opts, shapes) * count;
     int rc = 0;
     coll_item_t *item = malloc(sizeof *item);
+    coll_series_t series;
+    coll_series_begin(&series, opts, all);
     for (unsigned i = 0; item && !rc && i < all; i++) {
-        coll_item_init(item, opts, list[i % count], shapes[i / count], 1);
+        coll_item_init(item, &series, list[i % count], shapes[i / count]);
         rc = coll_plan_check_elements(&item->plan, &test->table);
         if (!rc)
             rc = coll_plan_fits(&item->plan, &test->table);

@@ -12,14 +12,27 @@ typedef struct coll_item {
     coll_result_t *result;
 } coll_item_t;
 
-/** Options of the item and an empty plan; a barrier has one size.
- *  @p share: of the command's time budget. */
-void coll_item_init(coll_item_t *item, const options_t *opts,
-                    dcoll_collective_t collective, struct shape shape,
-                    double share);
+/** All items of a command, and the time that they share. */
+typedef struct coll_series {
+    const options_t *opts;
+    unsigned index, count;
+    uint64_t end_ns;
+} coll_series_t;
+
+/** The time starts, for @p count items. */
+void coll_series_begin(coll_series_t *series, const options_t *opts,
+                       unsigned count);
+/** Options of the next item and an empty plan; a barrier has one size. What
+ *  earlier items left of their time is shared by the others. */
+void coll_item_init(coll_item_t *item, coll_series_t *series,
+                    dcoll_collective_t collective, struct shape shape);
+/** Sizes that have been measured: fewer than there are if it has failed, or if
+ *  the time was over, which is to be told. */
+unsigned coll_item_sizes(const coll_item_t *item);
 /** Measures what the plan has. @return exit status; a failure is one line on
  *  stderr. */
 int coll_item_run(coll_item_t *item, const bench_test_t *test);
+void coll_series_warn(const bench_test_t *test, const options_t *opts);
 void coll_item_free(coll_item_t *item);
 
 /** The shapes and collectives that the options name. */

@@ -33,7 +33,9 @@ typedef struct check {
     machine_t machine;
     violation_t *violations;
     unsigned count, compared;
+    coll_series_t series;
     int status;
+    bool partial; /**< ended before all was measured */
 } check_t;
 
 /* ------------------------------------------------------------ comparing --- */
@@ -96,7 +98,7 @@ static void check_next(check_t *c, const coll_item_t *item, unsigned size)
 {
     const uint64_t *sizes = item->opts.sizes;
     char than[32];
-    if (size + 1 == item->opts.nsizes || sizes[size] >= sizes[size + 1])
+    if (size + 1 >= coll_item_sizes(item) || sizes[size] >= sizes[size + 1])
         return;
     snprintf(than, sizeof than, "%llu bytes",
              (unsigned long long)sizes[size + 1]);
@@ -125,7 +127,12 @@ static void check_composed(check_t *c, const coll_item_t *whole,
                            const coll_item_t *first, const coll_item_t *bcast,
                            const char *guideline, const char *than)
 {
-    for (unsigned i = 0; i < whole->opts.nsizes; i++)
+    unsigned sizes = coll_item_sizes(whole);
+    if (coll_item_sizes(first) < sizes)
+        sizes = coll_item_sizes(first);
+    if (coll_item_sizes(bcast) < sizes)
+        sizes = coll_item_sizes(bcast);
+    for (unsigned i = 0; i < sizes; i++)
         compare(c, whole, i, guideline, latency(whole, i, AUTO_ALL_RAILS),
                 sum(latency(first, i, AUTO_ALL_RAILS),
                     latency(bcast, i, AUTO_ALL_RAILS)),
@@ -149,7 +156,7 @@ static void plan_check(coll_item_t *item, bool named)
 
 static void check_collective(check_t *c, const coll_item_t *item)
 {
-    for (unsigned i = 0; i < item->opts.nsizes; i++) {
+    for (unsigned i = 0; i < coll_item_sizes(item); i++) {
         if (item->opts.nrails > 1)
             check_rails(c, item, i);
         check_named(c, item, i);
@@ -159,33 +166,31 @@ static void check_collective(check_t *c, const coll_item_t *item)
 
 /* One shape: each collective, then the broadcasts that all-gather is compared
  * with. */
-static void check_shape(check_t *c, struct shape shape, double share)
+static void check_shape(check_t *c, struct shape shape)
 {
     dcoll_collective_t list[DCOLL_COLLECTIVES];
     unsigned count = coll_collectives(c->opts, list);
     coll_item_t *items = calloc(DCOLL_COLLECTIVES + 1, sizeof *items);
     const coll_item_t *by[DCOLL_COLLECTIVES] = {NULL};
     c->status = items ? 0 : 1;
-    share /= count + 1;
     for (unsigned i = 0; !c->status && i < count; i++) {
-        coll_item_init(&items[i], c->opts, list[i], shape, share);
+        coll_item_init(&items[i], &c->series, list[i], shape);
         plan_check(&items[i], true);
         c->status = coll_item_run(&items[i], c->test);
-        if (!c->status)
-            check_collective(c, &items[i]);
+        c->partial |= coll_item_sizes(&items[i]) < items[i].opts.nsizes;
+        check_collective(c, &items[i]);
         by[list[i]] = &items[i];
     }
     if (!c->status && by[DCOLL_ALLGATHER] && by[DCOLL_GATHER]) {
         coll_item_t *bcast = &items[count];
-        coll_item_init(bcast, c->opts, DCOLL_BCAST, shape, share);
+        coll_item_init(bcast, &c->series, DCOLL_BCAST, shape);
         for (unsigned i = 0; i < bcast->opts.nsizes; i++)
             bcast->opts.sizes[i] *= shape.ranks;
         plan_check(bcast, false);
         c->status = coll_item_run(bcast, c->test);
-        if (!c->status)
-            check_composed(c, by[DCOLL_ALLGATHER], by[DCOLL_GATHER], bcast,
-                           "all-gather not slower than gather + bcast",
-                           "gather + bcast");
+        check_composed(c, by[DCOLL_ALLGATHER], by[DCOLL_GATHER], bcast,
+                       "all-gather not slower than gather + bcast",
+                       "gather + bcast");
     }
     if (!c->status && by[DCOLL_ALLREDUCE] && by[DCOLL_REDUCE] &&
         by[DCOLL_BCAST])
@@ -217,6 +222,8 @@ static void table(FILE *file, const check_t *c)
                 (unsigned long long)v->bytes, v->slow.median, v->slow.lo,
                 v->slow.hi, v->than, v->fast.median, v->fast.lo, v->fast.hi);
     }
+    if (c->partial)
+        fputs("# note: partial result: not all was measured\n", file);
     fprintf(file, "# %u of %u comparisons violate a guideline\n", c->count,
             c->compared);
 }
@@ -248,6 +255,7 @@ static void json(FILE *file, const check_t *c)
     report_json_identity(j, "check", &c->machine);
     report_json_command(j, c->opts);
     report_json_machine(j, &c->machine);
+    json_bool(j, "partial", c->partial);
     json_double(j, "margin", MARGIN);
     json_uint(j, "compared", c->compared);
     json_array(j, "violations");
@@ -280,16 +288,21 @@ static int check_run(const bench_test_t *test, const options_t *opts)
     check_t c = {.test = test, .opts = opts};
     outputs_t outputs = {0};
     struct shape shapes[SHAPES_MAX];
+    dcoll_collective_t list[DCOLL_COLLECTIVES];
     unsigned count = coll_shapes(opts, shapes);
     int status = 2;
     if (coll_series_check(test, opts, 1) ||
         outputs_open(&outputs, opts, test->table.command))
         goto out;
     machine_describe(&c.machine, opts->simulated);
+    coll_series_begin(&c.series, opts,
+                      count * (coll_collectives(opts, list) + 1));
     for (unsigned i = 0; !c.status && i < count; i++)
-        check_shape(&c, shapes[i], 1.0 / count);
+        check_shape(&c, shapes[i]);
+    if (!c.status && c.partial && !opts->follows)
+        coll_series_warn(test, opts);
     status = c.status ? c.status : c.count > 0;
-    if (!c.status && outputs_write(&outputs, report, &c)) {
+    if ((!c.status || c.compared) && outputs_write(&outputs, report, &c)) {
         fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,
                 strerror(errno));
         status = 1;
@@ -298,6 +311,12 @@ out:
     outputs_discard(&outputs);
     free(c.violations);
     return status;
+}
+
+/* As of tune, which it checks. */
+static void check_defaults(options_t *opts)
+{
+    opts->type = DCOLL_FLOAT;
 }
 
 const bench_test_t test_check = {
@@ -311,5 +330,6 @@ const bench_test_t test_check = {
     .alias = "check",
     .sizes = "8,24,64,200,512,1000,4K,6000,16K,24000,64K",
     .time_budget = 120,
+    .defaults = check_defaults,
     .run = check_run,
 };

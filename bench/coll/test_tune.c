@@ -11,12 +11,15 @@
 #include "bench/report/output.h"
 #include "bench/report/report.h"
 
+#define FEW 6 /* too few repeats for an interval of 95 % */
+
 typedef struct tuning {
     const bench_test_t *test;
     const options_t *opts;
     machine_t machine;
     dcoll_table_t table;
-    bool partial;
+    bool partial;   /**< it has failed, or its time was over */
+    unsigned least; /**< repeats of a row */
 } tuning_t;
 
 static void add_candidate(coll_plan_t *plan, const dcoll_algorithm_t *algorithm,
@@ -41,9 +44,10 @@ static void add_candidates(coll_plan_t *plan)
 }
 
 /* The fastest of the cells of one size that are an engine's. */
-static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
+static int add_row(tuning_t *tuning, const coll_plan_t *plan,
                    const coll_cell_t *cells, drail_engine_t engine)
 {
+    dcoll_table_t *table = &tuning->table;
     const coll_cell_t *best = NULL;
     summary_t least = {0};
     for (unsigned s = 0; s < plan->count; s++) {
@@ -59,6 +63,8 @@ static int add_row(dcoll_table_t *table, const coll_plan_t *plan,
     if (!rows || !best)
         return -1;
     table->rows = rows;
+    if (least.n < tuning->least)
+        tuning->least = least.n;
     rows[table->count++] = (dcoll_table_row_t){
         .collective = plan->collective,
         .ranks = plan->shape.nranks,
@@ -82,12 +88,13 @@ static int tune_one(tuning_t *tuning, coll_item_t *item)
         return 0;
     int status = coll_item_run(item, tuning->test);
     const unsigned engines = item->opts.nengines;
-    for (unsigned i = 0; !status && i < item->opts.nsizes * engines; i++)
-        if (add_row(&tuning->table, &item->plan,
-                    &item->result->cells[i / engines * item->plan.count],
-                    item->opts.engines[i % engines]))
-            status = 1;
-    return status;
+    int full = 0; /* sizes that are measured go in, also if it is interrupted */
+    for (unsigned i = 0; !full && i < coll_item_sizes(item) * engines; i++)
+        full = add_row(tuning, &item->plan,
+                       &item->result->cells[i / engines * item->plan.count],
+                       item->opts.engines[i % engines]);
+    tuning->partial |= coll_item_sizes(item) < item->opts.nsizes;
+    return full ? 1 : status;
 }
 
 static int tune_all(tuning_t *tuning)
@@ -96,13 +103,14 @@ static int tune_all(tuning_t *tuning)
     dcoll_collective_t list[DCOLL_COLLECTIVES];
     unsigned nshapes = coll_shapes(tuning->opts, shapes);
     unsigned count = coll_collectives(tuning->opts, list);
+    coll_series_t series;
     int status = 0;
+    coll_series_begin(&series, tuning->opts, nshapes * count);
     for (unsigned i = 0; !status && i < nshapes * count; i++) {
         coll_item_t *item = calloc(1, sizeof *item);
         if (!item)
             return 1;
-        coll_item_init(item, tuning->opts, list[i % count], shapes[i / count],
-                       1.0 / (nshapes * count));
+        coll_item_init(item, &series, list[i % count], shapes[i / count]);
         status = tune_one(tuning, item);
         coll_item_free(item);
         free(item);
@@ -115,16 +123,21 @@ static void write_table(FILE *file, format_t format, const void *result)
     const tuning_t *tuning = result;
     const machine_t *m = &tuning->machine;
     char environment[1024], rails[DCOLL_TABLE_RAILS];
+    bool hurried = !tuning->opts->repeat && !tuning->opts->simulated &&
+                   tuning->least < FEW;
     (void)format;
     snprintf(environment, sizeof environment,
              "# railbench tune (%s), %s: %s, %s, %s\n"
-             "# policy %s%s%s\n%s"
+             "# policy %s%s%s\n%s%s"
              "# one block, microseconds of the slowest rank: median, %s\n",
              m->revision, m->host, m->kernel, m->libc, m->date,
              drail_policy_name(tuning->opts->policies[0]),
              tuning->opts->paced ? ", paced" : "",
              tuning->opts->no_payload ? ", without payload" : "",
-             tuning->partial ? "# partial: the rest was not measured\n" : "",
+             tuning->partial ? "# partial: not all was measured\n" : "",
+             hurried ? "# the time allowed few repeats of some rows: theirs "
+                       "is a range\n"
+                     : "",
              report_spread(tuning->opts));
     coll_table_rails(tuning->opts, rails);
     dcoll_table_write(file, &tuning->table, rails, environment);
@@ -132,7 +145,7 @@ static void write_table(FILE *file, format_t format, const void *result)
 
 static int tune_run(const bench_test_t *test, const options_t *opts)
 {
-    tuning_t tuning = {.test = test, .opts = opts};
+    tuning_t tuning = {.test = test, .opts = opts, .least = FEW};
     outputs_t outputs = {0};
     int status = 2;
     if (opts->format != FORMAT_TABLE) {
@@ -146,7 +159,8 @@ static int tune_run(const bench_test_t *test, const options_t *opts)
         goto out;
     machine_describe(&tuning.machine, opts->simulated);
     status = tune_all(&tuning);
-    tuning.partial = status != 0;
+    if (!status && tuning.partial && !opts->follows)
+        coll_series_warn(test, opts);
     if (status != 2 && tuning.table.count &&
         outputs_write(&outputs, write_table, &tuning)) {
         fprintf(stderr, "%s: can't write the result: %s\n", test->table.command,

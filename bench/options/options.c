@@ -16,7 +16,8 @@ sampling_t options_sampling(const options_t *opts)
     return (sampling_t){.repeat = opts->repeat,
                         .certain = opts->simulated,
                         .precision = opts->precision,
-                        .seconds = opts->time_budget};
+                        .seconds = opts->time_budget,
+                        .strict = opts->series.count != 0};
 }
 
 uint64_t options_apart(const options_t *opts)

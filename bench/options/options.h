@@ -131,7 +131,12 @@ typedef struct options {
     uint64_t repeat;    /**< number of repeats, 0: by precision and budget */
     double precision;   /**< wanted half width of the CI over the median */
     double time_budget; /**< seconds for the whole run */
-    bool no_payload;    /**< buffers are never touched (simulated rails) */
+    struct series_options {
+        unsigned index, count; /**< count 0: this is the only measurement */
+        double seconds;  /**< an even share of the command's time_budget */
+        uint64_t end_ns; /**< when all of that is over, by clock_ns() */
+    } series;            /**< one of several measurements that share the time */
+    bool no_payload;     /**< buffers are never touched (simulated rails) */
     bool validate, no_pin, per_rail, explain, rail_stats;
     char algorithms[ALGORITHMS_MAX][DRAIL_NAME_MAX];
     unsigned nalgorithms; /**< 0: auto */

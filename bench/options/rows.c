@@ -141,7 +141,7 @@ static const option_row_t block_rows[] = {
 static const option_row_t reduction_rows[] = {
     {"--type", "T",
      "elements of reductions: int8 to int64, uint8 to uint64, float, double; "
-     "sizes are of whole ones (default double; tune: float)",
+     "sizes are of whole ones (default double; tune, guidelines: float)",
      option_parse_type, AT(type), 0, 0},
     {"--op", "O",
      "how they are combined: sum, prod, min, max, land, lor, lxor, band, bor, "

@@ -180,8 +180,8 @@ static int on_this_machine(drail_job_t *job, void *arg)
     if (!rivals_open(&rivals, job, rank->opts)) {
         rivals_look(&rivals);
         status = rank->main(job, rank->arg);
-        rivals_look(&rivals); /* for one that came later */
-        if (!status)
+        rivals_look(&rivals);                     /* for one that came later */
+        if (!status && !rank->opts->series.index) /* once for all of them */
             rivals_warn(&rivals, rank->command);
     }
     rivals_close(&rivals);

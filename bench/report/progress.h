@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One line on stderr that says how far a run is, if stderr is a terminal. */
+/* How far a run is, on stderr: one line that changes on a terminal; elsewhere a
+ * line every few seconds. */
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
 
@@ -7,15 +8,15 @@
 #include <stdint.h>
 
 typedef struct progress {
-    bool on;
-    uint64_t next_ns; /**< not before then, to spare the terminal */
+    bool on, terminal;
+    uint64_t next_ns; /**< not before then, to spare the reader */
 } progress_t;
 
 void progress_init(progress_t *progress);
-/** Shows a line in place of the last one; cheap when it is too early. */
+/** Shows a line; cheap when it is too early. */
 void progress_show(progress_t *progress, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Removes the line. */
+/** Removes the line of a terminal. */
 void progress_clear(const progress_t *progress);
 
 #endif

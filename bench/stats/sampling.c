@@ -50,6 +50,13 @@ static bool out_of_time(const sampling_t *rule, unsigned repeats)
     return now >= rule->until_ns || next > (double)(rule->until_ns - now);
 }
 
+/* Would the next repeat end too late? */
+static bool out_of_strict_time(const sampling_t *rule, unsigned repeats)
+{
+    uint64_t now = clock_ns();
+    return now + (now - rule->from_ns) / repeats > rule->until_ns;
+}
+
 static bool repeats_alike(const sampled_t *sampled)
 {
     for (unsigned i = 0; i < sampled->figures; i++) {
@@ -78,7 +85,8 @@ bool sampling_enough(const sampling_t *rule, unsigned repeats,
     if (rule->certain)
         return repeats >= CERTAIN_MOST ||
                (repeats >= CERTAIN_LEAST && repeats_alike(sampled));
-    if (repeats >= SAMPLING_MOST)
+    if (repeats >= SAMPLING_MOST ||
+        (rule->strict && out_of_strict_time(rule, repeats)))
         return true;
     return is_look(repeats) &&
            (out_of_time(rule, repeats) || precise(rule, sampled));
@@ -120,7 +128,13 @@ double sampling_p(const sampling_t *rule, double p)
 
 uint64_t sampling_iterations(uint64_t iterations, uint64_t ns)
 {
-    double count = REPEAT_NS * (double)iterations / (double)(ns ? ns : 1);
+    return sampling_iterations_in(iterations, ns, REPEAT_NS);
+}
+
+uint64_t sampling_iterations_in(uint64_t iterations, uint64_t ns,
+                                double repeat_ns)
+{
+    double count = repeat_ns * (double)iterations / (double)(ns ? ns : 1);
     return count < 1                ? 1
            : count > MAX_ITERATIONS ? MAX_ITERATIONS
                                     : (uint64_t)count;

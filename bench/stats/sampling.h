@@ -33,6 +33,7 @@ typedef struct sampling {
                            in every repeat, or does not become so */
     double precision; /**< wanted half width of the CI over the median */
     double seconds;   /**< that the whole may take */
+    bool strict;      /**< ... and no more, whatever there is by then */
     uint64_t end_ns;  /**< ... on the monotonic clock */
     uint64_t from_ns, until_ns; /**< of the present part */
 } sampling_t;
@@ -76,5 +77,8 @@ unsigned sampling_look(unsigned repeats);
 
 /** How many iterations make a repeat, about 10 ms, if so many took @p ns. */
 uint64_t sampling_iterations(uint64_t iterations, uint64_t ns);
+/** ... if a repeat is to take @p repeat_ns. */
+uint64_t sampling_iterations_in(uint64_t iterations, uint64_t ns,
+                                double repeat_ns);
 
 #endif

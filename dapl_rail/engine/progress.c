@@ -367,13 +367,17 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
     }
 }
 
-/* Are there links to this peer, or to any, that wait to be freed? */
+/* Are there links to this peer, or to any, that wait to be freed? Or, where it
+ * is about all peers, EPs whose end is still to be told? */
 static bool any_closed(const drail_t *t, const struct peer *only)
 {
-    for (unsigned r = 0; r < t->nrails; r++)
+    for (unsigned r = 0; r < t->nrails; r++) {
+        if (!only && t->rails[r].partings)
+            return true;
         for (const struct link *l = t->rails[r].closed; l; l = l->next_closed)
             if (!only || l->peer == only)
                 return true;
+    }
     return false;
 }
 

@@ -169,12 +169,6 @@ static int evd_check(struct rail *rail)
                      rail->info.name, rail->dto_qlen, rail->links + 1, need);
 }
 
-/* Can a message be received in two places? */
-static bool has_heads(const struct rail *rail)
-{
-    return rail->info.max_iov >= 2;
-}
-
 static int ep_create(struct link *link)
 {
     struct rail *rail = link->rail;
@@ -189,7 +183,7 @@ static int ep_create(struct link *link)
     attr.max_recv_dtos = (DAT_COUNT)link->nslots;
     attr.max_request_dtos =
         (DAT_COUNT)(rail->request_depth + link_foreign(rail->owner));
-    attr.max_recv_iov = has_heads(rail) ? 2 : 1;
+    attr.max_recv_iov = rail->split_receives ? 2 : 1;
     attr.max_request_iov = 1;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
     attr.max_rdma_read_in = attr.max_rdma_read_out =
@@ -228,20 +222,13 @@ static int buffers_create(struct link *link, unsigned depth)
         unsigned char *slot = link->buffers + i * link->slot_bytes;
         link->slots[i] = (struct slot){
             .link = link,
-            .data =
-                has_heads(link->rail) ? link->heads + i * 2 * SLOT_HEAD : slot,
+            .data = link->rail->split_receives ? link->heads + i * 2 * SLOT_HEAD
+                                               : slot,
             .rest = slot + SLOT_HEAD,
             .idle = true,
         };
     }
     return 0;
-}
-
-unsigned char *link_send_place(const struct link *link, size_t bytes)
-{
-    return bytes <= SLOT_HEAD
-               ? link->heads + (link->next * 2 + 1) * SLOT_HEAD
-               : link->buffers + (link->nslots + link->next) * link->slot_bytes;
 }
 
 /* With what it has from its beginning on: the first ops and its slots; behind
@@ -361,7 +348,7 @@ bool links_bury(struct rail *rail, bool all)
         bool gone = !link->ep;
         if (!gone && (all || link_drained(link))) {
             ends_leave(link);
-            dat_ep_free(link->ep);
+            parting(rail, link->ep);
             link->ep = DAT_HANDLE_NULL;
             freed = true;
         }

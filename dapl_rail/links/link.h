@@ -324,8 +324,6 @@ void link_force(struct link *link);
 struct slot *slot_spare(struct link *link);
 /* Copies bytes of the slot's message, from this one on. */
 void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes);
-/* Where the next message of so many bytes is sent from. */
-unsigned char *link_send_place(const struct link *link, size_t bytes);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 /* The same, its message had needed a credit, when the rail is next found to

@@ -18,7 +18,7 @@ struct rdma {
 
 /* What is long goes in parts, each with an event: that it goes on is seen. */
 #define PARTS      16u
-#define PART_LEAST ((size_t)16 << 20)
+#define PART_LEAST ((size_t)8 << 20)
 
 /* Most bytes of a DTO where there are so many in all. */
 static inline size_t rdma_most(const struct rail *rail, size_t bytes)

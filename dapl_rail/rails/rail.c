@@ -169,6 +169,10 @@ static int query(struct rail *rail)
     describe(rail, &ia, &provider);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
+    /* elsewhere, all that is registered takes memory from the beginning */
+    const char *registration = attribute(&provider, "registration");
+    rail->split_receives = registration && !strcmp(registration, "lazy") &&
+                           rail->info.max_iov >= 2;
     rail->max_rdma = rail->info.max_rdma ? rail->info.max_rdma : UINT32_MAX;
     if (provider.rdma_write_for_rdma_read_req)
         rail->read_sink_priv = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;

@@ -30,6 +30,8 @@ struct rail {
     DAT_MEM_PRIV_FLAGS read_sink_priv; /* more, for targets of RDMA reads */
     bool atomics, write_immed;         /* offered, and allowed */
     bool atomics_of_processor; /* atomics: as the processor's own ones */
+    bool split_receives; /* receives in two places save memory: those of short
+                            messages lie close together */
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;

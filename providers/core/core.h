@@ -40,7 +40,7 @@
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
-#define CORE_MAX_ATTRIBUTES   16    /* of the provider's own */
+#define CORE_MAX_ATTRIBUTES   20    /* of the provider's own */
 
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))

@@ -15,6 +15,7 @@ static void own_attributes(struct core_ia *ia)
     if (oia->talks) {
         core_attribute_add(ia, "completion", "delivered");
         core_attribute_add(ia, "progress", "polled");
+        core_attribute_add(ia, "registration", "lazy");
     }
     if (ia->can.write_immed)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");

@@ -9,9 +9,9 @@
  * that an EP can have posted, each as large as a list of segments, from which
  * the receiver fetches the data.
  *
- * When the ring is empty at the beginning of another page, a short message goes
- * to the ring's first page instead: so a connection with little under way
- * touches one page of it.
+ * When the ring is empty near the end of a page, a short message goes to the
+ * ring's beginning instead: so a connection with little under way touches one
+ * page of it.
  */
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
@@ -61,11 +61,10 @@ static inline void shm_ring_begin_anew(struct shm_conn *c)
     c->tx_tail += SHM_RING_LINES - c->tx_tail % SHM_RING_LINES;
 }
 
-/* Is this the first message in its page, but for the ring's first? */
+/* Would it leave no line of its page for what leads to the beginning? */
 static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
 {
-    uint64_t at = c->tx_tail % SHM_RING_LINES;
-    return at % SHM_PAGE_LINES < n && at >= SHM_PAGE_LINES &&
+    return c->tx_tail % SHM_PAGE_LINES + n >= SHM_PAGE_LINES &&
            n <= SHM_SHORT_LINES;
 }
 

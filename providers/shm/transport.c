@@ -40,6 +40,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, "scope", sia->params.network ? "network" : "host");
     /* what has completed is in the target's memory, or is received */
     core_attribute_add(ia, "completion", "delivered");
+    /* what is registered takes no memory before it is used */
+    core_attribute_add(ia, "registration", "lazy");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     core_attribute_add(ia, "atomics", "processor");

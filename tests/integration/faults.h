@@ -72,7 +72,7 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
     ((DAT_RETURN)(DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES))
 
 /* NAME(parameters, arguments): calls that may fail, of those that libdapl_rail
- * makes. Not among them: those that take something away, and looks at EVDs. */
+ * makes; looks at EVDs are not among them. */
 #define FAULTY_CALLS(CALL)                                                     \
     CALL(dat_ia_openv,                                                         \
          (DAT_NAME_PTR a, DAT_COUNT b, DAT_EVD_HANDLE * c, DAT_IA_HANDLE * d,  \
@@ -138,6 +138,17 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
           const DAT_RMR_TRIPLET *e, DAT_COMPLETION_FLAGS f),                   \
          (a, b, c, d, e, f))
 
+/* Those that take something away: what they fail to, stays. */
+#define FAULTY_ENDS(CALL)                                                      \
+    CALL(dat_evd_free, (DAT_EVD_HANDLE a), (a))                                \
+    CALL(dat_psp_free, (DAT_PSP_HANDLE a), (a))                                \
+    CALL(dat_lmr_free, (DAT_LMR_HANDLE a), (a))                                \
+    CALL(dat_pz_free, (DAT_PZ_HANDLE a), (a))                                  \
+    CALL(dat_ep_free, (DAT_EP_HANDLE a), (a))                                  \
+    CALL(dat_ep_disconnect, (DAT_EP_HANDLE a, DAT_CLOSE_FLAGS b), (a, b))      \
+    CALL(dat_cr_reject, (DAT_CR_HANDLE a, DAT_COUNT b, const DAT_PVOID c),     \
+         (a, b, c))
+
 #pragma GCC visibility push(default)
 #define DEFINE_FAULTY(name, parameters, arguments)                             \
     DAT_RETURN name parameters                                                 \
@@ -150,6 +161,7 @@ static bool fault_hits(enum fault_kind kind, const char *what, const void *from)
         return real arguments;                                                 \
     }
 FAULTY_CALLS(DEFINE_FAULTY)
+FAULTY_ENDS(DEFINE_FAULTY)
 
 /* RDMA writes with immediate data, and atomics. */
 DAT_RETURN dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
@@ -383,6 +395,14 @@ static inline void faults_print_left(void)
             fault_place(blocks.caller[i], place, sizeof place);
             printf("#   left: a block of %s\n", place);
         }
+}
+
+/* Was the call one that takes something away? */
+static inline bool fault_of_end(void)
+{
+#define IS_FAULT_OF(name, parameters, arguments) || !strcmp(what, #name)
+    const char *what = atomic_load(&fault.what);
+    return what && (false FAULTY_ENDS(IS_FAULT_OF));
 }
 
 /* Has it failed? Else there were fewer calls. */

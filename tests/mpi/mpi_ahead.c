@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with a tool in it, as profilers are, which takes the calls that
- * complete requests and hands them to PMPI_, past libdcoll_mpi. Its data must be
- * right all the same. */
+ * complete requests and hands them to PMPI_, past libdcoll_mpi. Its data must
+ * be right all the same. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
