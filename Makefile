@@ -1,13 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # dapl_rail: `make help` lists the targets.
 #
-# Variants: make BUILD=build/asan SANITIZE=address,undefined
-#           make BUILD=build/tsan SANITIZE=thread CC=clang
+# V=1            shows the commands
+# WERROR=1       warnings are errors (.ci/run)
+# Variants:      make BUILD=build/asan SANITIZE=address,undefined
+#                make BUILD=build/tsan SANITIZE=thread CC=clang
+
+# All processors, unless -j says otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-print-directory
+
+BUILD    ?= build
+# Open MPI, MPICH, Intel MPI and UCX as Python wheels (scripts/install-wheels)
+WHEELS   ?= $(BUILD)/wheels
+
+.DEFAULT_GOAL := all
+include scripts/deps.mk
+
+# This file looks at what is installed when it is read. So in `make deps bench`
+# the packages come first, and another make, which finds them, does the rest.
+AFTER_DEPS := $(if $(filter deps%,$(MAKECMDGOALS)),$(filter-out deps%,$(MAKECMDGOALS)))
+ifneq ($(AFTER_DEPS),)
+.PHONY: $(AFTER_DEPS) after-deps
+$(AFTER_DEPS): after-deps
+	@:
+after-deps: $(filter deps%,$(MAKECMDGOALS))
+	@$(MAKE) $(AFTER_DEPS)
+else
 
 VERSION   := 0.1.0
 SOVERSION := 0
 
-BUILD    ?= build
 SANITIZE ?=
 PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
@@ -18,7 +43,8 @@ ifeq ($(origin CXX),default)
 CXX      := $(if $(findstring clang,$(CC)),clang++,c++)
 endif
 CFLAGS   ?= -O3 -g
-WARN     ?= -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow
+WARN     ?= -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow \
+            $(if $(filter 1,$(WERROR)),-Werror)
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -MMD -MP \
               -D_GNU_SOURCE -I.
 ALL_CXXFLAGS = -std=gnu++17 $(filter-out -std=% -Wmissing-prototypes \
@@ -64,8 +90,7 @@ RAILBENCH := $(BIN)/railbench
 RAILINFO  := $(BIN)/railinfo
 RPATH     := -Wl,-rpath,'$$ORIGIN/../lib'
 
-.DEFAULT_GOAL := all
-.PHONY: all help deps bench test plots reproduce install uninstall clean format
+.PHONY: all help bench test plots reproduce install uninstall clean format
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -80,11 +105,14 @@ all: $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DATCONF) $(LIBRAIL) $(LIBCOLL) $(L
      $(PLATFORM_OBJ) $(PLATFORMS)
 
 help:
-	@echo 'make deps      install what building and testing need (Debian packages; root)'
+	@echo 'make deps      install what building and testing need (Debian packages, as root;'
+	@echo '               Open MPI and MPICH as Python wheels in $(WHEELS)/)'
 	@echo 'make           build libraries and programs into $(BUILD)/'
 	@echo 'make bench     run the bandwidth and latency benchmarks, write results/<host>-<date>/'
 	@echo 'make compare   Open MPI, MPICH, UCX, libfabric next to us (first: make deps-peers)'
-	@echo 'make test      build and run all tests'
+	@echo 'make test      build and run all tests; TESTS=word: those with it in their path'
+	@echo 'make test-sanitizers  the same with ASan and UBSan, threads with TSan; fuzz a second each'
+	@echo 'make test-bare the commands of the README in a bare Debian (root; debootstrap)'
 	@echo 'make fuzz      libFuzzer on all that parses (FUZZ_SECONDS=60 each)'
 	@echo 'make test-hosts  those of several hosts on one machine (root; scripts/testbed)'
 	@echo 'make test-vm   the same over verbs rails, in a VM (first: make deps-vm)'
@@ -99,8 +127,9 @@ help:
 	@echo 'make format    clang-format over all sources'
 	@echo 'make clean     remove $(BUILD)/'
 
-deps:
-	@scripts/install-deps
+# $(call say,WORD): before a command, a line on what it makes (its target, or the
+# second argument), instead of the command
+say = $(if $(filter 1,$(V)),,@printf '%-4s %s\n' $(1) '$(or $(2),$@)';) mkdir -p '$(@D)';
 
 # --- objects ---------------------------------------------------------------
 
@@ -117,17 +146,18 @@ endef
 
 FLAGS_STAMP    := $(BUILD)/flags
 REVISION_STAMP := $(BUILD)/revision
+DATCONF_STAMP  := $(BUILD)/rails
+PLACE          := $(abspath $(PROVDIR))
 REVISION       := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 $(eval $(call stamp,$(FLAGS_STAMP),$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)))
 $(eval $(call stamp,$(REVISION_STAMP),$(REVISION)))
+$(eval $(call stamp,$(DATCONF_STAMP),$(PROVIDERS) $(PLACE)))
 
 $(BUILD)/obj/%.o: %.c $(FLAGS_STAMP)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(BUILD)/obj/%.o: %.cpp $(FLAGS_STAMP)
-	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) $(OBJ_CFLAGS) -c $< -o $@
+	$(call say,CXX,$<)$(CXX) $(ALL_CXXFLAGS) $(OBJ_CFLAGS) -c $< -o $@
 
 $(BUILD)/obj/coll/run/operators.o: OBJ_CFLAGS = -fopenmp-simd -Wno-pass-failed
 $(BUILD)/obj/dapl_rail/platform/machine.o: OBJ_CFLAGS = -fopenmp
@@ -144,66 +174,60 @@ $(LIBSHM): $(SHM_OBJ)
 $(LIBOFI): $(OFI_OBJ)
 $(LIBOFI): LIBS = $(shell pkg-config --libs libfabric)
 $(LIBSHM) $(LIBOFI): $(CORE_OBJ) providers/provider.map
-	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/provider.map \
 	  -Wl,-z,nodelete $(filter %.o,$^) $(LIBS) -ldat2 -lpthread -o $@
 
 # and the world in which simulated ranks live
 $(LIBSIM): $(SIM_OBJ) $(CORE_OBJ) providers/sim/sim.map
-	@mkdir -p $(@D)
-	$(CXX) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/sim/sim.map \
+	$(call say,LD)$(CXX) -shared $(ALL_LDFLAGS) -Wl,--version-script=providers/sim/sim.map \
 	  -Wl,-z,nodelete $(filter %.o,$^) -lsimgrid -ldat2 -lpthread -o $@
 
-$(DATCONF): $(PROVIDERS:%=providers/%/dat.conf.in)
-	@mkdir -p $(@D)
-	sed 's|@PROVDIR@|$(abspath $(PROVDIR))|' $^ > $@
+# the rails' entries, which libdapl_embedded completes by its own place; and with
+# the place that they have now, for DAT_OVERRIDE
+$(DATCONF).in: $(PROVIDERS:%=providers/%/dat.conf.in) $(DATCONF_STAMP)
+	$(call say,GEN)cat $(filter %.in,$^) > $@
+
+$(DATCONF): $(DATCONF).in
+	$(call say,GEN)sed 's|@PROVDIR@|$(PLACE)|' $< > $@
 
 $(PLATFORMS): $(PROVDIR)/%: providers/sim/%
-	@mkdir -p $(@D)
-	install -m 644 $< $@
+	$(call say,COPY)install -m 644 $< $@
 
 $(LIBEMBED).$(SOVERSION): $(EMBED_OBJ)
-	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) $^ -ldl -o $@
-	ln -sf $(notdir $@) $(LIBEMBED)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) $^ -ldl -o $@
+	@ln -sf $(notdir $@) $(LIBEMBED)
 
 # libdapl_embedded after libdat2: then its constructor runs before libdat2's,
 # which reads dat.conf (providers/embedded/embedded.c)
 $(LIBRAIL).$(SOVERSION): $(RAIL_OBJ) $(LIBEMBED).$(SOVERSION) dapl_rail/libdapl_rail.map
-	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) -fopenmp \
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) -fopenmp \
 	  -Wl,--version-script=dapl_rail/libdapl_rail.map -Wl,-rpath,'$$ORIGIN' \
 	  -Wl,--no-as-needed $(RAIL_OBJ) -ldat2 $(LIBEMBED).$(SOVERSION) -lhwloc -lpthread -ldl -o $@
 
 $(LIBCOLL).$(SOVERSION): $(COLL_OBJ) $(LIBRAIL) coll/libdcoll.map
-	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
 	  -Wl,--version-script=coll/libdcoll.map -Wl,-rpath,'$$ORIGIN' \
 	  $(COLL_OBJ) -L$(LIB) -ldapl_rail -lm -o $@
 
 $(LIBDSM).$(SOVERSION): $(DSM_OBJ) $(LIBCOLL) $(LIBRAIL) dsm/libddsm.map
-	@mkdir -p $(@D)
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,$(notdir $@) \
 	  -Wl,--version-script=dsm/libddsm.map -Wl,-rpath,'$$ORIGIN' \
 	  $(DSM_OBJ) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
 $(LIBRAIL) $(LIBCOLL) $(LIBDSM): %: %.$(SOVERSION)
-	ln -sf $(notdir $<) $@
+	@ln -sf $(notdir $<) $@
 
 $(RAILBENCH): $(BENCH_OBJ) $(LIBRAIL) $(LIBCOLL) $(LIBDSM)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(RPATH) $(BENCH_OBJ) -L$(LIB) -lddsm -ldcoll -ldapl_rail -lhwloc -lm -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(RPATH) $(BENCH_OBJ) -L$(LIB) -lddsm -ldcoll -ldapl_rail -lhwloc -lm -o $@
 
 $(RAILINFO): $(INFO_OBJ) $(LIBRAIL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(RPATH) $(INFO_OBJ) -L$(LIB) -ldapl_rail -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) $(RPATH) $(INFO_OBJ) -L$(LIB) -ldapl_rail -o $@
 
 EXAMPLES := $(patsubst examples/%.c,$(BIN)/examples/%,$(wildcard examples/*.c))
 .PHONY: examples
 examples: $(EXAMPLES)
 $(BIN)/examples/%: $(BUILD)/obj/examples/%.o $(LIBRAIL) $(LIBCOLL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../../lib' $< -L$(LIB) \
 	  -Wl,--as-needed -ldcoll -ldapl_rail -o $@
 
 # programs of several files each
@@ -214,8 +238,7 @@ CLUSTER_BIN    := $(patsubst $(BUILD)/obj/%.o,$(BIN)/%,\
 examples: $(CLUSTER_BIN)
 $(BUILD)/obj/$(CLUSTER)/%.o: OBJ_CFLAGS = -fopenmp
 $(CLUSTER_BIN): $(BIN)/%: $(BUILD)/obj/%.o $(CLUSTER_SHARED) $(LIBDSM)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp -Wl,-rpath,'$$ORIGIN/../../../lib' \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp -Wl,-rpath,'$$ORIGIN/../../../lib' \
 	  $(filter %.o,$^) -L$(LIB) -lddsm -ldapl_rail -lm -o $@
 
 # --- running ---------------------------------------------------------------
@@ -239,9 +262,10 @@ reproduce: all
 -include scripts/package.mk
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+endif

@@ -126,7 +126,7 @@ void dcoll_team_skip(dcoll_team_t *team);
  * is; it need not commute: elements are combined in the order of ranks. How
  * they are bracketed depends on the algorithm, so on bytes and team, but is the
  * same in equal calls and on all ranks: the results of these are of the same
- * bits (of basic types, but for NaNs that are made of two).
+ * bits. The SUM and PROD of two NaNs are the left one, made quiet.
  */
 typedef struct dcoll_reduction {
     size_t element; /**< bytes, 1 …; the same on all ranks */

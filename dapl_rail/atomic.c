@@ -13,10 +13,9 @@
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
-#include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/mailbox.h"
-#include "dapl_rail/messages/remote_atomic.h"
 #include "dapl_rail/outcome.h"
+#include "dapl_rail/own_atomic.h"
 #include "dapl_rail/peers.h"
 
 /* The one on which atomics of all ranks meet, or messages travel: also to a
@@ -26,6 +25,17 @@ static struct link *atomic_link(const drail_t *t, const struct peer *peer)
     uint32_t common = t->common & peer->rails;
     return peer_link(peer,
                      (unsigned)__builtin_ctz(common ? common : peer->rails), 0);
+}
+
+/* Not over this rail: it has none, or is not the one of all ranks. */
+static bool goes_by_message(const drail_t *t, unsigned rail)
+{
+    return !t->rails[rail].atomics || !(t->common & RAIL_BIT(rail));
+}
+
+bool drail_serves_atomics(const drail_t *t)
+{
+    return !t->common || goes_by_message(t, (unsigned)__builtin_ctz(t->common));
 }
 
 /* One DTO or message; posted when there is room. */
@@ -66,20 +76,20 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     struct wire wire = {.type = WIRE_ATOMIC};
     struct posting posting = {.link = link, .wire = &wire, .ask = ask};
     /* one at a time: perhaps the last one was given up */
-    int rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, answer_owed, peer, t->cfg.timeout_ms);
     if (!rc)
         rc = links_reserve(t, peer, RAIL_BIT(link->rail->index), EP_BIT(0),
                            t->cfg.timeout_ms);
     if (rc)
         return rc;
     ask->id = ++mail->asked;
-    rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
     if (rc) {
         mail->asked--;
         link_unreserve(link);
         return rc;
     }
-    rc = progress_wait(t, answer_owed, peer, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, answer_owed, peer, t->cfg.timeout_ms);
     if (rc)
         return rc;
     *old = mail->answer.old;
@@ -113,10 +123,10 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
     req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
-    int rc = progress_wait(t, posted_owed, &posting, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
     if (rc)
         return rc;
-    rc = progress_wait(t, req_owed, req_of(&req), t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, req_owed, req_of(&req), t->cfg.timeout_ms);
     if (rc == DRAIL_EPEER && !atomic_load(&peer->error))
         rc = fail(t, rc,
                   "rank %u: %s was lost under an atomic, which may have been "
@@ -129,34 +139,14 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     return rc;
 }
 
-/* On memory of this rank. An adapter's atomics on it know nothing of the
- * processor's. */
-static int on_own(drail_t *t, const drail_key_t *remote,
-                  const struct wire_atomic *ask, uint64_t *old)
-{
-    unsigned at = t->common ? (unsigned)__builtin_ctz(t->common) : 0;
-    const struct rail *rail = &t->rails[at];
-    if (t->common && rail->atomics && !rail->atomics_of_processor)
-        return fail(t, DRAIL_ENOTSUP,
-                    "%s does atomics in the adapter, whom one on memory of "
-                    "this rank would not reach (DRAIL_EXTENSIONS=0)",
-                    rail->info.name);
-    if (!key_grants(t, at, remote->rmr_context[at], ask->address, 8,
-                    DRAIL_ACCESS_REMOTE_ATOMIC))
-        return fail(t, DRAIL_EACCESS, "drail_atomic: not for atomics");
-    *old = atomic_by_processor(ask);
-    return 0;
-}
-
 static int on_peer(drail_t *t, struct peer *peer, const drail_key_t *remote,
                    struct wire_atomic *ask, uint64_t *old)
 {
     struct link *link = atomic_link(t, peer);
     unsigned at = link->rail->index;
     ask->rmr_context = remote->rmr_context[at];
-    int rc = link->rail->atomics && t->common & RAIL_BIT(at)
-                 ? by_extension(t, peer, link, ask, old)
-                 : by_message(t, peer, link, ask, old);
+    int rc = goes_by_message(t, at) ? by_message(t, peer, link, ask, old)
+                                    : by_extension(t, peer, link, ask, old);
     return rc ? outcome(t, peer, rc, "drail_atomic") : 0;
 }
 
@@ -184,7 +174,7 @@ int drail_atomic(drail_t *t, unsigned rank, drail_atomic_t op,
         .operand = operand,
         .compare = compare,
     };
-    rc = own ? on_own(t, remote, &ask, &result)
+    rc = own ? atomic_on_own(t, remote, &ask, &result)
              : on_peer(t, peer, remote, &ask, &result);
     if (!rc && old)
         *old = result;

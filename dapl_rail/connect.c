@@ -26,7 +26,7 @@ static bool under_way(const struct peer *peer)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->state == LINK_CONNECTING)
+        if (link->state == LINK_CONNECTING && link->ep_state != EP_NONE)
             return true;
     return false;
 }

@@ -24,9 +24,9 @@
  *    sent again over these, in the calls of both ends: messages, notifications
  *    and atomics by message come once and in order; data may be written or
  *    read again until their put or get is complete, or its notification has
- *    come. The rail is tried again, now and then, and comes back. A rail also
- *    breaks when nothing that is under way on it is completed for the time of
- *    DRAIL_SILENCE_MS, while the peer answers over another. This needs
+ *    come. The rail is tried again, several times a second, and comes back. A
+ *    rail also breaks when it has work and shows no sign of life for the time
+ *    of DRAIL_SILENCE_MS, while the peer answers over another. This needs
  *    two links (EPs) to the peer, and rails all of whose providers say that a
  *    completion means delivery (attribute `completion` = `delivered`, or an IB
  *    transport); else a broken rail ends the connection. So does an error that
@@ -53,6 +53,8 @@ extern "C" {
 #define DRAIL_MAX_RAILS 16
 /** Most EPs for each rail and peer. */
 #define DRAIL_MAX_EPS 8
+/** Most ranks of a job. */
+#define DRAIL_MAX_RANKS 16384u
 /** Longest IA name, with its terminating zero (libdat2 keeps 256). */
 #define DRAIL_NAME_MAX 64
 /** Longest name of a simulated cluster, with its terminating NUL. */
@@ -342,7 +344,8 @@ typedef struct drail_launch drail_launch_t;
 #define DRAIL_RANKS_AUTO UINT32_MAX
 
 typedef struct drail_job_config {
-    unsigned nranks;       /**< 1 … 1024, or DRAIL_RANKS_AUTO (the default) */
+    unsigned nranks;       /**< 1 … DRAIL_MAX_RANKS, or DRAIL_RANKS_AUTO (the
+                                default) */
     unsigned ppn;          /**< ranks per (emulated) node; 0: nodes are hosts */
     const unsigned *nodes; /**< instead of ppn, node of each rank: any
                                numbers in any order */
@@ -451,7 +454,7 @@ typedef int (*drail_allgather_t)(void *context, const void *mine, size_t bytes,
 
 /** A place in a job that somebody else (MPI, PMIx, ssh) has started. */
 typedef struct drail_job_join {
-    unsigned rank, size;   /**< size 1 … 1024 */
+    unsigned rank, size;   /**< size 1 … DRAIL_MAX_RANKS */
     const unsigned *nodes; /**< node of each rank: any numbers in any order,
                                 the same on all ranks; NULL: all on one */
     drail_allgather_t allgather;
@@ -567,11 +570,15 @@ typedef struct drail drail_t;
  */
 int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
                drail_error_t *err);
-/** Disconnects gracefully and frees everything, also memory handles that have
- *  not been released, with what drail_mem_alloc made. An IA with an EVD that
- *  the provider does not let go of (verbs, after a connect that was given up)
- *  stays open until the process ends. Accepts NULL. */
-void drail_close(drail_t *rail);
+/** Waits until what has been sent and put is delivered, for as long as that
+ * goes on, and the timeout; then disconnects gracefully and frees everything,
+ * also memory handles that have not been released, with what drail_mem_alloc
+ * made. An IA with an EVD that the provider does not let go of (verbs, after a
+ * connect that was given up) stays open until the process ends. A forked child
+ * has no part in its parent's connections: its operations fail, and this frees
+ * what it has of them. Accepts NULL. @return 0; DRAIL_ETIMEOUT or DRAIL_EINTR:
+ * something may not have been delivered. All is freed in any case. */
+int drail_close(drail_t *rail);
 
 /** The sentence that goes with the last failed call on this handle. */
 const char *drail_last_error(const drail_t *rail);
@@ -829,11 +836,12 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * 64-bit atomic on remote memory (8-byte aligned), always over the first rail
  * that all ranks share, so that atomics of all ranks agree; blocking; the old
  * value goes to *old. @p peer may be this rank, with a key of its own memory:
- * DRAIL_ENOTSUP where that rail's adapter does them, unless it says that its
- * atomics are the processor's (attribute `atomics`). Uses the IB extensions
- * where offered, else, or where no rail reaches every rank, a message to the
- * target, which serves it inside its own calls. It refuses one of a rank of its
- * host that could not be connected inside it (DRAIL_ENOTSUP) while there are
+ * where that rail's adapter does them, and does not say that its atomics are
+ * the processor's (attribute `atomics`), the first such call connects the rail
+ * to itself, within the time for connecting. Uses the IB extensions where
+ * offered, else, or where no rail reaches every rank, a message to the target,
+ * which serves it inside its own calls. It refuses one of a rank of its host
+ * that could not be connected inside it (DRAIL_ENOTSUP) while there are
  * connections inside, whose atomics would not know of this one. After
  * DRAIL_ETIMEOUT it may still be carried out; the next atomic by message to the
  * same target waits for that first. With the extensions, while that rail is
@@ -843,6 +851,11 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
 int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
                  const drail_key_t *remote, uint64_t remote_offset,
                  uint64_t operand, uint64_t compare, uint64_t *old);
+
+/** Does this rank serve the atomics of others on its memory inside its calls?
+ *  If so, they wait until it makes one. True where no rail reaches every rank,
+ *  or the first that does offers no atomics (also by DRAIL_EXTENSIONS=0). */
+bool drail_serves_atomics(const drail_t *rail);
 
 /** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
  *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */
@@ -865,8 +878,9 @@ typedef enum drail_rail_state {
                                 go over another rail */
     DRAIL_RAIL_DETOUR,     /**< messages of one go over another rail */
     DRAIL_RAIL_LOST,       /**< one is lost: both ends find out what has come */
-    DRAIL_RAIL_DOWN,       /**< one has ended, as its peer has or all of its
-                                rails have */
+    DRAIL_RAIL_ENDED,      /**< one has ended with all others to that peer: it
+                                is gone, or all rails to it are */
+    DRAIL_RAIL_DOWN,       /**< one has ended, others to that peer have not */
 } drail_rail_state_t;
 
 typedef struct drail_rail_stats {
@@ -882,15 +896,17 @@ typedef struct drail_rail_stats {
     drail_rail_state_t state;
     uint64_t failures;      /**< times that a link of this rail was lost, and
                                  what it did went on over another: not by the
-                                 end of a peer */
+                                 end of a peer. Both ends of a link count it. */
     uint64_t retries;       /**< its DTOs that were posted again */
     uint64_t carried;       /**< its DTOs that went over another link, … */
     uint64_t carried_bytes; /**< … and their bytes */
-    uint64_t lost_ns;       /**< from such losses to going on over another */
-    uint64_t down_ns;       /**< from such losses to being up again */
+    uint64_t lost_ns;       /**< from such losses to going on over another, of
+                                 all links */
+    uint64_t down_ns;       /**< time in which the rail had a lost link, however
+                                 many there were at once */
 } drail_rail_stats_t;
 
-/** "up", "connecting", "detour", "lost", "down" */
+/** "up", "connecting", "detour", "lost", "ended", "down" */
 const char *drail_rail_state_name(drail_rail_state_t state);
 
 void drail_rail_stats(const drail_t *rail, unsigned index,

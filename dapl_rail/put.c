@@ -12,6 +12,7 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
+#include "dapl_rail/links/rdma.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
@@ -34,7 +35,8 @@ static int req_wait(drail_t *t, struct req *req, int timeout_ms)
         .threads = engine_has_threads(t),
         .owed = req_owed,
         .arg = req,
-        .timeout_ms = timeout_ms,
+        .timeout_ms = timeout_or(t, timeout_ms),
+        .strict = timeout_ms > 0,
     };
     return engine_run(t, &work);
 }
@@ -44,7 +46,7 @@ int drail_wait(drail_t *t, drail_req_t *opaque, int timeout_ms)
     if (!t || !opaque || req_of(opaque)->peer >= t->job->size)
         return DRAIL_EINVAL;
     struct req *req = req_of(opaque);
-    int rc = req_wait(t, req, timeout_or(t, timeout_ms));
+    int rc = req_wait(t, req, timeout_ms);
     return outcome(t, t->peers[req->peer], rc, "drail_wait");
 }
 
@@ -83,7 +85,8 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
     *owed = 0;
     while ((link = peer_next(room->x->peer, room->rails, &at))) {
         const struct rail *rail = link->rail;
-        uint64_t need = room->x->xfer->bytes / rail->max_rdma + 2;
+        size_t bytes = room->x->xfer->bytes;
+        uint64_t need = bytes / rdma_most(rail, bytes) + 2;
         int left = link_room(link);
         if (left < 0)
             return left;
@@ -241,6 +244,6 @@ int drail_fence(drail_t *t, unsigned rank)
         return rc;
     if (!peer->connected)
         return 0;
-    rc = progress_wait(t, fence_owed, peer, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, fence_owed, peer, t->cfg.timeout_ms);
     return outcome(t, peer, rc, "drail_fence");
 }

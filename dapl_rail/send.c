@@ -50,7 +50,7 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
         return rc;
     rc = sent_owed(t, &s, &owed);
     if (rc == 0)
-        rc = progress_wait(t, sent_owed, &s, t->cfg.timeout_ms);
+        rc = progress_wait_for(peer, sent_owed, &s, t->cfg.timeout_ms);
     if (rc < 0)
         link_unreserve(s.link);
     return rc < 0 ? rc : 0;
@@ -110,7 +110,7 @@ static int announce(drail_t *t, struct peer *peer, const void *buffer,
     mail->message_seq++;
     struct message_wait w = {
         .peer = peer, .rails = RAIL_BIT(rail), .finished = wire.id};
-    rc = progress_wait(t, finished_owed, &w, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, finished_owed, &w, t->cfg.timeout_ms);
     if (rc && !message_finished(peer, wire.id))
         withdraw(t, peer, rail, wire.seq, given || !region_ends(mem->region),
                  rc);
@@ -162,13 +162,17 @@ struct receiving {
     struct peer *peer;
     void *buffer;
     size_t capacity, *received;
+    bool strict;              /* the time is the caller's */
     struct patience patience; /* for all that it waits for */
 };
 
 /* Until the message that is being read has come, whole. */
 static int await_reading(struct receiving *r)
 {
-    return progress_wait_on(&r->patience, reading_owed, r->peer);
+    r->patience.peer = r->strict ? NULL : r->peer;
+    int rc = progress_wait_on(&r->patience, reading_owed, r->peer);
+    r->patience.peer = NULL;
+    return rc;
 }
 
 /* One that an earlier call has begun to read. */
@@ -197,7 +201,7 @@ static int receive_next(drail_t *t, struct receiving *r)
     if (announced)
         rc = reading_start(t, r->peer, slot, fits ? r->buffer : NULL);
     else if (fits && bytes)
-        job_copy(t->job, r->buffer, wire + 1, bytes);
+        slot_read(slot, sizeof *wire, r->buffer, bytes);
     if (rc)
         return rc; /* it is still there for the next call */
     inbox_pop(box);
@@ -241,6 +245,7 @@ int drail_recv(drail_t *t, unsigned rank, void *buffer, size_t capacity,
         .buffer = buffer,
         .capacity = capacity,
         .received = received ? received : &ignored,
+        .strict = timeout_ms >= 0,
         .patience = {.t = t, .timeout_ms = timeout_or(t, timeout_ms)},
     };
     struct peer *peer = r.peer = peer_get(t, rank, r.patience.timeout_ms, &rc);

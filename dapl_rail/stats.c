@@ -12,9 +12,20 @@
 
 const char *drail_rail_state_name(drail_rail_state_t state)
 {
-    static const char *const names[] = {"up", "connecting", "detour", "lost",
-                                        "down"};
+    static const char *const names[] = {"up",   "connecting", "detour",
+                                        "lost", "ended",      "down"};
     return state <= DRAIL_RAIL_DOWN ? names[state] : "unknown";
+}
+
+/* Has every connection to it? */
+static bool has_ended(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->state < LINK_DOWN)
+            return false;
+    return true;
 }
 
 static drail_rail_state_t state_of(const struct link *link)
@@ -22,7 +33,7 @@ static drail_rail_state_t state_of(const struct link *link)
     if (link->state <= LINK_UP)
         return DRAIL_RAIL_UP;
     if (link->state >= LINK_DOWN)
-        return DRAIL_RAIL_DOWN;
+        return has_ended(link->peer) ? DRAIL_RAIL_ENDED : DRAIL_RAIL_DOWN;
     if (!link->lost->synced)
         return DRAIL_RAIL_LOST;
     return link->ep_state == EP_CONNECTING || link->ep_state == EP_UP
@@ -53,9 +64,9 @@ void drail_rail_stats(const drail_t *t, unsigned index,
             drail_rail_state_t state = state_of(link);
             if (state > stats->state)
                 stats->state = state;
-            if (link->state == LINK_LOST)
-                stats->down_ns += job_now(t->job) - link->lost->down_ns;
         }
     }
+    if (rail->lost_links)
+        stats->down_ns += job_now(t->job) - rail->lost_since_ns;
     stats->up = stats->state == DRAIL_RAIL_UP;
 }

@@ -16,6 +16,7 @@
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/transports.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/credits.h"
@@ -23,6 +24,7 @@
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/loopback.h"
 #include "dapl_rail/links/lost.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/requests.h"
@@ -38,8 +40,8 @@
 /* All that peers may send at once, and costs memory even if they don't. */
 #define RECEIVES_MAX  4096u
 #define FILES_OF_RAIL 16u  /* without connections */
-#define HASTE_MS      100  /* the same, in a job that is over */
-#define CLOSE_MS      1000 /* for the peers to see the disconnection */
+#define CLOSE_MS      1000 /* for each step of the disconnection, … */
+#define HASTE_MS      100  /* … in a job that is over */
 
 static int config_check(const drail_config_t *cfg, drail_error_t *err)
 {
@@ -217,7 +219,8 @@ static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
     struct {
         int8_t error;
         uint8_t nrails;
-    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails}, all[MAX_RANKS];
+    } mine = {(int8_t)failed, failed ? 0 : (uint8_t)t->nrails},
+      all[DRAIL_MAX_RANKS];
     if (!failed && job->rank == 0)
         mine.error = (int8_t)rails_open(t, err);
     int rc = drail_job_allgather(job, &mine, sizeof mine, all,
@@ -375,7 +378,7 @@ static bool link_ended(struct link *link)
 /* What is under way is complete, and the peer knows what is. */
 static bool link_closable(struct link *link)
 {
-    return link_settled(link) && lost_told(link);
+    return !link->peer->connected || (link_settled(link) && lost_told(link));
 }
 
 static bool farewell_sent(struct link *link)
@@ -389,9 +392,36 @@ static void links_await(drail_t *t, bool (*reached)(struct link *link))
                    drail_job_interrupted(t->job) ? HASTE_MS : CLOSE_MS);
 }
 
+/* A number that grows with what is complete to all peers. */
+static uint64_t all_completed(const drail_t *t)
+{
+    uint64_t n = 0;
+    for (const struct peer *peer = t->met; peer; peer = peer->next)
+        n += peer_completed(peer, peer->rails);
+    return n;
+}
+
+/* What has been posted arrives: for as long as it does, and the timeout. */
+static int await_delivery(drail_t *t)
+{
+    struct patience p = {.t = t, .timeout_ms = t->cfg.timeout_ms}, anew = p;
+    uint64_t before = all_completed(t);
+    while (!progress_until(t, link_closable, NULL, UINT32_MAX, TURN_MS)) {
+        uint64_t completed = all_completed(t);
+        if (completed != before)
+            p = anew;
+        before = completed;
+        int rc = patience_check(&p);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 /* Ends the connections. Verbs providers cut off what is under way, also when
- * asked to disconnect gracefully, so all of it must be complete before. */
-static void disconnect(drail_t *t)
+ * asked to disconnect gracefully, so all of it must be complete before. 0, or
+ * why it is not. */
+static int disconnect(drail_t *t)
 {
     struct link *link;
     struct peer *peer;
@@ -400,7 +430,7 @@ static void disconnect(drail_t *t)
         knock_end(peer);
         requests_reject(peer);
     }
-    links_await(t, link_closable);
+    int rc = await_delivery(t);
     for (peer = t->met; peer; peer = peer->next)
         if (peer->connected)
             farewell_send(peer);
@@ -418,22 +448,26 @@ static void disconnect(drail_t *t)
         for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
             link_down(link, DRAIL_EPEER, "closed");
     links_await(t, link_drained);
+    return rc;
 }
 
-void drail_close(drail_t *t)
+int drail_close(drail_t *t)
 {
+    int rc = 0;
     if (!t)
-        return;
+        return 0;
     transports_detach(t->job, t);
     team_close(t);
     if (t->peers && t->rails) {
-        disconnect(t);
+        rc = disconnect(t);
         for (struct peer *peer = t->met; peer; peer = peer->next)
             peer_free(peer);
         links_await(t, NULL); /* those of attempts before, too */
         for (unsigned r = 0; r < t->nrails; r++)
             links_bury(&t->rails[r], true);
     }
+    for (unsigned r = 0; t->rails && r < t->nrails; r++)
+        loopback_close(&t->rails[r]);
     regions_free(t);
     for (unsigned r = 0; t->rails && r < t->nrails; r++)
         rail_close(&t->rails[r]);
@@ -448,6 +482,7 @@ void drail_close(drail_t *t)
     cards_forget(t);
     timing_close(t);
     free(t);
+    return rc;
 }
 
 void drail_interrupt(drail_t *t)

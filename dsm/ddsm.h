@@ -21,18 +21,27 @@
  *  - Threads of a rank, those of an OpenMP region say, may read and write the
  *    memory at the same time, and take locks. Everything else is called by one
  *    thread of a rank while the others neither write the memory nor make calls.
- *  - The kernel does not fault on behalf of the caller: read(2) into the memory
- *    fails by EFAULT where a page is not there. ddsm_prefetch() first; if it
- *    fails all the same, as it may where ddsm_prefetch() says so, read
- *    elsewhere and copy.
+ *  - System calls do not fault: to the kernel, a page that is not there, or is
+ *    not writable, is no memory. Such a call fails with EFAULT, or ends early
+ *    (a short count). What is safe:
+ *      - calls that only read the memory (write, send, a path of open): after
+ *        ddsm_prefetch() of the range;
+ *      - calls that write it (read, recv, stat): after ddsm_prefetch() of the
+ *        range as writable. At its home, too, a page must be made writable.
+ *    That holds until the rank's next barrier, lock, unlock or reduction, and
+ *    where the kernel has room for the mappings (see ddsm_prefetch()). If a
+ *    call fails all the same, use a buffer of your own, and copy.
  *  - Nor do rails: what is put there by other means (memory registered with a
  *    drail_t or given to an MPI as a buffer that it pins) is no write of this
  *    rank's, and is lost. Such transfers go through memory of their own.
  *  - fork() leaves a child without the memory. A thread that blocks SIGSEGV is
  *    ended by its first fault.
  *  - A fault is served on the stack of the thread that has it, and waits for
- *    the thread that is in a call. So a handler of signals must not touch the
- *    memory, and one of stack overflows, on a stack of its own, is not called.
+ *    the thread that is in a call. Signals that come meanwhile wait until it is
+ *    served, so their handlers may leave by siglongjmp; but a signal that ends
+ *    or stops the process does so. A handler that runs during a call of this
+ *    library must not touch the memory, nor leave by siglongjmp. A handler of
+ *    stack overflows, on a stack of its own, is not called.
  */
 #ifndef DDSM_H
 #define DDSM_H
@@ -176,8 +185,7 @@ int ddsm_barrier(ddsm_t *d);
 /**
  * One holder at a time of all threads of all ranks, in the order of their
  * asking; who holds it must not ask again. What has been written before unlock
- * is seen after the lock that follows it. Needs atomics of a rank on its own
- * memory: where adapters do them (verbs), DRAIL_EXTENSIONS=0.
+ * is seen after the lock that follows it.
  * @param d open.
  * @param id below ddsm_config_t.locks.
  * @return DRAIL_ETIMEOUT: nobody has given it back in time (wait_ms); then

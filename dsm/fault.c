@@ -3,8 +3,8 @@
  * The handler of SIGSEGV. It runs on the stack of the thread that touched a
  * page, whose registers the kernel keeps, and may do there what the thread
  * might have done itself by a call: what was interrupted is an access to the
- * view, which nothing of ours makes with a lock held. A simulated rank waits
- * here while others of its process run, which is why the signal is not blocked.
+ * view, which nothing of ours makes with a lock held. Other signals wait until
+ * the fault is served (signals.h).
  */
 #include "dsm/fault.h"
 
@@ -20,6 +20,7 @@
 #include "dsm/fetch.h"
 #include "dsm/pages.h"
 #include "dsm/relief.h"
+#include "dsm/signals.h"
 
 /* A process has one handler: the only state that is not a handle's. */
 enum { MOST = 1024 };
@@ -105,21 +106,28 @@ static int make_room_there(ddsm_t *d, size_t page, enum access access)
     return rc && !d->broken ? space_broken(d, rc) : rc;
 }
 
-/* False: it is the program's own. */
-static bool serve(ddsm_t *d, uintptr_t address, enum access access)
+/* False: it is the program's own. Signals are as they were before, then, and
+ * for who is told that it has failed. */
+static bool serve(ddsm_t *d, uintptr_t address, void *context)
 {
+    const enum access access = access_of(context);
     const uint64_t start = space_now_ns();
     const size_t page = (address - (uintptr_t)d->view) >> d->page_shift;
     drail_error_t error = {
         DRAIL_EINVAL, "a page has been touched by a call that was given it, by "
                       "a handler of signals during a fault, or between "
                       "ddsm_rails_take and ddsm_rails_give"};
+    /* another simulated rank may go on meanwhile, in this thread */
+    if (drail_job_is_simulated(d->job))
+        signals_as_before(context);
     const bool inside = space_enter(d) != 0;
     const bool ours = d->page[page].state != PAGE_UNUSED;
     int rc = inside && ours ? space_broken(d, error.code) : 0;
     if (!inside) {
         if (ours) {
+            d->faults = !drail_job_is_simulated(d->job);
             rc = make_room_there(d, page, access);
+            d->faults = false;
             *(access == ACCESS_WRITE ? &d->stats.write_faults
                                      : &d->stats.read_faults) += 1;
             d->stats.fault_ns += space_now_ns() - start;
@@ -128,6 +136,8 @@ static bool serve(ddsm_t *d, uintptr_t address, enum access access)
             error = d->error;
         space_leave(d);
     }
+    if (rc || !ours)
+        signals_as_before(context);
     if (rc)
         give_up(d, &error);
     return ours;
@@ -176,7 +186,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const int saved = errno;
     const uintptr_t address = (uintptr_t)info->si_addr;
     ddsm_t *d = info->si_code == SEGV_ACCERR ? space_at(address) : NULL;
-    if (!d || !serve(d, address, access_of(context)))
+    if (!d)
+        signals_as_before(context);
+    if (!d || !serve(d, address, context))
         pass_on(number, info, context);
     errno = saved;
 }
@@ -189,9 +201,10 @@ static void *handler_of(const struct sigaction *action)
 
 static void install(void)
 {
-    const struct sigaction action = {.sa_sigaction = on_fault,
-                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER};
     struct sigaction now;
+    signals_to_block(&action.sa_mask);
     sigaction(SIGSEGV, NULL, &now);
     /* who came after us passes on to us, or would have had our faults */
     if (handler_of(&now) == on_fault ||

@@ -3,6 +3,7 @@
 
 #include "dsm/huge.h"
 #include "dsm/pages.h"
+#include "dsm/signals.h"
 
 enum { AT_ONCE = 32 }; /* reads under way */
 
@@ -38,6 +39,20 @@ struct run {
     drail_req_t req;
 };
 
+/* As drail_wait(). A program can be ended while a fault waits here. */
+static int wait_for(ddsm_t *d, drail_req_t *req)
+{
+    enum { SLICE_MS = 100 };
+    int left = drail_config_of(d->t)->timeout_ms, rc;
+    if (!d->faults)
+        return drail_wait(d->t, req, -1);
+    while ((rc = drail_wait(d->t, req, left < SLICE_MS ? left : SLICE_MS)) ==
+               DRAIL_ETIMEOUT &&
+           (left -= SLICE_MS) > 0)
+        signals_let_end();
+    return rc;
+}
+
 /* All of them end before pages are seen, or any other end is told: what comes
  * late must not be written over what the program writes. */
 static int end_runs(ddsm_t *d, struct run *run, unsigned n)
@@ -48,7 +63,7 @@ static int end_runs(ddsm_t *d, struct run *run, unsigned n)
             drail_forget(d->t, &run[i].req);
             continue;
         }
-        rc = drail_wait(d->t, &run[i].req, -1);
+        rc = wait_for(d, &run[i].req);
         if (rc)
             drail_forget(d->t, &run[i].req);
         else if (!full)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/resize.h"
 #include "dsm/huge.h"
 
 /* Far from where processes map what they load: likely to be free on all ranks.
@@ -65,7 +66,7 @@ static size_t store_bytes(const ddsm_t *d)
 static int make_pages(ddsm_t *d)
 {
     d->fd = memfd_create("ddsm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return d->fd >= 0 && ftruncate(d->fd, (off_t)store_bytes(d)) == 0 &&
+    return d->fd >= 0 && file_resize(d->fd, store_bytes(d)) == 0 &&
                    fcntl(d->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0
                ? 0
                : errno;

@@ -192,10 +192,7 @@ static int check_atomics(ddsm_t *d)
     drail_mem_key(d->control.mem, &key);
     int rc = drail_atomic(d->t, d->rank, DRAIL_FETCH_ADD, &key,
                           d->control.given_up_offset, 0, 0, &old);
-    return rc ? space_fail_rails(d, rc,
-                                 "locks need atomics (where adapters do "
-                                 "them, DRAIL_EXTENSIONS=0)")
-              : 0;
+    return rc ? space_fail_rails(d, rc, "locks need atomics") : 0;
 }
 
 /* All that is local once the rails are open. */

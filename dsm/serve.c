@@ -2,7 +2,6 @@
 #include "dsm/serve.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "dsm/enter.h"
@@ -25,23 +24,11 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Is DRAIL_EXTENSIONS off? Then atomics are messages. */
-static bool extensions_off(void)
-{
-    drail_setting_t s;
-    for (unsigned i = 0; drail_setting_get(i, &s) == 0; i++)
-        if (!strcmp(s.name, "DRAIL_EXTENSIONS"))
-            return !strcmp(s.value, "0");
-    return false;
-}
-
 static bool is_needed(const ddsm_t *d)
 {
-    bool needed = extensions_off();
-    for (unsigned i = 0; i < drail_nrails(d->t); i++) {
-        const drail_rail_info_t *rail = drail_rail_at(d->t, i);
-        needed |= rail->is_polled || !rail->has_atomics;
-    }
+    bool needed = drail_serves_atomics(d->t);
+    for (unsigned i = 0; i < drail_nrails(d->t); i++)
+        needed |= drail_rail_at(d->t, i)->is_polled;
     return needed && d->size > 1;
 }
 
@@ -52,8 +39,9 @@ int serve_begin(ddsm_t *d)
         return 0;
     if (drail_job_is_simulated(d->job))
         return space_fail(d, DRAIL_ENOTSUP,
-                          "DRAIL_EXTENSIONS=0 takes a thread that serves the "
-                          "others, which simulated ranks have not");
+                          "atomics by message (DRAIL_EXTENSIONS=0) take a "
+                          "thread that serves the others, which simulated "
+                          "ranks have not");
     /* signals are for the program's threads */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

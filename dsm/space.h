@@ -142,6 +142,7 @@ struct ddsm {
     _Atomic uintptr_t holder; /* the thread that has it */
     int cancel;               /* ... and how it may be cancelled outside */
     bool guard_nested;
+    bool faults; /* in it, the holder has blocked signals (signals.h) */
     pthread_t server;
     bool serves;
     _Atomic bool leaving;

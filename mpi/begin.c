@@ -117,50 +117,6 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     return begin(call_barrier(comm), request);
 }
 
-/* MPI 4, whose names headers of before do not have. */
-int MPI_Allgather_init(const void *send, int send_count, MPI_Datatype send_type,
-                       void *recv, int recv_count, MPI_Datatype recv_type,
-                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Gather_init(const void *send, int send_count, MPI_Datatype send_type,
-                    void *recv, int recv_count, MPI_Datatype recv_type,
-                    int root, MPI_Comm comm, MPI_Info info,
-                    MPI_Request *request);
-int MPI_Scatter_init(const void *send, int send_count, MPI_Datatype send_type,
-                     void *recv, int recv_count, MPI_Datatype recv_type,
-                     int root, MPI_Comm comm, MPI_Info info,
-                     MPI_Request *request);
-int MPI_Alltoall_init(const void *send, int send_count, MPI_Datatype send_type,
-                      void *recv, int recv_count, MPI_Datatype recv_type,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Alltoallv_init(const void *send, const int *send_counts,
-                       const int *send_displs, MPI_Datatype send_type,
-                       void *recv, const int *recv_counts,
-                       const int *recv_displs, MPI_Datatype recv_type,
-                       MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allgatherv_init(const void *send, int send_count,
-                        MPI_Datatype send_type, void *recv,
-                        const int *recv_counts, const int *recv_displs,
-                        MPI_Datatype recv_type, MPI_Comm comm, MPI_Info info,
-                        MPI_Request *request);
-int MPI_Gatherv_init(const void *send, int send_count, MPI_Datatype send_type,
-                     void *recv, const int *recv_counts, const int *recv_displs,
-                     MPI_Datatype recv_type, int root, MPI_Comm comm,
-                     MPI_Info info, MPI_Request *request);
-int MPI_Scatterv_init(const void *send, const int *send_counts,
-                      const int *send_displs, MPI_Datatype send_type,
-                      void *recv, int recv_count, MPI_Datatype recv_type,
-                      int root, MPI_Comm comm, MPI_Info info,
-                      MPI_Request *request);
-int MPI_Bcast_init(void *buffer, int count, MPI_Datatype type, int root,
-                   MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Allreduce_init(const void *send, void *recv, int count,
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                       MPI_Info info, MPI_Request *request);
-int MPI_Reduce_init(const void *send, void *recv, int count, MPI_Datatype type,
-                    MPI_Op op, int root, MPI_Comm comm, MPI_Info info,
-                    MPI_Request *request);
-int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);
-
 int MPI_Allgather_init(const void *send, int send_count, MPI_Datatype send_type,
                        void *recv, int recv_count, MPI_Datatype recv_type,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)

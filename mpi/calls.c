@@ -103,23 +103,25 @@ int MPI_Barrier(MPI_Comm comm)
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
+    pmpi_ready();
     if (comm)
-        layer_comm_end(*comm);
-    return PMPI_Comm_free(comm);
+        layer_comm_free(*comm);
+    return pmpi.Comm_free(comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
+    pmpi_ready();
     if (comm)
-        layer_comm_end(*comm);
-    return PMPI_Comm_disconnect(comm);
+        layer_comm_free(*comm);
+    return pmpi.Comm_disconnect(comm);
 }
 
 int MPI_Init(int *argc, char ***argv)
 {
-    guard_late();
+    pmpi_ready();
     layer_read_words();
-    int rc = PMPI_Init(argc, argv);
+    int rc = pmpi.Init(argc, argv);
     if (!rc)
         layer_agree();
     return rc;
@@ -127,9 +129,9 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    guard_late();
+    pmpi_ready();
     layer_read_words();
-    int rc = PMPI_Init_thread(argc, argv, required, provided);
+    int rc = pmpi.Init_thread(argc, argv, required, provided);
     if (!rc)
         layer_agree();
     return rc;
@@ -142,7 +144,7 @@ int MPI_Finalize(void)
     layer_comm_end_all();
     if (layer.stats || layer.verify)
         stats_print();
-    return PMPI_Finalize();
+    return pmpi.Finalize();
 }
 
 #pragma GCC visibility pop

@@ -24,11 +24,11 @@ static bool agree(struct layer_comm *c, bool yes)
     int mine = yes ? c->size : c->rank, first;
     if (c->refused)
         return false;
-    if (PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
+    if (pmpi.Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
         first = -1;
     c->refused = first < c->size;
     if (c->refused && first >= 0)
-        PMPI_Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
+        pmpi.Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
     return !c->refused;
 }
 
@@ -42,7 +42,7 @@ static int allgather(void *context, const void *mine, size_t bytes, void *all,
     (void)timeout_ms;
     if (!c->team && !agree(c, true))
         return DRAIL_EPEER;
-    return PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
+    return pmpi.Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
                ? DRAIL_EPEER
                : 0;
 }
@@ -53,14 +53,14 @@ static unsigned *nodes_of(struct layer_comm *c)
     MPI_Comm node = MPI_COMM_NULL;
     unsigned mine = (unsigned)c->rank;
     unsigned *nodes = malloc((size_t)c->size * sizeof *nodes);
-    bool can = !PMPI_Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
+    bool can = !pmpi.Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
                                      MPI_INFO_NULL, &node) &&
-               !PMPI_Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
+               !pmpi.Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
     if (node != MPI_COMM_NULL)
-        PMPI_Comm_free(&node);
+        pmpi.Comm_free(&node);
     if (!can)
         snprintf(c->why, sizeof c->why, "no memory");
-    if (!agree(c, can) || PMPI_Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
+    if (!agree(c, can) || pmpi.Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
                                          MPI_UNSIGNED, c->inner)) {
         free(nodes);
         return NULL;
@@ -78,7 +78,7 @@ void layer_progress_below(void *context)
     int found;
     if (pulse_is_here())
         return;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
+    pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
                 MPI_STATUS_IGNORE);
 }
 
@@ -115,10 +115,11 @@ static bool has_rails(struct layer_comm *c)
 /* What reductions and contests need, and short blocks to pack. */
 static bool has_rooms(struct layer_comm *c)
 {
+    c->contests = calloc(LAYER_COLLECTIVES, sizeof *c->contests);
     _Static_assert(MOST_RANKS * sizeof((struct contest *)0)->timed <=
                        ROOM_LEAST,
                    "all ranks tell of their trials there");
-    if (layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
+    if (c->contests && layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
         irregular_room(c))
         return true;
     snprintf(c->why, sizeof c->why, "no memory");
@@ -155,17 +156,16 @@ static void open_team(struct layer_comm *c, const unsigned *nodes)
         dcoll_team_free(made);
 }
 
-static int teams; /* that there are */
-
-static void close_team(struct layer_comm *c)
+static void tell(const struct layer_comm *c)
 {
-    teams -= c->team != NULL;
-    dcoll_team_free(c->team);
-    drail_close(c->rail);
-    drail_job_leave(c->job);
-    c->team = NULL;
-    c->rail = NULL;
-    c->job = NULL;
+    if (layer.stats && c->rank == 0 && c->size > 1)
+        fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
+                c->size, c->why);
+}
+
+bool layer_comm_has_place(void)
+{
+    return layer.teams < MOST_TEAMS;
 }
 
 /* Processes that were spawned, or have been met, which may be without this
@@ -175,15 +175,15 @@ static bool has_strangers(MPI_Comm comm, int size)
     int here[MOST_RANKS], there[MOST_RANKS] = {0};
     bool found = false;
     MPI_Group group, world;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    pmpi.Comm_group(comm, &group);
+    pmpi.Comm_group(MPI_COMM_WORLD, &world);
     for (int r = 0; r < size; r++)
         here[r] = r;
-    PMPI_Group_translate_ranks(group, size, here, world, there);
+    pmpi.Group_translate_ranks(group, size, here, world, there);
     for (int r = 0; r < size; r++)
         found |= there[r] == MPI_UNDEFINED;
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
+    pmpi.Group_free(&group);
+    pmpi.Group_free(&world);
     return found;
 }
 
@@ -191,7 +191,7 @@ static bool has_strangers(MPI_Comm comm, int size)
 static const char *impossible(MPI_Comm comm, int size)
 {
     int inter;
-    if (PMPI_Comm_test_inter(comm, &inter) || inter)
+    if (pmpi.Comm_test_inter(comm, &inter) || inter)
         return "an inter-communicator";
     if (size == 1)
         return "one rank";
@@ -205,32 +205,46 @@ static const char *impossible(MPI_Comm comm, int size)
 static void split(struct layer_comm *c, MPI_Comm comm)
 {
     MPI_Errhandler handler;
-    if (PMPI_Comm_get_errhandler(comm, &handler))
+    if (pmpi.Comm_get_errhandler(comm, &handler))
         return;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->inner))
+    pmpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (pmpi.Comm_split(comm, 0, c->rank, &c->inner))
         c->inner = MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(comm, handler);
-    PMPI_Errhandler_free(&handler);
+    pmpi.Comm_set_errhandler(comm, handler);
+    pmpi.Errhandler_free(&handler);
 }
 
-static void serve(struct layer_comm *c, MPI_Comm comm)
+static void make_team(struct layer_comm *c, MPI_Comm comm)
 {
     split(c, comm);
     if (c->inner == MPI_COMM_NULL) {
         snprintf(c->why, sizeof c->why, "MPI_Comm_split has failed");
         return;
     }
-    PMPI_Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
+    pmpi.Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
     unsigned *nodes = nodes_of(c);
     if (nodes)
         open_team(c, nodes);
     free(nodes);
-    teams += c->team != NULL;
-    if (c->team)
+    layer.teams += c->team != NULL;
+    if (c->team) {
+        verdicts_agree(c);
+        if (drail_nrails(c->rail) > 1)
+            team_guard(c);
         return;
-    close_team(c);
-    PMPI_Comm_free(&c->inner);
+    }
+    layer_comm_close_team(c);
+    pmpi.Comm_free(&c->inner);
+}
+
+void layer_comm_serve(struct layer_comm *c, MPI_Comm comm)
+{
+    double began = layer_now();
+    c->deferred = false;
+    make_team(c, comm);
+    break_even_paid(layer_now() - began);
+    if (!c->team)
+        tell(c);
 }
 
 /* What a rank keeps of a communicator; the least of all ranks counts. */
@@ -246,40 +260,37 @@ static struct layer_comm no_memory = {.why = "no memory"};
 
 static int keep(MPI_Comm comm, struct layer_comm *c)
 {
-    if (PMPI_Comm_set_attr(comm, layer.key, c ? c : &no_memory))
+    if (pmpi.Comm_set_attr(comm, layer.key, c ? c : &no_memory))
         return KEEPS_NOTHING;
     if (!c)
         return KEEPS_LEFT;
-    return teams < MOST_TEAMS ? KEEPS_ALL : KEEPS_OTHERS;
+    return layer_comm_has_place() ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
 {
     int all;
-    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)
+    return pmpi.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm)
                ? KEEPS_NOTHING
                : all;
-}
-
-static void tell(const struct layer_comm *c, int rank, int size)
-{
-    if (!c->team && layer.stats && rank == 0 && size > 1)
-        fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
-                size, c->why);
 }
 
 static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
                  int size)
 {
     c->inner = MPI_COMM_NULL;
+    c->ended = MPI_REQUEST_NULL;
     c->rank = rank;
     c->size = size;
-    if (why)
-        snprintf(c->why, sizeof c->why, "%s", why);
-    else
-        serve(c, comm);
+    c->deferred = !why;
     c->next = layer.comms;
     layer.comms = c;
+    if (why) {
+        snprintf(c->why, sizeof c->why, "%s", why);
+        tell(c);
+    } else if (layer.eager) {
+        layer_comm_serve(c, comm);
+    }
 }
 
 /* All ranks keep something of it, or none does, and the next call tries again:
@@ -288,20 +299,19 @@ static struct layer_comm *new_comm(MPI_Comm comm)
 {
     struct layer_comm *c = calloc(1, sizeof *c);
     int rank, size;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
+    pmpi.Comm_rank(comm, &rank);
+    pmpi.Comm_size(comm, &size);
     const char *why = impossible(comm, size);
     int mine = keep(comm, c), all = why ? mine : least(comm, mine);
     if (all == KEEPS_NOTHING) {
         if (mine != KEEPS_NOTHING)
-            PMPI_Comm_delete_attr(comm, layer.key);
+            pmpi.Comm_delete_attr(comm, layer.key);
         free(c);
         return NULL;
     }
-    if (c)
-        fill(c, comm, why ? why : left_for[all], rank, size);
-    c = c ? c : &no_memory;
-    tell(c, rank, size);
+    if (!c)
+        return &no_memory;
+    fill(c, comm, why ? why : left_for[all], rank, size);
     return c;
 }
 
@@ -328,7 +338,7 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
         return true;
     }
     *c = NULL;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, layer.key, c, &found))
+    if (comm == MPI_COMM_NULL || pmpi.Comm_get_attr(comm, layer.key, c, &found))
         return false;
     if (found) {
         latest.comm = comm;
@@ -340,6 +350,8 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
 struct layer_comm *layer_comm_known(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     look_up(comm, &c);
     return c;
 }
@@ -347,55 +359,20 @@ struct layer_comm *layer_comm_known(MPI_Comm comm)
 struct layer_comm *layer_comm_of(MPI_Comm comm)
 {
     struct layer_comm *c;
+    if (layer.freed)
+        layer_comm_end_freed();
     return look_up(comm, &c) && !c ? new_comm(comm) : c;
 }
 
-/* ------------------------------------------------------------------ end --- */
-
-/* No rank may still be in a collective of the team. One that is broken has
- * told its errors. */
-static void end(struct layer_comm *c)
+void layer_comm_free(MPI_Comm comm)
 {
-    if (c->team)
-        team_run(c, &(dcoll_call_t){.collective = DCOLL_BARRIER});
-    requests_end(c);
-    close_team(c);
-    if (c->inner != MPI_COMM_NULL)
-        PMPI_Comm_free(&c->inner);
-    free(c->send.data);
-    free(c->recv.data);
-    free(c->expected.data);
-    free(c->counts.data);
-    free(c);
-}
-
-void layer_comm_end(MPI_Comm comm)
-{
-    struct layer_comm *c, **at = &layer.comms;
     layer_begin();
-    c = layer_is_off() ? NULL : layer_comm_known(comm);
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(comm);
     if (!c)
         return;
-    PMPI_Comm_delete_attr(comm, layer.key);
-    if (c == &no_memory)
-        return;
-    if (requests_are_left(c)) /* which may be started until MPI_Finalize */
-        return;
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    end(c);
-}
-
-/* The latest first: of two, all ranks have made the same one first. */
-void layer_comm_end_all(void)
-{
-    pulse_end();
-    while (layer.comms) {
-        struct layer_comm *c = layer.comms;
-        layer.comms = c->next;
-        end(c);
-    }
+    pmpi.Comm_delete_attr(comm, layer.key);
+    if (c != &no_memory)
+        layer_comm_end(c);
 }
 
 void *layer_room(struct layer_room *room, size_t bytes)
@@ -408,4 +385,22 @@ void *layer_room(struct layer_room *room, size_t bytes)
         room->bytes = bytes;
     }
     return data;
+}
+
+static void trim(struct layer_room *room)
+{
+    void *less =
+        room->bytes > ROOM_MOST ? realloc(room->data, ROOM_MOST) : NULL;
+    if (!less)
+        return;
+    room->data = less;
+    room->bytes = ROOM_MOST;
+}
+
+void layer_comm_trim(struct layer_comm *c)
+{
+    trim(&c->send);
+    trim(&c->recv);
+    trim(&c->expected);
+    c->room = c->room < ROOM_MOST ? c->room : ROOM_MOST;
 }

@@ -5,19 +5,32 @@
  * call takes from when the last rank has come to it until the last one has left
  * it. One rank's time would not tell: one that comes late finds the data there,
  * and one that only sends leaves before they are anywhere.
+ *
+ * A trial costs time where libdcoll is slower: it waits until there have been
+ * some calls, and ends behind the first round of each side if that is clear.
  */
 #include "layer.h"
 
-#define ROUNDS 3 /* of each side, in turn; the first … */
+#define BEFORE 32 /* calls, made below: then the first trial */
+#define ROUNDS 3  /* of each side, in turn; the first … */
 /* calls; … and the first one of each are not counted: what is new is prepared
  * and learnt, and caches and ranks are as the other side has left them */
 #define ROUND   (1 + CONTEST_COUNTED / (2 * (ROUNDS - 1)))
+#define PROBE   (2 * ROUND)
 #define TRIALS  (2 * ROUNDS * ROUND)
 #define AGAIN   5000 /* calls; then they are tried anew: machines change */
 #define SELDOM  10   /* times as many, where … */
 #define CLEAR   2    /* … one takes so many times as long */
 #define GAIN    0.97 /* worth the change */
 #define OF_EACH (CONTEST_COUNTED / 2)
+
+void contest_open(struct contest *c, double saves, bool eager)
+{
+    *c = (struct contest){.rest = saves ? AGAIN : eager ? 0 : BEFORE,
+                          .tried = saves,
+                          .ours = saves > 0,
+                          .saves = saves};
+}
 
 int contest_turn(struct contest *c, bool *trial)
 {
@@ -31,11 +44,13 @@ int contest_turn(struct contest *c, bool *trial)
 bool contest_took(struct contest *c, double came, double left)
 {
     int round = (c->trial - 1) / ROUND, at = (c->trial - 1) % ROUND;
-    if (round >= 2 && at >= 1)
-        c->timed[(round - 2) * (ROUND - 1) + at - 1] =
+    int kept = round < 2 ? round : round - 2; /* over those of the first */
+    c->cost += round % 2 == CONTEST_OURS ? left - came : came - left;
+    if (at >= 1)
+        c->timed[kept * (ROUND - 1) + at - 1] =
             (struct contest_call){came, left};
     if (c->trial < TRIALS)
-        return false;
+        return c->trial == PROBE;
     c->trial = 0;
     c->rest = AGAIN - TRIALS;
     c->tried = true;
@@ -71,21 +86,35 @@ static double median(double *of, int n)
 void contest_decide(struct contest *c, const struct contest_call *all,
                     int ranks, bool clock)
 {
+    bool probe = c->trial == PROBE;
     double seconds[2][OF_EACH];
     int n[2] = {0, 0};
-    for (int call = 0; call < CONTEST_COUNTED; call++) {
+    for (int call = 0; call < (probe ? 2 * (ROUND - 1) : CONTEST_COUNTED);
+         call++) {
         int side = call / (ROUND - 1) % 2;
         seconds[side][n[side]++] = took(all, ranks, call, clock);
     }
-    double below = median(seconds[CONTEST_BELOW], OF_EACH);
-    double ours = median(seconds[CONTEST_OURS], OF_EACH);
+    double below = median(seconds[CONTEST_BELOW], n[CONTEST_BELOW]);
+    double ours = median(seconds[CONTEST_OURS], n[CONTEST_OURS]);
+    if (probe && ours <= CLEAR * below)
+        return;
     c->saves = below - ours;
     c->ours = ours <= GAIN * below;
-    if (ours > CLEAR * below || below > CLEAR * ours)
+    c->tried = true;
+    if (probe) {
+        c->trial = 0;
+        c->rest = AGAIN - PROBE;
+    } else if (ours > CLEAR * below || below > CLEAR * ours) {
         c->rest = SELDOM * AGAIN - TRIALS;
+    }
 }
 
-bool contest_is_won(const struct contest *c, int by)
+bool contest_has_ended(const struct contest *c)
 {
-    return c->tried && c->ours == (by == CONTEST_OURS);
+    return !c->trial;
+}
+
+bool contest_is_won(const struct contest *c)
+{
+    return c->tried && c->ours;
 }

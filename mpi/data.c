@@ -21,7 +21,7 @@ static int64_t size_of(MPI_Datatype type)
     MPI_Count size;
     if (data_stays_plain(type))
         return latest.size;
-    return type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) ? -1
+    return type == MPI_DATATYPE_NULL || pmpi.Type_size_x(type, &size) ? -1
                                                                       : size;
 }
 
@@ -65,7 +65,7 @@ static bool open_envelope(MPI_Datatype type, struct envelope *e)
     get_envelope_c *ask = find_envelope_c();
     e->large = false;
     if (!ask)
-        return !PMPI_Type_get_envelope(type, &e->integers, &e->addresses,
+        return !pmpi.Type_get_envelope(type, &e->integers, &e->addresses,
                                        &e->types, &e->combiner);
     if (ask(type, &integers, &addresses, &larges, &types, &e->combiner))
         return false;
@@ -98,8 +98,8 @@ static bool is_dense(MPI_Datatype type)
 {
     MPI_Aint low, extent;
     int size;
-    if (PMPI_Type_size(type, &size) ||
-        PMPI_Type_get_extent(type, &low, &extent) || low != 0 || extent != size)
+    if (pmpi.Type_size(type, &size) ||
+        pmpi.Type_get_extent(type, &low, &extent) || low != 0 || extent != size)
         return false;
     latest.type = type;
     latest.size = size;
@@ -122,7 +122,7 @@ bool data_is_plain(MPI_Datatype type)
     int count;
     MPI_Aint none;
     MPI_Datatype inner;
-    if (PMPI_Type_get_contents(type, e.integers, e.addresses, e.types, &count,
+    if (pmpi.Type_get_contents(type, e.integers, e.addresses, e.types, &count,
                                &none, &inner))
         return false;
     bool plain = data_is_plain(inner);
@@ -133,7 +133,7 @@ bool data_is_plain(MPI_Datatype type)
 int data_keep(MPI_Datatype type, MPI_Datatype *kept)
 {
     if (!stays(type))
-        return PMPI_Type_dup(type, kept);
+        return pmpi.Type_dup(type, kept);
     *kept = type;
     return MPI_SUCCESS;
 }
@@ -141,5 +141,5 @@ int data_keep(MPI_Datatype type, MPI_Datatype *kept)
 void data_release(MPI_Datatype *kept)
 {
     if (!stays(*kept))
-        PMPI_Type_free(kept);
+        pmpi.Type_free(kept);
 }

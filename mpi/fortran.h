@@ -40,12 +40,15 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(fint), "counts are passed on");
 
 #endif
 
-#if defined OPEN_MPI || defined MPICH_NUMVERSION
+#ifdef OPEN_MPI
+#define FROM_FORTRAN(kind, number) pmpi.kind##_f2c(number)
+#define TO_FORTRAN(kind, handle)   pmpi.kind##_c2f(handle)
+#elif defined MPICH_NUMVERSION
 #define FROM_FORTRAN(kind, number) PMPI_##kind##_f2c(number)
 #define TO_FORTRAN(kind, handle)   PMPI_##kind##_c2f(handle)
 #else
-#define FROM_FORTRAN(kind, number) PMPI_##kind##_fromint(number)
-#define TO_FORTRAN(kind, handle)   PMPI_##kind##_toint(handle)
+#define FROM_FORTRAN(kind, number) pmpi.kind##_fromint(number)
+#define TO_FORTRAN(kind, handle)   pmpi.kind##_toint(handle)
 #endif
 
 static inline MPI_Comm fortran_comm(const fint *comm)

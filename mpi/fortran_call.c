@@ -24,7 +24,7 @@ static void *buffer_of(void *buffer)
 
 static MPI_Datatype type_of(const fint *type)
 {
-    return PMPI_Type_f2c(*type);
+    return pmpi.Type_f2c(*type);
 }
 
 struct layer_call fortran_blocks(int collective, void *send,
@@ -51,7 +51,7 @@ struct layer_call fortran_reduce(int collective, void *send, void *recv,
                                  const fint *op, int root, const fint *comm)
 {
     return call_reduce(collective, buffer_of(send), buffer_of(recv), *count,
-                       type_of(type), PMPI_Op_f2c(*op), root,
+                       type_of(type), pmpi.Op_f2c(*op), root,
                        fortran_comm(comm));
 }
 

@@ -37,7 +37,7 @@ static int list_open(struct list *l, int count, fint *requests, fint *statuses)
     *l = (struct list){.requests = requests, .statuses = statuses};
     l->room = calloc(n, sizeof *l->found + sizeof *l->own);
     if (!l->room) {
-        PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
+        pmpi.Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
     l->count = count;

@@ -72,8 +72,14 @@ static int kind_of(void *init)
 __attribute__((constructor)) static void guard(int argc, char **argv)
 {
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
-    if (argc < 1 || !init || kind_of(init) == LAYER_MADE_FOR)
+    if (!init)
+        offers_choose();
+    if (argc < 1 || !init)
         return;
+    if (kind_of(init) == LAYER_MADE_FOR) {
+        pmpi_find();
+        return;
+    }
     fprintf(stderr,
             "dcoll_mpi: this library is for %s, the program's MPI is of %s: "
             "it is inactive\n",
@@ -110,7 +116,7 @@ void guard_late(void)
     if (init)
         return;
     init = find_init();
-    /* from now on our calls of it find it, too */
+    /* from now on dlsym finds it, too */
     if (!init || !dladdr(init, &library) ||
         !dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL)) {
         fprintf(stderr, "dcoll_mpi: the program's MPI can't be found: have it "

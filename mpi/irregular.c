@@ -2,7 +2,8 @@
 /*
  * Blocks of any sizes by dcoll_alltoallv, in bytes: datatypes of two ranks may
  * differ, those need not. A gather is an all-to-all in which only the root
- * receives, and so on.
+ * receives, and so on. Blocks of more bytes than an int counts go by
+ * messages.c.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -20,8 +21,10 @@ struct side {
     MPI_Aint extent;
     size_t size; /* of an element */
     bool plain;
+    bool same;              /* one block is for all ranks */
+    bool has_long;          /* blocks that are messages */
     char *data;             /* the user's, or packed, block after block */
-    size_t *bytes, *places; /* for each rank, in data */
+    size_t *bytes, *places; /* for each rank, in data; 0: none, or long */
     size_t all;             /* packed */
 };
 
@@ -102,10 +105,21 @@ static bool is_ahead(const struct side *s, int ranks)
     return false;
 }
 
-/* The most bytes of a block: of dcoll, and of MPI_Pack. */
-static size_t most_of(const struct side *s)
+/* Too long for MPI_Pack, and, for what packs on one side only, for dcoll. */
+static bool is_long(const struct side *s, int r)
 {
-    return s->plain && !layer.verify ? UINT32_MAX : INT_MAX;
+    return (size_t)s->counts[r] > INT_MAX / (s->size ? s->size : 1);
+}
+
+/* Where the block of a rank is, and how long it is. */
+static void place_block(struct side *s, int r)
+{
+    size_t bytes = is_long(s, r) ? 0 : (size_t)s->counts[r] * s->size;
+    size_t place = s->plain ? (size_t)s->displs[r] * s->size : s->all;
+    s->has_long |= is_long(s, r);
+    s->bytes[r] = bytes;
+    s->places[r] = !bytes || s->same ? 0 : place;
+    s->all = s->same ? bytes : s->all + bytes;
 }
 
 /* @numbers: 2 for each rank. An MPI error. */
@@ -114,37 +128,28 @@ static int side_begin(struct side *s, const struct layer_comm *c,
 {
     MPI_Aint low;
     MPI_Count size;
-    int rc = PMPI_Type_get_extent(s->type, &low, &s->extent);
+    int rc = pmpi.Type_get_extent(s->type, &low, &s->extent);
     if (!rc)
-        rc = PMPI_Type_size_x(s->type, &size);
+        rc = pmpi.Type_size_x(s->type, &size);
     if (rc)
         return rc;
     s->size = (size_t)size;
     s->plain = data_is_plain(s->type) && !is_ahead(s, c->size);
     s->bytes = numbers;
     s->places = numbers + c->size;
-    for (int r = 0; r < c->size; r++) {
-        if (__builtin_mul_overflow((size_t)s->counts[r], s->size,
-                                   &s->bytes[r]) ||
-            s->bytes[r] > most_of(s))
-            return MPI_ERR_COUNT;
-        s->places[r] = s->plain ? (size_t)s->displs[r] * s->size : s->all;
-        if (!s->bytes[r])
-            s->places[r] = 0;
-        s->all += s->bytes[r];
-    }
+    for (int r = 0; r < c->size; r++)
+        place_block(s, r);
     s->data = s->plain ? s->user : layer_room(room, s->all + 1);
     return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
-
 /* Blocks of the user into or out of packed ones, one after another. */
 static int pack(const struct side *s, const struct layer_comm *c, char *packed)
 {
-    int rc = MPI_SUCCESS;
-    for (int r = 0; !rc && r < c->size; r++) {
+    int rc = MPI_SUCCESS, blocks = s->same ? 1 : c->size;
+    for (int r = 0; !rc && r < blocks; r++) {
         int at = 0;
         if (s->bytes[r])
-            rc = PMPI_Pack(block_at(s, r), (int)s->counts[r], s->type, packed,
+            rc = pmpi.Pack(block_at(s, r), (int)s->counts[r], s->type, packed,
                            (int)s->bytes[r], &at, c->inner);
         packed += s->bytes[r];
     }
@@ -158,10 +163,26 @@ static int unpack(const struct side *s, const struct layer_comm *c,
     for (int r = 0; !rc && r < c->size; r++) {
         int at = 0;
         if (s->bytes[r])
-            rc = PMPI_Unpack(packed, (int)s->bytes[r], &at, block_at(s, r),
+            rc = pmpi.Unpack(packed, (int)s->bytes[r], &at, block_at(s, r),
                              (int)s->counts[r], s->type, c->inner);
         packed += s->bytes[r];
     }
+    return rc;
+}
+
+/* Those that are too long. Which they are, both of their ranks know. */
+static int exchange_long(struct messages *m, const struct layer_comm *c,
+                         const struct side *send, const struct side *recv)
+{
+    int rc = MPI_SUCCESS;
+    for (int r = 0; recv->has_long && !rc && r < c->size; r++)
+        if (is_long(recv, r))
+            rc = messages_receive(m, c, block_at(recv, r), recv->counts[r],
+                                  recv->type, r);
+    for (int r = 0; send->has_long && !rc && r < c->size; r++)
+        if (is_long(send, r))
+            rc = messages_send(m, c, block_at(send, r), send->counts[r],
+                               send->type, r);
     return rc;
 }
 
@@ -180,13 +201,17 @@ static dcoll_alltoallv_t bytes_of(const struct side *send,
 static int run(struct layer_comm *c, struct side *send, struct side *recv)
 {
     const dcoll_alltoallv_t call = bytes_of(send, recv);
+    struct messages beside = {0};
     int rc = send->plain ? MPI_SUCCESS : pack(send, c, send->data);
-    if (rc)
-        return ours_missing(c, rc);
-    int failed = team_alltoallv(c, &call);
-    if (failed)
-        return ours_error(c, failed);
-    return recv->plain ? MPI_SUCCESS : unpack(recv, c, recv->data);
+    if (!rc)
+        rc = exchange_long(&beside, c, send, recv);
+    int failed = rc ? 0 : team_alltoallv(c, &call);
+    if (rc || failed) {
+        messages_drop(&beside);
+        return rc ? ours_missing(c, rc) : ours_error(c, failed);
+    }
+    rc = messages_wait(&beside);
+    return rc || recv->plain ? rc : unpack(recv, c, recv->data);
 }
 
 /* First by the MPI below, whose bytes are kept for comparison, and replaced by
@@ -265,6 +290,7 @@ static struct side send_side(const struct layer_comm *c,
                  a->recv == MPI_IN_PLACE);
     } else if (a->collective == LAYER_ALLGATHERV) {
         fill_side(&s, a->send, a->send_type);
+        s.same = true;
         for (int r = 0; r < c->size; r++)
             s.counts[r] = a->send_count;
     } else if (a->collective == LAYER_GATHERV && a->send != MPI_IN_PLACE) {
@@ -309,7 +335,12 @@ static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
     *send = send_side(c, a, arrays);
     *recv = recv_side(c, a, arrays + 2 * ranks);
     int rc = side_begin(send, c, numbers, sent);
-    return rc ? rc : side_begin(recv, c, numbers + 2 * ranks, received);
+    if (!rc)
+        rc = side_begin(recv, c, numbers + 2 * ranks, received);
+    /* that is left: a message counts by an int, too */
+    if (!rc && a->large && (send->has_long || recv->has_long))
+        rc = MPI_ERR_COUNT;
+    return rc;
 }
 
 void *irregular_room(struct layer_comm *c)
@@ -331,7 +362,10 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     if (rc)
         return ours_missing(c, rc);
     rc = run(c, &send, &recv);
-    return !rc && layer.verify ? compare(c, a, &recv) : rc;
+    if (!rc && layer.verify)
+        rc = compare(c, a, &recv);
+    layer_comm_trim(c);
+    return rc;
 }
 
 /* --------------------------------------------- calls that take a while --- */
@@ -340,6 +374,7 @@ struct irregular {
     struct layer_call a;
     struct layer_room counts, sent, received, expected, below;
     struct side send, recv;
+    struct messages beside;
     dcoll_alltoallv_t call;
 };
 
@@ -371,6 +406,22 @@ int irregular_fill(const struct layer_comm *c, struct irregular *o)
 {
     o->call = bytes_of(&o->send, &o->recv);
     return o->send.plain ? MPI_SUCCESS : pack(&o->send, c, o->send.data);
+}
+
+bool irregular_has_long(const struct irregular *o)
+{
+    return o->send.has_long || o->recv.has_long;
+}
+
+int irregular_begin_long(const struct layer_comm *c, struct irregular *o)
+{
+    return exchange_long(&o->beside, c, &o->send, &o->recv);
+}
+
+int irregular_test_long(struct irregular *o, int *done)
+{
+    *done = 1;
+    return o->beside.n ? messages_test(&o->beside, done) : MPI_SUCCESS;
 }
 
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o)
@@ -445,6 +496,7 @@ void irregular_compare(const struct layer_comm *c, const struct irregular *o)
 
 void irregular_close(struct irregular *o)
 {
+    messages_drop(&o->beside);
     data_release(&o->send.type);
     data_release(&o->recv.type);
     free(o->counts.data);

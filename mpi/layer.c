@@ -21,6 +21,8 @@ static const struct {
     {"on", NULL},
     {"off", &layer.off},
     {"always", &layer.always},
+    {"eager", &layer.eager},
+    {"inexact", &layer.inexact},
     {"verify", &layer.verify},
     {"stats", &layer.stats},
 };
@@ -38,7 +40,7 @@ static void set_word(const char *word)
     }
     fprintf(stderr,
             "dcoll_mpi: DCOLL_MPI: '%s' is wrong; allowed: on, off, always, "
-            "verify, stats, with commas between them\n",
+            "eager, inexact, verify, stats, with commas between them\n",
             word);
     exit(2);
 }
@@ -52,6 +54,8 @@ static void read_words(void)
             set_word(word);
     free(text);
     layer.always |= layer.verify;
+    layer.inexact |= layer.always;
+    layer.eager |= layer.always;
 }
 
 void layer_read_words(void)
@@ -73,15 +77,16 @@ static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
 static void begin(void)
 {
     int threads, begun;
-    guard_late();
+    pmpi_ready();
     layer_read_words();
-    if (PMPI_Initialized(&begun) || !begun) {
+    if (pmpi.Initialized(&begun) || !begun) {
         layer.off = true;
         return;
     }
-    if (PMPI_Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
+    if (pmpi.Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
-    if (PMPI_Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
+    layer.completed_elsewhere = ahead_completes();
+    if (pmpi.Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
                                 NULL))
         layer.off = true;
 }
@@ -95,24 +100,6 @@ void layer_begin(void)
 bool layer_is_off(void)
 {
     return layer.off || layer.threads || layer.ended;
-}
-
-/* Ranks whose words or threads differ would wait for each other. */
-void layer_agree(void)
-{
-    layer_begin();
-    int said = layer.off | layer.always << 1 | layer.verify << 2;
-    const int mine[] = {layer.threads, said, -said};
-    int most[3], rank;
-    if (PMPI_Allreduce(mine, most, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD))
-        return;
-    layer.threads = most[0];
-    if (most[1] == -most[2])
-        return;
-    layer.off = true;
-    if (!PMPI_Comm_rank(MPI_COMM_WORLD, &rank) && rank == 0)
-        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: all is "
-                        "left to the MPI below\n");
 }
 
 /* ---------------------------------------------------------------- below --- */
@@ -138,43 +125,43 @@ int layer_below(const struct layer_call *a)
 #endif
     switch (a->collective) {
     case DCOLL_ALLGATHER:
-        return PMPI_Allgather(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Allgather(a->send, send_count, a->send_type, a->recv,
                               recv_count, a->recv_type, a->comm);
     case DCOLL_GATHER:
-        return PMPI_Gather(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Gather(a->send, send_count, a->send_type, a->recv,
                            recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_SCATTER:
-        return PMPI_Scatter(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Scatter(a->send, send_count, a->send_type, a->recv,
                             recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_ALLTOALL:
-        return PMPI_Alltoall(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Alltoall(a->send, send_count, a->send_type, a->recv,
                              recv_count, a->recv_type, a->comm);
     case DCOLL_ALLTOALLV:
-        return PMPI_Alltoallv(a->send, a->send_counts, a->send_displs,
+        return pmpi.Alltoallv(a->send, a->send_counts, a->send_displs,
                               a->send_type, a->recv, a->recv_counts,
                               a->recv_displs, a->recv_type, a->comm);
     case LAYER_ALLGATHERV:
-        return PMPI_Allgatherv(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Allgatherv(a->send, send_count, a->send_type, a->recv,
                                a->recv_counts, a->recv_displs, a->recv_type,
                                a->comm);
     case LAYER_GATHERV:
-        return PMPI_Gatherv(a->send, send_count, a->send_type, a->recv,
+        return pmpi.Gatherv(a->send, send_count, a->send_type, a->recv,
                             a->recv_counts, a->recv_displs, a->recv_type,
                             a->root, a->comm);
     case LAYER_SCATTERV:
-        return PMPI_Scatterv(a->send, a->send_counts, a->send_displs,
+        return pmpi.Scatterv(a->send, a->send_counts, a->send_displs,
                              a->send_type, a->recv, recv_count, a->recv_type,
                              a->root, a->comm);
     case DCOLL_BCAST:
-        return PMPI_Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
+        return pmpi.Bcast(a->recv, recv_count, a->recv_type, a->root, a->comm);
     case DCOLL_ALLREDUCE:
-        return PMPI_Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+        return pmpi.Allreduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                               a->comm);
     case DCOLL_REDUCE:
-        return PMPI_Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
+        return pmpi.Reduce(a->send, a->recv, recv_count, a->recv_type, a->op,
                            a->root, a->comm);
     default:
-        return PMPI_Barrier(a->comm);
+        return pmpi.Barrier(a->comm);
     }
 }
 
@@ -232,10 +219,17 @@ static bool is_in_place(const struct layer_call *a)
                                        a->collective == LAYER_ALLGATHERV);
 }
 
+/* Rounding depends on the order of the operands: whoever is faster may not
+ * decide on that. */
+static bool is_inexact(const struct layer_call *a)
+{
+    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
+}
+
 static enum layer_reason reason_for(const struct layer_comm *c,
                                     const struct layer_call *a, int64_t bytes)
 {
-    if (!c->team)
+    if (!c->team && !c->deferred)
         return LAYER_COMM;
     if (bytes < 0)
         return LAYER_WRONG;
@@ -246,6 +240,8 @@ static enum layer_reason reason_for(const struct layer_comm *c,
     bool reduces = dcoll_collective_reduces(a->collective);
     if (reduces && !reduce_can(a))
         return LAYER_TYPE;
+    if (is_inexact(a) && !layer.inexact)
+        return LAYER_INEXACT;
     return bytes > (reduces ? REDUCE_MOST : INT_MAX / c->size) ? LAYER_LONG
                                                                : LAYER_TAKEN;
 }
@@ -287,8 +283,7 @@ static int make(struct layer_comm *c, const struct layer_call *a, int whose,
     return whose == CONTEST_OURS ? take(c, a, bytes) : leave(a, LAYER_SLOWER);
 }
 
-/* Of all ranks of a host. */
-static double now(void)
+double layer_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -297,33 +292,32 @@ static double now(void)
 
 /* All ranks have had their trials, also those of which a call has failed: who
  * is alive tells, and who waits for one that is not hears of it. */
-static void decide(struct layer_comm *c, struct contest *contest)
+static void decide(struct layer_comm *c, const struct layer_call *a,
+                   int64_t bytes)
 {
+    struct contest *contest = layer_contest(c, a, bytes);
     struct contest_call *all = c->recv.data; /* has room for all ranks */
     if (!ours_share(c, contest->timed, sizeof contest->timed, all))
         return; /* the team is broken, or goes on below */
     contest_decide(contest, all, c->size, drail_job_nodes(c->job) == 1);
-}
-
-/* Must all calls of the kind be made by the same side? */
-static bool lasts(const struct layer_call *a)
-{
-    return dcoll_collective_reduces(a->collective) && !reduce_is_exact(a);
+    if (!contest_has_ended(contest))
+        return;
+    layer.spent += contest->cost;
+    contest->cost = 0;
+    verdict_keep(c, a->collective, class_of(bytes), contest);
 }
 
 enum layer_reason layer_judge(const struct layer_comm *c,
                               const struct layer_call *a, int64_t *bytes)
 {
-    *bytes = c->team ? block_bytes(c, a) : 0;
+    *bytes = c->team || c->deferred ? block_bytes(c, a) : 0;
     return reason_for(c, a, *bytes);
 }
 
 struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes)
 {
-    return lasts(a)
-               ? &c->lasting[a->collective == DCOLL_REDUCE][class_of(bytes)]
-               : &c->contests[a->collective][class_of(bytes)];
+    return &c->contests[a->collective][class_of(bytes)];
 }
 
 /* The faster one's, or whose turn it is to be timed. */
@@ -333,51 +327,14 @@ static int contend(struct layer_comm *c, const struct layer_call *a,
     struct contest *contest = layer_contest(c, a, bytes);
     bool trial;
     int whose = contest_turn(contest, &trial);
-    double came = trial ? now() : 0;
+    double came = trial ? layer_now() : 0;
     int rc = make(c, a, whose, bytes);
     if (!trial) {
         layer.saved += !rc && whose == CONTEST_OURS ? contest->saves : 0;
         return rc;
     }
-    if (contest_took(contest, came, now()))
-        decide(c, contest);
-    return rc;
-}
-
-/* Where the order of operands shows in the result, whoever serves the first
- * call serves all: that is tried before it, with results that are dropped. */
-static int contend_once(struct layer_comm *c, const struct layer_call *a,
-                        int64_t bytes)
-{
-    struct contest *contest = layer_contest(c, a, bytes);
-    if (!contest->settled && !ours_has_room(c, (size_t)bytes)) {
-        contest->settled = true; /* on all ranks, for good */
-        return ours_is_lost(c) ? take(c, a, bytes) : leave(a, LAYER_MEMORY);
-    }
-    struct layer_call again = reduce_again(c, a);
-    while (!contest->settled) {
-        bool trial;
-        int whose = contest_turn(contest, &trial);
-        double came = now();
-        int rc = whose == CONTEST_OURS ? reduce_run(c, &again, (size_t)bytes)
-                                       : layer_below(&again);
-        if (rc && ours_is_lost(c))
-            return take(c, a, bytes);
-        if (rc && whose == CONTEST_BELOW) { /* the program's, on all ranks */
-            contest->trial = 0;
-            return leave(a, LAYER_SLOWER);
-        }
-        if (rc == OURS_LEFT) { /* on all ranks; then for good */
-            contest->settled = true;
-            return leave(a, LAYER_MEMORY);
-        }
-        contest->settled = contest_took(contest, came, now());
-        if (contest->settled)
-            decide(c, contest);
-    }
-    int whose = contest->ours ? CONTEST_OURS : CONTEST_BELOW;
-    int rc = make(c, a, whose, bytes);
-    layer.saved += !rc && contest->ours ? contest->saves : 0;
+    if (contest_took(contest, came, layer_now()))
+        decide(c, a, bytes);
     return rc;
 }
 
@@ -385,8 +342,31 @@ static int contend_once(struct layer_comm *c, const struct layer_call *a,
 static int refuse(struct layer_comm *c, const struct layer_call *a)
 {
     int rc = leave(a, LAYER_WRONG);
-    team_skip(c);
+    if (c->team)
+        team_skip(c);
     return rc;
+}
+
+/* A call of a communicator that has no team, by now. */
+static int put_off(struct layer_comm *c, const struct layer_call *a,
+                   int64_t bytes)
+{
+    double came = layer_now();
+    int rc = leave(a, LAYER_EARLY);
+    break_even_count(c, a->collective, class_of(bytes), layer_now() - came);
+    return rc;
+}
+
+/* Calls that are wrong here may be made by this rank alone: they do not count.
+ */
+static enum layer_reason serve_in_time(struct layer_comm *c,
+                                       const struct layer_call *a,
+                                       enum layer_reason reason)
+{
+    bool now = reason == LAYER_TAKEN && is_inexact(a);
+    if (reason != LAYER_WRONG && (now || break_even_reached(c, a->comm)))
+        layer_comm_serve(c, a->comm);
+    return c->deferred || c->team ? reason : LAYER_COMM;
 }
 
 int layer_make(const struct layer_call *a)
@@ -400,11 +380,15 @@ int layer_make(const struct layer_call *a)
     int64_t bytes = known ? known->bytes : 0;
     enum layer_reason reason = known ? LAYER_TAKEN : layer_judge(c, a, &bytes);
     a = known ? &known->call : a;
+    if (c->deferred)
+        reason = serve_in_time(c, a, reason);
     if (reason == LAYER_WRONG)
         return refuse(c, a);
     if (reason != LAYER_TAKEN)
         return leave(a, reason);
-    if (layer.always || ours_is_lost(c))
+    if (c->deferred)
+        return put_off(c, a, bytes);
+    if (layer.always || is_inexact(a) || ours_is_lost(c))
         return take(c, a, bytes);
-    return lasts(a) ? contend_once(c, a, bytes) : contend(c, a, bytes);
+    return contend(c, a, bytes);
 }

@@ -10,10 +10,14 @@
  *     fortran.c, fortran_begin.c, fortran_call.c  the same from Fortran
  *     layer.c    whose call it is: ours, or that of the MPI below
  *     start.c    the same for calls that do not block
- *     comm.c     the team of a communicator, made at its first use
+ *     comm.c     the team of a communicator, made when …
+ *     break_even.c  … its calls have taken long enough to pay for one
+ *     comm_end.c  its end, when all ranks have freed it
  *     contest.c  which of the two is faster there, for blocks of such a size
+ *     verdicts.c what contests have shown, for communicators that come later
  *     ours.c     the call by libdcoll; verify: by both, and compared
  *     irregular.c  the same for MPI_Alltoallv, MPI_Gatherv, ...
+ *     messages.c  what is too long for that
  *     reduce.c   reductions
  *     operators.c  their operations
  *     requests.c the same by libdcoll: from its start to its end
@@ -28,7 +32,11 @@
  *     fortran_waits.c  the same from Fortran
  *     data.c     datatypes: what is not in one piece is packed
  *     stats.c    what became of the calls
+ *     agree.c    what all ranks agree on in MPI_Init
+ *     ahead.c    another library that gets the program's calls first
  *     guard.c    a library that was made for another MPI
+ *     pmpi.c     the functions of the MPI below, looked up at run time
+ *     offers.c   which names a program finds here: those that its MPI has, too
  *
  * Whatever decides whose a call is must be the same on all ranks, so what only
  * one of them knows (its datatypes, its memory) may not.
@@ -42,6 +50,7 @@
 #include <stdint.h>
 
 #include "coll/dcoll.h"
+#include "pmpi.h"
 
 /* What libdcoll does not have is made of what it has; beyond
  * dcoll_collective_t. */
@@ -80,6 +89,9 @@ struct layer_call {
 enum layer_reason {
     LAYER_TAKEN,
     LAYER_SLOWER, /* it is faster there */
+    LAYER_EARLY,  /* the communicator has no team yet */
+    LAYER_INEXACT, /* of a reduction: its rounding would depend on who makes it
+                    */
     LAYER_EMPTY,  /* no bytes */
     LAYER_PLACE,  /* an irregular one in place */
     LAYER_TYPE,   /* a reduction of elements that are not in one piece, or for
@@ -87,6 +99,8 @@ enum layer_reason {
     LAYER_LONG,   /* more than an int counts, or of a reduction REDUCE_MOST */
     LAYER_WRONG,  /* wrong arguments: its error is the program's */
     LAYER_COMM,   /* struct layer_comm says why */
+    LAYER_AHEAD,  /* of a call that does not block: a library ahead would
+                     complete it */
     LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
     LAYER_MEMORY, /* no rank has made it, as one of them has no memory, or
                      more bytes than it can */
@@ -140,32 +154,36 @@ struct contest_call {
     double came, left;
 };
 
-/* Both are tried in turn, then the faster one serves. Contents: zeros. */
+/* Both are tried in turn, then the faster one serves. */
 struct contest {
     int rest;         /* calls until the next trial; 0: … */
     int trial;        /* … so many of one have been made */
     bool tried, ours; /* at least once; by whom the others are made */
-    bool settled;     /* for good: not tried anew */
     double saves;     /* seconds, each call of ours */
+    double cost;      /* seconds that this trial's calls of ours took more */
     struct contest_call timed[CONTEST_COUNTED];
 };
 enum { CONTEST_BELOW, CONTEST_OURS };
+/* saves: as it has been found before, the same on all ranks; 0: it is not
+ * known. eager: then the first trial begins at once. */
+void contest_open(struct contest *c, double saves, bool eager);
 /* Whose turn it is, in the next call, and whether its time is to be told. */
 int contest_turn(struct contest *c, bool *trial);
-/* When a trial was. Was it the last one? Then all ranks tell what they have
- * timed, in the same call, … */
+/* When a trial was. Is there something to decide? Then all ranks tell what they
+ * have timed, in the same call, … */
 bool contest_took(struct contest *c, double came, double left);
-/* … one rank's behind another's: who serves from now on. clock: they all have
- * the same one. */
+/* … one rank's behind another's: who serves from now on, or the trial goes on.
+ * clock: they all have the same one. */
 void contest_decide(struct contest *c, const struct contest_call *all,
                     int ranks, bool clock);
-/* Who is faster, as far as is known; unknown: neither. The same on all ranks.
- */
-bool contest_is_won(const struct contest *c, int by);
+bool contest_has_ended(const struct contest *c);
+/* Is it known that ours is faster? The same on all ranks. */
+bool contest_is_won(const struct contest *c);
 
 /* ---- comm.c ---- */
 
 #define ROOM_LEAST    (256 << 10) /* bytes, of each of a rank's rooms */
+#define ROOM_MOST     (64 << 20)  /* … between calls */
 #define LAYER_CLASSES 32          /* by the logarithm of the bytes */
 
 /* A buffer of ours that grows. */
@@ -193,14 +211,18 @@ struct layer_comm {
     dcoll_team_t *team; /* NULL: its calls are left to the MPI below … */
     char why[256];      /* … because of this */
     bool refused;       /* by a rank, while it was made */
-    struct contest contests[LAYER_COLLECTIVES][LAYER_CLASSES];
-    /* of reductions in which the order of operands shows: to all, and to one */
-    struct contest lasting[2][LAYER_CLASSES];
+    bool deferred;      /* there may be one later: */
+    unsigned calls;     /* so far, and … */
+    double gain;        /* … seconds that a team might have saved in them */
+    struct contest (*contests)[LAYER_CLASSES]; /* of each collective */
     struct layer_known known[LAYER_COLLECTIVES]; /* the latest of each */
     struct layer_room send, recv, expected, counts;
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
                              one of them has not; 0: not known */
     struct requests *requests; /* of calls that do not block; NULL: none yet */
+    bool freed;                /* by the program */
+    bool ending;               /* this rank makes no more calls on it … */
+    MPI_Request ended;         /* … and no rank does, when this is complete */
 };
 
 /* Of @comm, made at its first call, by all of its ranks. NULL: no memory. */
@@ -212,11 +234,48 @@ int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra);
 /* Whoever waits in our calls lets the MPI below make progress. A struct
  * layer_comm. */
 void layer_progress_below(void *c);
-/* The communicator is to be freed, by all of its ranks. */
-void layer_comm_end(MPI_Comm comm);
-void layer_comm_end_all(void);
+/* The program frees it. */
+void layer_comm_free(MPI_Comm comm);
 /* At least so many bytes, or NULL. */
 void *layer_room(struct layer_room *room, size_t bytes);
+/* Gives back what a call has needed beyond what calls mostly do. */
+void layer_comm_trim(struct layer_comm *c);
+/* May this rank have another team? */
+bool layer_comm_has_place(void);
+/* Makes the team that has been deferred, by all ranks. */
+void layer_comm_serve(struct layer_comm *c, MPI_Comm comm);
+
+/* ---- break_even.c ---- */
+
+/* Called in each call of a communicator without a team, by all ranks: is it
+ * time to make it? */
+bool break_even_reached(struct layer_comm *c, MPI_Comm comm);
+/* A call that the MPI below has made meanwhile, in so many seconds. */
+void break_even_count(struct layer_comm *c, int collective, unsigned class,
+                      double seconds);
+/* How long it took to make a team. */
+void break_even_paid(double seconds);
+
+/* ---- verdicts.c ---- */
+
+/* Seconds that a call of ours saves, or, negative, costs, as a contest among so
+ * many ranks has shown. 0: none has. */
+double verdict_of(int ranks, int collective, unsigned class);
+/* One that has been decided. */
+void verdict_keep(const struct layer_comm *c, int collective, unsigned class,
+                  const struct contest *contest);
+/* Opens the contests of a communicator with what all of its ranks know. */
+void verdicts_agree(struct layer_comm *c);
+
+/* ---- comm_end.c ---- */
+
+/* Without waiting for other ranks. */
+void layer_comm_end(struct layer_comm *c);
+/* Of those that all ranks have freed. */
+void layer_comm_end_freed(void);
+/* In MPI_Finalize, where all ranks wait for each other. */
+void layer_comm_end_all(void);
+void layer_comm_close_team(struct layer_comm *c);
 
 /* ---- data.c ---- */
 
@@ -284,6 +343,23 @@ int ours_expect(const struct layer_comm *c, struct ours *o,
 void ours_compare(const struct layer_comm *c, const struct ours *o);
 void ours_close(struct ours *o);
 
+/* ---- messages.c ---- */
+
+/* Those beside a call. Contents: zeros. */
+struct messages {
+    MPI_Request *all;
+    int n;
+};
+/* MPI errors. */
+int messages_send(struct messages *m, const struct layer_comm *c,
+                  const void *data, MPI_Count count, MPI_Datatype type, int to);
+int messages_receive(struct messages *m, const struct layer_comm *c, void *data,
+                     MPI_Count count, MPI_Datatype type, int from);
+int messages_test(struct messages *m, int *done);
+int messages_wait(struct messages *m);
+/* After an error: they need not be complete. */
+void messages_drop(struct messages *m);
+
 /* ---- irregular.c ---- */
 
 /* Are its arguments right, as far as this rank can see? */
@@ -299,6 +375,11 @@ struct irregular;
 int irregular_open(const struct layer_comm *c, const struct layer_call *a,
                    struct irregular **out);
 int irregular_fill(const struct layer_comm *c, struct irregular *o);
+/* Blocks that are messages: has it any, on this rank? They are begun in the
+ * order of the calls, and complete beside the call. */
+bool irregular_has_long(const struct irregular *o);
+int irregular_begin_long(const struct layer_comm *c, struct irregular *o);
+int irregular_test_long(struct irregular *o, int *done);
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o);
 /* The most bytes between this rank and another one, and those that it sends or
  * receives. */
@@ -320,10 +401,6 @@ bool reduce_can(const struct layer_call *call);
 const dcoll_reduction_t *reduce_basic(const struct layer_call *call);
 /* Is the result the same, whatever the order of the operands? */
 bool reduce_is_exact(const struct layer_call *call);
-/* The same call, with another place for its result, and on the communicator
- * whose errors are not the program's. */
-struct layer_call reduce_again(struct layer_comm *c,
-                               const struct layer_call *call);
 /* verify: the same call by the MPI below, to there. */
 struct layer_call reduce_below(const struct layer_comm *c,
                                const struct layer_call *call, void *recv);
@@ -334,15 +411,19 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 /* ---- layer.c ---- */
 
 struct layer {
-    bool off, always, verify, stats; /* DCOLL_MPI */
+    bool off, always, eager, inexact, verify, stats; /* DCOLL_MPI */
     bool threads;                    /* several at a time */
+    bool completed_elsewhere;        /* requests, by a library ahead */
     bool ended;                      /* in MPI_Finalize */
     int key;                         /* of communicators: struct layer_comm */
     struct layer_comm *comms;
+    int teams, freed; /* communicators: with a team, and not freed; freed, but
+                         not ended */
     _Atomic uint64_t calls[LAYER_COLLECTIVES][LAYER_REASONS];
     _Atomic uint64_t forms[FORMS][LAYER_COLLECTIVES][LAYER_REASONS];
     uint64_t differences;
-    double saved; /* seconds */
+    double saved; /* seconds, in calls that were taken … */
+    double spent; /* … and for teams, trials and what is prepared */
 };
 
 extern struct layer layer;
@@ -351,10 +432,10 @@ extern struct layer layer;
 void layer_read_words(void);
 /* What there is to do before anything else, once. */
 void layer_begin(void);
-/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. */
-void layer_agree(void);
 /* Is all left to the MPI below? */
 bool layer_is_off(void);
+/* Seconds, of a clock that all ranks of a host have. */
+double layer_now(void);
 /* Makes a call, in either way. */
 int layer_make(const struct layer_call *call);
 /* The same by the MPI below. */
@@ -362,7 +443,7 @@ int layer_below(const struct layer_call *call);
 /* Can it be taken, of blocks of so many bytes? */
 enum layer_reason layer_judge(const struct layer_comm *c,
                               const struct layer_call *a, int64_t *bytes);
-/* Where it is timed. */
+/* Where it is timed; of a communicator with a team. */
 struct contest *layer_contest(struct layer_comm *c, const struct layer_call *a,
                               int64_t bytes);
 const char *layer_name(int collective);
@@ -374,9 +455,27 @@ int large_below(const struct layer_call *call);
 
 /* ---- guard.c ---- */
 
-/* Before the first call of the MPI below, which may have been loaded after this
- * library. */
+/* Before the functions of the MPI below are looked up: it may have been loaded
+ * after this library. */
 void guard_late(void);
+
+/* ---- agree.c ---- */
+
+/* In MPI_Init, by all ranks of MPI_COMM_WORLD: off on one, off on all. Ends the
+ * job where a rank is without this library. */
+void layer_agree(void);
+
+/* ---- ahead.c ---- */
+
+/* Does another library get calls that complete requests before this one? */
+bool ahead_completes(void);
+
+/* ---- offers.c ---- */
+
+/* Takes back the names of functions that the MPI below lacks. */
+void offers_limit(void);
+/* There is no MPI yet: names are there when one is loaded that has them. */
+void offers_choose(void);
 
 /* ---- stats.c ---- */
 

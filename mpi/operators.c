@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "operators.h"
+#include "pmpi.h"
 
 struct type {
     MPI_Datatype mpi;
@@ -39,7 +40,7 @@ static void know_type(MPI_Datatype mpi, dcoll_type_t type)
 {
     const dcoll_reduction_t *r = dcoll_reduction(type, DCOLL_SUM);
     int size;
-    if (mpi != MPI_DATATYPE_NULL && !PMPI_Type_size(mpi, &size) &&
+    if (mpi != MPI_DATATYPE_NULL && !pmpi.Type_size(mpi, &size) &&
         (size_t)size == r->element)
         known.types[known.ntypes++] = (struct type){mpi, type};
 }
@@ -214,7 +215,7 @@ static void combine(void *context, const void *left, const void *right,
         void *at = left == result ? o->scratch : to;
         if (right != result)
             memcpy(at, y, n * element);
-        o->rc = PMPI_Reduce_local(x, at, (int)n, o->type, o->op);
+        o->rc = pmpi.Reduce_local(x, at, (int)n, o->type, o->op);
         if (left == result)
             memcpy(to, at, n * element);
         x += n * element;

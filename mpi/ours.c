@@ -43,7 +43,7 @@ static int gather_up(struct side *s, struct layer_room *room, size_t bytes,
     s->data = layer_room(room, bytes);
     if (!s->data)
         return MPI_ERR_NO_MEM;
-    return fill ? PMPI_Pack(s->user, s->count, s->type, s->data, (int)bytes,
+    return fill ? pmpi.Pack(s->user, s->count, s->type, s->data, (int)bytes,
                             &at, comm)
                 : MPI_SUCCESS;
 }
@@ -51,7 +51,7 @@ static int gather_up(struct side *s, struct layer_room *room, size_t bytes,
 static int spread_out(const struct side *s, size_t bytes, MPI_Comm comm)
 {
     int at = 0;
-    return is_packed(s) ? PMPI_Unpack(s->data, (int)bytes, &at, s->user,
+    return is_packed(s) ? pmpi.Unpack(s->data, (int)bytes, &at, s->user,
                                       s->count, s->type, comm)
                         : MPI_SUCCESS;
 }
@@ -151,7 +151,7 @@ int ours_error(const struct layer_comm *c, int rc)
     if (rc == DRAIL_ENOMEM && !dcoll_team_error(c->team))
         return OURS_LEFT; /* an error of all ranks, before they did anything */
     if (!code &&
-        (PMPI_Add_error_class(&class) || PMPI_Add_error_code(class, &code)))
+        (pmpi.Add_error_class(&class) || pmpi.Add_error_code(class, &code)))
         return MPI_ERR_OTHER;
     if (c->requests) /* their thread may be about to write it */
         team_take_now(c->requests);
@@ -159,7 +159,7 @@ int ours_error(const struct layer_comm *c, int rc)
              drail_strerror(rc));
     if (c->requests)
         team_give(c->requests);
-    PMPI_Add_error_string(code, text);
+    pmpi.Add_error_string(code, text);
     return code;
 }
 
@@ -167,7 +167,7 @@ int ours_missing(const struct layer_comm *c, int rc)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
-    PMPI_Error_string(rc, text, &length);
+    pmpi.Error_string(rc, text, &length);
     team_give_up(c, text);
     return rc;
 }
@@ -308,8 +308,10 @@ static int pack(const struct layer_comm *c, const struct layer_call *a,
 
 static int unpack(const struct layer_comm *c, const struct packed *p)
 {
-    return p->received ? spread_out(&p->recv, p->received, c->inner)
-                       : MPI_SUCCESS;
+    bool has_it =
+        p->call.collective == DCOLL_BCAST && (int)p->call.root == c->rank;
+    return p->received && !has_it ? spread_out(&p->recv, p->received, c->inner)
+                                  : MPI_SUCCESS;
 }
 
 static int run_packed(struct layer_comm *c, const struct layer_call *a,
@@ -326,7 +328,10 @@ static int run_packed(struct layer_comm *c, const struct layer_call *a,
     if (rc)
         return ours_missing(c, rc);
     rc = run(c, &p.call, p.received);
-    return rc ? rc : unpack(c, &p);
+    if (!rc)
+        rc = unpack(c, &p);
+    layer_comm_trim(c);
+    return rc;
 }
 
 /* ---------------------------------------------------------- once again --- */
@@ -392,7 +397,7 @@ int ours_run(struct layer_comm *c, const struct layer_call *call, size_t bytes)
     if (rc == OURS_LEFT && ours_is_lost(c)) /* while they agreed on that */
         rc = ours_error(c, dcoll_team_error(c->team));
     if (rc && rc != OURS_LEFT)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        pmpi.Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 

@@ -8,24 +8,39 @@
 #include "request.h"
 
 #define AGREED_LEAST 64 /* bytes: of few sizes, each of which is prepared */
+/* To prepare one costs as much as it saves in some starts: */
+#define UNPROVEN    8 /* that are made whatever comes of them; then only … */
+#define STARTS_EACH 8 /* … while those before have been started so often */
 
 static void free_persistent(struct requests *s, struct request *r)
 {
     TAILQ_REMOVE(&s->persistent, r, of_comm);
     if (r->apart != MPI_COMM_NULL)
-        PMPI_Comm_free(&r->apart);
+        pmpi.Comm_free(&r->apart);
     request_destroy(r);
 }
 
+/* Bits that ranks tell each other: */
+enum { BIT_CAN, BIT_PAYS, BIT_GIVEN_UP };
+
+static bool has_bit(const unsigned char *bits, size_t i)
+{
+    return bits[i / 8] >> i % 8 & 1;
+}
+
+static void set_bit(unsigned char *bits, size_t i, bool set)
+{
+    bits[i / 8] |= (unsigned char)(set << i % 8);
+}
+
 /* Who has given one up does not know whether the others have: they tell each
- * other when the next one is made. @said: bit 0 that all can, then one for each
- * that there is. */
+ * other when the next one is made, by one bit for each that there is. */
 static void free_given_up(struct requests *s, const unsigned char *said)
 {
     struct request *r = TAILQ_FIRST(&s->persistent), *next;
-    for (unsigned i = 1; r; r = next, i++) {
+    for (unsigned i = BIT_GIVEN_UP; r; r = next, i++) {
         next = TAILQ_NEXT(r, of_comm);
-        if (!(said[i / 8] >> i % 8 & 1))
+        if (!has_bit(said, i))
             continue;
         team_take(s);
         dcoll_free(r->q);
@@ -37,7 +52,7 @@ static void free_given_up(struct requests *s, const unsigned char *said)
 /* Of what this rank says; 0: that is more than all have room for. */
 static size_t agreed_bytes(const struct requests *s)
 {
-    size_t bytes = AGREED_LEAST, bits = 1;
+    size_t bytes = AGREED_LEAST, bits = BIT_GIVEN_UP;
     const struct request *r;
     TAILQ_FOREACH(r, &s->persistent, of_comm)
     bits++;
@@ -46,26 +61,30 @@ static size_t agreed_bytes(const struct requests *s)
     return bytes <= ROOM_LEAST ? bytes : 0;
 }
 
+static bool pays(const struct requests *s)
+{
+    return s->inits < UNPROVEN || s->starts / STARTS_EACH >= s->inits;
+}
+
 /* DRAIL_ENOMEM: one of the ranks can't. */
 static int agree(struct requests *s, bool can)
 {
     unsigned char *mine = s->c->send.data, *all = s->c->recv.data;
-    size_t bytes = agreed_bytes(s), n = 1;
+    size_t bytes = agreed_bytes(s), n = BIT_GIVEN_UP;
     const struct request *r;
     if (!bytes)
         return DRAIL_ENOMEM;
     memset(mine, 0, bytes);
-    mine[0] = can;
+    set_bit(mine, BIT_CAN, can);
+    set_bit(mine, BIT_PAYS, pays(s));
     TAILQ_FOREACH(r, &s->persistent, of_comm)
-    {
-        mine[n / 8] |= (unsigned char)(r->given_up << n % 8);
-        n++;
-    }
+    set_bit(mine, n++, r->given_up);
     int rc = ours_combine(s->c, mine, all, bytes, DCOLL_UINT8, DCOLL_BAND);
     if (rc)
         return rc;
     free_given_up(s, all);
-    return all[0] & 1 ? 0 : DRAIL_ENOMEM;
+    s->seldom = !has_bit(all, BIT_PAYS);
+    return has_bit(all, BIT_CAN) ? 0 : DRAIL_ENOMEM;
 }
 
 /* 0, DRAIL_ENOTSUP: nobody has any bytes; or an error. */
@@ -100,6 +119,11 @@ static int init(struct request *r)
     return rc;
 }
 
+bool requests_start_seldom(const struct layer_comm *c)
+{
+    return c->requests && c->requests->seldom;
+}
+
 int request_init(struct layer_comm *c, const struct layer_call *a,
                  struct request_work *work, bool can, bool *taken,
                  MPI_Request *handle)
@@ -113,7 +137,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
         rc = init(r);
     }
     if (rc && r) {
-        PMPI_Request_free(&r->handle);
+        pmpi.Request_free(&r->handle);
         free(r);
     }
     if (rc)
@@ -124,7 +148,7 @@ int request_init(struct layer_comm *c, const struct layer_call *a,
     *handle = r->handle;
     handle_enter(r);
     TAILQ_INSERT_TAIL(&s->persistent, r, of_comm);
-    return layer.verify ? PMPI_Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
+    return layer.verify ? pmpi.Comm_dup(c->inner, &r->apart) : MPI_SUCCESS;
 }
 
 /* Starts have no order, so the others compare nothing: they hear of it. */
@@ -144,7 +168,7 @@ int request_start(struct request *r)
 {
     struct requests *s = r->c->requests;
     if (!r->persistent || r->stage != STAGE_IDLE) {
-        PMPI_Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
+        pmpi.Comm_call_errhandler(r->comm, MPI_ERR_REQUEST);
         return MPI_ERR_REQUEST;
     }
     int rc = request_fill(r);
@@ -152,7 +176,7 @@ int request_start(struct request *r)
         rc = request_begin_check(r);
     if (rc) {
         ours_missing(r->c, rc);
-        PMPI_Comm_call_errhandler(r->comm, rc);
+        pmpi.Comm_call_errhandler(r->comm, rc);
         return rc;
     }
     pulse_more();
@@ -160,6 +184,7 @@ int request_start(struct request *r)
     atomic_store(&r->stage, STAGE_UNDER_WAY);
     TAILQ_INSERT_TAIL(&s->under_way, r, link);
     rc = start(r);
+    s->starts++;
     if (rc)
         team_settle(s, r, rc);
     team_give(s);
@@ -176,7 +201,7 @@ int request_give_up(struct request *r, MPI_Request *handle)
     if (!persistent)
         return error;
     handle_leave(r);
-    PMPI_Request_free(&r->handle);
+    pmpi.Request_free(&r->handle);
     *handle = MPI_REQUEST_NULL;
     team_take_now(r->c->requests);
     dcoll_let_go(r->q);
@@ -187,29 +212,25 @@ int request_give_up(struct request *r, MPI_Request *handle)
 
 /* ------------------------------------------------- communicators' ends --- */
 
-/* Of a communicator that is to be freed: errors are told elsewhere. */
-static void complete_of(struct layer_comm *c)
+/* Whose handler is told of errors then. */
+void requests_detach(struct layer_comm *c)
 {
     struct request *r = NULL;
-    while ((r = handle_next(c, r))) {
-        if (r->comm == MPI_COMM_SELF) /* of another one, that was here */
-            continue;
-        if (!r->persistent)
-            request_wait(r);
+    while ((r = handle_next(c, r)))
         r->comm = MPI_COMM_SELF;
-    }
 }
 
+/* Also calls that this rank has skipped, which are nobody's requests. */
 bool requests_are_left(struct layer_comm *c)
 {
-    bool left = false;
-    struct request *r;
-    if (!c->requests)
+    struct requests *s = c->requests;
+    if (!s)
         return false;
-    complete_of(c);
-    TAILQ_FOREACH(r, &c->requests->persistent, of_comm)
-    left = left || !r->given_up;
-    return c->requests->inits && !ours_all_can(c, !left);
+    team_take_now(s);
+    team_advance(s);
+    bool busy = !TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->under_way);
+    team_give(s);
+    return busy || handle_next(c, NULL);
 }
 
 /* The program may free what it has left from within MPI_Finalize: that is a

@@ -25,7 +25,7 @@ static size_t element_of(const struct layer_call *a)
     int size;
     if (basic)
         return basic->element;
-    return PMPI_Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
+    return pmpi.Type_size(a->recv_type, &size) || size < 0 ? 0 : (size_t)size;
 }
 
 bool reduce_can(const struct layer_call *a)
@@ -49,15 +49,6 @@ struct layer_call reduce_below(const struct layer_comm *c,
     below.recv = recv;
     below.comm = c->inner;
     return below;
-}
-
-struct layer_call reduce_again(struct layer_comm *c, const struct layer_call *a)
-{
-    /* nothing is packed */
-    struct layer_call again = reduce_below(c, a, c->send.data);
-    if (a->send == MPI_IN_PLACE)
-        again.send = a->recv;
-    return again;
 }
 
 static int verify(struct layer_comm *c, const struct layer_call *a,

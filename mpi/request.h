@@ -20,7 +20,7 @@ enum stage {
 struct request {
     struct request *next; /* of its bucket */
     MPI_Request handle;   /* the program's */
-    struct layer_comm *c; /* of one that is done: it may be gone */
+    struct layer_comm *c;
     MPI_Comm comm;        /* whose handler is told of errors */
     bool persistent, given_up;
     bool skipped; /* a call that this rank does not make: nobody's request */
@@ -50,11 +50,13 @@ struct shape {
 struct requests {
     LIST_ENTRY(requests) link;
     struct layer_comm *c;
+    bool guarded;         /* its rails, also while the program is elsewhere */
     pthread_mutex_t lock; /* the team is in use; and for these lists: */
     struct request_list queue, under_way;
     struct request_list persistent; /* as they were made, also given up: until
                                        they are on all ranks */
-    unsigned inits;                 /* persistent ones that there have been */
+    unsigned inits, starts; /* of persistent ones, so far */
+    bool seldom;            /* … on some rank too few starts: see agree() */
     struct shape shapes[SHAPES];
     unsigned latest; /* shape, which replaces the eldest */
     unsigned wanted; /* shapes that are to be prepared */

@@ -59,7 +59,7 @@ struct request *request_new(struct layer_comm *c, MPI_Comm comm,
 {
     struct request *r = calloc(1, sizeof *r);
     if (!r ||
-        PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &r->handle)) {
+        pmpi.Recv_init(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &r->handle)) {
         free(r);
         return NULL;
     }
@@ -96,8 +96,10 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
         return MPI_ERR_NO_MEM;
     }
     int rc = layer.verify ? request_begin_check(r) : MPI_SUCCESS;
+    if (!rc && work.irregular)
+        rc = irregular_begin_long(c, work.irregular);
     if (rc) {
-        PMPI_Request_free(&r->handle);
+        pmpi.Request_free(&r->handle);
         request_destroy(r);
         return rc;
     }
@@ -133,8 +135,10 @@ static void complete(struct request *r)
 {
     bool checked = r->check != MPI_REQUEST_NULL && !r->rc;
     int done = 1;
-    if (checked)
-        r->error = PMPI_Test(&r->check, &done, MPI_STATUS_IGNORE);
+    if (r->work.irregular && !r->rc && !r->error)
+        r->error = irregular_test_long(r->work.irregular, &done);
+    if (done && checked && !r->error)
+        r->error = pmpi.Test(&r->check, &done, MPI_STATUS_IGNORE);
     if (!done)
         return;
     if (r->rc)
@@ -196,13 +200,13 @@ int request_take(struct request *r, MPI_Request *handle)
     int error = r->error;
     r->error = MPI_SUCCESS;
     if (error)
-        PMPI_Comm_call_errhandler(r->comm, error);
+        pmpi.Comm_call_errhandler(r->comm, error);
     if (r->persistent) {
         r->stage = STAGE_IDLE;
         return error;
     }
     handle_leave(r);
-    PMPI_Request_free(&r->handle);
+    pmpi.Request_free(&r->handle);
     *handle = MPI_REQUEST_NULL;
     request_destroy(r);
     return error;

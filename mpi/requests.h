@@ -44,6 +44,9 @@ int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call);
 /* As in dcoll.h, for calls that this rank does not make. */
 void team_skip(struct layer_comm *c);
 void team_give_up(const struct layer_comm *c, const char *why);
+/* What a lost rail has carried is sent again, by both of its ends: from now on
+ * also while the program is elsewhere. For teams over several rails. */
+void team_guard(struct layer_comm *c);
 /* Whatever is under way anywhere goes on, but for teams that are in use. */
 void requests_advance_all(void);
 
@@ -93,26 +96,19 @@ int request_error(const struct layer_comm *c, int rc);
 int request_init(struct layer_comm *c, const struct layer_call *a,
                  struct request_work *work, bool can, bool *taken,
                  MPI_Request *handle);
+/* Have persistent requests of it been started too seldom to be worth it? The
+ * same on all ranks. */
+bool requests_start_seldom(const struct layer_comm *c);
 /* An MPI error. */
 int request_start(struct request *r);
 /* The program has no more use for it. */
 int request_give_up(struct request *r, MPI_Request *handle);
-/* The communicator is to be freed: completes its non-blocking calls. Has any of
- * its ranks persistent requests left? */
+/* The program has freed the communicator, but may have requests of it left. */
+void requests_detach(struct layer_comm *c);
+/* Has it? */
 bool requests_are_left(struct layer_comm *c);
 /* Frees them, before its team. */
 void requests_end(struct layer_comm *c);
-
-/* ---- waits.c ---- */
-
-/* Of MPI 4.1: headers of before do not have them. */
-int MPI_Request_get_status_any(int count, const MPI_Request requests[],
-                               int *index, int *flag, MPI_Status *status);
-int MPI_Request_get_status_all(int count, const MPI_Request requests[],
-                               int *flag, MPI_Status statuses[]);
-int MPI_Request_get_status_some(int count, const MPI_Request requests[],
-                                int *outcount, int indices[],
-                                MPI_Status statuses[]);
 
 /* ---- handles.c ---- */
 
@@ -126,6 +122,9 @@ bool requests_exist(void);
 /* A call has been started, or has ended. */
 void pulse_more(void);
 void pulse_less(void);
+/* There is one more team that is guarded, or one less. */
+void pulse_guard(void);
+void pulse_unguard(void);
 /* Is this its thread? */
 bool pulse_is_here(void);
 void pulse_end(void);

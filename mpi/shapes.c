@@ -88,9 +88,11 @@ void requests_prepare(struct layer_comm *c)
         struct shape *shape = &s->shapes[i];
         if (shape->misses < MISSES)
             continue;
+        double came = layer_now();
         team_take(s);
         shape->misses = prepare(c, shape) ? HOPELESS : 0;
         s->wanted--;
         team_give(s);
+        layer.spent += layer_now() - came;
     }
 }

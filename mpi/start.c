@@ -11,7 +11,7 @@ static void count(enum layer_form form, const struct layer_call *a,
 /* This rank's alone. */
 static int fail(const struct layer_call *a, int error)
 {
-    PMPI_Comm_call_errhandler(a->comm, error);
+    pmpi.Comm_call_errhandler(a->comm, error);
     return error;
 }
 
@@ -28,7 +28,11 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
 static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
                                int64_t *bytes)
 {
+    if (layer.completed_elsewhere)
+        return LAYER_AHEAD;
     enum layer_reason reason = layer_judge(c, a, bytes);
+    if (reason == LAYER_TAKEN && c->deferred)
+        return LAYER_EARLY;
     bool below = dcoll_collective_reduces(a->collective) && !reduce_basic(a);
     return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
 }
@@ -49,7 +53,7 @@ static enum layer_reason judge_begin(struct layer_comm *c,
                                                           : LAYER_LATER;
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&
-        !contest_is_won(layer_contest(c, a, *bytes), CONTEST_OURS))
+        !contest_is_won(layer_contest(c, a, *bytes)))
         return LAYER_SLOWER;
     return reason;
 }
@@ -67,7 +71,7 @@ int start_call(const struct layer_call *a, MPI_Request *request)
     else if (rc)
         return fail(a, request_error(c, rc));
     count(FORM_BEGIN, a, reason);
-    if (reason == LAYER_WRONG)
+    if (reason == LAYER_WRONG && c->team)
         requests_skip(c);
     if (reason != LAYER_TAKEN)
         return below_begin(a, request);
@@ -86,7 +90,8 @@ static enum layer_reason judge_init(struct layer_comm *c,
     requests_prepare(c);
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&
-        contest_is_won(layer_contest(c, a, *bytes), CONTEST_BELOW))
+        (requests_start_seldom(c) ||
+         !contest_is_won(layer_contest(c, a, *bytes))))
         return LAYER_SLOWER;
     return reason;
 }
@@ -100,8 +105,11 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
     enum layer_reason reason = judge_init(c, a, &bytes);
     if (reason == LAYER_TAKEN) {
-        bool can = !open_work(c, a, bytes, &work);
+        double came = layer_now();
+        bool can = !open_work(c, a, bytes, &work) &&
+                   !(work.irregular && irregular_has_long(work.irregular));
         int rc = request_init(c, a, &work, can, &taken, request);
+        layer.spent += layer_now() - came;
         if (!taken)
             request_work_free(&work);
         if (rc)
@@ -110,7 +118,7 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     if (reason == LAYER_TAKEN && !taken)
         reason = LAYER_MEMORY;
     count(FORM_INIT, a, reason);
-    if (reason == LAYER_WRONG)
+    if (reason == LAYER_WRONG && c->team)
         team_skip(c);
     return taken ? MPI_SUCCESS : below_init(a, info, request);
 }

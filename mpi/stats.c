@@ -8,12 +8,15 @@
 static const char *const reasons[LAYER_REASONS] = {
     [LAYER_TAKEN] = "taken",
     [LAYER_SLOWER] = "left: faster below, or timed there",
+    [LAYER_EARLY] = "left: too early for a team",
+    [LAYER_INEXACT] = "left: inexact, see DCOLL_MPI",
     [LAYER_EMPTY] = "left: no bytes",
     [LAYER_PLACE] = "left: in place",
     [LAYER_TYPE] = "left: datatype or operation",
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
     [LAYER_COMM] = "left: by communicator, or all",
+    [LAYER_AHEAD] = "left: a library ahead has MPI_Wait or the like",
     [LAYER_LATER] = "left: not prepared yet",
     [LAYER_MEMORY] = "left: no memory, or too long, on a rank",
     [LAYER_FAILED] = "failed",
@@ -44,10 +47,10 @@ void stats_print(void)
 {
     unsigned long long all = 0, mine = layer.differences;
     int rank;
-    if (layer.off || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
+    if (layer.off || pmpi.Comm_rank(MPI_COMM_WORLD, &rank))
         return;
     if (layer.verify)
-        PMPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
+        pmpi.Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0,
                     MPI_COMM_WORLD);
     if (rank != 0)
         return;
@@ -61,5 +64,8 @@ void stats_print(void)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
     else if (!layer.always) /* else nothing has been timed */
-        fprintf(stderr, "dcoll_mpi: about %.6f s saved\n", layer.saved);
+        fprintf(stderr,
+                "dcoll_mpi: about %.6f s saved, and %.6f s spent on teams, "
+                "trials and what was prepared\n",
+                layer.saved, layer.spent);
 }

@@ -14,7 +14,7 @@ static struct {
 void team_no_memory(const struct layer_comm *c)
 {
     fprintf(stderr, "dcoll_mpi: no memory\n");
-    PMPI_Abort(c->inner, 1);
+    pmpi.Abort(c->inner, 1);
 }
 
 struct requests *requests_of(struct layer_comm *c)
@@ -37,8 +37,21 @@ struct requests *requests_of(struct layer_comm *c)
     return c->requests = s;
 }
 
+void team_guard(struct layer_comm *c)
+{
+    struct requests *s = requests_of(c);
+    if (!s)
+        return;
+    team_take_now(s);
+    s->guarded = true;
+    team_give(s);
+    pulse_guard();
+}
+
 void team_leave(struct requests *s)
 {
+    if (s->guarded)
+        pulse_unguard();
     pthread_mutex_lock(&all.lock);
     LIST_REMOVE(s, link);
     pthread_mutex_unlock(&all.lock);
@@ -173,6 +186,8 @@ void requests_advance_all(void)
         if (pthread_mutex_trylock(&s->lock))
             continue;
         team_advance(s);
+        if (s->guarded)
+            drail_progress(s->c->rail); /* its errors show in later calls */
         team_give(s);
     }
     pthread_mutex_unlock(&all.lock);

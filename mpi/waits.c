@@ -9,13 +9,6 @@
 
 #include "requests.h"
 
-/* Of MPI 4.1: headers of before do not have them. */
-int PMPI_Request_get_status_any(int, const MPI_Request[], int *, int *,
-                                MPI_Status *);
-int PMPI_Request_get_status_all(int, const MPI_Request[], int *, MPI_Status *);
-int PMPI_Request_get_status_some(int, const MPI_Request[], int *, int[],
-                                 MPI_Status *);
-
 /* Ours in an array that are active. */
 static bool any_active(int count, const MPI_Request *requests)
 {
@@ -58,7 +51,7 @@ static struct request *first_active(int count, const MPI_Request *requests)
 /* Of one that is done. */
 static int take(struct request *r, MPI_Request *request, MPI_Status *status)
 {
-    int flag, rc = PMPI_Test(request, &flag, status);
+    int flag, rc = pmpi.Test(request, &flag, status);
     int error = request_take(r, request);
     return error ? error : rc;
 }
@@ -116,7 +109,7 @@ static int test_some(int count, MPI_Request *requests, int *outcount,
     int ours_rc = MPI_SUCCESS, theirs = 0;
     int ours = take_some(count, requests, indices, statuses, &ours_rc);
     /* what has become of ours counts as inactive */
-    int rc = PMPI_Testsome(count, requests, &theirs, indices + ours,
+    int rc = pmpi.Testsome(count, requests, &theirs, indices + ours,
                            statuses == MPI_STATUSES_IGNORE ? statuses
                                                            : statuses + ours);
     if (theirs == MPI_UNDEFINED)
@@ -141,7 +134,7 @@ static int test_any(int count, MPI_Request *requests, int *index,
             return take(r, &requests[i], status);
         }
     }
-    int rc = PMPI_Testany(count, requests, index, &flag, status);
+    int rc = pmpi.Testany(count, requests, index, &flag, status);
     if (!rc && !flag)
         *index = MPI_UNDEFINED;
     return rc;
@@ -151,18 +144,20 @@ static int test_any(int count, MPI_Request *requests, int *index,
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    pmpi_ready();
     struct request *r = request ? request_of(*request) : NULL;
     if (!r || !request_is_active(r))
-        return PMPI_Wait(request, status);
+        return pmpi.Wait(request, status);
     request_wait(r);
     return take(r, request, status);
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+    pmpi_ready();
     struct request *r = request ? request_of(*request) : NULL;
     if (!r || !request_is_active(r))
-        return PMPI_Test(request, flag, status);
+        return pmpi.Test(request, flag, status);
     *flag = request_is_done(r);
     if (*flag)
         return take(r, request, status);
@@ -173,11 +168,12 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    pmpi_ready();
     struct request *r;
     unsigned looks = 0;
     bool alone = true; /* is there none of theirs? */
     if (!any_active(count, requests))
-        return PMPI_Waitall(count, requests, statuses);
+        return pmpi.Waitall(count, requests, statuses);
     for (int i = 0; i < count; i++)
         alone = alone &&
                 (requests[i] == MPI_REQUEST_NULL || request_of(requests[i]));
@@ -187,15 +183,16 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         else
             request_pause(r, &looks);
     }
-    int rc = PMPI_Waitall(count, requests, statuses);
+    int rc = pmpi.Waitall(count, requests, statuses);
     return take_all(count, requests, statuses, rc);
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag,
                 MPI_Status statuses[])
 {
+    pmpi_ready();
     if (!any_active(count, requests))
-        return PMPI_Testall(count, requests, flag, statuses);
+        return pmpi.Testall(count, requests, flag, statuses);
     struct request *r = first_pending(count, requests);
     if (r) {
         unsigned looks = 0;
@@ -203,16 +200,17 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag,
         request_pause(r, &looks);
         return MPI_SUCCESS;
     }
-    int rc = PMPI_Testall(count, requests, flag, statuses);
+    int rc = pmpi.Testall(count, requests, flag, statuses);
     return *flag ? take_all(count, requests, statuses, rc) : rc;
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index,
                 MPI_Status *status)
 {
+    pmpi_ready();
     unsigned looks = 0;
     if (!any_active(count, requests))
-        return PMPI_Waitany(count, requests, index, status);
+        return pmpi.Waitany(count, requests, index, status);
     while (1) {
         int rc = test_any(count, requests, index, status);
         if (rc || *index != MPI_UNDEFINED)
@@ -224,8 +222,9 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index,
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                 MPI_Status *status)
 {
+    pmpi_ready();
     if (!any_active(count, requests))
-        return PMPI_Testany(count, requests, index, flag, status);
+        return pmpi.Testany(count, requests, index, flag, status);
     int rc = test_any(count, requests, index, status);
     *flag = *index != MPI_UNDEFINED;
     return rc;
@@ -234,9 +233,10 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
 int MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
                  int indices[], MPI_Status statuses[])
 {
+    pmpi_ready();
     unsigned looks = 0;
     if (!any_active(count, requests))
-        return PMPI_Waitsome(count, requests, outcount, indices, statuses);
+        return pmpi.Waitsome(count, requests, outcount, indices, statuses);
     while (1) {
         int rc = test_some(count, requests, outcount, indices, statuses);
         if (rc || *outcount)
@@ -248,13 +248,15 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *outcount,
 int MPI_Testsome(int count, MPI_Request requests[], int *outcount,
                  int indices[], MPI_Status statuses[])
 {
+    pmpi_ready();
     if (!any_active(count, requests))
-        return PMPI_Testsome(count, requests, outcount, indices, statuses);
+        return pmpi.Testsome(count, requests, outcount, indices, statuses);
     return test_some(count, requests, outcount, indices, statuses);
 }
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+    pmpi_ready();
     struct request *r = request_of(request);
     if (r && !request_is_done(r)) {
         unsigned looks = 0;
@@ -262,21 +264,22 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         request_pause(r, &looks);
         return MPI_SUCCESS;
     }
-    return PMPI_Request_get_status(request, flag, status);
+    return pmpi.Request_get_status(request, flag, status);
 }
 
 int MPI_Request_get_status_any(int count, const MPI_Request requests[],
                                int *index, int *flag, MPI_Status *status)
 {
+    pmpi_ready();
     if (!any_active(count, requests))
-        return PMPI_Request_get_status_any(count, requests, index, flag,
+        return pmpi.Request_get_status_any(count, requests, index, flag,
                                            status);
     for (int i = 0; i < count; i++)
         if (done_at(requests, i)) {
             *index = i;
-            return PMPI_Request_get_status(requests[i], flag, status);
+            return pmpi.Request_get_status(requests[i], flag, status);
         }
-    int rc = PMPI_Request_get_status_any(count, requests, index, flag, status);
+    int rc = pmpi.Request_get_status_any(count, requests, index, flag, status);
     *flag = *flag && *index != MPI_UNDEFINED;
     return rc;
 }
@@ -284,10 +287,11 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[],
 int MPI_Request_get_status_all(int count, const MPI_Request requests[],
                                int *flag, MPI_Status statuses[])
 {
+    pmpi_ready();
     struct request *r =
         any_active(count, requests) ? first_pending(count, requests) : NULL;
     if (!r)
-        return PMPI_Request_get_status_all(count, requests, flag, statuses);
+        return pmpi.Request_get_status_all(count, requests, flag, statuses);
     unsigned looks = 0;
     *flag = 0;
     request_pause(r, &looks);
@@ -298,17 +302,18 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[],
                                 int *outcount, int indices[],
                                 MPI_Status statuses[])
 {
+    pmpi_ready();
     int flag, ours = 0, theirs = 0;
     if (!any_active(count, requests))
-        return PMPI_Request_get_status_some(count, requests, outcount, indices,
+        return pmpi.Request_get_status_some(count, requests, outcount, indices,
                                             statuses);
     for (int i = 0; i < count; i++)
         if (done_at(requests, i)) {
-            PMPI_Request_get_status(requests[i], &flag,
+            pmpi.Request_get_status(requests[i], &flag,
                                     status_at(statuses, ours));
             indices[ours++] = i;
         }
-    int rc = PMPI_Request_get_status_some(
+    int rc = pmpi.Request_get_status_some(
         count, requests, &theirs, indices + ours,
         statuses == MPI_STATUSES_IGNORE ? statuses : statuses + ours);
     *outcount = ours + (theirs == MPI_UNDEFINED ? 0 : theirs);
@@ -317,21 +322,24 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[],
 
 int MPI_Request_free(MPI_Request *request)
 {
+    pmpi_ready();
     struct request *r = request ? request_of(*request) : NULL;
-    return r ? request_give_up(r, request) : PMPI_Request_free(request);
+    return r ? request_give_up(r, request) : pmpi.Request_free(request);
 }
 
 int MPI_Start(MPI_Request *request)
 {
+    pmpi_ready();
     struct request *r = request ? request_of(*request) : NULL;
-    return r ? request_start(r) : PMPI_Start(request);
+    return r ? request_start(r) : pmpi.Start(request);
 }
 
 int MPI_Startall(int count, MPI_Request requests[])
 {
+    pmpi_ready();
     int rc = MPI_SUCCESS;
     if (!requests_exist())
-        return PMPI_Startall(count, requests);
+        return pmpi.Startall(count, requests);
     for (int i = 0; !rc && i < count; i++)
         rc = MPI_Start(&requests[i]);
     return rc;

@@ -20,7 +20,7 @@ INSTALLED = $(INSTALL_BIN:$(BIN)/%=$(PREFIX)/bin/%) \
   $(LIBDIR)/libddsm.so $(LIBDIR)/libddsm.so.$(SOVERSION) $(LIBDIR)/libddsm.so.$(VERSION) \
   $(PREFIX)/include/dsm/ddsm.h $(LIBDIR)/pkgconfig/ddsm.pc \
   $(LIBMPIS:$(LIB)/%=$(LIBDIR)/%) $(PREFIX)/include/coll/dcoll.h $(PREFIX)/include/coll/schedule.h \
-  $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf \
+  $(PROVIDERS:%=$(LIBDIR)/dapl_rail/libdapl_%.so) $(LIBDIR)/dapl_rail/dat.conf $(LIBDIR)/dapl_rail/dat.conf.in \
   $(PLATFORMS:$(PROVDIR)/%=$(LIBDIR)/dapl_rail/%) \
   $(LIBDIR)/pkgconfig/dapl_rail.pc $(LIBDIR)/pkgconfig/dcoll.pc $(PREFIX)/include/dapl_rail/dapl_rail.h \
   $(PREFIX)/include/dapl_rail/batch.h \
@@ -39,8 +39,8 @@ install: all
 	  ln -sf $$lib.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$lib.so || exit 1; done
 	$(if $(LIBMPIS),install -m 644 $(LIBMPIS) $(DESTDIR)$(LIBDIR))
 	install -m 644 $(PROVIDERS:%=$(PROVDIR)/libdapl_%.so) $(DESTDIR)$(LIBDIR)/dapl_rail
-	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(PROVIDERS:%=providers/%/dat.conf.in) \
-	  > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
+	install -m 644 $(DATCONF).in $(DESTDIR)$(LIBDIR)/dapl_rail
+	sed 's|@PROVDIR@|$(LIBDIR)/dapl_rail|' $(DATCONF).in > $(DESTDIR)$(LIBDIR)/dapl_rail/dat.conf
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/dapl_rail/platforms $(PLATFORMS)
 	for pc in dapl_rail/dapl_rail coll/dcoll dsm/ddsm; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \

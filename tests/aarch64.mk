@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make deps-aarch64   a cross compiler, qemu-user and libraries (root)
+# (first: make deps-aarch64)
 # make test-aarch64   tests and benchmarks, built for aarch64 and run under
 #                     qemu-user, the provider's with its larger pages, too. Of
 #                     its weaker order of memory a host like x86 shows nothing.
 
 AARCH64      := $(BUILD)/aarch64
-# what was downloaded outlives make clean
-AARCH64_ROOT ?= $(CURDIR)/.aarch64
 AARCH64_LIBS := $(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu
 AARCH64_MAKE := BUILD=$(AARCH64) PROVIDERS=shm CC=aarch64-linux-gnu-gcc \
   CFLAGS='-O2 -g -isystem $(AARCH64_ROOT)/usr/include -isystem $(AARCH64_ROOT)/usr/include/aarch64-linux-gnu' \
@@ -44,10 +42,7 @@ define aarch64_run
 
 endef
 
-.PHONY: deps-aarch64 test-aarch64
-deps-aarch64:
-	scripts/aarch64-sysroot $(AARCH64_ROOT)
-
+.PHONY: test-aarch64
 test-aarch64:
 	$(MAKE) $(AARCH64_MAKE) all $(AARCH64_CHOSEN)
 	$(call aarch64_run,,$(AARCH64_CHOSEN))

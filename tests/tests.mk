@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make test                     everything, in three builds: plain,
-#                               ASan + UBSan, and what has threads in TSan;
-#                               and what parses with libFuzzer (tests/fuzz)
+# make test                     all suites, in the plain build
+# make test-sanitizers          the same in two more builds, ASan + UBSan, and
+#                               TSan what has threads; what parses with
+#                               libFuzzer for a second each (tests/fuzz)
+# make test-bare                the README's commands in a bare Debian (root)
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
 # make test-hosts               those of several hosts (tests/hosts/hosts.mk)
@@ -38,21 +40,21 @@ TEST_PROGRAMS += $(OFI_PROGRAMS)
 
 include tests/hosts/hosts.mk
 
-.PHONY: test tests test-run
+.PHONY: test tests test-sanitizers test-bare
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
+ifeq ($(SANITIZE),)
+tests: peers # what tests of comparisons compare with
+endif
 
 $(LIBBENCH): $(filter-out %/bench/main.o,$(BENCH_OBJ))
-	@mkdir -p $(@D)
-	rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(COLL_ARCHIVE): $(COLL_OBJ)
-	@mkdir -p $(@D)
-	rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
     $(call helpers,unit) $(LIBBENCH) $(COLL_ARCHIVE) $(LIBRAIL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) $(filter %.a,$^) \
 	  -L$(LIB) -ldapl_rail -ldat2 -lhwloc -lcmocka -lpthread -lm -o $@
 
 # the library exports nothing but its public calls
@@ -85,6 +87,9 @@ $(TEST_BIN)/unit/test_gate_stopped: $(addprefix $(JOB_OBJ)/,address.o enter.o \
 $(TEST_BIN)/unit/test_given_up: $(addprefix $(JOB_OBJ)/,oob.o oob_rank.o \
   stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
   $(BUILD)/obj/dapl_rail/platform/machine.o
+$(TEST_BIN)/unit/test_hub_forked: $(addprefix $(JOB_OBJ)/,hub.o oob.o \
+  oob_rank.o stream.o transports.o) $(BUILD)/obj/dapl_rail/base/error.o \
+  $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,stream.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \
@@ -93,22 +98,24 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o rails/fail.o base/error.o base/sentence.o)
+  links/queue.o links/journal.o rails/fail.o base/error.o base/sentence.o \
+  platform/resources.o)
 $(TEST_BIN)/unit/test_knock_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/knock.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/requests.o base/sentence.o)
+  links/accept.o links/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
 $(TEST_BIN)/unit/test_link_renew $(TEST_BIN)/unit/test_slot_return: \
   $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/link.o links/beside.o links/credits.o links/ends.o links/journal.o \
   links/parting.o links/queue.o \
-  rails/fail.o base/error.o base/sentence.o)
+  rails/fail.o base/error.o base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_silence_looks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   silence.o ahead.o)
 $(TEST_BIN)/unit/test_renew_pause: $(BUILD)/obj/dapl_rail/links/renew.o
+$(TEST_BIN)/unit/test_foreign_order: $(BUILD)/obj/dapl_rail/links/foreign.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)
@@ -116,7 +123,7 @@ $(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
-  $(addprefix $(BUILD)/obj/providers/ofi/,conn.o data.o socket.o))
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o conn.o data.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
   $(BUILD)/obj/providers/ofi/bell.o)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o
@@ -124,8 +131,7 @@ $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep.o
 # provider tests are plain DAT programs: they do not link libdapl_rail
 $(call programs,provider): $(TEST_BIN)/provider/%: \
     $(BUILD)/obj/tests/provider/%.o $(call helpers,provider)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) $^ -ldat2 -lcmocka -lpthread -o $@
 
 # a transport of the test's own below core
 $(TEST_BIN)/provider/test_transport_offers: $(CORE_OBJ)
@@ -137,8 +143,7 @@ $(BUILD)/obj/tests/integration/test_nested_team.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/tests/integration/test_dsm.o: OBJ_CFLAGS = -fopenmp
 $(call programs,integration): $(TEST_BIN)/integration/%: \
     $(BUILD)/obj/tests/integration/%.o $(call helpers,integration) $(LIBRAIL) $(LIBCOLL) $(LIBDSM)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fopenmp $(TEST_RPATH) $(filter %.o,$^) \
 	  -L$(LIB) -Wl,--as-needed -lddsm -Wl,--no-as-needed -ldcoll -ldapl_rail -ldat2 -lcmocka -lpthread -lm -o $@
 
 $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
@@ -146,10 +151,9 @@ $(OFI_PROGRAMS): $(TEST_BIN)/provider/tcp_%: $(TEST_BIN)/provider/test_%
 	chmod +x $@
 
 $(TEST_SCRIPTS): $(TEST_BIN)/%: tests/%.sh
-	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,COPY)install -m 755 $< $@
 
-# --- the three builds ---------------------------------------------------------
+# --- the builds ---------------------------------------------------------
 
 ASAN = BUILD=$(BUILD)/asan WHEELS=$(WHEELS) SANITIZE=address,undefined CFLAGS='-O1 -g'
 TSAN = BUILD=$(BUILD)/tsan WHEELS=$(WHEELS) SANITIZE=thread CC=clang CFLAGS='-O1 -g'
@@ -174,17 +178,23 @@ TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
               /integration/suite,/compare_layer,/mpi_
 
-TEST_ALL := $(TEST_PROGRAMS) $(TEST_SCRIPTS)
-TEST_RUN := $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) \
-  $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
-    $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL))) \
-  $(patsubst $(TEST_BIN)/%,$(BUILD)/tsan/test/%,$(TSAN_TESTS))
+# scripts take longest: they begin first
+TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)
+TEST_ASAN = $(patsubst $(TEST_BIN)/%,$(BUILD)/asan/test/%,\
+  $(filter-out $(PLAIN_ONLY:%=$(TEST_BIN)/integration/%),$(TEST_ALL)))
+TEST_TSAN = $(TSAN_TESTS:$(TEST_BIN)/%=$(BUILD)/tsan/test/%)
+TEST_RUNS = OMP_TOOL_LIBRARIES='$(ARCHER)' tests/run --again 5 \
+  --alone '$(TEST_ALONE)' $(if $(TESTS),--match '$(TESTS)')
 
 test: tests
-	$(MAKE) $(ASAN) tests
-	$(MAKE) $(TSAN) tests
-	$(MAKE) $(FUZZ) fuzzers
-	@OMP_TOOL_LIBRARIES=$(ARCHER) tests/run --again 5 --alone '$(TEST_ALONE)' \
-	  $(if $(TESTS),--match '$(TESTS)') $(TEST_RUN) \
-	  $(FUZZ_TESTS) $(HOSTS_TESTS)
-	@$(HOSTS_FIGURES)
+	@$(TEST_RUNS) $(filter-out $(SANITIZED_ONLY),$(TEST_ALL)) $(HOSTS_TESTS)
+
+# a build after the other: their makes share one tree of sources, not of objects
+test-sanitizers:
+	@$(MAKE) $(ASAN) tests
+	@$(MAKE) $(TSAN) tests
+	@$(MAKE) $(FUZZ) fuzzers
+	@$(TEST_RUNS) $(TEST_ASAN) $(TEST_TSAN) $(FUZZ_TESTS)
+
+test-bare:
+	@tests/bare/readme

@@ -31,3 +31,29 @@ uint64_t degrade_retries(const degrade_run_t *run, unsigned nrails)
             run->rank[0].rails[r].retries + run->rank[1].rails[r].retries;
     return retries;
 }
+
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+drail_rail_stats_t degrade_rail(const degrade_run_t *run, unsigned rail)
+{
+    drail_rail_stats_t stats = run->rank[0].rails[rail];
+    const drail_rail_stats_t *other = &run->rank[1].rails[rail];
+    stats.failures = longer(stats.failures, other->failures);
+    stats.retries += other->retries;
+    stats.carried += other->carried;
+    stats.carried_bytes += other->carried_bytes;
+    stats.lost_ns = longer(stats.lost_ns, other->lost_ns);
+    stats.down_ns = longer(stats.down_ns, other->down_ns);
+    return stats;
+}
+
+bool degrade_shows_nothing(const degrade_run_t *run)
+{
+    double best = 0;
+    for (unsigned r = 0; r < run->capacity.nrails; r++)
+        best = fmax(best, run->capacity.rail[r]);
+    return run->capacity.nrails > 1 && best > RECOVERED * run->capacity.all;
+}

@@ -39,6 +39,12 @@ damage_t degrade_damage(const degrade_run_t *run);
 double degrade_rate(const degrade_run_t *run);
 /** Sends of DTOs again, by both ranks. */
 uint64_t degrade_retries(const degrade_run_t *run, unsigned nrails);
+/** A rail's: bytes and messages of the sender; failures once, though both ranks
+ *  count them; what was sent again or carried by both; times of the rank where
+ *  they were longest. */
+drail_rail_stats_t degrade_rail(const degrade_run_t *run, unsigned rail);
+/** Does one rail alone carry about as much as all? Then rates show no cut. */
+bool degrade_shows_nothing(const degrade_run_t *run);
 
 /** One of the formats of report.h. */
 void degrade_report(FILE *file, format_t format, const void *result);

@@ -108,9 +108,9 @@ static void usual(events_t *events, const options_t *opts)
     uint64_t quarter = opts->degrade.time_ns / 4;
     if (opts->nrails < 2)
         return;
-    events->list[0] = (event_t){EVENT_CUT, 1, 1, quarter, 0};
-    events->list[1] = (event_t){EVENT_BACK, 1, 1, 2 * quarter, 0};
-    events->list[2] = (event_t){EVENT_SLOW, 0, 0.5, 3 * quarter, 0};
+    events->list[0] = (event_t){EVENT_CUT, 1, 1, quarter, 0, 0};
+    events->list[1] = (event_t){EVENT_BACK, 1, 1, 2 * quarter, 0, 0};
+    events->list[2] = (event_t){EVENT_SLOW, 0, 0.5, 3 * quarter, 0, 0};
     events->count = 3;
 }
 

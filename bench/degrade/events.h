@@ -15,9 +15,12 @@ typedef enum event_kind {
 typedef struct event {
     event_kind_t kind;
     unsigned rail;
-    double factor;   /**< EVENT_SLOW: of the rate, above 0 to 1 */
-    uint64_t at_ns;  /**< when it is to be, since the start */
-    uint64_t was_ns; /**< when it was */
+    double factor;    /**< EVENT_SLOW: of the rate, above 0 to 1 */
+    uint64_t at_ns;   /**< when it is to be, since the start */
+    uint64_t was_ns;  /**< when it was begun, or, as a command has said, when it
+                           took effect */
+    uint64_t seen_ns; /**< when rank 0's transport had left the rail that was
+                           cut, or used the one that is back; 0: not (yet) */
 } event_t;
 
 /** Most events of a run. */
@@ -35,7 +38,8 @@ const char *event_name(event_kind_t kind);
 /**
  * Reads "2s:cut:1,4s:back:1,6s:slow:0:0.5" (times in s or ms, rails by name or
  * index), "random:CUTS[:SEED]" or "none". NULL: with several rails a cut, a
- * return and a slower rail, each after another quarter of the time.
+ * return and a slower rail, each after another quarter of the time. Random ones
+ * are spread over --time.
  * @return 0, or -1 with what is allowed in @p allowed.
  */
 int events_parse(events_t *events, const char *text, const options_t *opts,

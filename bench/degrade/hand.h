@@ -16,7 +16,10 @@ typedef struct hand {
     int cable[DRAIL_MAX_RAILS]; /**< -1: none */
     unsigned next;              /**< event of the list */
     uint32_t cut;               /**< rails that are, as a mask */
-    pid_t command;              /**< that runs, 0: none */
+    uint32_t left;              /**< those that the transport has left since */
+    pid_t command;              /**< that runs, 0: none, … */
+    int says;                   /**< … when its event took effect */
+    event_t *carried_out;       /**< by it */
     uint64_t random, due_ns;    /**< of events that are drawn */
     struct since {
         uint64_t ns; /**< when the rail was found to be up, 0: it is not */
@@ -25,12 +28,12 @@ typedef struct hand {
     bool failed; /**< an event could not be carried out */
 } hand_t;
 
-/** A folder for the cables of the shm rails that are opened from now on, in
- *  this process and those it forks, unless --on-event is given. @return 0, or
+/** Cables for the shm rails that are opened from now on, in this process and
+ *  those it forks, unless there are some or --on-event is given. @return 0, or
  *  -1 with errno. */
-int hand_folder(const options_t *opts);
-/** Removes it. */
-void hand_folder_remove(const options_t *opts);
+int hand_cables_make(const options_t *opts);
+/** Removes them. */
+void hand_cables_remove(void);
 
 /** When the rails are open. @return 0, or -1 when an event's rail has no cable:
  *  its index in *rail. */
@@ -52,7 +55,7 @@ void hand_poll(hand_t *hand, const sight_t *sight);
  *  was late, all events of a list still come, and what was to follow the last
  *  one does. */
 uint64_t hand_end(const hand_t *hand, uint64_t ns);
-/** Has all happened that was to? */
-bool hand_done(const hand_t *hand, uint32_t up);
+/** Has all happened that was to be drawn, and is the time over? */
+bool hand_done(const hand_t *hand, const sight_t *sight);
 
 #endif

@@ -6,6 +6,8 @@
 #define BEFORE_MS 500 /* whose mean is the rate before an event */
 #define SOON_MS   500 /* what begins later is not of the event */
 #define MESSAGES  20  /* of an interval, at the rate that is possible */
+#define GAP       3   /* messages' times without one are a stall */
+#define STEADY_MS 500 /* whose rate is not that of a moment */
 
 double bins_rate(const bins_t *bins, unsigned from, unsigned to)
 {
@@ -60,14 +62,30 @@ static double lowest(const bins_t *bins, unsigned from, unsigned to,
     return rate;
 }
 
-static double longest_stall(const bins_t *bins, unsigned from, unsigned to)
+/* Its end is returned in @p end. */
+static unsigned longest_stall(const bins_t *bins, unsigned from, unsigned to,
+                              unsigned *end)
 {
     unsigned longest = 0, now = 0;
+    *end = from;
     for (; from < to; from++) {
         now = bins->bytes[from] ? 0 : now + 1;
-        longest = now > longest ? now : longest;
+        if (now > longest) {
+            longest = now;
+            *end = from + 1;
+        }
     }
     return longest;
+}
+
+void capacity_raise(capacity_t *capacity, const bins_t *bins,
+                    const events_t *events)
+{
+    unsigned end = events->count ? ms_of(events->list) : bins->count;
+    end = end < bins->count ? end : bins->count;
+    for (unsigned at = 0; at + STEADY_MS <= end; at += STEADY_MS / 10)
+        capacity->all =
+            fmax(capacity->all, bins_rate(bins, at, at + STEADY_MS));
 }
 
 /* Messages come whole: a few would say little of a rate. */
@@ -97,14 +115,24 @@ recovery_t recovery_of(const bins_t *bins, const events_t *events,
         RECOVERED * r.possible - (double)message / 1e3 / interval_ms;
     unsigned soon = at + SOON_MS < end ? at + SOON_MS : end;
     unsigned low = find(bins, at, soon, interval_ms, enough, false);
-    unsigned back = at;
-    if (low + interval_ms <= soon) { /* it has come down */
-        back = find(bins, low, end, interval_ms, enough, true);
+    unsigned back = at, moves;
+    unsigned stall = longest_stall(bins, at, soon, &moves);
+    if (stall > GAP * (double)message / 1e3 / r.possible)
+        low = low < moves ? low : moves; /* shorter than an interval */
+    else
+        moves = at;
+    if (low + interval_ms <= soon || moves > at) { /* it has come down */
+        back = find(bins, low > moves ? low : moves, end, interval_ms, enough,
+                    true);
         soon = back + interval_ms < end ? back + interval_ms : end;
     }
     r.ms = back + interval_ms <= end && r.possible > 0 ? back - at : NAN;
     r.dip = lowest(bins, at, soon, interval_ms);
-    r.stall_ms = longest_stall(bins, at, soon);
+    r.stall_ms = longest_stall(bins, at, soon, &moves);
+    r.seen_ms = !event->seen_ns ? NAN
+                : event->seen_ns < event->was_ns
+                    ? 0
+                    : (double)(event->seen_ns - event->was_ns) / 1e6;
     r.after = bins_rate(bins, isnan(r.ms) ? at : back, end);
     return r;
 }

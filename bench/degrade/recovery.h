@@ -22,13 +22,20 @@ typedef struct recovery {
     double possible; /**< MB/s of what is left: the rails that are up, together,
                           at most what all have reached */
     double after;    /**< MB/s, from when it was there again */
+    double seen_ms;  /**< from the event until rank 0's transport had left the
+                          rail, or used it again; NaN: it has not */
     double stall_ms; /**< the longest time without any message till then */
-    double ms;       /**< until an interval has RECOVERED of what is possible;
-                          NaN: not before the next event, or the end */
+    double ms;       /**< from the event, until an interval behind the stall has
+                          RECOVERED of what is possible; NaN: not before the
+                          next event, or the end */
 } recovery_t;
 
 /** MB/s from millisecond @p from to before @p to; NaN where that is none. */
 double bins_rate(const bins_t *bins, unsigned from, unsigned to);
+/** The best of what was measured before the stream and of its own rate in the
+ *  seconds before the first event. */
+void capacity_raise(capacity_t *capacity, const bins_t *bins,
+                    const events_t *events);
 /** What is possible after the first @p count events. */
 double capacity_left(const capacity_t *capacity, const event_t *events,
                      unsigned count);

@@ -63,9 +63,9 @@ static void table_events(FILE *file, const degrade_result_t *r,
 {
     if (!run->events.count || run->events.count > TABLE_SHOWN)
         return;
-    fprintf(file, "\n%10s  %-16s %9s %9s %6s %9s %9s %9s %9s\n", "ms", "event",
-            "before", "dip", "dip%", "stall ms", "rec. ms", "after",
-            "possible");
+    fprintf(file, "\n%10s  %-16s %9s %9s %9s %9s %6s %9s %9s %9s\n", "ms",
+            "event", "seen ms", "stall ms", "before", "dip", "dip%", "rec. ms",
+            "after", "possible");
     for (unsigned i = 0; i < run->events.count; i++) {
         const event_t *e = &run->events.list[i];
         recovery_t f = recovery(r, run, i);
@@ -75,10 +75,11 @@ static void table_events(FILE *file, const degrade_result_t *r,
         if (e->kind == EVENT_SLOW)
             snprintf(text + n, sizeof text - (size_t)n, " %g", e->factor);
         fprintf(file, "%10.1f  %-16s", (double)e->was_ns / 1e6, text);
+        report_number(file, 9, f.seen_ms);
+        report_number(file, 9, f.stall_ms);
         report_number(file, 9, f.before);
         report_number(file, 9, f.dip);
         report_number(file, 6, 100 * f.dip / f.before);
-        report_number(file, 9, f.stall_ms);
         report_number(file, 9, f.ms);
         report_number(file, 9, f.after);
         report_number(file, 9, f.possible);
@@ -93,7 +94,7 @@ static void table_rails(FILE *file, const degrade_result_t *r,
             "alone", "state", "bytes", "messages", "failures", "retries",
             "carried", "lost ms", "down ms");
     for (unsigned i = 0; i < r->opts->nrails; i++) {
-        const drail_rail_stats_t *stats = &run->rank[0].rails[i];
+        const drail_rail_stats_t rail = degrade_rail(run, i), *stats = &rail;
         fprintf(file, "%-16.16s", r->opts->rails[i]);
         report_number(file, 9, run->capacity.rail[i]);
         fprintf(file, " %10s %14llu %10llu %8llu %8llu %14llu", state_of(stats),
@@ -129,6 +130,11 @@ static void table_run(FILE *file, const degrade_result_t *r,
             (unsigned long long)damage.losses,
             (unsigned long long)damage.duplicates,
             (unsigned long long)damage.wrong);
+    if (degrade_shows_nothing(run))
+        fputs("# note: one rail alone carries as much as all: what happens to "
+              "the others shows in no rate (--rails gbe-a0,gbe-a1 have rates "
+              "of their own)\n",
+              file);
     if (run->events.cuts)
         fprintf(file, "# drawn with seed %llu\n",
                 (unsigned long long)run->events.seed);
@@ -152,9 +158,10 @@ static void table(FILE *file, const degrade_result_t *r)
     if (r->partial)
         fputs("# note: partial result: the run was ended early\n", file);
     fprintf(file,
-            "# dip: lowest interval (%u ms, or 20 messages) until recovered, "
-            "dip%% of before; recovered: %.0f %% of possible in one; MB = 10^6 "
-            "bytes\n",
+            "# seen: until rank 0 has left the rail, or uses it again; dip: "
+            "lowest interval (%u ms, or 20 messages) until recovered, dip%% of "
+            "before; recovered: %.0f %% of possible in one, behind the stall; "
+            "both from the event on; MB = 10^6 bytes\n",
             interval(r), 100 * RECOVERED);
     for (unsigned i = 0; i < r->nruns; i++)
         table_run(file, r, &r->runs[i]);
@@ -165,7 +172,7 @@ static void table(FILE *file, const degrade_result_t *r)
 static const char header[] = REPORT_CSV_COMMON
     "what,time_ms,event,rail,factor,before_MBps,dip_MBps,stall_ms,recovery_ms,"
     "after_MBps,possible_MBps,rail_bytes,rail_messages,state,retries,lost,"
-    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,partial";
+    "doubled,wrong,failures,carried_bytes,lost_ms,down_ms,seen_ms,partial";
 
 /* The columns that all tests have. */
 static void csv_start(FILE *file, const degrade_result_t *r,
@@ -205,6 +212,7 @@ static void csv_event(FILE *file, const degrade_result_t *r,
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
         report_csv_number(file, values[i]);
     fputs(",,,,,,,,,,,", file);
+    report_csv_number(file, f.seen_ms);
     csv_end(file, r);
 }
 
@@ -219,10 +227,10 @@ static void csv_run(FILE *file, const degrade_result_t *r,
             (unsigned long long)damage.losses,
             (unsigned long long)damage.duplicates,
             (unsigned long long)damage.wrong);
-    fputs(",,,,", file);
+    fputs(",,,,,", file);
     csv_end(file, r);
     for (unsigned i = 0; i < r->opts->nrails; i++) {
-        const drail_rail_stats_t *stats = &run->rank[0].rails[i];
+        const drail_rail_stats_t rail = degrade_rail(run, i), *stats = &rail;
         csv_start(file, r, run, run->capacity.rail[i], "rail", NAN);
         fprintf(file, ",,%s,,,,,,,,%llu,%llu,%s,%llu,,,,%llu,%llu",
                 r->opts->rails[i], (unsigned long long)stats->put_bytes,
@@ -232,6 +240,7 @@ static void csv_run(FILE *file, const degrade_result_t *r,
                 (unsigned long long)stats->carried_bytes);
         report_csv_number(file, (double)stats->lost_ns / 1e6);
         report_csv_number(file, (double)stats->down_ns / 1e6);
+        fputc(',', file);
         csv_end(file, r);
     }
     for (unsigned i = 0; i < run->events.count; i++)
@@ -240,7 +249,7 @@ static void csv_run(FILE *file, const degrade_result_t *r,
     for (unsigned at = 0; at + step <= run->bins.count; at += step) {
         csv_start(file, r, run, bins_rate(&run->bins, at, at + step), "bin",
                   at);
-        fputs(",,,,,,,,,,,,,,,,,,,,", file);
+        fputs(",,,,,,,,,,,,,,,,,,,,,", file);
         csv_end(file, r);
     }
 }
@@ -303,6 +312,7 @@ static void json_event(json_t *j, const degrade_result_t *r,
     json_double(j, "dip_MBps", f.dip);
     json_double(j, "dip_pct", 100 * f.dip / f.before);
     json_double(j, "stall_ms", f.stall_ms);
+    json_double(j, "seen_ms", f.seen_ms);
     json_double(j, "recovery_ms", f.ms);
     json_double(j, "after_MBps", f.after);
     json_double(j, "possible_MBps", f.possible);
@@ -312,14 +322,14 @@ static void json_event(json_t *j, const degrade_result_t *r,
 static void json_rail(json_t *j, const degrade_result_t *r,
                       const degrade_run_t *run, unsigned rail)
 {
-    const drail_rail_stats_t *stats = &run->rank[0].rails[rail];
+    const drail_rail_stats_t stats = degrade_rail(run, rail);
     json_row_object(j, NULL);
     json_string(j, "rail", r->opts->rails[rail]);
     json_double(j, "alone_MBps", run->capacity.rail[rail]);
-    json_uint(j, "bytes", stats->put_bytes);
-    json_uint(j, "messages", stats->puts);
-    json_string(j, "state", state_of(stats));
-    traffic_json_failures(j, stats);
+    json_uint(j, "bytes", stats.put_bytes);
+    json_uint(j, "messages", stats.puts);
+    json_string(j, "state", state_of(&stats));
+    traffic_json_failures(j, &stats, stats.failures);
     json_end_object(j);
 }
 

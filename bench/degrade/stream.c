@@ -191,8 +191,7 @@ static bool goes_on(sender_t *s, uint64_t ns)
         return sight.now_ns < ns;
     sight.up = rails_up(s->stream->session->rail);
     hand_poll(s->hand, &sight);
-    return sight.now_ns < hand_end(s->hand, ns) &&
-           !hand_done(s->hand, sight.up);
+    return sight.now_ns < hand_end(s->hand, ns) && !hand_done(s->hand, &sight);
 }
 
 /* Until everything has arrived and is acknowledged. */

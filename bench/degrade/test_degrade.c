@@ -2,6 +2,7 @@
 /* railbench degrade: a stream of checked messages while rails are cut, slowed
  * and given back. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "bench/report/progress.h"
 #include "degrade_result.h"
 
-#define TRIAL_NS   200000000u /* of each rail alone, before */
+#define WARM_NS    100000000u /* of each rail alone, before: not counted, … */
+#define TRIAL_NS   150000000u /* … and the best of so many */
+#define TRIALS     3
 #define SECOND_NS  1000000000u
 #define GATHER_MAX 65536
 
@@ -107,19 +110,22 @@ static int gather(bed_t *bed, degrade_run_t *run)
 
 /* ---------------------------------------------------------------- runs --- */
 
-/* MB/s of a short stream in this setup; both ranks learn it. */
+/* MB/s of the best of short streams in this setup; both ranks learn it. */
 static int trial(bed_t *bed, const setup_t *setup, double *rate)
 {
     bins_t none = {0};
     tally_t both[2];
     int rc = session_switch(&bed->session, setup);
-    if (!rc)
-        rc = stream(bed, TRIAL_NS, NULL, &none, both);
-    if (rc)
-        return rc;
-    *rate = (double)both[0].messages * (double)bed->stream.bytes * 1e3 /
-            (double)both[0].ns;
-    return both[0].code ? both[0].code : both[1].code;
+    *rate = 0;
+    for (unsigned i = 0; !rc && i <= TRIALS; i++) {
+        rc = stream(bed, i ? TRIAL_NS : WARM_NS, NULL, &none, both);
+        if (!rc)
+            rc = both[0].code ? both[0].code : both[1].code;
+        double now = (double)both[0].messages * (double)bed->stream.bytes *
+                     1e3 / (double)both[0].ns;
+        *rate = !rc && i ? fmax(*rate, now) : *rate;
+    }
+    return rc;
 }
 
 static int measure_capacity(bed_t *bed, degrade_run_t *run)
@@ -186,6 +192,8 @@ static int run_one(bed_t *bed, degrade_run_t *run)
     uint64_t ms = run->rank[0].ns / 1000000;
     if (ms < run->bins.count)
         run->bins.count = (unsigned)ms;
+    if (!rc)
+        capacity_raise(&run->capacity, &run->bins, &run->events);
     return rc;
 }
 
@@ -357,13 +365,13 @@ static int degrade_main(const bench_test_t *test, const options_t *opts)
     d->result.runs =
         calloc(opts->nsizes * d->result.plan.count, sizeof *d->result.runs);
     d->outcome = outcome_create((unsigned)opts->ranks);
-    if (!d->outcome || !d->result.runs || hand_folder(opts)) {
+    if (!d->outcome || !d->result.runs || hand_cables_make(opts)) {
         fprintf(stderr, "%s: %s\n", test->table.command, strerror(errno));
         goto out;
     }
     status = launch_job(test->table.command, opts, d->outcome, rank_main, d);
-    hand_folder_remove(opts);
 out:
+    hand_cables_remove();
     free_result(&d->result);
     if (d->outcome)
         outcome_destroy(d->outcome);
@@ -372,9 +380,21 @@ out:
     return status;
 }
 
+/* Unless the user names some: memory carries as much over one as over two. */
+static void slow_rails(options_t *opts)
+{
+    static const char *const names[] = {"gbe-a0", "gbe-a1"};
+    if (getenv("DRAIL_RAILS"))
+        return;
+    for (opts->nrails = 0; opts->nrails < 2; opts->nrails++)
+        snprintf(opts->rails[opts->nrails], DRAIL_NAME_MAX, "%s",
+                 names[opts->nrails]);
+}
+
 static void defaults(options_t *opts)
 {
     options_one_engine(opts);
+    slow_rails(opts);
     opts->policies[0] = DRAIL_POLICY_ADAPTIVE;
     opts->degrade = (struct degrade_options){
         .time_ns = 8 * (uint64_t)SECOND_NS, .interval_ms = 20, .window = 8};

@@ -30,7 +30,7 @@ typedef enum unit { UNIT_MBPS, UNIT_GBPS, UNIT_MMSGS, UNITS } unit_t;
 #define OPERANDS_MAX 2
 /** Most shapes of --shapes. */
 #define SHAPES_MAX 16
-#define RANKS_MAX  16384 /* as the transport has them */
+#define RANKS_MAX  DRAIL_MAX_RANKS
 /** Most names of --pattern, and bytes of one. */
 #define PATTERNS_MAX     8
 #define PATTERN_NAME_MAX 256

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "bench/clock.h"
 #include "agreement.h"
 #include "launch.h"
 #include "rivals.h"
+
+#define STACK_LEAST (512u << 10) /* bytes */
 
 static void configure(drail_job_config_t *cfg, const options_t *opts,
                       drail_error_t *err)
@@ -91,11 +94,28 @@ static void complete_simulated(options_t *opts, const option_table_t *table)
     opts->no_pin = true; /* actors are no threads of this machine */
 }
 
+/* The measuring functions have large frames, and threads of OpenMP get what the
+ * program has. */
+static int check_stack(const option_table_t *table)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= STACK_LEAST)
+        return 0;
+    fprintf(stderr,
+            "%s: the stack is limited to %llu KiB (ulimit -s); needed are "
+            "%u KiB\n",
+            table->command, (unsigned long long)stack.rlim_cur >> 10,
+            STACK_LEAST >> 10);
+    return 1;
+}
+
 int launch_open(options_t *opts, const option_table_t *table)
 {
     drail_job_config_t cfg;
     drail_error_t err = {0};
     int rc = 0;
+    if (check_stack(table))
+        return 1;
     if (table->groups & OPTIONS_RAILS && !opts->simulated) {
         configure(&cfg, opts, &err);
         rc = drail_launch_open(&cfg, &opts->launch);

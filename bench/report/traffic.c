@@ -4,6 +4,18 @@
 
 #include "traffic.h"
 
+static uint64_t longest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A lost link is counted by the ranks at both of its ends. */
+static uint64_t failures(const traffic_t *t, unsigned rail)
+{
+    uint64_t n = t->rail[rail].failures;
+    return t->ranks > 1 ? (n + 1) / 2 : n;
+}
+
 static void add(drail_rail_stats_t *sum, const drail_rail_stats_t *more)
 {
     sum->put_bytes += more->put_bytes;
@@ -17,8 +29,8 @@ static void add(drail_rail_stats_t *sum, const drail_rail_stats_t *more)
     sum->retries += more->retries;
     sum->carried += more->carried;
     sum->carried_bytes += more->carried_bytes;
-    sum->lost_ns += more->lost_ns;
-    sum->down_ns += more->down_ns;
+    sum->lost_ns = longest(sum->lost_ns, more->lost_ns);
+    sum->down_ns = longest(sum->down_ns, more->down_ns);
     if (sum->state < more->state) /* the worst */
         sum->state = more->state;
 }
@@ -60,7 +72,9 @@ static bool troubled(const traffic_t *t)
 {
     bool any = false;
     for (unsigned r = 0; r < t->nrails; r++)
-        any |= t->rail[r].state != DRAIL_RAIL_UP || t->rail[r].failures;
+        any |= (t->rail[r].state != DRAIL_RAIL_UP &&
+                t->rail[r].state != DRAIL_RAIL_ENDED) ||
+               t->rail[r].failures;
     return any;
 }
 
@@ -73,20 +87,24 @@ void traffic_table(FILE *file, const traffic_t *t, bool always)
         fprintf(file,
                 "# rail %s: %s; put %llu bytes in %llu, got %llu in %llu, sent "
                 "%llu in %llu; %llu failures, %llu retries, %llu bytes carried "
-                "by others, %.1f ms lost, %.1f ms not up\n",
+                "by others, %.1f ms lost, %.1f ms not up%s\n",
                 t->name[r], drail_rail_state_name(s->state),
                 (unsigned long long)s->put_bytes, (unsigned long long)s->puts,
                 (unsigned long long)s->get_bytes, (unsigned long long)s->gets,
                 (unsigned long long)s->send_bytes, (unsigned long long)s->sends,
-                (unsigned long long)s->failures, (unsigned long long)s->retries,
+                (unsigned long long)failures(t, r),
+                (unsigned long long)s->retries,
                 (unsigned long long)s->carried_bytes, (double)s->lost_ns / 1e6,
-                (double)s->down_ns / 1e6);
+                (double)s->down_ns / 1e6,
+                t->ranks > 1 && s->failures ? " (of the rank where it was most)"
+                                            : "");
     }
 }
 
-void traffic_json_failures(json_t *j, const drail_rail_stats_t *s)
+void traffic_json_failures(json_t *j, const drail_rail_stats_t *s,
+                           uint64_t failures)
 {
-    json_uint(j, "failures", s->failures);
+    json_uint(j, "failures", failures);
     json_uint(j, "retries", s->retries);
     json_uint(j, "carried", s->carried);
     json_uint(j, "carried_bytes", s->carried_bytes);
@@ -110,7 +128,7 @@ void traffic_json(json_t *j, const traffic_t *t)
         json_uint(j, "send_bytes", s->send_bytes);
         json_uint(j, "sends", s->sends);
         json_uint(j, "recvs", s->recvs);
-        traffic_json_failures(j, s);
+        traffic_json_failures(j, s, failures(t, r));
         json_end_object(j);
     }
     json_end_array(j);

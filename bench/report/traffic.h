@@ -13,7 +13,9 @@ typedef struct traffic {
     unsigned nrails;
     unsigned ranks; /**< whose statistics these are; 0: none are known */
     char name[DRAIL_MAX_RAILS][DRAIL_NAME_MAX];
-    drail_rail_stats_t rail[DRAIL_MAX_RAILS]; /**< sums, and the worst state */
+    /** Sums, but the worst state and the longest times. A lost link is in the
+     *  sum of failures of two ranks; reports have it once. */
+    drail_rail_stats_t rail[DRAIL_MAX_RAILS];
 } traffic_t;
 
 /** Adds those of one of this rank's transports. */
@@ -24,7 +26,8 @@ int traffic_gather(traffic_t *traffic, drail_job_t *job);
 /** A line for each rail, if something has happened to one, or @p always. */
 void traffic_table(FILE *file, const traffic_t *traffic, bool always);
 /** What failures have cost: members of the rail's object. */
-void traffic_json_failures(json_t *json, const drail_rail_stats_t *stats);
+void traffic_json_failures(json_t *json, const drail_rail_stats_t *stats,
+                           uint64_t failures);
 void traffic_json(json_t *json, const traffic_t *traffic);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Results have the same bits, whichever instructions compute them, as ranks may
- * have others; but of two NaNs the result may be either. */
+ * have others. */
 #include "coll/run/operators.h"
 
 #include <stdint.h>

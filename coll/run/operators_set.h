@@ -26,9 +26,13 @@
         }                                                                      \
     }
 
+/* Of two NaNs instructions give the first one, and compilers exchange operands:
+ * where the left one is a NaN, it is both. Of integers this is b. */
+#define UNLESS_NAN(b) (a != a ? a : b)
+
 #define NUMBERS(suffix, type, work)                                            \
-    COMBINE(sum_##suffix, type, work, a + b)                                   \
-    COMBINE(prod_##suffix, type, work, a *b)                                   \
+    COMBINE(sum_##suffix, type, work, a + UNLESS_NAN(b))                       \
+    COMBINE(prod_##suffix, type, work, a *UNLESS_NAN(b))                       \
     COMBINE(min_##suffix, type, type, b < a ? b : a)                           \
     COMBINE(max_##suffix, type, type, b > a ? b : a)                           \
     COMBINE(land_##suffix, type, type, a != 0 && b != 0)                       \

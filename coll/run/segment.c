@@ -9,6 +9,7 @@
 
 #include "coll/dcoll.h"
 #include "coll/run/segment.h"
+#include "dapl_rail/platform/resize.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -28,7 +29,7 @@ int segment_create(struct segment *s, size_t bytes, struct segment_card *card)
     *s = SEGMENT_NONE;
     s->bytes = bytes;
     s->fd = memfd_create("dcoll-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->fd < 0 || fchmod(s->fd, 0600) || ftruncate(s->fd, (off_t)bytes) ||
+    if (s->fd < 0 || fchmod(s->fd, 0600) || file_resize(s->fd, bytes) ||
         fcntl(s->fd, F_ADD_SEALS, SEALS) || fstat(s->fd, &st) ||
         segment_map(s)) {
         segment_close(s);

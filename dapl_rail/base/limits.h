@@ -6,7 +6,6 @@
 #define CACHE_LINE  64
 #define RAIL_BIT(r) (1u << (r))
 #define EP_BIT(e)   (1u << (e)) /* of a rail's EPs to a peer */
-#define MAX_RANKS   16384u
 #define DEPTH_MIN   4u
 #define MS          1000000ull /* nanoseconds in a millisecond */
 /* Copied twice, so many bytes take less than the packets and acknowledgements

@@ -330,9 +330,9 @@ static const struct setting settings[] = {
     {"DRAIL_CONNECT_TIMEOUT_MS", "bound of a connect (milliseconds)", "10000",
      "1 to 86400000", parse_connect_timeout},
     {"DRAIL_SILENCE_MS",
-     "a rail is lost on which nothing is completed for so long, while the peer "
+     "a rail is lost that has work and is silent for so long, while the peer "
      "answers over others (milliseconds); 0: never for that",
-     "2000", "0 to 86400000", parse_silence},
+     "56", "0 to 86400000", parse_silence},
     {"DRAIL_PIN", "bind the resident team near its rails", "1", "0 or 1",
      parse_pin},
     {"DRAIL_PIN_BASE", "first core of a rank among the allowed ones", "auto",

@@ -37,7 +37,7 @@ int engine_nonthreaded(drail_t *t, struct work *work)
         uint32_t rails = work->rails;
         int rc;
         while ((rc = post_round(t, work, i, &rails)) == DRAIL_EAGAIN) {
-            rc = work_await_room(t, work, rails);
+            rc = work_await_room(work, rails);
             if (rc)
                 break;
         }
@@ -46,5 +46,7 @@ int engine_nonthreaded(drail_t *t, struct work *work)
     }
     if (!work->owed)
         return 0;
-    return progress_wait(t, work_owed, work, work->timeout_ms);
+    return work->strict ? progress_wait(t, work_owed, work, work->timeout_ms)
+                        : progress_wait_for(work->peer, work_owed, work,
+                                            work->timeout_ms);
 }

@@ -11,6 +11,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/attempt.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/events.h"
@@ -31,11 +32,21 @@
 #define CHECK_NS        MS     /* the same, of calls for progress alone */
 #define UNTIL_NAP_NS    50000u
 
+/* Has anything completed since the last look? */
+static bool has_moved(struct patience *p)
+{
+    uint64_t before = p->completed;
+    if (p->peer)
+        p->completed = peer_completed(p->peer, p->rails);
+    return p->completed != before;
+}
+
 /* A turn has ended. */
 static void count_turn(struct patience *p)
 {
     uint64_t now = job_now(p->t->job);
-    if (p->deadline.at_ns)
+    bool moved = has_moved(p);
+    if (p->deadline.at_ns && !moved)
         deadline_turn(&p->deadline, now);
     else
         p->deadline = deadline_after(now, (uint64_t)p->timeout_ms * MS);
@@ -219,6 +230,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         if (rc)
             return rc;
         uint32_t owing = rails;
+        p->rails = owing;
         rails = expected(t, rails);
         slice = slice_of(t, rails != owing, slice);
         at = next_rail(t, rails, at);
@@ -296,6 +308,14 @@ int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms)
     return progress_wait_on(&p, owed, arg);
 }
 
+int progress_wait_for(const struct peer *peer, owed_t owed, void *arg,
+                      int timeout_ms)
+{
+    struct patience p = {
+        .t = peer->owner, .timeout_ms = timeout_ms, .peer = peer};
+    return progress_wait_on(&p, owed, arg);
+}
+
 /* Lets the rails go on that no thread has taken: those that this work does not
  * use, and those that have done their part. */
 static int others_go_on(struct rail *rail)
@@ -314,11 +334,13 @@ static int others_go_on(struct rail *rail)
     return n;
 }
 
-int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
+int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
+              void *arg, int timeout_ms)
 {
     drail_t *t = rail->owner;
-    struct patience p = {.t = t, .timeout_ms = timeout_ms};
     uint32_t bit = RAIL_BIT(rail->index), rails;
+    struct patience p = {
+        .t = t, .timeout_ms = timeout_ms, .peer = peer, .rails = bit};
     unsigned slice = FIRST_SLICE_US;
     for (unsigned i = 1;; i++) {
         int rc = owed(t, arg, &rails);
@@ -345,13 +367,17 @@ int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms)
     }
 }
 
-/* Are there links to this peer, or to any, that wait to be freed? */
+/* Are there links to this peer, or to any, that wait to be freed? Or, where it
+ * is about all peers, EPs whose end is still to be told? */
 static bool any_closed(const drail_t *t, const struct peer *only)
 {
-    for (unsigned r = 0; r < t->nrails; r++)
+    for (unsigned r = 0; r < t->nrails; r++) {
+        if (!only && t->rails[r].partings)
+            return true;
         for (const struct link *l = t->rails[r].closed; l; l = l->next_closed)
             if (!only || l->peer == only)
                 return true;
+    }
     return false;
 }
 

@@ -17,10 +17,15 @@ struct rail;
 typedef int (*owed_t)(drail_t *t, void *arg, uint32_t *owed);
 
 /* Bound of a wait; the clock is read first when nothing has happened for a
- * while. Time in which the process stands still does not count. */
+ * while. Time in which the process stands still does not count. What completes
+ * of a peer's, on rails that owe something, begins it anew: a long transfer
+ * over a slow rail is no failure. */
 struct patience {
     drail_t *t;
     int timeout_ms;
+    const struct peer *peer;  /* or NULL: nothing does */
+    uint32_t rails;           /* that owe something, … */
+    uint64_t completed;       /* … and what was complete at the last look */
     struct deadline deadline; /* at 0: not yet known */
     uint64_t checked_ns;      /* by patience_check, or begun */
 };
@@ -30,12 +35,17 @@ int patience_check(struct patience *patience);
 int progress_spin(drail_t *t, owed_t owed, void *arg);
 /* Waits in the calling thread for events of any rail. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
+/* The same, and so long after what completes of the peer's. */
+int progress_wait_for(const struct peer *peer, owed_t owed, void *arg,
+                      int timeout_ms);
 /* The same as a part of a longer wait; without time for it, DRAIL_EAGAIN. */
 int progress_wait_on(struct patience *patience, owed_t owed, void *arg);
-/* Waits in the rail's thread until the rail owes nothing. WAIT_LEFT: a link is
- * lost, and what follows is for one thread. */
+/* Waits in the rail's thread until the rail owes nothing; peer: NULL, or as for
+ * progress_wait_for(). WAIT_LEFT: a link is lost, and what follows is for one
+ * thread. */
 #define WAIT_LEFT 1
-int rail_wait(struct rail *rail, owed_t owed, void *arg, int timeout_ms);
+int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
+              void *arg, int timeout_ms);
 
 /* At the end of a wait that failed with this error: has come meanwhile, perhaps
  * on another rail, what it was for? Then 0, else the error. */

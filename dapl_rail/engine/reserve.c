@@ -45,7 +45,7 @@ int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, uint32_t eps,
     uint32_t owed;
     int rc = reserve_owed(t, &want, &owed);
     if (rc == 0)
-        rc = progress_wait(t, reserve_owed, &want, timeout_ms);
+        rc = progress_wait_for(peer, reserve_owed, &want, timeout_ms);
     return rc < 0 ? rc : 0;
 }
 

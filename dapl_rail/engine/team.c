@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
@@ -36,6 +37,7 @@ struct team {
     struct member members[DRAIL_MAX_RAILS];
     drail_t *t;
     struct platform_threads *threads;
+    pid_t process; /* that has them */
     struct spin spin; /* of the caller that joins */
 };
 
@@ -99,12 +101,14 @@ static void member_run(void *arg, unsigned i)
 int team_open(drail_t *t)
 {
     const struct drail_platform *p = t->job->platform;
-    if (t->team)
+    if (t->team && t->team->process == getpid())
         return 0;
+    team_close(t); /* that of the process which has forked this one */
     struct team *team = alloc_lines(sizeof *team);
     if (!team)
         return fail(t, DRAIL_ENOMEM, "out of memory");
     team->t = t;
+    team->process = getpid();
     spin_open(&team->spin, t);
     if (p->threads_start(p, t->nrails - 1, member_run, team, &team->threads)) {
         free(team);

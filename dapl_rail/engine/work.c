@@ -33,16 +33,16 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
     return ready != 0;
 }
 
-int work_await_room(drail_t *t, const struct work *work, uint32_t rails)
+int work_await_room(const struct work *work, uint32_t rails)
 {
     struct room room = {.peer = work->peer, .rails = rails};
-    return progress_wait(t, room_owed, &room, work->timeout_ms);
+    return progress_wait_for(work->peer, room_owed, &room, work->timeout_ms);
 }
 
 static int rail_await_room(struct rail *rail, const struct work *work)
 {
     struct room room = {.peer = work->peer, .rails = RAIL_BIT(rail->index)};
-    return rail_wait(rail, room_owed, &room, work->timeout_ms);
+    return rail_wait(rail, work->peer, room_owed, &room, work->timeout_ms);
 }
 
 int work_owed(drail_t *t, void *arg, uint32_t *owed)
@@ -81,7 +81,8 @@ static int rail_steps(struct rail *rail, struct work *work)
             rc = rail_await_room(rail, work);
     }
     if (!rc && work->owed)
-        rc = rail_wait(rail, work->owed, work->arg, work->timeout_ms);
+        rc = rail_wait(rail, work->strict ? NULL : work->peer, work->owed,
+                       work->arg, work->timeout_ms);
     if (rc || !work->met)
         return rc;
     while ((rc = work->met(rail, work->arg)) == DRAIL_EAGAIN) {

@@ -21,13 +21,14 @@ struct work {
     int (*met)(struct rail *rail, void *arg);
     void *arg;
     int timeout_ms;
+    bool strict; /* that is the caller's, whatever completes meanwhile */
     uint32_t known, done; /* rails that have owed something, that are met */
     unsigned round[DRAIL_MAX_RAILS]; /* that is next */
     int result[DRAIL_MAX_RAILS];
 };
 
 /* Waits for room on the link of one of these rails, in the one thread. */
-int work_await_room(drail_t *t, const struct work *work, uint32_t rails);
+int work_await_room(const struct work *work, uint32_t rails);
 /* The steps of one rail, in its own thread. */
 int work_rail(drail_t *t, struct work *work, unsigned index);
 /* As work->owed, for one thread that waits for all rails of the work (its

@@ -32,7 +32,7 @@ struct child {
 /* What the supervisor shows all ranks, in memory that they share. */
 struct shown {
     _Atomic bool stop_all;
-    _Atomic bool ended[MAX_RANKS];
+    _Atomic bool ended[DRAIL_MAX_RANKS];
 };
 
 struct supervisor {
@@ -102,8 +102,10 @@ static int rank_start(struct supervisor *s, const drail_job_t *pattern,
                          rank, strerror(errno));
     pid_t pid = fork();
     if (pid < 0) {
-        error_set(s->cfg->error, DRAIL_EJOB, "rank %u: fork: %s", rank,
-                  strerror(errno));
+        error_set(s->cfg->error, DRAIL_EJOB, "rank %u: fork: %s%s", rank,
+                  strerror(errno),
+                  errno == EAGAIN ? " (processes of this user: ulimit -u)"
+                                  : "");
         close(pair[0]);
         close(pair[1]);
         return DRAIL_EJOB;
@@ -306,7 +308,7 @@ int fork_ranks(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
     /* or every rank would wait for threads of the caller's pool */
     omp_pause_resource_all(omp_pause_soft); /* hard: LLVM's can't fork then */
     for (unsigned r = 0; !rc && r < cfg->nranks; r++)
-        rc = rank_start(&s, &pattern, r, rank_main, arg);
+        rc = s.rc = rank_start(&s, &pattern, r, rank_main, arg);
     if (rc)
         signal_all(&s, SIGKILL);
     supervise(&s);

@@ -64,7 +64,7 @@ int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err)
     };
     host_identify(mine.host);
     /* that the all-gather is of as many ranks is what this finds out */
-    struct greeting *all = pages_new(MAX_RANKS * sizeof *all);
+    struct greeting *all = pages_new(DRAIL_MAX_RANKS * sizeof *all);
     if (!all)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
@@ -74,6 +74,6 @@ int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err)
     else if (!(rc = check(all, job->size, err)) && (rc = find_hosts(job, all)))
         error_set(err, rc, "out of memory");
     job->id = all[0].id;
-    pages_free(all, MAX_RANKS * sizeof *all);
+    pages_free(all, DRAIL_MAX_RANKS * sizeof *all);
     return rc;
 }

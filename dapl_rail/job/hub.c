@@ -154,6 +154,7 @@ static int start(struct hub *hub)
         return DRAIL_ENOMEM;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
+    hub->process = getpid();
     hub->running = !pthread_create(&hub->thread, NULL, serve, hub);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return hub->running ? 0 : DRAIL_ENOMEM;
@@ -183,7 +184,7 @@ int hub_open(struct hub *hub, unsigned rank, unsigned size, const int *fds,
 
 void hub_close(struct hub *hub)
 {
-    if (hub->running) {
+    if (hub->running && hub->process == getpid()) {
         eventfd_write(hub->quit, 1);
         pthread_join(hub->thread, NULL);
     }

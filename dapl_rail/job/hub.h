@@ -16,6 +16,7 @@
 
 struct hub {
     pthread_t thread;
+    pid_t process; /* that has it: not one that is forked later */
     bool running;
     bool serves; /* rank 0 */
     struct oob_server server;

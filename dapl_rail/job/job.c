@@ -24,7 +24,7 @@ void drail_job_config_init(drail_job_config_t *cfg)
 int job_config_check(const drail_job_config_t *cfg)
 {
     bool ranks = cfg->nranks == DRAIL_RANKS_AUTO ||
-                 (cfg->nranks >= 1 && cfg->nranks <= MAX_RANKS);
+                 (cfg->nranks >= 1 && cfg->nranks <= DRAIL_MAX_RANKS);
     if (cfg->hollow && !cfg->simulate)
         return error_set(cfg->error, DRAIL_EINVAL,
                          "a job without payload: allowed are simulated ranks");
@@ -34,7 +34,7 @@ int job_config_check(const drail_job_config_t *cfg)
                            "%u ranks, grace %d ms, connect %d ms: allowed are "
                            "1 to %u ranks and times of 0 or more",
                            cfg->nranks, cfg->grace_ms, cfg->connect_ms,
-                           MAX_RANKS);
+                           DRAIL_MAX_RANKS);
 }
 
 unsigned drail_job_rank(const drail_job_t *job)
@@ -163,6 +163,6 @@ bool drail_job_is_simulated(const drail_job_t *job)
 int drail_job_barrier(drail_job_t *job, int timeout_ms)
 {
     /* a byte, as an all-gather of nothing need not synchronise */
-    unsigned char mine = 0, all[MAX_RANKS];
+    unsigned char mine = 0, all[DRAIL_MAX_RANKS];
     return drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
 }

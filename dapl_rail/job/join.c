@@ -11,11 +11,11 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
 {
     if (!how || !how->allgather || !out)
         return error_set(err, DRAIL_EINVAL, "drail_job_join: NULL argument");
-    if (how->size < 1 || how->size > MAX_RANKS || how->rank >= how->size)
+    if (how->size < 1 || how->size > DRAIL_MAX_RANKS || how->rank >= how->size)
         return error_set(err, DRAIL_EINVAL,
                          "rank %u of %u: allowed are 1 to %u ranks, counted "
                          "from 0",
-                         how->rank, how->size, MAX_RANKS);
+                         how->rank, how->size, DRAIL_MAX_RANKS);
     drail_job_t *job = calloc(1, sizeof *job);
     if (!job)
         return error_set(err, DRAIL_ENOMEM, "out of memory");

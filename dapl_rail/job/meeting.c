@@ -41,21 +41,21 @@ static int number(unsigned given, const char *name, unsigned max,
 
 static int check_place(const struct meeting *m, drail_error_t *err)
 {
-    if (m->size >= 1 && m->size <= MAX_RANKS && m->rank < m->size)
+    if (m->size >= 1 && m->size <= DRAIL_MAX_RANKS && m->rank < m->size)
         return 0;
     return error_set(err, DRAIL_EINVAL,
                      "rank %u of %u: allowed are 1 to %u ranks, counted from 0",
-                     m->rank, m->size, MAX_RANKS);
+                     m->rank, m->size, DRAIL_MAX_RANKS);
 }
 
 static int by_rendezvous(struct meeting *m, const char *where,
                          const drail_job_config_t *cfg)
 {
-    int rc =
-        number(cfg->rank, "DRAIL_RANK", MAX_RANKS - 1, &m->rank, cfg->error);
+    int rc = number(cfg->rank, "DRAIL_RANK", DRAIL_MAX_RANKS - 1, &m->rank,
+                    cfg->error);
     if (!rc)
-        rc =
-            number(cfg->nranks, "DRAIL_RANKS", MAX_RANKS, &m->size, cfg->error);
+        rc = number(cfg->nranks, "DRAIL_RANKS", DRAIL_MAX_RANKS, &m->size,
+                    cfg->error);
     if (!rc)
         rc = check_place(m, cfg->error);
     if (!rc)

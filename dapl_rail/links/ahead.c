@@ -58,3 +58,13 @@ uint64_t peer_ahead(const struct peer *peer)
     }
     return most;
 }
+
+uint64_t peer_completed(const struct peer *peer, uint32_t rails)
+{
+    const struct link *link;
+    unsigned at = 0;
+    uint64_t n = atomic_load_explicit(&peer->read, memory_order_relaxed);
+    while ((link = peer_next(peer, rails, &at)))
+        n += link->retired + link->lost->detoured;
+    return n;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a link still has to move before its next event. */
+/* What a link still has to move before its next event, and what it has moved.
+ */
 #ifndef DRAIL_LINKS_AHEAD_H
 #define DRAIL_LINKS_AHEAD_H
 
@@ -16,5 +17,8 @@ bool link_owes(const struct link *link);
 uint64_t link_ahead(const struct link *link);
 /* The most of any link to the peer. */
 uint64_t peer_ahead(const struct peer *peer);
+/* A number that grows with what is complete to the peer and from it, of what
+ * has been posted on links over these rails. */
+uint64_t peer_completed(const struct peer *peer, uint32_t rails);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/link.h"
+#include "dapl_rail/links/peer.h"
 
 static bool credits_arrived(struct link *link, unsigned credits)
 {
@@ -25,6 +26,12 @@ const char *arrival_message(struct slot *slot)
         return "credits";
     if (wire->type == WIRE_CREDIT) {
         slot_return(slot, false);
+        return NULL;
+    }
+    if (wire->type == WIRE_READING) {
+        atomic_fetch_add_explicit(&slot->link->peer->read, 1,
+                                  memory_order_relaxed);
+        slot_return(slot, true);
         return NULL;
     }
     if (wire->type >= WIRE_TYPES || !t->handlers->arrived[wire->type])

@@ -5,6 +5,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/reach.h"
 #include "dapl_rail/links/requests.h"
@@ -24,6 +25,19 @@ static bool has_links(const struct peer *peer)
     return peer_next(peer, UINT32_MAX, &at) != NULL;
 }
 
+/* Has this rank asked for links, or has the peer? */
+static bool has_begun(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    if (peer->owner->job->rank < peer->rank)
+        return has_links(peer);
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->established || link->ep_state != EP_NONE)
+            return true;
+    return false;
+}
+
 /* Events of an EP that is gone must not be taken for those of the next one,
  * which may get its handle. */
 static void take_events(drail_t *t)
@@ -32,11 +46,19 @@ static void take_events(drail_t *t)
         rail_check(&t->rails[r]);
 }
 
+/* Passive side: what the peer has asked for has failed, all of it. The links
+ * of its next request are others. */
+static void forget_vain(struct peer *peer)
+{
+    if (has_links(peer) && !has_begun(peer) && !atomic_load(&peer->error))
+        peer_free(peer);
+}
+
 static int begin(struct peer *peer)
 {
     drail_t *t = peer->owner;
     if (t->job->rank < peer->rank)
-        return connect_ask(t, peer);
+        return connect_ask(peer);
     if (knock_expire(peer))
         take_events(t);
     return knock(peer);
@@ -79,11 +101,13 @@ int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
     requests_resume(peer);
-    int rc = peer->wanted && !has_links(peer) ? begin(peer) : 0;
+    forget_vain(peer);
+    int rc = peer->wanted && !has_begun(peer) ? begin(peer) : 0;
     if (rc)
         return rc;
     bool ending = connect_renew(t, peer);
-    if (connect_done(t, peer)) {
+    connect_leave_out(peer);
+    if (connect_done(peer)) {
         settle(peer);
         return 0;
     }

@@ -26,6 +26,8 @@ int beside_open(struct link *link)
 {
     struct beside *own = link->journal ? calloc(1, sizeof *own) : NULL;
     bool failed = link->journal && !own;
+    if (own)
+        own->lost.told = own->lost.heard = NO_EPOCH;
     set(link, own ? own : (struct beside *)&alone);
     if (!failed)
         return 0;

@@ -171,5 +171,6 @@ void carrier_done(const struct carried *carried)
     if (!lane)
         return;
     lane->lost->pending--;
+    lane->lost->detoured++;
     complete(lane, carried->number);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connecting to a peer over every rail. The lower rank is the active side.
+ * Connecting to a peer over every rail that is up. The lower rank is the active
+ * side.
  * A request of any peer is accepted by whichever connect is under way
  * (requests.c), so that ranks may connect in any order without waiting in a
  * circle.
@@ -20,9 +21,12 @@
 #include "dapl_rail/links/parting.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/roster.h"
+#include "dapl_rail/platform/deadline.h"
+#include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
 
-#define LATE_NS (500 * MS) /* an asynchronous event of what is over */
+#define LATE_NS  (500 * MS)  /* an asynchronous event of what is over */
+#define LATER_NS (1000 * MS) /* for a link to come up after the first one */
 
 /* ---------------------------------------------------- connection events */
 
@@ -95,12 +99,15 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
     /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                 link->state == LINK_CONNECTING;
-    if (link->state == LINK_CONNECTING)
+    char limits[160] = "";
+    if (link->state == LINK_CONNECTING) {
         link->peer->absent |=
             event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED ||
             event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE;
-    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s",
-              connection_text(event->event_number));
+        resources_text(limits, sizeof limits, false);
+    }
+    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s%s",
+              connection_text(event->event_number), limits);
 }
 
 /* Only of an EP that is given up already, or of requests that were lost, whose
@@ -182,7 +189,7 @@ bool connect_renew(drail_t *t, struct peer *peer)
     if (t->job->rank < peer->rank || sentence_is(peer->refused))
         return false;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        if (link->established || link->state <= LINK_UP)
+        if (link->established || link->state <= LINK_LOST)
             continue;
         ending |= !link_flushed(link);
         if (link->state != LINK_FLUSHED)
@@ -193,16 +200,63 @@ bool connect_renew(drail_t *t, struct peer *peer)
     return ending;
 }
 
-bool connect_done(const drail_t *t, const struct peer *peer)
+/* When the first of its links came up; NEVER: none has. */
+static uint64_t first_up_ns(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    uint64_t first = NEVER;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->established && link->up_ns < first)
+            first = link->up_ns;
+    return first;
+}
+
+/* Half of the time to connect in at most: then the call has not ended. */
+static bool is_too_late(const struct peer *peer)
+{
+    const drail_t *t = peer->owner;
+    uint64_t most = (uint64_t)t->cfg.connect_timeout_ms * MS / 2;
+    uint64_t now = job_now(t->job), first = first_up_ns(peer);
+    return first < now && now - first > (most < LATER_NS ? most : LATER_NS);
+}
+
+/* Those that have never been up, and may still come up at once. */
+static bool any_connecting(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->state == LINK_CONNECTING)
+            return true;
+    return false;
+}
+
+/* Also the passive side's, which is not asked again where all have failed. */
+static bool is_in_vain(const struct peer *peer)
+{
+    return peer->owner->job->rank < peer->rank && !any_connecting(peer) &&
+           first_up_ns(peer) == NEVER;
+}
+
+void connect_leave_out(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0, done = 0;
+    unsigned at = 0;
+    bool late = is_too_late(peer), in_vain = is_in_vain(peer);
+    while ((late || in_vain) && (link = peer_next(peer, UINT32_MAX, &at))) {
+        if (in_vain)
+            link_down(link, link->error, "%s", sentence_text(link->why));
+        else if (link->state == LINK_CONNECTING)
+            link_lost(link, DRAIL_EPEER, "it did not come up");
+    }
+}
+
+bool connect_done(const struct peer *peer)
+{
     /* One that has connected may be gone again: later calls will find that
      * out, after they have delivered what it had sent. */
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
-        done += link->established;
-    return done &&
-           done == (unsigned)__builtin_popcount(peer->rails) * t->cfg.eps;
+    return first_up_ns(peer) != NEVER && !any_connecting(peer);
 }
 
 int connect_error(struct peer *peer)
@@ -221,42 +275,56 @@ int connect_error(struct peer *peer)
     return was_up ? 0 : error; /* what is still connecting will tell */
 }
 
+int connect_links(struct peer *peer)
+{
+    drail_t *t = peer->owner;
+    int rc = t->handlers->prepare(peer);
+    for (uint32_t left = peer->rails; !rc && left; left &= left - 1)
+        for (unsigned e = 0; !rc && e < t->cfg.eps; e++) {
+            struct rail *rail = &t->rails[__builtin_ctz(left)];
+            struct lane *lane = peer_lane(peer, rail->index, e);
+            if (!lane->link)
+                rc = link_open(rail, peer, e, &lane->link);
+        }
+    return rc;
+}
+
 /* ----------------------------------------------------------- active side */
 
-static int ask(struct rail *rail, struct peer *peer, unsigned ep)
+static int ask(struct link *link)
 {
+    struct peer *peer = link->peer;
+    struct rail *rail = link->rail;
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
-    struct hello hello = hello_of(rail, ep);
-    struct link *link;
+    struct hello hello = hello_of(rail, link->index);
     hello.attempt = peer->attempt;
     hello.rails = (uint16_t)peer->rails;
     roster_address(rail->owner->roster, peer->rank, rail->index, &address,
                    &qual);
-    int rc = link_open(rail, peer, ep, &link);
+    int rc = link_renew(link);
     if (rc)
         return rc;
-    peer_lane(peer, rail->index, ep)->link = link;
     /* The caller's patience ends it: an EP that has timed out by itself does
      * not give back its receives over libdaplofa, and its request lives on. */
     DAT_RETURN status = dat_ep_connect(
         link->ep, (DAT_IA_ADDRESS_PTR)&address, qual, DAT_TIMEOUT_INFINITE,
         sizeof hello, &hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-    if (status == DAT_SUCCESS)
+    link->begun = status == DAT_SUCCESS;
+    if (link->begun)
         return 0;
     rc = dat_fail(rail, "dat_ep_connect", status);
-    link_down(link, rc, "%s", rail->error.text);
-    return rc;
+    link_lost(link, rc, "%s", rail->error.text);
+    return link->state == LINK_LOST ? 0 : rc;
 }
 
-int connect_ask(drail_t *t, struct peer *peer)
+int connect_ask(struct peer *peer)
 {
-    int rc = t->handlers->prepare(peer);
-    if (t->job->rank > peer->rank)
-        return rc;
+    struct link *link;
+    unsigned at = 0;
+    int rc = connect_links(peer);
     peer->attempt++;
-    for (uint32_t left = peer->rails; !rc && left; left &= left - 1)
-        for (unsigned e = 0; !rc && e < t->cfg.eps; e++)
-            rc = ask(&t->rails[__builtin_ctz(left)], peer, e);
+    while (!rc && (link = peer_next(peer, UINT32_MAX, &at)))
+        rc = ask(link);
     return rc;
 }

@@ -41,6 +41,14 @@ void link_unreserve(struct link *link)
     link->reserved--;
 }
 
+/* Where the next message of so many bytes is sent from. */
+static unsigned char *send_place(const struct link *link, size_t bytes)
+{
+    return bytes <= SLOT_HEAD
+               ? link->heads + (link->next * 2 + 1) * SLOT_HEAD
+               : link->buffers + (link->nslots + link->next) * link->slot_bytes;
+}
+
 /* What is sent for a put counts as the put's. */
 static int post_message(struct link *link, struct wire *wire,
                         const struct wire_put *put, const void *payload,
@@ -51,7 +59,7 @@ static int post_message(struct link *link, struct wire *wire,
         return DRAIL_EAGAIN; /* before the bytes are copied */
     unsigned depth = link->rail->owner->cfg.depth;
     unsigned char *slot =
-        link->buffers + (link->nslots + link->next) * link->slot_bytes;
+        send_place(link, head + (put ? sizeof *put : 0) + bytes);
     wire->credits = (uint16_t)link->owed;
     memcpy(slot, wire, sizeof *wire);
     if (put) {
@@ -83,6 +91,17 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     if (!rc)
         link->reserved--;
     return rc;
+}
+
+bool link_say_reading(struct link *link)
+{
+    struct wire wire = {.type = WIRE_READING};
+    if (link_reserve(link))
+        return false;
+    bool said = !link_send(link, &wire, NULL, 0, NULL);
+    if (!said)
+        link_unreserve(link);
+    return said;
 }
 
 int link_send_put(struct link *link, struct wire *wire,

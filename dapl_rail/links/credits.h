@@ -46,4 +46,8 @@ void link_pay(struct link *link);
  * be. */
 bool link_settled(struct link *link);
 
+/* Tells the peer that what is read from it goes on, if there are a credit and
+ * room: else the peer takes nothing. Has it been told? */
+bool link_say_reading(struct link *link);
+
 #endif

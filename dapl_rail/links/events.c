@@ -18,7 +18,7 @@
 
 #define POLL_BATCH 64u /* events of one rail before the next's turn */
 
-static const char *dto_error(DAT_DTO_COMPLETION_STATUS status)
+const char *dto_error(DAT_DTO_COMPLETION_STATUS status)
 {
     static const char *const names[] = {
         "DAT_DTO_SUCCESS",
@@ -37,7 +37,7 @@ static const char *dto_error(DAT_DTO_COMPLETION_STATUS status)
     return (size_t)status < n ? names[status] : "unknown DTO status";
 }
 
-static int dto_code(DAT_DTO_COMPLETION_STATUS status)
+int dto_code(DAT_DTO_COMPLETION_STATUS status)
 {
     switch (status) {
     case DAT_DTO_SUCCESS:

@@ -22,7 +22,8 @@ struct hello {
     uint16_t ep;      /* index of this one */
     uint16_t knock;   /* the peer is to connect: see knock.h */
     uint16_t rails;   /* of the connection */
-    uint32_t again;   /* for a link that is lost: hello_again(); else 0 */
+    uint32_t again;   /* for a link that is lost: hello_again(); else 0, which
+                         says that it has not been lost yet */
 };
 
 /* Of a link that has been lost so often. */

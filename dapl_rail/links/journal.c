@@ -8,6 +8,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/memory/region.h"
 
+#define FIRST_RECORDS 8u /* more when so many are under way */
+
+static unsigned char *records_new(const struct link *link, uint64_t mask)
+{
+    return alloc_lines((size_t)(mask + 1) << link->record_shift);
+}
+
 int journal_open(struct link *link)
 {
     const drail_t *t = link->rail->owner;
@@ -22,9 +29,24 @@ int journal_open(struct link *link)
     while ((size_t)CACHE_LINE << lines < bytes)
         lines++;
     link->record_shift = (uint8_t)((unsigned)__builtin_ctz(CACHE_LINE) + lines);
-    link->journal =
-        alloc_lines((size_t)(link->ops_mask + 1) << link->record_shift);
+    link->journal_mask = FIRST_RECORDS - 1;
+    link->journal = records_new(link, link->journal_mask);
     return link->journal ? 0 : DRAIL_ENOMEM;
+}
+
+int journal_grow(struct link *link)
+{
+    uint64_t mask = 2 * link->journal_mask + 1;
+    unsigned char *records = records_new(link, mask);
+    if (!records)
+        return DRAIL_ENOMEM;
+    for (uint64_t i = link->retired; i != link->posted; i++)
+        memcpy(records + ((i & mask) << link->record_shift),
+               journal_at(link, i), (size_t)1 << link->record_shift);
+    free(link->journal);
+    link->journal = records;
+    link->journal_mask = mask;
+    return 0;
 }
 
 void journal_close(struct link *link)

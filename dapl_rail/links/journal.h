@@ -22,8 +22,8 @@ struct record {
     DAT_RMR_CONTEXT rmr[]; /* of each rail */
 };
 
-/* For as many records as the link may have under way. Links that are their
- * peer's only one have none, nor have those whose rails do not tell what has
+/* Grows with what the link has under way. Links that are their peer's only one
+ * have none, nor have those whose rails do not tell what has
  * been delivered. */
 int journal_open(struct link *link);
 void journal_close(struct link *link);
@@ -32,8 +32,18 @@ void journal_close(struct link *link);
 static inline struct record *journal_at(const struct link *link,
                                         uint64_t number)
 {
-    return (struct record *)(link->journal +
-                             ((number & link->ops_mask) << link->record_shift));
+    return (struct record *)(link->journal + ((number & link->journal_mask)
+                                              << link->record_shift));
+}
+
+/* Room for twice as many. 0, or DRAIL_ENOMEM. */
+int journal_grow(struct link *link);
+/* Is there room for the DTO that is posted next? */
+static inline bool journal_has_room(struct link *link)
+{
+    return !link->journal ||
+           link->posted - link->retired <= link->journal_mask ||
+           !journal_grow(link);
 }
 
 /* Keeps the DTO that is posted next. */

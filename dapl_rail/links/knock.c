@@ -13,9 +13,9 @@
 #include "dapl_rail/rails/rail.h"
 
 #define FIRST_MS  2u
-#define AGAIN_MS  50u   /* after an answer, twice as long after each refusal */
+#define AGAIN_MS  50u   /* after an answer, twice as long after each round */
 #define SILENT_MS 1000u /* for an answer, twice as long for the next one */
-#define TRIES     4u    /* refused by a provider, which may have too many */
+#define TRIES     4u /* rounds refused by providers: they may have too many */
 #define DOUBLINGS 8u
 
 static void in_ms(struct peer *peer, unsigned ms)
@@ -23,19 +23,35 @@ static void in_ms(struct peer *peer, unsigned ms)
     peer->knock_ns = job_now(peer->owner->job) + ms * MS;
 }
 
+/* Of a round: it tries each rail once. */
+static unsigned rails_of(const struct peer *peer)
+{
+    return (unsigned)__builtin_popcount(peer->rails);
+}
+
 static unsigned longer(const struct peer *peer, unsigned ms)
 {
-    return ms << (peer->unanswered < DOUBLINGS ? peer->unanswered : DOUBLINGS);
+    unsigned rounds = peer->unanswered / rails_of(peer);
+    return ms << (rounds < DOUBLINGS ? rounds : DOUBLINGS);
+}
+
+/* Whose turn it is. */
+static struct rail *rail_of(const struct peer *peer)
+{
+    uint32_t left = peer->rails;
+    for (unsigned n = peer->knock_turn % rails_of(peer); n; n--)
+        left &= left - 1;
+    return &peer->owner->rails[__builtin_ctz(left)];
 }
 
 static int ask(struct peer *peer)
 {
-    unsigned r = (unsigned)__builtin_ctz(peer->rails);
-    struct rail *rail = &peer->owner->rails[r];
+    struct rail *rail = rail_of(peer);
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
     struct hello hello = hello_of(rail, 0);
-    roster_address(rail->owner->roster, peer->rank, r, &address, &qual);
+    roster_address(rail->owner->roster, peer->rank, rail->index, &address,
+                   &qual);
     hello.knock = true;
     hello.attempt = peer->attempt;
     DAT_RETURN status =
@@ -80,6 +96,7 @@ bool knock_expire(struct peer *peer)
     if (!peer->knock || job_now(peer->owner->job) < peer->knock_ns)
         return false;
     let_go(peer);
+    peer->knock_turn++;
     peer->unanswered++;
     peer->refusals = 0;
     return true;
@@ -115,20 +132,27 @@ static struct peer *asked_by(const drail_t *t, DAT_EP_HANDLE ep)
     return peer;
 }
 
+/* That the peer can't be reached, a rail says for itself alone. */
+static bool is_in_vain(const struct peer *peer, DAT_EVENT_NUMBER number)
+{
+    bool refused = number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
+    return peer->refusals >= (refused ? TRIES : 1) * rails_of(peer);
+}
+
 void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
 {
-    bool refused =
-        event->event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
     struct peer *peer =
         asked_by(rail->owner, event->event_data.connect_event_data.ep_handle);
     if (!peer)
         return;
     bool answered = is_answer(rail, peer, event);
     let_go(peer);
+    peer->knock_turn += !answered;
     peer->unanswered = answered ? 0 : peer->unanswered + 1;
-    peer->refusals = refused ? peer->refusals + 1 : 0;
-    in_ms(peer, longer(peer, AGAIN_MS));
-    if (peer->connected || answered || (refused && peer->refusals < TRIES))
+    peer->refusals = answered ? 0 : peer->refusals + 1;
+    bool within = peer->unanswered % rails_of(peer); /* a round */
+    in_ms(peer, within ? FIRST_MS : longer(peer, AGAIN_MS));
+    if (peer->connected || answered || !is_in_vain(peer, event->event_number))
         return;
     sentence_write(&peer->refused, "rank %u over %s: %s", peer->rank,
                    rail->info.name, text);

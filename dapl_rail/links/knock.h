@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lower rank connects: a higher one that wants a connection asks it to, by
- * a request that is always rejected.
+ * a request that is always rejected. It asks over one rail after the other
+ * until the peer answers.
  */
 #ifndef DRAIL_LINKS_KNOCK_H
 #define DRAIL_LINKS_KNOCK_H

@@ -23,6 +23,7 @@
 /* How long it may take until all of an EP has come back: of that of a lost
  * link, which is then made to end; when that was done. */
 #define FORCE_NS  (20 * MS)
+#define HURRY_NS  (5 * MS) /* where nothing can come back by itself */
 #define FORCED_NS (1000 * MS)
 
 size_t slot_bytes(const drail_t *t)
@@ -41,18 +42,35 @@ static int slot_post(struct slot *slot)
 {
     struct link *link = slot->link;
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)slot | COOKIE_RECEIVE};
+    bool whole = slot->data + SLOT_HEAD == slot->rest;
     slot->bytes = (uint32_t)link->slot_bytes;
-    DAT_LMR_TRIPLET iov = {
-        .virtual_address = (uintptr_t)slot->data,
-        .segment_length = slot->bytes,
-        .lmr_context = link->lmr_context,
+    DAT_LMR_TRIPLET iov[] = {
+        {.virtual_address = (uintptr_t)slot->data,
+         .segment_length = whole ? slot->bytes : SLOT_HEAD,
+         .lmr_context = link->lmr_context},
+        {.virtual_address = (uintptr_t)slot->rest,
+         .segment_length = slot->bytes - SLOT_HEAD,
+         .lmr_context = link->lmr_context},
     };
-    DAT_RETURN status = dat_ep_post_recv(link->ep, 1, &iov, cookie,
+    DAT_RETURN status = dat_ep_post_recv(link->ep, whole ? 1 : 2, iov, cookie,
                                          DAT_COMPLETION_DEFAULT_FLAG);
     if (status != DAT_SUCCESS)
         return dat_fail(link->rail, "dat_ep_post_recv", status);
     link->receives++;
     return 0;
+}
+
+void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes)
+{
+    const drail_job_t *job = slot->link->rail->owner->job;
+    size_t head = at < SLOT_HEAD ? SLOT_HEAD - at : 0;
+    if (head > bytes)
+        head = bytes;
+    if (head)
+        job_copy(job, to, slot->data + at, head);
+    if (bytes > head)
+        job_copy(job, (char *)to + head, slot->rest + at + head - SLOT_HEAD,
+                 bytes - head);
 }
 
 /* Receives on the present EP, or on the next. */
@@ -103,8 +121,10 @@ struct slot *slot_spare(struct link *link)
     spare = alloc_lines(sizeof *spare + link->slot_bytes);
     if (!spare)
         return NULL;
+    unsigned char *data = (unsigned char *)(spare + 1);
     *spare = (struct spare){.slot = {.link = link,
-                                     .data = (unsigned char *)(spare + 1),
+                                     .data = data,
+                                     .rest = data + SLOT_HEAD,
                                      .spare = true},
                             .next = link->spares};
     link->spares = spare;
@@ -163,7 +183,8 @@ static int ep_create(struct link *link)
     attr.max_recv_dtos = (DAT_COUNT)link->nslots;
     attr.max_request_dtos =
         (DAT_COUNT)(rail->request_depth + link_foreign(rail->owner));
-    attr.max_recv_iov = attr.max_request_iov = 1;
+    attr.max_recv_iov = rail->split_receives ? 2 : 1;
+    attr.max_request_iov = 1;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
     attr.max_rdma_read_in = attr.max_rdma_read_out =
         (DAT_COUNT)rail->info.max_rdma_read_out;
@@ -179,25 +200,34 @@ static int ep_create(struct link *link)
     return rail_fail(rail, DRAIL_ENOMEM, "out of memory");
 }
 
-/* Receive slots, then as many send slots as the depth, then those of messages
- * for lost links and of their acknowledgements, then a line for the result of
- * atomics. */
+/* Places of short messages, received and sent ones in turn, of which the first
+ * few are in a page of their own. Then receive slots, then as many send slots
+ * as the depth, then those of messages for lost links and of their
+ * acknowledgements, then a line for the result of atomics. */
 static int buffers_create(struct link *link, unsigned depth)
 {
-    size_t bytes = (link->nslots + depth + WINDOW) * link->slot_bytes +
+    const size_t page = 4096;
+    size_t heads = link->nslots * 2 * SLOT_HEAD;
+    size_t bytes = heads + (link->nslots + depth + WINDOW) * link->slot_bytes +
                    WINDOW * ACK_BYTES + CACHE_LINE;
+    bytes = (bytes + page - 1) & ~(page - 1);
     int rc = buffers_take(link->rail, bytes, &link->piece);
     if (rc)
         return rc;
-    link->buffers = link->piece->start;
-    link->buffers_bytes = bytes;
+    link->heads = link->piece->start;
+    link->buffers = link->heads + heads;
+    link->buffers_bytes = bytes - heads;
     link->lmr_context = link->piece->lmr_context;
-    for (unsigned i = 0; i < link->nslots; i++)
+    for (unsigned i = 0; i < link->nslots; i++) {
+        unsigned char *slot = link->buffers + i * link->slot_bytes;
         link->slots[i] = (struct slot){
             .link = link,
-            .data = link->buffers + i * link->slot_bytes,
+            .data = link->rail->split_receives ? link->heads + i * 2 * SLOT_HEAD
+                                               : slot,
+            .rest = slot + SLOT_HEAD,
             .idle = true,
         };
+    }
     return 0;
 }
 
@@ -248,19 +278,32 @@ int link_open(struct rail *rail, struct peer *peer, unsigned index,
     rail->links++;
     if (!rc)
         rc = buffers_create(link, depth);
-    if (!rc)
-        rc = ep_create(link);
-    /* before the connection exists, so that no message comes too early */
-    link->ep_state = EP_CONNECTING;
-    link->begun = true;
-    for (unsigned i = 0; !rc && i < link->nslots; i++)
-        rc = slot_post(&link->slots[i]);
     if (rc) {
         link_close(link);
         return rc;
     }
     *out = link;
     return 0;
+}
+
+/* It was: the rail's time without it begins, and ends. */
+static void lost_begins(struct link *link)
+{
+    struct rail *rail = link->rail;
+    link->lost->down = true;
+    link->lost->since_ns = job_now(rail->owner->job);
+    if (!rail->lost_links++)
+        rail->lost_since_ns = link->lost->since_ns;
+}
+
+void link_lost_ends(struct link *link)
+{
+    struct rail *rail = link->rail;
+    if (!link->journal || !link->lost->down)
+        return;
+    link->lost->down = false;
+    if (!--rail->lost_links)
+        rail->stats.down_ns += job_now(rail->owner->job) - rail->lost_since_ns;
 }
 
 static void link_free(struct link *link)
@@ -291,6 +334,7 @@ void link_close(struct link *link)
         link->lost->pending = 0; /* … nor is its carrier asked */
     if (link->ep)
         link_down(link, DRAIL_EPEER, "closed");
+    link_lost_ends(link);
     link->next_closed = rail->closed;
     rail->closed = link;
     rail->links--;
@@ -304,7 +348,7 @@ bool links_bury(struct rail *rail, bool all)
         bool gone = !link->ep;
         if (!gone && (all || link_drained(link))) {
             ends_leave(link);
-            dat_ep_free(link->ep);
+            parting(rail, link->ep);
             link->ep = DAT_HANDLE_NULL;
             freed = true;
         }
@@ -357,6 +401,7 @@ void link_down(struct link *link, int code, const char *format, ...)
     if (link->state >= LINK_DOWN)
         return;
     link->state = LINK_DOWN;
+    link_lost_ends(link);
     va_start(args, format);
     sentence_vwrite(&link->why, format, args);
     va_end(args);
@@ -370,27 +415,20 @@ void link_down(struct link *link, int code, const char *format, ...)
     link_flush(link);
 }
 
-/* Do both ends know all links, and has none ended? May be asked by a rail's
- * thread. */
+/* Has no link to the peer ended? May be asked by a rail's thread. */
 static bool may_go_on(const struct link *link)
 {
     const struct peer *peer = link->peer;
-    const struct link *other;
-    unsigned at = 0;
-    if (!link->journal || peer->ending || atomic_load(&peer->error))
-        return false;
-    while ((other = peer_next(peer, UINT32_MAX, &at)))
-        if (!other->established)
-            return false;
-    return true;
+    return link->journal && !peer->ending && !atomic_load(&peer->error);
 }
 
 void link_lost(struct link *link, int code, const char *format, ...)
 {
     bool was_up = link->ep_state == EP_UP;
+    bool first = link->state == LINK_CONNECTING;
     va_list args;
     char why[SENTENCE_BYTES];
-    if (link->ep_state == EP_NONE || link->ep_state == EP_ENDING)
+    if ((link->ep_state == EP_NONE && !first) || link->ep_state == EP_ENDING)
         return;
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
@@ -399,22 +437,20 @@ void link_lost(struct link *link, int code, const char *format, ...)
         link_down(link, code, "%s", why);
         return;
     }
-    link->error = DRAIL_EPEER;
+    link->error = first ? code : DRAIL_EPEER;
     link->lost->retry_ns = 0;
     link->lost->never_up = !was_up;
-    if (was_up) {
+    if (was_up || first)
         sentence_write(&link->why, "%s", why);
-        link->lost->deaths++;
-    }
-    if (link->state == LINK_UP || link->broken) {
+    link->lost->deaths += was_up;
+    if (link->state <= LINK_UP || link->broken) {
         if (!link->broken) /* else since before the DTO that was not taken */
             link->lost->tried = link->posted;
         link->state = LINK_LOST;
         link->broken = false;
         link->lost->carrier = link;
         link->full_at = link->retired + link->rail->request_depth;
-        link->lost->down_ns = job_now(link->rail->owner->job);
-        link->lost->since_ns = link->lost->down_ns;
+        lost_begins(link);
         atomic_fetch_and(&link->peer->up, ~RAIL_BIT(link->rail->index));
     }
     peer_unsettle(link->peer);
@@ -426,12 +462,15 @@ int link_renew(struct link *link)
 {
     link->last_posted = link->last_come = link->begun = false;
     link->ending = ENDING_FIRST;
-    *link->carrier = (struct carrier){.ring = link->carrier->ring};
-    *link->silence = (struct silence){0};
+    if (link->journal) { /* else it has no other EP than the first */
+        *link->carrier = (struct carrier){.ring = link->carrier->ring};
+        *link->silence = (struct silence){0};
+    }
     int rc = ep_create(link);
     if (rc)
         return rc;
     link->ep_state = EP_CONNECTING;
+    /* before the connection exists, so that no message comes too early */
     for (unsigned i = 0; !rc && i < link->nslots; i++)
         if (link->slots[i].idle)
             rc = slot_post(&link->slots[i]);
@@ -449,6 +488,12 @@ bool link_bury_ep(struct link *link)
     link->ep = DAT_HANDLE_NULL;
     link->ep_state = EP_NONE;
     return true;
+}
+
+void link_hurry(struct link *link)
+{
+    if (link->ep_state == EP_ENDING && link->ending == ENDING_FIRST)
+        link->ending_ns -= FORCE_NS - HURRY_NS;
 }
 
 bool link_overdue(const struct link *link)

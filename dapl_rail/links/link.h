@@ -59,10 +59,16 @@ _Static_assert(sizeof(struct op) == CACHE_LINE, "an op is a cache line");
  * one that arrives tells the peer that the EP is to end. */
 #define LAST_BYTES 1u
 
+/* Most messages are no longer than this, with their header. Their places lie
+ * close to one another: those of longer messages are as long as the longest,
+ * and many links would touch much memory with them. */
+#define SLOT_HEAD 64u
+
 /* A receive buffer. */
 struct slot {
     struct link *link;
-    unsigned char *data;
+    unsigned char *data; /* SLOT_HEAD bytes of the message, … */
+    unsigned char *rest; /* … and those that follow */
     uint32_t bytes;
     uint16_t later; /* the next one of carrier.later */
     bool idle;      /* holds nothing: it is posted, or will be on the next EP */
@@ -85,7 +91,9 @@ struct reply {
 };
 
 /*
- * LOST: its EP is gone, and what it is to do goes over another link (lost.h).
+ * CONNECTING: it has never been up, and this rank still waits for that.
+ * LOST: it has no EP that is up, and what it is to do goes over another link
+ * (lost.h).
  * DOWN: it has ended; the EP has been disconnected, but DTOs may still be under
  * way.
  * FLUSHED: all have come back, nothing reads or writes their memory any more.
@@ -105,12 +113,15 @@ enum ep_state { EP_NONE, EP_CONNECTING, EP_UP, EP_ENDING };
 /* How the EP of a lost link is made to end; link_force(). */
 enum ending { ENDING_FIRST, ENDING_ABRUPTLY, ENDING_RESET };
 
+#define NO_EPOCH UINT32_MAX
+
 /* What another link does meanwhile, and how far both sides are; lost.c. */
 struct lost {
     uint32_t deaths;      /* of EPs that had been up, … */
     uint32_t counted;     /* … and those in the statistics */
     bool never_up;        /* the EP that ends is none of them, so far */
-    uint32_t told, heard; /* epochs in which counts were sent, and have come */
+    uint32_t told, heard; /* epochs in which counts were sent, and have come;
+                             NO_EPOCH: none yet */
     uint64_t received;    /* the peer has received so many, as it said then */
     bool synced;          /* this is accounted for: the rest may be carried */
     struct link *carrier; /* perhaps this link itself, over its next EP */
@@ -120,11 +131,13 @@ struct lost {
     uint64_t tried;       /* records that have been posted before */
     uint64_t part;        /* bytes of the present one that are under way, … */
     bool written;         /* … all of them, but not the message after them */
-    unsigned pending;     /* DTOs on the carrier */
+    unsigned pending;     /* DTOs on the carrier, … */
+    uint64_t detoured;    /* … and those that are complete, ever */
     uint32_t last;        /* number of the last message on the carrier */
     uint64_t since_ns;    /* it waits, or waited last, for the peer's count */
-    uint64_t down_ns;     /* it is lost since */
+    bool down;            /* its rail counts it among those that are lost */
     uint64_t retry_ns;    /* next look at another EP for it; 0: not yet set */
+    uint64_t asked_ns;    /* that one's connection was begun */
     unsigned backoff_ms;
 };
 
@@ -155,9 +168,20 @@ struct carrier {
 
 /* How it was at the last look; silence.c. */
 struct silence {
-    uint64_t events;       /* those that had come; UINT64_MAX: none was owed */
-    uint64_t ns;           /* none has come for so long */
-    uint64_t posted, told; /* DTOs, and those that a question has followed */
+    uint64_t ended;         /* DTOs that were complete */
+    uint64_t bytes;         /* that had passed, as the provider tells */
+    uint32_t acked;         /* messages that the peer had acknowledged */
+    bool owed;              /* an event */
+    bool told, owes;        /* by the provider: the peer's system an answer */
+    bool answered[2];       /* by the peer, since the look before, … */
+    bool alive[2];          /* … and some sign of life; and at that look */
+    unsigned looks;         /* without a sign of life */
+    uint64_t ns;            /* silent for so long, while others were not */
+    uint64_t answer_ms;     /* as the provider tells */
+    uint64_t ahead;         /* bytes before the next event, … */
+    uint64_t ahead_ns;      /* … which is owed for so long */
+    uint64_t byte_ps;       /* that a byte takes, at most; 0: not measured */
+    uint64_t posted, asked; /* DTOs, and those that a question has followed */
 };
 
 /* What a link needs beside others of its peer's; beside.h. */
@@ -177,7 +201,7 @@ struct link {
     enum link_state state;
     enum ep_state ep_state;
     bool established; /* has been up */
-    bool begun;       /* the present EP is to be connected */
+    bool begun;       /* the present EP is being connected */
     bool closed;      /* its events are dropped */
     bool broken;      /* it did not take a DTO: is to be lost */
     enum ending ending;
@@ -193,8 +217,9 @@ struct link {
     uint32_t ops_mask;
     bool last_posted; /* the last request, whose event tells of all others, … */
     bool last_come;   /* … and has come */
-    uint8_t record_shift, record_rmrs; /* journal.h */
-    unsigned char *journal;            /* NULL: what is lost is lost */
+    uint8_t record_shift, record_rmrs; /* journal.h, … */
+    uint32_t journal_mask;             /* … its places, … */
+    unsigned char *journal;            /* … NULL: what is lost is lost */
     uint64_t immeds;   /* RDMA writes posted that are messages */
     uint64_t received; /* messages of the peer's that have come on it, ever */
 
@@ -207,8 +232,9 @@ struct link {
     /* link.c */
     struct slot *slots;
     unsigned nslots, receives; /* receives: those under way */
-    unsigned char *buffers;
-    struct piece *piece; /* they are this one's */
+    unsigned char *heads;      /* link.c: places of short messages, … */
+    unsigned char *buffers;    /* … and of others */
+    struct piece *piece;       /* they are this one's */
     size_t buffers_bytes, slot_bytes;
     DAT_LMR_CONTEXT lmr_context;
     struct link *next_closed;
@@ -252,6 +278,7 @@ unsigned link_foreign(const drail_t *t);
 /* Bytes of a slot: header, and an eager message or a key. */
 size_t slot_bytes(const drail_t *t);
 
+/* It has no EP yet; see link_renew(). */
 int link_open(struct rail *rail, struct peer *peer, unsigned index,
               struct link **out);
 /* Gives it up; links_bury() frees it. */
@@ -269,14 +296,25 @@ bool link_flushed(struct link *link);
 /* … and have all receives come back? Verbs providers crash on
  * events that come after their EP is gone. */
 bool link_drained(struct link *link);
-/* The same by the rail's fault: the link is lost and goes on over another of
- * the peer's. Where that can't be, as link_down(). */
+/* The same by the rail's fault, or it does not come up: the link is lost and
+ * goes on over another of the peer's. Where that can't be, as link_down(). */
 void link_lost(struct link *link, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Of a lost link: another EP, with the receives that are free posted. */
+/* It is up again, or has ended. */
+void link_lost_ends(struct link *link);
+/* An EP for it, the first one or another, with the receives that are free
+ * posted. */
 int link_renew(struct link *link);
+/* May the peer's first request for it be accepted? */
+static inline bool link_is_new(const struct link *link)
+{
+    return link->ep_state == EP_NONE && !link->established &&
+           link->state <= LINK_LOST && !link->lost->deaths;
+}
 /* A lost link's EP that has come back whole is freed. */
 bool link_bury_ep(struct link *link);
+/* Just lost, as its wire is dead: it takes less patience until it is forced. */
+void link_hurry(struct link *link);
 /* Should it have come back by now? What has, may wait in the rail's queue. */
 bool link_overdue(const struct link *link);
 /* That has been taken: what has not come back is made to, or given up. */
@@ -284,6 +322,8 @@ void link_force(struct link *link);
 /* For a message of this link that has come over another one; NULL: out of
  * memory. */
 struct slot *slot_spare(struct link *link);
+/* Copies bytes of the slot's message, from this one on. */
+void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes);
 /* The slot receives again; owe: its message had needed a credit. */
 void slot_return(struct slot *slot, bool owe);
 /* The same, its message had needed a credit, when the rail is next found to

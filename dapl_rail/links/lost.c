@@ -14,6 +14,9 @@
  * same losses, for it tells for each link how often that was lost, and nothing
  * on any of these EPs is under way any more.
  *
+ * A link begins as one that is lost where it does not come up while others do:
+ * it has been lost no times then, and its count is 0.
+ *
  * This needs a completion to mean that data are delivered:
  * rail.info.is_delivering.
  */
@@ -128,7 +131,7 @@ static bool may_come(struct peer *peer)
     unsigned at = 0;
     bool may = false;
     while ((link = peer_next(peer, ALL, &at))) {
-        if (link->ep_state == EP_CONNECTING)
+        if (link->state == LINK_LOST && link->ep_state == EP_CONNECTING)
             renew_serve(link); /* not for ever */
         may |= link->ep_state != EP_NONE;
     }
@@ -223,8 +226,7 @@ static void up_again(struct link *link)
     link_resume(link);
     link->lost->backoff_ms = 0;
     link->lost->retry_ns = 0;
-    link->rail->stats.down_ns +=
-        job_now(peer->owner->job) - link->lost->down_ns;
+    link_lost_ends(link);
     while ((other = peer_next(peer, bit, &at)) && other->state == LINK_UP)
         ;
     if (!other)

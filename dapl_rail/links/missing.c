@@ -44,6 +44,8 @@ static const char *lack_of(const struct peer *peer, unsigned rail)
             continue;
         if (link->state != LINK_CONNECTING)
             return sentence_text(link->why);
+        if (link->ep_state == EP_NONE)
+            return "no request";
         return asks(peer) ? "asked, no answer" : "accepted, not confirmed";
     }
     return NULL;

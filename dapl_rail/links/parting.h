@@ -2,7 +2,8 @@
 /*
  * EPs from which all has come back, while the end of their connection is still
  * to be told: a provider may tell it only when the peer has answered, and to
- * free the EP would wait for that.
+ * free the EP would wait for that. libdaplofa's thread may be about to tell it,
+ * and crashes when the EP is freed meanwhile.
  */
 #ifndef DRAIL_LINKS_PARTING_H
 #define DRAIL_LINKS_PARTING_H

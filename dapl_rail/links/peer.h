@@ -46,17 +46,18 @@ struct peer {
     DAT_EP_HANDLE knock;        /* knock.c: under way, … */
     TAILQ_ENTRY(peer) knocking; /* … as those of drail.knocking are, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
-    unsigned unanswered; /* of them, one after the other, … */
+    unsigned knock_turn; /* of the rails, … */
+    unsigned unanswered; /* … of them, one after the other, … */
     unsigned refusals;   /* … and of these, by a provider */
     /* passive side, requests.c */
-    bool given_up;        /* by us: that attempt, … */
-    uint32_t asked;       /* … which is for these rails */
-    struct link *probed;  /* silence.c: over which it was asked last, … */
-    uint32_t probe;       /* … by this message */
-    uint64_t ahead;       /* bytes that it had under way when it answered */
-    unsigned turn;        /* whose EP a short message takes */
-    struct mailbox *mail; /* the layer above's */
-    struct lane lanes[];  /* by rail and EP */
+    bool given_up;         /* by us: that attempt, … */
+    uint32_t asked;        /* … which is for these rails */
+    struct link *probed;   /* silence.c: over which it was asked last */
+    uint64_t ahead;        /* bytes that it had under way when it answered */
+    unsigned turn;         /* whose EP a short message takes */
+    _Atomic uint64_t read; /* times it has said that it reads from us */
+    struct mailbox *mail;  /* the layer above's */
+    struct lane lanes[];   /* by rail and EP */
 };
 
 /* That of the rank, which is another than this one; NULL: out of memory. */

@@ -151,7 +151,7 @@ static int post_later(struct link *link, const struct dto *d,
                          "rank %u: atomics go over %s, which is lost: %s",
                          link->peer->rank, link->rail->info.name,
                          sentence_text(link->why));
-    if (link->posted == link->full_at)
+    if (link->posted == link->full_at || !journal_has_room(link))
         return DRAIL_EAGAIN;
     if (done || event_due(link, d->verb == VERB_SEND)) {
         const struct op *op = op_next(link, d, done);
@@ -191,7 +191,7 @@ int link_post(struct link *link, struct dto *d, const struct completion *done)
     if (link->state != LINK_UP)
         return link->state == LINK_LOST ? post_later(link, d, done)
                                         : link_error(link);
-    if (link->posted == link->full_at)
+    if (link->posted == link->full_at || !journal_has_room(link))
         return DRAIL_EAGAIN;
     DAT_RETURN status = done || event_due(link, d->verb == VERB_SEND)
                             ? post_signalled(link, d, done)

@@ -4,6 +4,8 @@
 int rdma_post_several(struct rdma *r, const struct completion *done,
                       const uint32_t *immed)
 {
+    static const struct completion nobody;
+    const struct completion *seen = r->most < PART_LEAST ? NULL : &nobody;
     struct dto d = r->dto;
     d.local.virtual_address += r->posted;
     d.remote.virtual_address += r->posted;
@@ -13,11 +15,14 @@ int rdma_post_several(struct rdma *r, const struct completion *done,
         bool last = part == left;
         d.local.segment_length = d.remote.segment_length = (DAT_SEG_LENGTH)part;
         int rc = last && immed ? link_write_immed(r->link, &d, *immed, done)
-                               : link_post(r->link, &d, last ? done : NULL);
+                               : link_post(r->link, &d, last ? done : seen);
         if (rc)
             return rc;
         if (last)
             break;
+        /* where that leaves only when the part has come */
+        if (r->told && seen)
+            link_say_reading(r->link);
         r->posted += part;
         d.local.virtual_address += part;
         d.remote.virtual_address += part;

@@ -13,7 +13,21 @@ struct rdma {
     struct dto dto; /* all of it, if the rail can do so much in one */
     size_t bytes, most;
     size_t posted; /* bytes, in the middle of it */
+    bool told;     /* the peer waits for it, and hears of each part */
 };
+
+/* What is long goes in parts, each with an event: that it goes on is seen. */
+#define PARTS      16u
+#define PART_LEAST ((size_t)8 << 20)
+
+/* Most bytes of a DTO where there are so many in all. */
+static inline size_t rdma_most(const struct rail *rail, size_t bytes)
+{
+    size_t part = bytes / PARTS & ~(size_t)4095;
+    if (part < PART_LEAST)
+        part = PART_LEAST;
+    return part < rail->max_rdma ? part : rail->max_rdma;
+}
 
 /* Inline as of each put. */
 static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
@@ -22,8 +36,9 @@ static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
     unsigned rail = link->rail->index;
     r->link = link;
     r->bytes = part->bytes;
-    r->most = link->rail->max_rdma;
+    r->most = rdma_most(link->rail, part->bytes);
     r->posted = 0;
+    r->told = false;
     r->dto.verb = verb;
     r->dto.region = x->local_mem ? x->local_mem->region : NULL;
     r->dto.rmr = x->remote ? x->remote->rmr_context : NULL;

@@ -3,19 +3,41 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
+#include "dapl_rail/links/health.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/roster.h"
 #include "dapl_rail/rails/fail.h"
 
-#define FIRST_MS   50u /* before the first try, twice as long before the next */
-#define LONGEST_MS 1000u
-#define ANSWER_MS  1000u /* for the other side, which must be in a call */
+#define FIRST_MS   20u /* before the first try, twice as long before the next */
+#define LONGEST_MS 150u  /* and for each rank 1 ms more: all may try at once */
+#define ANSWER_MS  1000u /* for the other side, which must be in a call, … */
+#define SYSTEM_MS  100u  /* … and for its system, where the provider tells */
 
 static void in_ms(struct link *link, unsigned ms)
 {
     link->lost->retry_ns = job_now(link->rail->owner->job) + ms * MS;
+}
+
+/* The attempt has begun: its provider is asked how it goes, where it tells. */
+static void await_answer(struct link *link)
+{
+    struct lost *lost = link->lost;
+    lost->asked_ns = job_now(link->rail->owner->job);
+    in_ms(link, link_health(link).told ? SYSTEM_MS : ANSWER_MS);
+}
+
+/* Does the peer's system not even answer, or the peer not in its time? Asks
+ * again later, if neither. */
+static bool is_unanswered(struct link *link)
+{
+    uint64_t asked = job_now(link->rail->owner->job) - link->lost->asked_ns;
+    if (asked >= ANSWER_MS * MS || link_health(link).silent_ms >= SYSTEM_MS)
+        return true;
+    in_ms(link, SYSTEM_MS);
+    return false;
 }
 
 static void failed(struct link *link, const char *call, DAT_RETURN status)
@@ -47,9 +69,10 @@ static void ask(struct link *link)
 static void wait_for_next(struct link *link)
 {
     struct lost *lost = link->lost;
+    unsigned longest = LONGEST_MS + link->rail->owner->job->size;
     lost->backoff_ms = lost->backoff_ms ? 2 * lost->backoff_ms : FIRST_MS;
-    if (lost->backoff_ms > LONGEST_MS)
-        lost->backoff_ms = LONGEST_MS;
+    if (lost->backoff_ms > longest)
+        lost->backoff_ms = longest;
     in_ms(link, lost->backoff_ms);
 }
 
@@ -62,6 +85,8 @@ static void try_now(struct link *link)
     }
     in_ms(link, ANSWER_MS);
     ask(link);
+    if (link->ep_state == EP_CONNECTING)
+        await_answer(link);
 }
 
 void renew_serve(struct link *link)
@@ -69,9 +94,9 @@ void renew_serve(struct link *link)
     const drail_t *t = link->rail->owner;
     const struct lost *lost = link->lost;
     bool due = job_now(t->job) >= lost->retry_ns;
-    if (link->ep_state == EP_CONNECTING && due) {
+    if (link->ep_state == EP_CONNECTING && due && is_unanswered(link)) {
         link_lost(link, DRAIL_EPEER, "its new connection was not answered");
-        in_ms(link, 0); /* that was long enough */
+        in_ms(link, t->job->size); /* that was long enough, for a few */
     } else if (link->ep_state == EP_NONE && t->job->rank < link->peer->rank) {
         if (!lost->retry_ns)
             wait_for_next(link);
@@ -87,7 +112,7 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     struct hello mine = hello_of(rail, hello->ep);
     if (hello->attempt != peer->attempt || !link || link->state != LINK_LOST ||
         link->ep_state != EP_NONE ||
-        hello->again != hello_again(link->lost->deaths) ||
+        hello_again(hello->again) != hello_again(link->lost->deaths) ||
         atomic_load(&peer->error) || peer->ending)
         return false;
     if (link_renew(link)) {
@@ -95,11 +120,11 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         return false;
     }
     in_ms(link, ANSWER_MS);
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof mine, &mine);
+    DAT_RETURN status = request_accept(cr, link, &mine);
     link->begun = status == DAT_SUCCESS;
-    if (!link->begun) {
+    if (link->begun)
+        await_answer(link);
+    else
         failed(link, "dat_cr_accept", status);
-        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
-    }
     return true;
 }

@@ -13,6 +13,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/accept.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/hello.h"
 #include "dapl_rail/links/knock.h"
@@ -76,7 +77,8 @@ static bool is_late(struct peer *peer, struct rail *rail,
            !(hello->rails & RAIL_BIT(rail->index)) ||
            (lane->waiting != cr &&
             still_waits(peer, rail->index, hello->ep, lane->waiting)) ||
-           (!peer->connected && lane->link && !is_missed(rail, lane->link));
+           (!peer->connected && lane->link && !link_is_new(lane->link) &&
+            !is_missed(rail, lane->link));
 }
 
 /* The next request that waits, from place *at on; NULL: there are no more. All,
@@ -88,7 +90,7 @@ static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
         unsigned r = *at / eps, e = *at % eps;
         struct lane *lane = &peer->lanes[(*at)++];
         DAT_CR_HANDLE cr = lane->waiting;
-        if (lane->link && !all)
+        if (!all && lane->link && !link_is_new(lane->link))
             continue;
         lane->waiting = DAT_HANDLE_NULL;
         if (still_waits(peer, r, e, cr))
@@ -133,22 +135,20 @@ static void refuse(DAT_CR_HANDLE cr, struct peer *peer, int code,
 static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
                         unsigned ep)
 {
-    drail_t *t = rail->owner;
     struct hello hello = hello_of(rail, ep);
-    struct link *link;
-    int rc = t->handlers->prepare(peer);
+    int rc = connect_links(peer);
+    struct link *link = peer_link(peer, rail->index, ep);
     if (!rc)
-        rc = link_open(rail, peer, ep, &link);
+        rc = link_renew(link);
     if (rc) {
-        refuse(cr, peer, rc, drail_last_error(t));
+        refuse(cr, peer, rc, drail_last_error(rail->owner));
         return;
     }
-    peer_lane(peer, rail->index, ep)->link = link;
-    DAT_RETURN status = dat_cr_accept(cr, link->ep, sizeof hello, &hello);
-    if (status != DAT_SUCCESS) {
+    DAT_RETURN status = request_accept(cr, link, &hello);
+    link->begun = status == DAT_SUCCESS;
+    if (!link->begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);
-        link_down(link, rc, "%s", rail->error.text);
-        dat_cr_reject(cr, 0, NULL); /* it may still be ours to answer */
+        link_lost(link, rc, "%s", rail->error.text);
     }
 }
 
@@ -169,6 +169,15 @@ static void knocked(struct peer *peer, const struct hello *hello)
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
 
+/* Is it the first request for a link that this rank has begun without? */
+static bool is_left_out(const struct peer *peer, const struct rail *rail,
+                        const struct hello *hello)
+{
+    const struct link *link = peer_link(peer, rail->index, hello->ep);
+    return peer->connected && hello->attempt == peer->attempt && link &&
+           link->state == LINK_LOST;
+}
+
 /* Whoever can't be rejected at once waits for an answer. */
 static void note(struct rail *rail, DAT_CR_HANDLE cr)
 {
@@ -184,7 +193,7 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
     }
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, &hello);
-    bool again = peer && hello.again;
+    bool again = peer && (hello.again || is_left_out(peer, rail, &hello));
     if (again && renew_accept(rail, cr, peer, &hello))
         return;
     if (!peer || again || is_late(peer, rail, &hello, cr)) {
@@ -209,8 +218,9 @@ void requests_resume(struct peer *peer)
     DAT_CR_HANDLE cr;
     unsigned at = 0;
     while ((cr = next_waiting(peer, &at, false))) {
-        unsigned eps = peer->owner->cfg.eps;
-        peer_take(peer, peer->asked);
+        unsigned eps = peer->owner->cfg.eps, none = 0;
+        if (!peer_next(peer, UINT32_MAX, &none))
+            peer_take(peer, peer->asked);
         accept_link(&peer->owner->rails[(at - 1) / eps], cr, peer,
                     (at - 1) % eps);
     }

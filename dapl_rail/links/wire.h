@@ -13,8 +13,9 @@ enum wire_type {
     WIRE_FINISHED,   /* the reader of rendezvous `id` has done, status in seq */
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
-    WIRE_CREDIT, /* nothing but credits */
-    WIRE_PUT,    /* a notification, with its put: struct wire_put, the data */
+    WIRE_CREDIT,  /* nothing but credits */
+    WIRE_PUT,     /* a notification, with its put: struct wire_put, the data */
+    WIRE_READING, /* its sender reads from the peer, and goes on */
     WIRE_TYPES,
     /* of no link, or for another one than that which brings them; carrier.h */
     WIRE_IMMED,    /* its RDMA write with this immediate data in id has come */

@@ -15,6 +15,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/memory/regcache.h"
 #include "dapl_rail/memory/region.h"
+#include "dapl_rail/platform/resize.h"
 
 /* Takes over what is ours, and its file, also when it fails. */
 static int region_create(drail_t *t, void *address, size_t bytes,
@@ -89,7 +90,7 @@ int memory_map(const drail_t *t, size_t bytes, void **address, int *fd)
     if (*fd < 0)
         return errno;
     /* who has it mapped need not fear that pages go away */
-    if (ftruncate(*fd, (off_t)bytes) == 0 &&
+    if (file_resize(*fd, bytes) == 0 &&
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
         *address =
             mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);

@@ -39,6 +39,6 @@ const char *eager_put_arrived(struct slot *slot)
     if (!key_grants(rail->owner, rail->index, put->rmr_context, put->address,
                     bytes, DRAIL_ACCESS_REMOTE_WRITE))
         return "key of a put";
-    job_copy(rail->owner->job, (void *)(uintptr_t)put->address, put + 1, bytes);
+    slot_read(slot, head, (void *)(uintptr_t)put->address, bytes);
     return note_arrived(slot);
 }

@@ -19,11 +19,10 @@ static int mailbox_open(struct peer *peer)
     if (peer->mail)
         return 0;
     struct mailbox *mail = calloc(1, sizeof *mail);
-    if (!mail || inbox_open(&mail->notes, capacity)) {
-        free(mail);
+    if (!mail)
         return fail(t, DRAIL_ENOMEM, "out of memory");
-    }
-    inbox_defer(&mail->messages, capacity);
+    inbox_open(&mail->notes, capacity);
+    inbox_open(&mail->messages, capacity);
     peer->mail = mail;
     return 0;
 }

@@ -26,7 +26,8 @@ struct reading {
     void *buffer;
     size_t bytes;
     uint32_t id;
-    struct link *link; /* that brought the announcement */
+    struct link *link;           /* that brought the announcement */
+    uint64_t completed, told_ns; /* when its sender was last told of it */
 };
 
 struct mailbox {

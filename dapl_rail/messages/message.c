@@ -7,10 +7,14 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
+#include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
+
+#define READING_NS (50 * MS) /* between words that it goes on */
 
 /* -------------------------------------------------------------- arrivals */
 
@@ -134,6 +138,7 @@ static int read_into(drail_t *t, struct peer *peer, void *buffer)
     if (rc)
         return rc;
     transfer_init(&reading->transfer, peer, &reading->xfer, VERB_READ);
+    reading->transfer.told = true;
     transfer_cut(t, &reading->transfer, 0);
     rc = transfer_begin(t, &reading->transfer, &reading->req);
     reading->posting = rc == DRAIL_EAGAIN;
@@ -156,13 +161,32 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     reading->bytes = wire->bytes;
     reading->id = wire->id;
     reading->link = slot->link;
+    reading->completed = reading->told_ns = 0;
     reading->mem = NULL;
-    memcpy(&reading->key, wire + 1, sizeof reading->key);
+    slot_read(slot, sizeof *wire, &reading->key, sizeof reading->key);
     req_start(&reading->req, peer, 0, 1);
     int rc = buffer ? read_into(t, peer, buffer) : 0;
     if (rc)
         atomic_store(&reading->req.status, rc);
     return 0;
+}
+
+/* Says it when more has come, but not often. */
+static void still_reading(drail_t *t, const struct peer *peer)
+{
+    struct reading *reading = peer->mail->reading;
+    uint64_t completed = peer_completed(peer, peer->rails);
+    if (completed <= reading->completed)
+        return;
+    uint64_t now = job_now(t->job);
+    if (!reading->told_ns) /* it begins */
+        reading->told_ns = now;
+    else if (now - reading->told_ns < READING_NS ||
+             !link_say_reading(reading->link))
+        return;
+    else
+        reading->told_ns = now;
+    reading->completed = completed + 1; /* the word itself */
 }
 
 /* Tells the sender that its message has been read, or why not. */
@@ -185,8 +209,10 @@ int reading_owed(drail_t *t, void *arg, uint32_t *owed)
         reading->posting =
             transfer_go_on(t, &reading->transfer) == DRAIL_EAGAIN;
     int status = req_owed(t, &reading->req, owed);
-    if (status == 0)
+    if (status == 0) {
+        still_reading(t, arg);
         return 0;
+    }
     if (!reading->finished)
         finish(reading, status < 0 ? status : 0);
     *owed = RAIL_BIT(reading->link->rail->index);

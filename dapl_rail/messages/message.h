@@ -2,7 +2,8 @@
 /*
  * Two-sided messages: eager ones travel in the slots; longer ones are
  * announced with a key, read by the receiver over all rails, and finished by
- * a message back.
+ * a message back. Where that takes long, the receiver says so now and then, for
+ * its sender sees nothing of the reads.
  */
 #ifndef DRAIL_MESSAGES_MESSAGE_H
 #define DRAIL_MESSAGES_MESSAGE_H

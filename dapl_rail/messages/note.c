@@ -118,14 +118,19 @@ unsigned note_next(const drail_t *t, unsigned rank)
 }
 
 /* A part of one has come. */
-static int note_enter(const struct slot *slot, const struct wire *wire)
+static const char *note_enter(struct slot *slot, const struct wire *wire)
 {
     struct link *link = slot->link;
     int rc = inbox_put(&link->peer->mail->notes, wire, link->rail->index,
                        link->index, wire->rails, NULL);
-    if (!rc)
+    if (rc == DRAIL_ENOMEM) /* not the peer's fault */
+        link_down(link, rc, "out of memory");
+    else if (rc)
+        return "sequence of a notification";
+    else
         note_mark(link->peer);
-    return rc;
+    slot_return(slot, false); /* owed when delivered */
+    return NULL;
 }
 
 const char *note_arrived_immed(struct slot *slot, uint32_t immed)
@@ -139,10 +144,7 @@ const char *note_arrived_immed(struct slot *slot, uint32_t immed)
         .seq = box->next + ((seq - box->next) & box->mask),
         .rails = immed & 1 ? link->peer->rails : RAIL_BIT(link->rail->index),
     };
-    if (note_enter(slot, &wire))
-        return "sequence of an immediate notification";
-    slot_return(slot, false);
-    return NULL;
+    return note_enter(slot, &wire);
 }
 
 uint32_t note_deliver(struct peer *peer)
@@ -169,8 +171,5 @@ const char *note_arrived(struct slot *slot)
     if (!(wire->rails & RAIL_BIT(rail->index)) ||
         wire->rails & ~link->peer->rails)
         return "rails of a notification";
-    if (note_enter(slot, wire))
-        return "sequence of a notification";
-    slot_return(slot, false); /* owed when delivered */
-    return NULL;
+    return note_enter(slot, wire);
 }

@@ -66,7 +66,7 @@ const char *atomic_asked(struct slot *slot)
     struct wire_atomic a;
     if (!complete(slot))
         return "length of an atomic";
-    a = *(const struct wire_atomic *)(slot->data + sizeof(struct wire));
+    slot_read(slot, sizeof(struct wire), &a, sizeof a);
     if (a.op != DRAIL_FETCH_ADD && a.op != DRAIL_CMP_SWAP)
         return "operation of an atomic";
     int rc = link_may_reply(slot->link); /* else it is not carried out */
@@ -86,12 +86,12 @@ const char *atomic_answered(struct slot *slot)
     struct mailbox *mail = slot->link->peer->mail;
     if (!complete(slot))
         return "length of an atomic";
-    const struct wire_atomic *a =
-        (const struct wire_atomic *)(slot->data + sizeof(struct wire));
+    struct wire_atomic a;
+    slot_read(slot, sizeof(struct wire), &a, sizeof a);
     /* and nothing else, whatever the peer sends */
-    if (a->id == mail->asked) {
-        mail->answer = *a;
-        atomic_store_explicit(&mail->answered, a->id, memory_order_release);
+    if (a.id == mail->asked) {
+        mail->answer = a;
+        atomic_store_explicit(&mail->answered, a.id, memory_order_release);
     }
     slot_return(slot, false);
     return NULL;

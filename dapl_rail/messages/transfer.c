@@ -30,7 +30,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->reach = peer_reach(peer);
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
-    x->threads = x->eager = false;
+    x->threads = x->eager = x->told = false;
     x->req = NULL;
     x->message = NULL;
     for (unsigned r = 0; r < peer->owner->nrails; r++) {
@@ -131,12 +131,13 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
 /* What of it is not posted yet. */
 static int post_share(struct link *link, enum verb verb,
                       const drail_xfer_t *xfer, const drail_chunk_t *share,
-                      size_t *posted, const struct completion *done,
+                      size_t *posted, bool told, const struct completion *done,
                       const uint32_t *immed)
 {
     struct rdma rdma;
     rdma_init(&rdma, link, verb, xfer, share);
     rdma.posted = *posted;
+    rdma.told = told;
     int rc = rdma_post(&rdma, done, immed);
     *posted = rc ? rdma.posted : share->bytes;
     link->fence_at = link->posted;
@@ -156,8 +157,8 @@ static int post_data(struct link *link, struct transfer *x,
         spread_part(rail->owner, &part->chunk, x->note.eps, link->index, &cut);
     if (part->posted == share->bytes)
         return 0;
-    return post_share(link, x->verb, x->xfer, share, &part->posted, done,
-                      immed);
+    return post_share(link, x->verb, x->xfer, share, &part->posted, x->told,
+                      done, immed);
 }
 
 static int post_eager(struct link *link, struct transfer *x)
@@ -304,7 +305,8 @@ bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
                            .bytes = bytes};
     struct link *link = peer_link(peer, whole.rail, 0);
     return bytes <= link->rail->max_rdma &&
-           !post_share(link, VERB_WRITE, xfer, &whole, &posted, NULL, NULL);
+           !post_share(link, VERB_WRITE, xfer, &whole, &posted, false, NULL,
+                       NULL);
 }
 
 static void transfer_request(struct transfer *x, struct req *req)

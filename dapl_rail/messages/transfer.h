@@ -28,6 +28,7 @@ struct transfer {
     uint32_t data;    /* rails with a chunk */
     bool threads;     /* as in struct work */
     bool eager;       /* it travels with its notification */
+    bool told;        /* as in struct rdma */
     struct note note; /* rails 0: none */
     struct req *req;
     struct message *message; /* NULL: not timed */

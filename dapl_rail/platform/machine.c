@@ -126,6 +126,7 @@ static int machine_threads_run(const struct drail_platform *p, unsigned n,
 /* A helper thread, and the OpenMP region in it. */
 struct platform_threads {
     pthread_t helper;
+    pid_t process; /* that has them: not one that is forked later */
     unsigned n;
     platform_body_t body;
     void *arg;
@@ -167,7 +168,8 @@ static void machine_threads_join(const struct drail_platform *p,
                                  struct platform_threads *threads)
 {
     (void)p;
-    pthread_join(threads->helper, NULL);
+    if (threads->process == getpid())
+        pthread_join(threads->helper, NULL);
     sem_destroy(&threads->begun);
     free(threads);
 }
@@ -179,7 +181,8 @@ static int machine_threads_start(const struct drail_platform *p, unsigned n,
     struct platform_threads *threads = malloc(sizeof *threads);
     if (!threads)
         return DRAIL_ENOMEM;
-    *threads = (struct platform_threads){.n = n, .body = body, .arg = arg};
+    *threads = (struct platform_threads){
+        .process = getpid(), .n = n, .body = body, .arg = arg};
     sem_init(&threads->begun, 0, 0);
     if (pthread_create(&threads->helper, NULL, threads_main, threads)) {
         sem_destroy(&threads->begun);

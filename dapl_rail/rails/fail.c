@@ -2,9 +2,11 @@
 /* Failures of a rail, each thread of which has a sentence of its own. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -22,9 +24,11 @@ int rail_fail(struct rail *rail, int code, const char *format, ...)
 
 int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
 {
-    char text[128];
+    char text[128], limits[160] = "";
+    bool lacks = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES;
     dat_text(status, text, sizeof text);
-    int code = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES ? DRAIL_ENOMEM
-                                                                  : DRAIL_EDAT;
-    return rail_fail(rail, code, "%s(%s): %s", call, rail->info.name, text);
+    if (lacks)
+        resources_text(limits, sizeof limits, !strcmp(call, "dat_lmr_create"));
+    return rail_fail(rail, lacks ? DRAIL_ENOMEM : DRAIL_EDAT, "%s(%s): %s%s",
+                     call, rail->info.name, text, limits);
 }

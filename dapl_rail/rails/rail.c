@@ -12,6 +12,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/handlers.h"
 #include "dapl_rail/rails/keep.h"
@@ -168,6 +169,10 @@ static int query(struct rail *rail)
     describe(rail, &ia, &provider);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
+    /* elsewhere, all that is registered takes memory from the beginning */
+    const char *registration = attribute(&provider, "registration");
+    rail->split_receives = registration && !strcmp(registration, "lazy") &&
+                           rail->info.max_iov >= 2;
     rail->max_rdma = rail->info.max_rdma ? rail->info.max_rdma : UINT32_MAX;
     if (provider.rdma_write_for_rdma_read_req)
         rail->read_sink_priv = DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
@@ -184,13 +189,25 @@ static int not_found(int rc, const char *name, drail_error_t *err)
                      why ? "; " : "", why ? why : "");
 }
 
+static int not_opened(const char *name, DAT_RETURN status, drail_error_t *err)
+{
+    char text[128], why[160] = "";
+    bool lacks = DAT_GET_TYPE(status) == DAT_INSUFFICIENT_RESOURCES;
+    dat_text(status, text, sizeof text);
+    if (DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND)
+        strcpy(why, " (its provider library can't be loaded)");
+    else if (lacks)
+        resources_text(why, sizeof why, false);
+    return error_set(err, lacks ? DRAIL_ENOMEM : DRAIL_EOPEN,
+                     "rail %s: dat_ia_open: %s%s", name, text, why);
+}
+
 int rail_open(struct rail *rail, const char *name, bool extensions,
               drail_error_t *err)
 {
     DAT_PROVIDER_INFO listed;
     struct handlers handlers;
     DAT_RETURN status;
-    char text[128];
 
     if (strlen(name) >= DRAIL_NAME_MAX)
         return error_set(err, DRAIL_EINVAL,
@@ -210,12 +227,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     handlers_restore(&handlers);
     if (status != DAT_SUCCESS) {
         rail->ia = DAT_HANDLE_NULL;
-        dat_text(status, text, sizeof text);
-        return error_set(err, DRAIL_EOPEN, "rail %s: dat_ia_open: %s%s", name,
-                         text,
-                         DAT_GET_TYPE(status) == DAT_PROVIDER_NOT_FOUND
-                             ? " (its provider library can't be loaded)"
-                             : "");
+        return not_opened(name, status, err);
     }
     rc = query(rail);
     if (rc) {
@@ -228,22 +240,22 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
     return 0;
 }
 
-static int listen_any(struct rail *rail)
+int rail_listen_on(struct rail *rail, DAT_EVD_HANDLE cr_evd,
+                   DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
 {
     /* where conn quals are a consumer's choice, some high ones are tried */
     enum { FIRST_QUAL = 40000, TRIES = 1000 };
     DAT_RETURN status =
-        dat_psp_create_any(rail->ia, &rail->conn_qual, rail->cr_evd,
-                           DAT_PSP_CONSUMER_FLAG, &rail->psp);
+        dat_psp_create_any(rail->ia, qual, cr_evd, DAT_PSP_CONSUMER_FLAG, psp);
     if (DAT_GET_TYPE(status) != DAT_NOT_IMPLEMENTED &&
         DAT_GET_TYPE(status) != DAT_MODEL_NOT_SUPPORTED)
         return status == DAT_SUCCESS
                    ? 0
                    : dat_fail(rail, "dat_psp_create_any", status);
     for (unsigned i = 0; i < TRIES; i++) {
-        rail->conn_qual = FIRST_QUAL + i;
-        status = dat_psp_create(rail->ia, rail->conn_qual, rail->cr_evd,
-                                DAT_PSP_CONSUMER_FLAG, &rail->psp);
+        *qual = FIRST_QUAL + i;
+        status =
+            dat_psp_create(rail->ia, *qual, cr_evd, DAT_PSP_CONSUMER_FLAG, psp);
         if (DAT_GET_TYPE(status) != DAT_CONN_QUAL_IN_USE)
             break;
     }
@@ -256,8 +268,8 @@ static unsigned evd_qlen(const struct rail *rail, unsigned wanted)
     return max && wanted > max ? max : wanted;
 }
 
-static int evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
-                      DAT_EVD_HANDLE *evd)
+int rail_evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
+                    DAT_EVD_HANDLE *evd)
 {
     DAT_RETURN status = dat_evd_create(
         rail->ia, (DAT_COUNT)evd_qlen(rail, qlen), DAT_HANDLE_NULL, flags, evd);
@@ -277,16 +289,18 @@ int rail_listen(struct rail *rail, unsigned qlen)
         return dat_fail(rail, "dat_pz_create", status);
     provider_keep(rail->pz);
     rail->dto_qlen = evd_qlen(rail, qlen);
-    int rc = evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
+    int rc = rail_evd_create(rail, qlen, DAT_EVD_DTO_FLAG, &rail->dto_evd);
     if (!rc)
-        rc =
-            evd_create(rail, cm_qlen, DAT_EVD_CONNECTION_FLAG, &rail->conn_evd);
+        rc = rail_evd_create(rail, cm_qlen, DAT_EVD_CONNECTION_FLAG,
+                             &rail->conn_evd);
     if (!rc)
-        rc = evd_create(rail, cm_qlen, DAT_EVD_CR_FLAG, &rail->cr_evd);
-    return rc ? rc : listen_any(rail);
+        rc = rail_evd_create(rail, cm_qlen, DAT_EVD_CR_FLAG, &rail->cr_evd);
+    return rc ? rc
+              : rail_listen_on(rail, rail->cr_evd, &rail->conn_qual,
+                               &rail->psp);
 }
 
-static bool evd_free(DAT_EVD_HANDLE evd)
+bool rail_evd_free(DAT_EVD_HANDLE evd)
 {
     return !evd || dat_evd_free(evd) == DAT_SUCCESS;
 }
@@ -295,9 +309,10 @@ void rail_close(struct rail *rail)
 {
     if (rail->psp)
         dat_psp_free(rail->psp);
-    bool unused = evd_free(rail->cr_evd);
-    unused &= evd_free(rail->conn_evd);
-    unused &= evd_free(rail->dto_evd);
+    bool unused = !rail->evds_left;
+    unused &= rail_evd_free(rail->cr_evd);
+    unused &= rail_evd_free(rail->conn_evd);
+    unused &= rail_evd_free(rail->dto_evd);
     if (rail->pz)
         dat_pz_free(rail->pz);
     /* An IA with an EVD in use stays open until the process ends: libdaplofa

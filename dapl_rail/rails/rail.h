@@ -13,6 +13,7 @@
 
 struct buffers;
 struct link;
+struct loopback;
 struct parting;
 struct piece;
 
@@ -29,20 +30,26 @@ struct rail {
     DAT_MEM_PRIV_FLAGS read_sink_priv; /* more, for targets of RDMA reads */
     bool atomics, write_immed;         /* offered, and allowed */
     bool atomics_of_processor; /* atomics: as the processor's own ones */
+    bool split_receives; /* receives in two places save memory: those of short
+                            messages lie close together */
     uint64_t max_rdma;
     unsigned request_depth; /* request DTOs outstanding per EP */
     unsigned dto_qlen, links;
-    int cpu;                  /* core of the team's thread, -1: not pinned */
-    _Atomic bool taken;       /* see rail_take */
-    struct link **ends;       /* ends.c: links by their EPs, … */
-    unsigned ends_lists;      /* … in so many lists, … */
-    unsigned ends_count;      /* … so many of them */
-    struct buffers *buffers;  /* buffers.c: of its links, … */
-    struct piece *pieces;     /* … those that are free, … */
-    unsigned buffers_pieces;  /* … and how many there are */
-    struct link *closed;      /* freed when no event of theirs is left */
-    struct slot *read;        /* see slot_return_soon */
-    struct parting *partings; /* EPs of links/parting.h */
+    int cpu;                   /* core of the team's thread, -1: not pinned */
+    _Atomic bool taken;        /* see rail_take */
+    struct link **ends;        /* ends.c: links by their EPs, … */
+    unsigned ends_lists;       /* … in so many lists, … */
+    unsigned ends_count;       /* … so many of them */
+    struct buffers *buffers;   /* buffers.c: of its links, … */
+    struct piece *pieces;      /* … those that are free, … */
+    unsigned buffers_pieces;   /* … and how many there are */
+    struct link *closed;       /* freed when no event of theirs is left */
+    struct slot *read;         /* see slot_return_soon */
+    struct parting *partings;  /* EPs of links/parting.h */
+    struct loopback *loopback; /* since the first atomic that needs it */
+    bool evds_left;            /* the provider has not freed some */
+    unsigned lost_links;       /* so many are, … */
+    uint64_t lost_since_ns;    /* … since when at least one has been */
     drail_rail_stats_t stats;
     drail_error_t error;
 } __attribute__((aligned(CACHE_LINE)));
@@ -52,6 +59,14 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
 /* qlen: DTO events that the EVD should hold. */
 int rail_listen(struct rail *rail, unsigned qlen);
 void rail_close(struct rail *rail);
+
+/* For those who need more than the rail has. */
+int rail_evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
+                    DAT_EVD_HANDLE *evd);
+/* Also DAT_HANDLE_NULL. False: the provider holds that it is in use. */
+bool rail_evd_free(DAT_EVD_HANDLE evd);
+int rail_listen_on(struct rail *rail, DAT_EVD_HANDLE cr_evd,
+                   DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp);
 
 /*
  * While several threads are at work (drail.parallel), whoever touches a rail

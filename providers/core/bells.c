@@ -21,39 +21,35 @@ static uint64_t ep_bells(const struct core_ep *ep)
     return bells;
 }
 
-static void ep_update(struct core_ep *ep, uint64_t gone)
+void core_ep_set_bells(struct core_ep *ep)
 {
     const struct core_transport *t = ep->o.ia->transport;
-    uint64_t bells = ep_bells(ep);
     if (t->set_bells)
-        t->set_bells(ep, bells);
-    if (ep->srq) { /* other EPs of it may have others */
-        atomic_fetch_and(&ep->srq->bells, ~gone);
-        atomic_fetch_or(&ep->srq->bells, bells);
-    }
+        t->set_bells(ep, ep_bells(ep));
 }
 
-/* ia->bell_lock is held; `gone`: bells that nobody listens to any more. */
-static void evd_update(struct core_evd *evd, uint64_t gone)
+/* ia->bell_lock is held. Peers that announce ring whoever sleeps. */
+static void evd_update(struct core_evd *evd)
 {
     struct core_cno *cno = atomic_load(&evd->cno);
     atomic_store(&evd->bells, evd->bell | (cno ? cno->bell : 0));
     struct core_ep *ep;
-    for (unsigned at = 0; (ep = core_epset_next(&evd->eps, &at));)
-        ep_update(ep, gone);
+    for (unsigned at = 0;
+         (ep = core_epset_next(core_polled(evd->o.ia, evd), &at));)
+        core_ep_set_bells(ep);
 }
 
 void core_evd_bells(struct core_evd *evd)
 {
     pthread_mutex_lock(&evd->o.ia->bell_lock);
-    evd_update(evd, 0);
+    evd_update(evd);
     pthread_mutex_unlock(&evd->o.ia->bell_lock);
 }
 
 void core_ep_bells(struct core_ep *ep)
 {
     pthread_mutex_lock(&ep->o.ia->bell_lock);
-    ep_update(ep, 0);
+    core_ep_set_bells(ep);
     pthread_mutex_unlock(&ep->o.ia->bell_lock);
     /* a sleeper may have to look after one more */
     core_fence_light(core_fence_asymmetric);
@@ -77,13 +73,13 @@ struct core_evd *core_cno_next(const struct core_cno *cno,
     return NULL;
 }
 
-static void waiter_update(struct core_waiter *w, uint64_t bell, uint64_t gone)
+static void waiter_update(struct core_waiter *w, uint64_t bell)
 {
     struct core_ia *ia = w->ia;
     if (w->evd) {
         pthread_mutex_lock(&ia->bell_lock);
         w->evd->bell = bell;
-        evd_update(w->evd, gone);
+        evd_update(w->evd);
         pthread_mutex_unlock(&ia->bell_lock);
         return;
     }
@@ -91,7 +87,7 @@ static void waiter_update(struct core_waiter *w, uint64_t bell, uint64_t gone)
     pthread_mutex_lock(&ia->bell_lock);
     w->cno->bell = bell;
     for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));)
-        evd_update(evd, gone);
+        evd_update(evd);
     pthread_mutex_unlock(&ia->bell_lock);
     core_ia_unlock(ia);
 }
@@ -108,7 +104,7 @@ bool core_bell_take(struct core_waiter *w)
     if (!bell)
         return false;
     ia->transport->arm(ia, bell);
-    waiter_update(w, bell, 0);
+    waiter_update(w, bell);
     core_fence_heavy(ia->transport->in_kernel);
     return true;
 }
@@ -118,7 +114,7 @@ void core_bell_give(struct core_waiter *w)
     struct core_ia *ia = w->ia;
     if (!w->bell)
         return;
-    waiter_update(w, 0, w->bell);
+    waiter_update(w, 0);
     atomic_fetch_and(&ia->bells, ~w->bell);
     w->bell = 0;
 }

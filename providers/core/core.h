@@ -40,7 +40,7 @@
 #define CORE_MAX_IOV          16
 #define CORE_MAX_PRIVATE_DATA 256
 #define CORE_MAX_MRS          16384 /* LMRs and bound RMRs of an IA */
-#define CORE_MAX_ATTRIBUTES   16    /* of the provider's own */
+#define CORE_MAX_ATTRIBUTES   20    /* of the provider's own */
 
 #define CORE_ERROR(type, subtype)                                              \
     ((DAT_RETURN)(DAT_CLASS_ERROR | (type) | (subtype)))
@@ -70,6 +70,7 @@ struct core_object {
 struct core_ep_array; /* EPs that pollers read without a lock */
 struct core_epset {
     _Atomic(struct core_ep_array *) now;
+    atomic_uint count;
 };
 
 /* What an IA can do. */
@@ -106,8 +107,12 @@ struct core_ia {
     unsigned count[DAT_HANDLE_TYPE_CSP + 1]; /* objects by type */
     struct core_mr *mrs;                     /* CORE_MAX_MRS, by index */
     unsigned mr_hint;                        /* all before are in use */
-    unsigned close_patience; /* memory.c: of an abrupt close, for all ranges */
-    struct core_epset eps;   /* connected EPs */
+    unsigned close_patience;  /* memory.c: of an abrupt close, for all ranges */
+    struct core_epset eps;    /* connected EPs, … */
+    struct core_epset polled; /* … and those looked at each time: polling.c */
+    atomic_uint round;        /* whose turn it is to be looked at unasked */
+    /* by the transport: 0 while nothing is announced; or NULL */
+    _Atomic uint64_t *news;
     pthread_mutex_t bell_lock; /* who sleeps for what (bells.c) */
     _Atomic uint64_t bells;    /* taken */
     atomic_uint patience_ns;   /* wait.c: polling with yields */
@@ -221,9 +226,8 @@ struct core_ep {
     struct core_srq *srq;
     DAT_EP_ATTR attr;
     /* receive queue: posted by the consumer, taken under lock */
-    uint32_t rq_mask, rq_stride;
+    uint32_t rq_places, rq_stride;
     unsigned char *rq; /* core_recv_at */
-    uint32_t rq_exact; /* 0, or so many places instead of the mask */
     /* unfinished requests: appended by the poster, retired under lock */
     uint32_t sq_mask, sq_stride, sq_tp; /* sq_tp: where a request has its tp */
     unsigned char *sq;                  /* core_request_at */
@@ -239,9 +243,14 @@ struct core_ep {
     unsigned char private_little[32];
     void *private_data;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_tail;
+    uint32_t rq_tail_place; /* that of number rq_tail: to divide takes long */
     _Atomic uint64_t sq_tail;
     _Alignas(CORE_CACHELINE) _Atomic uint64_t rq_head;
-    atomic_flag lock; /* receive side and unfinished requests */
+    uint32_t rq_head_place;
+    atomic_flag lock;     /* receive side and unfinished requests */
+    atomic_bool received; /* something, since polling.c looked last */
+    bool announced;       /* its peer tells when there is something; bell_lock
+                           */
     _Alignas(CORE_CACHELINE) _Atomic uint64_t sq_head;
     /* of connections alone, which those who post don't look at */
     struct core_evd *connect_evd;
@@ -268,7 +277,8 @@ struct core_transport {
     struct core_ability can;
     unsigned max_ias;    /* of one process; 0: some */
     size_t request_size; /* the transport's part of a core_request */
-    bool requests_move;  /* nobody keeps the address of one */
+    bool requests_move;  /* nobody keeps the address of one, or looks at one
+                            without ep->lock */
     bool one_thread;     /* calls it, and core, of all ranks of a process: what
                             they have is to be small */
     size_t ep_size;      /* of what core_ep_area gives */
@@ -280,6 +290,9 @@ struct core_transport {
     /* The attributes are asked for: writes what has changed into the texts of
      * those whose values do. Or NULL: none does. */
     void (*attributes_asked)(struct core_ia *ia);
+    /* The same of an EP: names its provider-specific attributes in @p attr.
+     * They live as long as its connection. ia->lock is held. Or NULL. */
+    void (*ep_attributes_asked)(struct core_ep *ep, DAT_EP_ATTR *attr);
     /* In a forked child, for an IA that its parent had open: lets go of what
      * the two share. What is called later ends nothing of the parent's. */
     void (*forked)(struct core_ia *ia);
@@ -332,6 +345,14 @@ struct core_transport {
      * never. */
     uint64_t (*next_due)(struct core_ep *ep, uint64_t seen);
     uint64_t (*ia_next_due)(struct core_ia *ia, uint64_t seen);
+    /* For networks that are asked EP by EP, so that most need not be asked: the
+     * peer is to announce (on) what it has for this EP, a message or news of an
+     * unfinished request, or need not (any more). False: it can't. The EP is
+     * connected, or was just now; ia->bell_lock is held. And, progress of those
+     * EPs whose peers have announced something, which calls core_poll_often for
+     * an EP that was found so many times. Or NULL, both. */
+    bool (*announce)(struct core_ep *ep, bool on);
+    void (*announced)(struct core_ia *ia, bool sure);
     /* Breaks the connection after a local error. Any lock may be held. */
     void (*abort)(struct core_ep *ep);
 
@@ -490,6 +511,9 @@ static inline DAT_EP_STATE core_ep_state(struct core_ep *ep)
 /* Adds the EP to / takes it off the lists that pollers walk. */
 int core_ep_poll(struct core_ep *ep);
 void core_ep_unpoll(struct core_ep *ep);
+/* The EP here (NULL: it is gone), whose peer announces, is better looked at
+ * each time. What lies here changes under ia->bell_lock. No lock is held. */
+void core_poll_often(struct core_ia *ia, _Atomic(struct core_ep *) *here);
 
 /* Wakes this process's sleepers on the EVDs of the EP, after a fence. */
 void core_ep_ring(struct core_ep *ep);
@@ -504,9 +528,7 @@ static inline void core_recv_add(struct core_ep *ep)
 static inline struct core_wqe *core_recv_at(const struct core_ep *ep,
                                             uint64_t number)
 {
-    uint64_t place =
-        ep->rq_exact ? number % ep->rq_exact : number & ep->rq_mask;
-    return (void *)(ep->rq + place * ep->rq_stride);
+    return (void *)(ep->rq + number % ep->rq_places * ep->rq_stride);
 }
 /* The next posted receive, or NULL; ep->lock is held. The EP's own stays
  * in its queue until core_recv_done; one of an SRQ is copied to *copy. */

@@ -112,22 +112,26 @@ void core_requests_retire(struct core_ep *ep)
     }
 }
 
-/* Room for twice as many, in new places; by their poster. */
+/* Room for twice as many, in new places; by their poster. Who completes them
+ * may be another thread. */
 static int requests_grow(struct core_ep *ep)
 {
     uint32_t mask = 2 * ep->sq_mask + 1;
     unsigned char *sq = malloc((mask + 1) * (size_t)ep->sq_stride);
     if (!sq)
         return -1;
+    core_ep_lock(ep);
     for (uint64_t n = atomic_load(&ep->sq_head); n != atomic_load(&ep->sq_tail);
          n++) {
         struct core_request *r = (void *)(sq + (n & mask) * ep->sq_stride);
         memcpy(r, core_request_at(ep, n), ep->sq_stride);
         r->tp = (unsigned char *)r + ep->sq_tp;
     }
-    free(ep->sq);
+    unsigned char *old = ep->sq;
     ep->sq = sq;
     ep->sq_mask = mask;
+    core_ep_unlock(ep);
+    free(old);
     return 0;
 }
 
@@ -246,6 +250,11 @@ DAT_RETURN core_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT nseg,
 
 /* ------------------------------------------------------------- receives --- */
 
+static uint32_t next_place(const struct core_ep *ep, uint32_t place)
+{
+    return place + 1 == ep->rq_places ? 0 : place + 1;
+}
+
 struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy)
 {
     if (ep->srq)
@@ -253,7 +262,7 @@ struct core_wqe *core_recv_peek(struct core_ep *ep, struct core_wqe *copy)
     uint64_t head = atomic_load_explicit(&ep->rq_head, memory_order_relaxed);
     if (head == atomic_load_explicit(&ep->rq_tail, memory_order_acquire))
         return NULL;
-    return core_recv_at(ep, head);
+    return (void *)(ep->rq + ep->rq_head_place * (size_t)ep->rq_stride);
 }
 
 bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
@@ -271,13 +280,16 @@ bool core_recv_done(struct core_ep *ep, const struct core_wqe *w,
     if (w->flags & DAT_COMPLETION_UNSIGNALLED_FLAG)
         notify = status != DAT_DTO_SUCCESS;
     DAT_DTO_COOKIE cookie = w->cookie;
-    if (ep->srq)
+    atomic_store_explicit(&ep->received, true, memory_order_relaxed);
+    if (ep->srq) {
         core_srq_done(ep->srq);
-    else
+    } else {
+        ep->rq_head_place = next_place(ep, ep->rq_head_place);
         atomic_store_explicit(
             &ep->rq_head,
             atomic_load_explicit(&ep->rq_head, memory_order_relaxed) + 1,
             memory_order_release);
+    }
     return dto_event(ep, ep->recv_evd, immed ? &with_immed : &plain, cookie,
                      status, length, immed ? *immed : 0, notify);
 }
@@ -326,7 +338,8 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
         (uint64_t)ep->attr.max_recv_dtos)
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, 0);
 
-    struct core_wqe *w = core_recv_at(ep, tail);
+    struct core_wqe *w =
+        (void *)(ep->rq + ep->rq_tail_place * (size_t)ep->rq_stride);
     w->cookie = cookie;
     w->flags = flags;
     w->nseg = (uint32_t)nseg;
@@ -337,6 +350,7 @@ DAT_RETURN core_post_recv(DAT_EP_HANDLE handle, DAT_COUNT nseg,
         core_recv_add(ep);
     else if ((bad = t->recv_post(ep, w)) != DAT_SUCCESS)
         return bad;
+    ep->rq_tail_place = next_place(ep, ep->rq_tail_place);
     DAT_EP_STATE state = (DAT_EP_STATE)atomic_load(&ep->state);
     if (state == DAT_EP_STATE_CONNECTED && t->recv_posted)
         t->recv_posted(ep);

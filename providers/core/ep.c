@@ -73,7 +73,7 @@ static uint32_t mask_for(DAT_COUNT n)
 
 struct queues {
     unsigned char *rq, *sq;
-    uint32_t rq_mask, rq_exact, sq_mask;
+    uint32_t rq_places, sq_mask;
     uint32_t rq_stride, sq_stride, sq_tp;
 };
 
@@ -96,7 +96,7 @@ static DAT_COUNT request_iov(const DAT_EP_ATTR *attr)
 static int queues_new(const struct core_transport *transport,
                       const DAT_EP_ATTR *attr, struct queues *q)
 {
-    q->rq_mask = mask_for(attr->max_recv_dtos);
+    q->rq_places = attr->max_recv_dtos ? (uint32_t)attr->max_recv_dtos : 1;
     q->sq_mask = mask_for(attr->max_request_dtos);
     if (transport->requests_move && q->sq_mask >= FIRST_REQUESTS)
         q->sq_mask = FIRST_REQUESTS - 1;
@@ -104,10 +104,7 @@ static int queues_new(const struct core_transport *transport,
     q->sq_tp = (uint32_t)offsetof(struct core_request, w) +
                wqe_bytes(request_iov(attr));
     q->sq_stride = q->sq_tp + (uint32_t)((transport->request_size + 7) & ~7ul);
-    /* to divide takes longer than a mask */
-    q->rq_exact = transport->one_thread ? (uint32_t)attr->max_recv_dtos : 0;
-    uint32_t places = q->rq_exact ? q->rq_exact : q->rq_mask + 1;
-    q->rq = malloc(places * (size_t)q->rq_stride);
+    q->rq = malloc(q->rq_places * (size_t)q->rq_stride);
     q->sq = malloc((q->sq_mask + 1) * (size_t)q->sq_stride);
     if (q->rq && q->sq)
         return 0;
@@ -122,8 +119,9 @@ static void queues_set(struct core_ep *ep, const struct queues *q)
     free(ep->rq);
     free(ep->sq);
     ep->rq = q->rq;
-    ep->rq_mask = q->rq_mask;
-    ep->rq_exact = q->rq_exact;
+    ep->rq_places = q->rq_places;
+    ep->rq_head_place = ep->rq_tail_place =
+        (uint32_t)(atomic_load(&ep->rq_tail) % q->rq_places);
     ep->rq_stride = q->rq_stride;
     ep->sq = q->sq;
     ep->sq_mask = q->sq_mask;
@@ -220,7 +218,6 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
         core_object_free(ep);
         goto out;
     }
-    queues_set(ep, &q);
     ep->pz = pz;
     ep->recv_evd = core_evd_get(recv);
     ep->request_evd = core_evd_get(request);
@@ -233,6 +230,7 @@ static DAT_RETURN ep_new(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
     atomic_store(&ep->rq_tail, 0);
     atomic_store(&ep->sq_head, 0);
     atomic_store(&ep->sq_tail, 0);
+    queues_set(ep, &q);
     core_ep_set_idle(ep);
     *out = ep;
     ret = DAT_SUCCESS;
@@ -265,6 +263,22 @@ DAT_RETURN core_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 
 /* ----------------------------------------------------------- attributes --- */
 
+#define EP_FIELDS_PROVIDER                                                     \
+    (DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |                                  \
+     DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR)
+
+static void ask_transport(struct core_ep *ep, DAT_EP_ATTR *attr)
+{
+    struct core_ia *ia = ep->o.ia;
+    attr->ep_provider_specific_count = 0;
+    attr->ep_provider_specific = NULL;
+    if (!ia->transport->ep_attributes_asked)
+        return;
+    core_ia_lock(ia);
+    ia->transport->ep_attributes_asked(ep, attr);
+    core_ia_unlock(ia);
+}
+
 DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
                          DAT_EP_PARAM *param)
 {
@@ -285,6 +299,8 @@ DAT_RETURN core_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
     param->connect_evd_handle = ep->connect_evd;
     param->srq_handle = ep->srq;
     param->ep_attr = ep->attr;
+    if (mask & EP_FIELDS_PROVIDER)
+        ask_transport(ep, &param->ep_attr);
     return DAT_SUCCESS;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The states of an Endpoint, and the lists on which pollers find it while it
- * is connected.
- */
+/* The states of an Endpoint. */
 #include "internal.h"
 
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state)
@@ -48,38 +45,4 @@ static DAT_EP_STATE idle_state(const struct core_ep *ep)
 void core_ep_set_idle(struct core_ep *ep)
 {
     atomic_store(&ep->state, idle_state(ep));
-}
-
-/* bell_lock: who goes through the sets with it finds EPs that are alive. */
-static void unpoll(struct core_ep *ep)
-{
-    core_epset_remove(&ep->o.ia->eps, ep);
-    if (ep->recv_evd)
-        core_epset_remove(&ep->recv_evd->eps, ep);
-    if (ep->request_evd)
-        core_epset_remove(&ep->request_evd->eps, ep);
-}
-
-int core_ep_poll(struct core_ep *ep)
-{
-    struct core_ia *ia = ep->o.ia;
-    pthread_mutex_lock(&ia->bell_lock);
-    int err = core_epset_add(&ia->eps, ep);
-    if (!err && ep->recv_evd)
-        err = core_epset_add(&ep->recv_evd->eps, ep);
-    if (!err && ep->request_evd && ep->request_evd != ep->recv_evd)
-        err = core_epset_add(&ep->request_evd->eps, ep);
-    if (err)
-        unpoll(ep);
-    pthread_mutex_unlock(&ia->bell_lock);
-    if (!err)
-        core_ep_bells(ep);
-    return err;
-}
-
-void core_ep_unpoll(struct core_ep *ep)
-{
-    pthread_mutex_lock(&ep->o.ia->bell_lock);
-    unpoll(ep);
-    pthread_mutex_unlock(&ep->o.ia->bell_lock);
 }

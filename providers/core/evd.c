@@ -16,25 +16,6 @@
 
 /* --------------------------------------------------------------- queue --- */
 
-/* Pages of slots that are never used are never touched: queues are as long as
- * the worst case of all connections. */
-static struct core_evd_ring *ring_new(DAT_COUNT qlen, bool one_thread)
-{
-    uint64_t cap = 2; /* with one slot, empty and full would look the same */
-    while (cap < (uint64_t)qlen)
-        cap *= 2;
-    size_t size =
-        sizeof(struct core_evd_ring) + cap * sizeof(struct core_evd_slot);
-    struct core_evd_ring *r = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (r == MAP_FAILED)
-        return NULL;
-    r->size = size;
-    r->mask = cap - 1;
-    r->rewinds = one_thread;
-    return r;
-}
-
 static void ring_free(struct core_evd_ring *r)
 {
     munmap(r, r->size);
@@ -97,7 +78,7 @@ static DAT_COUNT evd_count(struct core_evd *evd)
 
 void core_evd_progress(struct core_evd *evd)
 {
-    core_epset_progress(evd->o.ia, &evd->eps, false);
+    core_poll(evd->o.ia, evd, false);
 }
 
 /* ------------------------------------------------- creation, attributes --- */
@@ -109,6 +90,7 @@ static void evd_destroy(void *object)
     if (cno)
         core_unref(&cno->o);
     core_epset_free(&evd->eps);
+    core_epset_free(&evd->polled);
     for (struct core_evd_ring *r = evd->first, *next; r; r = next) {
         next = core_ring_next(r);
         ring_free(r);
@@ -164,7 +146,7 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
 {
     struct core_evd *evd = core_object_new(ia, &evd_kind, sizeof *evd);
     struct core_evd_ring *ring =
-        ring_new(qlen > 0 ? qlen : 1, ia->transport->one_thread);
+        core_evd_ring_new(qlen > 0 ? (uint64_t)qlen : 1, ia->transport);
     if (!evd || !ring) {
         if (ring)
             ring_free(ring);
@@ -173,6 +155,7 @@ DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
     }
     evd->flags = flags;
+    atomic_store(&evd->qlen, core_evd_room(qlen > 0 ? (uint64_t)qlen : 1));
     evd->first = ring;
     atomic_store(&evd->ring, ring);
     atomic_store(&evd->enabled, true);
@@ -225,7 +208,7 @@ DAT_RETURN core_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
         return bad;
     struct core_evd *evd = handle;
     param->ia_handle = evd->o.ia;
-    param->evd_qlen = (DAT_COUNT)(atomic_load(&evd->ring)->mask + 1);
+    param->evd_qlen = (DAT_COUNT)atomic_load(&evd->qlen);
     param->evd_state =
         (DAT_EVD_STATE)((atomic_load(&evd->enabled) ? DAT_EVD_STATE_ENABLED
                                                     : DAT_EVD_STATE_DISABLED) |
@@ -299,8 +282,6 @@ DAT_RETURN core_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
     return evd_set(handle, offsetof(struct core_evd, waitable), true);
 }
 
-/* A larger queue is put behind the old one, which empties itself: producers
- * and the consumer go on meanwhile. */
 DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
 {
     struct core_evd *evd = core_evd_get(handle);
@@ -310,15 +291,8 @@ DAT_RETURN core_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
     if (qlen < evd_count(evd))
         return CORE_ERROR(DAT_INVALID_STATE, 0);
-    struct core_evd_ring *now = atomic_load(&evd->ring);
-    if ((uint64_t)qlen <= now->mask + 1)
-        return DAT_SUCCESS;
-    struct core_evd_ring *ring =
-        ring_new(qlen, evd->o.ia->transport->one_thread);
-    if (!ring)
-        return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-    atomic_store_explicit(&now->next, ring, memory_order_release);
-    atomic_store_explicit(&evd->ring, ring, memory_order_release);
+    if ((uint64_t)qlen > atomic_load(&evd->qlen))
+        atomic_store(&evd->qlen, core_evd_room((uint64_t)qlen));
     return DAT_SUCCESS;
 }
 
@@ -364,8 +338,10 @@ DAT_RETURN core_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
     if (evd_take(evd, event))
         return evd_taken(evd, event);
     /* Who polls in vain looks after the other connections, too. */
-    if (++evd->polls % LOOK_EVERY == 0)
-        core_epset_progress(evd->o.ia, &evd->o.ia->eps, false);
+    if (++evd->polls % LOOK_EVERY == 0) {
+        core_poll(evd->o.ia, NULL, false);
+        core_poll_some(evd->o.ia, false);
+    }
     if (evd->o.ia->transport->idle)
         evd->o.ia->transport->idle(evd->o.ia);
     /* Without the error class, as the verbs providers have it: genuine
@@ -434,7 +410,7 @@ DAT_RETURN core_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout,
     if (!evd)
         return CORE_ERROR(DAT_INVALID_HANDLE, 0);
     if (threshold <= 0 ||
-        (uint64_t)threshold > atomic_load(&evd->ring)->mask + 1)
+        (uint64_t)threshold > atomic_load(&evd->qlen))
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
     if (!event)
         return CORE_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);

@@ -3,12 +3,69 @@
  * Putting events into EVDs; and the asynchronous events of an IA, which may go
  * to an EVD of another one that is closed before.
  */
+#include <sys/mman.h>
+
 #include "evd_ring.h"
 
 /* --------------------------------------------------------------- queue --- */
 
+#define FIRST_ROOM 256u /* events; a larger queue follows a full one */
+
+uint64_t core_evd_room(uint64_t qlen)
+{
+    uint64_t cap = 2; /* with one slot, empty and full would look the same */
+    while (cap < qlen)
+        cap *= 2;
+    return cap;
+}
+
+static struct core_evd_ring *ring_new(uint64_t cap, bool rewinds)
+{
+    size_t size =
+        sizeof(struct core_evd_ring) + cap * sizeof(struct core_evd_slot);
+    struct core_evd_ring *r = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r == MAP_FAILED)
+        return NULL;
+    r->size = size;
+    r->mask = cap - 1;
+    r->rewinds = rewinds;
+    return r;
+}
+
+/* Queues are as long as the worst case of all connections, and each event takes
+ * the next slot. So that they touch no more memory than is in use at once, they
+ * begin anew whenever they are empty, or, where several threads are at work,
+ * begin short. */
+struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
+                                        const struct core_transport *t)
+{
+    uint64_t cap = core_evd_room(qlen);
+    if (!t->one_thread && cap > FIRST_ROOM)
+        cap = FIRST_ROOM;
+    return ring_new(cap, t->one_thread);
+}
+
+/* This queue is full: a larger one behind it, which empties itself meanwhile;
+ * producers and the consumer go on. NULL: there is none. */
+static struct core_evd_ring *ring_after(struct core_evd *evd,
+                                        struct core_evd_ring *r)
+{
+    struct core_evd_ring *next = core_ring_next(r), *none = NULL;
+    if (!next && r->mask + 1 < atomic_load(&evd->qlen) &&
+        (next = ring_new(2 * (r->mask + 1), r->rewinds)) &&
+        !atomic_compare_exchange_strong(&r->next, &none, next)) {
+        munmap(next, next->size); /* another producer was first */
+        next = none;
+    }
+    if (next)
+        atomic_compare_exchange_strong(&evd->ring, &r, next);
+    return next;
+}
+
 /* A slot that is this producer's until ring_publish; NULL: all are full. */
-static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
+static inline __attribute__((always_inline)) struct core_evd_slot *
+ring_claim(struct core_evd_ring *r)
 {
     uint64_t pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
     for (;;) {
@@ -26,6 +83,24 @@ static struct core_evd_slot *ring_claim(struct core_evd_ring *r)
             pos = atomic_load_explicit(&r->tail, memory_order_relaxed);
         }
     }
+}
+
+/* Not inlined: it is rare. */
+static __attribute__((noinline)) struct core_evd_slot *
+claim_behind(struct core_evd *evd, struct core_evd_ring *r)
+{
+    struct core_evd_slot *s = NULL;
+    while (!s && (r = ring_after(evd, r)))
+        s = ring_claim(r);
+    return s;
+}
+
+static inline struct core_evd_slot *evd_claim(struct core_evd *evd)
+{
+    struct core_evd_ring *r =
+        atomic_load_explicit(&evd->ring, memory_order_acquire);
+    struct core_evd_slot *s = ring_claim(r);
+    return __builtin_expect(s != NULL, 1) ? s : claim_behind(evd, r);
 }
 
 static void ring_publish(struct core_evd_slot *s, struct core_evd *evd,
@@ -56,8 +131,7 @@ static void evd_overflow(struct core_evd *evd)
 
 DAT_EVENT *core_evd_reserve(struct core_evd *evd)
 {
-    struct core_evd_slot *s =
-        ring_claim(atomic_load_explicit(&evd->ring, memory_order_acquire));
+    struct core_evd_slot *s = evd_claim(evd);
     if (s)
         return &s->event;
     evd_overflow(evd);
@@ -84,7 +158,7 @@ int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify)
 
 int core_evd_try(struct core_evd *evd, const DAT_EVENT *event)
 {
-    struct core_evd_slot *s = ring_claim(atomic_load(&evd->ring));
+    struct core_evd_slot *s = evd_claim(evd);
     if (!s)
         return -1;
     core_event_copy(&s->event, event);

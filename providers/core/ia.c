@@ -133,6 +133,7 @@ static DAT_RETURN ia_close(struct core_ia *ia, DAT_CLOSE_FLAGS flags)
     core_fork_remove(ia);
     ia->transport->ia_close(ia);
     core_epset_free(&ia->eps);
+    core_epset_free(&ia->polled);
     pthread_mutex_destroy(&ia->bell_lock);
     pthread_mutex_destroy(&ia->lock);
     mrs_free(ia->mrs);

@@ -8,8 +8,10 @@
  *  extension memory
  *  dto srq                   … of what is posted
  *  evd                       … and of what comes of it
- *  wait event ep_state
- *  bells epset               who sleeps for what, who is polled
+ *  wait event
+ *  polling                   which EPs a poll looks at
+ *  ep_state
+ *  bells epset               who sleeps for what, sets of EPs
  *  object fork fence
  */
 #ifndef DAPL_CORE_INTERNAL_H
@@ -74,8 +76,7 @@ struct core_evd_slot {
 };
 
 struct core_evd_ring {
-    /* the larger one after dat_evd_resize */
-    _Atomic(struct core_evd_ring *) next;
+    _Atomic(struct core_evd_ring *) next; /* a larger one; event.c */
     size_t size;
     uint64_t mask;
     bool rewinds; /* one thread is producer and consumer */
@@ -100,13 +101,16 @@ struct core_evd {
     DAT_EVD_FLAGS flags;
     _Atomic(struct core_evd_ring *) ring; /* where producers put */
     struct core_evd_ring *first;          /* where the consumer starts */
+    _Atomic uint64_t qlen;                /* events that it has room for */
     _Atomic(struct core_cno *) cno;
     atomic_bool triggered; /* an event for the CNO */
     atomic_bool enabled, waitable, waiting, overflowed;
-    struct core_epset eps;  /* EPs to ask for progress when polled */
-    unsigned polls;         /* that found nothing */
-    uint64_t bell;          /* of the waiter, 0: none sleeps; ia->bell_lock */
-    _Atomic uint64_t bells; /* to ring for an event: of waiter and CNO's */
+    struct core_epset eps;    /* EPs that feed it, … */
+    struct core_epset polled; /* … and those of them that are looked at when it
+                                 is polled */
+    unsigned polls;           /* that found nothing */
+    uint64_t bell;            /* of the waiter, 0: none sleeps; ia->bell_lock */
+    _Atomic uint64_t bells;   /* to ring for an event: of waiter and CNO's */
 };
 
 /* ---- shared receive queues ---- */
@@ -118,7 +122,6 @@ struct core_srq {
     struct core_wqe *wqe;
     uint32_t depth, max_iov, head, count, outstanding;
     DAT_COUNT low_watermark; /* 0: no event wanted */
-    _Atomic uint64_t bells;  /* of sleepers that a receive may serve */
 };
 
 /* ----------------------------------------------------------- functions --- */
@@ -193,6 +196,10 @@ static inline struct core_pz *core_pz_get(DAT_HANDLE handle)
 DAT_RETURN core_evd_new(struct core_ia *ia, DAT_COUNT qlen,
                         struct core_cno *cno, DAT_EVD_FLAGS flags,
                         struct core_evd **out);
+/* The room that a queue has for so many events; and a queue that gets it. */
+uint64_t core_evd_room(uint64_t qlen);
+struct core_evd_ring *core_evd_ring_new(uint64_t qlen,
+                                        const struct core_transport *t);
 /* Queues an event; `notify`: it may end a wait. Returns 0, or -1 when the
  * queue is full (the asynchronous EVD has been told). */
 int core_evd_post(struct core_evd *evd, const DAT_EVENT *event, bool notify);
@@ -236,6 +243,8 @@ void core_bell_give(struct core_waiter *w);
 /* The EVD's CNO changed / the EP was connected: who sleeps for them? */
 void core_evd_bells(struct core_evd *evd);
 void core_ep_bells(struct core_ep *ep);
+/* The peer is to ring for who sleeps now. ia->bell_lock is held. */
+void core_ep_set_bells(struct core_ep *ep);
 /* Rings those that still sleep. After a fence: see core/fence.h. */
 static inline void core_ring(struct core_ia *ia, uint64_t bells)
 {
@@ -263,16 +272,29 @@ static inline struct core_ep *core_epset_next(struct core_epset *set,
     }
     return NULL;
 }
-/* Under ia->lock and bell_lock. Returns -1 without memory. */
+/* Under ia->bell_lock. Returns -1 without memory. */
 int core_epset_add(struct core_epset *set, struct core_ep *ep);
 void core_epset_remove(struct core_epset *set, struct core_ep *ep);
-/* Progress of the EPs of the set, or of the IA: as the transport has it. */
-void core_epset_progress(struct core_ia *ia, struct core_epset *set, bool sure);
-/* Earliest time after @p seen at which one of the EPs has something due. */
-uint64_t core_epset_next_due(struct core_ia *ia, struct core_epset *set,
-                             uint64_t seen);
-void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
 void core_epset_free(struct core_epset *set);
+
+/* polling.c. Progress of what there is for the EVD, or the whole IA (NULL), as
+ * the transport has it. */
+void core_poll(struct core_ia *ia, struct core_evd *evd, bool sure);
+void core_progress(struct core_ia *ia, struct core_ep *ep, bool sure);
+/* Of a few EPs, in turn, whose peers have not announced anything: that may be
+ * lost, as peers can write where others leave theirs. And a transport does more
+ * for one when it is `sure`. */
+void core_poll_some(struct core_ia *ia, bool sure);
+/* Earliest time after @p seen at which an EP of the EVD has something due. */
+uint64_t core_next_due(struct core_evd *evd, uint64_t seen);
+/* EPs to look at each time, of an EVD or of the IA (NULL). */
+static inline struct core_epset *core_polled(struct core_ia *ia,
+                                             struct core_evd *evd)
+{
+    if (!ia->transport->announce)
+        return evd ? &evd->eps : &ia->eps;
+    return evd ? &evd->polled : &ia->polled;
+}
 
 /* INVALID_STATE with the subtype of the EP's state. */
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);

@@ -10,6 +10,7 @@
 
 #include "internal.h"
 
+#define WITHDRAW_YIELDS  50 /* looks before it sleeps between them */
 #define WITHDRAW_POLL_US 100
 #define PRIV_ALL         ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
 
@@ -47,12 +48,15 @@ static void mr_give_back(struct core_ia *ia, struct core_mr *mr)
  * withdrawn then, and this may be called again. */
 static bool mr_free(struct core_ia *ia, struct core_mr *mr, unsigned *patience)
 {
-    while (!ia->transport->mr_withdraw(ia, mr)) {
+    for (unsigned looks = 0; !ia->transport->mr_withdraw(ia, mr); looks++) {
         if (!*patience)
             return false;
-        --*patience;
         core_ia_unlock(ia);
-        usleep(WITHDRAW_POLL_US);
+        if (looks < WITHDRAW_YIELDS)
+            sched_yield();
+        else
+            usleep(WITHDRAW_POLL_US);
+        *patience -= looks >= WITHDRAW_YIELDS;
         core_ia_lock(ia);
     }
     mr_give_back(ia, mr);

@@ -23,7 +23,6 @@ static void srq_forked(void *object)
 {
     struct core_srq *srq = object;
     pthread_mutex_init(&srq->lock, NULL); /* whose thread had it is not here */
-    atomic_store(&srq->bells, 0);
 }
 
 static const struct core_kind srq_kind = {
@@ -101,6 +100,7 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
     if (ret != DAT_SUCCESS)
         return ret;
     pthread_mutex_lock(&srq->lock);
+    bool was_empty = !srq->count;
     if (srq->count + srq->outstanding >= srq->depth) {
         ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_SRQ);
     } else {
@@ -114,7 +114,8 @@ DAT_RETURN core_srq_post_recv(DAT_SRQ_HANDLE handle, DAT_COUNT nseg,
     pthread_mutex_unlock(&srq->lock);
     /* a thread may sleep on a message that had found no receive */
     core_fence_light(core_fence_asymmetric);
-    core_ring(srq->o.ia, atomic_load(&srq->bells));
+    if (was_empty)
+        core_ring(srq->o.ia, UINT64_MAX);
     return ret;
 }
 

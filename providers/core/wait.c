@@ -93,6 +93,9 @@ static bool is_fed(const struct core_waiter *w)
  * don't wake this waiter, but an adapter would serve them. */
 static bool has_others(const struct core_waiter *w)
 {
+    if (w->evd) /* of thousands of connections, mostly */
+        return atomic_load(&w->ia->eps.count) !=
+               atomic_load(&w->evd->eps.count);
     return has_ep(w, false);
 }
 
@@ -101,10 +104,10 @@ static uint64_t next_due(struct core_waiter *w, uint64_t seen)
 {
     uint64_t next = UINT64_MAX;
     if (w->evd)
-        return core_epset_next_due(w->ia, &w->evd->eps, seen);
+        return core_next_due(w->evd, seen);
     core_ia_lock(w->ia);
     for (struct core_evd *evd = NULL; (evd = core_cno_next(w->cno, evd));) {
-        uint64_t due = core_epset_next_due(w->ia, &evd->eps, seen);
+        uint64_t due = core_next_due(evd, seen);
         next = due < next ? due : next;
     }
     core_ia_unlock(w->ia);
@@ -142,7 +145,8 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
     int err = 0;
     bool rung = core_bell_take(w);
     uint64_t seen = now_ns();
-    core_epset_progress(w->ia, &w->ia->eps, true);
+    core_poll(w->ia, NULL, true);
+    core_poll_some(w->ia, true);
     bool done = w->ready(w);
     uint64_t due = next_due(w, seen), now = now_ns(), until = end;
     bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;

@@ -29,12 +29,14 @@
 #define OVERRIDE     "DAT_OVERRIDE"
 #define SYSTEM_CONF  "/etc/dat.conf"
 #define EMBEDDED_ENV "DAPL_RAIL_DAT_CONF"
+#define PROVDIR      "@PROVDIR@" /* in the entries: the folder they lie in */
 
 static int conf_fd = -1;
 static char *user_override;
 static char error[256];
 
-/* The embedded entries lie beside this library: <libdir>/dapl_rail/dat.conf */
+/* The embedded entries lie beside this library:
+ * <libdir>/dapl_rail/dat.conf.in */
 static int embedded_path(char *path, size_t size)
 {
     const char *env = getenv(EMBEDDED_ENV);
@@ -52,7 +54,7 @@ static int embedded_path(char *path, size_t size)
     if (!slash)
         return -1;
     *slash = '\0';
-    int n = snprintf(path, size, "%s/dapl_rail/dat.conf", real);
+    int n = snprintf(path, size, "%s/dapl_rail/dat.conf.in", real);
     return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
@@ -71,6 +73,31 @@ static int append_file(int out, const char *path)
     return n == 0 && write(out, "\n", 1) == 1 ? 0 : -1;
 }
 
+/* Appends the entries of a template. The tree can be moved, so the path of a
+ * provider is made here. */
+static int append_entries(int out, const char *path)
+{
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return -1;
+    int folder = (int)(strrchr(path, '/') - path), n = 0;
+    char *line = NULL, *mark;
+    size_t size = 0;
+    while (n >= 0 && getline(&line, &size, in) > 0) {
+        const char *rest = line;
+        while (n >= 0 && (mark = strstr(rest, PROVDIR))) {
+            n = dprintf(out, "%.*s%.*s", (int)(mark - rest), rest, folder,
+                        path);
+            rest = mark + strlen(PROVDIR);
+        }
+        if (n >= 0)
+            n = dprintf(out, "%s", rest);
+    }
+    free(line);
+    fclose(in);
+    return n < 0 ? -1 : 0;
+}
+
 /* A rail over TCP for each interface that is up, of the name tcp-INTERFACE, if
  * the provider lies beside the embedded entries; that of the loopback interface
  * is among these. */
@@ -86,7 +113,7 @@ static void append_interfaces(int out, const char *entries)
         if (at->ifa_addr && at->ifa_addr->sa_family == AF_INET &&
             (at->ifa_flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP)
             dprintf(out,
-                    "tcp-%s u2.0 nonthreadsafe default %s dapl_rail.0.1 "
+                    "tcp-%s u2.0 nonthreadsafe default \"%s\" dapl_rail.0.1 "
                     "\"provider=tcp device=%s\" \"\"\n",
                     at->ifa_name, library, at->ifa_name);
     freeifaddrs(all);
@@ -105,15 +132,18 @@ __attribute__((constructor)) static void embedded_init(void)
     /* An unreadable file of the user's must fail as it does without us. */
     if (append_file(fd, before ? before : SYSTEM_CONF) && before)
         goto fail;
-    if (append_file(fd, path)) {
-        if (getenv(EMBEDDED_ENV))
+    if (getenv(EMBEDDED_ENV)) {
+        if (append_file(fd, path)) {
             snprintf(error, sizeof error,
                      EMBEDDED_ENV ": can't read '%.160s': %s", path,
                      strerror(errno));
+            goto fail;
+        }
+    } else if (append_entries(fd, path)) {
         goto fail;
-    }
-    if (!getenv(EMBEDDED_ENV))
+    } else {
         append_interfaces(fd, path);
+    }
     if (lseek(fd, 0, SEEK_SET) < 0)
         goto fail;
     if (before && !(user_override = strdup(before)))

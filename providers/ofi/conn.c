@@ -55,6 +55,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->state = state;
     c->id = id;
     c->deadline = c->look = NEVER;
+    c->begun = ofi_now_ns();
     c->fd = -1;
     c->receive = (struct ofi_op){c, true};
     c->early_end = &c->early;
@@ -189,6 +190,7 @@ void ofi_conn_free(struct ofi_conn *c)
         c->early = e->next;
         free(e);
     }
+    free(c->wire);
     free(c);
 }
 
@@ -222,14 +224,11 @@ void ofi_conn_established(struct ofi_conn *c, const void *private_data,
 
 void ofi_conn_say(struct ofi_conn *c, uint64_t what)
 {
-    static const uint64_t nothing;
     if (!c->oia->talks)
         return;
     core_ep_lock(c->ep);
     if (c->fid)
-        fi_inject_writedata(c->fid, &nothing, sizeof nothing,
-                            OFI_CONTROL | what | c->peer_id, 0, c->peer_control,
-                            OFI_CONTROL_KEY);
+        ofi_say(c, what);
     core_ep_unlock(c->ep);
 }
 

@@ -22,8 +22,8 @@
 
 static void *desc_of(const struct ofi_ia *oia, uint32_t key)
 {
-    struct fid_mr *mr = oia->ia->mrs[key % CORE_MAX_MRS].tp;
-    return oia->local_keys && mr ? fi_mr_desc(mr) : NULL;
+    const struct ofi_range *range = oia->ia->mrs[key % CORE_MAX_MRS].tp;
+    return oia->local_keys && range ? fi_mr_desc(range->fid) : NULL;
 }
 
 struct pieces { /* of local memory, as libfabric has them */
@@ -105,20 +105,28 @@ static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
     return fi_writemsg(c->fid, &m, context ? completion(c, dto) : 0);
 }
 
+/* The peer hears of the first access to its memory before that comes. */
+static ssize_t announce(struct ofi_conn *c, const struct core_dto *dto)
+{
+    return dto->op == CORE_SEND || !dto->total ? 0 : ofi_access_enter(c);
+}
+
 /* Hands a request to libfabric, to be completed under that context. */
 static ssize_t give(struct ofi_conn *c, const struct core_dto *dto,
                     struct ofi_op *op)
 {
     static const struct pieces nothing;
     struct pieces p;
+    ssize_t err = announce(c, dto);
+    if (err)
+        return err;
     take_pieces(c->oia, dto->nseg, dto->seg, dto->total, &p);
     switch (dto->op) {
     case CORE_SEND:
         return give_send(c, dto, &p, op);
-    case CORE_WRITE_IMMED: {
-        ssize_t err = dto->total ? give_remote(c, dto, &p, NULL) : 0;
+    case CORE_WRITE_IMMED:
+        err = dto->total ? give_remote(c, dto, &p, NULL) : 0;
         return err ? err : give_send(c, dto, &nothing, op);
-    }
     default:
         return give_remote(c, dto, &p, op);
     }
@@ -138,8 +146,8 @@ static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
 {
     unsigned char room[INJECT_MAX];
     const void *from = gather(dto, room);
-    ssize_t err = 0;
-    if (dto->op != CORE_SEND && dto->total)
+    ssize_t err = announce(c, dto);
+    if (!err && dto->op != CORE_SEND && dto->total)
         err = fi_inject_write(c->fid, from, dto->total, 0, dto->remote_address,
                               dto->remote_key);
     if (err || dto->op == CORE_WRITE)
@@ -225,6 +233,7 @@ void ofi_issue(struct ofi_conn *c)
         }
     }
     core_requests_retire(ep);
+    ofi_access_answer(c);
 }
 
 DAT_RETURN ofi_post(struct core_ep *ep, const struct core_dto *dto)
@@ -335,6 +344,7 @@ static void on_control(struct ofi_ia *oia, uint64_t data)
         atomic_store(&c->bye, true);
     if (data & OFI_CONFIRM && !atomic_exchange(&c->confirmed, true))
         ofi_thread_wake(oia);
+    ofi_access_heard(c, data);
 }
 
 static void on_request(struct ofi_conn *c, struct ofi_op *op,

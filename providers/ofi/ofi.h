@@ -6,6 +6,7 @@
  *  device.c   the interface: its address, and whether its link is up
  *  fabric.c   what an IA opens of libfabric: one domain, one CQ, one EQ
  *  mr.c       registered ranges
+ *  access.c   peers in memory that is deregistered
  *  conn.c     connections: their life, and how they end
  *  cm.c       set-up: service points, requests, answers, events of the EQ
  *  data.c     requests, receives, and what the CQ tells of them
@@ -13,6 +14,7 @@
  *             CQ, when no consumer polls, so that one-sided stays one-sided
  *  thread.c   that thread, and the descriptors that it sleeps on
  *  socket.c   the TCP socket below a connection: what libfabric can't tell
+ *  wire.c     what the EP's attributes tell of that connection's wire
  *  bell.c     consumers that sleep
  *
  * Locks, in this order: ia->lock (connections), cq_lock (the CQ, and what reads
@@ -60,7 +62,7 @@ struct ofi_hello {
     uint64_t control; /* where its control word is */
 };
 #define OFI_MAGIC   0xd1
-#define OFI_VERSION 1
+#define OFI_VERSION 2
 
 /* Where the network has no words of its own for it, connections tell each other
  * by writing to a control word of the peer's with this key; what is said is in
@@ -71,6 +73,9 @@ struct ofi_hello {
 #define OFI_CONTROL     (UINT64_C(1) << 63)
 #define OFI_CONFIRM     (UINT64_C(1) << 33) /* the active side has the answer */
 #define OFI_BYE         (UINT64_C(1) << 32) /* it disconnects */
+#define OFI_ENTER       (UINT64_C(1) << 34) /* RDMA follows: access.c */
+#define OFI_ASK         (UINT64_C(1) << 35) /* is the RDMA so far over? */
+#define OFI_LEFT        (UINT64_C(1) << 36) /* it is */
 #define OFI_IMMED       (UINT64_C(1) << 62)
 #define OFI_SOLICITED   (UINT64_C(1) << 61)
 #define OFI_IMMED_MAX   ((UINT64_C(1) << 29) - 1) /* bytes of such a write */
@@ -90,6 +95,11 @@ struct ofi_conn;
 struct ofi_op { /* what a completion names */
     struct ofi_conn *conn;
     bool received;
+};
+
+struct ofi_range {       /* core_mr.tp */
+    struct fid_mr *fid;  /* NULL: no peer may enter it (any more), … */
+    uint64_t withdrawal; /* … since this one; 0: ever */
 };
 
 struct ofi_request { /* core_request.tp */
@@ -117,6 +127,8 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     bool watched;            /* by the thread, for the peer's end */
     size_t unread;           /* bytes, when the peer's end was seen */
     uint64_t answered;       /* ns: the peer's system did not owe an answer */
+    uint64_t begun;          /* ns */
+    struct ofi_wire *wire;   /* wire.c; NULL: nobody has asked yet */
     /* from any thread, for the IA's thread to act upon */
     atomic_bool aborted;   /* a local error: it is to be broken */
     atomic_bool failed;    /* the network reported an error */
@@ -130,8 +142,15 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     unsigned reads;        /* unfinished */
     unsigned injected;     /* since the last request that libfabric completes */
     uint64_t next_request; /* the first that libfabric does not have */
+    bool inside;           /* OFI_ENTER was said, of RDMA to the peer */
+    bool asked_of;         /* it is owed OFI_LEFT, … */
+    uint64_t asked_at;     /* … for the requests before this one */
     struct ofi_op receive;
     struct ofi_early *early, **early_end;
+    /* under cq_lock: the peer's RDMA to our memory (access.c) */
+    bool peer_inside;
+    uint64_t asked; /* at this withdrawal; 0: no answer is due */
+    uint64_t left;  /* what was under way at this withdrawal is over */
 };
 
 struct ofi_listener {          /* sp->tp */
@@ -166,6 +185,7 @@ struct ofi_ia {
     int last_accepted; /* a descriptor */
     struct ofi_listener *listeners;
     uint32_t last_id;
+    uint64_t withdrawals; /* of ranges */
     pthread_mutex_t cq_lock;
     atomic_uint open_conns; /* 0: there is nothing to poll */
     /* the thread */
@@ -189,6 +209,15 @@ static inline struct ofi_ia *ofi_ia(struct core_ia *ia)
     return ia->tp;
 }
 
+/* Writes to the peer's control word; ep->lock is held. 0 or -errno. */
+static inline ssize_t ofi_say(const struct ofi_conn *c, uint64_t what)
+{
+    static const uint64_t nothing;
+    return fi_inject_writedata(c->fid, &nothing, sizeof nothing,
+                               OFI_CONTROL | what | c->peer_id, 0,
+                               c->peer_control, OFI_CONTROL_KEY);
+}
+
 uint64_t ofi_now_ns(void);
 
 /* device.c: finds the interface of the IA and its address; -1: said why */
@@ -209,6 +238,20 @@ struct fi_info *ofi_fabric_info(struct ofi_ia *oia, uint16_t port);
 /* mr.c */
 DAT_RETURN ofi_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
+
+/* access.c; the first two with ep->lock, the third with cq_lock, the others
+ * with ia->lock held */
+/* An RDMA is to follow: 0 or -errno. */
+ssize_t ofi_access_enter(struct ofi_conn *c);
+/* Answers the peer's question, if there is one and it can be. */
+void ofi_access_answer(struct ofi_conn *c);
+/* What the peer has said. */
+void ofi_access_heard(struct ofi_conn *c, uint64_t data);
+/* Is a peer perhaps in a range that was withdrawn by then? It is asked, and its
+ * answer comes over the CQ. */
+bool ofi_access_inside(struct ofi_ia *oia, uint64_t withdrawal);
+/* Has this end unfinished requests from or to that range? */
+bool ofi_access_own(struct ofi_ia *oia, uint32_t key);
 
 /* conn.c; ia->lock is held */
 struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state);
@@ -298,6 +341,18 @@ size_t ofi_socket_unread(int fd);
 /* Has the peer's system something to acknowledge, and acknowledged nothing for
  * so long? */
 bool ofi_socket_owed(int fd, unsigned ms);
+
+struct ofi_acked {
+    bool owed;          /* the peer's system has something to acknowledge */
+    unsigned heard_ms;  /* it has last acknowledged something so long ago */
+    unsigned answer_ms; /* an answer takes so long, at most */
+    uint64_t bytes;     /* that it has acknowledged, or sent */
+};
+/* Is it known? */
+bool ofi_socket_acked(int fd, struct ofi_acked *acked);
+
+/* wire.c */
+void ofi_ep_attributes(struct core_ep *ep, DAT_EP_ATTR *attr);
 
 /* bell.c */
 void ofi_arm(struct core_ia *ia, uint64_t bell);

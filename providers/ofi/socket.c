@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -136,11 +136,22 @@ size_t ofi_socket_unread(int fd)
     return fd >= 0 && !ioctl(fd, SIOCINQ, &n) && n > 0 ? (size_t)n : 0;
 }
 
-bool ofi_socket_owed(int fd, unsigned ms)
+bool ofi_socket_acked(int fd, struct ofi_acked *acked)
 {
     struct tcp_info info = {0};
     socklen_t size = sizeof info;
-    return fd >= 0 && !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) &&
-           (info.tcpi_unacked || info.tcpi_probes) &&
-           info.tcpi_last_ack_recv > ms;
+    if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
+        return false;
+    *acked = (struct ofi_acked){
+        .owed = info.tcpi_unacked || info.tcpi_probes,
+        .heard_ms = info.tcpi_last_ack_recv,
+        .answer_ms = (info.tcpi_rtt + 4 * info.tcpi_rttvar) / 1000,
+        .bytes = info.tcpi_bytes_acked + info.tcpi_bytes_received};
+    return true;
+}
+
+bool ofi_socket_owed(int fd, unsigned ms)
+{
+    struct ofi_acked acked;
+    return ofi_socket_acked(fd, &acked) && acked.owed && acked.heard_ms > ms;
 }

@@ -15,6 +15,7 @@ static void own_attributes(struct core_ia *ia)
     if (oia->talks) {
         core_attribute_add(ia, "completion", "delivered");
         core_attribute_add(ia, "progress", "polled");
+        core_attribute_add(ia, "registration", "lazy");
     }
     if (ia->can.write_immed)
         core_attribute_add(ia, DAT_IB_ATTR_IMMED_DATA, "TRUE");
@@ -94,6 +95,7 @@ static const struct core_transport transport = {
     .request_size = sizeof(struct ofi_request),
     .ia_open = ofi_ia_open,
     .ia_close = ofi_ia_close,
+    .ep_attributes_asked = ofi_ep_attributes,
     .forked = ofi_forked,
     .mr_publish = ofi_mr_publish,
     .mr_withdraw = ofi_mr_withdraw,

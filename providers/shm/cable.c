@@ -10,21 +10,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/resize.h"
 #include "shm.h"
 
-/* All cables in one place, by the names of their rails. */
-#define CABLES_ENV "DAPL_SHM_CABLES"
+/* All cables: a folder of files with the names of their rails, or the process's
+ * descriptors "fd:RAIL=NUMBER,…". */
+#define CABLES_ENV  "DAPL_SHM_CABLES"
+#define DESCRIPTORS "fd:"
+#define FD_FOLDER   "/proc/self/fd/"
+
+/* The descriptor in such a list, or -1. */
+static int listed(const char *list, const char *rail)
+{
+    size_t n = strlen(rail);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (!strncmp(list, rail, n) && list[n] == '=')
+            return atoi(list + n + 1);
+    return -1;
+}
 
 /* Where the cable is, "": there is none. A path that is cut off names a file
  * that the user did not mean: then -1. */
 static int find(struct shm_ia *sia)
 {
     char *path = sia->params.cable;
-    const char *folder = secure_getenv(CABLES_ENV);
-    if (*path || !folder || !*folder)
+    const char *all = secure_getenv(CABLES_ENV), *rail = sia->ia->name;
+    int n = 0;
+    if (*path || !all || !*all)
         return 0;
-    int n = snprintf(path, SHM_PATH_MAX, "%s/%s", folder, sia->ia->name);
+    if (strncmp(all, DESCRIPTORS, strlen(DESCRIPTORS)) != 0)
+        n = snprintf(path, SHM_PATH_MAX, "%s/%s", all, rail);
+    else if ((n = listed(all + strlen(DESCRIPTORS), rail)) >= 0)
+        n = snprintf(path, SHM_PATH_MAX, FD_FOLDER "%d", n);
     return n < SHM_PATH_MAX ? 0 : -1;
+}
+
+/* A link is somebody else's, unless it stands for a descriptor. */
+static int open_path(const char *path)
+{
+    int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC;
+    if (strncmp(path, FD_FOLDER, strlen(FD_FOLDER)) != 0)
+        flags |= O_NOFOLLOW;
+    return open(path, flags, 0600);
 }
 
 /* Ours alone, and a cable; an empty file becomes one. */
@@ -37,7 +64,7 @@ static const char *what_is_wrong(int fd)
         return strerror(errno);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
         return "not a file that this user alone may read and write";
-    if (!st.st_size && ftruncate(fd, (off_t)size))
+    if (!st.st_size && file_resize(fd, size))
         return strerror(errno);
     if (pread(fd, &c, size, 0) != (ssize_t)size ||
         (st.st_size && st.st_size != (off_t)size) || c.pulled > 1 ||
@@ -53,7 +80,7 @@ static const char *what_is_wrong(int fd)
 static int watch(int fd)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof path, FD_FOLDER "%d", fd);
     int watching = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watching >= 0 && inotify_add_watch(watching, path, IN_MODIFY) < 0) {
         close(watching);
@@ -81,8 +108,7 @@ int shm_cable_open(struct shm_ia *sia)
                                "too long");
     if (!*path)
         return 0;
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                  0600);
+    int fd = open_path(path);
     if (!(wrong = what_is_wrong(fd)) && use(sia, fd))
         wrong = strerror(errno);
     if (fd >= 0)

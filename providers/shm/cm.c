@@ -356,10 +356,7 @@ static void try_connect(struct shm_conn *c)
 {
     struct shm_ia *sia = c->sia;
     struct core_ep *ep = c->ep;
-    c->fd = c->fd < 0 ? shm_cm_socket() : c->fd;
-    int err = c->fd < 0
-                  ? -errno
-                  : shm_cm_connect(c->fd, service_address(c), ep->remote_qual);
+    int err = shm_cm_connect(c->fd, service_address(c), ep->remote_qual);
     if (err == -EAGAIN)
         return;
     int fds[SHM_CM_FDS] = {c->segment_fd, sia->control_fd};
@@ -379,8 +376,11 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
                        const void *private_data)
 {
     struct shm_ia *sia = shm_ia(ep->o.ia);
+    const struct sockaddr_storage remote = core_ep_remote(ep);
+    int local = shm_cm_is_local(&remote);
     struct shm_conn *c = conn_new(sia, SHM_CM_CONNECTING);
-    if (!c || shm_segment_create(c) || cm_start(sia)) {
+    if (!c || local < 0 || shm_segment_create(c) || cm_start(sia) ||
+        (c->fd = shm_cm_socket()) < 0) {
         if (c)
             conn_free(c);
         return CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
@@ -391,8 +391,7 @@ DAT_RETURN shm_connect(struct core_ep *ep, uint64_t timeout_us, DAT_COUNT size,
         memcpy(c->private_data, private_data, (size_t)size);
     if (timeout_us != UINT64_MAX)
         mind(c, timeout_us * 1000);
-    const struct sockaddr_storage remote = core_ep_remote(ep);
-    if (shm_cable_pulled(sia) || !shm_cm_is_local(&remote)) {
+    if (shm_cable_pulled(sia) || !local) {
         conn_end(c, DAT_CONNECTION_EVENT_UNREACHABLE, NULL, 0);
         return DAT_SUCCESS;
     }

@@ -148,7 +148,7 @@ uint32_t shm_cm_rail(const struct sockaddr_storage *address)
     return (a & fixed) == SHM_RAIL_ADDRESS ? a : 0;
 }
 
-bool shm_cm_is_local(const struct sockaddr_storage *address)
+int shm_cm_is_local(const struct sockaddr_storage *address)
 {
     struct sockaddr_storage a = *address;
     socklen_t len;
@@ -162,7 +162,7 @@ bool shm_cm_is_local(const struct sockaddr_storage *address)
     /* One can bind to the host's own addresses only. */
     int fd = socket(a.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return false;
+        return errno == EAFNOSUPPORT ? 0 : -1;
     int err = bind(fd, (struct sockaddr *)&a, len);
     close(fd);
     return !err;

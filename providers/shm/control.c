@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/resize.h"
 #include "shm.h"
 
 #define SEALS     (F_SEAL_SHRINK | F_SEAL_GROW)
@@ -26,7 +27,7 @@ int shm_memfd(const char *name, size_t size)
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
-    if (ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
+    if (file_resize(fd, size) || fcntl(fd, F_ADD_SEALS, SEALS)) {
         close(fd);
         return -1;
     }
@@ -114,7 +115,7 @@ static unsigned bell_index(uint64_t bell)
     return (unsigned)__builtin_ctzll(bell);
 }
 
-static void ring(struct shm_doorbell *door, uint64_t bells)
+void shm_door_ring(struct shm_doorbell *door, uint64_t bells)
 {
     for (; bells; bells &= bells - 1) {
         _Atomic uint32_t *bell = &door->bell[bell_index(bells)];
@@ -126,7 +127,10 @@ static void ring(struct shm_doorbell *door, uint64_t bells)
 
 void shm_arm(struct core_ia *ia, uint64_t bell)
 {
-    atomic_store(&shm_ia(ia)->control.door->bell[bell_index(bell)], 1);
+    struct shm_doorbell *door = shm_ia(ia)->control.door;
+    atomic_store(&door->bell[bell_index(bell)], 1);
+    if (!(atomic_load_explicit(&door->slept, memory_order_relaxed) & bell))
+        atomic_fetch_or(&door->slept, bell);
 }
 
 int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
@@ -141,13 +145,5 @@ int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns)
 
 void shm_ring(struct core_ia *ia, uint64_t bells)
 {
-    ring(shm_ia(ia)->control.door, bells);
-}
-
-void shm_ring_peer(struct shm_conn *c)
-{
-    shm_fence(c);
-    uint64_t bells = atomic_load_explicit(&c->tx->bells, memory_order_relaxed);
-    if (bells)
-        ring(c->peer->control.door, bells);
+    shm_door_ring(shm_ia(ia)->control.door, bells);
 }

@@ -431,6 +431,8 @@ static bool receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
     const struct shm_msg *m = shm_rx_next(c);
+    if (m && shm_rx_skip(c, m))
+        m = shm_rx_next(c);
     if (c->deaf || !m || !is_due(c, m) || !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
@@ -459,13 +461,14 @@ static bool receive(struct shm_conn *c)
 /* The peer waits for our counters: it must look again. */
 static void tell_sender(struct shm_conn *c)
 {
+    uint64_t bells;
     shm_fence(c);
-    if (!atomic_load_explicit(&c->tx->bells, memory_order_relaxed))
+    if (!shm_wants_news(c, &bells))
         return;
     /* it sleeps, perhaps for something else: see advance_and_mark */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&c->rx->pending, memory_order_relaxed))
-        shm_ring_peer(c);
+        shm_tell_peer(c, bells);
 }
 
 /* Moves what can be moved; ep->lock is held. */

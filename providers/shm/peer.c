@@ -71,6 +71,8 @@ static struct shm_peer *peer_new(struct shm_ia *sia, pid_t pid, int control_fd)
         peer_free(p);
         return NULL;
     }
+    /* of thousands of peers, most are not rung for long */
+    madvise(p->control.door, SHM_PAGE, MADV_DONTNEED);
     return p;
 }
 
@@ -209,6 +211,8 @@ static void drop_stale(struct shm_peer *peer)
 
 void shm_peer_drop_stale(struct shm_peer *peer)
 {
+    if (!atomic_load(&peer->maps_end)) /* nor is its doorbell touched */
+        return;
     uint32_t now = atomic_load_explicit(&peer->control.door->withdrawals,
                                         memory_order_acquire);
     if (now == atomic_load_explicit(&peer->withdrawals, memory_order_relaxed))

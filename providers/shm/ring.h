@@ -8,6 +8,10 @@
  * older than what is in the backlog. The backlog has a slot for every request
  * that an EP can have posted, each as large as a list of segments, from which
  * the receiver fetches the data.
+ *
+ * When the ring is empty near the end of a page, a short message goes to the
+ * ring's beginning instead: so a connection with little under way touches one
+ * page of it.
  */
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
@@ -41,9 +45,34 @@ static inline bool shm_backlog_empty(struct shm_conn *c)
     return !c->tx_backlog_end;
 }
 
+#define SHM_PAGE_LINES  (4096u / SHM_LINE)
+#define SHM_SHORT_LINES 4u
+
+/* Goes to the ring's beginning if the ring is empty. With a link model, who
+ * looks when messages are due must not look behind a skip. */
+static inline void shm_ring_begin_anew(struct shm_conn *c)
+{
+    struct shm_msg *m = shm_line(c->tx_ring, c->tx_tail);
+    c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
+    if (c->tx_head != c->tx_tail || c->sia->clocks)
+        return;
+    m->head = (struct shm_head){.kind = SHM_SKIP};
+    atomic_store_explicit(&m->seq, c->tx_tail + 1, memory_order_release);
+    c->tx_tail += SHM_RING_LINES - c->tx_tail % SHM_RING_LINES;
+}
+
+/* Would it leave no line of its page for what leads to the beginning? */
+static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
+{
+    return c->tx_tail % SHM_PAGE_LINES + n >= SHM_PAGE_LINES &&
+           n <= SHM_SHORT_LINES;
+}
+
 /* Room for n lines in the ring, or NULL. */
 static inline struct shm_msg *shm_ring_reserve(struct shm_conn *c, uint64_t n)
 {
+    if (__builtin_expect(shm_ring_turns(c, n), 0))
+        shm_ring_begin_anew(c);
     if (c->tx_tail + n - c->tx_head > SHM_RING_LINES) {
         c->tx_head = atomic_load_explicit(&c->tx->head, memory_order_acquire);
         if (c->tx_tail + n - c->tx_head > SHM_RING_LINES)
@@ -100,6 +129,18 @@ static inline bool shm_in_backlog(struct shm_conn *c, const struct shm_msg *m)
 {
     return (const char *)m >= c->rx_backlog &&
            (const char *)m < c->rx_backlog + SHM_BACKLOG_BYTES;
+}
+
+/* Is it none, after which the ring begins anew? Under ep->lock. */
+static inline bool shm_rx_skip(struct shm_conn *c, const struct shm_msg *m)
+{
+    if (m->head.kind != SHM_SKIP || shm_in_backlog(c, m))
+        return false;
+    uint64_t head = shm_rx_head(c);
+    head += SHM_RING_LINES - head % SHM_RING_LINES;
+    atomic_store_explicit(&c->rx_head, head, memory_order_relaxed);
+    atomic_store_explicit(&c->rx->head, head, memory_order_release);
+    return true;
 }
 
 /* Gives the place of a message back. In the ring, continuation lines must not

@@ -27,7 +27,7 @@
 #include "providers/core/fence.h"
 #include "providers/core/params.h"
 
-#define SHM_VERSION 4
+#define SHM_VERSION 5
 #define SHM_MAGIC   UINT64_C(0x6c7061642d6d6873) /* "shm-dapl" */
 
 /* ---------------------------------------------------------- parameters --- */
@@ -86,7 +86,14 @@ struct shm_doorbell { /* first page; peers write it */
     /* futexes, one a sleeper: 1 from when it arms until it is rung */
     _Alignas(CORE_CACHELINE) _Atomic uint32_t bell[64];
     _Alignas(CORE_CACHELINE) _Atomic uint32_t withdrawals; /* of ranges */
+    /* announce.c: words of `news` that are not 0, … */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t news_words;
+    _Atomic uint64_t slept; /* … the bells that have ever been armed, … */
+    /* … and a bit a connection whose peer has something for the owner: hints,
+     * as any peer can write them */
+    _Alignas(CORE_CACHELINE) _Atomic uint64_t news[64];
 };
+#define SHM_ANNOUNCED (64u * 64u) /* connections that have a bit */
 
 /* A range that peers may access; one cache line. Peers map the table
  * read-only. `key` is written last. When the range is withdrawn it becomes 0,
@@ -185,6 +192,8 @@ struct shm_dir {
     _Atomic uint32_t can_read;  /* it could read the sample */
     _Atomic uint32_t can_fence; /* its fences make those of the sender
                                    needless (core/fence.h) */
+    _Atomic uint32_t announce;  /* 1 + the bit that the sender is to set in
+                                   the receiver's doorbell; 0: none */
     _Atomic uint64_t bells;     /* of the sleepers that wait for it */
     /* written by the sender when requests become pending, or none is */
     _Alignas(SHM_APART) _Atomic uint32_t pending; /* it waits for the
@@ -219,7 +228,8 @@ _Static_assert(sizeof(struct shm_dir) % SHM_APART == 0, "so do directions");
 #define SHM_RING_LINES (SHM_RING_BYTES / SHM_LINE)
 #define SHM_INLINE_MAX 8192 /* bytes that travel within the ring */
 
-enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED };
+/* SHM_SKIP is no message: the next one lies at the ring's beginning. */
+enum shm_kind { SHM_INLINE = 1, SHM_FETCH, SHM_IMMED, SHM_SKIP = 8 };
 
 struct shm_head { /* of a message */
     uint8_t kind;
@@ -309,7 +319,8 @@ struct shm_conn {
     uint64_t tx_backlogged;  /* of those, into the backlog */
     uint64_t tx_backlog_end; /* `taken` when it is empty; 0: it is */
     uint64_t tx_posted;      /* last known */
-    uint64_t waiting; /* the EP's first request not in the peer's queue */
+    uint64_t waiting;  /* the EP's first request not in the peer's queue */
+    uint32_t announce; /* rx->announce; under ia->bell_lock */
     struct shm_cold cold[2]; /* [write] */
 
     /* What pollers look at without a lock, also when the connection is gone
@@ -336,6 +347,12 @@ struct shm_request {
 /* Of an EP, connected or not: core_ep_area. */
 struct shm_ep {
     _Atomic uint64_t capacity; /* 1 + of the smallest receive so far, 0: none */
+};
+
+/* Whose bit it is; announce.c. */
+struct shm_announced {
+    _Atomic(struct core_ep *) ep; /* NULL: nobody's */
+    atomic_uint found;            /* since it is the EP's, or was last told */
 };
 
 struct shm_listener { /* sp->tp */
@@ -377,7 +394,9 @@ struct shm_ia {
     uint32_t last_ep_id;
     struct shm_peer *peers;
     struct shm_file *files;
-    int newest_fd; /* of the consumer's, found last */
+    int newest_fd;                   /* of the consumer's, found last */
+    struct shm_announced *announced; /* SHM_ANNOUNCED */
+    unsigned announced_next;         /* where a free one is sought */
     /* connection manager, under ia->lock */
     struct shm_conn *conns;
     struct shm_conn *leaving; /* freed, but a (stopped) peer is in an access */
@@ -461,9 +480,31 @@ void shm_control_unmap(struct shm_control *control);
 void shm_arm(struct core_ia *ia, uint64_t bell);
 int shm_sleep(struct core_ia *ia, uint64_t bell, bool fed, uint64_t timeout_ns);
 void shm_ring(struct core_ia *ia, uint64_t bells);
-/* Wakes those who sleep for the connection at its other end: it has a message,
- * or news of the counters. A fence is in it. */
-void shm_ring_peer(struct shm_conn *c);
+void shm_door_ring(struct shm_doorbell *door, uint64_t bells);
+
+/* announce.c */
+bool shm_announce(struct core_ep *ep, bool on);
+/* There is something for whoever has this bit. */
+void shm_news_set(struct shm_doorbell *door, uint32_t bit);
+/* Rings these bells of the connection's peer, and announces. */
+void shm_tell_peer(struct shm_conn *c, uint64_t bells);
+/* Is the peer to be told? And the bells to ring for that. After a fence. */
+static inline bool shm_wants_news(const struct shm_conn *c, uint64_t *bells)
+{
+    /* in this order: who does not want announcements any more has set bells */
+    uint32_t announce =
+        atomic_load_explicit(&c->tx->announce, memory_order_acquire);
+    *bells = atomic_load_explicit(&c->tx->bells, memory_order_relaxed);
+    return announce || *bells;
+}
+/* The connection's other end has a message, or news of the counters. */
+static inline void shm_ring_peer(struct shm_conn *c)
+{
+    uint64_t bells;
+    shm_fence(c);
+    if (__builtin_expect(shm_wants_news(c, &bells), 0))
+        shm_tell_peer(c, bells);
+}
 
 /* mr.c */
 /* Closes the files of ranges that were never free of peers. */
@@ -532,6 +573,9 @@ uint64_t shm_arriving(struct core_ep *ep);
 /* Tells the peer of the receives posted before the connection. */
 void shm_recv_announce(struct shm_conn *c);
 
+/* news.c */
+void shm_announced(struct core_ia *ia, bool sure);
+
 /* conn.c: a connection of the active (0) or passive (1) side, zero but for
  * its place; its memory is never given back. NULL: there is none. */
 struct shm_conn *shm_conn_take(int side);
@@ -585,8 +629,9 @@ int shm_cm_connect(int fd, uint32_t rail, DAT_CONN_QUAL qual);
 uint32_t shm_cm_rail(const struct sockaddr_storage *address);
 /* pid of the process at the other end if it belongs to this user, else -1 */
 pid_t shm_cm_peer_pid(int fd);
-/* Does this address name this host? */
-bool shm_cm_is_local(const struct sockaddr_storage *address);
+/* Does this address name this host? 1, 0; or -1: there is no descriptor to find
+ * out by. */
+int shm_cm_is_local(const struct sockaddr_storage *address);
 
 /* cm.c */
 DAT_RETURN shm_listen(struct core_sp *sp);

@@ -40,6 +40,8 @@ static void own_attributes(struct core_ia *ia)
     core_attribute_add(ia, "scope", sia->params.network ? "network" : "host");
     /* what has completed is in the target's memory, or is received */
     core_attribute_add(ia, "completion", "delivered");
+    /* what is registered takes no memory before it is used */
+    core_attribute_add(ia, "registration", "lazy");
     core_attribute_add(ia, DAT_IB_ATTR_FETCH_AND_ADD, "TRUE");
     core_attribute_add(ia, DAT_IB_ATTR_CMP_AND_SWAP, "TRUE");
     core_attribute_add(ia, "atomics", "processor");
@@ -72,8 +74,9 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         goto fail;
     snprintf(sia->params_text, sizeof sia->params_text, "%s", params);
     sia->stream_least = shm_choice_least(&sia->params);
+    sia->announced = calloc(SHM_ANNOUNCED, sizeof *sia->announced);
     ret = CORE_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
-    if (shm_control_create(sia))
+    if (!sia->announced || shm_control_create(sia))
         goto fail;
     if (shm_cable_open(sia) || shm_model_open(sia)) {
         shm_cable_close(sia);
@@ -81,12 +84,14 @@ static DAT_RETURN shm_ia_open(struct core_ia *ia, const char *params)
         ret = CORE_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE);
         goto fail;
     }
+    ia->news = &sia->control.door->news_words;
     own_address(ia);
     own_attributes(ia);
     snprintf(ia->adapter, sizeof ia->adapter, "%s",
              sia->params.adapter[0] ? sia->params.adapter : ia->name);
     return DAT_SUCCESS;
 fail:
+    free(sia->announced);
     free(sia);
     return ret;
 }
@@ -98,6 +103,7 @@ static void shm_ia_close(struct core_ia *ia)
     shm_mr_close(sia);
     shm_control_destroy(sia);
     shm_cable_close(sia);
+    free(sia->announced);
     free(sia);
 }
 
@@ -131,6 +137,7 @@ static const struct core_transport transport = {
             .write_immed = true,
             .atomics = true},
     .request_size = sizeof(struct shm_request),
+    .requests_move = true,
     .ep_size = sizeof(struct shm_ep),
     .attributes_asked = shm_attributes_asked,
     .ia_open = shm_ia_open,
@@ -150,6 +157,8 @@ static const struct core_transport transport = {
     .recv_posted = shm_recv_posted,
     .progress = shm_progress,
     .next_due = shm_next_due,
+    .announce = shm_announce,
+    .announced = shm_announced,
     .abort = shm_abort,
     .arm = shm_arm,
     .sleep = shm_sleep,

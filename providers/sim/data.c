@@ -20,6 +20,12 @@ static struct sim_request *of(struct core_request *r)
     return (struct sim_request *)r->tp;
 }
 
+/* Does it carry data to its target? */
+static bool carries(enum core_op op)
+{
+    return op == CORE_SEND || op == CORE_WRITE || op == CORE_WRITE_IMMED;
+}
+
 /* An answer on its way back: what a request reads. */
 struct answer {
     struct sim_conn *c, *from;
@@ -80,21 +86,51 @@ static uint64_t flying(const struct sim_conn *c, uint64_t bytes)
     return c->ia->rail->carrier == SIM_CARRIER_PROCESSOR ? 0 : bytes;
 }
 
-/* An answer takes its time, with its bytes and without. */
+static bool may(const struct sim_conn *target, const struct sim_request *s,
+                uint64_t bytes, int priv)
+{
+    const struct core_mr *mr = core_mr_find(target->ia->ia, s->remote_key);
+    return mr && (mr->priv & priv) == priv && mr->pz_id == target->ep->pz->id &&
+           (!mr->ep || mr->ep == target->ep) &&
+           core_range_within(mr, s->remote_address, bytes);
+}
+
+/* Is the memory that it was posted with registered still? */
+static bool has_memory(const struct sim_conn *c, const struct core_request *r)
+{
+    for (uint32_t i = 0; i < r->w.nseg; i++)
+        if (r->w.seg[i].segment_length &&
+            !core_mr_find(c->ia->ia, r->w.seg[i].lmr_context))
+            return false;
+    return true;
+}
+
+/* The bytes are moved now, if both ends still have them. */
+static DAT_DTO_COMPLETION_STATUS take_answer(const struct answer *a,
+                                             struct core_request *r)
+{
+    uint64_t old = of(r)->old;
+    if (!has_memory(a->c, r))
+        return DAT_DTO_ERR_LOCAL_PROTECTION;
+    if (r->op != CORE_READ)
+        core_scatter(r->w.nseg, r->w.seg, &old, sizeof old);
+    else if (r->w.total &&
+             !may(a->from, of(r), r->w.total, DAT_MEM_PRIV_REMOTE_READ_FLAG))
+        return DAT_DTO_ERR_REMOTE_ACCESS;
+    else
+        core_scatter_by(sim_move, r->w.nseg, r->w.seg,
+                        at(of(r)->remote_address), r->w.total);
+    return DAT_DTO_SUCCESS;
+}
+
+/* An answer takes its time, with its bytes and without. If its sender has ended
+ * meanwhile, the news of that flushes the request. */
 static void answered(void *arg)
 {
     struct answer *a = arg;
     struct sim_conn *c = a->c;
-    if (!c->ended) {
-        struct core_request *r = request_at(c, a->number);
-        uint64_t old = of(r)->old;
-        if (r->op == CORE_READ)
-            core_scatter_by(sim_move, r->w.nseg, r->w.seg,
-                            at(of(r)->remote_address), r->w.total);
-        else
-            core_scatter(r->w.nseg, r->w.seg, &old, sizeof old);
-        complete(c, a->number, DAT_DTO_SUCCESS);
-    }
+    if (!c->ended && !a->from->ended)
+        complete(c, a->number, take_answer(a, request_at(c, a->number)));
     sim_conn_drop(a->from);
     sim_conn_drop(c);
     free(a);
@@ -124,15 +160,6 @@ static void answer(struct sim_conn *c, uint64_t number, uint64_t bytes)
 }
 
 /* ----------------------------------------------------------------- landing */
-
-static bool may(const struct sim_conn *target, const struct sim_request *s,
-                uint64_t bytes, int priv)
-{
-    const struct core_mr *mr = core_mr_find(target->ia->ia, s->remote_key);
-    return mr && (mr->priv & priv) == priv && mr->pz_id == target->ep->pz->id &&
-           (!mr->ep || mr->ep == target->ep) &&
-           core_range_within(mr, s->remote_address, bytes);
-}
 
 static void refuse(struct sim_conn *c, DAT_DTO_COMPLETION_STATUS status)
 {
@@ -221,13 +248,21 @@ static bool can_land(const struct sim_conn *c)
            core_ep_state(c->peer->ep) == DAT_EP_STATE_CONNECTED;
 }
 
+/* False: there is no receive for it. */
+static bool land(struct sim_conn *c, struct core_request *r)
+{
+    if (carries(r->op) && !has_memory(c, r)) {
+        refuse(c, DAT_DTO_ERR_LOCAL_PROTECTION);
+        return true;
+    }
+    return r->op == CORE_SEND ? land_send(c, r) : land_remote(c, r);
+}
+
 void sim_land(struct sim_conn *c)
 {
     sim_conn_hold(c);
     while (can_land(c)) {
-        struct core_request *r = request_at(c, c->landing);
-        bool landed = r->op == CORE_SEND ? land_send(c, r) : land_remote(c, r);
-        if (!landed)
+        if (!land(c, request_at(c, c->landing)))
             break;
         c->landing++;
     }
@@ -237,12 +272,6 @@ void sim_land(struct sim_conn *c)
 /* ----------------------------------------------------------------- leaving */
 
 static void leave(struct sim_conn *c);
-
-/* Does it carry data to its target? */
-static bool carries(enum core_op op)
-{
-    return op == CORE_SEND || op == CORE_WRITE || op == CORE_WRITE_IMMED;
-}
 
 static void arrived(void *arg)
 {

@@ -23,8 +23,7 @@ fuzzers: $(FUZZ_NAMES:%=$(BIN)/%) $(FUZZ_NAMES:%=$(TEST_BIN)/fuzz/%) \
          $(LIBSHM) $(DATCONF)
 
 $(FUZZ_NAMES:%=$(TEST_BIN)/fuzz/%): tests/fuzz/run
-	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,COPY)install -m 755 $< $@
 
 # those of the benchmark program use the libraries, as it does; all others look
 # inside them
@@ -33,8 +32,7 @@ FUZZ_INSIDE := $(filter-out $(FUZZ_BENCH),$(FUZZ_NAMES:%=$(BIN)/%))
 
 FUZZ_ARCHIVE := $(TEST_BIN)/libfuzzed.a
 $(FUZZ_ARCHIVE): $(RAIL_OBJ) $(COLL_OBJ) $(CORE_OBJ) $(SHM_OBJ) $(PLATFORM_OBJ)
-	@mkdir -p $(@D)
-	rm -f $@ && ar qcs $@ $^
+	$(call say,AR)rm -f $@ && ar qcs $@ $^
 
 $(FUZZ_BENCH): $(LIBBENCH) $(LIBRAIL) $(LIBCOLL)
 $(FUZZ_BENCH): FUZZ_LIBS = $(LIBBENCH) -L$(LIB) -ldcoll -ldapl_rail
@@ -48,6 +46,5 @@ $(BIN)/fuzz_shm_peer: $(call helpers,provider)
 $(BIN)/fuzz_shm_peer: FUZZ_LIBS += $(call helpers,provider) -lcmocka
 
 $(FUZZ_NAMES:%=$(BIN)/%): $(BIN)/%: $(BUILD)/obj/tests/fuzz/%.o
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -fopenmp $(RPATH) $< $(FUZZ_LIBS) \
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -fopenmp $(RPATH) $< $(FUZZ_LIBS) \
 	  -lhwloc -lpthread -lm -o $@

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make test-hosts               jobs over several hosts on this machine
 #                               (scripts/testbed): needs root, is skipped
-#                               elsewhere; ends with a line of figures
+#                               elsewhere
 #
 # Each tests/hosts/*.sh is a script; $(FLOOD) is what some of them run.
 
@@ -10,20 +10,13 @@ HOSTS_TESTS := $(patsubst tests/%.sh,$(TEST_BIN)/%,\
 FLOOD       := $(TEST_BIN)/hosts/flood
 
 $(HOSTS_TESTS): $(TEST_BIN)/%: tests/%.sh
-	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,COPY)install -m 755 $< $@
 
 $(FLOOD): $(BUILD)/obj/tests/hosts/flood.o $(LIBRAIL)
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $< -L$(LIB) -ldapl_rail -o $@
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) $(TEST_RPATH) $< -L$(LIB) -ldapl_rail -o $@
 
 $(HOSTS_TESTS) $(TEST_BIN)/integration/flood: | $(FLOOD)
-
-# what the scripts have measured: a file each, which the last run has written
-HOSTS_FIGURES = cat /dev/null $(patsubst %,%.figures,$(HOSTS_TESTS)) 2>/dev/null \
-                | paste -s -d ';' | sed -n 's/;/; /g; s/^./hosts: &/p'
 
 .PHONY: test-hosts
 test-hosts: tests
 	@tests/run --jobs 1 $(if $(TESTS),--match '$(TESTS)') $(HOSTS_TESTS)
-	@$(HOSTS_FIGURES)

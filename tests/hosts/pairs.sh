@@ -51,6 +51,5 @@ unequal=$(rate)
 check 'unequal rails, looked at' pair bw "${rails[3]}" --sizes 4K,64K,1M \
     --policy adaptive --batch 4 --iterations 1 --validate
 
-printf '1 MB over rails of 1 Gbit/s: one %.0f, two %.0f, three %.0f MB/s; %s' \
-    "$one" "$two" "$three" "1000 + 500: $(printf %.0f "$unequal") MB/s" \
-    >"$BUILD/test/hosts/pairs.figures"
+printf 'figures: 1 MB over rails of 1 Gbit/s: one %.0f, two %.0f, three %.0f MB/s; %s\n' \
+    "$one" "$two" "$three" "1000 + 500: $(printf %.0f "$unequal") MB/s"

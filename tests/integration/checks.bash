@@ -15,7 +15,7 @@ finish()
         # not KILL: timeout(1) would leave its program behind
         kill -TERM "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
     done
-    rm -rf "$work"
+    rm -rf --one-file-system "$work"
     [ "$status" -ne 0 ] || exit $((failures > 0))
 }
 trap finish EXIT

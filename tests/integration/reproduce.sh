@@ -228,7 +228,7 @@ for path in paths:
     assert lines == known and len(found) > 1, (path, set(lines) - set(known))'
 
 if [ ! -e "$BUILD/lib/dapl_rail/libdapl_sim.so" ]; then
-    echo 'no simulated rails here: skipped'
+    echo 'skipped: simulated rails are not built'
     exit
 fi
 

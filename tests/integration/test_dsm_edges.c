@@ -2,10 +2,14 @@
 /* Distributed shared memory where something else goes on: other threads,
  * signals, children, ranks that are late or have failed, a kernel without room
  * for one more mapping. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "dsm_scene.h"
@@ -630,6 +634,86 @@ static void inside(struct rank *r)
     ddsm_close(d);
 }
 
+/* Signals whose handler leaves what the program does, again and again while
+ * pages come: each fault is served whole, and none is left in the middle. */
+static sigjmp_buf again;
+static volatile sig_atomic_t may_leave;
+
+static void leave(int number)
+{
+    (void)number;
+    if (may_leave)
+        siglongjmp(again, 1);
+}
+
+static void left_by_signals(struct rank *r)
+{
+    enum { PAGES = 256, ROUNDS = 20, LEAST = 50 };
+    static const struct itimerval often = {{0, 150}, {0, 150}}, never;
+    static volatile unsigned left, page, wrong;
+    ddsm_t *d = space(r, PAGES * 4096, 0);
+    volatile unsigned *p = ddsm_alloc(
+        d, PAGES * 4096, &(ddsm_place_t){.homes = DDSM_ONE, .rank = 1});
+    signal(SIGALRM, leave);
+    for (volatile unsigned round = 1; round <= ROUNDS; round++) {
+        for (unsigned i = 0; i < PAGES && r->rank == 1; i++)
+            p[1024 * i] = round * i;
+        ok(d, ddsm_barrier(d));
+        page = 0;
+        setitimer(ITIMER_REAL, r->rank ? &never : &often, NULL);
+        if (sigsetjmp(again, 1))
+            left++;
+        may_leave = 1;
+        for (; page < PAGES; page++)
+            if (p[1024 * page] != round * page)
+                wrong++;
+        may_leave = 0;
+        setitimer(ITIMER_REAL, &never, NULL);
+        ok(d, ddsm_barrier(d));
+    }
+    check(wrong == 0 && (r->rank || left >= LEAST));
+    ddsm_close(d);
+}
+
+/* What a system call does with the memory: as ddsm.h says. */
+static void system_calls(struct rank *r)
+{
+    enum { BYTES = 3 * 4096 + 100 };
+    static char copy[BYTES];
+    int pipes[2], sockets[2];
+    ddsm_t *d = space(r, 1 << 20, 0);
+    const ddsm_place_t place = {.homes = DDSM_ONE, .rank = 1};
+    char *from = ddsm_alloc(d, BYTES, &place);
+    char *to = ddsm_alloc(d, BYTES, &place);
+    check(!pipe(pipes) && !socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+    for (unsigned i = 0; i < BYTES && r->rank == 1; i++)
+        from[i] = (char)(i * 7);
+    if (r->rank == 1)
+        strcpy(to, "/dev/null");
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 0) {
+        /* pages that are not there are no memory to the kernel */
+        check(write(pipes[1], from, 1) == -1 && errno == EFAULT);
+        check(open(to, O_RDONLY) == -1 && errno == EFAULT);
+        ok(d, ddsm_prefetch(d, from, BYTES, false));
+        check(write(pipes[1], from, BYTES) == BYTES);
+        check(read(pipes[0], copy, BYTES) == BYTES);
+        check(send(sockets[0], from, BYTES, 0) == BYTES);
+        ok(d, ddsm_prefetch(d, to, 4096, false));
+        check(open(to, O_RDONLY) >= 0);
+        /* one that is readable is not writable */
+        check(recv(sockets[1], to, 4096, MSG_PEEK) == -1 && errno == EFAULT);
+        ok(d, ddsm_prefetch(d, to, BYTES, true));
+        check(recv(sockets[1], to, BYTES, MSG_WAITALL) == BYTES);
+        check(write(pipes[1], copy, BYTES) == BYTES);
+        check(read(pipes[0], to, BYTES) == BYTES);
+    }
+    ok(d, ddsm_barrier(d));
+    for (unsigned i = 0; i < BYTES; i++)
+        check(to[i] == (char)(i * 7));
+    ddsm_close(d);
+}
+
 static const struct test tests[] = {
     {"restored", 2, restored, NULL, APART},
     {"read meanwhile", 2, read_meanwhile, NULL, APART},
@@ -650,6 +734,8 @@ static const struct test tests[] = {
     {"streams", 2, streams, NULL, APART},
     {"laid together", 2, laid_together, NULL, APART},
     {"other pieces", 2, other_pieces, NULL, APART},
+    {"left by signals", 2, left_by_signals, NULL, APART},
+    {"system calls", 2, system_calls, NULL, APART},
     {"inside", 2, inside, NULL, APART | FAILS},
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distributed shared memory where a rank must make calls for others to get at
  * its memory: a thread makes them. */
+#include <signal.h>
+
 #include "dsm_scene.h"
 #include "over_tcp.h"
 
@@ -52,6 +54,31 @@ static void job_calls(struct rank *r)
     ddsm_close(d);
 }
 
+/* A program can be ended while it waits for a page of a rank that stands still:
+ * rank 2 looks on. */
+static void ended_in_a_fault(struct rank *r)
+{
+    ddsm_t *d = space(r, 1 << 16, 0);
+    volatile char *p =
+        ddsm_alloc(d, 4096, &(ddsm_place_t){.homes = DDSM_ONE, .rank = 1});
+    if (r->rank == 1)
+        p[0] = 1;
+    ok(d, ddsm_barrier(d));
+    if (r->rank == 0) {
+        *ranks_outside = (unsigned)getpid();
+        nap(100);
+        alarm(1);
+        check(p[0] == 0); /* SIGALRM comes first */
+    } else if (r->rank == 1) {
+        kill(getpid(), SIGSTOP);
+    }
+    while (!*ranks_outside)
+        nap(1);
+    for (double end = seconds() + 5; !kill((pid_t)*ranks_outside, 0); nap(1))
+        check(seconds() < end);
+    _exit(0);
+}
+
 static drail_config_t tcp;
 
 static void by_tcp(drail_config_t *cfg)
@@ -68,6 +95,7 @@ static const struct test tests[] = {
     {"bytes of one page", 2, bytes_of_one_page, by_tcp, APART},
     {"locks of 3", 3, locks, by_tcp, APART},
     {"job calls", 2, job_calls, by_tcp, APART},
+    {"ended in a fault", 3, ended_in_a_fault, by_tcp, APART | FAILS},
     {"home computes", 3, home_computes, by_tcp, APART},
 };
 

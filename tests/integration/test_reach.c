@@ -223,6 +223,7 @@ static void atomics(struct rank *r)
                    drail_atomic(r->t, 0, DRAIL_FETCH_ADD, &b.keys[0], 8 * way,
                                 1, 0, NULL));
         bool by_message = way || !drail_rail_at(r->t, 2)->has_atomics;
+        check(drail_serves_atomics(r->t) == by_message);
         if (r->rank) {
             check((sends(r) - before >= N) == by_message);
             expect(r, 0, drail_notify(r->t, 0, 0, 0));

@@ -2,13 +2,14 @@
 /*
  * One side's connect fails when the other's has succeeded: the connection of
  * the latter ends, and both can connect anew. Stands in for the provider at
- * its own calls: the one that fails gets an error instead of its last
- * establishment, once the other has all of them.
+ * its own calls: the one that fails gets errors instead of its establishments,
+ * once the other has all of them. Where it is but the last one, both go on.
  */
+#include "rails_up.h"
 #include "standin.h"
 
 #define RAILS 2u
-#define TESTS 5u /* each also with several EPs */
+#define TESTS 7u /* each also with several EPs */
 
 /* What the ranks have seen, in memory that they share. */
 struct board {
@@ -18,9 +19,9 @@ struct board {
 static struct board *boards, *board; /* one for each test */
 static unsigned self;
 static unsigned links = RAILS; /* of a connection */
-static bool fails;             /* this rank's connect */
-static DAT_EVENT late;         /* its last establishment */
-static bool is_late;
+static unsigned fails; /* so many of the last ones, of this rank's, … */
+static DAT_EVENT late[2 * RAILS]; /* … which are these */
+static unsigned nlate;
 
 static bool other_has_all(void)
 {
@@ -34,9 +35,10 @@ static bool held_back(DAT_EVENT *event)
         board->requests[self]++;
     if (event->event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
         return false;
-    is_late = ++board->established[self] == links && fails;
-    late = *event;
-    return is_late;
+    if (++board->established[self] + fails <= links || nlate == fails)
+        return false;
+    late[nlate++] = *event;
+    return true;
 }
 
 __attribute__((visibility("default"))) DAT_RETURN
@@ -44,10 +46,13 @@ dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_RETURN (*real)(DAT_EVD_HANDLE, DAT_EVENT *);
     *(void **)&real = real_call("dat_evd_dequeue");
-    if (is_late && late.evd_handle == evd && other_has_all()) {
-        is_late = fails = false;
-        *event = late;
+    for (unsigned i = 0; nlate == fails && i < nlate && other_has_all(); i++) {
+        if (late[i].evd_handle != evd)
+            continue;
+        *event = late[i];
         event->event_number = DAT_CONNECTION_EVENT_TIMED_OUT;
+        late[i] = late[--nlate];
+        fails--;
         return DAT_SUCCESS;
     }
     DAT_RETURN status = real(evd, event);
@@ -70,7 +75,7 @@ static int talk(struct rank *r, unsigned peer)
 static void connect_half(struct rank *r, unsigned loser)
 {
     int want = r->rank == loser ? DRAIL_ETIMEOUT : 0;
-    fails = r->rank == loser;
+    fails = r->rank == loser ? links : 0;
     expect(r, want, drail_connect(r->t, r->peer));
 }
 
@@ -101,6 +106,28 @@ static void active_fails(struct rank *r)
 static void passive_fails(struct rank *r)
 {
     both_sides(r, 1);
+}
+
+/* A link that is up at one end only is made again, without a word. */
+static void one_link(struct rank *r, unsigned loser)
+{
+    begin(r, 5 + loser);
+    fails = r->rank == loser;
+    expect(r, 0, drail_connect(r->t, r->peer));
+    expect(r, 0, talk(r, r->peer));
+    check(!fails);
+    await_rails_up(r);
+    expect(r, 0, talk(r, r->peer));
+}
+
+static void active_lacks_one(struct rank *r)
+{
+    one_link(r, 0);
+}
+
+static void passive_lacks_one(struct rank *r)
+{
+    one_link(r, 1);
 }
 
 /* The end may not be known yet when it connects again. */
@@ -192,6 +219,9 @@ static const struct test tests[] = {
     {"the passive side's connect fails", 2, passive_fails, impatient, APART},
     {"connected again at once", 2, at_once, patient, APART},
     {"connected again at once, 2 EPs", 2, at_once, several, APART},
+    {"the active side lacks a link", 2, active_lacks_one, patient, APART},
+    {"the passive side lacks a link", 2, passive_lacks_one, patient, APART},
+    {"it lacks one of 4", 2, passive_lacks_one, several, APART},
     {"asked anew meanwhile", 3, meanwhile, patient, APART},
     {"asked anew meanwhile, 2 EPs", 3, meanwhile, several, APART},
     {"asked anew, no answer", 3, no_answer, patient, APART},

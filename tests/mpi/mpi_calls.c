@@ -17,6 +17,21 @@
 
 static int world_rank, failures, few;
 
+/* For mpi_late.c: a module finds what its MPI has. */
+#define WEAK(name, symbol)                                                     \
+    extern void name(void) __asm__(#symbol) __attribute__((weak))
+WEAK(status_all, MPI_Request_get_status_all);
+WEAK(status_all_below, PMPI_Request_get_status_all);
+WEAK(barrier_init, MPI_Barrier_init);
+WEAK(barrier_init_below, PMPI_Barrier_init);
+int weak_names_are_right(void);
+
+int weak_names_are_right(void)
+{
+    return !status_all == !status_all_below &&
+           !barrier_init == !barrier_init_below;
+}
+
 /* By the one with large counts, if that is wanted. */
 #if MPI_VERSION >= 4
 static int large;

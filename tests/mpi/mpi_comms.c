@@ -2,8 +2,9 @@
 /*
  * An MPI program's communicators of other kinds: "merged" with a process of
  * another MPI_COMM_WORLD, which it has spawned, and without the layer; "many"
- * at a time, each made when those before are in use. For
- * tests/integration/mpi_layer.sh.
+ * at a time, each made when those before are in use; "freed" by each rank in an
+ * order of its own, with messages in between; "kept" by persistent requests.
+ * For tests/integration/mpi_layer.sh.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -81,20 +82,146 @@ static void many(void)
         MPI_Comm_free(&comms[made - 1]);
 }
 
+static void expect(const char *what, int is, int wanted)
+{
+    if (is == wanted)
+        return;
+    failures++;
+    fprintf(stderr, "%s: %d instead of %d\n", what, is, wanted);
+}
+
+/* Each rank frees three in another order. */
+static void freed_in_any_order(int rank, int size)
+{
+    MPI_Comm comms[3];
+    int sum = 0;
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        broadcast(comms[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        MPI_Comm_free(&comms[(i + rank) % 3]);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect("sum of ranks", sum, size * (size - 1) / 2);
+}
+
+/* Rank 0 frees it, and rank 1 not before a message that rank 0 sends then.
+ * Before it, rank 0 has begun a call to which rank 1 comes after it. */
+static void freed_late(int rank, int pending)
+{
+    MPI_Comm comm;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int token = rank == 0 ? 7 : 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    broadcast(comm);
+    for (int i = 0; i < 3; i++) { /* from the third on it is prepared */
+        MPI_Ibarrier(comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        broadcast(comm);
+    }
+    if (rank == 1)
+        MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (pending)
+        MPI_Ibarrier(comm, &request);
+    MPI_Comm_free(&comm);
+    if (rank == 0)
+        MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("token", token, rank < 2 ? 7 : 0);
+}
+
+static int mappings(void)
+{
+    int lines = 0, c;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && (c = fgetc(maps)) != EOF)
+        lines += c == '\n';
+    if (maps)
+        fclose(maps);
+    return lines;
+}
+
+/* It is freed before its requests: its memory is given back when they are
+ * freed, too. */
+static void kept(void)
+{
+    int before = 0;
+    for (int round = 0; round < 12; round++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Comm_free(&comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+        for (int i = 0; i < 50; i++) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            usleep(200);
+        }
+        if (round == 3)
+            before = mappings();
+    }
+    expect("mappings are many more", mappings() > before + 16, 0);
+}
+
+/* Of which a team would cost more than it saves. */
+static void short_lived(int size)
+{
+    for (int round = 0; round < 40; round++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int i = 0; i < 12; i++) {
+            int one = 1, all = 0;
+            MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
+            expect("sum", all, size);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* One that pays for its team. */
+static void lasting(int rank)
+{
+    enum { BYTES = 1 << 20, CALLS = 2000 };
+    char *data = malloc(BYTES);
+    for (int i = 0; data && i < CALLS; i++) {
+        data[BYTES - 1] = rank == 0 ? (char)i : -1;
+        MPI_Bcast(data, BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
+        expect("data", data[BYTES - 1], (char)i);
+    }
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
-    int all, rank;
+    int all, rank, size;
+    const char *what = argc > 1 ? argv[1] : "";
     MPI_Comm parent;
     alarm(SECONDS);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL)
+    if (parent != MPI_COMM_NULL) {
         merged(parent, 1);
-    else if (argc > 1 && !strcmp(argv[1], "merged"))
+    } else if (!strcmp(what, "merged")) {
         spawn(argv[0]);
-    else
+    } else if (!strcmp(what, "freed")) {
+        freed_in_any_order(rank, size);
+        freed_late(rank, 0);
+        freed_late(rank, 1);
+    } else if (!strcmp(what, "kept")) {
+        kept();
+    } else if (!strcmp(what, "short")) {
+        short_lived(size);
+    } else if (!strcmp(what, "lasting")) {
+        lasting(rank);
+    } else {
         many();
+    }
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s%d failures\n",

@@ -27,8 +27,9 @@ struct visit {
     double below[2], ours[2];
 };
 
-/* So many calls, of which `trials` are timed; the last ones go to `whose`. What
- * is not counted takes long on the side that is to win. */
+/* So many calls, of which `trials` are timed; the last ones go to `whose`. On
+ * the side that is to win, the first call of a round takes long, and those of
+ * its first round somewhat longer. */
 static void play(struct contest *c, int calls, struct visit at, bool clock,
                  int trials, int whose, const char *what)
 {
@@ -38,10 +39,11 @@ static void play(struct contest *c, int calls, struct visit at, bool clock,
         served = contest_turn(c, &trial);
         if (!trial)
             continue;
-        check(served == timed / 5 % 2, "turns");
+        check(served == timed % 30 / 5 % 2, "turns");
         const double *his = served == CONTEST_OURS ? at.ours : at.below;
-        bool counts = timed >= 10 && timed % 5 > 0;
-        double late = !counts && served == whose ? 100 : 0;
+        double late = timed % 5 == 0 ? 100 : timed < 10 ? 0.4 : 0;
+        if (served != whose)
+            late = 0;
         timed++;
         if (contest_took(c, his[0], his[1] + late))
             decide(c, clock);
@@ -59,21 +61,34 @@ static void race(struct contest *c, int calls, double below, double ours,
 
 int main(int argc, char **argv)
 {
-    struct contest c = {0}, far = {0}, skew = {0}, apart = {0};
+    struct contest c, far, skew, apart, hopeless, known, lost;
     int all;
+    contest_open(&c, 0, false);
+    contest_open(&far, 0, true);
+    contest_open(&skew, 0, false);
+    contest_open(&apart, 0, true);
+    contest_open(&hopeless, 0, false);
+    contest_open(&known, 2.5, false);
+    contest_open(&lost, -2.5, false);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    race(&c, 32, 2, 1, 0, CONTEST_BELOW, "not at once");
     race(&c, 5000, 2, rank ? 3 : 1, 30, CONTEST_BELOW, "the slowest counts");
     race(&c, 5000, 1.5, 1, 30, CONTEST_OURS, "anew, ours");
     race(&c, 5000, 1, 0.99, 30, CONTEST_BELOW, "not worth it");
-    race(&c, 5000, 1, 3, 30, CONTEST_BELOW, "clear");
-    race(&c, 45000, 3, 1, 0, CONTEST_BELOW, "not tried again");
-    race(&c, 5000, 3, 1, 30, CONTEST_OURS, "but seldom");
+    race(&hopeless, 32 + 5000, 1, 3, 10, CONTEST_BELOW, "soon clear");
+    check(hopeless.saves < -1.5, "what it would cost");
+    race(&hopeless, 5000, 9, 3, 30, CONTEST_OURS, "but tried again");
     race(&far, 12000, 9, 1, 30, CONTEST_OURS, "clear, ours");
     check(far.saves == 8, "what it saves");
+    check(contest_is_won(&known) && known.saves == 2.5, "known before");
+    race(&known, 5000, 3, 1, 0, CONTEST_OURS, "not tried at first");
+    race(&known, 30, 1, 1.5, 30, CONTEST_OURS, "but later");
+    race(&known, 1, 1, 1.5, 0, CONTEST_BELOW, "and lost");
+    race(&lost, 5000, 3, 1, 0, CONTEST_BELOW, "known to be lost");
     /* rank 0 waits for 8 in ours, as rank 1 is late: it takes 1 */
     struct visit late = {{rank ? 9 : 1, 11}, {rank ? 9 : 1, 10}};
-    play(&skew, 31, late, true, 30, CONTEST_OURS, "from the last one on");
+    play(&skew, 32 + 31, late, true, 30, CONTEST_OURS, "from the last one on");
     /* where rank 1's clock is 100 ahead, who takes longest counts */
     struct visit other = {{rank ? 101 : 1, rank ? 102 : 4},
                           {rank ? 101 : 1, rank ? 103 : 3}};

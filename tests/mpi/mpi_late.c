@@ -9,11 +9,17 @@ int main(int argc, char **argv)
     char module[4096];
     snprintf(module, sizeof module, "%s.so", argv[0]);
     void *calls = dlopen(module, RTLD_NOW | RTLD_LOCAL);
-    int (*run)(int, char **) = NULL;
-    if (calls)
+    int (*run)(int, char **) = NULL, (*weak)(void) = NULL;
+    if (calls) {
         *(void **)&run = dlsym(calls, "main");
+        *(void **)&weak = dlsym(calls, "weak_names_are_right");
+    }
     if (!run) {
         fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    if (!weak || !weak()) {
+        fprintf(stderr, "a weak symbol is not as the MPI below has it\n");
         return 1;
     }
     return run(argc, argv);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,6 +157,51 @@ static void resize_keeps_events(void **state)
         assert_int_equal(value_of(&event), i);
     }
     DAT_FAILS(dat_evd_resize(f.evd, 0), DAT_INVALID_PARAMETER);
+    close_evd(&f);
+}
+
+/* A long queue keeps all that it has room for, … */
+static void long_queue_fills(void **state)
+{
+    (void)state;
+    enum { LONG = 10000 };
+    fixture_t f;
+    DAT_EVENT event;
+    open_evd(&f, LONG, false);
+    for (uintptr_t i = 1; i <= LONG; i++)
+        DAT_OK(post(&f, i));
+    for (uintptr_t i = 1; i <= LONG; i++) {
+        DAT_OK(dat_evd_dequeue(f.evd, &event));
+        assert_int_equal(value_of(&event), i);
+    }
+    close_evd(&f);
+}
+
+static long resident_pages(void)
+{
+    long all = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld %ld", &all, &resident), 2);
+    fclose(f);
+    return resident;
+}
+
+/* … and takes no memory for what it never holds at once. */
+static void long_queue_is_small(void **state)
+{
+    (void)state;
+    enum { LONG = 100000 };
+    fixture_t f;
+    DAT_EVENT event;
+    open_evd(&f, LONG, false);
+    long before = resident_pages();
+    for (uintptr_t i = 1; i <= LONG; i++) {
+        DAT_OK(post(&f, i));
+        DAT_OK(dat_evd_dequeue(f.evd, &event));
+    }
+    assert_in_range(resident_pages() - before, 0,
+                    (2 << 20) / sysconf(_SC_PAGESIZE));
     close_evd(&f);
 }
 
@@ -433,6 +479,8 @@ int main(void)
         cmocka_unit_test(software_events_are_checked),
         cmocka_unit_test(queue_full),
         cmocka_unit_test(resize_keeps_events),
+        cmocka_unit_test(long_queue_fills),
+        cmocka_unit_test(long_queue_is_small),
         cmocka_unit_test(wait_times_out),
         cmocka_unit_test(wait_has_a_threshold),
         cmocka_unit_test(wait_is_woken),

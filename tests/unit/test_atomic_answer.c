@@ -66,6 +66,11 @@ bool key_grants(const drail_t *of, unsigned at, DAT_RMR_CONTEXT key,
     return true;
 }
 
+void slot_read(const struct slot *slot, size_t at, void *to, size_t bytes)
+{
+    memcpy(to, slot->data + at, bytes);
+}
+
 static void ask(void)
 {
     _Alignas(struct wire_atomic) unsigned char

@@ -37,7 +37,7 @@ static void a_cut(void **state)
 {
     (void)state;
     static const events_t events = {
-        {{EVENT_CUT, 1, 1, 400000000, 400000000}}, 1, 0, 0};
+        {{EVENT_CUT, 1, 1, 400000000, 400000000, 0}}, 1, 0, 0};
     rate(0, 400, 150);
     rate(400, 430, 0);
     rate(430, 500, 50);
@@ -57,7 +57,7 @@ static void no_recovery(void **state)
 {
     (void)state;
     static const events_t events = {
-        {{EVENT_CUT, 1, 1, 400000000, 400000000}}, 1, 0, 0};
+        {{EVENT_CUT, 1, 1, 400000000, 400000000, 0}}, 1, 0, 0};
     rate(0, 400, 150);
     rate(400, END, 90);
     recovery_t r = of(&events, 0);
@@ -71,10 +71,10 @@ static void no_recovery(void **state)
 static void several(void **state)
 {
     (void)state;
-    static const events_t events = {{{EVENT_CUT, 0, 1, 0, 200000000},
-                                     {EVENT_BACK, 0, 1, 0, 400000000},
-                                     {EVENT_SLOW, 0, 0.5, 0, 600000000},
-                                     {EVENT_SLOW, 0, 1, 0, 800000000}},
+    static const events_t events = {{{EVENT_CUT, 0, 1, 0, 200000000, 0},
+                                     {EVENT_BACK, 0, 1, 0, 400000000, 0},
+                                     {EVENT_SLOW, 0, 0.5, 0, 600000000, 0},
+                                     {EVENT_SLOW, 0, 1, 0, 800000000, 0}},
                                     4,
                                     0,
                                     0};
@@ -98,7 +98,7 @@ static void whole_messages(void **state)
 {
     (void)state;
     static const events_t events = {
-        {{EVENT_SLOW, 1, 1, 0, 400000000}}, 1, 0, 0};
+        {{EVENT_SLOW, 1, 1, 0, 400000000, 0}}, 1, 0, 0};
     rate(0, END, 0);
     for (unsigned i = 0; i < END; i += 7) /* 150 MB/s */
         bytes[i] = 7 * 150000;
@@ -110,9 +110,9 @@ static void whole_messages(void **state)
 static void at_the_edge(void **state)
 {
     (void)state;
-    static const events_t events = {{{EVENT_CUT, 0, 1, 0, 0},
-                                     {EVENT_CUT, 1, 1, 0, 995000000},
-                                     {EVENT_BACK, 1, 1, 0, 2000000000}},
+    static const events_t events = {{{EVENT_CUT, 0, 1, 0, 0, 0},
+                                     {EVENT_CUT, 1, 1, 0, 995000000, 0},
+                                     {EVENT_BACK, 1, 1, 0, 2000000000, 0}},
                                     3,
                                     0,
                                     0};
@@ -125,12 +125,46 @@ static void at_the_edge(void **state)
     assert_true(isnan(bins_rate(&bins, 0, END + 1)));
 }
 
+/* An interval hides it, as what came before has been more than is possible
+ * now; but the time until the stall's end counts, from the event on. */
+static void a_short_stall(void **state)
+{
+    (void)state;
+    static const events_t events = {
+        {{EVENT_CUT, 1, 1, 400000000, 400000000, 487000000}}, 1, 0, 0};
+    rate(0, 403, 150);
+    rate(403, 409, 0);
+    rate(409, END, 100);
+    recovery_t r = of(&events, 0);
+    assert_true(near(r.stall_ms, 6));
+    assert_true(near(r.ms, 9));
+    assert_true(near(r.seen_ms, 87));
+}
+
+/* More than the trials before the stream have shown. */
+static void more_is_possible(void **state)
+{
+    (void)state;
+    static const events_t events = {
+        {{EVENT_CUT, 1, 1, 800000000, 800000000, 0}}, 1, 0, 0};
+    capacity_t shown = two;
+    rate(0, 200, 150);
+    rate(200, 800, 158);
+    rate(800, END, 300);
+    capacity_raise(&shown, &bins, &events);
+    assert_true(near(shown.all, 158));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut),       cmocka_unit_test(no_recovery),
-        cmocka_unit_test(several),     cmocka_unit_test(whole_messages),
+        cmocka_unit_test(a_cut),
+        cmocka_unit_test(no_recovery),
+        cmocka_unit_test(several),
+        cmocka_unit_test(whole_messages),
         cmocka_unit_test(at_the_edge),
+        cmocka_unit_test(a_short_stall),
+        cmocka_unit_test(more_is_possible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

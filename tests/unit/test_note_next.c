@@ -36,6 +36,11 @@ void slot_return(struct slot *slot, bool owe)
     (void)slot, (void)owe;
 }
 
+void link_down(struct link *link, int code, const char *format, ...)
+{
+    (void)link, (void)code, (void)format;
+}
+
 void link_owe(struct link *link)
 {
     (void)link;
@@ -59,7 +64,7 @@ static int begin(void **state)
         peers[r]->rails = 3;
         peers[r]->mail = &mails[r];
         memset(&mails[r], 0, sizeof mails[r]);
-        assert_int_equal(inbox_open(&mails[r].notes, 4), 0);
+        inbox_open(&mails[r].notes, 4);
     }
     for (unsigned i = 0; i < RAILS; i++)
         rails[i] = (struct rail){.owner = &t, .index = i};

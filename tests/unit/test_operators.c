@@ -21,20 +21,38 @@ typedef struct operands {
     unsigned char left[SHIFT + BYTES], right[SHIFT + BYTES];
 } operands_t;
 
-/* Of floating point numbers any but two NaNs, whose result may be either. */
+#define FLOAT_NAN  UINT32_C(0x7f800001) /* the least */
+#define DOUBLE_NAN UINT64_C(0x7ff0000000000001)
+
+/* A number, or with any payload none. */
+static void put(unsigned char *at, dcoll_type_t type, bool none)
+{
+    const float f = (float)(rand() % 1000 - 500) / 7;
+    const double d = (double)(rand() % 1000 - 500) / 7;
+    uint32_t sign = (uint32_t)(rand() % 2);
+    uint32_t f_none = FLOAT_NAN | sign << 31 | (uint32_t)rand() % (1 << 23);
+    uint64_t d_none = DOUBLE_NAN | (uint64_t)sign << 63 |
+                      (uint64_t)rand() << 21 | (uint64_t)rand() % (1 << 21);
+    if (type == DCOLL_FLOAT)
+        memcpy(at, none ? (void *)&f_none : (void *)&f, sizeof f);
+    else if (type == DCOLL_DOUBLE)
+        memcpy(at, none ? (void *)&d_none : (void *)&d, sizeof d);
+}
+
+/* Floating point numbers of all kinds, and in some places on one side none, or
+ * on both. */
 static void fill(operands_t *o, dcoll_type_t type)
 {
+    const size_t element = type == DCOLL_FLOAT ? sizeof(float) : sizeof(double);
     for (size_t i = 0; i < sizeof o->left; i++) {
         o->left[i] = (unsigned char)rand();
         o->right[i] = (unsigned char)rand();
     }
     for (size_t i = 0; i < COUNT; i++) {
-        const float f = (float)(rand() % 1000 - 500) / 7;
-        const double d = (double)(rand() % 1000 - 500) / 7;
-        if (type == DCOLL_FLOAT)
-            memcpy(o->right + SHIFT + i * sizeof f, &f, sizeof f);
-        else if (type == DCOLL_DOUBLE)
-            memcpy(o->right + SHIFT + i * sizeof d, &d, sizeof d);
+        const int kind = rand() % 4;
+        put(o->right + SHIFT + i * element, type, kind < 2);
+        if (kind % 2)
+            put(o->left + SHIFT + i * element, type, true);
     }
 }
 
@@ -98,11 +116,27 @@ static void test_avx2(void **state)
     check_set(OPERATORS_AVX2);
 }
 
+static void test_two_nans(void **state)
+{
+    const uint32_t left = FLOAT_NAN | 5, right = UINT32_C(0xffc00007);
+    const uint32_t quiet = UINT32_C(0x7fc00000) | left;
+    uint32_t found;
+    (void)state;
+    for (enum operators_set set = OPERATORS_BASELINE; set <= OPERATORS_AVX2;
+         set++)
+        for (int sum = 0; sum < 2 && operators_run(set); sum++) {
+            operators_find(set, DCOLL_FLOAT, sum ? DCOLL_SUM : DCOLL_PROD)
+                ->combine(NULL, &left, &right, &found, 1);
+            assert_int_equal(found, quiet);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_avx2),
+        cmocka_unit_test(test_two_nans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

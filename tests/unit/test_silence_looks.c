@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is found to be silent, look by look: the clock is the test's, so are the
- * answers to the questions over the first link. */
+ * answers to the questions over the first link, and what providers tell of the
+ * wires. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -12,6 +15,8 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/events.h"
+#include "dapl_rail/links/health.h"
+#include "dapl_rail/links/journal.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/queue.h"
@@ -25,7 +30,9 @@ static uint64_t now;
 static struct op ops[LINKS][OPS];
 static struct op *chunks[LINKS][OPS / OPS_CHUNK];
 static struct beside beside[LINKS];
-static unsigned char journal[64 * OPS] __attribute__((aligned(64)));
+static unsigned char journals[LINKS][64 * OPS] __attribute__((aligned(64)));
+static struct health healths[LINKS];
+static unsigned asked[LINKS];
 static struct rail rails[LINKS];
 static struct link links[LINKS];
 static struct peer peer = {.lanes = {[LINKS - 1] = {0}}};
@@ -51,13 +58,16 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
                   const struct wire *wire, const void *payload, size_t bytes)
 {
     (void)lane, (void)number, (void)wire, (void)payload, (void)bytes;
+    if (link->carrier->sent - link->carrier->acked == WINDOW)
+        return false;
     link->carrier->sent++;
+    asked[link - links]++;
     return true;
 }
 
-bool carrier_acknowledged(const struct link *link, uint32_t number)
+struct health link_health(const struct link *link)
 {
-    return link->carrier->acked >= number;
+    return healths[link - links];
 }
 
 void link_lost(struct link *link, int code, const char *format, ...)
@@ -68,10 +78,21 @@ void link_lost(struct link *link, int code, const char *format, ...)
     lost++;
 }
 
+void link_hurry(struct link *link)
+{
+    assert_int_equal(link->ep_state, EP_ENDING);
+}
+
 static void post(struct link *link)
 {
     struct op *op = op_at(link, link->ops_head++);
     *op = (struct op){.link = link, .posted = ++link->posted};
+}
+
+static void post_long(struct link *link, uint64_t bytes)
+{
+    journal_at(link, link->posted)->bytes = bytes;
+    post(link);
 }
 
 static void event(struct link *link)
@@ -106,7 +127,7 @@ static int begin(void **state)
                                  .peer = &peer,
                                  .state = LINK_UP,
                                  .ep_state = EP_UP,
-                                 .journal = journal,
+                                 .journal = journals[i],
                                  .record_shift = 6,
                                  .ops = chunks[i],
                                  .ops_mask = OPS - 1,
@@ -114,6 +135,9 @@ static int begin(void **state)
                                  .carrier = &beside[i].carrier,
                                  .silence = &beside[i].silence};
         beside[i] = (struct beside){0};
+        healths[i] = (struct health){0};
+        asked[i] = 0;
+        memset(journals[i], 0, sizeof journals[i]);
         for (unsigned at = 0; at < OPS; at += OPS_CHUNK)
             chunks[i][at / OPS_CHUNK] = &ops[i][at];
         peer.lanes[i].link = &links[i];
@@ -198,6 +222,154 @@ static void an_ep_that_is_not_in_use(void **state)
     assert_int_equal(lost, 0);
 }
 
+/* 64 MiB over a wire that is said to be of 5 MB/s, and shared. */
+static void a_slow_wire(void **state)
+{
+    (void)state;
+    rails[1].info.nominal_MBps = 5;
+    post_long(&links[1], 64u << 20);
+    for (unsigned ms = 0; ms < 40000; ms += 10)
+        look(true);
+    assert_int_equal(lost, 0);
+    event(&links[1]);
+    look(true);
+    assert_int_equal(lost, 0);
+}
+
+/* It is known then how fast it is: a cut shows sooner. */
+static void a_measured_wire(void **state)
+{
+    (void)state;
+    rails[1].info.nominal_MBps = 5;
+    for (unsigned i = 0; i < 100; i++) {
+        post_long(&links[1], 1u << 20);
+        look(true);
+        event(&links[1]);
+        look(true);
+    }
+    post_long(&links[1], 1u << 20);
+    for (unsigned i = 0; i < MANY; i++)
+        look(true);
+    assert_int_equal(lost, 1);
+}
+
+/* ---- wires of which providers tell: links[0] passes bytes */
+
+static void look_told(uint64_t silent_ms)
+{
+    healths[0] = (struct health){.told = true, .bytes = healths[0].bytes + 1};
+    healths[1].told = true;
+    healths[1].silent_ms = silent_ms;
+    look(false);
+}
+
+static void nothing_is_acknowledged(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    look_told(0);
+    for (unsigned i = 0; i < SILENCE_LOOKS - 1; i++)
+        look_told(200 + 10 * i);
+    assert_int_equal(lost, 0);
+    for (unsigned i = 0; i < 3; i++)
+        look_told(300);
+    assert_int_equal(lost, 1);
+}
+
+static void acknowledged_late(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    for (unsigned i = 0; i < MANY; i++)
+        look_told(i % SILENCE_LOOKS ? 200 : 5);
+    assert_int_equal(lost, 0);
+}
+
+/* As deep queues make it. */
+static void answers_take_long(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    healths[1].answer_ms = 120;
+    for (unsigned i = 0; i < 2 * SILENCE_LOOKS; i++)
+        look_told(200);
+    assert_int_equal(lost, 0);
+    for (unsigned i = 0; i < SILENCE_LOOKS; i++)
+        look_told(200);
+    assert_int_equal(lost, 1);
+}
+
+static void a_long_dto_moves(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post_long(&links[1], 1u << 30);
+    for (unsigned i = 0; i < 100 * MANY; i++) {
+        healths[1].bytes += 1000;
+        look_told(200);
+    }
+    assert_int_equal(lost, 0);
+}
+
+/* Its system has all: the peer takes nothing. It is asked over this wire, for
+ * something to be owed if that is dead, but not for ever. */
+static void a_peer_that_takes_nothing(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    for (unsigned i = 0; i < MANY; i++)
+        look_told(0);
+    assert_int_equal(lost, 0);
+    assert_int_equal(asked[1], WINDOW);
+}
+
+static void nobody_is_heard(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    for (unsigned i = 0; i < MANY; i++) {
+        healths[0] = healths[1] = (struct health){.told = true, .silent_ms = 9};
+        healths[0].silent_ms = healths[1].silent_ms = 500;
+        look(false);
+    }
+    assert_int_equal(lost, 0);
+}
+
+/* The other link has nothing to do: it is asked there, and the peer's system
+ * answers, though the peer is stopped. */
+static void asked_over_an_idle_link(void **state)
+{
+    (void)state;
+    post(&links[1]);
+    for (unsigned i = 0; i < 2 * SILENCE_LOOKS; i++) {
+        unsigned before = asked[0];
+        healths[1] = (struct health){.told = true, .silent_ms = 200};
+        look(false);
+        if (asked[0] != before) /* it is complete: the peer's system has it */
+            links[0].carrier->head = ++links[0].carrier->tail;
+    }
+    assert_int_equal(lost, 1);
+    assert_in_range(asked[0], 1, WINDOW);
+}
+
+static void nobody_has_looked(void **state)
+{
+    (void)state;
+    post(&links[0]);
+    post(&links[1]);
+    look_told(0);
+    look_told(200);
+    now += 3000 * MS;
+    look_told(3200);
+    look_told(3210);
+    assert_int_equal(lost, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +379,16 @@ int main(void)
         cmocka_unit_test_setup(events_come, begin),
         cmocka_unit_test_setup(one_has_not_been_taken, begin),
         cmocka_unit_test_setup(an_ep_that_is_not_in_use, begin),
+        cmocka_unit_test_setup(a_slow_wire, begin),
+        cmocka_unit_test_setup(a_measured_wire, begin),
+        cmocka_unit_test_setup(nothing_is_acknowledged, begin),
+        cmocka_unit_test_setup(acknowledged_late, begin),
+        cmocka_unit_test_setup(answers_take_long, begin),
+        cmocka_unit_test_setup(a_long_dto_moves, begin),
+        cmocka_unit_test_setup(a_peer_that_takes_nothing, begin),
+        cmocka_unit_test_setup(nobody_is_heard, begin),
+        cmocka_unit_test_setup(asked_over_an_idle_link, begin),
+        cmocka_unit_test_setup(nobody_has_looked, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by what is tried in a bare Debian: one that debootstrap has just made.
+# shellcheck shell=bash
+
+bare=${work:?}/bare
+
+# bare_skip_reason: why there can be none here; nothing: there can
+bare_skip_reason()
+{
+    command -v debootstrap >/dev/null || { echo 'no debootstrap'; return; }
+    [ "$(id -u)" -eq 0 ] || { echo 'not root'; return; }
+    unshare --mount true 2>/dev/null || { echo 'no mounts'; return; }
+}
+
+# make_bare PACKAGE,…: a system of the release that runs here, with these packages
+# beside the essential ones. 77: there is no archive to take it from
+make_bare()
+{
+    local site release
+    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+    # shellcheck disable=SC2016 # apt's own word
+    site=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' \
+        'Component: main' "Release: $release" 'Identifier: Packages' | head -1)
+    [ -n "$site" ] || return 77
+    timeout -k 10 600 debootstrap --variant=minbase "--include=$1" \
+        "$release" "$bare" "$site" >"$bare.log" 2>&1 && return
+    ! grep -q 'Failed getting release' "$bare.log" || return 77
+    cat "$bare.log"
+    return 1
+}
+
+# What a running system has. Nothing of ours is bound there: who takes the folder
+# away could not harm it.
+mount_bare()
+{
+    mkdir -p "$bare/dev/shm" "$bare/dev/pts" &&
+        mount -t proc proc "$bare/proc" &&
+        mount -t sysfs sysfs "$bare/sys" &&
+        mount -t tmpfs -o mode=1777 none "$bare/dev/shm" &&
+        mount -t devpts -o newinstance,ptmxmode=666 none "$bare/dev/pts"
+}
+umount_bare()
+{
+    umount "$bare"/{dev/pts,dev/shm,sys,proc} 2>/dev/null
+}
+
+# in_bare SECONDS COMMAND…: there, with an environment of its own
+in_bare()
+{
+    timeout -k 10 "$1" chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/root DEBIAN_FRONTEND=noninteractive "${@:2}"
+}
