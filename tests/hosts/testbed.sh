@@ -45,6 +45,10 @@ is 'as ssh' "$(agent -x n2 'echo "$0  $HOME" |' cat)" "sh  $HOME"
 is 'directory' "$(on n2 pwd)" "$PWD"
 on n1 touch /tmp/mine /dev/shm/mine
 is 'private files' "$(on n2 ls /tmp /dev/shm | tr -d '\n')" /dev/shm:/tmp:
+is 'below /tmp' "$(on n1 /tmp/nowhere/program 2>&1 |
+    grep -c 'a /tmp of its own')" 1
+is 'below /tmp, by a shell' "$(agent n1 /tmp/nowhere/program 2>&1 |
+    grep -c 'a /tmp of its own')" 1
 is 'boot ids' "$(on all cat /proc/sys/kernel/random/boot_id | sort -u | wc -l)" 3
 is 'processes' "$(on n2 sh -c 'ls /proc | grep -c "^[0-9]"')" 4
 is 'agent from a host' "$(on n1 agent n3 hostname)" n3
