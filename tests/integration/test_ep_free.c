@@ -131,9 +131,9 @@ __attribute__((visibility("default"))) DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     return real(ep);
 }
 
-static void talk(struct rank *r, unsigned rail)
+static void talk(struct rank *r, unsigned flags)
 {
-    expect(r, 0, drail_notify(r->t, r->peer, rail, 1));
+    expect(r, 0, drail_notify(r->t, r->peer, flags, 1));
     expect(r, 0, drail_notify_wait(r->t, r->peer, NULL, -1));
 }
 
