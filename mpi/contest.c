@@ -26,7 +26,9 @@
 
 void contest_open(struct contest *c, double saves, bool eager)
 {
-    *c = (struct contest){.rest = saves ? AGAIN : eager ? 0 : BEFORE,
+    *c = (struct contest){.rest = saves   ? AGAIN
+                                  : eager ? 0
+                                          : BEFORE,
                           .tried = saves,
                           .ours = saves > 0,
                           .saves = saves};
