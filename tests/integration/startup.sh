@@ -80,8 +80,9 @@ check 'closed 1, with an explanation' wrote_nowhere started 1 "${short[@]}" \
 check 'a full disk: no result is an error' wrote_nowhere full "${short[@]}"
 check 'a full disk: --help' wrote_nowhere full "$bench" --help
 check 'a full disk: bw --help' wrote_nowhere full "$bench" bw --help
-for how in 'started 1' full; do
-    check "railinfo, $how" wrote_nowhere $how "$info"
-    check "railinfo --json, $how" wrote_nowhere $how "$info" --json
-    check "railinfo --config, $how" wrote_nowhere $how "$info" --config
+closed_1() { started 1 "$@"; }
+for how in closed_1 full; do
+    check "railinfo, $how" wrote_nowhere "$how" "$info"
+    check "railinfo --json, $how" wrote_nowhere "$how" "$info" --json
+    check "railinfo --config, $how" wrote_nowhere "$how" "$info" --config
 done
