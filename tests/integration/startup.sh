@@ -44,10 +44,11 @@ done
 # blocked signals still interrupt: limits has no ranks
 started block "$bench" limits --sizes 64M --time-budget 30 --repeat 200 \
     >"$work/out" 2>"$work/err" &
-background+=($!)
-sleep 2
-kill -TERM "$(pgrep -P $!)"
-await_exit $! 10
+limits=$!
+background+=($limits)
+soon grep -q repeat "$work/err" # it tells how far it is
+kill -TERM "$(pgrep -P $limits)"
+await_exit $limits 10
 check 'SIGTERM ends limits that was started with it blocked' \
     grep -q interrupted "$work/err"
 
