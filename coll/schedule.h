@@ -458,8 +458,9 @@ void dcoll_program_free(dcoll_program_t *program);
  */
 int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,
                  size_t size);
-/** depth + 1, and where operations are performed once in several starts, depth
- *  and those. */
+/** depth + 1, and where starts differ (operations that are performed once in
+ *  several, tables of which SEND may be mapped), depth and as many as it takes
+ *  until they are the same again. */
 unsigned dcoll_proof_starts(const dcoll_program_t *program);
 
 /** Hockney's model with ports: a message of b bytes takes ts + b * tau and

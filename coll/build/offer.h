@@ -8,6 +8,8 @@
 #ifndef DCOLL_OFFER_H
 #define DCOLL_OFFER_H
 
+#include <stdbool.h>
+
 #include "bundle.h"
 
 struct offer_head {
@@ -44,12 +46,18 @@ static inline size_t offer_entry(unsigned sender, unsigned receivers,
     return offer_section(sender, receivers) + offer_table(receiver);
 }
 
+/** Rails that map memory copy without the kernel, which pays earlier. */
+#define OFFER_MAPPED_PART 3
+
 /** Of a rank whose largest part for another of its node has so many bytes: from
  *  which on parts are read where they are. Where one is, the others are waited
- *  for anyway, so that it pays for shorter ones, too. */
-static inline size_t offer_least_pulled(size_t pulled, size_t largest)
+ *  for anyway, so that it pays for shorter ones, too. @p mapped: rails map its
+ *  SEND; this may differ between ranks, and between starts. */
+static inline size_t offer_least_pulled(size_t pulled, bool mapped,
+                                        size_t largest)
 {
-    return largest < pulled ? pulled : pulled / 4;
+    size_t first = mapped ? pulled / OFFER_MAPPED_PART : pulled;
+    return largest < first ? first : first / 4;
 }
 
 #endif

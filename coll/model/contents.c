@@ -207,7 +207,8 @@ static double least_pulled(const struct contents *c, unsigned rank)
         if (to != rank && same_node(c, rank, to) &&
             counted(c, rank, to) > largest)
             largest = counted(c, rank, to);
-    return (double)offer_least_pulled(c->traffic->pulled, (size_t)largest);
+    return (double)offer_least_pulled(c->traffic->pulled, false,
+                                      (size_t)largest);
 }
 
 /* As coll/run/offer.c decides it. */

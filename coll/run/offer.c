@@ -19,9 +19,6 @@ static bool on_my_node(const dcoll_team_t *team, unsigned rank)
 
 /* ------------------------------------------------------------ offering --- */
 
-/* Rails that map memory copy without the kernel, which pays earlier. */
-#define MAPPED_PART 3
-
 /* From how many bytes on parts are to be read from SEND. */
 static size_t least_pulled(const dcoll_request_t *q, bool mapped)
 {
@@ -31,9 +28,7 @@ static size_t least_pulled(const dcoll_request_t *q, bool mapped)
     for (unsigned to = first; to < first + q->team->locals; to++)
         if (to != me && e->send_counts[to] > largest)
             largest = e->send_counts[to];
-    size_t pulled = q->traffic.pulled;
-    return offer_least_pulled(mapped ? pulled / MAPPED_PART : pulled,
-                              largest * e->element);
+    return offer_least_pulled(q->traffic.pulled, mapped, largest * e->element);
 }
 
 static size_t begin_of(const struct elements *e, unsigned to, size_t next)

@@ -80,12 +80,13 @@ static size_t reach_of(const struct verifier *v, size_t room)
 
 static size_t least_pulled(const struct verifier *v, unsigned rank)
 {
+    bool mapped = (v->players[rank].start + rank) % MAPPED_EVERY == 0;
     size_t largest = 0;
     for (unsigned to = 0; to < v->nranks; to++)
         if (to != rank && same_node(v, rank, to) &&
             count_of(v, rank, to) > largest)
             largest = count_of(v, rank, to);
-    return offer_least_pulled(v->program->args.traffic->pulled,
+    return offer_least_pulled(v->program->args.traffic->pulled, mapped,
                               largest * element_of(v));
 }
 

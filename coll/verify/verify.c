@@ -481,6 +481,16 @@ static void play(struct verifier *v)
         deadlock(v);
 }
 
+/* Do starts differ in what stays in SEND? */
+static bool offers(const dcoll_program_t *program)
+{
+    const dcoll_schedule_t *s = &program->rank[0];
+    for (unsigned i = 0; i < s->nops; i++)
+        if (s->ops[i].kind == DCOLL_OFFER && s->ops[i].dst.space == DCOLL_NODE)
+            return true;
+    return false;
+}
+
 unsigned dcoll_proof_starts(const dcoll_program_t *program)
 {
     unsigned group = 1;
@@ -489,7 +499,7 @@ unsigned dcoll_proof_starts(const dcoll_program_t *program)
         for (unsigned i = 0; i < s->nops; i++)
             group = s->ops[i].every > group ? s->ops[i].every : group;
     }
-    return program->args.depth + group;
+    return program->args.depth + group * (offers(program) ? MAPPED_EVERY : 1);
 }
 
 int dcoll_verify(const dcoll_program_t *program, unsigned starts, char *why,

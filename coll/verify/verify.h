@@ -33,6 +33,14 @@
  * those g before: what is true of s and s + d is true of s mod g and that + d,
  * so depth + g starts are enough. All of a group that is waited for is before
  * the present start, as g <= lag.
+ *
+ * Rails may map a rank's SEND in one start and not in the next, and that of one
+ * rank and not of another: this decides which parts an OFFER leaves there. The
+ * verifier plays that rails map each rank's SEND in every third start, and its
+ * neighbours' in other starts. So starts do the same as those three before. The
+ * depth is a power of two: a start that uses memory again differs from the one
+ * that used it before. With other values of `pulled`, all ranks leave, or all
+ * copy, their parts in all starts.
  */
 #ifndef DCOLL_VERIFY_H
 #define DCOLL_VERIFY_H
@@ -41,6 +49,9 @@
 #include "coll/schedule.h"
 
 #define NONE UINT32_MAX
+
+/* Starts, of which rails map a rank's SEND in one. */
+#define MAPPED_EVERY 3
 
 /* ---------------------------------------------------------- clock.c --- */
 

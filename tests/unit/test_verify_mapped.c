@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where rails map SEND, shorter parts stay there. Parts that are between the
+ * two thresholds are pulled by some ranks of a start, and in some starts of a
+ * rank, and are copied in others: one proof must have all of that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "coll/algorithms/algorithms.h"
+#include "coll/build/node.h"
+#include "traffic.h"
+
+enum { RANKS = 4, ELEMENT = 16, MOST = 3 };
+
+struct scene {
+    unsigned node[RANKS + 1];
+    dcoll_shape_t shape;
+    struct traffic counts;
+    dcoll_traffic_t bounds;
+    dcoll_program_t program;
+};
+
+/* All parts have the same length. */
+static void scene_open(struct scene *s, size_t pulled)
+{
+    unsigned nodes = dcoll_shape_nodes(RANKS, RANKS, s->node);
+    s->shape = (dcoll_shape_t){RANKS, nodes, s->node, 1};
+    s->counts = traffic_make(RANKS, TRAFFIC_EQUAL, MOST, 1);
+    s->bounds = traffic_bounds(&s->counts, ELEMENT);
+    s->bounds.pulled = pulled;
+    const dcoll_args_t args = {
+        .collective = DCOLL_ALLTOALLV, .depth = 2, .traffic = &s->bounds};
+    assert_int_equal(
+        dcoll_program_make(&alltoallv_shm, &s->shape, &args, &s->program), 0);
+    s->program.counts = s->counts.counts;
+}
+
+static void scene_close(struct scene *s)
+{
+    dcoll_program_free(&s->program);
+    traffic_free(&s->counts);
+}
+
+static dcoll_op_t *await_of(struct scene *s, unsigned rank, unsigned peer,
+                            unsigned flag)
+{
+    dcoll_schedule_t *all = &s->program.rank[rank];
+    for (unsigned i = 0; i < all->nops; i++)
+        if (all->ops[i].kind == DCOLL_AWAIT && all->ops[i].peer == peer &&
+            all->ops[i].flag == flag)
+            return &all->ops[i];
+    fail_msg("rank %u does not await flag %u of rank %u", rank, flag, peer);
+    return NULL;
+}
+
+/* Is it good with this in place of the operation? */
+static bool good_with(struct scene *s, dcoll_op_t *op, dcoll_op_t planted,
+                      unsigned starts)
+{
+    char why[512];
+    const dcoll_op_t before = *op;
+    *op = planted;
+    int rc = dcoll_verify(&s->program, starts, why, sizeof why);
+    *op = before;
+    return !rc;
+}
+
+/* The rank goes on before the peer has read from SEND: a race with the next
+ * start if, and only if, something was pulled. */
+static bool pulls(struct scene *s, unsigned rank, unsigned peer,
+                  unsigned starts)
+{
+    return !good_with(s, await_of(s, rank, peer, NODE_DONE),
+                      (dcoll_op_t){.kind = DCOLL_COMPLETE}, starts);
+}
+
+/* The rank waits for the peer's table only where it has pulled something for
+ * it: a race if, and only if, something was copied. */
+static bool copies(struct scene *s, unsigned rank, unsigned peer,
+                   unsigned starts)
+{
+    dcoll_op_t *op = await_of(s, rank, peer, NODE_POSTED), hasty = *op;
+    hasty.offered = true;
+    return !good_with(s, op, hasty, starts);
+}
+
+static void expect_each(size_t pulled, bool pulling, bool copying)
+{
+    struct scene s;
+    scene_open(&s, pulled);
+    unsigned starts = dcoll_proof_starts(&s.program);
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        for (unsigned peer = 0; peer < RANKS; peer++)
+            if (peer != rank) {
+                assert_int_equal(pulls(&s, rank, peer, starts), pulling);
+                assert_int_equal(copies(&s, rank, peer, starts), copying);
+            }
+    scene_close(&s);
+}
+
+static void test_one_threshold(void **state)
+{
+    (void)state;
+    expect_each(1, true, false);
+    expect_each(SIZE_MAX, false, true);
+}
+
+/* Longer than a third of it. */
+static void test_each_rank(void **state)
+{
+    (void)state;
+    expect_each((size_t)2 * MOST * ELEMENT, true, true);
+}
+
+/* In the first start, which the second one's buffers are for. */
+static void test_each_start(void **state)
+{
+    unsigned pulling = 0;
+    struct scene s;
+    (void)state;
+    scene_open(&s, (size_t)2 * MOST * ELEMENT);
+    for (unsigned rank = 0; rank < RANKS; rank++) {
+        unsigned peer = (rank + 1) % RANKS;
+        bool pulled = pulls(&s, rank, peer, 2);
+        assert_int_equal(copies(&s, rank, peer, 1), !pulled);
+        pulling += pulled;
+    }
+    assert_in_range(pulling, 1, RANKS - 1);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_threshold),
+        cmocka_unit_test(test_each_rank),
+        cmocka_unit_test(test_each_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
