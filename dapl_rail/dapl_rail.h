@@ -24,7 +24,8 @@
  *    sent again over these, in the calls of both ends: messages, notifications
  *    and atomics by message come once and in order; data may be written or
  *    read again until their put or get is complete, or its notification has
- *    come. The rail is tried again, several times a second, and comes back. A
+ *    come. The rail is tried again, several times a second, and comes back. So
+ *    does one that is down when the ranks connect: they begin over others. A
  *    rail also breaks when it has work and shows no sign of life for the time
  *    of DRAIL_SILENCE_MS, while the peer answers over another. This needs
  *    two links (EPs) to the peer, and rails all of whose providers say that a
@@ -273,7 +274,8 @@ typedef struct drail_config {
                                  (see drail_config_of) where there are many
                                  peers: 4096 of them to all, at least 4 to
                                  each, as far as events fit a rail's queue */
-    int timeout_ms;         /**< bound of every wait; default 30000 */
+    int timeout_ms;         /**< bound of every wait, which begins anew when
+                                 bytes of it complete; default 30000 */
     int connect_timeout_ms; /**< default 10000 */
     bool pin;               /**< bind the threads of the resident team near
                                  their rails; the caller's own, and those
@@ -584,8 +586,9 @@ int drail_close(drail_t *rail);
 const char *drail_last_error(const drail_t *rail);
 
 /**
- * Connects to rank @p peer over every rail that reaches it, within the connect
- * timeout. Need not be called: the first operation to a peer connects, within
+ * Connects to rank @p peer over every rail that reaches it and is up, within the
+ * connect timeout. A rail that has not come up a second after the first one is
+ * left to later. Need not be called: the first operation to a peer connects, within
  * the same time (drail_notify_wait, drail_recv, drail_batch_answer: within
  * theirs, which then begins; one that does not wait returns DRAIL_EAGAIN until
  * it is done). The
@@ -858,7 +861,9 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
 bool drail_serves_atomics(const drail_t *rail);
 
 /** Makes progress; has @p req completed? 0 done, DRAIL_EAGAIN not yet, else
- *  the error it ended with. After DRAIL_ETIMEOUT it is still under way. */
+ *  the error it ended with. After DRAIL_ETIMEOUT it is still under way.
+ *  drail_wait: timeout_ms < 0: the configuration's, which begins anew when bytes
+ *  complete; else the call returns within timeout_ms. */
 int drail_test(drail_t *rail, drail_req_t *req);
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms);
 /** @p req may be freed or used again: nothing writes to it any more. If its

@@ -2,6 +2,8 @@
 /*
  * An all-gather that is prepared once and started many times: four ranks on two
  * (emulated) nodes each give their number and get those of all.
+ *
+ * cc allgather.c $(pkg-config --cflags --libs dcoll)
  */
 #include <stdio.h>
 

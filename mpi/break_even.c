@@ -9,9 +9,9 @@
 
 #define FIRST_COST 0.01 /* seconds, before one has been made */
 #define LEAST      8    /* calls: the ranks agree then, and at powers of two */
-/* part of a call's time that a team may save; 1/4 is what the ranks pay for a
+/* part of a call's time that a team may save, and so what the ranks pay for a
  * team at most where it saves nothing */
-#define HOPE 0.25
+#define HOPE 0.1
 
 static double cost = FIRST_COST;
 

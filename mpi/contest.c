@@ -11,7 +11,7 @@
  */
 #include "layer.h"
 
-#define BEFORE 32 /* calls, made below: then the first trial */
+#define BEFORE 64 /* calls, made below: then the first trial */
 #define ROUNDS 3  /* of each side, in turn; the first … */
 /* calls; … and the first one of each are not counted: what is new is prepared
  * and learnt, and caches and ranks are as the other side has left them */
@@ -26,7 +26,9 @@
 
 void contest_open(struct contest *c, double saves, bool eager)
 {
-    *c = (struct contest){.rest = saves ? AGAIN : eager ? 0 : BEFORE,
+    *c = (struct contest){.rest = saves   ? AGAIN
+                                  : eager ? 0
+                                          : BEFORE,
                           .tried = saves,
                           .ours = saves > 0,
                           .saves = saves};

@@ -302,7 +302,7 @@ static void decide(struct layer_comm *c, const struct layer_call *a,
     contest_decide(contest, all, c->size, drail_job_nodes(c->job) == 1);
     if (!contest_has_ended(contest))
         return;
-    layer.spent += contest->cost;
+    layer.spent += contest->cost > 0 ? contest->cost : 0;
     contest->cost = 0;
     verdict_keep(c, a->collective, class_of(bytes), contest);
 }

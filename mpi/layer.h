@@ -88,23 +88,23 @@ struct layer_call {
 /* Why a call is left to the MPI below. */
 enum layer_reason {
     LAYER_TAKEN,
-    LAYER_SLOWER, /* it is faster there */
-    LAYER_EARLY,  /* the communicator has no team yet */
+    LAYER_SLOWER,  /* it is faster there */
+    LAYER_EARLY,   /* the communicator has no team yet */
     LAYER_INEXACT, /* of a reduction: its rounding would depend on who makes it
                     */
-    LAYER_EMPTY,  /* no bytes */
-    LAYER_PLACE,  /* an irregular one in place */
-    LAYER_TYPE,   /* a reduction of elements that are not in one piece, or for
-                     which libdcoll_mpi has no such operation */
-    LAYER_LONG,   /* more than an int counts, or of a reduction REDUCE_MOST */
-    LAYER_WRONG,  /* wrong arguments: its error is the program's */
-    LAYER_COMM,   /* struct layer_comm says why */
-    LAYER_AHEAD,  /* of a call that does not block: a library ahead would
-                     complete it */
-    LAYER_LATER,  /* it may not wait for others, and is not prepared yet */
-    LAYER_MEMORY, /* no rank has made it, as one of them has no memory, or
-                     more bytes than it can */
-    LAYER_FAILED, /* an error of ours, of which the program is told */
+    LAYER_EMPTY,   /* no bytes */
+    LAYER_PLACE,   /* an irregular one in place */
+    LAYER_TYPE,    /* a reduction of elements that are not in one piece, or for
+                      which libdcoll_mpi has no such operation */
+    LAYER_LONG,    /* more than an int counts, or of a reduction REDUCE_MOST */
+    LAYER_WRONG,   /* wrong arguments: its error is the program's */
+    LAYER_COMM,    /* struct layer_comm says why */
+    LAYER_AHEAD,   /* of a call that does not block: a library ahead would
+                      complete it */
+    LAYER_LATER,   /* it may not wait for others, and is not prepared yet */
+    LAYER_MEMORY,  /* no rank has made it, as one of them has no memory, or
+                      more bytes than it can */
+    LAYER_FAILED,  /* an error of ours, of which the program is told */
     LAYER_REASONS,
 };
 
@@ -214,7 +214,7 @@ struct layer_comm {
     bool deferred;      /* there may be one later: */
     unsigned calls;     /* so far, and … */
     double gain;        /* … seconds that a team might have saved in them */
-    struct contest (*contests)[LAYER_CLASSES]; /* of each collective */
+    struct contest (*contests)[LAYER_CLASSES];   /* of each collective */
     struct layer_known known[LAYER_COLLECTIVES]; /* the latest of each */
     struct layer_room send, recv, expected, counts;
     size_t room, no_room; /* bytes that all ranks' send and recv have, and that
@@ -412,10 +412,10 @@ int reduce_run(struct layer_comm *c, const struct layer_call *call,
 
 struct layer {
     bool off, always, eager, inexact, verify, stats; /* DCOLL_MPI */
-    bool threads;                    /* several at a time */
-    bool completed_elsewhere;        /* requests, by a library ahead */
-    bool ended;                      /* in MPI_Finalize */
-    int key;                         /* of communicators: struct layer_comm */
+    bool threads;                                    /* several at a time */
+    bool completed_elsewhere; /* requests, by a library ahead */
+    bool ended;               /* in MPI_Finalize */
+    int key;                  /* of communicators: struct layer_comm */
     struct layer_comm *comms;
     int teams, freed; /* communicators: with a team, and not freed; freed, but
                          not ended */

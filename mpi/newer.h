@@ -10,6 +10,7 @@
     int MPI_##name(__VA_ARGS__);                                               \
     int PMPI_##name(__VA_ARGS__)
 
+#if MPI_VERSION < 4
 NEWER(Allgather_init, const void *, int, MPI_Datatype, void *, int,
       MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
 NEWER(Gather_init, const void *, int, MPI_Datatype, void *, int, MPI_Datatype,
@@ -34,11 +35,15 @@ NEWER(Allreduce_init, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm,
 NEWER(Reduce_init, const void *, void *, int, MPI_Datatype, MPI_Op, int,
       MPI_Comm, MPI_Info, MPI_Request *);
 NEWER(Barrier_init, MPI_Comm, MPI_Info, MPI_Request *);
+#endif
+
+#if MPI_VERSION < 4 || (MPI_VERSION == 4 && MPI_SUBVERSION < 1)
 NEWER(Request_get_status_any, int, const MPI_Request[], int *, int *,
       MPI_Status *);
 NEWER(Request_get_status_all, int, const MPI_Request[], int *, MPI_Status *);
 NEWER(Request_get_status_some, int, const MPI_Request[], int *, int[],
       MPI_Status *);
+#endif
 
 #undef NEWER
 

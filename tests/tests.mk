@@ -167,7 +167,8 @@ ARCHER = $(realpath $(shell clang -print-resource-dir)/../../libarcher.so)
 # threads.
 PLAIN_ONLY := dapltest dtest tcp docs install layers suite compare_p2p \
   compare_coll compare_layer mpi_layer mpi_faults mpi_forms mpi_requests deb \
-  peers_present test_dsm_memory calibrate irregular_figures reproduce reports
+  peers_present test_dsm_memory calibrate irregular_figures reproduce reports \
+  build_mpi moved mpi4py timens tune_time rail_numbers killed
 SANITIZED_ONLY := $(TEST_BIN)/integration/mpi_sanitized
 # (ThreadSanitizer gives up where a handler of SIGSEGV does what is not for one.)
 TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,\
@@ -176,7 +177,9 @@ TSAN_TESTS := $(filter-out $(TEST_BIN)/unit/% $(TEST_BIN)/integration/test_dsm%,
 # They compare rates or times, or need the machine: nothing runs beside them.
 TEST_ALONE := /hosts/,/test_adaptive,/test_auto,/test_copy_,$\
               /test_unequal_rails,/link_model,/compare_p2p,/compare_coll,$\
-              /integration/suite,/compare_layer,/mpi_
+              /integration/suite,/compare_layer,/mpi,/test_idle_,$\
+              /test_slow_transfers,/test_silent_wire,/rail_numbers,$\
+              /interrupted,/tune_time
 
 # scripts take longest: they begin first
 TEST_ALL := $(TEST_SCRIPTS) $(TEST_PROGRAMS)

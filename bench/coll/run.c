@@ -211,13 +211,16 @@ static int rank_main(drail_job_t *job, void *arg)
     return rc != 0;
 }
 
-static void note_late(coll_result_t *r)
+static void note_times(coll_result_t *r)
 {
-    unsigned invalid = 0, kept = 0;
+    unsigned invalid = 0, kept = 0, tails = 0;
     for (unsigned i = 0; i < r->ncells; i++) {
+        const coll_figures_t f = coll_figures(r->opts, &r->cells[i]);
+        tails += r->cells[i].tail.p99 && f.p99 < f.us.median;
         invalid += r->cells[i].invalid;
         kept += r->cells[i].kept_late;
     }
+    notes_add_tails(&r->notes, tails);
     if (invalid)
         notes_add(&r->notes,
                   "%u repetitions started late on some rank and were done "
@@ -272,7 +275,7 @@ int coll_run(coll_result_t *r, const coll_work_t *work)
         r->seed = content_seed();
     status = launch_job(r->test->table.command, r->opts, context.outcome,
                         rank_main, &context);
-    note_late(r);
+    note_times(r);
 out:
     if (context.outcome)
         outcome_destroy(context.outcome);

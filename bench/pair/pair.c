@@ -164,6 +164,18 @@ static int write_report(pair_t *pair)
     return 1;
 }
 
+static void note_tails(result_t *r)
+{
+    unsigned rows = 0;
+    for (unsigned i = 0; i < r->ncells; i++) {
+        if (!cell_measured(r, &r->cells[i]))
+            continue;
+        figures_t f = result_figures(r, &r->cells[i]);
+        rows += f.latency[0].p99 < f.latency[0].us.median;
+    }
+    notes_add_tails(&r->notes, rows);
+}
+
 static unsigned count_invalid(const result_t *r)
 {
     unsigned count = 0;
@@ -189,6 +201,7 @@ static int lead(pair_t *pair, session_t *session)
     if (rc)
         outcome_set(pair->outcome, 0, rc, "%s: %s: %s", where,
                     drail_strerror(rc), drail_last_error(session->rail));
+    note_tails(&pair->result);
     int status = write_report(pair);
     unsigned invalid = count_invalid(&pair->result);
     if (!rc && !status && invalid)

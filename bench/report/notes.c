@@ -25,6 +25,15 @@ void notes_add_models(notes_t *notes, const drail_t *rail)
     }
 }
 
+void notes_add_tails(notes_t *notes, unsigned rows)
+{
+    if (rows)
+        notes_add(notes,
+                  "%u row%s p99 below the median: us is of whole repeats, with "
+                  "the few interruptions that are longer than p99",
+                  rows, rows == 1 ? " has" : "s have");
+}
+
 /* The first rail before @p a that shares something with it is enough. */
 static void add_shared(notes_t *notes, const drail_t *rail, unsigned a)
 {

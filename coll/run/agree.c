@@ -55,17 +55,22 @@ static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
     return 0;
 }
 
+/* What a rank has told of itself. */
+static int error_of(dcoll_team_t *team, unsigned rank, int64_t told)
+{
+    int error = (int)told;
+    return !error || rank == team->rank
+               ? error
+               : team_fail(team, error, "rank %u: %s", rank,
+                           drail_strerror(error));
+}
+
 static int first_error(dcoll_request_t *q, const drail_gathered_t *all)
 {
-    dcoll_team_t *team = q->team;
-    for (unsigned r = 0; r < team->shape.nranks; r++) {
-        int error = (int)opening_of(all, r)->error;
-        if (error)
-            return r == team->rank ? error
-                                   : team_fail(team, error, "rank %u: %s", r,
-                                               drail_strerror(error));
-    }
-    return 0;
+    int rc = 0;
+    for (unsigned r = 0; r < q->team->shape.nranks && !rc; r++)
+        rc = error_of(q->team, r, opening_of(all, r)->error);
+    return rc;
 }
 
 static int attach(dcoll_request_t *q, const drail_gathered_t *all,
@@ -91,7 +96,7 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* Those of partners are kept. */
+/* Those of partners are kept. One rank's failure is the end of all. */
 static int exchange_targets(dcoll_request_t *q, int failed,
                             drail_gathered_t **all)
 {
@@ -100,6 +105,7 @@ static int exchange_targets(dcoll_request_t *q, int failed,
         .temp_stride = q->stride[DCOLL_TEMP],
         .node_stride = q->stride[DCOLL_NODE],
         .keys = q->args.depth * q->stride[DCOLL_TEMP],
+        .error = failed,
     };
     if (q->memory)
         drail_mem_key(q->memory->mem, &mine.memory);

@@ -13,6 +13,7 @@ struct target {
     drail_key_t memory, node;
     uint64_t temp_stride, node_stride; /* from one start's to the next's */
     uint64_t keys;                     /* in memory, behind TEMP */
+    int64_t error; /* the rank can't go on: nobody connects to it */
 };
 
 struct partner {

@@ -53,7 +53,8 @@ struct drail {
     _Atomic bool unsettled; /* a link is lost, or has to do with one that is */
     struct spin spin;       /* of the caller, for events */
     unsigned turn;          /* roundrobin */
-    uint64_t looked_ns;     /* for links that are silent */
+    uint64_t looked_ns;     /* for links that are silent, … */
+    uint64_t look_took_ns;  /* … which took so long */
     struct timing *timing;  /* auto, adaptive */
     drail_error_t error;
     drail_error_t *_Atomic last; /* that of the last failure */

@@ -2,6 +2,7 @@
 #include "dapl_rail/links/attempt.h"
 
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect.h"
 #include "dapl_rail/links/knock.h"
@@ -12,6 +13,10 @@
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
+
+#define AGAIN_MS                                                               \
+    50u /* before another attempt, and twice as long before the next */
+#define AGAIN_MOST 3u
 
 void attempt_want(struct peer *peer)
 {
@@ -58,7 +63,7 @@ static int begin(struct peer *peer)
 {
     drail_t *t = peer->owner;
     if (t->job->rank < peer->rank)
-        return connect_ask(peer);
+        return job_now(t->job) < peer->ask_ns ? 0 : connect_ask(peer);
     if (knock_expire(peer))
         take_events(t);
     return knock(peer);
@@ -76,6 +81,20 @@ static bool goes_outside(struct peer *peer)
     return true;
 }
 
+/* A provider says that nobody listens also where the peer, or this rank, had no
+ * time for it for too long. */
+static bool asks_again(struct peer *peer)
+{
+    drail_job_t *job = peer->owner->job;
+    if (job->rank > peer->rank || !peer->absent || sentence_is(peer->refused) ||
+        peer->in_vain == AGAIN_MOST || job_has_ended(job, peer->rank))
+        return false;
+    peer_free(peer);
+    peer->ask_ns = job_now(job) + (AGAIN_MS << peer->in_vain++) * MS;
+    attempt_want(peer);
+    return true;
+}
+
 static void stop_knocking(struct peer *peer)
 {
     if (!peer->knock_ns)
@@ -89,6 +108,7 @@ static void settle(struct peer *peer)
     drail_t *t = peer->owner;
     peer->connected = true;
     peer->wanted = false;
+    peer->in_vain = 0;
     t->unconnected--;
     stop_knocking(peer);
     if (t->reach_changed && reach_measured(t)) {
@@ -112,12 +132,13 @@ int attempt_step(struct peer *peer)
         return 0;
     }
     rc = ending ? 0 : connect_error(peer);
-    return rc && !goes_outside(peer) ? rc : DRAIL_EAGAIN;
+    return rc && !goes_outside(peer) && !asks_again(peer) ? rc : DRAIL_EAGAIN;
 }
 
 void attempt_give_up(struct peer *peer)
 {
     peer->wanted = false;
+    peer->in_vain = 0;
     peer_take(peer, peer->inside);
     stop_knocking(peer);
     requests_end(peer);

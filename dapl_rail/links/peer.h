@@ -41,9 +41,11 @@ struct peer {
     /* Sets of rails of which a connection takes one: what is tried first, and,
      * if that does not leave the host, what else there is, or 0. */
     uint32_t inside, outside;
-    bool absent;                /* nobody was there where we asked */
-    uint16_t attempt;           /* of the active side to connect, the newest */
-    DAT_EP_HANDLE knock;        /* knock.c: under way, … */
+    bool absent;         /* nobody was there where we asked: … */
+    unsigned in_vain;    /* … so many attempts, one after the other, … */
+    uint64_t ask_ns;     /* … and the next one is not before this */
+    uint16_t attempt;    /* of the active side to connect, the newest */
+    DAT_EP_HANDLE knock; /* knock.c: under way, … */
     TAILQ_ENTRY(peer) knocking; /* … as those of drail.knocking are, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
     unsigned knock_turn; /* of the rails, … */

@@ -9,7 +9,7 @@
  * Where the provider tells of the wire (health.h), the peer's system shows
  * them: it acknowledges also for a peer that is stopped, and while a long DTO
  * is under way. A question over the link itself gives it something to
- * acknowledge.
+ * acknowledge. The default time is longer than TCP delays that (40 ms).
  *
  * Elsewhere events do. Then the peer itself must answer over the other link,
  * for one that is stopped, or computes, takes nothing from a wire either; and
@@ -28,8 +28,9 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
-#define TICK_MS        4u /* by which the provider's times may be off */
-#define HEARTBEAT      2u /* looks without a sign of life, and it is asked */
+#define TICK_MS        4u   /* by which the provider's times may be off */
+#define LOOK_PART      200u /* looks take at most this part of the time */
+#define HEARTBEAT      2u   /* looks without a sign of life, and it is asked */
 #define MEASURED_BYTES (64u << 10) /* shorter ones tell of no rate */
 /* That a byte takes on a wire that has not been measured (10 MB/s), and at
  * least (100 MB/s): how fast it was does not tell how slow it may become. */
@@ -261,9 +262,18 @@ static void look_at(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
         peer->probed = NULL;
 }
 
+/* The pause between two looks. Many peers make a look long: then there are
+ * fewer, for it to take a small part of the time, but still two. */
+static uint64_t pause_ns(const drail_t *t, uint64_t limit_ns)
+{
+    uint64_t usual = limit_ns / SILENCE_LOOKS, most = limit_ns / 2;
+    uint64_t cheap = LOOK_PART * t->look_took_ns;
+    return cheap < usual ? usual : cheap < most ? cheap : most;
+}
+
 void silence_look(drail_t *t)
 {
-    uint64_t limit = t->tuning.silence_ms * MS, every = limit / SILENCE_LOOKS;
+    uint64_t limit = t->tuning.silence_ms * MS, every = pause_ns(t, limit);
     uint64_t now = limit ? job_now(t->job) : 0;
     uint64_t passed = now - t->looked_ns, counted = passed;
     if (!limit || t->parallel || passed < every)
@@ -275,4 +285,5 @@ void silence_look(drail_t *t)
         if (peer->connected && !peer->ending && !atomic_load(&peer->error))
             look_at(peer, limit, passed, counted);
     }
+    t->look_took_ns = job_now(t->job) - now;
 }

@@ -13,8 +13,14 @@
  * The initiator answers when the reads that it had posted before the question
  * are complete. Its writes went before the answer. An answer with OFI_ENTER
  * says that later reads are under way, of other ranges.
+ *
+ * An initiator that was asked says OFI_LEFT unasked for a while, with messages
+ * that it sends when no read is under way: an owner that deregisters after each
+ * transfer, when it has been told of its end, needs not ask then.
  */
 #include "ofi.h"
+
+#define VOLUNTEERS 32 /* messages */
 
 /* ----------------------------------------------------------- initiator --- */
 
@@ -49,6 +55,20 @@ void ofi_access_answer(struct ofi_conn *c)
     }
     c->asked_of = false;
     c->inside = stays;
+    c->volunteers = VOLUNTEERS;
+}
+
+bool ofi_access_leaves(const struct ofi_conn *c, const struct core_dto *dto)
+{
+    return dto->op == CORE_SEND && c->inside && c->volunteers && !c->reads;
+}
+
+void ofi_access_sent(struct ofi_conn *c, uint64_t data)
+{
+    if (data & OFI_IMMED || !(data & OFI_LEFT))
+        return;
+    c->inside = false;
+    c->volunteers--;
 }
 
 /* --------------------------------------------------------------- owner --- */

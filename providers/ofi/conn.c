@@ -118,6 +118,14 @@ static size_t unread_most(const struct ofi_ia *oia)
     return most;
 }
 
+static bool is_reading(struct ofi_conn *c)
+{
+    core_ep_lock(c->ep);
+    bool any = c->reads;
+    core_ep_unlock(c->ep);
+    return any;
+}
+
 /* An endpoint of libfabric's tcp that is closed while the answer to a read
  * comes in gives back what it has of that read twice (1.17; cured later), and
  * then it is given to two requests at once, of any endpoint: data go astray.
@@ -125,7 +133,7 @@ static size_t unread_most(const struct ofi_ia *oia)
 static void end_reads(struct ofi_conn *c, size_t most)
 {
     size_t unread;
-    if (!c->reads || c->fd < 0)
+    if (c->fd < 0 || !is_reading(c))
         return;
     shutdown(c->fd, SHUT_RDWR);
     do {
@@ -365,7 +373,7 @@ static void look_silence(struct ofi_conn *c, uint64_t now)
 /* What has no receive there is not taken: that is not waited for for ever. */
 static void look_draining(struct ofi_conn *c, uint64_t now)
 {
-    if (c->fd < 0 || c->reads || ofi_socket_unsent(c->fd))
+    if (c->fd < 0 || is_reading(c) || ofi_socket_unsent(c->fd))
         c->deadline = NEVER;
     else if (c->deadline == NEVER)
         c->deadline = now + TAKEN_NS;

@@ -52,9 +52,9 @@ static void take_pieces(const struct ofi_ia *oia, uint32_t nseg,
 
 /* ------------------------------------------------------------- requests --- */
 
-static uint64_t send_data(const struct core_dto *dto)
+static uint64_t send_data(const struct ofi_conn *c, const struct core_dto *dto)
 {
-    uint64_t data = 0;
+    uint64_t data = ofi_access_leaves(c, dto) ? OFI_LEFT : 0;
     if (dto->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG)
         data |= OFI_SOLICITED;
     if (dto->op == CORE_WRITE_IMMED)
@@ -81,9 +81,12 @@ static ssize_t give_send(struct ofi_conn *c, const struct core_dto *dto,
                        .desc = (void **)p->desc,
                        .iov_count = p->count,
                        .context = context,
-                       .data = c->oia->talks ? send_data(dto) : 0};
+                       .data = c->oia->talks ? send_data(c, dto) : 0};
     uint64_t flags = completion(c, dto) | (m.data ? FI_REMOTE_CQ_DATA : 0);
-    return fi_sendmsg(c->fid, &m, flags);
+    ssize_t err = fi_sendmsg(c->fid, &m, flags);
+    if (!err)
+        ofi_access_sent(c, m.data);
+    return err;
 }
 
 static ssize_t give_remote(struct ofi_conn *c, const struct core_dto *dto,
@@ -153,9 +156,12 @@ static ssize_t inject(struct ofi_conn *c, const struct core_dto *dto)
     if (err || dto->op == CORE_WRITE)
         return err;
     size_t bytes = dto->op == CORE_SEND ? dto->total : 0;
-    uint64_t data = c->oia->talks ? send_data(dto) : 0;
-    return data ? fi_injectdata(c->fid, from, bytes, data, 0)
-                : fi_inject(c->fid, from, bytes, 0);
+    uint64_t data = c->oia->talks ? send_data(c, dto) : 0;
+    err = data ? fi_injectdata(c->fid, from, bytes, data, 0)
+               : fi_inject(c->fid, from, bytes, 0);
+    if (!err)
+        ofi_access_sent(c, data);
+    return err;
 }
 
 /* libfabric keeps what it can't send yet, and tells nobody: now and then a
@@ -367,6 +373,8 @@ static void on_completion(struct ofi_ia *oia, const struct fi_cq_data_entry *e)
     struct ofi_op *op = e->op_context;
     struct ofi_conn *c = op->conn;
     uint64_t data = e->flags & FI_REMOTE_CQ_DATA ? e->data : 0;
+    if (op->received && !(data & OFI_IMMED) && data & OFI_LEFT)
+        c->peer_inside = false;
     core_ep_lock(c->ep);
     if (!c->fid)
         ; /* it has ended: all was flushed */

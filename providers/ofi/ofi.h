@@ -143,6 +143,7 @@ struct ofi_conn {          /* ep->tp, cr->tp */
     unsigned injected;     /* since the last request that libfabric completes */
     uint64_t next_request; /* the first that libfabric does not have */
     bool inside;           /* OFI_ENTER was said, of RDMA to the peer */
+    unsigned volunteers;   /* messages that may say OFI_LEFT */
     bool asked_of;         /* it is owed OFI_LEFT, … */
     uint64_t asked_at;     /* … for the requests before this one */
     struct ofi_op receive;
@@ -239,10 +240,13 @@ struct fi_info *ofi_fabric_info(struct ofi_ia *oia, uint16_t port);
 DAT_RETURN ofi_mr_publish(struct core_ia *ia, struct core_mr *mr);
 bool ofi_mr_withdraw(struct core_ia *ia, struct core_mr *mr);
 
-/* access.c; the first two with ep->lock, the third with cq_lock, the others
+/* access.c; the first four with ep->lock, the fifth with cq_lock, the others
  * with ia->lock held */
 /* An RDMA is to follow: 0 or -errno. */
 ssize_t ofi_access_enter(struct ofi_conn *c);
+/* Is this a message that says OFI_LEFT? It was sent, with such data. */
+bool ofi_access_leaves(const struct ofi_conn *c, const struct core_dto *dto);
+void ofi_access_sent(struct ofi_conn *c, uint64_t data);
 /* Answers the peer's question, if there is one and it can be. */
 void ofi_access_answer(struct ofi_conn *c);
 /* What the peer has said. */

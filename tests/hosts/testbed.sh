@@ -45,6 +45,10 @@ is 'as ssh' "$(agent -x n2 'echo "$0  $HOME" |' cat)" "sh  $HOME"
 is 'directory' "$(on n2 pwd)" "$PWD"
 on n1 touch /tmp/mine /dev/shm/mine
 is 'private files' "$(on n2 ls /tmp /dev/shm | tr -d '\n')" /dev/shm:/tmp:
+is 'below /tmp' "$(on n1 /tmp/nowhere/program 2>&1 |
+    grep -c 'a /tmp of its own')" 1
+is 'below /tmp, by a shell' "$(agent n1 /tmp/nowhere/program 2>&1 |
+    grep -c 'a /tmp of its own')" 1
 is 'boot ids' "$(on all cat /proc/sys/kernel/random/boot_id | sort -u | wc -l)" 3
 is 'processes' "$(on n2 sh -c 'ls /proc | grep -c "^[0-9]"')" 4
 is 'agent from a host' "$(on n1 agent n3 hostname)" n3
@@ -71,6 +75,30 @@ is 'silent' "$(carrier rail1 n1)$(carrier rail1 n2)" 11
 expect eval '! reaches n1 n2-rail1 0.3'
 testbed mend 1 n1 n2
 expect soon reaches n1 n2-rail1 1
+
+# tells FROM TO: datagrams arrive
+tells()
+{
+    local heard
+    on "$2" python3 -c 'import socket
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.bind(("", 7001))
+s.settimeout(4)
+s.recv(1)' 2>/dev/null &
+    heard=$!
+    on "$1" python3 -c 'import socket, sys, time
+s = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(30):
+    s.sendto(b"x", (sys.argv[1], 7001))
+    time.sleep(.1)' "$2-rail1"
+    wait $heard
+}
+status=$(echo mute rail1 n2 | testbed -)
+is 'verbs by lines' "${status% *}" 0
+expect tells n2 n1
+expect eval '! tells n1 n2'
+testbed mend rail1
+expect tells n1 n2
 exit $fails
 END
 check 'hosts and rails' timeout -k 10 60 \

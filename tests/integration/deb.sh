@@ -21,7 +21,7 @@ making=$!
 
 packages()
 {
-    DEB_BUILD_OPTIONS=noopt timeout -k 10 150 make -s -C "$SOURCE" \
+    DEB_BUILD_OPTIONS=noopt timeout -k 10 240 make -s -C "$SOURCE" \
         BUILD="$work/build" deb >"$work/out" 2>&1 || {
         tail -30 "$work/out"
         return 1

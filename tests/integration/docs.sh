@@ -182,3 +182,19 @@ reference()
 if command -v doxygen >/dev/null; then
     check 'the reference, without a warning' reference
 fi
+
+# examples say how they are compiled
+says_how()
+{
+    local library
+    library=$(grep -oE '#include <(dapl_rail|coll|dsm)/' "$1" | tail -1)
+    case $library in
+    *dapl_rail/) grep -q 'pkg-config --cflags --libs dapl_rail)' "$1" ;;
+    *coll/) grep -q 'pkg-config --cflags --libs dcoll)' "$1" ;;
+    *dsm/) grep -q 'pkg-config --cflags --libs ddsm)' "$1" ;;
+    esac
+}
+for example in $(grep -lE '^int main' "$SOURCE"/examples/*.c \
+    "$SOURCE"/examples/*/*.c); do
+    check "$(basename "$example") says how it is compiled" says_how "$example"
+done

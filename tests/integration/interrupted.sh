@@ -76,7 +76,7 @@ check '... rows are marked' marked
 check 'SIGINT to rank 2: allgather' ends INT 2 3 allgather
 check '... rows are marked' marked
 check 'SIGTERM to rank 1: rate' ends TERM 1 2 rate
-check 'SIGINT to rank 1: dsm' ends INT 1 2 dsm --part jacobi
+check 'SIGINT to rank 1: dsm' ends INT 1 2 dsm --part lock,barrier
 if "$BUILD/bin/railinfo" tcp-lo >/dev/null 2>&1; then
     check 'SIGINT to rank 1 over tcp' ends INT 1 2 lat --rails tcp-lo \
         --engine single --sizes 8:64K

@@ -73,3 +73,24 @@ for time in 1x s 1ss 1e9 -1s 0 nan inf; do
     refused "a time of $time" '--time-budget allowed seconds' \
         "$bench" bw --time-budget $time
 done
+
+# --- figures that surprise ------------------------------------------------------
+
+# long interruptions raise the median over repeats above p99 of iterations
+explained()
+{
+    timeout -k 5 60 "$bench" lat --sizes 8 --engine single \
+        --iterations 100 --repeat 3 --format json \
+        --output "$work/r.json" 2>/dev/null || return 1
+    python3 - "$work/r.json" <<'PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+below = sum(loop["percentiles_us"]["p99"] < loop["latency_us"]["median"]
+            for row in r["results"] for name, loop in row.items()
+            if name == "batch")
+told = [note for note in r["notes"] if "p99 below the median" in note]
+print(f"{below} of {len(r['results'])} rows:", *told)
+assert len(told) == bool(below) and (not told or told[0].startswith(f"{below} "))
+PY
+}
+check 'a p99 below the median is explained' explained

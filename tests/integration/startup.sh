@@ -44,10 +44,11 @@ done
 # blocked signals still interrupt: limits has no ranks
 started block "$bench" limits --sizes 64M --time-budget 30 --repeat 200 \
     >"$work/out" 2>"$work/err" &
-background+=($!)
-sleep 2
-kill -TERM "$(pgrep -P $!)"
-await_exit $! 10
+limits=$!
+background+=($limits)
+soon grep -q repeat "$work/err" # it tells how far it is
+kill -TERM "$(pgrep -P $limits)"
+await_exit $limits 10
 check 'SIGTERM ends limits that was started with it blocked' \
     grep -q interrupted "$work/err"
 
@@ -80,8 +81,9 @@ check 'closed 1, with an explanation' wrote_nowhere started 1 "${short[@]}" \
 check 'a full disk: no result is an error' wrote_nowhere full "${short[@]}"
 check 'a full disk: --help' wrote_nowhere full "$bench" --help
 check 'a full disk: bw --help' wrote_nowhere full "$bench" bw --help
-for how in 'started 1' full; do
-    check "railinfo, $how" wrote_nowhere $how "$info"
-    check "railinfo --json, $how" wrote_nowhere $how "$info" --json
-    check "railinfo --config, $how" wrote_nowhere $how "$info" --config
+closed_1() { started 1 "$@"; }
+for how in closed_1 full; do
+    check "railinfo, $how" wrote_nowhere "$how" "$info"
+    check "railinfo --json, $how" wrote_nowhere "$how" "$info" --json
+    check "railinfo --config, $how" wrote_nowhere "$how" "$info" --config
 done

@@ -14,10 +14,15 @@ static const char *folder;
 /* Requests to connect over these rails are lost, and nobody is told. */
 static _Atomic unsigned *lost_over; /* in memory that the ranks share */
 
+/* So many requests, of this rank, go where nobody listens. */
+static unsigned to_nobody;
+
 static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
                          DAT_CONN_QUAL *qual)
 {
-    (void)ep, (void)qual;
+    (void)ep;
+    if (!hello->knock && to_nobody && to_nobody--)
+        *qual = 1;
     return !(*lost_over >> hello->rail & 1);
 }
 
@@ -212,6 +217,17 @@ static void two_not_told(struct rank *r)
     not_told(r, 3);
 }
 
+/* As where the peer's provider has no time for too long. */
+static void nobody_at_first(struct rank *r)
+{
+    to_nobody = r->rank == 0 ? 2 * drail_nrails(r->t) : 0;
+    barrier(r);
+    connect_in_time(r);
+    check(!to_nobody);
+    await_rails_up(r);
+    talk(r);
+}
+
 static void none_answers(struct rank *r)
 {
     *lost_over = 7;
@@ -229,6 +245,12 @@ static void three(drail_config_t *cfg)
     take_rails(cfg, RAILS);
     cfg->engine = DRAIL_ENGINE_NONTHREADED;
     cfg->connect_timeout_ms = 3000;
+}
+
+static void one(drail_config_t *cfg)
+{
+    three(cfg);
+    cfg->nrails = 1;
 }
 
 static void threaded(drail_config_t *cfg)
@@ -257,6 +279,8 @@ static const struct test tests[] = {
     {"one does not answer", 2, one_not_told, three, APART},
     {"two do not", 2, two_not_told, three, APART},
     {"none does", 2, none_answers, three, APART},
+    {"nobody listens at first", 2, nobody_at_first, three, APART},
+    {"nobody listens at first, one rail", 2, nobody_at_first, one, APART},
 };
 
 int main(int argc, char **argv)

@@ -14,8 +14,8 @@ interrupted()
     background+=($!)
     soon grep -Eq 'part 1 of 2, gather: .* (32|256|1024) bytes' "$work/err" ||
         return 1
-    kill -TERM ${background[-1]}
-    await_exit ${background[-1]} 10
+    kill -TERM "${background[-1]}"
+    await_exit "${background[-1]}" 10
     [ $? -eq 1 ]
 }
 check 'tune tells how far it is, and is interrupted' interrupted

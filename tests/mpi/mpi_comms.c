@@ -185,7 +185,7 @@ static void short_lived(int size)
 /* One that pays for its team. */
 static void lasting(int rank)
 {
-    enum { BYTES = 1 << 20, CALLS = 2000 };
+    enum { BYTES = 4 << 20, CALLS = 700 };
     char *data = malloc(BYTES);
     for (int i = 0; data && i < CALLS; i++) {
         data[BYTES - 1] = rank == 0 ? (char)i : -1;

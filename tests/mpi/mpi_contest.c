@@ -72,11 +72,11 @@ int main(int argc, char **argv)
     contest_open(&lost, -2.5, false);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    race(&c, 32, 2, 1, 0, CONTEST_BELOW, "not at once");
+    race(&c, 64, 2, 1, 0, CONTEST_BELOW, "not at once");
     race(&c, 5000, 2, rank ? 3 : 1, 30, CONTEST_BELOW, "the slowest counts");
     race(&c, 5000, 1.5, 1, 30, CONTEST_OURS, "anew, ours");
     race(&c, 5000, 1, 0.99, 30, CONTEST_BELOW, "not worth it");
-    race(&hopeless, 32 + 5000, 1, 3, 10, CONTEST_BELOW, "soon clear");
+    race(&hopeless, 64 + 5000, 1, 3, 10, CONTEST_BELOW, "soon clear");
     check(hopeless.saves < -1.5, "what it would cost");
     race(&hopeless, 5000, 9, 3, 30, CONTEST_OURS, "but tried again");
     race(&far, 12000, 9, 1, 30, CONTEST_OURS, "clear, ours");
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     race(&lost, 5000, 3, 1, 0, CONTEST_BELOW, "known to be lost");
     /* rank 0 waits for 8 in ours, as rank 1 is late: it takes 1 */
     struct visit late = {{rank ? 9 : 1, 11}, {rank ? 9 : 1, 10}};
-    play(&skew, 32 + 31, late, true, 30, CONTEST_OURS, "from the last one on");
+    play(&skew, 64 + 31, late, true, 30, CONTEST_OURS, "from the last one on");
     /* where rank 1's clock is 100 ahead, who takes longest counts */
     struct visit other = {{rank ? 101 : 1, rank ? 102 : 4},
                           {rank ? 101 : 1, rank ? 103 : 3}};

@@ -68,7 +68,7 @@ static void provider_complains(void **state)
     assert_string_equal(text_of(err), "DAPL ERR\n");
 }
 
-/* Nobody is there: the run fails when it writes, as it did without this. */
+/* Nobody is there: the run fails before it measures anything. */
 static void closed(void **state)
 {
     (void)state;
@@ -76,8 +76,7 @@ static void closed(void **state)
     outputs_t outputs = {0};
     fflush(stdout);
     close(STDOUT_FILENO);
-    assert_int_equal(outputs_open(&outputs, &opts, "test"), 0);
-    assert_int_equal(outputs_write(&outputs, write_row, "bytes,us"), -1);
+    assert_int_equal(outputs_open(&outputs, &opts, "test"), -1);
     outputs_discard(&outputs);
     clearerr(stdout);
 }

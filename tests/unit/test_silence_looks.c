@@ -26,7 +26,7 @@
 #define OPS   8u /* of the ring */
 #define MANY  (8 * SILENCE_LOOKS)
 
-static uint64_t now;
+static uint64_t now, takes; /* takes: between two looks at the clock */
 static struct op ops[LINKS][OPS];
 static struct op *chunks[LINKS][OPS / OPS_CHUNK];
 static struct beside beside[LINKS];
@@ -43,7 +43,7 @@ static bool untaken; /* an event of the second link */
 static uint64_t now_ns(const struct drail_platform *p)
 {
     (void)p;
-    return now;
+    return now += takes;
 }
 
 static const struct drail_platform platform = {.now_ns = now_ns};
@@ -112,6 +112,7 @@ static int begin(void **state)
 {
     (void)state;
     now = 1000 * MS;
+    takes = 0;
     lost = 0;
     untaken = false;
     t = (drail_t){.job = &job,
@@ -370,6 +371,24 @@ static void nobody_has_looked(void **state)
     assert_int_equal(lost, 0);
 }
 
+/* Looks that take long are fewer, but there are two in the time at least. */
+static void looks_that_take_long(void **state)
+{
+    (void)state;
+    unsigned looks = 0;
+    takes = MS / 2;
+    for (uint64_t end = now + 800 * MS, was = 0; now < end; was = t.looked_ns) {
+        silence_look(&t);
+        looks += t.looked_ns != was;
+    }
+    assert_in_range(looks, 18, 21);
+    takes = 0;
+    post(&links[1]);
+    for (unsigned i = 0; i < MANY; i++)
+        look(true);
+    assert_int_equal(lost, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +408,7 @@ int main(void)
         cmocka_unit_test_setup(nobody_is_heard, begin),
         cmocka_unit_test_setup(asked_over_an_idle_link, begin),
         cmocka_unit_test_setup(nobody_has_looked, begin),
+        cmocka_unit_test_setup(looks_that_take_long, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
