@@ -25,5 +25,5 @@ direct >"$work/direct"
 check 'the platform calls the system' \
     grep -q '^dapl_rail/platform/machine.o clock_gettime' "$work/direct"
 check 'nobody else does' sh -c \
-    '! grep -Ev "^dapl_rail/(platform/machine|job/[a-z0-9_]+).o " "$0"' \
+    '! grep -Ev "^dapl_rail/(platform/(machine|resources)|job/[a-z0-9_]+).o " "$0"' \
     "$work/direct"
