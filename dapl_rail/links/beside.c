@@ -38,8 +38,6 @@ int beside_open(struct link *link)
 
 void beside_close(struct link *link)
 {
-    if (of(link) == &alone)
-        return;
-    free(link->carrier->ring);
-    free(of(link));
+    if (of(link) != &alone)
+        free(of(link));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl_rail/links/carrier.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -43,10 +42,6 @@ static bool post(struct link *link, struct dto *d, const struct carried *what)
     struct carrier *c = link->carrier;
     if (!has_room(link, what->as))
         return false;
-    if (!c->ring && !(c->ring = calloc(CARRIED, sizeof *c->ring))) {
-        link_lost(link, DRAIL_ENOMEM, "out of memory");
-        return false;
-    }
     struct carried *carried = &c->ring[c->head % CARRIED];
     DAT_DTO_COOKIE cookie = {.as_64 = (uintptr_t)carried | COOKIE_CARRIED};
     *carried = *what;

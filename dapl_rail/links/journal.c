@@ -8,7 +8,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/memory/region.h"
 
-#define FIRST_RECORDS 8u /* more when so many are under way */
+#define FIRST_RECORDS 16u /* more when so many are under way */
 
 static unsigned char *records_new(const struct link *link, uint64_t mask)
 {

@@ -463,7 +463,7 @@ int link_renew(struct link *link)
     link->last_posted = link->last_come = link->begun = false;
     link->ending = ENDING_FIRST;
     if (link->journal) { /* else it has no other EP than the first */
-        *link->carrier = (struct carrier){.ring = link->carrier->ring};
+        *link->carrier = (struct carrier){0};
         *link->silence = (struct silence){0};
     }
     int rc = ep_create(link);

@@ -158,7 +158,7 @@ struct carried {
 #define ACK_BYTES 64u
 
 struct carrier {
-    struct carried *ring; /* CARRIED; NULL: it has carried nothing yet */
+    struct carried ring[CARRIED];
     unsigned head, tail;
     uint32_t sent, done, acked;           /* messages to the peer */
     uint32_t arrived, ack_sent, ack_done; /* from it */

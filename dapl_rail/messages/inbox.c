@@ -31,13 +31,19 @@ static int make(struct inbox *box)
     return is_made(box) ? 0 : DRAIL_ENOMEM;
 }
 
-void inbox_open(struct inbox *box, unsigned capacity)
+void inbox_defer(struct inbox *box, unsigned capacity)
 {
     uint32_t n = 1;
     while (n < capacity)
         n *= 2;
     atomic_init(&box->ring, (struct arrival *)&nothing);
     box->mask = n - 1;
+}
+
+int inbox_open(struct inbox *box, unsigned capacity)
+{
+    inbox_defer(box, capacity);
+    return make(box);
 }
 
 void inbox_close(struct inbox *box)

@@ -33,8 +33,9 @@ struct inbox {
     uint32_t last, likely; /* rails of the last one, and of the last two */
 };
 
-/* Its memory comes with the first arrival. */
-void inbox_open(struct inbox *box, unsigned capacity);
+int inbox_open(struct inbox *box, unsigned capacity);
+/* The same, but for the memory, which comes with the first arrival. */
+void inbox_defer(struct inbox *box, unsigned capacity);
 void inbox_close(struct inbox *box);
 /* Enters a part that came over an EP of a rail. 0, -1: not a valid sequence, or
  * it has this number twice; or DRAIL_ENOMEM. */

@@ -19,10 +19,11 @@ static int mailbox_open(struct peer *peer)
     if (peer->mail)
         return 0;
     struct mailbox *mail = calloc(1, sizeof *mail);
-    if (!mail)
+    if (!mail || inbox_open(&mail->notes, capacity)) {
+        free(mail);
         return fail(t, DRAIL_ENOMEM, "out of memory");
-    inbox_open(&mail->notes, capacity);
-    inbox_open(&mail->messages, capacity);
+    }
+    inbox_defer(&mail->messages, capacity);
     peer->mail = mail;
     return 0;
 }

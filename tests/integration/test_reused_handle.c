@@ -22,7 +22,7 @@ static char handles[RAILS];          /* as the library knows them */
 static DAT_EVENT kept;
 static bool is_kept;
 
-static bool fails; /* rank 0's connect, over the last rail */
+static bool fails; /* rank 0's connect, over all rails */
 static DAT_EP_HANDLE eps[RAILS];
 static unsigned connects;
 
@@ -140,9 +140,9 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
     unsigned rail = connects++ % RAILS;
     if (self == 0)
         eps[rail] = ep;
-    if (!fails || rail + 1 < RAILS)
+    if (!fails)
         return status;
-    await_taken(RAILS);
+    await_taken(rail + 1);
     return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INTERNAL_ERROR;
 }
 
