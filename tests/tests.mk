@@ -4,6 +4,7 @@
 #                               TSan what has threads; what parses with
 #                               libFuzzer for a second each (tests/fuzz)
 # make test-bare                the README's commands in a bare Debian (root)
+# make test-bare-build          what both begin with: packages and the build
 # make test TESTS=provider/     only tests with this text in their path
 # make tests                    builds the test programs of one build
 # make test-hosts               those of several hosts (tests/hosts/hosts.mk)
@@ -40,7 +41,7 @@ TEST_PROGRAMS += $(OFI_PROGRAMS)
 
 include tests/hosts/hosts.mk
 
-.PHONY: test tests test-sanitizers test-bare
+.PHONY: test tests test-sanitizers test-bare test-bare-build
 tests: all $(TEST_PROGRAMS) $(TEST_SCRIPTS) $(HOSTS_TESTS)
 ifeq ($(SANITIZE),)
 tests: peers # what tests of comparisons compare with
@@ -201,3 +202,6 @@ test-sanitizers:
 
 test-bare:
 	@tests/bare/readme
+
+test-bare-build:
+	@tests/bare/readme --build
