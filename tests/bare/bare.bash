@@ -30,10 +30,12 @@ make_bare()
 }
 
 # What a running system has. Nothing of ours is bound there: who takes the folder
-# away could not harm it.
+# away could not harm it. Its root is a mount, without which there are no
+# namespaces of mounts inside.
 mount_bare()
 {
     mkdir -p "$bare/dev/shm" "$bare/dev/pts" &&
+        mount --bind "$bare" "$bare" &&
         mount -t proc proc "$bare/proc" &&
         mount -t sysfs sysfs "$bare/sys" &&
         mount -t tmpfs -o mode=1777 none "$bare/dev/shm" &&
@@ -41,7 +43,7 @@ mount_bare()
 }
 umount_bare()
 {
-    umount "$bare"/{dev/pts,dev/shm,sys,proc} 2>/dev/null
+    umount "$bare"/{dev/pts,dev/shm,sys,proc} "$bare" 2>/dev/null
 }
 
 # in_bare SECONDS COMMAND…: there, with an environment of its own
