@@ -41,9 +41,15 @@ large()
         expect '^dcoll_mpi: verify: 0 differences'
 }
 
-# what the MPI below does is its own
+# What the MPI below does is its own: Open MPI 5.0 and Intel MPI 2021.19 end this
+# program, or spoil its data, where the library is not there, too.
 chosen()
 {
+    launch "$1" 3 timeout -k 5 100 "$BUILD/test/mpi/mpi_requests.$1" 10 orderly \
+        >"$work/alone" 2>&1 && grep -q '^0 failures$' "$work/alone" || {
+        echo "# $1 alone does not do what is asked here: not tried with the library"
+        return 0
+    }
     requests stats "$1" 3 10 orderly && expect '^dcoll_mpi: about [0-9.]+ s saved'
 }
 
