@@ -46,9 +46,13 @@ umount_bare()
     umount "$bare"/{dev/pts,dev/shm,sys,proc} "$bare" 2>/dev/null
 }
 
-# in_bare SECONDS COMMAND…: there, with an environment of its own
+# in_bare SECONDS COMMAND…: there, with an environment of its own. Not by chroot,
+# after which the kernel makes no namespaces of users.
 in_bare()
 {
-    timeout -k 10 "$1" chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-        HOME=/root DEBIAN_FRONTEND=noninteractive "${@:2}"
+    # shellcheck disable=SC2016 # $0 and $@ are of the shell there
+    timeout -k 10 "$1" unshare --mount sh -c '
+        cd "$0" && pivot_root . . && umount -l . && exec "$@"' "$bare" \
+        /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+        DEBIAN_FRONTEND=noninteractive "${@:2}"
 }

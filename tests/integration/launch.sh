@@ -160,10 +160,8 @@ if command -v mpirun.openmpi >/dev/null; then
 else
     echo 'skipped: no mpirun.openmpi'
 fi
-hydra=$(command -v mpiexec.hydra || ls "$BUILD"/{,../}wheels/mpich/bin/mpiexec.hydra 2>/dev/null)
-hydra=${hydra%%$'\n'*}
-if [ -n "$hydra" ]; then
-    check 'mpiexec of MPICH, by PMI-2' timeout -k 10 60 "$hydra" -n 3 \
+if command -v mpiexec.hydra >/dev/null; then
+    check 'mpiexec of MPICH, by PMI-2' timeout -k 10 60 mpiexec.hydra -n 3 \
         "$bench" allgather "${short[@]}" --validate --output "$work/hydra"
     check '... rank 0 reports' says hydra '3 ranks, 3 per node'
 else
