@@ -12,17 +12,24 @@ static const struct field {
     const char *option;
     size_t at, bytes; /* of the first item */
     size_t count;     /* where their number is */
+    bool names;       /* text, behind whose end anything may be */
 } fields[] = {
 #define LIST(option, member)                                                   \
     {                                                                          \
         option, offsetof(options_t, member),                                   \
             sizeof *((options_t *)NULL)->member,                               \
-            offsetof(options_t, n##member)                                     \
+            offsetof(options_t, n##member), false                              \
+    }
+#define NAMES(option, member)                                                  \
+    {                                                                          \
+        option, offsetof(options_t, member),                                   \
+            sizeof *((options_t *)NULL)->member,                               \
+            offsetof(options_t, n##member), true                               \
     }
 #define VALUE(option, member)                                                  \
     {                                                                          \
         option, offsetof(options_t, member),                                   \
-            sizeof((options_t *)NULL)->member, ONE                             \
+            sizeof((options_t *)NULL)->member, ONE, false                      \
     }
     LIST("--sizes", sizes),
     LIST("--engine", engines),
@@ -31,7 +38,7 @@ static const struct field {
     LIST("--wait", waitings),
     LIST("--notify-by", notify_bys),
     LIST("--op", ops),
-    LIST("--algorithm", algorithms),
+    NAMES("--algorithm", algorithms),
     LIST("--collective", collectives),
     VALUE("--ports", ports),
     VALUE("--eps", eps),
@@ -47,15 +54,16 @@ static const struct field {
     VALUE("--each", each),
     VALUE("--overlap", overlap),
 #undef LIST
+#undef NAMES
 #undef VALUE
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* FNV-1a. */
-static uint64_t digest(const void *data, size_t bytes)
+/* FNV-1a, from another digest on, or this. */
+#define EMPTY UINT64_C(0xcbf29ce484222325)
+static uint64_t digest(uint64_t value, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
     while (bytes--)
         value = (value ^ *at++) * UINT64_C(0x100000001b3);
     return value;
@@ -63,11 +71,14 @@ static uint64_t digest(const void *data, size_t bytes)
 
 static uint64_t digest_of(const options_t *opts, const struct field *f)
 {
-    const char *base = (const char *)opts;
+    const char *base = (const char *)opts, *item = base + f->at;
+    uint64_t value = EMPTY;
     unsigned count = 1;
     if (f->count != ONE)
         memcpy(&count, base + f->count, sizeof count);
-    return digest(base + f->at, count * f->bytes);
+    for (; count--; item += f->bytes)
+        value = digest(value, item, f->names ? strlen(item) + 1 : f->bytes);
+    return value;
 }
 
 int agreement_find(drail_job_t *job, const options_t *opts,
@@ -81,7 +92,7 @@ int agreement_find(drail_job_t *job, const options_t *opts,
         return DRAIL_ENOMEM;
     for (size_t f = 0; f < FIELDS; f++)
         mine[f] = digest_of(opts, &fields[f]);
-    mine[FIELDS] = digest(opts->argv[1], strlen(opts->argv[1]));
+    mine[FIELDS] = digest(EMPTY, opts->argv[1], strlen(opts->argv[1]));
     int rc = drail_job_allgather(job, mine, sizeof mine, all, -1);
     for (unsigned r = 1; !rc && !*differs && r < ranks; r++)
         for (size_t f = 0; !*differs && f <= FIELDS; f++)
