@@ -289,10 +289,11 @@ int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call);
  */
 typedef struct dcoll_request dcoll_request_t;
 
-/** Collective over the team; nothing is allocated after it (the shm provider
- * maps a peer's memory at the first transfer to it). The buffers must stay
- * until dcoll_free(). To prepare a call, here or at the first of its kind of
- * the other functions, completes what has been started before. */
+/** Collective over the team; nothing is allocated after it. (But the shm
+ * provider maps a peer's memory at the first transfer to it, and a connection
+ * grows its journal when more is under way than ever before.) The buffers must
+ * stay until dcoll_free(). To prepare a call, here or at the first of its kind
+ * of the other functions, completes what has been started before. */
 int dcoll_init(dcoll_team_t *team, const dcoll_call_t *call,
                dcoll_request_t **out);
 /** Starts it, with what need not wait; it must not be under way. send may not

@@ -23,7 +23,7 @@
  *    thread of a rank while the others neither write the memory nor make calls.
  *  - System calls do not fault: to the kernel, a page that is not there, or is
  *    not writable, is no memory. Such a call fails with EFAULT, or ends early
- *    (a short count). What is safe:
+ *    (a short count). These calls are safe:
  *      - calls that only read the memory (write, send, a path of open): after
  *        ddsm_prefetch() of the range;
  *      - calls that write it (read, recv, stat): after ddsm_prefetch() of the

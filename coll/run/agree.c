@@ -96,7 +96,8 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* Those of partners are kept. One rank's failure is the end of all. */
+/* The request keeps its partners' targets. If one rank has failed, all return
+ * an error here: nobody connects to a rank that is not going to answer. */
 static int exchange_targets(dcoll_request_t *q, int failed,
                             drail_gathered_t **all)
 {
