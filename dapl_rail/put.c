@@ -2,7 +2,7 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
-#include "dapl_rail/engine/ending.h"
+#include "dapl_rail/engine/teardown.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"

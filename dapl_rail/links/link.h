@@ -93,7 +93,7 @@ struct reply {
 /*
  * CONNECTING: it has never been up, and this rank still waits for that.
  * LOST: it has no EP that is up, and what it is to do goes over another link
- * (lost.h).
+ * (loss.h).
  * DOWN: it has ended; the EP has been disconnected, but DTOs may still be under
  * way.
  * FLUSHED: all have come back, nothing reads or writes their memory any more.
@@ -115,7 +115,7 @@ enum ending { ENDING_FIRST, ENDING_ABRUPTLY, ENDING_RESET };
 
 #define NO_EPOCH UINT32_MAX
 
-/* What another link does meanwhile, and how far both sides are; lost.c. */
+/* What another link does meanwhile, and how far both sides are; loss.c. */
 struct lost {
     uint32_t deaths;      /* of EPs that had been up, … */
     uint32_t counted;     /* … and those in the statistics */
@@ -141,7 +141,7 @@ struct lost {
     unsigned backoff_ms;
 };
 
-/* A DTO on one link for another; carrier.c. Its cookie is the address. */
+/* A DTO on one link for another; outgoing_replay.c. Its cookie is the address. */
 struct carried {
     struct link *link; /* that carries it */
     struct link *lane; /* whose it is; NULL: only between the two ends */
@@ -166,7 +166,7 @@ struct carrier {
     uint16_t later; /* slot with what came while threads were at work, or 0 */
 };
 
-/* How it was at the last look; silence.c. */
+/* How it was at the last look; heartbeat.c. */
 struct silence {
     uint64_t ended;         /* DTOs that were complete */
     uint64_t bytes;         /* that had passed, as the provider tells */
@@ -184,7 +184,7 @@ struct silence {
     uint64_t posted, asked; /* DTOs, and those that a question has followed */
 };
 
-/* What a link needs beside others of its peer's; beside.h. */
+/* What a link needs beside others of its peer's; failover.h. */
 struct beside {
     struct lost lost;
     struct carrier carrier;
@@ -197,7 +197,7 @@ struct link {
     unsigned index; /* of the EP among those of its rail and peer */
     int error;
     DAT_EP_HANDLE ep;
-    struct link *next_end; /* ends.c */
+    struct link *next_end; /* ep_table.c */
     enum link_state state;
     enum ep_state ep_state;
     bool established; /* has been up */
@@ -241,7 +241,7 @@ struct link {
     struct spare *spares; /* slots for what comes over other links */
 
     struct reply *replies; /* REPLIES; NULL: there was none yet */
-    /* beside.h: constant where it is the only one */
+    /* failover.h: constant where it is the only one */
     struct lost *lost;
     struct carrier *carrier;
     struct silence *silence;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/roster.h"
+#include "dapl_rail/links/connect/roster.h"
 
 struct peer *peer_meet(drail_t *t, unsigned rank)
 {

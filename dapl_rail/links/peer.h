@@ -45,7 +45,7 @@ struct peer {
     unsigned in_vain;    /* … so many attempts, one after the other, … */
     uint64_t ask_ns;     /* … and the next one is not before this */
     uint16_t attempt;    /* of the active side to connect, the newest */
-    DAT_EP_HANDLE knock; /* knock.c: under way, … */
+    DAT_EP_HANDLE knock; /* solicit.c: under way, … */
     TAILQ_ENTRY(peer) knocking; /* … as those of drail.knocking are, … */
     uint64_t knock_ns;   /* … and when the next is due; 0: not yet set */
     unsigned knock_turn; /* of the rails, … */
@@ -54,7 +54,7 @@ struct peer {
     /* passive side, requests.c */
     bool given_up;         /* by us: that attempt, … */
     uint32_t asked;        /* … which is for these rails */
-    struct link *probed;   /* silence.c: over which it was asked last */
+    struct link *probed;   /* heartbeat.c: over which it was asked last */
     uint64_t ahead;        /* bytes that it had under way when it answered */
     unsigned turn;         /* whose EP a short message takes */
     _Atomic uint64_t read; /* times it has said that it reads from us */

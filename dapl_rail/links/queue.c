@@ -11,7 +11,7 @@
 #include "dapl_rail/base/dat.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
-#include "dapl_rail/links/journal.h"
+#include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/fail.h"
 

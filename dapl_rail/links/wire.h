@@ -17,7 +17,7 @@ enum wire_type {
     WIRE_PUT,     /* a notification, with its put: struct wire_put, the data */
     WIRE_READING, /* its sender reads from the peer, and goes on */
     WIRE_TYPES,
-    /* of no link, or for another one than that which brings them; carrier.h */
+    /* of no link, or for another one than that which brings them; outgoing_replay.h */
     WIRE_IMMED,    /* its RDMA write with this immediate data in id has come */
     WIRE_LOST,     /* is lost: deaths in seq, epoch in id, received in bytes */
     WIRE_PROBE,    /* is the sender's peer there? */

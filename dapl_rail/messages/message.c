@@ -8,7 +8,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/ahead.h"
+#include "dapl_rail/links/failover/outstanding.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/messages/mailbox.h"

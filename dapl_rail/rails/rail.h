@@ -37,7 +37,7 @@ struct rail {
     unsigned dto_qlen, links;
     int cpu;                   /* core of the team's thread, -1: not pinned */
     _Atomic bool taken;        /* see rail_take */
-    struct link **ends;        /* ends.c: links by their EPs, … */
+    struct link **ends;        /* ep_table.c: links by their EPs, … */
     unsigned ends_lists;       /* … in so many lists, … */
     unsigned ends_count;       /* … so many of them */
     struct buffers *buffers;   /* buffers.c: of its links, … */
@@ -45,7 +45,7 @@ struct rail {
     unsigned buffers_pieces;   /* … and how many there are */
     struct link *closed;       /* freed when no event of theirs is left */
     struct slot *read;         /* see slot_return_soon */
-    struct parting *partings;  /* EPs of links/parting.h */
+    struct parting *partings;  /* EPs of links/ep_release.h */
     struct loopback *loopback; /* since the first atomic that needs it */
     bool evds_left;            /* the provider has not freed some */
     unsigned lost_links;       /* so many are, … */

@@ -2,7 +2,7 @@
 /* What a peer says of itself as private data of a connection. */
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/rails/rail.h"
 #include "fuzz.h"
 

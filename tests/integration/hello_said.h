@@ -4,7 +4,7 @@
 #ifndef TESTS_HELLO_SAID_H
 #define TESTS_HELLO_SAID_H
 
-#include "dapl_rail/links/hello.h"
+#include "dapl_rail/links/connect/hello.h"
 #include "standin.h"
 
 /* False: the request is lost, which its sender is not told. */

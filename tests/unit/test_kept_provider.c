@@ -13,7 +13,7 @@
 #include <dat2/udat.h>
 #include <dat2/udat_redirection.h>
 
-#include "dapl_rail/rails/keep.h"
+#include "dapl_rail/rails/keep_loaded.h"
 
 #define LIBRARY "libdaplofa.so.2"
 

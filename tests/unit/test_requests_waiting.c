@@ -14,13 +14,13 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/connect.h"
-#include "dapl_rail/links/hello.h"
-#include "dapl_rail/links/knock.h"
+#include "dapl_rail/links/connect/connect.h"
+#include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/renew.h"
-#include "dapl_rail/links/requests.h"
+#include "dapl_rail/links/failover/reconnect.h"
+#include "dapl_rail/links/connect/requests.h"
 #include "dapl_rail/rails/fail.h"
 
 /* Of the provider. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Accepting a connection request. */
+#ifndef DRAIL_LINKS_CONNECT_ACCEPT_H
+#define DRAIL_LINKS_CONNECT_ACCEPT_H
+
+#include <dat2/udat.h>
+
+struct hello;
+struct link;
+
+/* dat_cr_accept with the link's EP. The request is no longer the caller's,
+ * also where that fails. */
+DAT_RETURN request_accept(DAT_CR_HANDLE cr, const struct link *link,
+                          struct hello *answer);
+
+#endif
