@@ -26,7 +26,7 @@ static bool under_way(const struct peer *peer)
     const struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->state == LINK_CONNECTING && link->ep_state != EP_NONE)
+        if (link->state == LINK_CONNECTING && link->ep.state != EP_NONE)
             return true;
     return false;
 }
@@ -70,7 +70,7 @@ static void forget_links(drail_t *t, struct peer *peer, int rc)
 static int timed_out(drail_t *t, const struct peer *peer)
 {
     char missing[180];
-    missing_tell(peer, missing, sizeof missing);
+    unconnected_text(peer, missing, sizeof missing);
     return fail(t, DRAIL_ETIMEOUT, "drail_connect(rank %u): not in time: %s",
                 peer->rank, missing);
 }

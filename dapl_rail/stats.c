@@ -3,6 +3,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
@@ -34,9 +35,9 @@ static drail_rail_state_t state_of(const struct link *link)
         return DRAIL_RAIL_UP;
     if (link->state >= LINK_DOWN)
         return has_ended(link->peer) ? DRAIL_RAIL_ENDED : DRAIL_RAIL_DOWN;
-    if (!link->lost->synced)
+    if (!link->failover->loss.synced)
         return DRAIL_RAIL_LOST;
-    return link->ep_state == EP_CONNECTING || link->ep_state == EP_UP
+    return link->ep.state == EP_CONNECTING || link->ep.state == EP_UP
                ? DRAIL_RAIL_CONNECTING
                : DRAIL_RAIL_DETOUR;
 }

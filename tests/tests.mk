@@ -99,24 +99,26 @@ $(TEST_BIN)/unit/test_pmi2_wire: $(JOB_OBJ)/pmi2_wire.o
 $(TEST_BIN)/unit/test_host: $(JOB_OBJ)/host.o $(JOB_OBJ)/sha256.o
 $(TEST_BIN)/unit/test_sim_hollow: $(BUILD)/obj/providers/sim/hollow.o
 $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/queue.o links/failover/journal.o rails/fail.o base/error.o base/sentence.o \
-  platform/resources.o)
+  links/queue.o links/failover/journal.o rails/fail.o base/error.o \
+  base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_solicit_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/connect/solicit.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/connect/accept.o links/connect/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
-$(TEST_BIN)/unit/test_link_new_ep $(TEST_BIN)/unit/test_slot_return: \
+$(TEST_BIN)/unit/test_ep_open $(TEST_BIN)/unit/test_slot_return: \
   $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/link.o links/failover/failover.o links/credits.o links/ep_table.o links/failover/journal.o \
-  links/ep_release.o links/queue.o \
+  $(addprefix links/,arrival.o credits.o ep.o ep_release.o ep_table.o link.o \
+  queue.o slots.o failover/failover.o failover/journal.o) \
   rails/fail.o base/error.o base/sentence.o platform/resources.o)
 $(TEST_BIN)/unit/test_link_buffers: $(BUILD)/obj/dapl_rail/links/buffers.o
 $(TEST_BIN)/unit/test_heartbeat_checks: $(addprefix $(BUILD)/obj/dapl_rail/links/,\
   failover/heartbeat.o failover/outstanding.o)
-$(TEST_BIN)/unit/test_reconnect_pause: $(BUILD)/obj/dapl_rail/links/failover/reconnect.o
-$(TEST_BIN)/unit/test_replay_order: $(BUILD)/obj/dapl_rail/links/failover/incoming_replay.o
+$(TEST_BIN)/unit/test_reconnect_pause: \
+  $(BUILD)/obj/dapl_rail/links/failover/reconnect.o
+$(TEST_BIN)/unit/test_replay_order: \
+  $(BUILD)/obj/dapl_rail/links/failover/incoming_replay.o
 $(TEST_BIN)/unit/test_inbox: $(BUILD)/obj/dapl_rail/messages/inbox.o
 $(TEST_BIN)/unit/test_note_next: $(addprefix $(BUILD)/obj/dapl_rail/messages/,\
   note.o inbox.o)

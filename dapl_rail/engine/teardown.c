@@ -11,7 +11,7 @@
 
 int links_end(drail_t *t, struct peer *peer, int code, const char *why)
 {
-    progress_check(t); /* whose end may be why: then that is told */
+    progress_check(t); /* if the peer has ended the links, that is the reason */
     bool gone = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
     int later = gone ? DRAIL_EPEER : code;
     struct link *link;

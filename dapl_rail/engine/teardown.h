@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of links in the middle of an operation. */
+/* Ending links in the middle of an operation. */
 #ifndef DRAIL_ENGINE_TEARDOWN_H
 #define DRAIL_ENGINE_TEARDOWN_H
 
@@ -12,20 +12,20 @@ struct peer;
 struct req;
 
 /*
- * Ends all links to the peer, because an operation failed with this code: none
- * goes on over another. Waits (a second at most) until nothing is under way on
- * them: what is reported failed afterwards, no DTO reads or writes any more.
- * Not while several threads are at work. Returns the code that later operations
- * end with: time runs out, and interruptions come, for the present one only.
+ * Ends all links to the peer, because an operation failed with this code. Waits
+ * until no request is under way on them, a second at most: then nothing reads
+ * or writes the memory of operations that are reported as failed. Not while
+ * several threads are at work. Returns the error of later operations:
+ * DRAIL_EPEER if the present one timed out or was interrupted, else the code.
  */
 int links_end(drail_t *t, struct peer *peer, int code, const char *why);
 
-/* Waits (a second at most) until the EPs of closed links to the peer are freed:
- * if it has not answered their requests, it hears of it then. */
+/* Waits until the EPs of closed links to the peer are freed, a second at most.
+ * If the peer has not answered their requests, it learns of it then. */
 void links_await_free(drail_t *t, const struct peer *peer);
 
-/* No event on these links, should one still come, tells the request or the
- * timed message any more; either may be NULL. */
+/* From now on no event on these links refers to the request or the timed
+ * message; either may be NULL. */
 void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
                   const struct message *message);
 

@@ -5,9 +5,9 @@
 
 #include "dapl_rail/rails/rail.h"
 
-struct parting {
+struct ep_release {
     DAT_EP_HANDLE ep;
-    struct parting *next;
+    struct ep_release *next;
 };
 
 static bool is_pending(DAT_EP_HANDLE ep)
@@ -18,28 +18,28 @@ static bool is_pending(DAT_EP_HANDLE ep)
            state == DAT_EP_STATE_DISCONNECT_PENDING;
 }
 
-void parting(struct rail *rail, DAT_EP_HANDLE ep)
+void ep_release(struct rail *rail, DAT_EP_HANDLE ep)
 {
-    struct parting *p = is_pending(ep) ? malloc(sizeof *p) : NULL;
+    struct ep_release *p = is_pending(ep) ? malloc(sizeof *p) : NULL;
     if (!p) {
         dat_ep_free(ep);
         return;
     }
-    *p = (struct parting){.ep = ep, .next = rail->partings};
-    rail->partings = p;
+    *p = (struct ep_release){.ep = ep, .next = rail->releases};
+    rail->releases = p;
 }
 
-static void end(struct parting **at)
+static void end(struct ep_release **at)
 {
-    struct parting *p = *at;
+    struct ep_release *p = *at;
     *at = p->next;
     dat_ep_free(p->ep);
     free(p);
 }
 
-bool parting_over(struct rail *rail, DAT_EP_HANDLE ep)
+bool ep_release_ended(struct rail *rail, DAT_EP_HANDLE ep)
 {
-    struct parting **at = &rail->partings;
+    struct ep_release **at = &rail->releases;
     while (*at && (*at)->ep != ep)
         at = &(*at)->next;
     if (!*at)
@@ -48,8 +48,8 @@ bool parting_over(struct rail *rail, DAT_EP_HANDLE ep)
     return true;
 }
 
-void partings_end(struct rail *rail)
+void ep_release_all(struct rail *rail)
 {
-    while (rail->partings)
-        end(&rail->partings);
+    while (rail->releases)
+        end(&rail->releases);
 }

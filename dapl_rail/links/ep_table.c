@@ -6,70 +6,72 @@
 
 #include "dapl_rail/links/link.h"
 
-#define LISTS_MIN 16u
+#define LISTS_MIN 16u /* a power of 2 */
 
-static struct link **list_of(const struct rail *rail, DAT_EP_HANDLE ep)
+static struct link **list_of(const struct ep_table *table, DAT_EP_HANDLE ep)
 {
     uint64_t n = (uintptr_t)ep * 0x9e3779b97f4a7c15ull;
-    return &rail->ends[n >> 32 & (rail->ends_lists - 1)];
+    return &table->lists[n >> 32 & (table->nlists - 1)];
 }
 
-static void put(struct rail *rail, struct link *link)
+static void put(struct ep_table *table, struct link *link)
 {
-    struct link **list = list_of(rail, link->ep);
-    link->next_end = *list;
+    struct link **list = list_of(table, link->ep.handle);
+    link->next_in_table = *list;
     *list = link;
 }
 
-/* As many lists as there are links, about. */
-static int grow(struct rail *rail)
+/* There are about as many lists as links. */
+static int grow(struct ep_table *table)
 {
-    struct rail larger = {.ends_lists =
-                              rail->ends ? 2 * rail->ends_lists : LISTS_MIN};
-    larger.ends = calloc(larger.ends_lists, sizeof(struct link *));
-    if (!larger.ends)
+    struct ep_table larger = {.nlists =
+                                  table->lists ? 2 * table->nlists : LISTS_MIN,
+                              .count = table->count};
+    larger.lists = calloc(larger.nlists, sizeof *larger.lists);
+    if (!larger.lists)
         return DRAIL_ENOMEM;
-    for (unsigned i = 0; rail->ends && i < rail->ends_lists; i++)
-        for (struct link *link = rail->ends[i], *next; link; link = next) {
-            next = link->next_end;
+    for (unsigned i = 0; table->lists && i < table->nlists; i++)
+        for (struct link *link = table->lists[i], *next; link; link = next) {
+            next = link->next_in_table;
             put(&larger, link);
         }
-    free(rail->ends);
-    rail->ends = larger.ends;
-    rail->ends_lists = larger.ends_lists;
+    free(table->lists);
+    *table = larger;
     return 0;
 }
 
-int ends_enter(struct link *link)
+int ep_table_add(struct link *link)
 {
-    struct rail *rail = link->rail;
-    if (!rail->ends || rail->ends_count >= rail->ends_lists)
-        if (grow(rail) && !rail->ends)
+    struct ep_table *table = &link->rail->ep_table;
+    if (!table->lists || table->count >= table->nlists)
+        if (grow(table) && !table->lists)
             return DRAIL_ENOMEM;
-    put(rail, link);
-    rail->ends_count++;
+    put(table, link);
+    table->count++;
     return 0;
 }
 
-void ends_leave(struct link *link)
+void ep_table_remove(struct link *link)
 {
-    struct link **at = list_of(link->rail, link->ep);
+    struct ep_table *table = &link->rail->ep_table;
+    struct link **at = list_of(table, link->ep.handle);
     while (*at != link)
-        at = &(*at)->next_end;
-    *at = link->next_end;
-    link->rail->ends_count--;
+        at = &(*at)->next_in_table;
+    *at = link->next_in_table;
+    table->count--;
 }
 
-struct link *ends_find(const struct rail *rail, DAT_EP_HANDLE ep)
+struct link *ep_table_find(const struct rail *rail, DAT_EP_HANDLE ep)
 {
-    struct link *link = rail->ends && ep ? *list_of(rail, ep) : NULL;
-    while (link && link->ep != ep)
-        link = link->next_end;
+    const struct ep_table *table = &rail->ep_table;
+    struct link *link = table->lists && ep ? *list_of(table, ep) : NULL;
+    while (link && link->ep.handle != ep)
+        link = link->next_in_table;
     return link;
 }
 
-void ends_free(struct rail *rail)
+void ep_table_free(struct rail *rail)
 {
-    free(rail->ends);
-    rail->ends = NULL;
+    free(rail->ep_table.lists);
+    rail->ep_table.lists = NULL;
 }

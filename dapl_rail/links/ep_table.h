@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose EP is it? Events name EPs; a rail may have thousands. */
+/* Which link has an EP: a hash table of a rail. Events name EPs, and a rail may
+ * have thousands of them. */
 #ifndef DRAIL_LINKS_EP_TABLE_H
 #define DRAIL_LINKS_EP_TABLE_H
 
@@ -8,12 +9,12 @@
 struct link;
 struct rail;
 
-/* The link has got this EP, … 0 or DRAIL_ENOMEM. */
-int ends_enter(struct link *link);
-/* … and is to lose it. */
-void ends_leave(struct link *link);
-/* The link that has it, or NULL. */
-struct link *ends_find(const struct rail *rail, DAT_EP_HANDLE ep);
-void ends_free(struct rail *rail);
+/* Enters the link by its EP. 0 or DRAIL_ENOMEM. */
+int ep_table_add(struct link *link);
+/* Call it before the EP is freed. */
+void ep_table_remove(struct link *link);
+/* The link that has this EP, or NULL. */
+struct link *ep_table_find(const struct rail *rail, DAT_EP_HANDLE ep);
+void ep_table_free(struct rail *rail);
 
 #endif

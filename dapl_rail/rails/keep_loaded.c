@@ -13,7 +13,7 @@
 
 #include "dapl_rail/rails/keep_loaded.h"
 
-void provider_keep(DAT_HANDLE handle)
+void provider_keep_loaded(DAT_HANDLE handle)
 {
     const DAT_PROVIDER *provider = DAT_HANDLE_TO_PROVIDER(handle);
     Dl_info library;

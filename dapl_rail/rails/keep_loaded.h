@@ -10,6 +10,6 @@
  * makes their handles) loaded until the process ends. A process that forks
  * after it inherits the library's state without its threads: only for ranks.
  */
-void provider_keep(DAT_HANDLE handle);
+void provider_keep_loaded(DAT_HANDLE handle);
 
 #endif

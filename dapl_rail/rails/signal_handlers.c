@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-void handlers_note(struct handlers *h)
+void signal_handlers_save(struct signal_handlers *h)
 {
     memset(h, 0, sizeof *h);
     for (int s = 1; s < NSIG; s++) /* the C library keeps some to itself */
         sigaction(s, NULL, &h->of[s]);
 }
 
-void handlers_restore(const struct handlers *h)
+void signal_handlers_restore(const struct signal_handlers *h)
 {
     for (int s = 1; s < NSIG; s++) {
         struct sigaction now;

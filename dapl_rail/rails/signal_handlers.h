@@ -9,12 +9,12 @@
 
 #include <signal.h>
 
-struct handlers {
+struct signal_handlers {
     struct sigaction of[NSIG];
 };
 
-void handlers_note(struct handlers *h);
+void signal_handlers_save(struct signal_handlers *h);
 /* Gives back those that were replaced since. */
-void handlers_restore(const struct handlers *h);
+void signal_handlers_restore(const struct signal_handlers *h);
 
 #endif

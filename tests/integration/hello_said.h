@@ -8,7 +8,7 @@
 #include "standin.h"
 
 /* False: the request is lost, which its sender is not told. */
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual);
 
 __attribute__((visibility("default"))) DAT_RETURN
@@ -17,7 +17,7 @@ dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
                DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
     __typeof__(&dat_ep_connect) real;
-    struct hello hello;
+    struct link_hello hello;
     *(void **)&real = real_call("dat_ep_connect");
     check((size_t)bytes == sizeof hello);
     memcpy(&hello, data, sizeof hello);

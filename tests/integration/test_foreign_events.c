@@ -49,7 +49,7 @@ dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
     __typeof__(&dat_cr_query) real;
     *(void **)&real = real_call("dat_cr_query");
     DAT_RETURN status = real(cr, mask, param);
-    struct hello hello = {0};
+    struct link_hello hello = {0};
     if (status == DAT_SUCCESS)
         memcpy(&hello, param->private_data, sizeof hello);
     return unreadable && status == DAT_SUCCESS && hello.rank == 0
@@ -62,11 +62,11 @@ dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes, const DAT_PVOID data)
 {
     __typeof__(&dat_cr_reject) real;
     *(void **)&real = real_call("dat_cr_reject");
-    board->rejected += !bytes; /* no answer to a knock */
+    board->rejected += !bytes; /* no answer to a solicitation */
     return real(cr, bytes, data);
 }
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;

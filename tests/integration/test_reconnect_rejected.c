@@ -29,11 +29,11 @@ static void taken(const DAT_EVENT *event)
 }
 
 /* The first ones go where nobody listens. */
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;
-    if (hello->again && asked++ < REJECTIONS)
+    if (hello->reconnect && asked++ < REJECTIONS)
         *qual = 1;
     return true;
 }

@@ -17,11 +17,11 @@ static void taken(DAT_EVENT *event)
 }
 
 /* The first one again goes where nobody listens. */
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;
-    if (hello->again && !rejected)
+    if (hello->reconnect && !rejected)
         *qual = 1;
     return true;
 }

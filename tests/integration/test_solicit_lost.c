@@ -5,14 +5,14 @@
 
 static _Atomic bool *connected; /* rank 1 is; in memory that the ranks share */
 static enum { REFUSED, LOST } fate;
-static unsigned knocks; /* of this rank */
+static unsigned solicitations; /* of this rank */
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;
-    bool first = hello->knock && hello->rank == 1 && !knocks;
-    knocks += hello->knock;
+    bool first = hello->solicits && hello->rank == 1 && !solicitations;
+    solicitations += hello->solicits;
     if (first)
         *qual = 1;
     return !first || fate != LOST;
@@ -33,10 +33,10 @@ static void talk(struct rank *r, unsigned peer)
 /* Rank 0 does not know that rank 1 wants one: it waits for rank 2. */
 static void told_again(struct rank *r)
 {
-    knocks = 0;
+    solicitations = 0;
     if (r->rank == 1) {
         expect(r, 0, drail_connect(r->t, 0));
-        check(knocks > 1);
+        check(solicitations > 1);
         *connected = true;
         talk(r, 0);
         return;

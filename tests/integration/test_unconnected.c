@@ -7,13 +7,13 @@
  * listens. */
 static uint32_t lost, nobody;
 
-static bool change_hello(DAT_EP_HANDLE ep, struct hello *hello,
+static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
                          DAT_CONN_QUAL *qual)
 {
     (void)ep;
-    if (!hello->knock && nobody & 1u << hello->rail)
+    if (!hello->solicits && nobody & 1u << hello->rail)
         *qual = 1;
-    return hello->knock || !(lost & 1u << hello->rail);
+    return hello->solicits || !(lost & 1u << hello->rail);
 }
 
 static void says(const struct rank *r, const char *text, bool does)
@@ -37,7 +37,7 @@ static void alone(struct rank *r, unsigned caller, const char *text)
 static void nobody_answers(struct rank *r)
 {
     alone(r, 0, "asked, no answer over shm0, shm1");
-    alone(r, 1, "; no request over shm0, shm1"); /* knocks come first */
+    alone(r, 1, "; no request over shm0, shm1"); /* solicitations come first */
 }
 
 /* Both are there; over one rail nobody listens, and one is silent. */

@@ -13,7 +13,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/failover/carrier.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/failover/health.h"
 #include "dapl_rail/links/failover/journal.h"
@@ -24,12 +24,12 @@
 
 #define LINKS 2
 #define OPS   8u /* of the ring */
-#define MANY  (8 * SILENCE_LOOKS)
+#define MANY  (8 * HEARTBEAT_CHECKS)
 
 static uint64_t now, takes; /* takes: between two looks at the clock */
 static struct op ops[LINKS][OPS];
 static struct op *chunks[LINKS][OPS / OPS_CHUNK];
-static struct beside beside[LINKS];
+static struct failover failovers[LINKS];
 static unsigned char journals[LINKS][64 * OPS] __attribute__((aligned(64)));
 static struct health healths[LINKS];
 static unsigned asked[LINKS];
@@ -58,9 +58,9 @@ bool carrier_send(struct link *link, struct link *lane, uint64_t number,
                   const struct wire *wire, const void *payload, size_t bytes)
 {
     (void)lane, (void)number, (void)wire, (void)payload, (void)bytes;
-    if (link->carrier->sent - link->carrier->acked == WINDOW)
+    if (link->failover->carrier.sent - link->failover->carrier.acked == WINDOW)
         return false;
-    link->carrier->sent++;
+    link->failover->carrier.sent++;
     asked[link - links]++;
     return true;
 }
@@ -70,34 +70,34 @@ struct health link_health(const struct link *link)
     return healths[link - links];
 }
 
-void link_lost(struct link *link, int code, const char *format, ...)
+void link_lose(struct link *link, int code, const char *format, ...)
 {
     (void)code, (void)format;
     assert_ptr_equal(link, &links[1]);
-    link->ep_state = EP_ENDING;
+    link->ep.state = EP_ENDING;
     lost++;
 }
 
-void link_hurry(struct link *link)
+void ep_hurry(struct link *link)
 {
-    assert_int_equal(link->ep_state, EP_ENDING);
+    assert_int_equal(link->ep.state, EP_ENDING);
 }
 
 static void post(struct link *link)
 {
-    struct op *op = op_at(link, link->ops_head++);
-    *op = (struct op){.link = link, .posted = ++link->posted};
+    struct op *op = op_at(&link->queue, link->queue.ops_head++);
+    *op = (struct op){.link = link, .posted = ++link->queue.posted};
 }
 
 static void post_long(struct link *link, uint64_t bytes)
 {
-    journal_at(link, link->posted)->bytes = bytes;
+    journal_at(&link->journal, link->queue.posted)->bytes = bytes;
     post(link);
 }
 
 static void event(struct link *link)
 {
-    link->retired = op_at(link, link->ops_tail++)->posted;
+    link->queue.retired = op_at(&link->queue, link->queue.ops_tail++)->posted;
 }
 
 void rail_catch_up(struct rail *rail)
@@ -124,18 +124,15 @@ static int begin(void **state)
     peer = (struct peer){.owner = &t, .connected = true};
     for (unsigned i = 0; i < LINKS; i++) {
         rails[i] = (struct rail){.owner = &t, .index = i};
-        links[i] = (struct link){.rail = &rails[i],
-                                 .peer = &peer,
-                                 .state = LINK_UP,
-                                 .ep_state = EP_UP,
-                                 .journal = journals[i],
-                                 .record_shift = 6,
-                                 .ops = chunks[i],
-                                 .ops_mask = OPS - 1,
-                                 .lost = &beside[i].lost,
-                                 .carrier = &beside[i].carrier,
-                                 .silence = &beside[i].silence};
-        beside[i] = (struct beside){0};
+        links[i] =
+            (struct link){.rail = &rails[i],
+                          .peer = &peer,
+                          .state = LINK_UP,
+                          .ep.state = EP_UP,
+                          .journal = {.records = journals[i], .shift = 6},
+                          .queue = {.ops = chunks[i], .ops_mask = OPS - 1},
+                          .failover = &failovers[i]};
+        failovers[i] = (struct failover){0};
         healths[i] = (struct health){0};
         asked[i] = 0;
         memset(journals[i], 0, sizeof journals[i]);
@@ -148,17 +145,17 @@ static int begin(void **state)
 
 static void look(bool answered)
 {
-    now += 80 * MS / SILENCE_LOOKS;
+    now += 80 * MS / HEARTBEAT_CHECKS;
     if (answered)
-        links[0].carrier->acked = links[0].carrier->sent;
-    silence_look(&t);
+        links[0].failover->carrier.acked = links[0].failover->carrier.sent;
+    heartbeat_check(&t);
 }
 
 static void while_it_answers(void **state)
 {
     (void)state;
     post(&links[1]);
-    for (unsigned i = 0; i < SILENCE_LOOKS; i++)
+    for (unsigned i = 0; i < HEARTBEAT_CHECKS; i++)
         look(true);
     assert_int_equal(lost, 0);
     for (unsigned i = 0; i < MANY; i++)
@@ -190,7 +187,7 @@ static void events_come(void **state)
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++) {
         look(true);
-        if (i % SILENCE_LOOKS)
+        if (i % HEARTBEAT_CHECKS)
             continue;
         post(&links[1]);
         event(&links[1]);
@@ -216,8 +213,9 @@ static void an_ep_that_is_not_in_use(void **state)
     (void)state;
     post(&links[1]);
     links[1].state = LINK_LOST;
-    links[1].lost->carrier = &links[1];
-    links[1].lost->at = links[1].posted; /* of the loss before */
+    links[1].failover->replay.carrier = &links[1];
+    links[1].failover->replay.next =
+        links[1].queue.posted; /* of the loss before */
     for (unsigned i = 0; i < MANY; i++)
         look(true);
     assert_int_equal(lost, 0);
@@ -256,10 +254,11 @@ static void a_measured_wire(void **state)
 
 /* ---- wires of which providers tell: links[0] passes bytes */
 
-static void look_told(uint64_t silent_ms)
+static void look_reported(uint64_t silent_ms)
 {
-    healths[0] = (struct health){.told = true, .bytes = healths[0].bytes + 1};
-    healths[1].told = true;
+    healths[0] =
+        (struct health){.reported = true, .bytes = healths[0].bytes + 1};
+    healths[1].reported = true;
     healths[1].silent_ms = silent_ms;
     look(false);
 }
@@ -269,12 +268,12 @@ static void nothing_is_acknowledged(void **state)
     (void)state;
     post(&links[0]);
     post(&links[1]);
-    look_told(0);
-    for (unsigned i = 0; i < SILENCE_LOOKS - 1; i++)
-        look_told(200 + 10 * i);
+    look_reported(0);
+    for (unsigned i = 0; i < HEARTBEAT_CHECKS - 1; i++)
+        look_reported(200 + 10 * i);
     assert_int_equal(lost, 0);
     for (unsigned i = 0; i < 3; i++)
-        look_told(300);
+        look_reported(300);
     assert_int_equal(lost, 1);
 }
 
@@ -284,7 +283,7 @@ static void acknowledged_late(void **state)
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
-        look_told(i % SILENCE_LOOKS ? 200 : 5);
+        look_reported(i % HEARTBEAT_CHECKS ? 200 : 5);
     assert_int_equal(lost, 0);
 }
 
@@ -295,11 +294,11 @@ static void answers_take_long(void **state)
     post(&links[0]);
     post(&links[1]);
     healths[1].answer_ms = 120;
-    for (unsigned i = 0; i < 2 * SILENCE_LOOKS; i++)
-        look_told(200);
+    for (unsigned i = 0; i < 2 * HEARTBEAT_CHECKS; i++)
+        look_reported(200);
     assert_int_equal(lost, 0);
-    for (unsigned i = 0; i < SILENCE_LOOKS; i++)
-        look_told(200);
+    for (unsigned i = 0; i < HEARTBEAT_CHECKS; i++)
+        look_reported(200);
     assert_int_equal(lost, 1);
 }
 
@@ -310,7 +309,7 @@ static void a_long_dto_moves(void **state)
     post_long(&links[1], 1u << 30);
     for (unsigned i = 0; i < 100 * MANY; i++) {
         healths[1].bytes += 1000;
-        look_told(200);
+        look_reported(200);
     }
     assert_int_equal(lost, 0);
 }
@@ -323,7 +322,7 @@ static void a_peer_that_takes_nothing(void **state)
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++)
-        look_told(0);
+        look_reported(0);
     assert_int_equal(lost, 0);
     assert_int_equal(asked[1], WINDOW);
 }
@@ -334,7 +333,8 @@ static void nobody_is_heard(void **state)
     post(&links[0]);
     post(&links[1]);
     for (unsigned i = 0; i < MANY; i++) {
-        healths[0] = healths[1] = (struct health){.told = true, .silent_ms = 9};
+        healths[0] = healths[1] =
+            (struct health){.reported = true, .silent_ms = 9};
         healths[0].silent_ms = healths[1].silent_ms = 500;
         look(false);
     }
@@ -347,12 +347,12 @@ static void asked_over_an_idle_link(void **state)
 {
     (void)state;
     post(&links[1]);
-    for (unsigned i = 0; i < 2 * SILENCE_LOOKS; i++) {
+    for (unsigned i = 0; i < 2 * HEARTBEAT_CHECKS; i++) {
         unsigned before = asked[0];
-        healths[1] = (struct health){.told = true, .silent_ms = 200};
+        healths[1] = (struct health){.reported = true, .silent_ms = 200};
         look(false);
         if (asked[0] != before) /* it is complete: the peer's system has it */
-            links[0].carrier->head = ++links[0].carrier->tail;
+            links[0].failover->carrier.head = ++links[0].failover->carrier.tail;
     }
     assert_int_equal(lost, 1);
     assert_in_range(asked[0], 1, WINDOW);
@@ -363,11 +363,11 @@ static void nobody_has_looked(void **state)
     (void)state;
     post(&links[0]);
     post(&links[1]);
-    look_told(0);
-    look_told(200);
+    look_reported(0);
+    look_reported(200);
     now += 3000 * MS;
-    look_told(3200);
-    look_told(3210);
+    look_reported(3200);
+    look_reported(3210);
     assert_int_equal(lost, 0);
 }
 
@@ -378,7 +378,7 @@ static void looks_that_take_long(void **state)
     unsigned looks = 0;
     takes = MS / 2;
     for (uint64_t end = now + 800 * MS, was = 0; now < end; was = t.looked_ns) {
-        silence_look(&t);
+        heartbeat_check(&t);
         looks += t.looked_ns != was;
     }
     assert_in_range(looks, 18, 21);

@@ -89,12 +89,12 @@ void attempts_serve(drail_t *tt)
     (void)tt;
 }
 
-void silence_look(drail_t *tt)
+void heartbeat_check(drail_t *tt)
 {
     (void)tt;
 }
 
-void lost_go_on(drail_t *tt)
+void loss_run(drail_t *tt)
 {
     (void)tt;
 }

@@ -11,6 +11,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/accept.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/health.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/link.h"
@@ -29,23 +30,23 @@ static uint64_t now_ns(const struct drail_platform *p)
 }
 
 /* dat_ep_create() has failed */
-int link_renew(struct link *link)
+int ep_open(struct link *link)
 {
     (void)link;
     tries++;
     return DRAIL_EDAT;
 }
 
-void link_lost(struct link *link, int code, const char *format, ...)
+void link_lose(struct link *link, int code, const char *format, ...)
 {
     (void)code, (void)format;
-    assert_int_equal(link->ep_state, EP_NONE); /* does nothing then */
+    assert_int_equal(link->ep.state, EP_NONE); /* does nothing then */
 }
 
-struct hello hello_of(const struct rail *rail, unsigned ep)
+struct link_hello hello_of(const struct rail *rail, unsigned ep)
 {
     (void)rail, (void)ep;
-    return (struct hello){0};
+    return (struct link_hello){0};
 }
 
 void roster_address(const struct roster *r, unsigned rank, unsigned rail,
@@ -61,7 +62,7 @@ int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
 }
 
 DAT_RETURN request_accept(DAT_CR_HANDLE cr, const struct link *link,
-                          struct hello *answer)
+                          struct link_hello *answer)
 {
     (void)cr, (void)link, (void)answer;
     return DAT_INTERNAL_ERROR;
@@ -80,12 +81,14 @@ static void no_ep(void **state)
     static drail_t t = {.job = &job};
     static struct rail rail = {.owner = &t};
     static struct peer peer = {.rank = 1};
-    static struct lost lost;
-    static struct link link = {
-        .rail = &rail, .peer = &peer, .state = LINK_LOST, .lost = &lost};
+    static struct failover failover;
+    static struct link link = {.rail = &rail,
+                               .peer = &peer,
+                               .state = LINK_LOST,
+                               .failover = &failover};
     (void)state;
     for (unsigned ms = 0; ms < 2000; ms++, now += MS)
-        renew_serve(&link);
+        reconnect_step(&link);
     assert_in_range(tries, 8, 16);
 }
 

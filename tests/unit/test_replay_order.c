@@ -10,7 +10,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
-#include "dapl_rail/links/failover/carrier.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/final_counts.h"
 #include "dapl_rail/links/failover/incoming_replay.h"
 #include "dapl_rail/links/link.h"
@@ -21,18 +21,15 @@ enum { SLOTS = 4 };
 static drail_t t;
 static struct rail rail = {.owner = &t};
 static struct peer peer = {.owner = &t};
-static struct carrier carrier;
-static struct lost lost;
+static struct failover failover;
 static unsigned char journal[64];
 static struct wire wires[SLOTS];
 static struct slot slots[SLOTS];
 static struct link link_ = {.rail = &rail,
                             .peer = &peer,
-                            .carrier = &carrier,
-                            .lost = &lost,
-                            .journal = journal,
-                            .slots = slots,
-                            .nslots = SLOTS};
+                            .failover = &failover,
+                            .journal.records = journal,
+                            .slots = {.all = slots, .count = SLOTS}};
 
 struct link *lane_of(const struct link *link, unsigned number)
 {
@@ -75,19 +72,19 @@ const char *arrival_message(struct slot *slot)
     return "no message was sent";
 }
 
-void farewell_arrived(struct link *link, const struct wire *wire)
+void final_count_arrived(struct link *link, const struct wire *wire)
 {
     (void)link, (void)wire;
     fail();
 }
 
-void link_hurry(struct link *link)
+void ep_hurry(struct link *link)
 {
     (void)link;
     fail();
 }
 
-void link_lost(struct link *link, int code, const char *format, ...)
+void link_lose(struct link *link, int code, const char *format, ...)
 {
     (void)link, (void)code, (void)format;
     fail();
@@ -102,26 +99,26 @@ void link_down(struct link *link, int code, const char *format, ...)
 /* The peer acknowledges so many messages. */
 static const char *acknowledge(unsigned slot, uint32_t messages)
 {
-    wires[slot] = (struct wire){.type = WIRE_CARRIED, .lane = 1};
+    wires[slot] = (struct wire){.type = WIRE_CARRIED_ACK, .lane = 1};
     wires[slot].seq = messages;
     slots[slot] =
         (struct slot){.link = &link_, .data = (unsigned char *)&wires[slot]};
-    return foreign_arrived(&slots[slot]);
+    return incoming_replay_arrived(&slots[slot]);
 }
 
 static void in_order(void **state)
 {
     (void)state;
-    carrier.sent = 3;
+    failover.carrier.sent = 3;
     t.parallel = true;
     assert_null(acknowledge(0, 1));
     assert_null(acknowledge(1, 2));
-    assert_int_equal(carrier.acked, 0);
+    assert_int_equal(failover.carrier.acked, 0);
     t.parallel = false;
     assert_null(acknowledge(2, 3));
-    assert_int_equal(carrier.acked, 3);
-    foreign_serve(&peer);
-    assert_int_equal(carrier.acked, 3);
+    assert_int_equal(failover.carrier.acked, 3);
+    incoming_replay_deferred(&peer);
+    assert_int_equal(failover.carrier.acked, 3);
     assert_true(slots[0].idle && slots[1].idle && slots[2].idle);
 }
 

@@ -25,7 +25,7 @@
 
 /* Of the provider. */
 struct request {
-    struct hello hello;
+    struct link_hello hello;
     bool come, taken_back, accepted, rejected;
 };
 
@@ -80,17 +80,17 @@ DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT bytes,
 }
 
 bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
-                struct hello *hello)
+                struct link_hello *hello)
 {
     (void)of, (void)bytes;
     memcpy(hello, data, sizeof *hello);
     return true;
 }
 
-struct hello hello_of(const struct rail *of, unsigned ep)
+struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
     (void)of, (void)ep;
-    return (struct hello){0};
+    return (struct link_hello){0};
 }
 
 struct peer *peer_meet(drail_t *of, unsigned rank)
@@ -105,13 +105,13 @@ int connect_links(struct peer *to)
     return 0;
 }
 
-int link_renew(struct link *link)
+int ep_open(struct link *link)
 {
     assert_ptr_equal(link, &after);
     return 0;
 }
 
-void link_lost(struct link *link, int code, const char *format, ...)
+void link_lose(struct link *link, int code, const char *format, ...)
 {
     (void)link, (void)code, (void)format;
 }
@@ -122,8 +122,8 @@ void link_down(struct link *link, int code, const char *format, ...)
     (void)link, (void)code, (void)format;
 }
 
-bool renew_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
-                  const struct hello *hello)
+bool reconnect_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
+                      const struct link_hello *hello)
 {
     (void)of, (void)cr, (void)from, (void)hello;
     return false;
@@ -139,7 +139,7 @@ void peer_free(struct peer *of)
     (void)of;
 }
 
-void knock_answer(const struct rail *of, DAT_CR_HANDLE cr)
+void solicit_reject(const struct rail *of, DAT_CR_HANDLE cr)
 {
     (void)of, (void)cr;
 }
@@ -154,7 +154,7 @@ static void comes(unsigned i)
 {
     requests[i] = (struct request){
         .hello = {.rank = 0, .attempt = 1, .rails = RAIL_BIT(0)}, .come = true};
-    requests_note(&t);
+    requests_take(&t);
 }
 
 /* A link of an earlier attempt is in its place. */
@@ -191,7 +191,7 @@ static void link_ends(void)
 static void waits(void **state)
 {
     (void)state;
-    assert_true(requests_wait(peer));
+    assert_true(requests_waiting(peer));
     link_ends();
     assert_true(requests[0].accepted);
     assert_ptr_equal(peer->lanes[0].link, &after);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A knock that a provider refuses is repeated some times, however many were not
- * answered before: a peer that computes for long finds too many at once. */
+/* A solicitation that a provider refuses is repeated some times, however many
+ * were not answered before: a peer that computes for long finds too many at
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,17 +67,17 @@ DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep)
     return DAT_SUCCESS;
 }
 
-struct hello hello_of(const struct rail *of, unsigned ep)
+struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
     (void)of, (void)ep;
-    return (struct hello){0};
+    return (struct link_hello){0};
 }
 
 bool hello_read(const struct rail *of, const void *data, DAT_COUNT bytes,
-                struct hello *hello)
+                struct link_hello *hello)
 {
     (void)of, (void)data, (void)bytes;
-    *hello = (struct hello){0};
+    *hello = (struct link_hello){0};
     return true;
 }
 
@@ -97,40 +98,40 @@ static int begin(void **state)
     (void)state;
     now = 1000 * MS;
     rail = (struct rail){.owner = &t};
-    TAILQ_INIT(&t.knocking);
+    TAILQ_INIT(&t.soliciting);
     sentence_free(&peer.refused);
     peer = (struct peer){.owner = &t, .rails = 1};
     return 0;
 }
 
-static void knock_now(void)
+static void solicit_now(void)
 {
-    assert_int_equal(knock(&peer), 0);
-    if (!peer.knock) {
-        now = peer.knock_ns;
-        assert_int_equal(knock(&peer), 0);
+    assert_int_equal(solicit(&peer), 0);
+    if (!peer.solicit.ep) {
+        now = peer.solicit.due_ns;
+        assert_int_equal(solicit(&peer), 0);
     }
-    assert_non_null(peer.knock);
+    assert_non_null(peer.solicit.ep);
 }
 
 static void told(DAT_EVENT_NUMBER number)
 {
     DAT_EVENT event = {.event_number = number};
-    event.event_data.connect_event_data.ep_handle = peer.knock;
-    knock_answered(&rail, &event, "nobody listens");
+    event.event_data.connect_event_data.ep_handle = peer.solicit.ep;
+    solicit_answered(&rail, &event, "nobody listens");
 }
 
 static void not_answered(void)
 {
-    knock_now();
-    now = peer.knock_ns;
-    assert_true(knock_expire(&peer));
+    solicit_now();
+    now = peer.solicit.due_ns;
+    assert_true(solicit_expire(&peer));
 }
 
 static void refused(unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
-        knock_now();
+        solicit_now();
         told(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
     }
 }
@@ -160,7 +161,7 @@ static void not_before_an_answer(void **state)
 {
     (void)state;
     refused(TRIES - 1);
-    knock_now();
+    solicit_now();
     told(DAT_CONNECTION_EVENT_PEER_REJECTED);
     refused(TRIES - 1);
     assert_int_equal(peer.error, 0);

@@ -5,12 +5,12 @@
 
 #include <dat2/udat.h>
 
-struct hello;
 struct link;
+struct link_hello;
 
-/* dat_cr_accept with the link's EP. The request is no longer the caller's,
- * also where that fails. */
+/* dat_cr_accept with the link's EP. The request is consumed, also on failure.
+ */
 DAT_RETURN request_accept(DAT_CR_HANDLE cr, const struct link *link,
-                          struct hello *answer);
+                          struct link_hello *answer);
 
 #endif

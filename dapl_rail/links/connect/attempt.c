@@ -14,8 +14,7 @@
 #include "dapl_rail/stripe/timing.h"
 #include "dapl_rail/stripe/way.h"
 
-#define AGAIN_MS                                                               \
-    50u /* before another attempt, and twice as long before the next */
+#define AGAIN_MS   50u /* before another attempt; doubled before the next */
 #define AGAIN_MOST 3u
 
 void attempt_want(struct peer *peer)
@@ -30,7 +29,7 @@ static bool has_links(const struct peer *peer)
     return peer_next(peer, UINT32_MAX, &at) != NULL;
 }
 
-/* Has this rank asked for links, or has the peer? */
+/* Has the active side asked for links? */
 static bool has_begun(const struct peer *peer)
 {
     const struct link *link;
@@ -38,22 +37,22 @@ static bool has_begun(const struct peer *peer)
     if (peer->owner->job->rank < peer->rank)
         return has_links(peer);
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->established || link->ep_state != EP_NONE)
+        if (link->established || link->ep.state != EP_NONE)
             return true;
     return false;
 }
 
-/* Events of an EP that is gone must not be taken for those of the next one,
- * which may get its handle. */
+/* An EP has been freed. The next EP may get its handle, so the events of the
+ * freed one are taken now. */
 static void take_events(drail_t *t)
 {
     for (unsigned r = 0; r < t->nrails; r++)
         rail_check(&t->rails[r]);
 }
 
-/* Passive side: what the peer has asked for has failed, all of it. The links
- * of its next request are others. */
-static void forget_vain(struct peer *peer)
+/* Passive side: if all that the peer has asked for has failed, frees the links.
+ * Its next request makes new ones. */
+static void forget_failed(struct peer *peer)
 {
     if (has_links(peer) && !has_begun(peer) && !atomic_load(&peer->error))
         peer_free(peer);
@@ -64,14 +63,14 @@ static int begin(struct peer *peer)
     drail_t *t = peer->owner;
     if (t->job->rank < peer->rank)
         return job_now(t->job) < peer->ask_ns ? 0 : connect_ask(peer);
-    if (knock_expire(peer))
+    if (solicit_expire(peer))
         take_events(t);
-    return knock(peer);
+    return solicit(peer);
 }
 
-/* Where ranks of one host can't reach each other inside it, though all said
- * that they can, they do so outside. */
-static bool goes_outside(struct peer *peer)
+/* If two ranks of one host do not reach each other by rails that stay inside
+ * it, an attempt over the other rails begins. */
+static bool try_outside(struct peer *peer)
 {
     if (!peer->absent || !peer->outside || peer->rails == peer->outside)
         return false;
@@ -81,9 +80,9 @@ static bool goes_outside(struct peer *peer)
     return true;
 }
 
-/* A provider says that nobody listens also where the peer, or this rank, had no
- * time for it for too long. */
-static bool asks_again(struct peer *peer)
+/* A provider reports that nobody listens also if the peer, or this rank, has
+ * not served it for too long. So another attempt begins, some times. */
+static bool try_again(struct peer *peer)
 {
     drail_job_t *job = peer->owner->job;
     if (job->rank > peer->rank || !peer->absent || sentence_is(peer->refused) ||
@@ -95,14 +94,15 @@ static bool asks_again(struct peer *peer)
     return true;
 }
 
-static void stop_knocking(struct peer *peer)
+static void stop_soliciting(struct peer *peer)
 {
-    if (!peer->knock_ns)
+    if (!peer->solicit.due_ns)
         return;
-    knock_end(peer);
+    solicit_end(peer);
     take_events(peer->owner);
 }
 
+/* The peer is connected. */
 static void settle(struct peer *peer)
 {
     drail_t *t = peer->owner;
@@ -110,7 +110,7 @@ static void settle(struct peer *peer)
     peer->wanted = false;
     peer->in_vain = 0;
     t->unconnected--;
-    stop_knocking(peer);
+    stop_soliciting(peer);
     if (t->reach_changed && reach_measured(t)) {
         timing_begin(t);
         way_settle(t);
@@ -121,18 +121,18 @@ int attempt_step(struct peer *peer)
 {
     drail_t *t = peer->owner;
     requests_resume(peer);
-    forget_vain(peer);
+    forget_failed(peer);
     int rc = peer->wanted && !has_begun(peer) ? begin(peer) : 0;
     if (rc)
         return rc;
-    bool ending = connect_renew(t, peer);
+    bool ending = connect_drop_stale(t, peer);
     connect_leave_out(peer);
     if (connect_done(peer)) {
         settle(peer);
         return 0;
     }
     rc = ending ? 0 : connect_error(peer);
-    return rc && !goes_outside(peer) && !asks_again(peer) ? rc : DRAIL_EAGAIN;
+    return rc && !try_outside(peer) && !try_again(peer) ? rc : DRAIL_EAGAIN;
 }
 
 void attempt_give_up(struct peer *peer)
@@ -140,13 +140,13 @@ void attempt_give_up(struct peer *peer)
     peer->wanted = false;
     peer->in_vain = 0;
     peer_take(peer, peer->inside);
-    stop_knocking(peer);
+    stop_soliciting(peer);
     requests_end(peer);
 }
 
 void attempts_serve(drail_t *t)
 {
-    requests_note(t);
+    requests_take(t);
     if (!t->meeting || t->closing)
         return;
     t->meeting = false;
@@ -161,12 +161,12 @@ void attempts_serve(drail_t *t)
         if (peer->held)
             continue;
         int rc = attempt_step(peer);
-        if (rc && rc != DRAIL_EAGAIN) { /* who still wants it, asks again */
+        if (rc && rc != DRAIL_EAGAIN) { /* a call that wants it tries again */
             attempt_give_up(peer);
             peer_free(peer);
         }
-        t->meeting |= !peer->connected &&
-                      (peer->wanted || has_links(peer) || requests_wait(peer));
+        t->meeting |= !peer->connected && (peer->wanted || has_links(peer) ||
+                                           requests_waiting(peer));
     }
 }
 

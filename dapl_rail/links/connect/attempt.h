@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attempts to connect, step by step, whoever wants a connection: nothing here
+/* Attempts to connect to a peer, step by step, from either side. Nothing here
  * waits. */
 #ifndef DRAIL_LINKS_CONNECT_ATTEMPT_H
 #define DRAIL_LINKS_CONNECT_ATTEMPT_H
@@ -10,17 +10,17 @@
 
 struct peer;
 
-/* Let there be a connection to the peer, if there is none. */
+/* Begins an attempt, if the peer is not connected. */
 void attempt_want(struct peer *peer);
-/* A step: 0: it is there. DRAIL_EAGAIN: not yet. Else it can't be made so. */
+/* A step. 0: the peer is connected. DRAIL_EAGAIN: not yet. Any other error:
+ * this attempt has failed. */
 int attempt_step(struct peer *peer);
-/* The attempt is given up; the next one begins anew. What waits of it is
- * rejected. */
+/* Gives the attempt up and rejects its requests; the next one begins anew. */
 void attempt_give_up(struct peer *peer);
-/* A step of all attempts that no call sees to (peer.held), and takes the
- * requests of peers. Not while several threads are at work. */
+/* Takes the requests of peers, and a step of all attempts except those that a
+ * call sees to (peer.held). Not while several threads are at work. */
 void attempts_serve(drail_t *t);
-/* The connection is gone. */
+/* The peer is no longer connected. */
 void attempt_forget(struct peer *peer);
 
 #endif

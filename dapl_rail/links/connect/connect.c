@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Connecting to a peer over every rail that is up. The lower rank is the active
- * side.
- * A request of any peer is accepted by whichever connect is under way
- * (requests.c), so that ranks may connect in any order without waiting in a
- * circle.
- */
 #include "dapl_rail/links/connect/connect.h"
 
 #include <string.h>
@@ -25,38 +18,38 @@
 #include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
 
-#define LATE_NS  (500 * MS)  /* an asynchronous event of what is over */
+#define LATE_NS  (500 * MS)  /* an asynchronous event may be so late */
 #define LATER_NS (1000 * MS) /* for a link to come up after the first one */
 
 /* ---------------------------------------------------- connection events */
 
 static struct link *link_of(struct rail *rail, DAT_EP_HANDLE ep)
 {
-    struct link *link = ends_find(rail, ep);
+    struct link *link = ep_table_find(rail, ep);
     return link && !link->closed ? link : NULL;
 }
 
 static void established(struct link *link,
                         const DAT_CONNECTION_EVENT_DATA *data)
 {
-    struct hello hello;
-    if (link->ep_state != EP_CONNECTING)
+    struct link_hello hello;
+    if (link->ep.state != EP_CONNECTING)
         return;
     bool active = link->rail->owner->job->rank < link->peer->rank;
     if (active && (!hello_read(link->rail, data->private_data,
                                data->private_data_size, &hello) ||
                    hello.rank != link->peer->rank)) {
-        link_lost(link, DRAIL_EPEER, "its answer is not that of the peer");
+        link_lose(link, DRAIL_EPEER, "its answer is not that of the peer");
         return;
     }
-    link->ep_state = EP_UP;
+    link->ep.state = EP_UP;
     link->established = true;
-    link->up_ns = job_now(link->rail->owner->job);
+    link->ep.up_ns = job_now(link->rail->owner->job);
     if (link->state == LINK_LOST) {
         peer_unsettle(link->peer);
     } else {
         link->state = LINK_UP;
-        link_pay(link); /* what answers a message that came before this */
+        link_pay(link); /* answers to messages that came before this event */
     }
 }
 
@@ -88,15 +81,14 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
         &event->event_data.connect_event_data;
     struct link *link = link_of(rail, data->ep_handle);
     if (!link) {
-        if (!parting_over(rail, data->ep_handle))
-            knock_answered(rail, event, connection_text(event->event_number));
+        if (!ep_release_ended(rail, data->ep_handle))
+            solicit_answered(rail, event, connection_text(event->event_number));
         return;
     }
     if (event->event_number == DAT_CONNECTION_EVENT_ESTABLISHED) {
         established(link, data);
         return;
     }
-    /* the time is that of connecting */
     bool late = event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT &&
                 link->state == LINK_CONNECTING;
     char limits[160] = "";
@@ -106,44 +98,45 @@ static void connection_event(struct rail *rail, const DAT_EVENT *event)
             event->event_number == DAT_CONNECTION_EVENT_UNREACHABLE;
         resources_text(limits, sizeof limits, false);
     }
-    link_lost(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s%s",
+    link_lose(link, late ? DRAIL_ETIMEOUT : DRAIL_EPEER, "%s%s",
               connection_text(event->event_number), limits);
 }
 
-/* Only of an EP that is given up already, or of requests that were lost, whose
- * senders ask again, or nothing that the specification knows? Any other may be
- * one of the whole rail: libdaplofa names the IA when an EVD overflows. */
-static bool concerns_nobody(const struct rail *rail, unsigned number,
-                            DAT_HANDLE handle)
+/* Does the error matter to no link? Such are: an EP that has been given up;
+ * lost requests, whose senders ask again; numbers that DAT does not have. Any
+ * other may concern the whole rail: libdaplofa names the IA when an EVD
+ * overflows. */
+static bool is_harmless(const struct rail *rail, unsigned number,
+                        DAT_HANDLE handle)
 {
     return number == DAT_ASYNC_ERROR_EP_BROKEN || handle == rail->cr_evd ||
            number < DAT_ASYNC_ERROR_EVD_OVERFLOW ||
            number > DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR;
 }
 
-/* libdaplofa also tells of a port that is active again, by a number that it has
- * not set: perhaps not before there is a connection, or an attempt. */
+/* libdaplofa also reports a port that is active again, with a number that it
+ * has not set, and perhaps only after a link has come up: such are ignored. */
 static bool is_news(const struct link *link)
 {
-    return link->ep_state == EP_UP &&
-           job_now(link->rail->owner->job) - link->up_ns > LATE_NS;
+    return link->ep.state == EP_UP &&
+           job_now(link->rail->owner->job) - link->ep.up_ns > LATE_NS;
 }
 
-/* An error of an EP concerns its link, any other the whole rail. */
+/* An error of an EP concerns its link; any other, the whole rail. */
 static void async_event(struct rail *rail, const DAT_EVENT *event)
 {
     drail_t *t = rail->owner;
     DAT_HANDLE handle = event->event_data.asynch_error_event_data.dat_handle;
     unsigned number = (unsigned)event->event_number;
     struct link *only = link_of(rail, handle);
-    if (!only && concerns_nobody(rail, number, handle))
+    if (!only && is_harmless(rail, number, handle))
         return;
     for (struct peer *peer = t->met; peer; peer = peer->next) {
         struct link *link;
         unsigned at = 0;
         while ((link = peer_next(peer, RAIL_BIT(rail->index), &at)))
             if (only ? link == only : is_news(link))
-                link_lost(link, DRAIL_EPEER, "asynchronous error 0x%x", number);
+                link_lose(link, DRAIL_EPEER, "asynchronous error 0x%x", number);
     }
 }
 
@@ -181,7 +174,7 @@ void peer_free(struct peer *peer)
     atomic_store(&peer->up, peer->rails);
 }
 
-bool connect_renew(drail_t *t, struct peer *peer)
+bool connect_drop_stale(drail_t *t, struct peer *peer)
 {
     struct link *link;
     bool ending = false;
@@ -207,12 +200,12 @@ static uint64_t first_up_ns(const struct peer *peer)
     unsigned at = 0;
     uint64_t first = NEVER;
     while ((link = peer_next(peer, UINT32_MAX, &at)))
-        if (link->established && link->up_ns < first)
-            first = link->up_ns;
+        if (link->established && link->ep.up_ns < first)
+            first = link->ep.up_ns;
     return first;
 }
 
-/* Half of the time to connect in at most: then the call has not ended. */
+/* Half of the time to connect at most: so the call has not ended yet. */
 static bool is_too_late(const struct peer *peer)
 {
     const drail_t *t = peer->owner;
@@ -221,7 +214,7 @@ static bool is_too_late(const struct peer *peer)
     return first < now && now - first > (most < LATER_NS ? most : LATER_NS);
 }
 
-/* Those that have never been up, and may still come up at once. */
+/* Links that have never been up, and may still come up. */
 static bool any_connecting(const struct peer *peer)
 {
     const struct link *link;
@@ -232,7 +225,7 @@ static bool any_connecting(const struct peer *peer)
     return false;
 }
 
-/* Also the passive side's, which is not asked again where all have failed. */
+/* Active side: can no link come up any more? */
 static bool is_in_vain(const struct peer *peer)
 {
     return peer->owner->job->rank < peer->rank && !any_connecting(peer) &&
@@ -248,14 +241,14 @@ void connect_leave_out(struct peer *peer)
         if (in_vain)
             link_down(link, link->error, "%s", sentence_text(link->why));
         else if (link->state == LINK_CONNECTING)
-            link_lost(link, DRAIL_EPEER, "it did not come up");
+            link_lose(link, DRAIL_EPEER, "it did not come up");
     }
 }
 
 bool connect_done(const struct peer *peer)
 {
-    /* One that has connected may be gone again: later calls will find that
-     * out, after they have delivered what it had sent. */
+    /* A link that was up may be gone again: later calls will find that, after
+     * they have delivered what the peer had sent. */
     return first_up_ns(peer) != NEVER && !any_connecting(peer);
 }
 
@@ -272,7 +265,7 @@ int connect_error(struct peer *peer)
             return error;
         was_up |= link->established;
     }
-    return was_up ? 0 : error; /* what is still connecting will tell */
+    return was_up ? 0 : error; /* others are still connecting */
 }
 
 int connect_links(struct peer *peer)
@@ -297,24 +290,26 @@ static int ask(struct link *link)
     struct rail *rail = link->rail;
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
-    struct hello hello = hello_of(rail, link->index);
+    struct link_hello hello = hello_of(rail, link->index);
     hello.attempt = peer->attempt;
     hello.rails = (uint16_t)peer->rails;
     roster_address(rail->owner->roster, peer->rank, rail->index, &address,
                    &qual);
-    int rc = link_renew(link);
+    int rc = ep_open(link);
     if (rc)
         return rc;
-    /* The caller's patience ends it: an EP that has timed out by itself does
-     * not give back its receives over libdaplofa, and its request lives on. */
-    DAT_RETURN status = dat_ep_connect(
-        link->ep, (DAT_IA_ADDRESS_PTR)&address, qual, DAT_TIMEOUT_INFINITE,
-        sizeof hello, &hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-    link->begun = status == DAT_SUCCESS;
-    if (link->begun)
+    /* Without a timeout of the EP: over libdaplofa, an EP that has timed out does
+     * not give its receives back, and its request lives on. The caller gives the
+     * attempt up. */
+    DAT_RETURN status =
+        dat_ep_connect(link->ep.handle, (DAT_IA_ADDRESS_PTR)&address, qual,
+                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
+                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    link->ep.begun = status == DAT_SUCCESS;
+    if (link->ep.begun)
         return 0;
     rc = dat_fail(rail, "dat_ep_connect", status);
-    link_lost(link, rc, "%s", rail->error.text);
+    link_lose(link, rc, "%s", rail->error.text);
     return link->state == LINK_LOST ? 0 : rc;
 }
 

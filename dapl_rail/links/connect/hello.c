@@ -10,10 +10,10 @@
 #define HELLO_MAGIC   0x4452414cu /* "DRAL"; also checks the byte order */
 #define HELLO_VERSION 6u
 
-struct hello hello_of(const struct rail *rail, unsigned ep)
+struct link_hello hello_of(const struct rail *rail, unsigned ep)
 {
     const drail_t *t = rail->owner;
-    return (struct hello){
+    return (struct link_hello){
         .magic = HELLO_MAGIC,
         .version = HELLO_VERSION,
         .rail = (uint16_t)rail->index,
@@ -24,10 +24,10 @@ struct hello hello_of(const struct rail *rail, unsigned ep)
 }
 
 bool hello_read(const struct rail *rail, const void *data, DAT_COUNT bytes,
-                struct hello *hello)
+                struct link_hello *hello)
 {
     const drail_t *t = rail->owner;
-    /* providers may pad private data, but not cut it */
+    /* providers may pad private data, but not cut them */
     if (!data || bytes < (DAT_COUNT)sizeof *hello)
         return false;
     memcpy(hello, data, sizeof *hello);

@@ -11,30 +11,31 @@
 
 struct rail;
 
-/* Private data of a connection request, and of its acceptance. */
-struct hello {
+/* The private data of a connection request, and of its acceptance. */
+struct link_hello {
     uint32_t magic;
     uint16_t version;
     uint16_t rail;
     uint64_t transport;
     uint32_t rank;
-    uint16_t attempt; /* of a request: the peer's number of its attempt */
-    uint16_t ep;      /* index of this one */
-    uint16_t knock;   /* the peer is to connect: see solicit.h */
-    uint16_t rails;   /* of the connection */
-    uint32_t again;   /* for a link that is lost: hello_again(); else 0, which
-                         says that it has not been lost yet */
+    uint16_t attempt;   /* of a request: number of the active side's attempt */
+    uint16_t ep;        /* index of the EP */
+    uint16_t solicits;  /* the receiver is to connect: solicit.h */
+    uint16_t rails;     /* of the connection */
+    uint32_t reconnect; /* of a link that is lost: hello_reconnect(); else 0 */
 };
 
-/* Of a link that has been lost so often. */
-static inline uint32_t hello_again(uint32_t deaths)
+/* The link has been lost so often, perhaps never. */
+static inline uint32_t hello_reconnect(uint32_t losses)
 {
-    return 0x80000000 | deaths;
+    return 0x80000000 | losses;
 }
 
-struct hello hello_of(const struct rail *rail, unsigned ep);
-/* A copy of private data, if it is a hello of our transport for this rail. */
+struct link_hello hello_of(const struct rail *rail, unsigned ep);
+/* Copies private data. False: they are no hello of this transport for this
+ * rail.
+ */
 bool hello_read(const struct rail *rail, const void *data, DAT_COUNT bytes,
-                struct hello *hello);
+                struct link_hello *hello);
 
 #endif

@@ -6,7 +6,8 @@
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/connect/roster.h"
 
-/* By these; inside its host though there is another way? */
+/* The rails that reach the rank. *inside: they do not leave the host, though
+ * others would. */
 static uint32_t reach_of(const drail_t *t, unsigned rank, bool *inside)
 {
     const struct peer *peer = t->peers[rank];
@@ -17,8 +18,8 @@ static uint32_t reach_of(const drail_t *t, unsigned rank, bool *inside)
     return rails;
 }
 
-/* Those by which a rank is reached outside this host, if there is one: there
- * most is to be gained. */
+/* Rails that reach a rank outside this host, if there is one: most can be
+ * gained there. */
 bool reach_measured(drail_t *t)
 {
     uint32_t rails = 0, before = t->measured;

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The active side numbers its attempts, for the requests of one over several
- * rails come in any order, and late: the links of a connection are all of the
- * same attempt.
- */
 #include "dapl_rail/links/connect/requests.h"
 
 #include <stdio.h>
@@ -19,14 +14,15 @@
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/reconnect.h"
 #include "dapl_rail/rails/fail.h"
 
-/* Whose request is it, and which? NULL: of nobody whom we answer, that is of no
- * lower rank, but to a knock; or there is no memory. *status: that of the
- * query. */
+/* Reads a request, and returns the peer that sent it. NULL: the request must
+ * not be answered (requests come from lower ranks, solicitations from higher
+ * ones), or out of memory. *status is that of the query. */
 static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
-                                struct hello *hello, DAT_RETURN *status)
+                                struct link_hello *hello, DAT_RETURN *status)
 {
     drail_t *t = rail->owner;
     DAT_CR_PARAM param;
@@ -34,18 +30,25 @@ static struct peer *peer_asking(struct rail *rail, DAT_CR_HANDLE cr,
     *status = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
     if (*status != DAT_SUCCESS ||
         !hello_read(rail, param.private_data, param.private_data_size, hello) ||
-        (hello->rank > t->job->rank) != (bool)hello->knock)
+        (hello->rank > t->job->rank) != (bool)hello->solicits)
         return NULL;
     return peer_meet(t, hello->rank);
 }
 
-static bool is_newer(const struct peer *peer, const struct hello *hello)
+/* May the peer's first request for this link be accepted? */
+static bool link_is_new(const struct link *link)
+{
+    return link->ep.state == EP_NONE && !link->established &&
+           link->state <= LINK_LOST && !link->failover->loss.losses;
+}
+
+static bool is_newer(const struct peer *peer, const struct link_hello *hello)
 {
     return (int16_t)(hello->attempt - peer->attempt) > 0;
 }
 
-/* Has the acceptance of its request failed? The provider of who asked may ask
- * again by itself; what tells of the failure came before that. */
+/* Has the acceptance of the link's request failed? The provider of its sender
+ * may repeat the request by itself; the failure's event has come before. */
 static bool is_missed(struct rail *rail, const struct link *link)
 {
     if (link->state == LINK_CONNECTING)
@@ -53,26 +56,26 @@ static bool is_missed(struct rail *rail, const struct link *link)
     return !link->established && link->state > LINK_UP;
 }
 
-/* Is the request still that which has been noted for this lane? A provider
- * takes back what its sender has given up, and may use the handle for another
- * request, whose own event tells of it. */
+/* Is the request that was kept for this lane still valid? A provider takes a
+ * request back if its sender has given up, and may use the handle for another
+ * request, which has an event of its own. */
 static bool still_waits(struct peer *peer, unsigned rail, unsigned ep,
                         DAT_CR_HANDLE cr)
 {
-    struct hello hello;
+    struct link_hello hello;
     DAT_RETURN status;
     return cr &&
            peer_asking(&peer->owner->rails[rail], cr, &hello, &status) ==
                peer &&
-           !hello.knock && hello.ep == ep && hello.attempt == peer->attempt;
+           !hello.solicits && hello.ep == ep && hello.attempt == peer->attempt;
 }
 
-/* Is it of an attempt that is over? Or one too many. */
+/* Is the request of an attempt that is over, or is its lane taken? */
 static bool is_late(struct peer *peer, struct rail *rail,
-                    const struct hello *hello, DAT_CR_HANDLE cr)
+                    const struct link_hello *hello, DAT_CR_HANDLE cr)
 {
     const struct lane *lane = peer_lane(peer, rail->index, hello->ep);
-    return hello->attempt != peer->attempt || peer->given_up ||
+    return hello->attempt != peer->attempt || peer->abandoned ||
            hello->rails != peer->asked ||
            !(hello->rails & RAIL_BIT(rail->index)) ||
            (lane->waiting != cr &&
@@ -81,8 +84,8 @@ static bool is_late(struct peer *peer, struct rail *rail,
             !is_missed(rail, lane->link));
 }
 
-/* The next request that waits, from place *at on; NULL: there are no more. All,
- * or those that can be accepted, as no link is in their place. */
+/* The next valid request that is kept, from lane *at on. NULL: there are no
+ * more. all: also those whose lane still has an earlier link. */
 static DAT_CR_HANDLE next_waiting(struct peer *peer, unsigned *at, bool all)
 {
     unsigned eps = peer->owner->cfg.eps;
@@ -107,14 +110,14 @@ void requests_reject(struct peer *peer)
         dat_cr_reject(cr, 0, NULL);
 }
 
-/* The peer has given up the attempt before, or the connection. */
-static void attempt_begins(struct peer *peer, const struct hello *hello)
+/* The peer has given up its last attempt, or the connection. */
+static void attempt_begins(struct peer *peer, const struct link_hello *hello)
 {
     struct link *link;
     unsigned at = 0;
     requests_reject(peer);
     peer->attempt = hello->attempt;
-    peer->given_up = false;
+    peer->abandoned = false;
     peer->asked = hello->rails == peer->outside ? peer->outside : peer->inside;
     if (!peer->connected)
         peer_free(peer);
@@ -123,7 +126,7 @@ static void attempt_begins(struct peer *peer, const struct hello *hello)
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
 
-/* Told to whoever connects to this peer. */
+/* Calls that connect to the peer report this error. */
 static void refuse(DAT_CR_HANDLE cr, struct peer *peer, int code,
                    const char *why)
 {
@@ -135,28 +138,26 @@ static void refuse(DAT_CR_HANDLE cr, struct peer *peer, int code,
 static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
                         unsigned ep)
 {
-    struct hello hello = hello_of(rail, ep);
+    struct link_hello hello = hello_of(rail, ep);
     int rc = connect_links(peer);
     struct link *link = peer_link(peer, rail->index, ep);
     if (!rc)
-        rc = link_renew(link);
+        rc = ep_open(link);
     if (rc) {
         refuse(cr, peer, rc, drail_last_error(rail->owner));
         return;
     }
     DAT_RETURN status = request_accept(cr, link, &hello);
-    link->begun = status == DAT_SUCCESS;
-    if (!link->begun) {
+    link->ep.begun = status == DAT_SUCCESS;
+    if (!link->ep.begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);
-        link_lost(link, rc, "%s", rail->error.text);
+        link_lose(link, rc, "%s", rail->error.text);
     }
 }
 
-/*
- * The peer wants a connection. Where it has seen that there is one, it has let
- * go of it; of an earlier attempt, it knew nothing yet.
- */
-static void knocked(struct peer *peer, const struct hello *hello)
+/* The peer solicits a connection. If it names the attempt of the present one,
+ * it has given that up; else it did not know of it yet. */
+static void solicited(struct peer *peer, const struct link_hello *hello)
 {
     struct link *link;
     unsigned at = 0;
@@ -169,32 +170,32 @@ static void knocked(struct peer *peer, const struct hello *hello)
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
 
-/* Is it the first request for a link that this rank has begun without? */
+/* Is it the first request for a link that was lost before it came up? */
 static bool is_left_out(const struct peer *peer, const struct rail *rail,
-                        const struct hello *hello)
+                        const struct link_hello *hello)
 {
     const struct link *link = peer_link(peer, rail->index, hello->ep);
     return peer->connected && hello->attempt == peer->attempt && link &&
            link->state == LINK_LOST;
 }
 
-/* Whoever can't be rejected at once waits for an answer. */
-static void note(struct rail *rail, DAT_CR_HANDLE cr)
+/* Keeps the request for requests_resume(), or answers it at once. */
+static void take(struct rail *rail, DAT_CR_HANDLE cr)
 {
-    struct hello hello;
+    struct link_hello hello;
     DAT_RETURN status;
     struct peer *peer = peer_asking(rail, cr, &hello, &status);
     if (DAT_GET_TYPE(status) == DAT_INVALID_HANDLE)
-        return; /* its sender has given up: the provider took it back */
-    if (peer && hello.knock) {
-        knocked(peer, &hello);
-        knock_answer(rail, cr);
+        return; /* its sender has given up: the provider has taken it back */
+    if (peer && hello.solicits) {
+        solicited(peer, &hello);
+        solicit_reject(rail, cr);
         return;
     }
     if (peer && is_newer(peer, &hello))
         attempt_begins(peer, &hello);
-    bool again = peer && (hello.again || is_left_out(peer, rail, &hello));
-    if (again && renew_accept(rail, cr, peer, &hello))
+    bool again = peer && (hello.reconnect || is_left_out(peer, rail, &hello));
+    if (again && reconnect_accept(rail, cr, peer, &hello))
         return;
     if (!peer || again || is_late(peer, rail, &hello, cr)) {
         dat_cr_reject(cr, 0, NULL);
@@ -204,12 +205,12 @@ static void note(struct rail *rail, DAT_CR_HANDLE cr)
     rail->owner->meeting = true;
 }
 
-void requests_note(drail_t *t)
+void requests_take(drail_t *t)
 {
     DAT_EVENT event;
     for (unsigned r = 0; r < t->nrails; r++)
         while (dat_evd_dequeue(t->rails[r].cr_evd, &event) == DAT_SUCCESS)
-            note(&t->rails[r],
+            take(&t->rails[r],
                  event.event_data.cr_arrival_event_data.cr_handle);
 }
 
@@ -226,7 +227,7 @@ void requests_resume(struct peer *peer)
     }
 }
 
-bool requests_wait(const struct peer *peer)
+bool requests_waiting(const struct peer *peer)
 {
     unsigned lanes = peer->owner->nrails * peer->owner->cfg.eps;
     for (unsigned i = 0; i < lanes; i++)
@@ -237,6 +238,6 @@ bool requests_wait(const struct peer *peer)
 
 void requests_end(struct peer *peer)
 {
-    peer->given_up = true;
+    peer->abandoned = true;
     requests_reject(peer);
 }

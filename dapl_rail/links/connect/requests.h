@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of lower ranks to connect: the passive side; and the knocks of
- * higher ones. Nothing here waits. */
+/*
+ * The passive side: connection requests of lower ranks, and solicitations of
+ * higher ones. Nothing here waits.
+ *
+ * The active side numbers its attempts, because the requests of one attempt
+ * come in any order, and late: all links of a connection are of the same
+ * attempt.
+ */
 #ifndef DRAIL_LINKS_CONNECT_REQUESTS_H
 #define DRAIL_LINKS_CONNECT_REQUESTS_H
 
@@ -8,18 +14,18 @@
 
 struct peer;
 
-/* Takes the requests of all peers that have come: they wait for the next step
- * of an attempt. A peer that is connected to us has given that up: its links go
- * down. Not while several threads are at work. */
-void requests_note(drail_t *t);
-/* Accepts what waits of a peer and is still what has been noted. */
+/* Takes all requests that have come and keeps them for the next step of an
+ * attempt. If a connected peer asks anew, it has given the connection up: its
+ * links go down. Not while several threads are at work. */
+void requests_take(drail_t *t);
+/* Accepts the peer's requests that are kept and still valid. */
 void requests_resume(struct peer *peer);
-/* Are there requests that wait, until a link of before is gone? */
-bool requests_wait(const struct peer *peer);
-/* We give up connecting: what waits and what else comes of the peer's present
- * attempt is rejected. */
+/* Are any requests of the peer kept, until an earlier link is gone? */
+bool requests_waiting(const struct peer *peer);
+/* This rank gives the peer's present attempt up: rejects its requests, those
+ * kept and those to come. */
 void requests_end(struct peer *peer);
-/* Rejects what waits. */
+/* Rejects the peer's requests that are kept. */
 void requests_reject(struct peer *peer);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "dapl_rail/base/handle.h"
 
-/* A row: this, for each rail a DAT_CONN_QUAL and an address, a name. */
+/* A row: this, a DAT_CONN_QUAL and an address by rail, the host's name. */
 struct head {
     uint32_t host, host_only;
 };
@@ -44,7 +44,6 @@ struct roster *roster_new(unsigned ranks, unsigned nrails)
     return r;
 }
 
-/* Nothing of what is given back has been touched. */
 struct roster *roster_fit(struct roster *r, size_t name_bytes,
                           size_t address_bytes)
 {

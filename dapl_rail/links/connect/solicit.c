@@ -13,17 +13,17 @@
 #include "dapl_rail/rails/rail.h"
 
 #define FIRST_MS  2u
-#define AGAIN_MS  50u   /* after an answer, twice as long after each round */
-#define SILENT_MS 1000u /* for an answer, twice as long for the next one */
-#define TRIES     4u /* rounds refused by providers: they may have too many */
+#define AGAIN_MS  50u   /* after an answer; doubled after each round */
+#define SILENT_MS 1000u /* for an answer; doubled for the next one */
+#define TRIES     4u /* rounds refused: a provider may have too many requests */
 #define DOUBLINGS 8u
 
 static void in_ms(struct peer *peer, unsigned ms)
 {
-    peer->knock_ns = job_now(peer->owner->job) + ms * MS;
+    peer->solicit.due_ns = job_now(peer->owner->job) + ms * MS;
 }
 
-/* Of a round: it tries each rail once. */
+/* A round tries each rail once. */
 static unsigned rails_of(const struct peer *peer)
 {
     return (unsigned)__builtin_popcount(peer->rails);
@@ -31,15 +31,15 @@ static unsigned rails_of(const struct peer *peer)
 
 static unsigned longer(const struct peer *peer, unsigned ms)
 {
-    unsigned rounds = peer->unanswered / rails_of(peer);
+    unsigned rounds = peer->solicit.unanswered / rails_of(peer);
     return ms << (rounds < DOUBLINGS ? rounds : DOUBLINGS);
 }
 
-/* Whose turn it is. */
+/* The rail whose turn it is. */
 static struct rail *rail_of(const struct peer *peer)
 {
     uint32_t left = peer->rails;
-    for (unsigned n = peer->knock_turn % rails_of(peer); n; n--)
+    for (unsigned n = peer->solicit.turn % rails_of(peer); n; n--)
         left &= left - 1;
     return &peer->owner->rails[__builtin_ctz(left)];
 }
@@ -49,97 +49,98 @@ static int ask(struct peer *peer)
     struct rail *rail = rail_of(peer);
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
-    struct hello hello = hello_of(rail, 0);
+    struct link_hello hello = hello_of(rail, 0);
     roster_address(rail->owner->roster, peer->rank, rail->index, &address,
                    &qual);
-    hello.knock = true;
+    hello.solicits = true;
     hello.attempt = peer->attempt;
     DAT_RETURN status =
         dat_ep_create(rail->ia, rail->pz, rail->dto_evd, rail->dto_evd,
-                      rail->conn_evd, NULL, &peer->knock);
+                      rail->conn_evd, NULL, &peer->solicit.ep);
     if (status != DAT_SUCCESS) {
-        peer->knock = DAT_HANDLE_NULL;
+        peer->solicit.ep = DAT_HANDLE_NULL;
         return dat_fail(rail, "dat_ep_create", status);
     }
-    TAILQ_INSERT_TAIL(&rail->owner->knocking, peer, knocking);
+    TAILQ_INSERT_TAIL(&rail->owner->soliciting, peer, solicit.others);
     in_ms(peer, longer(peer, SILENT_MS));
-    status = dat_ep_connect(peer->knock, (DAT_IA_ADDRESS_PTR)&address, qual,
-                            DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
+    status = dat_ep_connect(peer->solicit.ep, (DAT_IA_ADDRESS_PTR)&address,
+                            qual, DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_connect", status);
 }
 
-int knock(struct peer *peer)
+int solicit(struct peer *peer)
 {
-    if (!peer->knock_ns)
+    if (!peer->solicit.due_ns)
         in_ms(peer, FIRST_MS);
-    if (peer->knock || job_now(peer->owner->job) < peer->knock_ns)
+    if (peer->solicit.ep || job_now(peer->owner->job) < peer->solicit.due_ns)
         return 0;
     int rc = ask(peer);
     if (rc)
-        knock_end(peer);
+        solicit_end(peer);
     return rc;
 }
 
 static void let_go(struct peer *peer)
 {
-    if (!peer->knock)
+    if (!peer->solicit.ep)
         return;
-    dat_ep_disconnect(peer->knock, DAT_CLOSE_ABRUPT_FLAG);
-    dat_ep_free(peer->knock);
-    peer->knock = DAT_HANDLE_NULL;
-    TAILQ_REMOVE(&peer->owner->knocking, peer, knocking);
+    dat_ep_disconnect(peer->solicit.ep, DAT_CLOSE_ABRUPT_FLAG);
+    dat_ep_free(peer->solicit.ep);
+    peer->solicit.ep = DAT_HANDLE_NULL;
+    TAILQ_REMOVE(&peer->owner->soliciting, peer, solicit.others);
 }
 
-bool knock_expire(struct peer *peer)
+bool solicit_expire(struct peer *peer)
 {
-    if (!peer->knock || job_now(peer->owner->job) < peer->knock_ns)
+    if (!peer->solicit.ep || job_now(peer->owner->job) < peer->solicit.due_ns)
         return false;
     let_go(peer);
-    peer->knock_turn++;
-    peer->unanswered++;
-    peer->refusals = 0;
+    peer->solicit.turn++;
+    peer->solicit.unanswered++;
+    peer->solicit.refusals = 0;
     return true;
 }
 
-void knock_end(struct peer *peer)
+void solicit_end(struct peer *peer)
 {
     let_go(peer);
-    peer->knock_ns = 0;
-    peer->unanswered = peer->refusals = 0;
+    peer->solicit.due_ns = 0;
+    peer->solicit.unanswered = peer->solicit.refusals = 0;
 }
 
-/* Another process may listen now where the peer did. */
+/* Another process may listen at the peer's address now. */
 static bool is_answer(const struct rail *rail, const struct peer *peer,
                       const DAT_EVENT *event)
 {
     const DAT_CONNECTION_EVENT_DATA *data =
         &event->event_data.connect_event_data;
-    struct hello hello;
+    struct link_hello hello;
     return event->event_number == DAT_CONNECTION_EVENT_PEER_REJECTED &&
            hello_read(rail, data->private_data, data->private_data_size,
                       &hello) &&
            hello.rank == peer->rank;
 }
 
-/* They are mostly answered in the order in which they were asked. */
+/* Mostly they are answered in the order of asking. */
 static struct peer *asked_by(const drail_t *t, DAT_EP_HANDLE ep)
 {
     struct peer *peer;
-    TAILQ_FOREACH(peer, &t->knocking, knocking)
-    if (peer->knock == ep)
+    TAILQ_FOREACH(peer, &t->soliciting, solicit.others)
+    if (peer->solicit.ep == ep)
         break;
     return peer;
 }
 
-/* That the peer can't be reached, a rail says for itself alone. */
+/* Has each rail reported that the peer can't be reached, or refused often? */
 static bool is_in_vain(const struct peer *peer, DAT_EVENT_NUMBER number)
 {
     bool refused = number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
-    return peer->refusals >= (refused ? TRIES : 1) * rails_of(peer);
+    return peer->solicit.refusals >= (refused ? TRIES : 1) * rails_of(peer);
 }
 
-void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
+void solicit_answered(struct rail *rail, const DAT_EVENT *event,
+                      const char *text)
 {
     struct peer *peer =
         asked_by(rail->owner, event->event_data.connect_event_data.ep_handle);
@@ -147,10 +148,10 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
         return;
     bool answered = is_answer(rail, peer, event);
     let_go(peer);
-    peer->knock_turn += !answered;
-    peer->unanswered = answered ? 0 : peer->unanswered + 1;
-    peer->refusals = answered ? 0 : peer->refusals + 1;
-    bool within = peer->unanswered % rails_of(peer); /* a round */
+    peer->solicit.turn += !answered;
+    peer->solicit.unanswered = answered ? 0 : peer->solicit.unanswered + 1;
+    peer->solicit.refusals = answered ? 0 : peer->solicit.refusals + 1;
+    bool within = peer->solicit.unanswered % rails_of(peer); /* a round */
     in_ms(peer, within ? FIRST_MS : longer(peer, AGAIN_MS));
     if (peer->connected || answered || !is_in_vain(peer, event->event_number))
         return;
@@ -160,8 +161,8 @@ void knock_answered(struct rail *rail, const DAT_EVENT *event, const char *text)
     peer->absent = true;
 }
 
-void knock_answer(const struct rail *rail, DAT_CR_HANDLE cr)
+void solicit_reject(const struct rail *rail, DAT_CR_HANDLE cr)
 {
-    struct hello hello = hello_of(rail, 0);
+    struct link_hello hello = hello_of(rail, 0);
     dat_cr_reject(cr, sizeof hello, &hello);
 }

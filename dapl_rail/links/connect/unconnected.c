@@ -33,7 +33,7 @@ static bool asks(const struct peer *peer)
     return peer->owner->job->rank < peer->rank;
 }
 
-/* The first EP of the rail that has not been up; NULL: all have. */
+/* The step that the first unconnected EP of the rail lacks; NULL: none does. */
 static const char *lack_of(const struct peer *peer, unsigned rail)
 {
     for (unsigned e = 0; e < peer->owner->cfg.eps; e++) {
@@ -44,21 +44,22 @@ static const char *lack_of(const struct peer *peer, unsigned rail)
             continue;
         if (link->state != LINK_CONNECTING)
             return sentence_text(link->why);
-        if (link->ep_state == EP_NONE)
+        if (link->ep.state == EP_NONE)
             return "no request";
         return asks(peer) ? "asked, no answer" : "accepted, not confirmed";
     }
     return NULL;
 }
 
-void missing_tell(const struct peer *peer, char *text, size_t size)
+void unconnected_text(const struct peer *peer, char *text, size_t size)
 {
     struct line line = {text, size, 0};
     const char *last = "";
-    unsigned unanswered = peer->unanswered + (peer->knock != DAT_HANDLE_NULL);
+    unsigned unanswered =
+        peer->solicit.unanswered + (peer->solicit.ep != DAT_HANDLE_NULL);
     add(&line, "%s", "");
     if (unanswered) /* first: a long text is cut */
-        add(&line, "knocks unanswered: %u", unanswered);
+        add(&line, "asked %u times to be connected, no answer", unanswered);
     for (uint32_t left = peer->rails; left; left &= left - 1) {
         unsigned r = (unsigned)__builtin_ctz(left);
         const char *lack = lack_of(peer, r), *name = peer->owner->names[r];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a connection that is being made still lacks, in words. */
+/* Why a connection is not complete, in words. */
 #ifndef DRAIL_LINKS_CONNECT_UNCONNECTED_H
 #define DRAIL_LINKS_CONNECT_UNCONNECTED_H
 
@@ -7,8 +7,8 @@
 
 struct peer;
 
-/* By rail, the step of its handshake that has not come; the text is cut to
- * size, which includes the zero byte. */
-void missing_tell(const struct peer *peer, char *text, size_t size);
+/* Writes which step of the handshake is missing on which rails. The text is cut
+ * to size, which includes the zero byte. */
+void unconnected_text(const struct peer *peer, char *text, size_t size);
 
 #endif

@@ -6,38 +6,33 @@
 #include "dapl_rail/links/failover/journal.h"
 #include "dapl_rail/links/link.h"
 
-static const struct beside alone;
+static const struct failover none;
 
-static void set(struct link *link, struct beside *beside)
+int failover_open(struct link *link)
 {
-    link->lost = &beside->lost;
-    link->carrier = &beside->carrier;
-    link->silence = &beside->silence;
+    struct failover *own =
+        link->journal.records ? calloc(1, sizeof *own) : NULL;
+    link->failover = own ? own : (struct failover *)&none;
+    if (own) {
+        own->loss.epoch_sent = own->loss.epoch_heard = NO_EPOCH;
+    } else if (link->journal.records) {
+        journal_close(link);
+        return DRAIL_ENOMEM;
+    }
+    return 0;
 }
 
-/* The block of the three: the first of them. */
-static struct beside *of(const struct link *link)
+void failover_close(struct link *link)
 {
-    return (struct beside *)link->lost;
+    if (link->failover != &none)
+        free(link->failover);
 }
 
-/* Who has a journal has a block of its own, which may be written to. */
-int beside_open(struct link *link)
+void failover_reset(struct link *link)
 {
-    struct beside *own = link->journal ? calloc(1, sizeof *own) : NULL;
-    bool failed = link->journal && !own;
-    if (own)
-        own->lost.told = own->lost.heard = NO_EPOCH;
-    set(link, own ? own : (struct beside *)&alone);
-    if (!failed)
-        return 0;
-    journal_close(link);
-    link->journal = NULL;
-    return DRAIL_ENOMEM;
-}
-
-void beside_close(struct link *link)
-{
-    if (of(link) != &alone)
-        free(of(link));
+    if (link->failover == &none) /* it has no other EP than the first */
+        return;
+    link->failover->carrier = (struct carrier){0};
+    link->failover->incoming = (struct incoming){0};
+    link->failover->heartbeat = (struct heartbeat){0};
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whoever closes tells for each link what has come over it, ever, over another
- * link. For the peer may lose a link, and with it what it has heard of its
- * messages, without this end knowing of it: then that says which have been
- * delivered. What comes later is not.
+ * A rank that closes tells the peer, over other links, how many messages it has
+ * ever received on each link. The peer may lose a link, and with it the
+ * acknowledgements of its messages, when this rank is gone. The count then says
+ * which of them were delivered; later ones were not.
  */
 #ifndef DRAIL_LINKS_FAILOVER_FINAL_COUNTS_H
 #define DRAIL_LINKS_FAILOVER_FINAL_COUNTS_H
@@ -12,9 +12,9 @@ struct link;
 struct peer;
 struct wire;
 
-/* Posts it, where there is room: a loss just then is rare enough. */
-void farewell_send(const struct peer *peer);
-/* The peer's has come, for this link. */
-void farewell_arrived(struct link *lane, const struct wire *wire);
+/* Sends the counts, if there is room: a loss at this moment is rare enough. */
+void final_counts_send(const struct peer *peer);
+/* The peer's count for this link has come. */
+void final_count_arrived(struct link *link, const struct wire *wire);
 
 #endif

@@ -27,13 +27,13 @@ struct health link_health(const struct link *link)
     DAT_EP_PARAM param = {0};
     const DAT_EP_ATTR *attr = &param.ep_attr;
     DAT_RETURN status =
-        dat_ep_query(link->ep,
+        dat_ep_query(link->ep.handle,
                      DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR |
                          DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR,
                      &param);
     if (status != DAT_SUCCESS || !attribute(attr, "wire_silent_ms"))
         return (struct health){0};
-    return (struct health){.told = true,
+    return (struct health){.reported = true,
                            .silent_ms = number(attr, "wire_silent_ms"),
                            .answer_ms = number(attr, "wire_answer_ms"),
                            .bytes = number(attr, "wire_bytes")};

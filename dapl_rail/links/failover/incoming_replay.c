@@ -5,51 +5,53 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/links/arrival.h"
-#include "dapl_rail/links/failover/carrier.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/final_counts.h"
+#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
-/* The peer's link is lost: so is ours. Then the peer tells what it has received
- * over it and over links that were lost before. */
-static const char *lost_arrived(struct link *lane, const struct wire *wire,
-                                const struct link *way)
+/* The peer has lost its end of the link: so does this rank. The peer also sends
+ * such a count of links that were lost before. It has come over `carrier`. */
+static const char *loss_arrived(struct link *link, const struct wire *wire,
+                                const struct link *carrier)
 {
-    struct lost *lost = lane->lost;
-    uint32_t deaths = wire->seq - lost->deaths;
+    struct loss *loss = &link->failover->loss;
+    uint32_t losses = wire->seq - loss->losses;
     /* at the other end it did not come up either; or only later than others,
      * if it has brought this */
-    if (deaths == 0 && lane->state == LINK_CONNECTING && lane != way)
-        link_lost(lane, DRAIL_EPEER, "the peer could not connect it");
-    if (deaths == 1) {
-        link_lost(lane, DRAIL_EPEER, "the peer has lost it");
-        link_hurry(lane);
-        lost->deaths = wire->seq; /* also of an EP that was not up here */
-        lost->never_up = false;
-    } else if (deaths > 1 && deaths < 1u << 31) {
+    if (losses == 0 && link->state == LINK_CONNECTING && link != carrier)
+        link_lose(link, DRAIL_EPEER, "the peer could not connect it");
+    if (losses == 1) {
+        link_lose(link, DRAIL_EPEER, "the peer has lost it");
+        ep_hurry(link);
+        loss->losses = wire->seq; /* also of an EP that was not up here */
+        loss->never_up = false;
+    } else if (losses > 1 && losses < 1u << 31) {
         return "times that a link was lost";
     }
-    if (wire->seq == lost->deaths && (int32_t)(wire->id - lost->heard) > 0) {
-        lost->heard = wire->id;
-        lost->received = wire->bytes;
+    if (wire->seq == loss->losses &&
+        (int32_t)(wire->id - loss->epoch_heard) > 0) {
+        loss->epoch_heard = wire->id;
+        loss->peer_received = wire->bytes;
     }
     return NULL;
 }
 
-static const char *acknowledged(struct link *link, const struct wire *wire)
+static const char *ack_arrived(struct link *link, const struct wire *wire)
 {
-    struct carrier *c = link->carrier;
+    struct carrier *c = &link->failover->carrier;
     if (wire->seq - c->acked > c->sent - c->acked)
         return "acknowledgement";
     c->acked = wire->seq;
-    link->peer->ahead = wire->bytes;
+    link->peer->outstanding = wire->bytes;
     return NULL;
 }
 
-/* What the lane's own EP would have brought. */
-static const char *message_arrived(struct link *lane, const struct slot *slot)
+/* Passes on a message as if the link's own EP had brought it. */
+static const char *message_arrived(struct link *link, const struct slot *slot)
 {
     const struct wire *wire = (const struct wire *)slot->data;
-    struct slot *spare = slot_spare(lane);
+    struct slot *spare = slot_spare(link);
     if (!spare)
         return "out of memory";
     slot_read(slot, 0, spare->data, slot->bytes);
@@ -62,72 +64,74 @@ static const char *message_arrived(struct link *lane, const struct slot *slot)
 
 static const char *handle(struct slot *slot)
 {
-    struct link *link = slot->link;
+    struct link *carrier = slot->link;
+    struct incoming *in = &carrier->failover->incoming;
     const struct wire *wire = (const struct wire *)slot->data;
-    struct link *lane = lane_of(link, wire->lane);
+    struct link *link = lane_of(carrier, wire->lane);
     const char *wrong;
-    if (!lane || !lane->journal)
+    if (!link || !link->journal.records)
         return "lane";
-    peer_unsettle(link->peer);
-    if (wire->type == WIRE_FAREWELL) {
+    peer_unsettle(carrier->peer);
+    if (wire->type == WIRE_FINAL_COUNT) {
         wrong = NULL;
-        farewell_arrived(lane, wire);
-    } else if (wire->type == WIRE_CARRIED) {
-        wrong = acknowledged(link, wire);
+        final_count_arrived(link, wire);
+    } else if (wire->type == WIRE_CARRIED_ACK) {
+        wrong = ack_arrived(carrier, wire);
     } else {
-        link->carrier->arrived++;
-        link->carrier->ack_due = true;
+        in->arrived++;
+        in->ack_due = true;
         wrong = wire->type == WIRE_PROBE  ? NULL /* but acknowledged */
-                : wire->type == WIRE_LOST ? lost_arrived(lane, wire, link)
-                                          : message_arrived(lane, slot);
+                : wire->type == WIRE_LOSS ? loss_arrived(link, wire, carrier)
+                                          : message_arrived(link, slot);
     }
     slot_return(slot, false);
-    carrier_acknowledge(link);
+    carrier_acknowledge(carrier);
     return wrong;
 }
 
-/* What came while several threads were at work, in its order. */
-static const char *handle_later(struct link *link)
+/* In the order of arrival. */
+static const char *handle_deferred(struct link *link)
 {
+    struct incoming *in = &link->failover->incoming;
     const char *wrong = NULL;
-    while (!wrong && link->carrier->later) {
-        struct slot *slot = &link->slots[link->carrier->later - 1];
-        link->carrier->later = slot->later;
+    while (!wrong && in->deferred) {
+        struct slot *slot = &link->slots.all[in->deferred - 1];
+        in->deferred = slot->deferred;
         wrong = handle(slot);
     }
     return wrong;
 }
 
-static void keep_for_later(struct slot *slot)
+static void defer(struct slot *slot)
 {
     struct link *link = slot->link;
-    uint16_t *at = &link->carrier->later;
+    uint16_t *at = &link->failover->incoming.deferred;
     while (*at)
-        at = &link->slots[*at - 1].later;
+        at = &link->slots.all[*at - 1].deferred;
     *at = SLOT_NUMBER(slot);
-    slot->later = 0;
+    slot->deferred = 0;
     peer_unsettle(link->peer);
 }
 
-const char *foreign_arrived(struct slot *slot)
+const char *incoming_replay_arrived(struct slot *slot)
 {
     struct link *link = slot->link;
-    if (!link->journal)
+    if (!link->journal.records)
         return "lane";
     if (link->rail->owner->parallel) {
-        keep_for_later(slot);
+        defer(slot);
         return NULL;
     }
-    const char *wrong = handle_later(link);
+    const char *wrong = handle_deferred(link);
     return wrong ? wrong : handle(slot);
 }
 
-void foreign_serve(struct peer *peer)
+void incoming_replay_deferred(struct peer *peer)
 {
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        const char *wrong = handle_later(link);
+        const char *wrong = handle_deferred(link);
         if (wrong)
             link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",
                       wrong);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that a link brings for another one, or about it. */
+/* Messages that a link brings for another link to the same peer, or about it:
+ * those whose header names a lane. */
 #ifndef DRAIL_LINKS_FAILOVER_INCOMING_REPLAY_H
 #define DRAIL_LINKS_FAILOVER_INCOMING_REPLAY_H
 
 #include <stdbool.h>
-
-#include "dapl_rail/links/link.h"
+#include <stdint.h>
 
 struct peer;
+struct slot;
 
-static inline bool is_foreign(const struct slot *slot)
-{
-    return ((const struct wire *)slot->data)->lane != 0;
-}
+struct incoming {
+    uint32_t arrived; /* carried messages, of the present EP */
+    bool ack_due;
+    uint16_t deferred; /* number of the first deferred slot, or 0 */
+};
 
-/* NULL, or what is wrong with it. While several threads are at work, it waits:
- * it concerns another rail. */
-const char *foreign_arrived(struct slot *slot);
-/* Those of the peer that have waited. */
-void foreign_serve(struct peer *peer);
+/* Handles the message in the slot. While several threads are at work it is
+ * deferred, as it concerns another rail. NULL, or what is wrong with it. */
+const char *incoming_replay_arrived(struct slot *slot);
+/* Handles the deferred messages of the peer. */
+void incoming_replay_deferred(struct peer *peer);
 
 #endif

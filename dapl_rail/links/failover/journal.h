@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What has been posted on a link and is not known to be complete: enough to
- * post it again, on any rail. A record for each DTO, also for those without an
- * event, in the order of posting. What a send carries stays in its slot.
+ * The journal: a record of each request that is posted and not known to be
+ * complete, in the order of posting, with what is needed to post it again over
+ * any rail. The bytes of a send stay in its send slot.
+ *
+ * A link has a journal if there is another link to the peer, and if on all
+ * rails a completion means that the data are delivered (info.is_delivering).
+ * Without a journal a link that is lost is down.
  */
 #ifndef DRAIL_LINKS_FAILOVER_JOURNAL_H
 #define DRAIL_LINKS_FAILOVER_JOURNAL_H
@@ -10,48 +14,51 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dapl_rail/links/link.h"
 #include "dapl_rail/links/queue.h"
 
 struct record {
     uint64_t local, remote;
-    const struct region *region; /* of local; NULL: of the link's own buffers */
+    const struct region *region; /* of local; NULL: the link's own buffers */
     uint32_t bytes, immed;
     uint8_t verb;
     bool remotes;          /* rmr is filled in */
-    DAT_RMR_CONTEXT rmr[]; /* of each rail */
+    DAT_RMR_CONTEXT rmr[]; /* by rail */
 };
 
-/* Grows with what the link has under way. Links that are their peer's only one
- * have none, nor have those whose rails do not tell what has
- * been delivered. */
+struct journal {
+    uint8_t shift;          /* log2 of the bytes of a record */
+    uint8_t rmrs;           /* length of record.rmr */
+    uint32_t mask;          /* number of records - 1 */
+    unsigned char *records; /* NULL: the link has no journal */
+};
+
+/* 0, also where the link has none, or DRAIL_ENOMEM. */
 int journal_open(struct link *link);
 void journal_close(struct link *link);
 
-/* That of the DTO with this number, which counts from 0. */
-static inline struct record *journal_at(const struct link *link,
+/* The record of the request with this number. */
+static inline struct record *journal_at(const struct journal *j,
                                         uint64_t number)
 {
-    return (struct record *)(link->journal + ((number & link->journal_mask)
-                                              << link->record_shift));
+    return (struct record *)(j->records + ((number & j->mask) << j->shift));
 }
 
-/* Room for twice as many. 0, or DRAIL_ENOMEM. */
-int journal_grow(struct link *link);
-/* Is there room for the DTO that is posted next? */
-static inline bool journal_has_room(struct link *link)
+/* Doubles the journal. 0, or DRAIL_ENOMEM. */
+int journal_grow(struct journal *j, const struct queue *q);
+/* Makes room for the request that is posted next. */
+static inline bool journal_make_room(struct journal *j, const struct queue *q)
 {
-    return !link->journal ||
-           link->posted - link->retired <= link->journal_mask ||
-           !journal_grow(link);
+    return !j->records || q->posted - q->retired <= j->mask ||
+           !journal_grow(j, q);
 }
 
-/* Keeps the DTO that is posted next. */
-static inline void journal_keep(struct link *link, const struct dto *d)
+/* Records the request with this number. */
+static inline void journal_keep(const struct journal *j, uint64_t number,
+                                const struct dto *d)
 {
-    if (!link->journal)
+    if (!j->records)
         return;
-    struct record *r = journal_at(link, link->posted);
+    struct record *r = journal_at(j, number);
     r->verb = (uint8_t)d->verb;
     r->immed = d->immed;
     r->bytes = d->local.segment_length;
@@ -62,20 +69,22 @@ static inline void journal_keep(struct link *link, const struct dto *d)
     if (!d->rmr)
         return;
     memcpy(r->rmr, d->rmr, 2 * sizeof *r->rmr); /* mostly these are all */
-    for (unsigned at = 2; at < link->record_rmrs; at++)
+    for (unsigned at = 2; at < j->rmrs; at++)
         r->rmr[at] = d->rmr[at];
 }
 
-/* Does the peer consume a receive for it? */
-static inline bool is_told(unsigned verb)
+/* Does the request consume a receive of the peer's? */
+static inline bool takes_receive(unsigned verb)
 {
     return verb == VERB_SEND || verb == VERB_WRITE_IMMED;
 }
 
-/* The peer has received so many messages of this link, ever. *until is set to
- * the number of the first DTO after them. 0, or -1: that can't be. */
-int journal_until(const struct link *link, uint64_t received, uint64_t *until);
-/* The DTO again, for this rail; not of a send, but on its own rail. */
+/* The peer has received so many messages of this link since it was opened: sets
+ * *delivered to the number of the first request after the last of them. -1: the
+ * count is impossible. */
+int journal_delivered(const struct link *link, uint64_t received,
+                      uint64_t *delivered);
+/* The recorded request, for this rail; a send only for its own rail. */
 struct dto journal_dto(const struct link *link, const struct record *r,
                        unsigned rail);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a link still has to move before its next event, and what it has moved.
- */
+/* How much a link has under way, and how much is complete. */
 #ifndef DRAIL_LINKS_FAILOVER_OUTSTANDING_H
 #define DRAIL_LINKS_FAILOVER_OUTSTANDING_H
 
@@ -10,15 +9,15 @@
 struct link;
 struct peer;
 
-/* Is an event owed by a DTO that is posted on its EP? Only of links that have a
- * journal, as what follows. */
-bool link_owes(const struct link *link);
-/* So many bytes come before that event; where none is owed: all. */
-uint64_t link_ahead(const struct link *link);
-/* The most of any link to the peer. */
-uint64_t peer_ahead(const struct peer *peer);
-/* A number that grows with what is complete to the peer and from it, of what
- * has been posted on links over these rails. */
+/* Is a request with an event under way on the link's EP? The link must have a
+ * journal, as for the next function. */
+bool link_awaits_event(const struct link *link);
+/* Bytes up to the next event; without one, all that are under way. */
+uint64_t link_outstanding(const struct link *link);
+/* The same, the most of any link to the peer. */
+uint64_t peer_outstanding(const struct peer *peer);
+/* A number that grows with each request that completes to or from the peer, of
+ * those posted on links over these rails. */
 uint64_t peer_completed(const struct peer *peer, uint32_t rails);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a lost link has known of its last EP says nothing of the next one. */
+/* A lost link gets another EP: the state of the last one is forgotten. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/buffers.h"
+#include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 
@@ -34,7 +35,7 @@ DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
     return DAT_SUCCESS;
 }
 
-/* That ends takes none any more. */
+/* The EP has ended: it takes no request. */
 DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT n,
                             DAT_LMR_TRIPLET *local, DAT_DTO_COOKIE cookie,
                             DAT_COMPLETION_FLAGS flags)
@@ -59,29 +60,28 @@ void buffers_free(struct rail *r)
     (void)r;
 }
 
-static int renew(void **state)
+static int open_again(void **state)
 {
-    static struct beside beside;
+    static struct failover failover;
     static unsigned char journal; /* it has one */
     (void)state;
     sentence_free(&link_.why);
-    beside = (struct beside){.silence = {.ended = 3, .ns = 7, .asked = 5}};
+    failover = (struct failover){
+        .heartbeat = {.ended = 3, .silent_ns = 7, .probed = 5}};
     link_ = (struct link){.rail = &rail,
                           .peer = &peer,
                           .state = LINK_LOST,
-                          .ending = ENDING_RESET,
-                          .journal = &journal,
-                          .lost = &beside.lost,
-                          .carrier = &beside.carrier,
-                          .silence = &beside.silence};
-    return link_renew(&link_);
+                          .ep.ending = ENDING_RESET,
+                          .journal.records = &journal,
+                          .failover = &failover};
+    return ep_open(&link_);
 }
 
 /* The last EP had been reset. */
 static void ends(void **state)
 {
     (void)state;
-    link_.ep_state = EP_UP;
+    link_.ep.state = EP_UP;
     link_.state = LINK_UP;
     link_down(&link_, DRAIL_EDAT, "a malformed message arrived");
     assert_int_equal(link_.state, LINK_FLUSHED);
@@ -90,9 +90,9 @@ static void ends(void **state)
 static void has_not_been_silent(void **state)
 {
     (void)state;
-    assert_int_equal(link_.silence->ns, 0);
-    assert_int_equal(link_.silence->ended, 0);
-    assert_int_equal(link_.silence->asked, 0);
+    assert_int_equal(link_.failover->heartbeat.silent_ns, 0);
+    assert_int_equal(link_.failover->heartbeat.ended, 0);
+    assert_int_equal(link_.failover->heartbeat.probed, 0);
 }
 
 static int forget(void **state)
@@ -105,8 +105,8 @@ static int forget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(ends, renew),
-        cmocka_unit_test_setup(has_not_been_silent, renew),
+        cmocka_unit_test_setup(ends, open_again),
+        cmocka_unit_test_setup(has_not_been_silent, open_again),
     };
     return cmocka_run_group_tests(tests, NULL, forget);
 }
