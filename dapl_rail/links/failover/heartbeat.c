@@ -58,6 +58,22 @@ static void observe_bytes(struct link *link, bool event, uint64_t passed_ns)
         h->awaited_ns = 0;
 }
 
+/* Are requests of operations under way to the peer, or kept for it? Only then
+ * probes are sent. Probes and their acknowledgements await events, too: if
+ * these take longer than the time between two checks, one probe would follow
+ * another for ever. */
+static bool is_at_work(const struct peer *peer)
+{
+    const struct link *link;
+    unsigned at = 0;
+    while ((link = peer_next(peer, UINT32_MAX, &at)))
+        if (link->state == LINK_LOST ||
+            (link->state == LINK_UP &&
+             link->queue.posted != link->queue.retired))
+            return true;
+    return false;
+}
+
 /* What has happened since the last check, which was so long ago? */
 static void observe(struct link *link, uint64_t passed_ns)
 {
@@ -228,13 +244,14 @@ static void check_peer(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
             return;
         observe(link, passed_ns);
     }
+    bool probes = is_at_work(peer);
     for (at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         const struct heartbeat *h = &link->failover->heartbeat;
         count_silence(link, counted_ns);
         needed |= needs_others(link);
         if (!h->reported)
             probe_behind(link);
-        else if (is_quiet(link) && h->checks % PROBE_CHECKS == 0)
+        else if (probes && is_quiet(link) && h->checks % PROBE_CHECKS == 0)
             probe(link);
         if (!is_silent(link, limit_ns) || !stays_silent(link))
             continue;
@@ -244,7 +261,7 @@ static void check_peer(struct peer *peer, uint64_t limit_ns, uint64_t passed_ns,
                   (unsigned long)(h->silent_ns / MS));
         ep_hurry(link);
     }
-    if (needed)
+    if (needed && probes)
         probe_over_another(peer);
     else
         peer->probed = NULL;
