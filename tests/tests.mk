@@ -104,7 +104,7 @@ $(TEST_BIN)/unit/test_link_retire: $(addprefix $(BUILD)/obj/dapl_rail/,\
 $(TEST_BIN)/unit/test_solicit_refused: $(addprefix $(BUILD)/obj/dapl_rail/,\
   links/connect/solicit.o base/sentence.o)
 $(TEST_BIN)/unit/test_requests_waiting: $(addprefix $(BUILD)/obj/dapl_rail/,\
-  links/connect/accept.o links/connect/requests.o base/sentence.o)
+  links/connect/conn_request.o links/connect/requests.o base/sentence.o)
 $(TEST_BIN)/unit/test_atomic_answer: \
   $(BUILD)/obj/dapl_rail/messages/remote_atomic.o
 $(TEST_BIN)/unit/test_ep_open $(TEST_BIN)/unit/test_slot_return: \

@@ -10,14 +10,13 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/connect/accept.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/health.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/links/failover/reconnect.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/rails/fail.h"
 
 static uint64_t now = 1000 * MS;
@@ -49,10 +48,11 @@ struct link_hello hello_of(const struct rail *rail, unsigned ep)
     return (struct link_hello){0};
 }
 
-void roster_address(const struct roster *r, unsigned rank, unsigned rail,
-                    struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
+DAT_RETURN conn_request_send(DAT_EP_HANDLE ep, const struct rail *rail,
+                             unsigned rank, struct link_hello *hello)
 {
-    (void)r, (void)rank, (void)rail, (void)address, (void)qual;
+    (void)ep, (void)rail, (void)rank, (void)hello;
+    return DAT_INTERNAL_ERROR;
 }
 
 int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
@@ -61,8 +61,8 @@ int dat_fail(struct rail *rail, const char *call, DAT_RETURN status)
     return DRAIL_EDAT;
 }
 
-DAT_RETURN request_accept(DAT_CR_HANDLE cr, const struct link *link,
-                          struct link_hello *answer)
+DAT_RETURN conn_request_accept(DAT_CR_HANDLE cr, const struct link *link,
+                               struct link_hello *answer)
 {
     (void)cr, (void)link, (void)answer;
     return DAT_INTERNAL_ERROR;

@@ -16,6 +16,7 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
+#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
@@ -91,6 +92,12 @@ struct link_hello hello_of(const struct rail *of, unsigned ep)
 {
     (void)of, (void)ep;
     return (struct link_hello){0};
+}
+
+void roster_address(const struct roster *r, unsigned rank, unsigned rail_at,
+                    struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
+{
+    (void)r, (void)rank, (void)rail_at, (void)address, (void)qual;
 }
 
 struct peer *peer_meet(drail_t *of, unsigned rank)

@@ -11,11 +11,11 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -45,13 +45,10 @@ DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
     return DAT_SUCCESS;
 }
 
-DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-                          DAT_CONN_QUAL qual, DAT_TIMEOUT us, DAT_COUNT bytes,
-                          const DAT_PVOID data, DAT_QOS qos,
-                          DAT_CONNECT_FLAGS flags)
+DAT_RETURN conn_request_send(DAT_EP_HANDLE ep, const struct rail *over,
+                             unsigned rank, struct link_hello *hello)
 {
-    (void)ep, (void)address, (void)qual, (void)us, (void)bytes, (void)data;
-    (void)qos, (void)flags;
+    (void)ep, (void)over, (void)rank, (void)hello;
     return DAT_SUCCESS;
 }
 
@@ -85,12 +82,6 @@ int dat_fail(struct rail *of, const char *call, DAT_RETURN status)
 {
     (void)of, (void)call, (void)status;
     return DRAIL_EDAT;
-}
-
-void roster_address(const struct roster *r, unsigned rank, unsigned rail_at,
-                    struct sockaddr_storage *address, DAT_CONN_QUAL *qual)
-{
-    (void)r, (void)rank, (void)rail_at, (void)address, (void)qual;
 }
 
 static int begin(void **state)

@@ -8,12 +8,12 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/ep_table.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/connect/solicit.h"
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/ep_release.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/platform/deadline.h"
 #include "dapl_rail/platform/resources.h"
 #include "dapl_rail/rails/fail.h"
@@ -288,23 +288,14 @@ static int ask(struct link *link)
 {
     struct peer *peer = link->peer;
     struct rail *rail = link->rail;
-    struct sockaddr_storage address;
-    DAT_CONN_QUAL qual;
     struct link_hello hello = hello_of(rail, link->index);
     hello.attempt = peer->attempt;
     hello.rails = (uint16_t)peer->rails;
-    roster_address(rail->owner->roster, peer->rank, rail->index, &address,
-                   &qual);
     int rc = ep_open(link);
     if (rc)
         return rc;
-    /* Without a timeout of the EP: over libdaplofa, an EP that has timed out does
-     * not give its receives back, and its request lives on. The caller gives the
-     * attempt up. */
     DAT_RETURN status =
-        dat_ep_connect(link->ep.handle, (DAT_IA_ADDRESS_PTR)&address, qual,
-                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
-                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+        conn_request_send(link->ep.handle, rail, peer->rank, &hello);
     link->ep.begun = status == DAT_SUCCESS;
     if (link->ep.begun)
         return 0;

@@ -9,11 +9,11 @@
  *   roster.h       hosts and addresses of all ranks
  *   reach.h        the rails by which ranks reach each other
  *   hello.h        what both ends tell each other in a request and its answer
+ *   conn_request.h sending and accepting a request
  *   solicit.h      the higher rank asks the lower one to connect
  *   attempt.h      one attempt to connect to a peer
  *   connect.h      the links of an attempt, and connection events
  *   requests.h     the passive side: requests that have come
- *   accept.h       accepting one
  *   unconnected.h  an unfinished connection, in words
  */
 #ifndef DRAIL_LINKS_CONNECT_CONNECT_H

@@ -8,7 +8,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/connect/accept.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/connect.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/connect/solicit.h"
@@ -147,7 +147,7 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         refuse(cr, peer, rc, drail_last_error(rail->owner));
         return;
     }
-    DAT_RETURN status = request_accept(cr, link, &hello);
+    DAT_RETURN status = conn_request_accept(cr, link, &hello);
     link->ep.begun = status == DAT_SUCCESS;
     if (!link->ep.begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);

@@ -6,9 +6,9 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
 #include "dapl_rail/links/peer.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/rails/fail.h"
 #include "dapl_rail/rails/rail.h"
 
@@ -47,11 +47,7 @@ static struct rail *rail_of(const struct peer *peer)
 static int ask(struct peer *peer)
 {
     struct rail *rail = rail_of(peer);
-    struct sockaddr_storage address;
-    DAT_CONN_QUAL qual;
     struct link_hello hello = hello_of(rail, 0);
-    roster_address(rail->owner->roster, peer->rank, rail->index, &address,
-                   &qual);
     hello.solicits = true;
     hello.attempt = peer->attempt;
     DAT_RETURN status =
@@ -63,9 +59,7 @@ static int ask(struct peer *peer)
     }
     TAILQ_INSERT_TAIL(&rail->owner->soliciting, peer, solicit.others);
     in_ms(peer, longer(peer, SILENT_MS));
-    status = dat_ep_connect(peer->solicit.ep, (DAT_IA_ADDRESS_PTR)&address,
-                            qual, DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
-                            DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+    status = conn_request_send(peer->solicit.ep, rail, peer->rank, &hello);
     return status == DAT_SUCCESS ? 0 : dat_fail(rail, "dat_ep_connect", status);
 }
 

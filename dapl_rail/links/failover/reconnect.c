@@ -3,9 +3,8 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
-#include "dapl_rail/links/connect/accept.h"
+#include "dapl_rail/links/connect/conn_request.h"
 #include "dapl_rail/links/connect/hello.h"
-#include "dapl_rail/links/connect/roster.h"
 #include "dapl_rail/links/failover/failover.h"
 #include "dapl_rail/links/failover/health.h"
 #include "dapl_rail/links/link.h"
@@ -54,17 +53,11 @@ static void ask(struct link *link)
 {
     struct peer *peer = link->peer;
     struct rail *rail = link->rail;
-    struct sockaddr_storage address;
-    DAT_CONN_QUAL qual;
     struct link_hello hello = hello_of(rail, link->index);
-    roster_address(peer->owner->roster, peer->rank, rail->index, &address,
-                   &qual);
     hello.attempt = peer->attempt;
     hello.reconnect = hello_reconnect(link->failover->loss.losses);
     DAT_RETURN status =
-        dat_ep_connect(link->ep.handle, (DAT_IA_ADDRESS_PTR)&address, qual,
-                       DAT_TIMEOUT_INFINITE, sizeof hello, &hello,
-                       DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+        conn_request_send(link->ep.handle, rail, peer->rank, &hello);
     link->ep.begun = status == DAT_SUCCESS;
     if (!link->ep.begun)
         attempt_failed(link, "dat_ep_connect", status);
@@ -127,7 +120,7 @@ bool reconnect_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
         return false;
     }
     step_in(link, ANSWER_MS);
-    DAT_RETURN status = request_accept(cr, link, &mine);
+    DAT_RETURN status = conn_request_accept(cr, link, &mine);
     link->ep.begun = status == DAT_SUCCESS;
     if (link->ep.begun)
         await_answer(link);
