@@ -28,7 +28,8 @@ static atomic_bool hurries;
 static atomic_llong ahead_ns;
 static DAT_EVD_HANDLE conn_evds[RAILS];
 static unsigned requests, accepted;
-static bool hides; /* what becomes of the request that is not confirmed */
+static bool hides;      /* what becomes of the request that is not confirmed */
+static bool keeps_time; /* rank 1, whose clock does not hurry */
 
 INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -64,19 +65,19 @@ static unsigned meet_manager(int fd)
     return i;
 }
 
-/* Until the peer has ended a connection. */
+/* Until one side has ended a connection. */
 static int wait_held(int fd, unsigned bit, struct epoll_event *events, int max)
 {
+    int n = 0;
     holds |= bit;
-    for (double end = seconds() + 60;; nap(1)) {
-        int n = wait_ms(fd, events, max, 0);
+    for (double end = seconds() + 60; held & bit; nap(1)) {
+        n = wait_ms(fd, events, max, 0);
         for (int i = 0; i < n; i++)
-            if (events[i].events & EPOLLHUP) {
+            if (events[i].events & EPOLLHUP)
                 held &= ~bit;
-                return n;
-            }
         check(seconds() < end);
     }
+    return n;
 }
 
 INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
@@ -105,8 +106,20 @@ INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
     *(void **)&real = real_call("dat_cr_accept");
     check(!dat_ep_query(ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
     conn_evds[accepted++ % RAILS] = param.connect_evd_handle;
-    hurries |= accepted == RAILS; /* confirmations are waited for */
+    if (accepted == RAILS) /* confirmations are waited for */
+        hurries = !keeps_time;
     return real(cr, ep, bytes, data);
+}
+
+/* Rank 0 gives up first: then no end of rank 1's comes to the manager. */
+INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
+                                             DAT_CLOSE_FLAGS flags)
+{
+    __typeof__(&dat_ep_disconnect) real;
+    *(void **)&real = real_call("dat_ep_disconnect");
+    DAT_RETURN status = real(ep, flags);
+    held = 0;
+    return status;
 }
 
 static bool is_hidden(DAT_EVD_HANDLE evd)
@@ -161,6 +174,13 @@ static void one_late(struct rank *r)
     connect_late(r, 2);
 }
 
+/* Both give it up at about the same time. */
+static void one_later(struct rank *r)
+{
+    keeps_time = true;
+    connect_late(r, 2);
+}
+
 /* The next request is seen before the end of the one before. */
 static void asked_first(struct rank *r)
 {
@@ -177,6 +197,7 @@ static const struct test tests[] = {
     {"told, then asked again", 2, all_late, patient, APART},
     {"asked again, then told", 2, asked_first, patient, APART},
     {"one of the rails", 2, one_late, patient, APART},
+    {"one of the rails, in real time", 2, one_later, patient, APART},
 };
 
 int main(int argc, char **argv)
