@@ -14,10 +14,9 @@
 #include "rails_up.h"
 #include "standin.h"
 
-#define INSTEAD_OF_LIBC __attribute__((visibility("default")))
-#define SECOND          1000000000ll
-#define ENOUGH_NS       (15 * SECOND) /* by which a peer is given up: 10 s */
-#define RAILS           2u
+#define SECOND    1000000000ll
+#define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */
+#define RAILS     2u
 
 static const struct drail_platform *machine;
 static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
@@ -31,7 +30,7 @@ static unsigned requests, accepted;
 static bool hides;      /* what becomes of the request that is not confirmed */
 static bool keeps_time; /* rank 1, whose clock does not hurry */
 
-INSTEAD_OF_LIBC int clock_gettime(clockid_t id, struct timespec *t)
+STAND_IN int clock_gettime(clockid_t id, struct timespec *t)
 {
     int rc = (int)syscall(SYS_clock_gettime, id, t);
     if (rc || id != CLOCK_MONOTONIC)
@@ -80,8 +79,7 @@ static int wait_held(int fd, unsigned bit, struct epoll_event *events, int max)
     return n;
 }
 
-INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
-                               int ms)
+STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     unsigned bit = 1u << meet_manager(fd);
     int n;
@@ -98,26 +96,21 @@ INSTEAD_OF_LIBC int epoll_wait(int fd, struct epoll_event *events, int max,
     return n;
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
-                                         DAT_COUNT bytes, const DAT_PVOID data)
+STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
+                                  DAT_COUNT bytes, const DAT_PVOID data)
 {
-    __typeof__(&dat_cr_accept) real;
     DAT_EP_PARAM param;
-    *(void **)&real = real_call("dat_cr_accept");
     check(!dat_ep_query(ep, DAT_EP_FIELD_CONNECT_EVD_HANDLE, &param));
     conn_evds[accepted++ % RAILS] = param.connect_evd_handle;
     if (accepted == RAILS) /* confirmations are waited for */
         hurries = !keeps_time;
-    return real(cr, ep, bytes, data);
+    return real(dat_cr_accept)(cr, ep, bytes, data);
 }
 
 /* Rank 0 gives up first: then no end of rank 1's comes to the manager. */
-INSTEAD_OF_LIBC DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep,
-                                             DAT_CLOSE_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
 {
-    __typeof__(&dat_ep_disconnect) real;
-    *(void **)&real = real_call("dat_ep_disconnect");
-    DAT_RETURN status = real(ep, flags);
+    DAT_RETURN status = real(dat_ep_disconnect)(ep, flags);
     held = 0;
     return status;
 }
@@ -127,13 +120,11 @@ static bool is_hidden(DAT_EVD_HANDLE evd)
     return hides && hurries && (evd == conn_evds[0] || evd == conn_evds[1]);
 }
 
-INSTEAD_OF_LIBC DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+STAND_IN DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
-    __typeof__(&dat_evd_dequeue) real;
-    *(void **)&real = real_call("dat_evd_dequeue");
     if (is_hidden(evd))
         return (DAT_RETURN)DAT_CLASS_ERROR | DAT_QUEUE_EMPTY;
-    DAT_RETURN status = real(evd, event);
+    DAT_RETURN status = real(dat_evd_dequeue)(evd, event);
     if (status != DAT_SUCCESS)
         return status;
     requests += event->event_number == DAT_CONNECTION_REQUEST_EVENT;
