@@ -6,27 +6,16 @@
 #include "dapl_rail/batch.h"
 
 #include "memory.h"
-#include "standin.h"
+#include "rdma_limit.h"
 
 #define MOST     1000u
 #define EPS      3u /* for each of two rails */
 #define HALF     (64u << 10)
 #define CAPACITY (2 * HALF)
 
+static DAT_SEG_LENGTH rdma_limit = MOST;
 static _Atomic unsigned several; /* RDMA writes of as much as can be done */
 static _Atomic uint64_t written; /* bytes, but those with immediate data */
-
-STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
-                                 DAT_IA_ATTR_MASK mask, DAT_IA_ATTR *attr,
-                                 DAT_PROVIDER_ATTR_MASK provider_mask,
-                                 DAT_PROVIDER_ATTR *provider)
-{
-    DAT_RETURN status =
-        real(dat_ia_query)(ia, evd, mask, attr, provider_mask, provider);
-    if (status == DAT_SUCCESS && attr)
-        attr->max_rdma_size = MOST;
-    return status;
-}
 
 STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
                                            DAT_LMR_TRIPLET *local,

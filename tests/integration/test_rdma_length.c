@@ -5,26 +5,13 @@
  * own calls, and carries out writes of a few bytes instead.
  */
 #include "memory.h"
-#include "standin.h"
+#include "rdma_limit.h"
 
 #define LONG ((size_t)4 << 30)
 #define FEW  64u
 
-static DAT_SEG_LENGTH limit; /* that the provider says */
-static uint64_t written;     /* bytes that it was to write, … */
-static uint64_t next;        /* … up to this address */
-
-STAND_IN DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *evd,
-                                 DAT_IA_ATTR_MASK mask, DAT_IA_ATTR *attr,
-                                 DAT_PROVIDER_ATTR_MASK provider_mask,
-                                 DAT_PROVIDER_ATTR *provider)
-{
-    DAT_RETURN status =
-        real(dat_ia_query)(ia, evd, mask, attr, provider_mask, provider);
-    if (status == DAT_SUCCESS && attr)
-        attr->max_rdma_size = limit;
-    return status;
-}
+static uint64_t written; /* bytes that it was to write, … */
+static uint64_t next;    /* … up to this address */
 
 STAND_IN DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT n,
                                            DAT_LMR_TRIPLET *local,
@@ -78,13 +65,13 @@ static void one_rail(drail_config_t *cfg)
 static void unlimited(drail_config_t *cfg)
 {
     one_rail(cfg);
-    limit = UINT32_MAX;
+    rdma_limit = UINT32_MAX;
 }
 
 static void untold(drail_config_t *cfg)
 {
     one_rail(cfg);
-    limit = 0;
+    rdma_limit = 0;
 }
 
 static const struct test tests[] = {
