@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/options/parsers.h"
 #include "bench/report/output.h"
 #include "bench/report/progress.h"
-#include "coll/select/irregular.h"
 #include "coll/select/table.h"
 #include "bench/test.h"
 #include "series.h"
@@ -162,20 +162,17 @@ static verify_row_t irregular_row(const verify_t *v,
 {
     const dcoll_shape_t *shape = &v->result.shape;
     dcoll_traffic_t traffic = verify_traffic_equal(shape->nranks, bytes);
-    dcoll_args_t args = {.collective = DCOLL_ALLTOALLV, .traffic = &traffic};
     dcoll_config_t cfg;
     dcoll_config_init(&cfg);
-    if (!algorithm)
-        algorithm = irregular_select(shape, &args, shape->nnodes > 1, true);
-    args.depth = dcoll_depth(algorithm, shape, 0, cfg.depth);
-    args.traffic = NULL; /* verify_rows() */
-    return (verify_row_t){.algorithm = algorithm,
-                          .args = args,
-                          .bytes = traffic.max_pair * traffic.element,
-                          .traffic = traffic};
+    return (verify_row_t){
+        .algorithm = algorithm,
+        .args = {.collective = DCOLL_ALLTOALLV,
+                 .depth = dcoll_depth(algorithm, shape, 0, cfg.depth)},
+        .bytes = traffic.max_pair * traffic.element,
+        .traffic = traffic};
 }
 
-/* The algorithm with all sizes; NULL: auto's choice. */
+/* The algorithm with all sizes; NULL: auto's choice, of regular ones. */
 static int add_sizes(verify_t *v, dcoll_collective_t collective,
                      const dcoll_algorithm_t *algorithm)
 {
@@ -244,7 +241,9 @@ static int add_named(verify_t *v, const char *name)
     for (unsigned i = 0; i <= DCOLL_ALLTOALLV; i++) {
         dcoll_collective_t collective = (dcoll_collective_t)i;
         const dcoll_algorithm_t *a = dcoll_algorithm_find(collective, name);
-        bool all = !strcmp(name, "all"), any = !strcmp(name, "auto");
+        bool all = !strcmp(name, "all");
+        /* that of irregular ones depends on their counts */
+        bool any = !strcmp(name, "auto") && collective != DCOLL_ALLTOALLV;
         if (!selected(v->result.opts, collective) || !(a || all || any))
             continue;
         found++;
