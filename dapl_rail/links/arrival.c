@@ -28,8 +28,8 @@ const char *arrival_message(struct slot *slot)
         slot_return(slot, false);
         return NULL;
     }
-    if (wire->type == WIRE_READING) {
-        atomic_fetch_add_explicit(&slot->link->peer->read, 1,
+    if (wire->type == WIRE_PROGRESS) {
+        atomic_fetch_add_explicit(&slot->link->peer->progress, 1,
                                   memory_order_relaxed);
         slot_return(slot, true);
         return NULL;

@@ -90,10 +90,11 @@ int link_send(struct link *link, struct wire *wire, const void *payload,
     return rc;
 }
 
-bool link_send_reading(struct link *link)
+bool link_send_progress(struct link *link)
 {
-    struct wire wire = {.type = WIRE_READING};
-    if (link_reserve(link))
+    struct wire wire = {.type = WIRE_PROGRESS};
+    int depth = (int)link->rail->owner->cfg.depth;
+    if (link->credits.available <= depth / 2 || link_reserve(link))
         return false;
     bool said = !link_send(link, &wire, NULL, 0, NULL);
     if (!said)

@@ -81,8 +81,9 @@ void link_pay(struct link *link);
 /* Before the end: are all requests complete? If no event will tell, posts a
  * message that has one. */
 bool link_settled(struct link *link);
-/* Tells the peer that this rank still reads from it, if there are a credit and
- * room. False: there are not. */
-bool link_send_reading(struct link *link);
+/* Tells the peer that the reads from it, or the writes to it, of this rank go
+ * on. Only if there is room and more than half of the credits are left: other
+ * messages need them, and the peer may take nothing. False: it was not told. */
+bool link_send_progress(struct link *link);
 
 #endif

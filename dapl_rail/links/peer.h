@@ -49,12 +49,12 @@ struct peer {
     bool abandoned; /* passive side: this rank has abandoned that attempt, … */
     uint32_t asked; /* … which is for these rails */
     struct solicit solicit;
-    struct link *probed;   /* failover/heartbeat.c: the last link probed */
-    uint64_t outstanding;  /* bytes it had under way at its last answer */
-    unsigned turn;         /* the EP that a short message takes */
-    _Atomic uint64_t read; /* times it has said that it reads from this rank */
-    struct mailbox *mail;  /* of the layer above */
-    struct lane lanes[];   /* by rail and EP */
+    struct link *probed;       /* failover/heartbeat.c: the last link probed */
+    uint64_t outstanding;      /* bytes it had under way at its last answer */
+    unsigned turn;             /* the EP that a short message takes */
+    _Atomic uint64_t progress; /* times it has sent WIRE_PROGRESS */
+    struct mailbox *mail;      /* of the layer above */
+    struct lane lanes[];       /* by rail and EP */
 };
 
 /* The peer with this rank, which is not this one's. NULL: out of memory. */

@@ -22,7 +22,7 @@ int rdma_post_several(struct rdma *r, const struct completion *done,
             break;
         /* if the message leaves only after the part */
         if (r->told && seen)
-            link_send_reading(r->link);
+            link_send_progress(r->link);
         r->posted += part;
         d.local.virtual_address += part;
         d.remote.virtual_address += part;

@@ -13,9 +13,9 @@ enum wire_type {
     WIRE_FINISHED,   /* rendezvous `id` has been read, with the status in seq */
     WIRE_ATOMIC,     /* struct wire_atomic follows */
     WIRE_ATOMIC_REPLY,
-    WIRE_CREDIT,  /* nothing but credits */
-    WIRE_PUT,     /* a notification and its put: struct wire_put, the data */
-    WIRE_READING, /* the sender still reads from the peer */
+    WIRE_CREDIT,   /* nothing but credits */
+    WIRE_PUT,      /* a notification and its put: struct wire_put, the data */
+    WIRE_PROGRESS, /* the sender's reads from the peer, or writes, go on */
     WIRE_TYPES,
     /* for or about the link that the header names: failover/ */
     WIRE_IMMED,       /* an RDMA write with the immediate data in id */

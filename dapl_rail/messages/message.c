@@ -184,7 +184,7 @@ static void still_reading(drail_t *t, const struct peer *peer)
     if (!reading->told_ns) /* it begins */
         reading->told_ns = now;
     else if (now - reading->told_ns < READING_NS ||
-             !link_send_reading(reading->link))
+             !link_send_progress(reading->link))
         return;
     else
         reading->told_ns = now;

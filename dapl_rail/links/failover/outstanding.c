@@ -66,7 +66,7 @@ uint64_t peer_completed(const struct peer *peer, uint32_t rails)
 {
     const struct link *link;
     unsigned at = 0;
-    uint64_t n = atomic_load_explicit(&peer->read, memory_order_relaxed);
+    uint64_t n = atomic_load_explicit(&peer->progress, memory_order_relaxed);
     while ((link = peer_next(peer, rails, &at)))
         n += link->queue.retired + link->failover->replay.completed;
     return n;
