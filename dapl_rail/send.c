@@ -232,7 +232,7 @@ static int receive(drail_t *t, struct receiving *r)
     if (!w.rails)
         w.rails = engine_rails(t, peer_reach(r->peer));
     if (!rc)
-        rc = progress_wait_on(&r->patience, message_owed, &w);
+        rc = progress_wait_on(&r->patience, message_await, &w);
     return rc ? rc : receive_next(t, r);
 }
 

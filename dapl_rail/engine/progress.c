@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The one place where operations wait. Whoever waits lets everything go on:
- * all rails and, as a rail's events are those of all its links, all peers.
- */
 #include "dapl_rail/engine/progress.h"
 
 #include <stddef.h>
@@ -22,14 +18,14 @@
 #include "dapl_rail/rails/rail.h"
 
 #define WAIT_SLICE_US (TURN_MS * 1000u) /* longest between looks at flags */
-/* Sleeps on one of several rails of which any may be next. */
+/* Sleeps on one rail while another may have the next event. */
 #define FIRST_SLICE_US  50u
 #define SHARED_SLICE_US 1000u
-#define ALONE_SLICE_US  10000u /* the others may only have to give credits */
-#define CHECK_EVENTS    1024u  /* events between looks for all else, at most */
-#define OTHERS_TURNS    16u    /* polls of what is expected, and one of all */
-#define CHECK_WAITS     1024u  /* waits between looks for all that is rare */
-#define CHECK_NS        MS     /* the same, of calls for progress alone */
+#define ALONE_SLICE_US  10000u /* others may only have to return credits */
+#define CHECK_EVENTS    1024u  /* events between calls of progress_check() */
+#define OTHERS_TURNS    16u    /* polls of the expected rails per one of all */
+#define CHECK_WAITS     1024u  /* waits between calls of progress_check() */
+#define CHECK_NS        MS     /* the same, in drail_progress() */
 #define UNTIL_NAP_NS    50000u
 
 /* Has anything completed since the last look? */
@@ -65,21 +61,21 @@ int patience_check(struct patience *p)
     return deadline_left(&p->deadline) ? 0 : DRAIL_ETIMEOUT;
 }
 
-/* Events that come all the time keep from it, but not for long. */
-static bool may_wait(const struct patience *p, unsigned turn)
+/* May progress_check() wait? Not for long, however many events come. */
+static bool may_skip_check(const struct patience *p, unsigned turn)
 {
     return turn % CHECK_EVENTS &&
            p->deadline.looked_ns - p->checked_ns < TURN_MS * MS;
 }
 
-/* To its last check. */
+/* Up to the last check. */
 static uint64_t waited_ns(const struct patience *p)
 {
     return (uint64_t)p->timeout_ms * MS - deadline_left(&p->deadline);
 }
 
-/* What may be slept now: up to slice, but not past the deadline. What comes in
- * the first turn costs no look at the clock. */
+/* How long to sleep now: up to the slice, but not past the deadline. The first
+ * turn does not read the clock. */
 static unsigned nap_us(struct patience *p, unsigned turn, unsigned slice_us)
 {
     uint64_t left = (uint64_t)p->timeout_ms * 1000;
@@ -96,15 +92,15 @@ static bool is_unsettled(const drail_t *t)
     return atomic_load_explicit(&t->unsettled, memory_order_relaxed);
 }
 
-/* Rails on which what is expected on these may come: that of a lost link comes
- * over another one. */
+/* The rails on which events of these rails may come: those of a lost link come
+ * over others. */
 static uint32_t expected(const drail_t *t, uint32_t rails)
 {
     return is_unsettled(t) ? all_rails(t) : rails;
 }
 
-/* All of them, also when one has an error. Inlined: each wait begins with it.
- */
+/* Polls all of the rails, also if one has an error. Inlined: each wait begins
+ * with it. */
 static inline __attribute__((always_inline)) int poll_rails(drail_t *t,
                                                             uint32_t rails)
 {
@@ -165,7 +161,7 @@ static unsigned next_rail(const drail_t *t, uint32_t rails, unsigned after)
     return (unsigned)__builtin_ctz(higher ? higher : rails);
 }
 
-/* On the only rail: a peer that connects is not told by its events. */
+/* On the only rail: a peer that connects does not wake it. */
 static unsigned only_slice(const drail_t *t)
 {
     return t->unconnected ? ALONE_SLICE_US : WAIT_SLICE_US;
@@ -178,7 +174,7 @@ static unsigned first_slice(const drail_t *t)
     return serial(t) ? SHARED_SLICE_US : FIRST_SLICE_US;
 }
 
-/* The longest sleep on a rail; the adaptive policy wants to know when each of
+/* The longest sleep on a rail. The adaptive policy measures when each of
  * several was ready. */
 static unsigned longest_slice(const drail_t *t, bool alone)
 {
@@ -190,8 +186,7 @@ static unsigned longest_slice(const drail_t *t, bool alone)
                                                   : SHARED_SLICE_US;
 }
 
-/* While links are lost: it comes on other rails, too, or is no DTO's event and
- * wakes nobody. */
+/* While links are lost, events come on other rails, too, or wake nobody. */
 static unsigned slice_of(const drail_t *t, bool others, unsigned slice)
 {
     if (others)
@@ -236,7 +231,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
         at = next_rail(t, rails, at);
         bool alone = !(rails & (rails - 1));
         rc = rail_sleep(&t->rails[at], nap_us(p, i, slice));
-        /* something may have come where nothing was expected */
+        /* something may have come on a rail that owes nothing */
         if (rc == 0 || rails != owing)
             rc = poll_rails(t, all_rails(t));
         else if (rc > 0 && i % OTHERS_TURNS == 0)
@@ -245,7 +240,7 @@ static int slumber(drail_t *t, owed_t owed, void *arg, struct patience *p)
             return rc;
         if (rc > 0)
             slice = first_slice(t);
-        if (rc > 0 && may_wait(p, i))
+        if (rc > 0 && may_skip_check(p, i))
             continue;
         progress_check(t);
         rc = patience_check(p);
@@ -259,7 +254,7 @@ int drail_progress(drail_t *t)
 {
     if (!t)
         return DRAIL_EINVAL;
-    /* who sleeps elsewhere in between calls seldom */
+    /* a caller that sleeps between calls calls seldom */
     uint64_t now = job_now(t->job);
     if (now - t->checked_ns >= CHECK_NS) {
         t->checked_ns = now;
@@ -272,10 +267,10 @@ int drail_progress(drail_t *t)
 int progress_wait_on(struct patience *p, owed_t owed, void *arg)
 {
     drail_t *t = p->t;
-    /* also while others never let it sleep */
+    /* also if no wait ever sleeps */
     if (!(++t->waits % CHECK_WAITS))
         progress_check(t);
-    /* what other rails have, is for later */
+    /* events of other rails are for later */
     bool in_turn = serial(t) && p->timeout_ms;
     uint32_t rails = 0;
     int rc = owed(t, arg, &rails);
@@ -296,7 +291,7 @@ int progress_wait_on(struct patience *p, owed_t owed, void *arg)
             rc = slumber(t, owed, arg, p);
         spin_end(&t->spin);
     } else if (rc == 0) {
-        /* to wait on a rail polls it first anyway */
+        /* sleeping on a rail polls it first anyway */
         rc = slumber(t, owed, arg, p);
     }
     return rc < 0 ? progress_last_look(t, owed, arg, rc) : 0;
@@ -316,8 +311,8 @@ int progress_wait_for(const struct peer *peer, owed_t owed, void *arg,
     return progress_wait_on(&p, owed, arg);
 }
 
-/* Lets the rails go on that no thread has taken: those that this work does not
- * use, and those that have done their part. */
+/* Polls the rails that no thread has taken: those that the work does not use,
+ * and those that have done their part. */
 static int others_go_on(struct rail *rail)
 {
     drail_t *t = rail->owner;
@@ -329,7 +324,8 @@ static int others_go_on(struct rail *rail)
         int rc = rail_poll(other);
         rail_check(other);
         rail_leave(other);
-        n += rc > 0 ? rc : 0; /* its own error is for who waits for it */
+        n += rc > 0 ? rc
+                    : 0; /* an error is for a call that waits for that rail */
     }
     return n;
 }
@@ -345,7 +341,7 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
     for (unsigned i = 1;; i++) {
         int rc = owed(t, arg, &rails);
         if (rc < 0 && rail_poll(rail) > 0)
-            continue; /* another rail's error must not hide what is here */
+            continue; /* an error of another rail must not hide events here */
         if (rc || !(rails & bit))
             return rc < 0 ? rc : 0;
         if (is_unsettled(t))
@@ -354,7 +350,7 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
         if (rc < 0)
             return rc;
         slice = next_slice(slice, SHARED_SLICE_US);
-        if (rc > 0 && may_wait(&p, i))
+        if (rc > 0 && may_skip_check(&p, i))
             continue;
         rail_check(rail);
         if (others_go_on(rail))
@@ -362,13 +358,13 @@ int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
         rc = patience_check(&p);
         if (rc)
             return rc;
-        if (heartbeat_is_due(t, waited_ns(&p))) /* one thread looks */
+        if (heartbeat_is_due(t, waited_ns(&p))) /* ends the threads' work */
             atomic_store_explicit(&t->unsettled, true, memory_order_relaxed);
     }
 }
 
-/* Are there links to this peer, or to any, that wait to be freed? Or, where it
- * is about all peers, EPs whose end is still to be told? */
+/* Are there closed links to this peer, or to any (NULL)? For any, also: EPs
+ * that are still to be released. */
 static bool any_closed(const drail_t *t, const struct peer *only)
 {
     for (unsigned r = 0; r < t->nrails; r++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting. */
+/*
+ * The one place where operations wait. A call that waits lets everything go on:
+ * all rails and, as a rail's events are those of all its links, all peers.
+ */
 #ifndef DRAIL_ENGINE_PROGRESS_H
 #define DRAIL_ENGINE_PROGRESS_H
 
@@ -11,55 +14,55 @@ struct peer;
 struct rail;
 
 /*
- * What a wait is for. *owed is set to the rails that still owe an event.
- * Returns 1 when all has come, 0 when not yet, or an error.
+ * The condition of a wait. Returns 1: it is met; 0: not yet, and *owed is set
+ * to the rails that still owe an event; or an error.
  */
 typedef int (*owed_t)(drail_t *t, void *arg, uint32_t *owed);
 
-/* Bound of a wait; the clock is read first when nothing has happened for a
- * while. Time in which the process stands still does not count. What completes
- * of a peer's, on rails that owe something, begins it anew: a long transfer
- * over a slow rail is no failure. */
+/* The timeout of a wait. Time in which the process is stopped does not count.
+ * Each completion to or from the peer, on rails that owe an event, restarts it:
+ * a long transfer over a slow rail is no failure. The clock is read only when
+ * nothing has happened for a while. */
 struct patience {
     drail_t *t;
     int timeout_ms;
-    const struct peer *peer;  /* or NULL: nothing does */
-    uint32_t rails;           /* that owe something, … */
-    uint64_t completed;       /* … and what was complete at the last look */
-    struct deadline deadline; /* at 0: not yet known */
-    uint64_t checked_ns;      /* by patience_check, or begun */
+    const struct peer *peer;  /* NULL: nothing restarts the timeout */
+    uint32_t rails;           /* that owe an event, … */
+    uint64_t completed;       /* … and peer_completed() at the last look */
+    struct deadline deadline; /* at_ns 0: not yet set */
+    uint64_t checked_ns;      /* last patience_check(), or the beginning */
 };
 
+/* 0, DRAIL_ETIMEOUT or DRAIL_EINTR. */
 int patience_check(struct patience *patience);
-/* Polls for the spin time in the calling thread: 1, 0 or an error. */
+/* Polls for the spin time: 1, 0: the condition is not met, or an error. */
 int progress_spin(drail_t *t, owed_t owed, void *arg);
-/* Waits in the calling thread for events of any rail. */
+/* Waits until the condition is met. 0, DRAIL_ETIMEOUT or another error. */
 int progress_wait(drail_t *t, owed_t owed, void *arg, int timeout_ms);
-/* The same, and so long after what completes of the peer's. */
+/* The same; completions of the peer's restart the timeout. */
 int progress_wait_for(const struct peer *peer, owed_t owed, void *arg,
                       int timeout_ms);
-/* The same as a part of a longer wait; without time for it, DRAIL_EAGAIN. */
+/* The same as a part of a longer wait. DRAIL_EAGAIN: its timeout is 0. */
 int progress_wait_on(struct patience *patience, owed_t owed, void *arg);
-/* Waits in the rail's thread until the rail owes nothing; peer: NULL, or as for
- * progress_wait_for(). WAIT_LEFT: a link is lost, and what follows is for one
- * thread. */
+/* Waits in the rail's thread until the rail owes nothing. peer: as in struct
+ * patience. WAIT_LEFT: a link is lost; the caller's thread alone goes on. */
 #define WAIT_LEFT 1
 int rail_wait(struct rail *rail, const struct peer *peer, owed_t owed,
               void *arg, int timeout_ms);
 
-/* At the end of a wait that failed with this error: has come meanwhile, perhaps
- * on another rail, what it was for? Then 0, else the error. */
+/* A wait has failed with this error. 0: its condition has been met meanwhile,
+ * perhaps by another rail; else the error. */
 int progress_last_look(drail_t *t, owed_t owed, void *arg, int error);
-/* Looks for the ends of connections on all rails, and sees to new ones: a peer
- * may ask for one at any time. */
+/* Takes connection events, peers' requests to connect, heartbeats and lost
+ * links a step further. */
 void progress_check(drail_t *t);
-/* A step of all that goes on, which waits for nothing. */
+/* The same and a poll of all rails. Nothing here waits. */
 void progress_step(drail_t *t);
 
-/* Lets everything go on until this is true of all links over these rails, or
- * only those to a peer (NULL: until those that are closed are freed); not for
- * longer than so many milliseconds, and not ended by an interruption. For the
- * end of connections. */
+/* For the end of connections: lets everything go on until `reached` is true of
+ * all links over these rails, of all peers or of one (`only`). reached NULL:
+ * until closed links are freed. Interruptions do not end it. False: ms have
+ * passed. */
 bool progress_until(drail_t *t, bool (*reached)(struct link *link),
                     const struct peer *only, uint32_t rails, int ms);
 

@@ -18,7 +18,7 @@ struct buffers {
     void *memory;
     size_t bytes;
     int fd;
-    bool kept; /* the provider has not let go of some piece */
+    bool kept; /* the provider has not deregistered some piece */
     struct piece pieces[];
 };
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the events of DTOs and passes on what they tell. */
 #include "dapl_rail/links/events.h"
 
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #include "dapl_rail/links/queue.h"
 #include "dapl_rail/rails/fail.h"
 
-#define POLL_BATCH 64u /* events of one rail before the next's turn */
+#define POLL_BATCH 64u /* events of one rail before the next rail's turn */
 
 const char *dto_error(DAT_DTO_COMPLETION_STATUS status)
 {
@@ -55,7 +54,7 @@ int dto_code(DAT_DTO_COMPLETION_STATUS status)
 static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
 {
     int code = dto_code(status);
-    /* flushed is only the consequence: the connection event says why */
+    /* the connection event has the reason of a flush: it must come first */
     if (link->ep.state != EP_ENDING && status == DAT_DTO_ERR_FLUSHED)
         rail_check(link->rail);
     if (link->state == LINK_CONNECTING)
@@ -66,7 +65,7 @@ static void link_failed(struct link *link, DAT_DTO_COMPLETION_STATUS status)
         link_down(link, code, "a DTO ended with %s", dto_error(status));
 }
 
-/* That of an RDMA write has come; NULL: what has come is a send. */
+/* The immediate data of an RDMA write. NULL: a send has arrived. */
 static const uint32_t *immediate_of(const DAT_EVENT *event)
 {
     const DAT_IB_EXTENSION_EVENT_DATA *extension =
@@ -85,7 +84,8 @@ static void receive_event(struct slot *slot,
     link->slots.posted--;
     if (link->closed)
         return;
-    /* also on a link that is down: what a peer sent before it closed counts */
+    /* also on a link that is down: messages sent before the peer closed count
+     */
     if (dto->status != DAT_DTO_SUCCESS) {
         link_failed(link, dto->status);
         return;
@@ -99,7 +99,7 @@ static void receive_event(struct slot *slot,
     if (immediate) {
         wrong = arrival_immediate(slot, *immediate);
     } else if (dto->transfered_length >= sizeof(struct wire)) {
-        /* so that later checks see what has really arrived */
+        /* for later checks of the length */
         slot->bytes = (uint32_t)dto->transfered_length;
         wrong = ((const struct wire *)slot->data)->lane
                     ? incoming_replay_arrived(slot)
@@ -112,7 +112,7 @@ static void receive_event(struct slot *slot,
 static void request_event(struct op *op, DAT_DTO_COMPLETION_STATUS status)
 {
     struct link *link = op->link;
-    /* all of a link whose last request has come are retired */
+    /* the requests of a link that is flushed have been retired */
     if (link->closed || link->state == LINK_FLUSHED)
         return;
     if (status == DAT_DTO_SUCCESS) {
@@ -133,7 +133,6 @@ static void suppressed_event(struct link *link,
         link_failed(link, status);
 }
 
-/* Of a DTO that it carried for another link. */
 static void carried_event(struct carried *carried,
                           DAT_DTO_COMPLETION_STATUS status)
 {
@@ -181,8 +180,8 @@ int rail_poll(struct rail *rail)
         DAT_RETURN status = dat_evd_dequeue(rail->dto_evd, &event);
         if (DAT_GET_TYPE(status) == DAT_QUEUE_EMPTY) {
             slots_return_now(rail);
-            /* connection events of an EP that is gone must not be taken for
-             * those of the next one, which may get its handle */
+            /* the next EP may get the handle of a freed one: its events must
+             * not be taken for those of that one */
             if (rail->closed && links_bury(rail, false))
                 rail_check(rail);
             return n;
@@ -195,7 +194,8 @@ int rail_poll(struct rail *rail)
     return n;
 }
 
-/* No more than the queue holds: others may come as fast as they are taken. */
+/* No more than the queue holds: new events may come as fast as they are taken.
+ */
 void rail_catch_up(struct rail *rail)
 {
     unsigned taken = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a rail: DTOs that have completed, messages, connections. */
+/* The events of a rail's DTOs: completed requests, and messages. */
 #ifndef DRAIL_LINKS_EVENTS_H
 #define DRAIL_LINKS_EVENTS_H
 
@@ -7,15 +7,16 @@
 
 struct rail;
 
-/* Handles the events of DTOs that are there; their number, or an error. */
+/* Handles the events that are there, but not too many at once. Returns their
+ * number, or an error. */
 int rail_poll(struct rail *rail);
-/* Handles all that have been there when it was called. */
+/* Handles all events that are there when it is called. */
 void rail_catch_up(struct rail *rail);
-/* Waits at most so long for one such event and handles it: 1, 0 or an
- * error. */
+/* Waits up to so many microseconds for one event and handles it: 1, 0: none has
+ * come, or an error. */
 int rail_sleep(struct rail *rail, unsigned us);
 
-/* What a DTO has ended with: its name, and as 0 or DRAIL_E…. */
+/* The status of a DTO: its name, and as 0 or DRAIL_E…. */
 const char *dto_error(DAT_DTO_COMPLETION_STATUS status);
 int dto_code(DAT_DTO_COMPLETION_STATUS status);
 

@@ -17,10 +17,10 @@
 
 struct loopback {
     DAT_EVD_HANDLE cr_evd, conn_evd, dto_evd;
-    DAT_PSP_HANDLE psp; /* that of the rail is for peers */
+    DAT_PSP_HANDLE psp; /* the rail's is for peers */
     DAT_CONN_QUAL qual;
     DAT_EP_HANDLE active, passive;
-    unsigned up; /* of these */
+    unsigned up; /* so many of these are */
     drail_mem_t *mem;
     uint64_t *old; /* the adapter writes the old value there */
 };
@@ -79,7 +79,7 @@ int loopback_open(struct rail *rail)
     return rc;
 }
 
-/* Is it ours? Any process may ask. */
+/* Is it the request of this connection? Any process may send one. */
 static bool is_ours(const struct rail *rail, DAT_CR_HANDLE cr)
 {
     const struct link_hello hello = hello_of(rail, 0);

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * One message instead of an RDMA write, what notifies of it and what tells that
- * it is there: its bytes are copied into a send slot, where they stay until the
- * peer has them, and there out of the receive.
- */
 #include "dapl_rail/messages/eager_put.h"
 
 #include "dapl_rail/base/handle.h"
@@ -26,7 +21,7 @@ int eager_put_send(struct link *link, const struct note *note,
     return link_send_put(link, &wire, &put, xfer->local, xfer->bytes);
 }
 
-/* A peer may write what it might by RDMA. */
+/* A peer may write the memory that it may write by RDMA, and no other. */
 const char *eager_put_arrived(struct slot *slot)
 {
     const struct rail *rail = slot->link->rail;

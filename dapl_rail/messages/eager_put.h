@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Short puts that travel with their notification. */
+/*
+ * Eager puts: a short put travels with its notification, as one message instead
+ * of an RDMA write and a message. The bytes are copied into a send slot, where
+ * they stay until the peer has them, and at the target out of the receive slot.
+ */
 #ifndef DRAIL_MESSAGES_EAGER_PUT_H
 #define DRAIL_MESSAGES_EAGER_PUT_H
 
@@ -9,8 +13,8 @@ struct link;
 struct note;
 struct slot;
 
-/* Sends it, up to EAGER_PUT_BYTES, and so the link's part of the notification,
- * for which a credit has been reserved. DRAIL_EAGAIN: no room. */
+/* Sends the put, of up to EAGER_PUT_BYTES, and its notification. The caller has
+ * reserved a credit. DRAIL_EAGAIN: no room. */
 int eager_put_send(struct link *link, const struct note *note,
                    const drail_xfer_t *xfer);
 /* Of link_handlers. */

@@ -8,7 +8,7 @@
 #include "dapl_rail/dapl_rail.h"
 #include "dapl_rail/links/wire.h"
 
-/* Where nothing has arrived yet. */
+/* The ring of an inbox in which nothing has arrived yet. */
 static const struct inbox_entry nothing;
 
 static struct inbox_entry *ring_of(const struct inbox *box)
@@ -21,7 +21,7 @@ static bool is_made(const struct inbox *box)
     return ring_of(box) != &nothing;
 }
 
-/* Threads of several rails may do that at once. */
+/* Allocates the ring. Threads of several rails may call this at once. */
 static int make(struct inbox *box)
 {
     struct inbox_entry *none = (struct inbox_entry *)&nothing;
@@ -52,8 +52,8 @@ void inbox_close(struct inbox *box)
         free(ring_of(box));
 }
 
-/* Does what has come of it, perhaps over another rail, belong to something
- * else? Or it has come before. */
+/* Does the part contradict the parts that have arrived, or has it arrived
+ * before? */
 static bool contradicts(const struct inbox_entry *a, const struct wire *wire,
                         unsigned rail, unsigned ep, uint32_t rails,
                         const struct slot *slot)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has arrived, in the order of its sending. */
+/*
+ * An inbox: notifications or messages of one peer, in the order of sending. The
+ * peer may send at most nrails * eps * depth that have not been delivered, as
+ * each holds at least one credit. So the ring never wraps onto a live entry.
+ */
 #ifndef DRAIL_MESSAGES_INBOX_H
 #define DRAIL_MESSAGES_INBOX_H
 
@@ -12,40 +16,38 @@
 struct slot;
 struct wire;
 
-/* What has arrived of one notification or message. */
+/* One notification or message, perhaps only parts of it. */
 struct inbox_entry {
-    _Atomic uint32_t arrived;  /* rails whose parts have all come */
-    _Atomic uint32_t expected; /* rails on which it travels, 0: unknown */
+    _Atomic uint32_t arrived;  /* rails whose parts have all arrived */
+    _Atomic uint32_t expected; /* rails that carry a part; 0: unknown */
     _Atomic uint32_t id;
-    struct slot *slot;            /* where the bytes of a message are */
-    uint8_t eps[DRAIL_MAX_RAILS]; /* on which parts have come, by rail */
+    struct slot *slot;            /* has the bytes of a message */
+    uint8_t eps[DRAIL_MAX_RAILS]; /* by rail: EPs whose parts have arrived */
 };
 
-/*
- * Arrivals in the order of their sequence numbers. A peer's messages that we
- * have not delivered hold at least one credit each, so there are at most
- * nrails * eps * depth of them and the ring never wraps onto a live entry.
- */
 struct inbox {
     _Atomic(struct inbox_entry *) ring;
     uint32_t mask;
-    uint32_t next;         /* sequence number that is delivered next */
+    uint32_t next;         /* sequence number of the next one to deliver */
     uint32_t last, likely; /* rails of the last one, and of the last two */
 };
 
+/* 0 or DRAIL_ENOMEM. */
 int inbox_open(struct inbox *box, unsigned capacity);
-/* The same, but for the memory, which comes with the first arrival. */
+/* The same, but allocates the ring only with the first arrival. */
 void inbox_defer(struct inbox *box, unsigned capacity);
 void inbox_close(struct inbox *box);
-/* Enters a part that came over an EP of a rail. 0, -1: not a valid sequence, or
- * it has this number twice; or DRAIL_ENOMEM. */
+/* Enters a part that has arrived over an EP of a rail. 0, or DRAIL_ENOMEM. -1:
+ * the sequence number is not valid, or the part was there already. */
 int inbox_put(struct inbox *box, const struct wire *wire, unsigned rail,
               unsigned ep, uint32_t rails, struct slot *slot);
+/* The entry that is delivered next, whether all of it has arrived or not. */
 struct inbox_entry *inbox_next(const struct inbox *box);
+/* Has all of it arrived? */
 bool inbox_ready(const struct inbox *box);
-/* What has this number and is not delivered, or NULL. */
+/* The entry with this number, if a part has arrived and it is not delivered. */
 struct inbox_entry *inbox_find(const struct inbox *box, uint32_t seq);
-/* Passes on to the next. */
+/* The next entry has been delivered. */
 void inbox_pop(struct inbox *box);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who handles what arrives. */
 #include "dapl_rail/messages/mailbox.h"
 
 #include <stdlib.h>

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What we have told a peer and what it has told us. */
+/*
+ * A mailbox: the notifications, messages and atomics between this rank and one
+ * peer. The files of this folder, in reading order:
+ *
+ *   mailbox.h        the state; the handlers of what arrives
+ *   inbox.h          what has arrived, in order
+ *   transfer.h       puts and gets, striped over rails
+ *   note.h           notifications of puts
+ *   eager_put.h      short puts inside their notification
+ *   message.h        two-sided messages, eager and by rendezvous
+ *   remote_atomic.h  atomics that the target's processor executes
+ */
 #ifndef DRAIL_MESSAGES_MAILBOX_H
 #define DRAIL_MESSAGES_MAILBOX_H
 
@@ -11,38 +22,38 @@
 #include "dapl_rail/messages/inbox.h"
 #include "dapl_rail/messages/transfer.h"
 
-/* An announced message that is being read: one at a time per peer. It lives
- * until its last event has come, whoever waits for it meanwhile. */
+/* A rendezvous message that this rank reads: one at a time per peer. It lives
+ * until its last event, also if the call that waits for it gives up. */
 struct reading {
     bool active;
-    bool posting;  /* not all of it is under way yet */
-    bool finished; /* all has come or failed: the sender is being told */
+    bool posting;  /* not all of it is posted yet */
+    bool finished; /* it is complete or has failed; the sender is to be told */
     struct req req;
     struct transfer transfer;
     drail_xfer_t xfer;
     drail_key_t key;
     drail_mem_t *mem; /* the receiver's buffer */
-    int result;       /* what reading_advance() said at last */
+    int result;       /* the last one of reading_advance() */
     void *buffer;
     size_t bytes;
     uint32_t id;
-    struct link *link;           /* that brought the announcement */
-    uint64_t completed, told_ns; /* when its sender was last told of it */
+    struct link *link;           /* has brought the announcement */
+    uint64_t completed, told_ns; /* when the sender was last told of progress */
 };
 
 struct mailbox {
     struct inbox notes, messages;
-    uint32_t note_seq, message_seq; /* of the next that we send */
-    uint32_t announced;             /* we announced so many */
-    /* number of the last one that the peer has finished, and its status */
+    uint32_t note_seq, message_seq; /* of the next one to the peer */
+    uint32_t announced;             /* rendezvous to the peer, so far */
+    /* number of the last of them that the peer has finished, and its status */
     _Atomic uint64_t finished;
     struct reading *reading;   /* NULL: none has been read yet */
-    uint16_t asked;            /* number of our last atomic by message, … */
-    _Atomic uint16_t answered; /* … and of the last answer, */
-    struct wire_atomic answer; /* which is this */
+    uint16_t asked;            /* number of the last atomic to the peer, … */
+    _Atomic uint16_t answered; /* … of the last one that was answered, … */
+    struct wire_atomic answer; /* … and its answer */
 };
 
-/* What links do with what arrives. */
+/* The handlers of all that arrives on links. */
 extern const struct link_handlers mailbox_handlers;
 
 #endif

@@ -16,7 +16,7 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
 
-#define READING_NS (50 * MS) /* between words that it goes on */
+#define PROGRESS_NS (50 * MS) /* between reports of progress */
 
 /* -------------------------------------------------------------- arrivals */
 
@@ -37,7 +37,7 @@ const char *message_arrived(struct slot *slot)
     return NULL; /* the slot waits for drail_recv */
 }
 
-/* Its sender has given it up; if it has been taken, reading it fails. */
+/* The sender has withdrawn the message. If it is being read, that fails. */
 const char *message_withdrawn(struct slot *slot)
 {
     const struct wire *wire = (const struct wire *)slot->data;
@@ -54,7 +54,7 @@ const char *finished_arrived(struct slot *slot)
     struct mailbox *mail = slot->link->peer->mail;
     const struct wire *wire = (const struct wire *)slot->data;
     uint64_t last = atomic_load_explicit(&mail->finished, memory_order_relaxed);
-    /* not the late word of one that was withdrawn */
+    /* not if it is about one that was withdrawn */
     if (wire->id == mail->announced && wire->id != (uint32_t)(last >> 32))
         atomic_store_explicit(&mail->finished,
                               (uint64_t)wire->id << 32 | wire->seq,
@@ -65,8 +65,8 @@ const char *finished_arrived(struct slot *slot)
 
 /* ----------------------------------------------------------------- waits */
 
-/* Passes over what has been withdrawn. */
-static bool message_ready(struct inbox *box)
+/* Drops withdrawn messages. Is the next one there? */
+static bool skip_withdrawn(struct inbox *box)
 {
     while (inbox_ready(box)) {
         struct slot *slot = inbox_next(box)->slot;
@@ -84,13 +84,13 @@ static bool is_announced(const struct inbox *box)
     return ((const struct wire *)slot->data)->type == WIRE_RENDEZVOUS;
 }
 
-int message_owed(drail_t *t, void *arg, uint32_t *owed)
+int message_await(drail_t *t, void *arg, uint32_t *owed)
 {
     struct message_wait *w = arg;
     const struct inbox *box = &w->peer->mail->messages;
     (void)t;
     *owed = w->rails;
-    bool ready = message_ready(&w->peer->mail->messages);
+    bool ready = skip_withdrawn(&w->peer->mail->messages);
     if (ready && (w->looked || !is_announced(box)))
         return 1;
     w->looked = true;
@@ -124,7 +124,7 @@ static int read_into(drail_t *t, struct peer *peer, void *buffer)
 {
     struct reading *reading = peer->mail->reading;
     int rc = 0;
-    /* memory of ours is registered */
+    /* memory of drail_mem_alloc() and the like is registered already */
     reading->mem =
         drail_mem_find(t, buffer, reading->bytes, DRAIL_ACCESS_LOCAL);
     if (!reading->mem)
@@ -173,22 +173,22 @@ int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
     return 0;
 }
 
-/* Says it when more has come, but not often. */
-static void still_reading(drail_t *t, const struct peer *peer)
+/* Reports progress to the sender if there is any, but not often. */
+static void report_progress(drail_t *t, const struct peer *peer)
 {
     struct reading *reading = peer->mail->reading;
     uint64_t completed = peer_completed(peer, peer->rails);
     if (completed <= reading->completed)
         return;
     uint64_t now = job_now(t->job);
-    if (!reading->told_ns) /* it begins */
+    if (!reading->told_ns) /* the reads have begun */
         reading->told_ns = now;
-    else if (now - reading->told_ns < READING_NS ||
+    else if (now - reading->told_ns < PROGRESS_NS ||
              !link_send_progress(reading->link))
         return;
     else
         reading->told_ns = now;
-    reading->completed = completed + 1; /* the word itself */
+    reading->completed = completed + 1; /* the report itself */
 }
 
 /* Tells the sender that its message has been read, or why not. */
@@ -205,14 +205,14 @@ static void finish(struct reading *reading, int status)
 int reading_advance(drail_t *t, void *arg, uint32_t *owed)
 {
     struct reading *reading = ((struct peer *)arg)->mail->reading;
-    if (!reading->active) /* asked again */
+    if (!reading->active) /* called again */
         return reading->result;
     if (reading->posting)
         reading->posting =
             transfer_go_on(t, &reading->transfer) == DRAIL_EAGAIN;
     int status = req_owed(t, &reading->req, owed);
     if (status == 0) {
-        still_reading(t, arg);
+        report_progress(t, arg);
         return 0;
     }
     if (!reading->finished)

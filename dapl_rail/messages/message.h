@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two-sided messages: eager ones travel in the slots; longer ones are
- * announced with a key, read by the receiver over all rails, and finished by
- * a message back. Where that takes long, the receiver says so now and then, for
- * its sender sees nothing of the reads.
+ * Two-sided messages. Eager ones travel in slots. Longer ones go by rendezvous:
+ * the sender announces the message with a key, the receiver reads it over all
+ * rails and sends a message back when it has finished. If that takes long, the
+ * receiver reports progress now and then, because the sender sees nothing of
+ * the reads.
  */
 #ifndef DRAIL_MESSAGES_MESSAGE_H
 #define DRAIL_MESSAGES_MESSAGE_H
@@ -17,27 +18,28 @@
 struct peer;
 struct slot;
 
-/* What an operation of two-sided messages waits for. */
+/* The argument of the first two functions below. */
 struct message_wait {
     struct peer *peer;
-    uint32_t rails;    /* that may bring it */
+    uint32_t rails;    /* may bring it */
     uint32_t finished; /* number of the rendezvous */
-    bool looked; /* whether the next message has been withdrawn meanwhile */
+    bool looked;       /* for a withdrawal of the next message */
 };
 
-/* These are owed_t. The next message is there: */
-int message_owed(drail_t *t, void *arg, uint32_t *owed);
+/* These are owed_t. The next message has arrived; drops withdrawn ones: */
+int message_await(drail_t *t, void *arg, uint32_t *owed);
 /* the peer has finished the rendezvous: */
 int finished_owed(drail_t *t, void *arg, uint32_t *owed);
-/* the message that is being read is complete, and its sender told: */
+/* the rendezvous message has been read, and its sender told, which this does:
+ */
 int reading_advance(drail_t *t, void *arg, uint32_t *owed);
 
-/* Has the peer finished the last rendezvous, which has this number? */
+/* Has the peer finished the last rendezvous to it, which has this number? */
 bool message_finished(const struct peer *peer, uint32_t id);
 
-/* Starts to read an announced message into a buffer, without waiting. NULL:
- * only tells its sender that it need not wait. 0, or DRAIL_ENOMEM: it has not
- * been taken. */
+/* Starts to read an announced message into a buffer, without waiting. buffer
+ * NULL: reads nothing, only tells the sender that it need not wait. 0, or
+ * DRAIL_ENOMEM: the message is still in the inbox. */
 int reading_start(drail_t *t, struct peer *peer, struct slot *slot,
                   void *buffer);
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Notifications. One travels as a send on every rail that carries a part of
- * the data, after the writes: a receive completes after the writes that were
- * posted before its send (seed 004, section 2). It is delivered when all its
- * parts have come, in the order of the sender's puts.
- */
 #include "dapl_rail/messages/note.h"
 
 #include <string.h>
@@ -52,10 +46,10 @@ int note_send(struct link *link, const struct note *note,
 }
 
 /*
- * By immediate data: two bits tell whether the notification travels over all
- * rails to the peer or over this one alone, and over all EPs of a rail or one;
- * then come as many bits of the sequence number as tell those apart that may be
- * under way, and the rest is the id's.
+ * Immediate data, from the lowest bit on: one bit each for whether all rails to
+ * the peer carry a part, or this one alone, and all EPs of a rail, or one; as
+ * many bits of the sequence number as distinguish the notifications that may be
+ * under way; the id.
  */
 #define CHOICE_BITS 2
 
@@ -82,9 +76,10 @@ bool note_immed(const struct link *link, const struct note *note,
 }
 
 /*
- * Who is to be looked at, so that not all need be. The mark stays until it is
- * found to be in vain: who sends often is not marked again. Threads of several
- * rails may mark at once; it is the caller's own who looks, when they rest.
+ * Marks a peer that may have a notification: so note_next() need not look at
+ * all peers. The mark stays until nothing is found: a peer that sends often is
+ * not marked again. Threads of several rails may mark at once; the caller's
+ * thread looks when they are not at work.
  */
 static void note_mark(const struct peer *peer)
 {
@@ -119,7 +114,7 @@ unsigned note_next(const drail_t *t, unsigned rank)
     return t->job->size;
 }
 
-/* A part of one has come. */
+/* A part of a notification has arrived. */
 static const char *note_enter(struct slot *slot, const struct wire *wire)
 {
     struct link *link = slot->link;
@@ -131,7 +126,7 @@ static const char *note_enter(struct slot *slot, const struct wire *wire)
         return "sequence of a notification";
     else
         note_mark(link->peer);
-    slot_return(slot, false); /* owed when delivered */
+    slot_return(slot, false); /* its credit is owed when it is delivered */
     return NULL;
 }
 

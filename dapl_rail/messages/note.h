@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications. */
+/*
+ * Notifications. On each rail that carries a part of the data, a part of the
+ * notification follows it: as a send after the writes, or as immediate data of
+ * the last write. A receive completes after the writes that were posted before
+ * its send (seed 004, section 2). A notification is delivered when all its
+ * parts have arrived, in the order of the sender's puts.
+ */
 #ifndef DRAIL_MESSAGES_NOTE_H
 #define DRAIL_MESSAGES_NOTE_H
 
@@ -13,30 +19,32 @@ struct link;
 struct peer;
 struct slot;
 
-/* A notification, of which these EPs of each of these rails carry a part. */
+/* A notification. These EPs of each of these rails carry a part. */
 struct note {
     uint32_t seq, id, rails, eps;
 };
 
+/* The argument of note_owed(). */
 struct note_wait {
     struct peer *peer;
-    uint32_t rails; /* expected as long as no part has come */
+    uint32_t rails; /* expected as long as no part has arrived */
 };
+/* An owed_t: the next notification has arrived. */
 int note_owed(drail_t *t, void *arg, uint32_t *owed);
 /* The header of its message. */
 struct wire note_wire(const struct note *note, enum wire_type type);
-/* Sends the rail's part of a notification; a credit has been reserved.
+/* Sends the link's part of a notification. The caller has reserved a credit.
  * DRAIL_EAGAIN: no room. */
 int note_send(struct link *link, const struct note *note,
               const struct completion *done);
-/* Should the rail's part travel with its last RDMA write, and can it? As this
- * for link_write_immed(). */
+/* Does the link's part travel as immediate data of its last RDMA write? *immed
+ * is set for link_write_immed(). */
 bool note_immed(const struct link *link, const struct note *note,
                 uint32_t *immed);
-/* Is there a notification that is ready, of any peer from this rank on? Else
+/* The first peer, from this rank on, whose next notification has arrived; or
  * t->job->size. */
 unsigned note_next(const drail_t *t, unsigned rank);
-/* Delivers the notification that is ready. */
+/* Delivers the next notification, which must have arrived: returns its id. */
 uint32_t note_deliver(struct peer *peer);
 /* Of link_handlers. */
 const char *note_arrived(struct slot *slot);

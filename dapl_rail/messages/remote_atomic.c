@@ -34,9 +34,10 @@ static bool may_serve(const struct link *link, const struct wire_atomic *a)
                       a->address, 8, DRAIL_ACCESS_REMOTE_ATOMIC);
 }
 
-/* Does a rank do atomics of the provider's here, which know nothing of ours?
- * One of that rail's that is connected may do so at any time. */
-static bool others_inside(const struct link *link)
+/* May another rank use the provider's atomics on this memory? They are not
+ * atomic with those of this file. A peer connected over the common rail may at
+ * any time. */
+static bool provider_may_serve(const struct link *link)
 {
     const drail_t *t = link->rail->owner;
     uint32_t common = t->common;
@@ -56,7 +57,7 @@ static void serve(const struct link *link, struct wire_atomic *a)
     a->status = 0;
     if (!may_serve(link, a))
         a->status = DRAIL_EACCESS;
-    else if (others_inside(link))
+    else if (provider_may_serve(link))
         a->status = DRAIL_ENOTSUP;
     else
         a->old = atomic_by_processor(a);
@@ -71,7 +72,7 @@ const char *atomic_asked(struct slot *slot)
     slot_read(slot, sizeof(struct wire), &a, sizeof a);
     if (a.op != DRAIL_FETCH_ADD && a.op != DRAIL_CMP_SWAP)
         return "operation of an atomic";
-    int rc = link_may_reply(slot->link); /* else it is not carried out */
+    int rc = link_may_reply(slot->link); /* before it is executed */
     if (!rc) {
         serve(slot->link, &a);
         rc = link_reply(slot->link, REPLY_ATOMIC, &reply, &a, sizeof a);
@@ -90,7 +91,7 @@ const char *atomic_answered(struct slot *slot)
         return "length of an atomic";
     struct wire_atomic a;
     slot_read(slot, sizeof(struct wire), &a, sizeof a);
-    /* and nothing else, whatever the peer sends */
+    /* any other answer is ignored */
     if (a.id == mail->asked) {
         mail->answer = a;
         atomic_store_explicit(&mail->answered, a.id, memory_order_release);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 64-bit atomics that the target serves, inside its own calls. */
+/* 64-bit atomics by message: the target's processor executes them inside the
+ * target's calls. */
 #ifndef DRAIL_MESSAGES_REMOTE_ATOMIC_H
 #define DRAIL_MESSAGES_REMOTE_ATOMIC_H
 
@@ -12,7 +13,7 @@ struct wire_atomic;
 const char *atomic_asked(struct slot *slot);
 const char *atomic_answered(struct slot *slot);
 
-/* Carried out on memory of this process; the old value. */
+/* Executes it on memory of this process. Returns the old value. */
 uint64_t atomic_by_processor(const struct wire_atomic *a);
 
 #endif

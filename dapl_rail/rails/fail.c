@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Failures of a rail, each thread of which has a sentence of its own. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

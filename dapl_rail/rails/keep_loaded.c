@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last dat_ia_close of a provider unloads its library. libdaplofa waits
- * then until its thread says that it ends, but not until it has left the
- * library: now and then a process ended with a segmentation fault, as the
- * thread's code was gone. So who has used a provider keeps it.
+ * The last dat_ia_close of a provider unloads its library. libdaplofa then
+ * waits until its thread reports its end, but not until the thread has left the
+ * library: now and then its code was gone, and the process crashed.
  */
 #include <dlfcn.h>
 #include <stdint.h>

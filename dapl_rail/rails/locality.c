@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which cores are near a rail. An adapter that hwloc knows as an OpenFabrics
- * device has near cores; other rails (shared memory) are near everywhere.
- */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +11,7 @@
 
 struct locality {
     hwloc_topology_t topology;
-    hwloc_bitmap_t allowed; /* this process's cores */
+    hwloc_bitmap_t allowed; /* the cores that this process may use */
 };
 
 struct locality *locality_open(void)

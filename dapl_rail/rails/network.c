@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The bytes of the address itself; 0: of a family that has no networks. */
+/* The length and place of the address itself. 0: its family has no networks. */
 static size_t bytes_of(const struct sockaddr *address,
                        const unsigned char **bytes)
 {

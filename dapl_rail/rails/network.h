@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* "10.1.0.0/24", if it is that of one of this host's interfaces, else "". */
+/* Writes "10.1.0.0/24", or "" if no interface of this host has the address. */
 void network_of(const struct sockaddr_storage *address, char *text,
                 size_t size);
 

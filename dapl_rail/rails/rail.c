@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rail: its IA with PZ, EVDs and PSP, and what the IA can do. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@
 #include "providers/embedded/embedded.h"
 
 #define ASYNC_QLEN 64
-#define CM_QLEN    256 /* least, of connection events and requests */
+#define CM_QLEN    256 /* at least, of connection events and requests */
 
 static unsigned clamp(DAT_COUNT value, unsigned max)
 {
@@ -50,7 +49,7 @@ static bool offers(const DAT_PROVIDER_ATTR *attr, const char *name)
     return value && strcasecmp(value, "FALSE") && strcmp(value, "0");
 }
 
-/* In MB/s; 0: not told. */
+/* In MB/s; 0: not given. */
 static double rate_of(const DAT_PROVIDER_ATTR *attr, const char *name)
 {
     const char *value = attribute(attr, name);
@@ -85,7 +84,7 @@ static void address_text(const struct sockaddr_storage *address, char *text)
     copy_name(text, buf);
 }
 
-/* Precision: the fabric's name must leave room for what follows. */
+/* "%.49s": the name leaves room for the model. */
 static void describe_fabric(struct rail *rail,
                             const DAT_PROVIDER_ATTR *provider,
                             const char *model)
@@ -102,9 +101,10 @@ static void describe_fabric(struct rail *rail,
     network_of(&rail->address, info->network, sizeof info->network);
 }
 
-/* DAT promises no more than that the buffer may be used again. Providers of
- * ours, and others, name what they do beyond that; over an IB transport, which
- * is told by its extensions, the target has acknowledged. */
+/* Does a completion mean that the data are delivered? DAT promises only that
+ * the buffer may be used again. A provider may promise more by an attribute;
+ * over an IB transport, which its extensions show, the target has acknowledged.
+ */
 static bool is_delivering(const DAT_PROVIDER_ATTR *provider)
 {
     const char *completion = attribute(provider, "completion");
@@ -169,7 +169,7 @@ static int query(struct rail *rail)
     describe(rail, &ia, &provider);
     const char *atomics = attribute(&provider, "atomics");
     rail->atomics_of_processor = atomics && !strcmp(atomics, "processor");
-    /* elsewhere, all that is registered takes memory from the beginning */
+    /* elsewhere registered memory takes physical memory at once */
     const char *registration = attribute(&provider, "registration");
     rail->split_receives = registration && !strcmp(registration, "lazy") &&
                            rail->info.max_iov >= 2;
@@ -243,7 +243,7 @@ int rail_open(struct rail *rail, const char *name, bool extensions,
 int rail_listen_on(struct rail *rail, DAT_EVD_HANDLE cr_evd,
                    DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
 {
-    /* where conn quals are a consumer's choice, some high ones are tried */
+    /* if the consumer must choose a conn qual: tries some high ones */
     enum { FIRST_QUAL = 40000, TRIES = 1000 };
     DAT_RETURN status =
         dat_psp_create_any(rail->ia, qual, cr_evd, DAT_PSP_CONSUMER_FLAG, psp);
@@ -278,10 +278,9 @@ int rail_evd_create(struct rail *rail, unsigned qlen, DAT_EVD_FLAGS flags,
 
 int rail_listen(struct rail *rail, unsigned qlen)
 {
-    /* Each link connects and disconnects, and each peer asks for it, perhaps
-     * again and again: requests are taken in calls that wait. What overflows
-     * between these is lost to its sender alone where the provider names
-     * the EVD (libdaplofa names the IA, and the rail's links end). */
+    /* Each link connects and disconnects, and peers may repeat their requests,
+     * which only calls that wait take. If the EVD overflows between these, a
+     * request is lost; as libdaplofa names the IA then, the rail's links end. */
     unsigned events = 2 * rail->owner->job->size * rail->owner->cfg.eps;
     unsigned cm_qlen = events > CM_QLEN ? events : CM_QLEN;
     DAT_RETURN status = dat_pz_create(rail->ia, &rail->pz);
@@ -315,9 +314,9 @@ void rail_close(struct rail *rail)
     unused &= rail_evd_free(rail->dto_evd);
     if (rail->pz)
         dat_pz_free(rail->pz);
-    /* An IA with an EVD in use stays open until the process ends: libdaplofa
-     * keeps the queue pair of an EP whose dat_cr_accept() has failed, so its
-     * EVD stays in use, and an abrupt close is then a failed assertion. */
+    /* An IA with an EVD in use stays open until the process ends. libdaplofa
+     * keeps the queue pair of an EP whose dat_cr_accept() has failed, and so its
+     * EVD; to close the IA abruptly would then fail an assertion. */
     if (rail->ia &&
         dat_ia_close(rail->ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS &&
         unused)

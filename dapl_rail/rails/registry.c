@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the registry lists. */
+/* The rails that the registry lists. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int registry_list(DAT_PROVIDER_INFO **list, unsigned *count)
 
     *list = NULL;
     *count = 0;
-    /* asked for none, it says how many there are (and fails by design) */
+    /* a call for 0 entries fails, and returns how many there are */
     dat_registry_list_providers(0, &n, NULL);
     if (n <= 0)
         return 0;

@@ -6,7 +6,7 @@
 void signal_handlers_save(struct signal_handlers *h)
 {
     memset(h, 0, sizeof *h);
-    for (int s = 1; s < NSIG; s++) /* the C library keeps some to itself */
+    for (int s = 1; s < NSIG; s++) /* fails for those of the C library */
         sigaction(s, NULL, &h->of[s]);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * To open an IA loads its provider, and what comes along may take over the
- * program's signals: libinfinipath, which libfabric needs, ends the process at
- * SIGINT and SIGTERM. Handlers are the program's.
+ * Keeps the program's signal handlers. Opening an IA loads its provider, and a
+ * library that it needs may install handlers: libinfinipath, which libfabric
+ * needs, ends the process at SIGINT and SIGTERM.
  */
 #ifndef DRAIL_RAILS_SIGNAL_HANDLERS_H
 #define DRAIL_RAILS_SIGNAL_HANDLERS_H
@@ -14,7 +14,7 @@ struct signal_handlers {
 };
 
 void signal_handlers_save(struct signal_handlers *h);
-/* Gives back those that were replaced since. */
+/* Restores those that have been replaced since. */
 void signal_handlers_restore(const struct signal_handlers *h);
 
 #endif
