@@ -96,6 +96,15 @@ STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
     return n;
 }
 
+/* Where rank 0 gives a connection up itself, its manager hears of no end. */
+STAND_IN int epoll_ctl(int fd, int op, int of, struct epoll_event *event)
+{
+    for (unsigned i = 0; i < RAILS; i++)
+        if (op == EPOLL_CTL_DEL && waits[i] == fd + 1)
+            held &= ~(1u << i);
+    return (int)syscall(SYS_epoll_ctl, fd, op, of, event);
+}
+
 STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
                                   DAT_COUNT bytes, const DAT_PVOID data)
 {
@@ -105,14 +114,6 @@ STAND_IN DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
     if (accepted == RAILS) /* confirmations are waited for */
         hurries = !keeps_time;
     return real(dat_cr_accept)(cr, ep, bytes, data);
-}
-
-/* Rank 0 gives up first: then no end of rank 1's comes to the manager. */
-STAND_IN DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags)
-{
-    DAT_RETURN status = real(dat_ep_disconnect)(ep, flags);
-    held = 0;
-    return status;
 }
 
 static bool is_hidden(DAT_EVD_HANDLE evd)
