@@ -131,8 +131,10 @@ static bool may_come(struct peer *peer)
     unsigned at = 0;
     bool may = false;
     while ((link = peer_next(peer, ALL, &at))) {
-        if (link->state == LINK_LOST && link->ep_state == EP_CONNECTING)
-            renew_serve(link); /* not for ever */
+        /* not for ever; a first connection has the time of its caller */
+        if (link->state == LINK_LOST && link->ep_state == EP_CONNECTING &&
+            peer->connected)
+            renew_serve(link);
         may |= link->ep_state != EP_NONE;
     }
     return may;

@@ -22,7 +22,7 @@ static void in_ms(struct link *link, unsigned ms)
 }
 
 /* The attempt has begun: its provider is asked how it goes, where it tells. */
-static void await_answer(struct link *link)
+void renew_await(struct link *link)
 {
     struct lost *lost = link->lost;
     lost->asked_ns = job_now(link->rail->owner->job);
@@ -86,7 +86,7 @@ static void try_now(struct link *link)
     in_ms(link, ANSWER_MS);
     ask(link);
     if (link->ep_state == EP_CONNECTING)
-        await_answer(link);
+        renew_await(link);
 }
 
 void renew_serve(struct link *link)
@@ -123,7 +123,7 @@ bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     DAT_RETURN status = request_accept(cr, link, &mine);
     link->begun = status == DAT_SUCCESS;
     if (link->begun)
-        await_answer(link);
+        renew_await(link);
     else
         failed(link, "dat_cr_accept", status);
     return true;

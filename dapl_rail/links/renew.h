@@ -14,6 +14,9 @@ struct rail;
 
 /* Tries it if it is time. */
 void renew_serve(struct link *link);
+/* Passive side: the request has been accepted; the other side has its time to
+ * confirm that. */
+void renew_await(struct link *link);
 /* Passive side: accepts the request for one. False: it is to be rejected. */
 bool renew_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
                   const struct hello *hello);

@@ -149,6 +149,8 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     if (!link->begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_lost(link, rc, "%s", rail->error.text);
+    } else if (link->state == LINK_LOST) { /* its first acceptance failed */
+        renew_await(link);
     }
 }
 

@@ -17,11 +17,13 @@
 #define SECOND    1000000000ll
 #define ENOUGH_NS (15 * SECOND) /* by which a peer is given up: 10 s */
 #define RAILS     2u
+#define DAZED_MS  100
 
 static const struct drail_platform *machine;
 static atomic_int waits[RAILS]; /* epoll sets of the managers, from 1 on */
 /* Of rank 0. */
 static atomic_uint held, holds; /* of these, bits */
+static atomic_uint dazed;       /* were, and confirm the next one late */
 /* Of rank 1: its sleeps pass at once, on the clock only. */
 static atomic_bool hurries;
 static atomic_llong ahead_ns;
@@ -76,6 +78,7 @@ static int wait_held(int fd, unsigned bit, struct epoll_event *events, int max)
                 held &= ~bit;
         check(seconds() < end);
     }
+    dazed |= bit;
     return n;
 }
 
@@ -83,6 +86,8 @@ STAND_IN int epoll_wait(int fd, struct epoll_event *events, int max, int ms)
 {
     unsigned bit = 1u << meet_manager(fd);
     int n;
+    if (atomic_fetch_and(&dazed, ~bit) & bit)
+        nap(DAZED_MS);
     do {
         n = wait_ms(fd, events, max, ms ? 1 : 0);
         if (held & bit)

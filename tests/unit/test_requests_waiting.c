@@ -129,6 +129,11 @@ bool renew_accept(struct rail *of, DAT_CR_HANDLE cr, struct peer *from,
     return false;
 }
 
+void renew_await(struct link *link)
+{
+    (void)link;
+}
+
 void rail_check(struct rail *of)
 {
     (void)of;
