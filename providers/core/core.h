@@ -112,7 +112,7 @@ struct core_ia {
     struct core_epset polled; /* … and those looked at each time: polling.c */
     atomic_uint round;        /* whose turn it is to be looked at unasked */
     /* by the transport: 0 while nothing is announced; or NULL */
-    _Atomic uint64_t *news;
+    _Atomic uint64_t *announced_words;
     pthread_mutex_t bell_lock; /* who sleeps for what (bells.c) */
     _Atomic uint64_t bells;    /* taken */
     atomic_uint patience_ns;   /* wait.c: polling with yields */

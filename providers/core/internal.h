@@ -300,10 +300,33 @@ static inline struct core_epset *core_polled(struct core_ia *ia,
 DAT_RETURN core_ep_bad_state(DAT_EP_STATE state);
 /* UNCONNECTED, or what stands for it (reserved, unconfigured). */
 void core_ep_set_idle(struct core_ep *ep);
+/* The RSP or CR that had reserved the EP is gone. */
+void core_ep_unreserve(struct core_ep *ep);
+/* Frees a service point; ia->lock is held. */
+void core_sp_destroy(void *sp);
+/* May a consumer send that as private data? */
+static inline bool core_private_data_ok(const struct core_ia *ia,
+                                        DAT_COUNT size, const void *data)
+{
+    return size >= 0 && (unsigned)size <= ia->can.max_private_data &&
+           (!size || data);
+}
 
-/* Looks whether the peers have left a range that is to be freed (memory.c):
- * about a second. */
-#define CORE_PATIENCE 10000u
+#define CORE_PRIV_ALL ((int)DAT_MEM_PRIV_ALL_FLAG | CORE_PRIV_REMOTE_ATOMIC)
+
+/* range.c; ia->lock is held. A range with a new key; NULL: there are too
+ * many. Not published yet. */
+struct core_mr *core_range_new(struct core_ia *ia);
+/* Ends a range that is not, or no longer, published. */
+void core_range_give_back(struct core_ia *ia, struct core_mr *mr);
+/* Withdraws a range, waits until no peer accesses it, and gives it back.
+ * ia->lock is not held while it waits. A stopped peer may stay inside for long:
+ * so many looks, which *patience counts down, and it returns false. Then the
+ * range is withdrawn, and this may be called again. */
+bool core_range_free(struct core_ia *ia, struct core_mr *mr,
+                     unsigned *patience);
+#define CORE_PATIENCE 10000u /* looks: about a second */
+
 /* Checks a scatter/gather list against local registrations; sums it up. */
 static inline DAT_RETURN core_check_iov(struct core_ia *ia, struct core_pz *pz,
                                         DAT_COUNT nseg, DAT_COUNT max_seg,

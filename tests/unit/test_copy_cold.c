@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "providers/shm/copy.h"
+#include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
 #define MEMORY (200u << 10)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long copies whose data are in no cache of this core, or that another core
+ * has: a first piece tells, which then takes several times as long. There
+ * non-temporal stores often win, as they need not fetch what they write over;
+ * whether they do is learnt in these copies themselves.
+ *
+ * They leave the target in no cache, so that the next copy to there is cold
+ * again: each way is tried several times in a row, in which plain copies of
+ * what fits into a cache bring it back there, and are cold no more.
+ */
+#include <string.h>
+
+#include "providers/shm/memory/copy.h"
+#include "dapl_rail/platform/stream.h"
+#include "providers/shm/shm.h"
+
+#define PIECE (16u << 10)
+#define SLOW  2     /* times a piece in caches */
+#define ROW   16u   /* copies, of each way */
+#define AGAIN 1024u /* copies, after which both are tried anew */
+
+/* Which way the next one goes: 0 plain, 1 non-temporal. */
+static int choose(struct shm_cold *cold, bool *learn)
+{
+    uint32_t phase = cold->copies++ % AGAIN;
+    int way = phase < 2 * ROW ? phase >= ROW : cold->cost[1] < cold->cost[0];
+    *learn = phase < 2 * ROW;
+    if (*learn && phase % ROW == 0)
+        cold->cost[way] = 0;
+    return way;
+}
+
+/* The best of a row: who copies may lose his core. */
+static void learnt(float *cost, float now)
+{
+    if (*cost == 0 || now < *cost)
+        *cost = now;
+}
+
+void shm_copy_cold(void *to, const void *from, size_t n,
+                   const struct shm_manner *manner)
+{
+    uint64_t start = shm_now_ns(), middle;
+    bool learn;
+    if (n < 2 * (size_t)PIECE) {
+        memcpy(to, from, n);
+        return;
+    }
+    memcpy(to, from, PIECE);
+    middle = shm_now_ns();
+    to = (char *)to + PIECE, from = (const char *)from + PIECE, n -= PIECE;
+    if ((float)(middle - start) < SLOW * PIECE * manner->warm) {
+        memcpy(to, from, n);
+        return;
+    }
+    int way = choose(manner->cold, &learn);
+    if (way)
+        stream_copy(to, from, n);
+    else
+        memcpy(to, from, n);
+    if (learn)
+        learnt(&manner->cold->cost[way],
+               (float)(shm_now_ns() - middle) / (float)n);
+}
