@@ -24,13 +24,6 @@
 #define RETRY_NS  MS           /* looks at what nobody tells of */
 #define GRACE_NS  (100 * MS)   /* for the end to be read where it is due */
 
-uint64_t ofi_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ------------------------------------------------------ birth and death --- */
 
 /* A number that no other connection has, and the last one of its place had
@@ -55,7 +48,7 @@ struct ofi_conn *ofi_conn_new(struct ofi_ia *oia, enum ofi_state state)
     c->state = state;
     c->id = id;
     c->deadline = c->look = NEVER;
-    c->begun = ofi_now_ns();
+    c->begun = busywait_now_ns();
     c->fd = -1;
     c->receive = (struct ofi_op){c, true};
     c->early_end = &c->early;
@@ -222,7 +215,7 @@ void ofi_conn_established(struct ofi_conn *c, const void *private_data,
     c->live = true;
     ofi_receive_early(c);
     core_ep_unlock(ep);
-    c->answered = ofi_now_ns();
+    c->answered = busywait_now_ns();
     c->look = c->oia->params.silence_ms && c->fd >= 0 ? 0 : NEVER;
     ofi_thread_watch(c);
     ofi_thread_wake(c->oia);
@@ -290,7 +283,7 @@ static void leave(struct ofi_conn *c)
         return;
     }
     c->state = OFI_LEAVING;
-    c->deadline = ofi_now_ns() + LINGER_NS;
+    c->deadline = busywait_now_ns() + LINGER_NS;
     c->look = 0;
 }
 
@@ -304,7 +297,7 @@ void ofi_disconnect(struct core_ep *ep, bool graceful)
             c->state = OFI_DRAINING;
             c->look = 0;
         }
-        ofi_conn_look(c, ofi_now_ns());
+        ofi_conn_look(c, busywait_now_ns());
         ofi_thread_wake(c->oia);
         return;
     }
@@ -337,7 +330,7 @@ void ofi_abort(struct core_ep *ep)
 
 void ofi_conn_mind(struct ofi_conn *c, uint64_t ns)
 {
-    uint64_t now = ofi_now_ns();
+    uint64_t now = busywait_now_ns();
     c->deadline = now + ns;
     if (c->oia->look_at > now)
         c->oia->look_at = now;

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/standstill.h"
 #include "ofi.h"
-#include "providers/core/still.h"
 
 #define AWAY_NS     1000000u
 #define AWAY_MAX_NS 4000000u
@@ -85,9 +85,7 @@ struct minding {
 /* Of all its threads. */
 static uint64_t process_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return busywait_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Do consumers poll all the time that they have a core, which is no more than
@@ -99,7 +97,7 @@ static uint64_t process_ns(void)
 static void judge(struct ofi_ia *oia, struct minding *m)
 {
     uint64_t polls = atomic_load_explicit(&oia->polls, memory_order_relaxed);
-    uint64_t now = ofi_now_ns();
+    uint64_t now = busywait_now_ns();
     uint64_t passed = now - m->when;
     if (passed < JUDGE_NS)
         return;
@@ -156,13 +154,13 @@ static void mind_cq(struct ofi_ia *oia, struct minding *m)
 /* What is to be done for connections; returns when to look again. */
 static uint64_t mind_conns(struct ofi_ia *oia)
 {
-    uint64_t now = ofi_now_ns(), next = UINT64_MAX;
-    uint64_t still = core_stood_still(oia->look_at, now);
+    uint64_t now = busywait_now_ns(), next = UINT64_MAX;
+    uint64_t still = standstill_since(oia->look_at, now);
     for (struct ofi_conn *c = oia->conns, *n; c; c = n) {
         n = c->next;
         if (c->deadline != UINT64_MAX) {
             c->deadline += still;
-            next = now + CORE_LOOK_NS < next ? now + CORE_LOOK_NS : next;
+            next = now + STANDSTILL_LOOK_NS < next ? now + STANDSTILL_LOOK_NS : next;
         }
         uint64_t look = ofi_conn_look(c, now);
         next = look < next ? look : next;
@@ -174,7 +172,7 @@ static uint64_t mind_conns(struct ofi_ia *oia)
 static int sleep_ms(struct ofi_ia *oia, const struct minding *m, uint64_t next)
 {
     struct fid *eq = &oia->eq->fid;
-    uint64_t now = ofi_now_ns();
+    uint64_t now = busywait_now_ns();
     if (m->away_ns && now + m->away_ns < next)
         next = now + m->away_ns;
     if (next <= now || fi_trywait(oia->fabric, &eq, 1))

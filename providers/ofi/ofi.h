@@ -33,6 +33,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include "dapl_rail/platform/busywait.h"
 #include "providers/core/core.h"
 #include "providers/core/params.h"
 
@@ -219,7 +220,6 @@ static inline ssize_t ofi_say(const struct ofi_conn *c, uint64_t what)
                                c->peer_control, OFI_CONTROL_KEY);
 }
 
-uint64_t ofi_now_ns(void);
 
 /* device.c: finds the interface of the IA and its address; -1: said why */
 int ofi_device_find(struct ofi_ia *oia);

@@ -34,7 +34,7 @@ static void look_connecting(struct ofi_conn *c, struct ofi_acked *acked)
     c->fd = ofi_socket_find(c->fid, c->guess);
     *acked = (struct ofi_acked){
         .owed = c->fd < 0,
-        .heard_ms = (unsigned)((ofi_now_ns() - c->begun) / 1000000)};
+        .heard_ms = (unsigned)((busywait_now_ns() - c->begun) / 1000000)};
 }
 
 static bool look(struct ofi_conn *c, struct ofi_acked *acked)

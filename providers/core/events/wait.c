@@ -6,9 +6,9 @@
  * waiting on this IA has been like.
  */
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "dapl_rail/platform/busywait.h"
 #include "providers/core/internal.h"
 
 #define PAUSE_NS     3000   /* a cache line's way, and a short handler */
@@ -19,22 +19,6 @@
 #define NAP_NS       10000000 /* sleep that nobody ends; see has_others */
 #define OVERSLEEP_NS 500000   /* poll rather than sleep when due this soon */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static inline void cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Polls until ready or `until`. */
 static bool poll_until(struct core_waiter *w, uint64_t until)
 {
@@ -43,9 +27,9 @@ static bool poll_until(struct core_waiter *w, uint64_t until)
         for (int i = 0; i < turns; i++) {
             if (w->ready(w))
                 return true;
-            cpu_relax();
+            busywait_relax();
         }
-    } while (now_ns() < until);
+    } while (busywait_now_ns() < until);
     return false;
 }
 
@@ -57,9 +41,9 @@ static bool yield_until(struct core_waiter *w, uint64_t until)
     do {
         if (w->ready(w))
             return true;
-        uint64_t before = now_ns();
+        uint64_t before = busywait_now_ns();
         sched_yield();
-        now = now_ns();
+        now = busywait_now_ns();
         if (w->ia->transport->in_kernel && now - before > WANTED_NS)
             return false;
     } while (now < until);
@@ -144,11 +128,11 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
 {
     int err = 0;
     bool rung = core_bell_take(w);
-    uint64_t seen = now_ns();
+    uint64_t seen = busywait_now_ns();
     core_poll(w->ia, NULL, true);
     core_poll_some(w->ia, true);
     bool done = w->ready(w);
-    uint64_t due = next_due(w, seen), now = now_ns(), until = end;
+    uint64_t due = next_due(w, seen), now = busywait_now_ns(), until = end;
     bool soon = due != UINT64_MAX && due < now + OVERSLEEP_NS;
     if (due != UINT64_MAX && due - OVERSLEEP_NS < until)
         until = due - OVERSLEEP_NS;
@@ -171,7 +155,7 @@ static int sleep_once(struct core_waiter *w, uint64_t end)
 static int yield_and_sleep(struct core_waiter *w, uint64_t end,
                            uint32_t patience)
 {
-    uint64_t until = now_ns() + patience;
+    uint64_t until = busywait_now_ns() + patience;
     if (patience && yield_until(w, until < end ? until : end))
         return 0;
     int err;
@@ -180,15 +164,15 @@ static int yield_and_sleep(struct core_waiter *w, uint64_t end,
     return err;
 }
 
-/* One that was cut short was in vain, too. */
+/* A wait that ended without its event was polled in vain, however short. */
 static void learn(struct core_ia *ia, uint32_t patience, bool served,
                   uint64_t took)
 {
-    if (served && took < 2 * YIELD_MAX_NS)
-        patience = YIELD_MAX_NS;
-    else
-        patience = patience / 2 >= YIELD_MIN_NS ? patience / 2 : 0;
-    atomic_store_explicit(&ia->patience_ns, patience, memory_order_relaxed);
+    uint64_t next = busywait_limit_after(patience, YIELD_MAX_NS,
+                                         served ? took : UINT64_MAX);
+    atomic_store_explicit(&ia->patience_ns,
+                          next < YIELD_MIN_NS ? 0 : (unsigned)next,
+                          memory_order_relaxed);
 }
 
 static DAT_RETURN outcome(int err)
@@ -215,7 +199,7 @@ DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
         return wait_there(w, timeout);
     if (!timeout)
         return CORE_ERROR(DAT_TIMEOUT_EXPIRED, 0);
-    uint64_t start = now_ns(), until = start + PAUSE_NS;
+    uint64_t start = busywait_now_ns(), until = start + PAUSE_NS;
     uint64_t end = timeout == DAT_TIMEOUT_INFINITE
                        ? UINT64_MAX
                        : start + (uint64_t)timeout * 1000;
@@ -224,7 +208,7 @@ DAT_RETURN core_wait(struct core_waiter *w, DAT_TIMEOUT timeout)
     uint32_t patience =
         atomic_load_explicit(&w->ia->patience_ns, memory_order_relaxed);
     int err = yield_and_sleep(w, end, patience);
-    learn(w->ia, patience, !err, now_ns() - start);
+    learn(w->ia, patience, !err, busywait_now_ns() - start);
     return outcome(err);
 }
 

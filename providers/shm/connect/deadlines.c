@@ -4,7 +4,7 @@
  * again, drain, listen again. The time in which this process or the machine
  * stood still does not count against a connection that is being made.
  */
-#include "providers/core/still.h"
+#include "dapl_rail/platform/standstill.h"
 #include "providers/shm/connect/active_side.h"
 #include "providers/shm/connect/connection.h"
 #include "providers/shm/connect/deadlines.h"
@@ -57,7 +57,7 @@ static bool should_hear(const struct shm_ia *sia, uint64_t now)
 
 static void hear(struct shm_ia *sia, uint64_t now)
 {
-    sia->hear_at = now + CORE_LOOK_NS;
+    sia->hear_at = now + STANDSTILL_LOOK_NS;
     for (int fd = 0; fd < sia->watch_size; fd++)
         if (sia->watch[fd].conn && awaits_message(sia->watch[fd].conn))
             shm_on_readable(sia, fd);
@@ -66,7 +66,7 @@ static void hear(struct shm_ia *sia, uint64_t now)
 int shm_deadlines_meet(struct shm_ia *sia)
 {
     uint64_t now = shm_now_ns(), next = UINT64_MAX;
-    uint64_t still = core_stood_still(sia->look_at, now);
+    uint64_t still = standstill_since(sia->look_at, now);
     if (should_hear(sia, now))
         hear(sia, now);
     if (sia->accept_at && sia->accept_at <= now)
@@ -87,8 +87,8 @@ int shm_deadlines_meet(struct shm_ia *sia)
             shm_active_try(c);
         if (retry && next > now + SHM_RETRY_NS)
             next = now + SHM_RETRY_NS;
-        if (is_being_made(c) && next > now + CORE_LOOK_NS)
-            next = now + CORE_LOOK_NS;
+        if (is_being_made(c) && next > now + STANDSTILL_LOOK_NS)
+            next = now + STANDSTILL_LOOK_NS;
         if (c->deadline < next)
             next = c->deadline;
     }

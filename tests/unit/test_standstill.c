@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "providers/core/still.h"
+#include "dapl_rail/platform/standstill.h"
 
 #define LOOK   7000000000u
 #define MINUTE 60000000000u
@@ -15,17 +15,17 @@
 static void lateness_is_none(void **state)
 {
     (void)state;
-    assert_int_equal(core_stood_still(LOOK, LOOK - 1), 0);
-    assert_int_equal(core_stood_still(LOOK, LOOK + CORE_LOOK_NS), 0);
-    assert_int_equal(core_stood_still(LOOK, LOOK + CORE_LOOK_NS + MINUTE),
+    assert_int_equal(standstill_since(LOOK, LOOK - 1), 0);
+    assert_int_equal(standstill_since(LOOK, LOOK + STANDSTILL_LOOK_NS), 0);
+    assert_int_equal(standstill_since(LOOK, LOOK + STANDSTILL_LOOK_NS + MINUTE),
                      MINUTE);
 }
 
 static void nor_is_the_time_before_it_looked(void **state)
 {
     (void)state;
-    assert_int_equal(core_stood_still(0, MINUTE), 0);
-    assert_int_equal(core_stood_still(UINT64_MAX, MINUTE), 0);
+    assert_int_equal(standstill_since(0, MINUTE), 0);
+    assert_int_equal(standstill_since(UINT64_MAX, MINUTE), 0);
 }
 
 int main(void)
