@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The owner's side of access.h. */
+/* The owner's side. */
 #include "providers/shm/memory/access.h"
 #include "providers/shm/shm.h"
 
-/* A copy's time; who is inside for longer is stopped. */
+/* Longer than any copy: a peer still inside then is stopped. */
 #define CLOSE_NS 100000000u
 
 bool shm_access_inside(struct shm_conn *c, uint32_t key)
 {
-    if (!c->segment || !c->peer) /* it has never been connected */
+    if (!c->segment || !c->peer) /* never connected */
         return false;
     for (int slot = 0; slot < 2; slot++) {
         uint32_t now = atomic_load(&c->rx->access[slot]);
@@ -28,5 +28,6 @@ void shm_access_close(struct shm_conn *c)
     while ((inside = shm_access_inside(c, 0)) && !c->peer->stuck &&
            shm_now_ns() < end)
         sched_yield();
-    c->peer->stuck = inside; /* the next connection need not wait, too */
+    c->peer->stuck =
+        inside; /* if so, its next connection does not wait again */
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is in whose memory. An initiator announces the key of the range that it
- * accesses in the connection's counters, and then looks whether the connection
- * and the key are still valid. The owner withdraws them and then looks whether
- * an access is announced: one of the two sees the other. Accesses are many and
- * withdrawals few: see core/fence.h.
+ * Memory is not freed while a peer accesses it. The initiator writes the key of
+ * the range that it is going to access into the connection's counters, and then
+ * checks that connection and key are still valid. The owner first withdraws
+ * them, and then checks that no access is announced. So at least one of the two
+ * sees the other. Accesses are frequent and withdrawals rare: see core/fence.h.
  */
 #ifndef DAPL_SHM_ACCESS_H
 #define DAPL_SHM_ACCESS_H
@@ -19,8 +19,9 @@ static inline void shm_access_leave(struct shm_conn *c, int slot)
     atomic_store_explicit(&c->tx->access[slot], 0, memory_order_release);
 }
 
-/* Announces an access (slot: see shm_dir.access) until shm_access_leave. An
- * error if the peer does not or no longer allow it: nothing is announced. */
+/* Announces an access until shm_access_leave. @p slot: see shm_dir.access. If
+ * the peer does not allow it, or no longer, returns an error, and nothing is
+ * announced. */
 static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
                                                          int slot, uint32_t key)
 {
@@ -40,10 +41,10 @@ static inline DAT_DTO_COMPLETION_STATUS shm_access_enter(struct shm_conn *c,
 
 /* --------------------------------------------------------------- owner --- */
 
-/* Takes back the peer's right to access our memory over this connection, and
- * the first time waits a moment until it is in no access. */
+/* Ends the peer's right to access memory here over this connection. The first
+ * call waits a moment for an access that is going on. */
 void shm_access_close(struct shm_conn *c);
-/* Is the (living) peer in an access to our memory with this key, 0: any? */
+/* Is the peer, which lives, accessing the range with this key (0: any)? */
 bool shm_access_inside(struct shm_conn *c, uint32_t key);
 
 #endif

@@ -25,7 +25,7 @@ struct query {
 #define EXEC   4u
 #define SHARED 8u
 
-/* One that has been told, and covers the range's first byte. */
+/* The mapping covers the range's first byte: all of it? */
 static bool is_within(const struct query *q, uint64_t base, uint64_t length,
                       struct shm_mapping *m)
 {
@@ -48,7 +48,7 @@ int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m)
     int err = ioctl(fd, QUERY, &q) ? errno : 0;
     close(fd);
     if (err)
-        return err == ENOENT ? 0 : -1; /* no mapping, or no such call */
+        return err == ENOENT ? 0 : -1; /* no mapping; else: no such call */
     return is_within(&q, base, length, m);
 }
 

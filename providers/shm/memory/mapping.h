@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies behind a range of this process's memory. */
+/* The file that is mapped at a range of this process's memory. */
 #ifndef PROVIDERS_SHM_MAPPING_H
 #define PROVIDERS_SHM_MAPPING_H
 
@@ -16,8 +16,10 @@ struct shm_mapping {
 /* Is [base, base + length) within one shared, writable file mapping? */
 bool shm_mapping_find(uint64_t base, uint64_t length, struct shm_mapping *m);
 
-/* The same, by its two ways: the kernel is asked for one mapping (Linux 6.11),
- * or tells all of them in text. 1, 0, or -1: not by this way. */
+/* The same in two ways: by asking the kernel for one mapping (Linux 6.11), and
+ * by reading the text of all of them. 1: yes; 0: no; -1: this way is not
+ * available.
+ */
 int shm_mapping_ask(uint64_t base, uint64_t length, struct shm_mapping *m);
 int shm_mapping_read(uint64_t base, uint64_t length, struct shm_mapping *m);
 

@@ -15,7 +15,7 @@
 #include "providers/shm/memory/memfd.h"
 #include "providers/shm/memory/peer.h"
 
-#define LOOK_NS    100000000u /* pids come again much later, as a rule */
+#define LOOK_NS    100000000u /* the kernel usually reuses a pid much later */
 #define MAPS_BYTES (CORE_MAX_MRS * sizeof(struct shm_map))
 
 static void peer_free(struct shm_peer *p)
@@ -34,7 +34,7 @@ static void peer_free(struct shm_peer *p)
     free(p);
 }
 
-/* Either both ends are modelled or none. */
+/* Both ends must have a model, or none. */
 static bool map_model(struct shm_peer *p, const struct shm_ia *sia)
 {
     if (!p->control.door->way.hops != !sia->clocks)
@@ -45,7 +45,7 @@ static bool map_model(struct shm_peer *p, const struct shm_ia *sia)
     return p->clocks != NULL;
 }
 
-/* A description of its own of the control segment, whose locks are ours. */
+/* Opens the control segment anew: file locks belong to an open file. */
 static int reopen(int fd)
 {
     char path[64];
@@ -73,7 +73,7 @@ static struct shm_peer *peer_new(struct shm_ia *sia, pid_t pid, int control_fd)
         peer_free(p);
         return NULL;
     }
-    /* of thousands of peers, most are not rung for long */
+    /* with thousands of peers, most are not rung for a long time */
     madvise(p->control.door, SHM_PAGE, MADV_DONTNEED);
     return p;
 }
@@ -110,7 +110,7 @@ void shm_peer_put(struct shm_ia *sia, struct shm_peer *peer)
     peer_free(peer);
 }
 
-/* A lock of atomic_fd would outlive the parent. */
+/* A lock of atomic_fd would otherwise outlive the parent. */
 void shm_peer_forked(struct shm_peer *peer)
 {
     int *const own[] = {&peer->atomic_fd, &peer->pidfd};
@@ -126,9 +126,9 @@ void shm_peer_forked(struct shm_peer *peer)
 bool shm_peer_dead(const struct shm_peer *peer)
 {
     struct pollfd ended = {.fd = peer->pidfd, .events = POLLIN};
-    if (peer->pidfd < 0) /* no such system call, or not permitted */
+    if (peer->pidfd < 0) /* pidfd_open is missing or not permitted */
         return kill(peer->pid, 0) && errno == ESRCH;
-    int state = core_cancel_off(); /* callers have locks and are in accesses */
+    int state = core_cancel_off(); /* callers hold locks, or are in an access */
     bool dead = poll(&ended, 1, 0) > 0;
     core_cancel_as(state);
     return dead;

@@ -25,9 +25,10 @@ void shm_peer_unmap(struct shm_peer *peer)
         map_drop(&peer->maps[i]);
 }
 
-/* Opens the file behind a range, if it is the one that was registered, long
- * enough, and can't shrink: else touching its pages might end this process; and
- * if words lie there as in the peer's memory: atomics would not work askew. */
+/* Opens the file of a range, or returns -1. It must be the file that was
+ * registered, and long enough and unable to shrink: else touching its pages
+ * might end this process. Its words must be aligned as in the peer's memory,
+ * for atomics. */
 static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
 {
     char path[64];
@@ -46,7 +47,7 @@ static int open_file(const struct shm_peer *peer, const struct shm_mr *mr)
     return -1;
 }
 
-/* Maps a range if that can be done. */
+/* Maps a range; m->base stays NULL if that is not possible. */
 static void map_file(struct shm_map *m, const struct shm_peer *peer,
                      const struct shm_mr *mr)
 {
@@ -65,8 +66,9 @@ static void map_file(struct shm_map *m, const struct shm_peer *peer,
     close(fd);
 }
 
-/* A key that changed means: the owner has waited until nobody was inside the
- * old range. While it is 0, somebody may be. peer->lock is held. */
+/* If the key has changed, the owner has waited for the end of all accesses to
+ * the old range. While it is 0, an access may be going on. peer->lock is held.
+ */
 static void drop_stale(struct shm_peer *peer)
 {
     for (unsigned i = 0; i < atomic_load(&peer->maps_end); i++) {
@@ -81,7 +83,8 @@ static void drop_stale(struct shm_peer *peer)
 
 void shm_peer_drop_stale(struct shm_peer *peer)
 {
-    if (!atomic_load(&peer->maps_end)) /* nor is its doorbell touched */
+    if (!atomic_load(
+            &peer->maps_end)) /* and its doorbell page stays untouched */
         return;
     uint32_t now = atomic_load_explicit(&peer->control.door->withdrawals,
                                         memory_order_acquire);
@@ -98,7 +101,7 @@ static bool map_add(struct shm_peer *peer, struct shm_map *m, uint64_t name)
 {
     uint32_t key = (uint32_t)name;
     const struct shm_mr *mr = &peer->control.table[key % CORE_MAX_MRS];
-    /* Read once: the peer may write there. */
+    /* read once: the peer may change it */
     const struct shm_mr copy = *mr;
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&mr->key, memory_order_relaxed) != key ||

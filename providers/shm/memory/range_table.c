@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Publishing registered ranges. A range that is one shared mapping of a file
- * of which this process holds an open fd (a memfd), sealed against shrinking,
- * can be mapped by peers, who open it through /proc/PID/fd; any other range
- * they reach by process_vm_writev/readv.
+ * The table of registered ranges, which peers read. Peers can map a range that
+ * lies in one shared mapping of a file (a memfd) which is sealed against
+ * shrinking and of which this process has an open descriptor: they open it
+ * through /proc/PID/fd. They access any other range by process_vm_writev/readv.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "providers/shm/memory/mapping.h"
 #include "providers/shm/memory/memfd.h"
 #include "providers/shm/memory/range_table.h"
+#include "providers/shm/message/data.h"
 
 /* A file that registered ranges are mapped from. */
 struct shm_file {
@@ -27,10 +28,10 @@ struct shm_file {
 
 #define FD_GAP 256
 
-/* An open, writable fd of that file among the consumer's from `first` on, or
- * -1. Asking each number is many times faster than reading /proc/self/fd. The
- * lowest free number is always taken first, so behind a long gap there is
- * nothing. */
+/* The consumer's open, writable descriptor of that file from `first` on, or -1.
+ * Trying each number is many times faster than reading /proc/self/fd. The
+ * kernel always gives the lowest free number, so after a long gap there are no
+ * more. */
 static int find_fd_from(const struct shm_mapping *m, int first)
 {
     struct stat st;
@@ -46,7 +47,7 @@ static int find_fd_from(const struct shm_mapping *m, int first)
     return -1;
 }
 
-/* Mostly the file is newer than the one before. */
+/* Most files are newer than the one found before. */
 static int find_fd(struct shm_ia *sia, const struct shm_mapping *m)
 {
     int fd = find_fd_from(m, sia->newest_fd);
@@ -57,8 +58,8 @@ static int find_fd(struct shm_ia *sia, const struct shm_mapping *m)
     return fd;
 }
 
-/* The fd under which peers find the file: a duplicate of the consumer's (who
- * may close his), one for all ranges of the file. NULL: none can be had. */
+/* The file of a range, with a duplicate of the consumer's descriptor, which the
+ * consumer may close. NULL: peers can't map it. */
 static struct shm_file *file_get(struct shm_ia *sia,
                                  const struct shm_mapping *m)
 {
@@ -112,8 +113,8 @@ DAT_RETURN shm_mr_publish(struct core_ia *ia, struct core_mr *mr)
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     struct shm_mapping m;
     struct shm_file *f = NULL;
-    /* Also ranges without remote privileges: long sends from them are
-     * fetched by the receiver. */
+    /* also ranges without remote privileges: receivers fetch long sends from
+     * them */
     if (shm_mapping_find(mr->base, mr->length, &m))
         f = file_get(sia, &m);
     mr->tp = f;
@@ -147,6 +148,8 @@ bool shm_mr_withdraw(struct core_ia *ia, struct core_mr *mr)
     struct shm_mr *e = &sia->control.table[mr->key % CORE_MAX_MRS];
     if (atomic_exchange(&e->key, 0))
         core_fence_heavy(false);
+    for (struct shm_conn *c = sia->conns; c; c = c->next)
+        shm_requests_withdraw(c, mr->key);
     shm_conn_reap(sia);
     if (peers_inside(sia, mr->key))
         return false;

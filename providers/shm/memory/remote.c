@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Access to a peer's registered memory. Every access is announced (access.h),
- * so that the owner can free the memory safely, and checked against the peer's
- * published ranges: key, bounds, privilege, PZ and EP.
+ * RDMA and atomics. Every access is announced (access.h), so that the owner can
+ * free the memory safely, and checked against the peer's published range: key,
+ * bounds, privilege, PZ and EP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 
 #define ATOMIC_NS 2000000000u
 
-/* The range behind a key, announced until shm_access_leave, if the access is
- * allowed; else NULL, and why. */
+/* The range with this key, announced until shm_access_leave; NULL if the access
+ * is not allowed: *status says why. */
 static inline const struct shm_map *enter(struct shm_conn *c, int slot,
                                           uint64_t address, uint64_t length,
                                           uint32_t key, int priv,
@@ -62,8 +62,8 @@ vm_copy(struct shm_conn *c, bool write, uint32_t nseg,
         return DAT_DTO_ERR_TRANSPORT;
     while (done < total) {
         struct iovec local[CORE_MAX_IOV];
-        /* The last word by itself: the kernel's string copy may store the
-         * bytes of one piece in any order, but pieces in theirs. */
+        /* The last word is a piece of its own: the kernel copies pieces in
+         * order, but may store the bytes of one piece in any order. */
         size_t word = shm_last_word(address + done, total - done);
         struct iovec remote[2] = {
             {(void *)(uintptr_t)(address + done), total - done - word},
@@ -122,11 +122,11 @@ DAT_DTO_COMPLETION_STATUS shm_remote_copy(struct shm_conn *c,
     DAT_DTO_COMPLETION_STATUS status = DAT_DTO_SUCCESS;
     uint64_t address = dto->remote_address, total = dto->total;
     bool write = dto->op != CORE_READ;
-    if (!total) /* no memory is touched, no key is looked at (as on IB) */
+    if (!total) /* as on InfiniBand, the key is not checked */
         return status;
     struct shm_manner manner = {0};
     if (total >= c->sia->stream_least) {
-        if (!slot) /* posts hold no lock, and take turns */
+        if (!slot) /* a post holds no lock, and posts take turns */
             shm_choice_measure(c->sia, write, total);
         manner =
             shm_choose(c->sia, write, total, slot ? NULL : &c->cold[write]);
@@ -157,9 +157,9 @@ static uint64_t apply(const struct core_dto *dto, uint64_t old)
     return old == dto->compare ? dto->operand : old;
 }
 
-/* Atomics on memory that can't be mapped exclude each other, per target IA: the
- * processes by a lock of the peer's control segment, which the kernel takes
- * back from the dead, and the threads of this process by a mutex. */
+/* Atomics on memory that can't be mapped exclude each other per target IA:
+ * those of other processes by a file lock of the peer's control segment, which
+ * the kernel releases when a process dies; those of this process by a mutex. */
 static bool atomic_trylock(struct shm_peer *peer)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -171,7 +171,7 @@ static bool atomic_trylock(struct shm_peer *peer)
     return false;
 }
 
-/* Who has the lock may be stopped: that is waited for, but not for ever. */
+/* The holder of the lock may be stopped: the wait is bounded. */
 static bool atomic_lock(struct shm_peer *peer)
 {
     uint64_t end = shm_now_ns() + ATOMIC_NS;
@@ -225,7 +225,7 @@ DAT_DTO_COMPLETION_STATUS shm_remote_atomic(struct shm_conn *c,
     } else if (dto->op == CORE_FETCH_ADD) {
         old = __atomic_fetch_add(word, dto->operand, __ATOMIC_SEQ_CST);
     } else {
-        old = dto->compare; /* is set to what was there */
+        old = dto->compare; /* replaced by the value found */
         __atomic_compare_exchange_n(word, &old, dto->operand, false,
                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     }

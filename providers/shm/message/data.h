@@ -12,6 +12,9 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto);
 /* Moves unfinished requests on, and tells the peer whether this side waits for
  * its counters. ep->lock is held. */
 void shm_requests_advance(struct shm_conn *c);
+/* A range is withdrawn: the sends that wait here for room, and would then be
+ * read from it, fail and break the connection. ia->lock is held. */
+void shm_requests_withdraw(struct shm_conn *c, uint32_t key);
 /* Has a mute cable lost the oldest unfinished request? */
 bool shm_waits_in_vain(struct core_ep *ep);
 

@@ -6,14 +6,14 @@
 #include "providers/shm/conn.h"
 #include "providers/shm/shm.h"
 
-/* By our clock, 0: at once. */
+/* By this process's clock; 0: at once. */
 static inline uint64_t shm_due(const struct shm_conn *c,
                                const struct shm_msg *m)
 {
     return m->head.due ? m->head.due + c->sia->ahead_ns : 0;
 }
 
-/* Without a link model everything is, whatever the peer says. */
+/* Without a link model every message is, whatever the peer says. */
 static inline bool shm_is_due(struct shm_conn *c, const struct shm_msg *m)
 {
     return !m->head.due ||

@@ -6,7 +6,7 @@
 #include "providers/shm/message/due.h"
 #include "providers/shm/message/ring.h"
 
-/* Moves what can be moved; ep->lock is held. */
+/* ep->lock is held. */
 static void move(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;
@@ -23,8 +23,7 @@ static void move(struct core_ep *ep)
         shm_notify_sender(c);
 }
 
-/* Is there anything to move? Without ep->lock: the EP may be just losing its
- * connection (conn.c). */
+/* Is there anything to move? A hint: ep->lock is not held. */
 static inline bool is_anything(struct core_ep *ep)
 {
     struct shm_conn *c = ep->tp;

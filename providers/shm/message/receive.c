@@ -12,7 +12,7 @@
 #include "providers/shm/message/ring.h"
 #include "providers/shm/wakeup/announce.h"
 
-/* Copies the part [at, at + len) of a receive's segments into a list. */
+/* Lists the part [at, at + len) of a receive's segments. */
 static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
                       DAT_LMR_TRIPLET out[CORE_MAX_IOV])
 {
@@ -32,7 +32,7 @@ static uint32_t slice(const struct core_wqe *w, uint64_t at, uint64_t len,
     return n;
 }
 
-/* Fetches a message from the sender's memory; `from` is the sender's list. */
+/* Fetches a message from the sender's memory. from: the sender's segments. */
 static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
                                        const struct shm_head *h,
                                        const DAT_LMR_TRIPLET *from,
@@ -61,7 +61,7 @@ static DAT_DTO_COMPLETION_STATUS fetch(struct shm_conn *c,
     return at == h->length ? DAT_DTO_SUCCESS : DAT_DTO_ERR_BAD_RESPONSE;
 }
 
-/* How many bytes follow the head; SIZE_MAX: that can't be. */
+/* How many bytes follow the head; SIZE_MAX: the head is not valid. */
 static size_t payload_size(const struct shm_head *h, size_t limit)
 {
     switch (h->kind) {
@@ -93,11 +93,10 @@ static DAT_DTO_COMPLETION_STATUS deliver(struct shm_conn *c,
         return DAT_DTO_SUCCESS;
     }
     memcpy(from, m->payload, h->nseg * sizeof from[0]);
-    atomic_signal_fence(memory_order_seq_cst); /* the peer may write there */
+    atomic_signal_fence(memory_order_seq_cst); /* the peer may change it */
     return fetch(c, h, from, w);
 }
 
-/* Receives one message; false when there is none or no receive for it. */
 bool shm_receive(struct shm_conn *c)
 {
     struct core_wqe copy, *w;
@@ -108,7 +107,7 @@ bool shm_receive(struct shm_conn *c)
         !(w = core_recv_peek(c->ep, &copy)))
         return false;
 
-    /* Read once: the peer may write there. */
+    /* read once: the peer may change it */
     const struct shm_head h = m->head;
     atomic_signal_fence(memory_order_seq_cst);
     size_t payload =
@@ -130,7 +129,6 @@ bool shm_receive(struct shm_conn *c)
     return !c->deaf;
 }
 
-/* The peer waits for our counters: it must look again. */
 void shm_notify_sender(struct shm_conn *c)
 {
     uint64_t bells;
@@ -143,12 +141,12 @@ void shm_notify_sender(struct shm_conn *c)
         shm_announce_to_peer(c, bells);
 }
 
-/* Publishes how many receives there are and what the smallest holds. Two
- * threads may do so at the start: neither takes anything back. */
+/* Publishes how many receives there are, and the size of the smallest. When a
+ * connection begins, two threads may do so: neither moves a counter back. */
 static void publish_receives(struct shm_conn *c, uint64_t posted)
 {
     struct shm_ep *se = core_ep_area(c->ep);
-    /* none wraps to the largest */
+    /* 0 (none) wraps to the largest value */
     uint64_t capacity =
         atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1;
     uint64_t before =
@@ -172,7 +170,7 @@ DAT_RETURN shm_recv_post(struct core_ep *ep, const struct core_wqe *w)
         atomic_load_explicit(&se->capacity, memory_order_relaxed) - 1)
         atomic_store_explicit(&se->capacity, w->total + 1,
                               memory_order_relaxed);
-    /* it may be filled by fetching, where locks are held */
+    /* it may be filled by a fetch, which holds locks: measure now */
     shm_choice_measure(shm_ia(ep->o.ia), false, w->total);
     core_recv_add(ep);
     return DAT_SUCCESS;
@@ -192,6 +190,6 @@ void shm_recv_posted(struct core_ep *ep)
 void shm_recv_publish(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
-    if (!ep->srq) /* whose receive it will be is only known when it is taken */
+    if (!ep->srq) /* a shared queue promises nothing to a connection */
         publish_receives(c, atomic_load(&ep->rq_tail) - c->rq_base);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of one direction of a connection.
+ * The queue of messages of one direction of a connection.
  *
- * They lie in a ring of lines, small so that it stays in the caches. What
- * finds no room there goes to the backlog, and so does everything after it
- * until the receiver has taken all of that: then what is in the ring is always
- * older than what is in the backlog. The backlog has a slot for every request
- * that an EP can have posted, each as large as a list of segments, from which
- * the receiver fetches the data.
+ * Messages lie in a ring of lines, which is small so that it stays in caches. A
+ * message that finds no room there goes to the backlog, and so does every later
+ * one until the receiver has taken all of the backlog. So a message in the ring
+ * is always older than one in the backlog. The backlog has a slot for every
+ * request that an EP can have posted; a slot has room for a list of segments,
+ * from which the receiver fetches the data.
  *
- * When the ring is empty near the end of a page, a short message goes to the
- * ring's beginning instead: so a connection with little under way touches one
- * page of it.
+ * When the ring is empty and a short message would reach the end of a page, it
+ * goes to the beginning of the ring instead. So a connection with little
+ * traffic touches only one page.
  */
 #ifndef DAPL_SHM_RING_H
 #define DAPL_SHM_RING_H
@@ -49,8 +49,8 @@ static inline bool shm_backlog_empty(struct shm_conn *c)
 #define SHM_PAGE_LINES  (4096u / SHM_LINE)
 #define SHM_SHORT_LINES 4u
 
-/* Goes to the ring's beginning if the ring is empty. With a link model, who
- * looks when messages are due must not look behind a skip. */
+/* Continues at the beginning of the ring, if the ring is empty. Not with a link
+ * model: shm_next_due must not have to look behind a skip. */
 static inline void shm_ring_begin_anew(struct shm_conn *c)
 {
     struct shm_msg *m = shm_line(c->tx_ring, c->tx_tail);
@@ -62,7 +62,7 @@ static inline void shm_ring_begin_anew(struct shm_conn *c)
     c->tx_tail += SHM_RING_LINES - c->tx_tail % SHM_RING_LINES;
 }
 
-/* Would it leave no line of its page for what leads to the beginning? */
+/* Would n short lines leave no line in this page for a skip? */
 static inline bool shm_ring_turns(const struct shm_conn *c, uint64_t n)
 {
     return c->tx_tail % SHM_PAGE_LINES + n >= SHM_PAGE_LINES &&
@@ -90,7 +90,7 @@ static inline void shm_ring_commit(struct shm_conn *c, struct shm_msg *m,
     c->tx_tail += n;
 }
 
-/* There is always a free slot: what is in one has not been completed. */
+/* There is always a free slot: one per unfinished request. */
 static inline struct shm_msg *shm_backlog_reserve(struct shm_conn *c)
 {
     return shm_slot(c->tx_backlog, c->tx_backlogged);
@@ -110,9 +110,9 @@ static inline uint64_t shm_rx_head(struct shm_conn *c)
     return atomic_load_explicit(&c->rx_head, memory_order_relaxed);
 }
 
-/* The next message, or NULL; also without ep->lock, to see whether it is worth
- * taking. The backlog is looked at first: what was put into the ring before it
- * is then seen there. */
+/* The next message, or NULL. Without ep->lock the answer is a hint. The
+ * backlog's counter is read first: if it says that there is a message, then any
+ * older one is seen in the ring. */
 static inline struct shm_msg *shm_rx_next(struct shm_conn *c)
 {
     uint64_t taken =
@@ -132,7 +132,7 @@ static inline bool shm_in_backlog(struct shm_conn *c, const struct shm_msg *m)
            (const char *)m < c->rx_backlog + SHM_BACKLOG_BYTES;
 }
 
-/* Is it none, after which the ring begins anew? Under ep->lock. */
+/* Skips to the beginning of the ring, if m says so. ep->lock is held. */
 static inline bool shm_rx_skip(struct shm_conn *c, const struct shm_msg *m)
 {
     if (m->head.kind != SHM_SKIP || shm_in_backlog(c, m))
@@ -144,8 +144,8 @@ static inline bool shm_rx_skip(struct shm_conn *c, const struct shm_msg *m)
     return true;
 }
 
-/* Gives the place of a message back. In the ring, continuation lines must not
- * be taken for the head of a later message. */
+/* Frees the place of a message. In the ring, its other lines must not look like
+ * a later message. */
 static inline void shm_rx_release(struct shm_conn *c, const struct shm_msg *m,
                                   size_t payload)
 {
@@ -154,7 +154,7 @@ static inline void shm_rx_release(struct shm_conn *c, const struct shm_msg *m,
             atomic_load_explicit(&c->rx_backlogged, memory_order_relaxed);
         atomic_store_explicit(&c->rx_backlogged, taken + 1,
                               memory_order_relaxed);
-        return; /* the sender sees by `taken` that the slot is free */
+        return; /* `taken` tells the sender that the slot is free */
     }
     uint64_t head = shm_rx_head(c), lines = shm_lines(payload);
     for (uint64_t i = 1; i < lines; i++)

@@ -20,7 +20,7 @@
 #include "providers/shm/message/ring.h"
 #include "providers/shm/wakeup/announce.h"
 
-struct outgoing { /* a send or an immediate, however it came here */
+struct outgoing { /* a send or an immediate, new or queued */
     enum core_op op;
     DAT_COMPLETION_FLAGS flags;
     uint32_t nseg;
@@ -29,7 +29,7 @@ struct outgoing { /* a send or an immediate, however it came here */
     uint32_t immed;
 };
 
-/* Must the receiver fetch it, in a place that holds `limit` bytes? */
+/* Must the receiver fetch the data, as the place holds only `limit` bytes? */
 static bool is_fetched(const struct outgoing *o, size_t limit)
 {
     return o->op == CORE_SEND && o->total > limit;
@@ -42,7 +42,7 @@ static size_t payload_of(const struct outgoing *o, size_t limit)
     return is_fetched(o, limit) ? o->nseg * sizeof o->seg[0] : o->total;
 }
 
-/* Can the receiver read all of the data: mapped, or by process_vm_readv? */
+/* Can the receiver read all of the data, mapped or by process_vm_readv? */
 static bool is_readable(struct shm_conn *c, const struct outgoing *o)
 {
     if (atomic_load_explicit(&c->tx->can_read, memory_order_relaxed))
@@ -80,8 +80,9 @@ static void write_message(struct shm_conn *c, struct shm_msg *m,
     p->index = c->tx_index;
 }
 
-/* Puts a message into the peer's queue and says so in *p; false when it must
- * wait here: there is no room in the ring, and the peer can't read it. */
+/* Puts a message into the peer's queue, and notes that in *p. False: it must
+ * wait here, as the ring has no room for it and the peer can't read its data.
+ */
 static bool push(struct shm_conn *c, const struct outgoing *o,
                  struct shm_request *p)
 {
@@ -95,7 +96,7 @@ static bool push(struct shm_conn *c, const struct outgoing *o,
         if (is_fetched(o, SHM_SLOT_MAX) && !is_readable(c, o))
             return false;
         write_message(c, shm_backlog_reserve(c), o, SHM_SLOT_MAX, p);
-        p->need_taken = true; /* so many slots are enough */
+        p->need_taken = true; /* its slot is in use until then */
         shm_backlog_commit(c);
     }
     c->tx_index++;
@@ -103,7 +104,7 @@ static bool push(struct shm_conn *c, const struct outgoing *o,
     return true;
 }
 
-/* Has the receiver posted a receive for this message that surely holds it, and
+/* Has the receiver posted a receive for this message that is large enough, and
  * not ended the connection before it could see the message? */
 static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
                             const struct shm_request *p)
@@ -120,7 +121,7 @@ static bool is_received_for(struct shm_conn *c, enum core_op op, uint64_t total,
            !atomic_load_explicit(&c->tx->closed, memory_order_relaxed);
 }
 
-/* Puts those requests into the peer's queue that wait here for room. */
+/* Puts requests that wait here for room into the peer's queue. */
 static void push_waiting(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
@@ -133,6 +134,37 @@ static void push_waiting(struct shm_conn *c)
         if (!r->done && !p->carried_out && !p->posted && !push(c, &o, p))
             break;
     }
+}
+
+static bool reads_from(const struct core_request *r, uint32_t key)
+{
+    for (uint32_t i = 0; i < r->w.nseg; i++)
+        if (r->w.seg[i].segment_length && r->w.seg[i].lmr_context == key)
+            return true;
+    return false;
+}
+
+void shm_requests_withdraw(struct shm_conn *c, uint32_t key)
+{
+    struct core_ep *ep = c->ep;
+    bool failed = false;
+    if (!ep || !core_requests_pending(ep))
+        return;
+    core_ep_lock(ep);
+    uint64_t head = atomic_load(&ep->sq_head), end = atomic_load(&ep->sq_tail);
+    for (uint64_t n = c->waiting > head ? c->waiting : head; n != end; n++) {
+        struct core_request *r = core_request_at(ep, n);
+        const struct shm_request *p = (const void *)r->tp;
+        if (r->done || p->carried_out || p->posted || r->op != CORE_SEND ||
+            !reads_from(r, key))
+            continue;
+        r->done = failed = true;
+        r->status = DAT_DTO_ERR_LOCAL_PROTECTION;
+    }
+    core_requests_retire(ep);
+    core_ep_unlock(ep);
+    if (failed)
+        shm_abort(ep);
 }
 
 /* Is it complete by now, and how? */
@@ -156,7 +188,7 @@ static bool is_complete(struct shm_conn *c, struct core_request *r)
     return taken > p->index || is_received_for(c, r->op, r->w.total, p);
 }
 
-/* Moves the unfinished requests; ep->lock is held. */
+/* Completes what can be completed. ep->lock is held. */
 static void advance(struct shm_conn *c)
 {
     struct core_ep *ep = c->ep;
@@ -171,8 +203,9 @@ static void advance(struct shm_conn *c)
     core_requests_retire(ep);
 }
 
-/* Keeps `pending` true to what the peer must tell us. Sequentially consistent
- * with the peer's counters: one side sees the other. ep->lock is held. */
+/* `pending` tells the peer whether to notify this side. Sequentially consistent
+ * with the peer's counters: either the peer sees `pending`, or this side sees
+ * the counters. */
 void shm_requests_advance(struct shm_conn *c)
 {
     advance(c);
@@ -187,8 +220,8 @@ void shm_requests_advance(struct shm_conn *c)
         advance(c);
 }
 
-/* Queues a request behind the unfinished ones; `done`: only its turn is
- * missing. */
+/* Queues a request behind the unfinished ones. `done`: it completes as soon as
+ * they have. */
 static void queue(struct core_ep *ep, const struct core_dto *dto,
                   const struct shm_request *p, bool done,
                   DAT_DTO_COMPLETION_STATUS status)
@@ -199,18 +232,18 @@ static void queue(struct core_ep *ep, const struct core_dto *dto,
     struct core_request *r = core_request_queue(ep, dto);
     memcpy(r->tp, p, sizeof *p);
     r->status = status;
-    /* the peer may have taken it, and ended the connection at once */
+    /* the peer may have taken it before it ended the connection */
     r->done = done || (ended && c && is_complete(c, r));
     if (ended && !r->done) {
         r->done = true;
         r->status = DAT_DTO_ERR_FLUSHED;
     }
-    if (ended) /* behind older ones: who flushes those completes it, too */
+    if (ended) /* the flush of older requests may be over already */
         core_requests_retire(ep);
     else
         shm_requests_advance(c);
     core_ep_unlock(ep);
-    if (p->due) /* a thread may sleep until something later is due */
+    if (p->due) /* a sleeping thread may have planned for a later time */
         core_ep_ring(ep);
 }
 
@@ -230,9 +263,9 @@ static void post_message(struct core_ep *ep, const struct core_dto *dto)
     queue(ep, dto, &p, false, DAT_DTO_SUCCESS);
 }
 
-/* With a link model: spends the CPU time of the post, and says when an RDMA or
- * atomic request may complete, 0: any time. Before the bytes are copied: an
- * adapter would not wait for that. */
+/* With a link model: spends the CPU time of the post, and returns when an RDMA
+ * or atomic request may complete; 0: any time. To be called before the bytes
+ * are copied, for which an adapter would not wait. */
 static uint64_t modelled(struct shm_conn *c, const struct core_dto *dto)
 {
     bool read = dto->op != CORE_WRITE;
@@ -242,7 +275,7 @@ static uint64_t modelled(struct shm_conn *c, const struct core_dto *dto)
     return shm_model_deliver(c, dto->total, read) + c->sia->latency_ns * !read;
 }
 
-/* Completes a request that is carried out, in order and in time. */
+/* Completes a request that is carried out, in order and not before `due`. */
 static void finish(struct core_ep *ep, const struct core_dto *dto,
                    DAT_DTO_COMPLETION_STATUS status, uint64_t due)
 {
@@ -288,7 +321,7 @@ static void carry_out(struct core_ep *ep, const struct core_dto *dto)
     finish(ep, dto, status, due);
 }
 
-/* In a mute cable: it waits until the connection ends. */
+/* Does a mute cable lose it? Then it waits until the connection ends. */
 static bool is_lost(struct core_ep *ep, const struct core_dto *dto)
 {
     static const struct shm_request never = {.due = UINT64_MAX,
