@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening a rail's cable. What follows a cut is the connection manager's. */
+/* Opening a rail's cable. The connection manager reacts to its changes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "dapl_rail/platform/resize.h"
 #include "providers/shm/link_model/cable.h"
 
-/* All cables: a folder of files with the names of their rails, or the process's
- * descriptors "fd:RAIL=NUMBER,…". */
+/* A folder of cable files named after their rails, or descriptors of this
+ * process: "fd:RAIL=NUMBER,…". */
 #define CABLES_ENV  "DAPL_SHM_CABLES"
 #define DESCRIPTORS "fd:"
 #define FD_FOLDER   "/proc/self/fd/"
@@ -29,8 +29,7 @@ static int listed(const char *list, const char *rail)
     return -1;
 }
 
-/* Where the cable is, "": there is none. A path that is cut off names a file
- * that the user did not mean: then -1. */
+/* Sets the path of the cable; "": there is none. -1: the path is too long. */
 static int find(struct shm_ia *sia)
 {
     char *path = sia->params.cable;
@@ -45,7 +44,8 @@ static int find(struct shm_ia *sia)
     return n < SHM_PATH_MAX ? 0 : -1;
 }
 
-/* A link is somebody else's, unless it stands for a descriptor. */
+/* Follows no symbolic link, which may be another user's, except to a
+ * descriptor. */
 static int open_path(const char *path)
 {
     int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC;
@@ -54,7 +54,7 @@ static int open_path(const char *path)
     return open(path, flags, 0600);
 }
 
-/* Ours alone, and a cable; an empty file becomes one. */
+/* NULL: the file is this user's alone and a cable; an empty one becomes one. */
 static const char *what_is_wrong(int fd)
 {
     struct stat st;
@@ -76,7 +76,7 @@ static const char *what_is_wrong(int fd)
     return NULL;
 }
 
-/* The file itself is watched, whatever comes to have its name. */
+/* Watches the file, not its name. */
 static int watch(int fd)
 {
     char path[64];

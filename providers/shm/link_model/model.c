@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rails with a link model. A message occupies, from when it is posted, every
- * resource on its way for bytes / rate: the sender's host bus, adapter and
- * port, then the receiver's port, adapter and bus. Each is a clock that says
- * until when it is taken, per direction; rails that name the same resource
- * share its clock. The message is delivered when the last of them has let it
- * through, and a latency later: store-less, as cut-through hardware, so that
- * rates add up as in eqs. (1) to (3) of seed 004.
+ * Rails with a link model. From its post on, a message occupies each resource of
+ * its way for bytes / rate: the sender's bus, adapter and port, and the
+ * receiver's port, adapter and bus. A resource is a clock per direction, which
+ * says until when it is busy; rails that name the same resource share its clock.
+ * The message arrives one latency after the last resource has passed it on. It
+ * passes all of them at once, as in cut-through hardware, so rates add up as in
+ * eqs. (1) to (3) of the paper on multirail uDAPL (seed 004).
  *
- * The bytes themselves are copied at once. Clocks lie in a memfd of the
- * process (which stands for the node) that peers map.
+ * The bytes themselves are copied at once. The clocks lie in a memfd of the
+ * process, which stands for a node; peers map it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum { OUTBOUND, INBOUND };
 
 enum kind { PORT, ADAPTER, BUS };
 
-/* What rails that name one resource must agree on. */
+/* Parameters on which rails that name one resource must agree. */
 static const struct {
     const char *name;
     const char *fields[6];
@@ -47,8 +47,8 @@ struct resource {
     struct shm_params params;       /* of that rail */
 };
 
-/* The node's resources: opened by the first modelled rail, kept until the
- * process ends (the library is not unloaded). */
+/* The node's resources, made by the first rail with a model and kept until the
+ * process ends. */
 static struct {
     pthread_mutex_t lock;
     int fd;
@@ -99,7 +99,7 @@ static int check_same(const struct shm_ia *sia, const struct resource *r)
     return 0;
 }
 
-/* Adds the resource to the rail's way, if it limits it. Rates are in MB/s =
+/* Adds a resource to the rail's way, if it has a rate. Rates are in MB/s =
  * bytes/us. */
 static int add_hop(struct shm_ia *sia, enum kind kind, const char *name,
                    double rate)
@@ -170,7 +170,7 @@ static bool cost_ok(double ns_per_byte)
     return ns_per_byte >= 0 && ns_per_byte <= 1e6; /* 0.001 MB/s; not NaN */
 }
 
-/* The peer may write there: what is used is a copy that has been checked. */
+/* Checks the copy that is used: the peer may change its own. */
 static bool way_ok(const struct shm_way *way)
 {
     if (way->hops > SHM_HOPS)
@@ -220,7 +220,7 @@ static uint64_t take(struct shm_clock *clock, int direction, uint64_t now,
     return end;
 }
 
-/* What a byte costs on the port: that may have changed by now. */
+/* ns per byte of the port, whose rate may have changed by now. */
 static double port_cost(struct shm_clock *clocks, const struct shm_way *way,
                         int direction, uint64_t bytes)
 {

@@ -135,7 +135,7 @@ void shm_notify_sender(struct shm_conn *c)
     shm_fence(c);
     if (!shm_peer_listens(c, &bells))
         return;
-    /* it sleeps, perhaps for something else: see shm_requests_advance */
+    /* see shm_requests_advance */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&c->rx->pending, memory_order_relaxed))
         shm_announce_to_peer(c, bells);

@@ -160,7 +160,8 @@ static uint64_t mind_conns(struct ofi_ia *oia)
         n = c->next;
         if (c->deadline != UINT64_MAX) {
             c->deadline += still;
-            next = now + STANDSTILL_LOOK_NS < next ? now + STANDSTILL_LOOK_NS : next;
+            next = now + STANDSTILL_LOOK_NS < next ? now + STANDSTILL_LOOK_NS
+                                                   : next;
         }
         uint64_t look = ofi_conn_look(c, now);
         next = look < next ? look : next;
@@ -197,7 +198,7 @@ static void ask_for_short_slices(void)
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-void *ofi_mind(void *arg)
+void *ofi_loop(void *arg)
 {
     struct ofi_ia *oia = arg;
     struct epoll_event events[EVENTS];
