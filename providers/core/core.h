@@ -24,16 +24,16 @@
  *     complete DAT error (CORE_ERROR), and has then changed nothing. Other
  *     functions return 0 or -1, or NULL, as they say. A request that was posted
  *     reports its error in its completion.
- *  4. Order. Requests complete in the order in which they were posted. A
- * request that can't complete at once waits in the EP's queue of unfinished
- *     requests, and every later one behind it.
+ *  4. Order. Requests complete in the order of their posts. One that can't
+ *     complete at once waits in the EP's queue of unfinished requests, and
+ *     every later one behind it.
  *  5. Progress. Nothing moves while no consumer polls, waits or posts, unless
  *     the transport has a thread or its network moves data by itself.
  *  6. Memory that pollers read without a lock (EPs, connections) is never given
  *     back; it serves a later object of the same kind. What a poller reads
- * there without ep->lock is a hint.
- *  7. Cancellation. A thread that holds a lock, or is in a transport's
- * function, can't be cancelled, except in core_transport.sleep.
+ *     there without ep->lock is a hint.
+ *  7. Cancellation. A thread that holds a lock, or is in a function of the
+ *     transport, can't be cancelled, except in core_transport.sleep.
  *  8. fork. In a child, connections of its parent's IAs are over. The child may
  *     free what it inherited, and open IAs of its own.
  *

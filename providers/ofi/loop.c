@@ -3,7 +3,7 @@
  * What the IA's thread does. It sleeps until there is something: an event of
  * connections, a deadline, a change of the link, the end of a peer's socket;
  * and the CQ, for libfabric moves data only when that is read. Consumers that
- * poll, and one that sleeps (bell.c), read it faster: while they do, the thread
+ * poll, and one that sleeps (sleep.c), read it faster: while they do, the thread
  * looks after them once in a few milliseconds, and reads it itself when they
  * have stopped.
  */

@@ -11,11 +11,12 @@
  *  range.c       registered ranges
  *  access.c      a range is not given back while a peer accesses it
  *  connection.c  the life of a connection, and its end
- *  connect.c     setting up: service points, requests, answers, events of the
- * EQ transfer.c    requests, receives, and their completions in the CQ thread.c
- * the IA's thread, and the descriptors that it sleeps on loop.c        what the
- * thread does: the EQ, deadlines, the link; and the CQ while no consumer polls,
- * so that RDMA needs no action of its target sleep.c       consumers that sleep
+ *  connect.c     set-up: service points, requests, answers, events of the EQ
+ *  transfer.c    requests, receives, and their completions in the CQ
+ *  thread.c      the IA's thread, and the descriptors that it sleeps on
+ *  loop.c        what the thread does: the EQ, deadlines, the link; and the CQ
+ *                while no consumer polls, so that a target need not act
+ *  sleep.c       consumers that sleep
  *  socket.c      the TCP socket of a connection: what libfabric does not tell
  *  attributes.c  attributes of an EP that describe its TCP connection
  *
