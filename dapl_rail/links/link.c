@@ -346,7 +346,8 @@ bool links_bury(struct rail *rail, bool all)
     bool freed = false;
     while ((link = *at)) {
         bool gone = !link->ep;
-        if (!gone && (all || link_drained(link))) {
+        /* receives of an EP that was never connected do not come back */
+        if (!gone && (all || !link->begun || link_drained(link))) {
             ends_leave(link);
             parting(rail, link->ep);
             link->ep = DAT_HANDLE_NULL;
