@@ -67,9 +67,9 @@ $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   choose.o contest.o level.o rates.o timing.o way.o weights.o)
 $(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
-$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/choice.o
+$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
-  $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/cold.o
+  $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/diff.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))

@@ -18,7 +18,7 @@
  *  memory/      memfd mapping range_table  publishing registered ranges
  *               peer peer_map    peers, and where their ranges are mapped here
  *               access           no range is freed while a peer is in it
- *               copy …           how bytes are copied
+ *               copy copy_choice copy_trial copy_cold  how bytes are copied
  *               remote           RDMA and atomics
  *  message/     segment ring     shared memory of a connection
  *               send receive progress

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies, and how one is chosen. */
+/*
+ * Copies: plain ones leave the data in the writer's cache, non-temporal ones
+ * need not read the target first. copy_choice.c decides by size which to use:
+ * by the parameter stream=, or by what copy_trial.c has measured on this
+ * machine. copy_cold.c decides again for a copy that finds its data in no
+ * cache.
+ */
 #ifndef DAPL_SHM_COPY_H
 #define DAPL_SHM_COPY_H
 
@@ -15,25 +21,26 @@ struct shm_params;
 
 /* Are there non-temporal stores? */
 extern const bool shm_can_stream;
-/* What was learnt in copies that were not in caches: of a connection in one
- * direction, whose posts take turns. Contents: zeros. */
+/* Costs of copies that found their data in no cache, learnt per connection and
+ * direction, whose posts take turns. Zero at first. */
 struct shm_cold {
     uint32_t copies;
     float cost[2]; /* ns per byte: plain, non-temporal */
 };
 
-/* How to copy: plain, with non-temporal stores, or (`cold`) as the first piece
- * tells, by what such copies take in caches. */
+/* How to copy: plain, or with non-temporal stores (`stream`); or (`cold`) as
+ * the time of the first piece tells, compared with `warm`. */
 struct shm_manner {
     bool stream;
-    float warm; /* ns per byte */
+    float warm; /* ns per byte of copies within caches */
     struct shm_cold *cold;
 };
 void shm_copy(void *to, const void *from, size_t n,
               const struct shm_manner *manner);
-/* Bytes of the last aligned word of [to, to + n): 8, 4, 2 or 1; n is not 0. */
+/* Size of the last aligned word of [to, to + n): 8, 4, 2 or 1. n is not 0. */
 size_t shm_last_word(uintptr_t to, size_t n);
-/* The last word becomes visible last and whole: a poller may wait for it. */
+/* Copies so that the last word becomes visible last, and whole: the target may
+ * poll it. */
 void shm_copy_ordered_any(void *to, const void *from, size_t n,
                           const struct shm_manner *manner);
 static inline void shm_copy_ordered(void *to, const void *from, size_t n,
@@ -48,40 +55,42 @@ static inline void shm_copy_ordered(void *to, const void *from, size_t n,
     __atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
 }
 
-/* ---- cold.c ---- */
+/* ---- copy_cold.c ---- */
 
-/* By manner->cold. */
+/* Copies as manner->cold says. */
 void shm_copy_cold(void *to, const void *from, size_t n,
                    const struct shm_manner *manner);
 
-/* ---- trial.c ---- */
+/* ---- copy_trial.c ---- */
 
-/* Times in ns of data that go to the same place again and again: until they
- * have been copied and read each time, and of copies that nobody reads. */
+/* ns of a copy to the same place again and again: with the time of reading the
+ * data each time, and if they are not read. */
 struct shm_times {
     double read, unread;
 };
 
-/* Measures copies by plain ([0]) and by non-temporal stores ([1]). The reader
- * is another CPU, or this one if @p here. 0, or -1 when it can't be done. */
+/* Measures plain ([0]) and non-temporal ([1]) copies. The data are read by
+ * another CPU, or by this one if @p here. 0, or -1 without memory or another
+ * CPU. */
 int shm_trial(size_t bytes, bool here, struct shm_times times[2]);
 
-/* ---- choice.c ---- */
+/* ---- copy_choice.c ---- */
 
 #define SHM_STREAM_MEASURED SIZE_MAX /* stream= is not given */
 
-/* Copies of fewer bytes than this are plain. */
+/* Copies of fewer bytes than this are always plain. */
 size_t shm_choice_least(const struct shm_params *params);
-/* Such a copy, into the peer's memory or from there, is to come: measures which
- * kind is faster if that is not known (a few copies' time): hold no lock, be in
- * no access. Any thread. */
+/* Prepares for a copy of so many bytes, into the peer's memory (@p write) or
+ * from there: measures which kind is faster, if that is not known. Takes the
+ * time of about a dozen copies, so the caller holds no lock and is in no
+ * access. Any thread. */
 void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes);
-/* How a copy of so many bytes, not fewer than shm_choice_least(), is made: as
- * far as is known. `cold`: of the connection and direction, or NULL if others
- * copy at the same time. */
+/* How to make a copy of so many bytes, at least shm_choice_least(). @p cold: of
+ * this connection and direction; NULL if another thread may copy on it at the
+ * same time. */
 struct shm_manner shm_choose(struct shm_ia *sia, bool write, size_t bytes,
                              struct shm_cold *cold);
-/* Says what was chosen so far. */
+/* Writes the attribute `copies`: the choices so far. */
 void shm_choice_text(const struct shm_ia *sia, char *text, size_t size);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which copies use non-temporal stores: those from stream= bytes on; else what
- * was measured (trial.c), in this process, when a copy of that class, or a
- * receive that it may fill, was first posted. Who writes does not read, who
- * reads does: they are measured apart. What is plain then still takes the other
- * way where it finds no cache (cold.c). Shorter copies are plain: the target is
- * read from a cache.
+ * Which copies use non-temporal stores: those from stream= bytes on. Without
+ * that parameter, this process measures (copy_trial.c) when a copy of a class
+ * of sizes, or a receive that such a copy may fill, is first posted. Writes and
+ * reads are measured apart: only the latter's data are read by the same core. A
+ * copy for which plain was chosen may still be non-temporal if it finds its
+ * data in no cache (copy_cold.c). Shorter copies are plain: their target is in
+ * a cache.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -13,8 +14,8 @@
 #include "providers/shm/memory/copy.h"
 #include "providers/shm/shm.h"
 
-/* Non-temporal copies must be faster by this much: an equal plain one leaves
- * the machine's memory to others. */
+/* Non-temporal copies must be faster by this much: plain ones leave more of the
+ * memory's bandwidth to others. */
 #define GAIN   0.95
 #define TRIALS 3
 
@@ -39,20 +40,19 @@ static const char *const names[] = {
 /* Of the machine, not of an IA; [write][class]. */
 static _Atomic int verdicts[2][CLASSES];
 static _Atomic float warm[2][CLASSES]; /* ns per byte, plain, in caches */
-/* The process of whom a thread is measuring, 0: none. In a child that is forked
- * meanwhile it stays its parent's, and does not count. */
+/* The process that is measuring; 0: none. In a child forked meanwhile it is the
+ * parent, and is ignored. */
 static _Atomic pid_t measuring;
 
-/* Nobody knows whether the data will be read before they are written over: what
- * gains a little where they are must not lose where they are not. */
+/* The data may be read before they are overwritten, or not: both must gain. */
 static bool stream_wins(const struct shm_times times[2])
 {
     return times[1].read < GAIN * times[0].read &&
            times[1].unread < GAIN * times[0].unread;
 }
 
-/* Where there is no second CPU, the plain copy stands; also where only some of
- * the trials say otherwise: the two are about equal there. */
+/* Plain, unless all trials say otherwise: if only some do, both are about
+ * equal. Plain also without a second CPU. */
 static void measure(bool write, size_t class)
 {
     struct shm_times times[2] = {0};
@@ -68,7 +68,7 @@ static void measure(bool write, size_t class)
     core_cancel_as(state);
 }
 
-/* Of copies that are not shorter than those of the first class. */
+/* bytes: at least those of the first class. */
 static size_t class_of(size_t bytes)
 {
     size_t class = CLASSES - 1;
@@ -107,7 +107,7 @@ void shm_choice_measure(struct shm_ia *sia, bool write, size_t bytes)
     if (!is_measured(sia, bytes))
         return;
     size_t class = class_of(bytes);
-    /* while another thread measures, ours goes on */
+    /* while another thread measures, this one does not wait */
     if (verdict(write, class) == UNMEASURED && measure_begin()) {
         if (verdict(write, class) == UNMEASURED)
             measure(write, class);

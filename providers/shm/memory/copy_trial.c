@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plain or non-temporal copies, by their time on this machine until the data
- * have been read: what a plain copy leaves in the writer's cache the reader
- * gets from there, what bypasses it he gets from memory. And by the time of
- * copies that nobody reads, whose target stays in the writer's cache.
+ * Measures plain and non-temporal copies on this machine, by the time until the
+ * data have also been read: after a plain copy the reader gets them from the
+ * writer's cache, else from memory. And by the time of copies whose data are
+ * not read, whose target stays in the writer's cache.
  *
- * The buffers are copied and read in pieces, and their median counts: whoever
- * takes the CPU for a while spoils some pieces only.
+ * Buffers are copied and read in pieces, of which the median counts: a thread
+ * that takes the CPU for a while spoils only a few pieces.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ struct trial {
     size_t piece; /* bytes */
     struct shm_manner manner;
     uint64_t ns[PIECES];
-    uint64_t sum; /* so that nobody leaves the reading out */
+    uint64_t sum; /* so that the compiler keeps the reading */
 };
 
 static int by_value(const void *a, const void *b)
@@ -64,7 +64,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-/* By a thread on any other CPU, wherever this one may be pinned. */
+/* In a thread on any other CPU, even if this thread is pinned. */
 static int read_elsewhere(struct trial *t)
 {
     pthread_attr_t attr;
@@ -78,7 +78,7 @@ static int read_elsewhere(struct trial *t)
     if (pthread_attr_init(&attr))
         return -1;
     int err = pthread_attr_setaffinity_np(&attr, sizeof others, &others);
-    sigfillset(&all); /* the consumer's signals are for his threads */
+    sigfillset(&all); /* the consumer's signals are for its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     if (!err)
         err = pthread_create(&thread, &attr, read_all, t);
@@ -87,7 +87,7 @@ static int read_elsewhere(struct trial *t)
     return err ? -1 : pthread_join(thread, NULL);
 }
 
-/* The second time counts: the first one brings the caches into the state that
+/* The second round counts: the first one brings the caches into the state that
  * such copies leave. */
 static int run(struct trial *t, bool here, struct shm_times *times)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long copies whose data are in no cache of this core, or that another core
- * has: a first piece tells, which then takes several times as long. There
- * non-temporal stores often win, as they need not fetch what they write over;
- * whether they do is learnt in these copies themselves.
+ * Long copies whose data are in no cache of this core, or in another core's:
+ * the first piece then takes several times as long. There non-temporal stores
+ * often win, because they need not fetch the lines that they overwrite; whether
+ * they do is learnt in these copies themselves.
  *
- * They leave the target in no cache, so that the next copy to there is cold
- * again: each way is tried several times in a row, in which plain copies of
- * what fits into a cache bring it back there, and are cold no more.
+ * Non-temporal copies leave the target in no cache, so the next copy to the
+ * same place is cold again. So each kind is tried several times in a row: plain
+ * copies of data that fit into a cache bring them back there, and are then no
+ * longer cold.
  */
 #include <string.h>
 
@@ -16,11 +17,11 @@
 #include "providers/shm/shm.h"
 
 #define PIECE (16u << 10)
-#define SLOW  2     /* times a piece in caches */
-#define ROW   16u   /* copies, of each way */
-#define AGAIN 1024u /* copies, after which both are tried anew */
+#define SLOW  2     /* cold: a piece takes as many times as one in caches */
+#define ROW   16u   /* copies of each kind in a trial */
+#define AGAIN 1024u /* copies between two trials */
 
-/* Which way the next one goes: 0 plain, 1 non-temporal. */
+/* The kind of the next copy: 0 plain, 1 non-temporal. */
 static int choose(struct shm_cold *cold, bool *learn)
 {
     uint32_t phase = cold->copies++ % AGAIN;
@@ -31,7 +32,7 @@ static int choose(struct shm_cold *cold, bool *learn)
     return way;
 }
 
-/* The best of a row: who copies may lose his core. */
+/* Keeps the best of a row: the thread may lose its core in a copy. */
 static void learnt(float *cost, float now)
 {
     if (*cost == 0 || now < *cost)
