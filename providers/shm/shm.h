@@ -32,6 +32,7 @@
 #ifndef DAPL_SHM_H
 #define DAPL_SHM_H
 
+#include "dapl_rail/platform/busywait.h"
 #include "providers/shm/params.h"
 #include "providers/shm/wakeup/control.h"
 
@@ -90,7 +91,5 @@ static inline struct shm_ia *shm_ia(struct core_ia *ia)
 {
     return ia->tp;
 }
-
-uint64_t shm_now_ns(void);
 
 #endif

@@ -17,11 +17,6 @@
 static const double *trials; /* non-temporal time by plain time; ends in 0 */
 static double unread = 0.8;  /* the same of what nobody reads */
 
-uint64_t shm_now_ns(void)
-{
-    return 0;
-}
-
 static void (*meanwhile)(void); /* in the first trial */
 
 int shm_trial(size_t bytes, bool here, struct shm_times times[2])

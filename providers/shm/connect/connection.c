@@ -37,7 +37,7 @@ struct shm_conn *shm_conn_new(struct shm_ia *sia, enum shm_conn_state state)
 
 void shm_conn_set_deadline(struct shm_conn *c, uint64_t ns)
 {
-    uint64_t now = shm_now_ns();
+    uint64_t now = busywait_now_ns();
     c->deadline = now + ns;
     if (c->sia->look_at > now)
         c->sia->look_at = now;

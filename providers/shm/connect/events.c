@@ -21,7 +21,7 @@ void shm_on_disconnect(struct shm_conn *c)
 {
     uint64_t due = 0;
     if (c->state != SHM_CONN_LINGERING)
-        c->linger_end = shm_now_ns() + LINGER_NS;
+        c->linger_end = busywait_now_ns() + LINGER_NS;
     if (c->state != SHM_CONN_ACCEPTED)
         due = shm_arriving(c->ep);
     if (!due || due > c->linger_end) {

@@ -70,7 +70,7 @@ void shm_passive_arrivals(struct shm_ia *sia, struct shm_listener *l)
         }
         c->fd = fd;
         c->sp = l->sp;
-        c->deadline = shm_now_ns() + SHM_HANDSHAKE_NS;
+        c->deadline = busywait_now_ns() + SHM_HANDSHAKE_NS;
         if (shm_cable_pulled(sia) || shm_cm_peer_pid(fd) < 0 ||
             shm_watch_add(sia, fd, (struct shm_watch){.conn = c}))
             shm_conn_free(c);
@@ -78,7 +78,7 @@ void shm_passive_arrivals(struct shm_ia *sia, struct shm_listener *l)
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
         /* out of descriptors; it stays readable: do not spin on it */
         shm_watch_set(sia, l->fd, 0);
-        sia->accept_at = shm_now_ns() + SHM_RETRY_NS;
+        sia->accept_at = busywait_now_ns() + SHM_RETRY_NS;
     }
 }
 

@@ -151,8 +151,8 @@ void shm_cable_slow_down(const struct shm_ia *sia, uint64_t start)
     double cost = shm_cable_cost(sia);
     if (!(cost > 1))
         return;
-    uint64_t took = shm_now_ns() - start;
+    uint64_t took = busywait_now_ns() - start;
     uint64_t end = start + (uint64_t)((double)took * cost);
-    while (shm_now_ns() < end)
+    while (busywait_now_ns() < end)
         ;
 }

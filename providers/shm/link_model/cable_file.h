@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The file that is the cable of a rail: processes that open the rail map it.
- * While they run, an operator (scripts/cable, tests) pulls and plugs the cable by
- * writing one word at a time with pwrite, which wakes the connection managers
- * (inotify). All zeros: a new cable.
+ * While they run, an operator (scripts/cable, tests) pulls and plugs the cable
+ * by writing one word at a time with pwrite, which wakes the connection
+ * managers (inotify). All zeros: a new cable.
  */
 #ifndef DAPL_SHM_CABLE_FILE_H
 #define DAPL_SHM_CABLE_FILE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rails with a link model. From its post on, a message occupies each resource of
- * its way for bytes / rate: the sender's bus, adapter and port, and the
+ * Rails with a link model. From its post on, a message occupies each resource
+ * of its way for bytes / rate: the sender's bus, adapter and port, and the
  * receiver's port, adapter and bus. A resource is a clock per direction, which
- * says until when it is busy; rails that name the same resource share its clock.
- * The message arrives one latency after the last resource has passed it on. It
- * passes all of them at once, as in cut-through hardware, so rates add up as in
- * eqs. (1) to (3) of the paper on multirail uDAPL (seed 004).
+ * says until when it is busy; rails that name the same resource share its
+ * clock. The message arrives one latency after the last resource has passed it
+ * on. It passes all of them at once, as in cut-through hardware, so rates add
+ * up as in eqs. (1) to (3) of the paper on multirail uDAPL (seed 004).
  *
  * The bytes themselves are copied at once. The clocks lie in a memfd of the
  * process, which stands for a node; peers map it.
@@ -252,7 +252,8 @@ static uint64_t take_way(struct shm_clock *clocks, const struct shm_way *way,
 uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read)
 {
     struct shm_ia *sia = c->sia;
-    uint64_t now = shm_now_ns() - sia->ahead_ns + (read ? sia->latency_ns : 0);
+    uint64_t now =
+        busywait_now_ns() - sia->ahead_ns + (read ? sia->latency_ns : 0);
     int mine = read ? INBOUND : OUTBOUND;
     double cable = shm_cable_cost(sia);
     uint64_t here =
@@ -264,7 +265,7 @@ uint64_t shm_model_deliver(struct shm_conn *c, uint64_t bytes, bool read)
 
 void shm_model_overhead(const struct shm_ia *sia)
 {
-    uint64_t end = shm_now_ns() + to_ns(sia->params.overhead_us);
-    while (shm_now_ns() < end)
+    uint64_t end = busywait_now_ns() + to_ns(sia->params.overhead_us);
+    while (busywait_now_ns() < end)
         ;
 }

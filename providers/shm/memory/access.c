@@ -23,10 +23,10 @@ void shm_access_close(struct shm_conn *c)
     if (!c->segment || !c->peer || atomic_exchange(&c->rx->closed, 1))
         return;
     core_fence_heavy(false);
-    uint64_t end = shm_now_ns() + CLOSE_NS;
+    uint64_t end = busywait_now_ns() + CLOSE_NS;
     bool inside;
     while ((inside = shm_access_inside(c, 0)) && !c->peer->stuck &&
-           shm_now_ns() < end)
+           busywait_now_ns() < end)
         sched_yield();
     c->peer->stuck =
         inside; /* if so, its next connection does not wait again */

@@ -42,14 +42,14 @@ static void learnt(float *cost, float now)
 void shm_copy_cold(void *to, const void *from, size_t n,
                    const struct shm_manner *manner)
 {
-    uint64_t start = shm_now_ns(), middle;
+    uint64_t start = busywait_now_ns(), middle;
     bool learn;
     if (n < 2 * (size_t)PIECE) {
         memcpy(to, from, n);
         return;
     }
     memcpy(to, from, PIECE);
-    middle = shm_now_ns();
+    middle = busywait_now_ns();
     to = (char *)to + PIECE, from = (const char *)from + PIECE, n -= PIECE;
     if ((float)(middle - start) < SLOW * PIECE * manner->warm) {
         memcpy(to, from, n);
@@ -62,5 +62,5 @@ void shm_copy_cold(void *to, const void *from, size_t n,
         memcpy(to, from, n);
     if (learn)
         learnt(&manner->cold->cost[way],
-               (float)(shm_now_ns() - middle) / (float)n);
+               (float)(busywait_now_ns() - middle) / (float)n);
 }

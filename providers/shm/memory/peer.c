@@ -136,7 +136,7 @@ bool shm_peer_dead(const struct shm_peer *peer)
 
 bool shm_peer_has_pid(struct shm_peer *peer)
 {
-    uint64_t now = shm_now_ns();
+    uint64_t now = busywait_now_ns();
     if (now - atomic_load_explicit(&peer->lived, memory_order_relaxed) <
         LOOK_NS)
         return true;

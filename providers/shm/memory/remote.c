@@ -174,9 +174,9 @@ static bool atomic_trylock(struct shm_peer *peer)
 /* The holder of the lock may be stopped: the wait is bounded. */
 static bool atomic_lock(struct shm_peer *peer)
 {
-    uint64_t end = shm_now_ns() + ATOMIC_NS;
+    uint64_t end = busywait_now_ns() + ATOMIC_NS;
     while (!atomic_trylock(peer)) {
-        if (shm_now_ns() > end)
+        if (busywait_now_ns() > end)
             return false;
         sched_yield();
     }

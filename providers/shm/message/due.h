@@ -18,7 +18,7 @@ static inline bool shm_is_due(struct shm_conn *c, const struct shm_msg *m)
 {
     return !m->head.due ||
            !atomic_load_explicit(&c->timed, memory_order_relaxed) ||
-           shm_due(c, m) <= shm_now_ns();
+           shm_due(c, m) <= busywait_now_ns();
 }
 
 #endif

@@ -173,7 +173,7 @@ static bool is_complete(struct shm_conn *c, struct core_request *r)
     const struct shm_request *p = (const void *)r->tp;
     if (r->done)
         return true;
-    if (p->due && p->due > shm_now_ns())
+    if (p->due && p->due > busywait_now_ns())
         return false;
     if (p->carried_out)
         return true;
@@ -356,7 +356,7 @@ DAT_RETURN shm_post(struct core_ep *ep, const struct core_dto *dto)
     }
     if (cable && is_lost(ep, dto))
         return DAT_SUCCESS;
-    uint64_t start = cable && !c->sia->clocks ? shm_now_ns() : 0;
+    uint64_t start = cable && !c->sia->clocks ? busywait_now_ns() : 0;
     carry_out(ep, dto);
     if (start)
         shm_cable_slow_down(c->sia, start);
