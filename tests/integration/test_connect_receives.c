@@ -7,14 +7,13 @@
 
 static unsigned left; /* the call that fails; 0: none */
 
-__attribute__((visibility("default"))) DAT_RETURN
-dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n, DAT_LMR_TRIPLET *local,
-                 DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+STAND_IN DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT n,
+                                     DAT_LMR_TRIPLET *local,
+                                     DAT_DTO_COOKIE cookie,
+                                     DAT_COMPLETION_FLAGS flags)
 {
-    __typeof__(&dat_ep_post_recv) real;
-    *(void **)&real = real_call("dat_ep_post_recv");
     if (!left || --left)
-        return real(ep, n, local, cookie, flags);
+        return real(dat_ep_post_recv)(ep, n, local, cookie, flags);
     return (DAT_RETURN)DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES;
 }
 
