@@ -50,7 +50,7 @@
 #include <stdint.h>
 
 #include "coll/dcoll.h"
-#include "pmpi.h"
+#include "mpi/below/pmpi.h"
 
 /* What libdcoll does not have is made of what it has; beyond
  * dcoll_collective_t. */

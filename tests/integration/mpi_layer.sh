@@ -93,7 +93,7 @@ lasting()
 
 contest()
 {
-    launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_contest.$1" \
+    launch "$1" 2 timeout -k 5 60 "$BUILD/test/mpi/mpi_trials.$1" \
         >"$work/out" 2>&1 && expect '^0 failures$'
 }
 
