@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles are pointers in one MPI and numbers in the other: a library that was
- * made for one must not touch a call of the other. What is preloaded also comes
- * into programs without MPI (shells, launchers), and does nothing there. A
- * program may also load its MPI later, and for itself alone (Python does).
+ * Is this library made for the program's MPI? Handles are pointers in one MPI
+ * and numbers in another, so the wrong library must not touch a call.
+ * LD_PRELOAD also reaches programs without MPI (shells, launchers), where the
+ * library does nothing. A program may load its MPI later, for one module only
+ * (Python does).
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 
 /* Binary interfaces; LAYER_MADE_FOR is one of them. */
 enum { KIND_OPEN_MPI, KIND_MPICH, KIND_STANDARD };
@@ -67,13 +68,13 @@ static int kind_of(void *init)
                : KIND_MPICH;
 }
 
-/* The only way out of names that are taken already: the program once more,
- * before it has begun. */
+/* The wrong library has already taken MPI's names. The only remedy is to
+ * execute the program again without it, before main. */
 __attribute__((constructor)) static void guard(int argc, char **argv)
 {
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
     if (!init)
-        offers_choose();
+        exported_names_defer();
     if (argc < 1 || !init)
         return;
     if (kind_of(init) == LAYER_MADE_FOR) {
@@ -90,7 +91,7 @@ __attribute__((constructor)) static void guard(int argc, char **argv)
     _exit(2);
 }
 
-/* Whoever has been loaded and finds it, with others or by itself. */
+/* PMPI_Init of any loaded library, also of a module that keeps its own. */
 static void *find_init(void)
 {
     struct link_map *map;
@@ -109,18 +110,19 @@ static void *find_init(void)
     return init;
 }
 
-void guard_late(void)
+void abi_check_late(void)
 {
     Dl_info library;
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
     if (init)
         return;
     init = find_init();
-    /* from now on dlsym finds it, too */
+    /* makes it visible to dlsym */
     if (!init || !dladdr(init, &library) ||
         !dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL)) {
-        fprintf(stderr, "dcoll_mpi: the program's MPI can't be found: have it "
-                        "in LD_PRELOAD, too, behind this library\n");
+        fprintf(stderr,
+                "dcoll_mpi: the program's MPI can't be found: add it to "
+                "LD_PRELOAD, after this library\n");
         _exit(2);
     }
     if (kind_of(init) == LAYER_MADE_FOR)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program may look for a function by its name, to find out whether its MPI
- * has it: by dlsym, or by a weak symbol. So this library must not offer what
- * the MPI below lacks, which is known at run time only. It changes its own
- * table of dynamic symbols for that. Where the MPI is there from the start,
- * such names get no value, and the loader passes over them. Where a module may
- * bring it later, whose symbols are bound before any call of ours, the loader
- * asks a function each time (STT_GNU_IFUNC), which looks at what has been
- * loaded then.
+ * Programs test with dlsym or a weak symbol whether their MPI has a function.
+ * So this library must hide those of its functions that the MPI below lacks,
+ * which is known at run time only. It edits its own table of dynamic symbols:
+ *
+ *   - If the MPI is loaded, such a name gets no value: the loader skips it.
+ *   - If a module may load the MPI later, its symbols are bound before the
+ *     first call of this library. So the names become STT_GNU_IFUNC: the loader
+ *     calls a function that looks at what is loaded then.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -17,16 +17,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 
-#define LONGEST 64 /* name */
+#define LONGEST 64 /* bytes of a name */
 
 /* The dynamic symbols of a library. */
 struct table {
     ElfW(Sym) * symbols;
     const char *names;
     const uint32_t *gnu_hash; /* finds the defined ones; or NULL */
-    size_t number;            /* with DT_HASH, as this library has */
+    size_t number;            /* needs DT_HASH, which this library has */
 };
 
 static void *address_of(const struct link_map *map, ElfW(Addr) value)
@@ -60,8 +60,8 @@ static const struct link_map *own_map(void)
                : NULL;
 }
 
-/* The head of the hash table: buckets, the first symbol that is in it, words of
- * a filter that follows, and of no use here. */
+/* The GNU hash table begins with the numbers of buckets, of the first symbol in
+ * it, and of the words of a Bloom filter, which is skipped here. */
 static ElfW(Sym) * find(const struct table *t, const char *name)
 {
     uint32_t hash = 5381;
@@ -85,8 +85,8 @@ static ElfW(Sym) * find(const struct table *t, const char *name)
     return NULL;
 }
 
-/* Has any library that is loaded a function of this name? For itself alone,
- * too, as modules have them, and while it is being loaded. */
+/* Has any loaded library a function of this name? Unlike dlsym, this also finds
+ * libraries that one module keeps for itself, or that are being loaded. */
 static bool is_loaded(const char *name)
 {
     const struct link_map *map = own_map();
@@ -101,8 +101,7 @@ static bool is_loaded(const char *name)
     return false;
 }
 
-/* May the table be written? Where that is forbidden (SELinux), it stays as it
- * is. */
+/* False where that is forbidden (SELinux): the table stays as it is. */
 static bool protect(const struct table *t, int how)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -111,10 +110,10 @@ static bool protect(const struct table *t, int how)
                      how);
 }
 
-/* ------------------------------------------------ an MPI from the start --- */
+/* ------------------------------------------------ the MPI is loaded --- */
 
-/* PMPI_Allgather_init of MPI_Allgather_init; of Fortran's names, too:
- * mpi_allgather_init, with _ or __ behind it, in capitals, with _f08_, and
+/* PMPI_Allgather_init for MPI_Allgather_init and for its Fortran names:
+ * mpi_allgather_init (with _, __, _f08_), MPI_ALLGATHER_INIT, and
  * ompi_allgather_init_f. */
 static bool below_name(const char *name, char below[LONGEST])
 {
@@ -136,7 +135,7 @@ static bool below_name(const char *name, char below[LONGEST])
     return true;
 }
 
-void offers_limit(void)
+void exported_names_hide(void)
 {
     const struct link_map *map = own_map();
     const struct table t = map ? table_of(map) : (struct table){0};
@@ -152,10 +151,10 @@ void offers_limit(void)
     protect(&t, PROT_READ);
 }
 
-/* -------------------------------------------- an MPI that comes later --- */
+/* -------------------------------------------- no MPI is loaded yet --- */
 
-/* Without an MPI names stay: nobody calls them, and one that dlsym finds to be
- * NULL is no error of dlerror, which not all programs expect. */
+/* Without an MPI the names stay: nobody calls them, and some programs do not
+ * expect that dlsym returns NULL without an error. */
 static bool is_offered(const char *below)
 {
     return is_loaded(below) || !is_loaded("PMPI_Init");
@@ -166,8 +165,8 @@ static bool is_offered(const char *below)
     {                                                                          \
         return is_offered("PMPI_" #name) ? (void *)MPI_##name : NULL;          \
     }
-PMPI_NEWER(CALL)
-PMPI_LARGE(CALL)
+PMPI_NEWER
+PMPI_LARGE
 #undef CALL
 
 static const struct {
@@ -175,11 +174,11 @@ static const struct {
     void *(*choose)(void);
 } choices[] = {
 #define CALL(name) {"MPI_" #name, choose_##name},
-    PMPI_NEWER(CALL) PMPI_LARGE(CALL)
+    PMPI_NEWER PMPI_LARGE
 #undef CALL
 };
 
-void offers_choose(void)
+void exported_names_defer(void)
 {
     const struct link_map *map = own_map();
     const struct table t = map ? table_of(map) : (struct table){0};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library ahead of this one that takes the program's MPI_Wait and calls
- * PMPI_Wait would complete requests of ours, which the MPI below does not
- * know. */
+/* If another library gets the program's MPI_Wait first and calls PMPI_Wait, the
+ * MPI below would take a request of libdcoll for complete. Then all calls that
+ * do not block are left to the MPI below. */
 #include <dlfcn.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 
-/* What completes or starts requests. */
+/* Functions that complete or start requests. */
 static const char *const names[] = {
     "MPI_Wait",
     "MPI_Waitall",
@@ -23,7 +23,7 @@ static const char *const names[] = {
     "MPI_Request_free",
     "MPI_Start",
     "MPI_Startall",
-#ifdef OPEN_MPI /* others' Fortran calls those */
+#ifdef OPEN_MPI /* Fortran of other MPIs calls the functions above */
     "mpi_wait_",
     "mpi_waitall_",
     "mpi_waitany_",
@@ -39,10 +39,10 @@ static const char *const names[] = {
 #endif
 };
 
-bool ahead_completes(void)
+bool interceptors_complete(void)
 {
     Dl_info own, its;
-    if (!dladdr((void *)ahead_completes, &own))
+    if (!dladdr((void *)interceptors_complete, &own))
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *found = dlsym(RTLD_DEFAULT, names[i]);

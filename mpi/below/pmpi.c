@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions of the MPI below are looked up. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 
 struct pmpi pmpi;
 
@@ -12,13 +13,13 @@ static const struct {
     size_t at;
 } calls[] = {
 #define CALL(name) {"PMPI_" #name, offsetof(struct pmpi, name)},
-    PMPI_CALLS(CALL)
+    PMPI_CALLS
 #undef CALL
 };
 
-/* In place of what the MPI below lacks. A program calls it only if a weak symbol
- * of it was bound before offers.c took the name back. */
-static int lacks(void)
+/* Stands for functions that the MPI below lacks. A program calls it only if its
+ * weak symbol was bound before exported_names.c hid the name. */
+static int unsupported(void)
 {
     pmpi.Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_UNSUPPORTED_OPERATION);
     return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -26,14 +27,14 @@ static int lacks(void)
 
 static void find(void)
 {
-    guard_late();
+    abi_check_late();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         void *found = dlsym(RTLD_DEFAULT, calls[i].name);
         if (!found)
-            found = (void *)lacks;
+            found = (void *)unsupported;
         memcpy((char *)&pmpi + calls[i].at, &found, sizeof found);
     }
-    offers_limit();
+    exported_names_hide();
     atomic_store_explicit(&pmpi.is_found, true, memory_order_release);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open MPI's handles are addresses in it: absent in programs without it, which
- * may have this library preloaded, too, and not known yet in those that load it
- * later. So they are looked up when they are first used. */
+/* Open MPI's handles are addresses of its variables. They are looked up at
+ * their first use, as a program may be without Open MPI, or load it later. */
 #include <dlfcn.h>
 #include <mpi.h>
 

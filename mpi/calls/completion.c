@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI's calls of requests. One of ours is inactive for the MPI below, which
- * so passes over it, and makes the empty status that MPI demands of it when it
- * is complete. No call waits below while one of ours could be what it waits
- * for.
+ * MPI_Wait, MPI_Test, MPI_Start and the other functions for requests. The MPI
+ * below takes a request of libdcoll for inactive: it passes over it, and
+ * returns the empty status that MPI prescribes for a complete collective.
+ * Nothing waits in the MPI below while a request of libdcoll could complete the
+ * wait.
  */
 #include <sched.h>
 
 #include "mpi/requests/requests.h"
 
-/* Ours in an array that are active. */
+/* Is a request of libdcoll among them that is active? */
 static bool any_active(int count, const MPI_Request *requests)
 {
     for (int i = 0; requests_exist() && i < count; i++) {
@@ -20,14 +21,14 @@ static bool any_active(int count, const MPI_Request *requests)
     return false;
 }
 
-/* Ours at i, active and complete; or NULL. */
+/* The request of libdcoll at i, if it is active and complete; or NULL. */
 static struct request *done_at(const MPI_Request *requests, int i)
 {
     struct request *r = request_of(requests[i]);
     return r && request_is_active(r) && request_is_done(r) ? r : NULL;
 }
 
-/* The first one that is not complete; NULL: all are. */
+/* The first one of libdcoll that is not complete; NULL: all are. */
 static struct request *first_pending(int count, const MPI_Request *requests)
 {
     for (int i = 0; i < count; i++) {
@@ -48,23 +49,23 @@ static struct request *first_active(int count, const MPI_Request *requests)
     return NULL;
 }
 
-/* Of one that is done. */
-static int take(struct request *r, MPI_Request *request, MPI_Status *status)
+/* It is done. */
+static int finish(struct request *r, MPI_Request *request, MPI_Status *status)
 {
     int flag, rc = pmpi.Test(request, &flag, status);
-    int error = request_take(r, request);
+    int error = request_finish(r, request);
     return error ? error : rc;
 }
 
-/* Those of an array, all done; @rc: what the MPI below says of the others. */
-static int take_all(int count, MPI_Request *requests, MPI_Status *statuses,
-                    int rc)
+/* All are done. @rc: of the MPI below, for its requests. */
+static int finish_all(int count, MPI_Request *requests, MPI_Status *statuses,
+                      int rc)
 {
     for (int i = 0; i < count; i++) {
         struct request *r = request_of(requests[i]);
         if (!r || !request_is_active(r))
             continue;
-        int error = request_take(r, &requests[i]);
+        int error = request_finish(r, &requests[i]);
         if (!error)
             continue;
         if (statuses != MPI_STATUSES_IGNORE && rc != MPI_ERR_IN_STATUS)
@@ -82,9 +83,10 @@ static MPI_Status *status_at(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-/* Takes those of ours that are done: how many, where, and their error. */
-static int take_some(int count, MPI_Request *requests, int *indices,
-                     MPI_Status *statuses, int *rc)
+/* Finishes those of libdcoll that are done: how many, where, and their error.
+ */
+static int finish_some(int count, MPI_Request *requests, int *indices,
+                       MPI_Status *statuses, int *rc)
 {
     int taken = 0;
     for (int i = 0; i < count; i++) {
@@ -92,7 +94,7 @@ static int take_some(int count, MPI_Request *requests, int *indices,
         if (!r)
             continue;
         MPI_Status *status = status_at(statuses, taken);
-        int error = take(r, &requests[i], status);
+        int error = finish(r, &requests[i], status);
         if (statuses != MPI_STATUSES_IGNORE)
             status->MPI_ERROR = error;
         if (error)
@@ -102,27 +104,27 @@ static int take_some(int count, MPI_Request *requests, int *indices,
     return taken;
 }
 
-/* Ours and theirs that are complete now. *outcount is not MPI_UNDEFINED. */
+/* Those of both sides that are complete now. *outcount is not MPI_UNDEFINED. */
 static int test_some(int count, MPI_Request *requests, int *outcount,
                      int *indices, MPI_Status *statuses)
 {
-    int ours_rc = MPI_SUCCESS, theirs = 0;
-    int ours = take_some(count, requests, indices, statuses, &ours_rc);
-    /* what has become of ours counts as inactive */
-    int rc = pmpi.Testsome(count, requests, &theirs, indices + ours,
-                           statuses == MPI_STATUSES_IGNORE ? statuses
-                                                           : statuses + ours);
-    if (theirs == MPI_UNDEFINED)
-        theirs = 0;
-    for (int i = ours;
-         statuses != MPI_STATUSES_IGNORE && ours_rc && !rc && i < ours + theirs;
+    int dcoll_rc = MPI_SUCCESS, n_below = 0;
+    int n_dcoll = finish_some(count, requests, indices, statuses, &dcoll_rc);
+    /* those just finished are inactive now, and passed over */
+    int rc = pmpi.Testsome(
+        count, requests, &n_below, indices + n_dcoll,
+        statuses == MPI_STATUSES_IGNORE ? statuses : statuses + n_dcoll);
+    if (n_below == MPI_UNDEFINED)
+        n_below = 0;
+    for (int i = n_dcoll; statuses != MPI_STATUSES_IGNORE && dcoll_rc && !rc &&
+                          i < n_dcoll + n_below;
          i++)
         statuses[i].MPI_ERROR = MPI_SUCCESS;
-    *outcount = ours + theirs;
-    return rc ? rc : ours_rc;
+    *outcount = n_dcoll + n_below;
+    return rc ? rc : dcoll_rc;
 }
 
-/* The one that is complete, *index, or MPI_UNDEFINED. */
+/* *index: one that is complete, or MPI_UNDEFINED. */
 static int test_any(int count, MPI_Request *requests, int *index,
                     MPI_Status *status)
 {
@@ -131,7 +133,7 @@ static int test_any(int count, MPI_Request *requests, int *index,
         struct request *r = done_at(requests, i);
         if (r) {
             *index = i;
-            return take(r, &requests[i], status);
+            return finish(r, &requests[i], status);
         }
     }
     int rc = pmpi.Testany(count, requests, index, &flag, status);
@@ -149,7 +151,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     if (!r || !request_is_active(r))
         return pmpi.Wait(request, status);
     request_wait(r);
-    return take(r, request, status);
+    return finish(r, request, status);
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -160,7 +162,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return pmpi.Test(request, flag, status);
     *flag = request_is_done(r);
     if (*flag)
-        return take(r, request, status);
+        return finish(r, request, status);
     unsigned looks = 0;
     request_pause(r, &looks);
     return MPI_SUCCESS;
@@ -171,7 +173,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     pmpi_ready();
     struct request *r;
     unsigned looks = 0;
-    bool alone = true; /* is there none of theirs? */
+    bool alone = true; /* only requests of libdcoll */
     if (!any_active(count, requests))
         return pmpi.Waitall(count, requests, statuses);
     for (int i = 0; i < count; i++)
@@ -184,7 +186,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
             request_pause(r, &looks);
     }
     int rc = pmpi.Waitall(count, requests, statuses);
-    return take_all(count, requests, statuses, rc);
+    return finish_all(count, requests, statuses, rc);
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag,
@@ -201,7 +203,7 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag,
         return MPI_SUCCESS;
     }
     int rc = pmpi.Testall(count, requests, flag, statuses);
-    return *flag ? take_all(count, requests, statuses, rc) : rc;
+    return *flag ? finish_all(count, requests, statuses, rc) : rc;
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index,
@@ -303,20 +305,20 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[],
                                 MPI_Status statuses[])
 {
     pmpi_ready();
-    int flag, ours = 0, theirs = 0;
+    int flag, n_dcoll = 0, n_below = 0;
     if (!any_active(count, requests))
         return pmpi.Request_get_status_some(count, requests, outcount, indices,
                                             statuses);
     for (int i = 0; i < count; i++)
         if (done_at(requests, i)) {
             pmpi.Request_get_status(requests[i], &flag,
-                                    status_at(statuses, ours));
-            indices[ours++] = i;
+                                    status_at(statuses, n_dcoll));
+            indices[n_dcoll++] = i;
         }
     int rc = pmpi.Request_get_status_some(
-        count, requests, &theirs, indices + ours,
-        statuses == MPI_STATUSES_IGNORE ? statuses : statuses + ours);
-    *outcount = ours + (theirs == MPI_UNDEFINED ? 0 : theirs);
+        count, requests, &n_below, indices + n_dcoll,
+        statuses == MPI_STATUSES_IGNORE ? statuses : statuses + n_dcoll);
+    *outcount = n_dcoll + (n_below == MPI_UNDEFINED ? 0 : n_below);
     return rc;
 }
 
@@ -324,7 +326,7 @@ int MPI_Request_free(MPI_Request *request)
 {
     pmpi_ready();
     struct request *r = request ? request_of(*request) : NULL;
-    return r ? request_give_up(r, request) : pmpi.Request_free(request);
+    return r ? request_free(r, request) : pmpi.Request_free(request);
 }
 
 int MPI_Start(MPI_Request *request)

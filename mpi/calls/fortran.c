@@ -1,148 +1,121 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of Fortran that block. */
-#include "mpi/calls/fortran.h"
+/* The collectives as a Fortran program calls them, with its arguments made
+ * those of C: all of Open MPI; of other MPIs the barrier, as the others call
+ * the functions of C. */
+#include <dlfcn.h>
 
-static void make(struct layer_call a, fint *error)
+#include "mpi/calls/fortran.h"
+#include "mpi/calls/signatures.h"
+
+bool fortran_is_at(const void *place, const char *name, const void **known)
 {
-    fortran_tell(error, layer_make(&a));
+    if (!*known)
+        *known = dlsym(RTLD_DEFAULT, name);
+    return place && place == *known;
 }
 
-static void freed(int rc, MPI_Comm left, fint *comm, fint *error)
+static void run(const struct layer_call *a, fint *error)
+{
+    fortran_tell(error, layer_run(a));
+}
+
+static void tell_request(int rc, MPI_Request c_request, fint *request,
+                         fint *error)
 {
     if (!rc)
-        *comm = TO_FORTRAN(Comm, left);
+        *request = TO_FORTRAN(Request, c_request);
     fortran_tell(error, rc);
 }
 
-#pragma GCC visibility push(default)
-
-FORTRAN(init, MPI_INIT, fint *error)
+static void begin(const struct layer_call *a, fint *request, fint *error)
 {
-    fortran_tell(error, MPI_Init(NULL, NULL));
+    MPI_Request c_request;
+    int rc = layer_begin(a, &c_request);
+    tell_request(rc, c_request, request, error);
 }
 
-FORTRAN(init_thread, MPI_INIT_THREAD, fint *required, fint *provided,
-        fint *error)
+static void init(const struct layer_call *a, const fint *info, fint *request,
+                 fint *error)
 {
-    fortran_tell(error, MPI_Init_thread(NULL, NULL, *required, provided));
-}
-
-FORTRAN(finalize, MPI_FINALIZE, fint *error)
-{
-    fortran_tell(error, MPI_Finalize());
-}
-
-FORTRAN(comm_free, MPI_COMM_FREE, fint *comm, fint *error)
-{
-    MPI_Comm own = fortran_comm(comm);
-    int rc = MPI_Comm_free(&own);
-    freed(rc, own, comm, error);
-}
-
-FORTRAN(comm_disconnect, MPI_COMM_DISCONNECT, fint *comm, fint *error)
-{
-    MPI_Comm own = fortran_comm(comm);
-    int rc = MPI_Comm_disconnect(&own);
-    freed(rc, own, comm, error);
-}
-
-FORTRAN(barrier, MPI_BARRIER, fint *comm, fint *error)
-{
-    make(call_barrier(fortran_comm(comm)), error);
+    MPI_Request c_request;
+    int rc = layer_init(a, FROM_FORTRAN(Info, *info), &c_request);
+    tell_request(rc, c_request, request, error);
 }
 
 #ifdef OPEN_MPI
-
-FORTRAN(allgather, MPI_ALLGATHER, char *send, fint *send_count, fint *send_type,
-        char *recv, fint *recv_count, fint *recv_type, fint *comm, fint *error)
+static void *buffer_of(void *buffer)
 {
-    make(fortran_blocks(DCOLL_ALLGATHER, send, send_count, send_type, recv,
-                        recv_count, recv_type, 0, comm),
-         error);
+    static const void *in_place, *bottom;
+    if (fortran_is_at(buffer, "mpi_fortran_in_place_", &in_place))
+        return MPI_IN_PLACE;
+    return fortran_is_at(buffer, "mpi_fortran_bottom_", &bottom) ? MPI_BOTTOM
+                                                                 : buffer;
 }
+#endif
 
-FORTRAN(gather, MPI_GATHER, char *send, fint *send_count, fint *send_type,
-        char *recv, fint *recv_count, fint *recv_type, fint *root, fint *comm,
-        fint *error)
-{
-    make(fortran_blocks(DCOLL_GATHER, send, send_count, send_type, recv,
-                        recv_count, recv_type, *root, comm),
-         error);
-}
+/* clang-format off */
 
-FORTRAN(scatter, MPI_SCATTER, char *send, fint *send_count, fint *send_type,
-        char *recv, fint *recv_count, fint *recv_type, fint *root, fint *comm,
-        fint *error)
-{
-    make(fortran_blocks(DCOLL_SCATTER, send, send_count, send_type, recv,
-                        recv_count, recv_type, *root, comm),
-         error);
-}
+/* The types of the kinds of arguments, which are addresses, … */
+#define IN_TYPE     char
+#define OUT_TYPE    char
+#define COUNT_TYPE  fint
+#define COUNTS_TYPE fint
+#define DISPLS_TYPE fint
+#define TYPE_TYPE   fint
+#define OP_TYPE     fint
+#define RANK_TYPE   fint
 
-FORTRAN(alltoall, MPI_ALLTOALL, char *send, fint *send_count, fint *send_type,
-        char *recv, fint *recv_count, fint *recv_type, fint *comm, fint *error)
-{
-    make(fortran_blocks(DCOLL_ALLTOALL, send, send_count, send_type, recv,
-                        recv_count, recv_type, 0, comm),
-         error);
-}
+/* … and what C has for them. */
+#define IN_VALUE(x)     buffer_of(x)
+#define OUT_VALUE(x)    buffer_of(x)
+#define COUNT_VALUE(x)  *(x)
+#define COUNTS_VALUE(x) (x)
+#define DISPLS_VALUE(x) (x)
+#define TYPE_VALUE(x)   FROM_FORTRAN(Type, *(x))
+#define OP_VALUE(x)     FROM_FORTRAN(Op, *(x))
+#define RANK_VALUE(x)   *(x)
 
-FORTRAN(alltoallv, MPI_ALLTOALLV, char *send, fint *send_counts,
-        fint *send_displs, fint *send_type, char *recv, fint *recv_counts,
-        fint *recv_displs, fint *recv_type, fint *comm, fint *error)
-{
-    make(fortran_alltoallv(send, send_counts, send_displs, send_type, recv,
-                           recv_counts, recv_displs, recv_type, comm),
-         error);
-}
+#define PARAMETER(kind, member) kind##_TYPE *member,
+#define MEMBER(kind, member)    .member = kind##_VALUE(member),
+#define CALL_OF(NAME, SENT, RECEIVED, MORE)                                    \
+    &(const struct layer_call){                                                \
+        .collective = LAYER_##NAME,                                            \
+        SENT(MEMBER) RECEIVED(MEMBER) MORE(MEMBER)                             \
+        .comm = fortran_comm(comm)}
 
-FORTRAN(allgatherv, MPI_ALLGATHERV, char *send, fint *send_count,
-        fint *send_type, char *recv, fint *recv_counts, fint *recv_displs,
-        fint *recv_type, fint *comm, fint *error)
-{
-    make(fortran_gatherv(LAYER_ALLGATHERV, send, send_count, send_type, recv,
-                         recv_counts, recv_displs, recv_type, 0, comm),
-         error);
-}
+/* A function of each form. */
+#define BLOCKING(name, NAME, SENT, RECEIVED, MORE)                             \
+    FORTRAN(name, MPI_##NAME,                                                  \
+            SENT(PARAMETER) RECEIVED(PARAMETER) MORE(PARAMETER)                \
+            fint *comm, fint *error)                                           \
+    {                                                                          \
+        run(CALL_OF(NAME, SENT, RECEIVED, MORE), error);                       \
+    }
+#define NONBLOCKING(name, NAME, SENT, RECEIVED, MORE)                          \
+    FORTRAN(i##name, MPI_I##NAME,                                              \
+            SENT(PARAMETER) RECEIVED(PARAMETER) MORE(PARAMETER)                \
+            fint *comm, fint *request, fint *error)                            \
+    {                                                                          \
+        begin(CALL_OF(NAME, SENT, RECEIVED, MORE), request, error);            \
+    }
+#define PERSISTENT(name, NAME, SENT, RECEIVED, MORE)                           \
+    FORTRAN(name##_init, MPI_##NAME##_INIT,                                    \
+            SENT(PARAMETER) RECEIVED(PARAMETER) MORE(PARAMETER)                \
+            fint *comm, fint *info, fint *request, fint *error)                \
+    {                                                                          \
+        init(CALL_OF(NAME, SENT, RECEIVED, MORE), info, request, error);       \
+    }
+#define FORMS(Name, ...)                                                       \
+    BLOCKING(__VA_ARGS__) NONBLOCKING(__VA_ARGS__) PERSISTENT(__VA_ARGS__)
 
-FORTRAN(gatherv, MPI_GATHERV, char *send, fint *send_count, fint *send_type,
-        char *recv, fint *recv_counts, fint *recv_displs, fint *recv_type,
-        fint *root, fint *comm, fint *error)
-{
-    make(fortran_gatherv(LAYER_GATHERV, send, send_count, send_type, recv,
-                         recv_counts, recv_displs, recv_type, *root, comm),
-         error);
-}
+#pragma GCC visibility push(default)
 
-FORTRAN(scatterv, MPI_SCATTERV, char *send, fint *send_counts,
-        fint *send_displs, fint *send_type, char *recv, fint *recv_count,
-        fint *recv_type, fint *root, fint *comm, fint *error)
-{
-    make(fortran_scatterv(send, send_counts, send_displs, send_type, recv,
-                          recv_count, recv_type, root, comm),
-         error);
-}
-
-FORTRAN(bcast, MPI_BCAST, char *buffer, fint *count, fint *type, fint *root,
-        fint *comm, fint *error)
-{
-    make(fortran_bcast(buffer, count, type, root, comm), error);
-}
-
-FORTRAN(allreduce, MPI_ALLREDUCE, char *send, char *recv, fint *count,
-        fint *type, fint *op, fint *comm, fint *error)
-{
-    make(fortran_reduce(DCOLL_ALLREDUCE, send, recv, count, type, op, 0, comm),
-         error);
-}
-
-FORTRAN(reduce, MPI_REDUCE, char *send, char *recv, fint *count, fint *type,
-        fint *op, fint *root, fint *comm, fint *error)
-{
-    make(fortran_reduce(DCOLL_REDUCE, send, recv, count, type, op, *root, comm),
-         error);
-}
-
+#ifdef OPEN_MPI
+COLLECTIVES(FORMS)
+#else
+BARRIER(FORMS)
 #endif
 
 #pragma GCC visibility pop
+
+/* clang-format on */

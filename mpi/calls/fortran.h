@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open MPI's Fortran calls go to its PMPI_ functions, past MPI_Allgather: they
- * are taken over, too, by the names that compilers give them and the one that
- * its module mpi_f08 calls. Those of MPICH and its kind call MPI_Allgather, but
- * for those of mpi_f08 that have no buffers. Handles are numbers there,
- * arguments addresses, and a status is what it is in C.
+ * Fortran. Open MPI's Fortran functions call PMPI_Allgather directly, so this
+ * library defines them too, by all names that compilers and the module mpi_f08
+ * use. Those of other MPIs call MPI_Allgather, except functions of mpi_f08
+ * without buffers. In Fortran handles are integers, arguments are addresses,
+ * and a status has the layout of C's.
  */
 #ifndef MPI_FORTRAN_H
 #define MPI_FORTRAN_H
 
-#include "mpi/requests/requests.h"
+#include "mpi/layer.h"
 
 typedef int fint;
 
@@ -17,7 +17,8 @@ typedef int fint;
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(fint), "counts are passed on");
 
-/* name_, name__, name and NAME, of the function behind it */
+/* Defines ompi_name_f, with the aliases mpi_name_, mpi_name__, mpi_name and
+ * MPI_NAME. */
 #define ALIAS(of) __attribute__((alias("ompi_" #of "_f")))
 #define FORTRAN(of, upper, ...)                                                \
     void ompi_##of##_f(__VA_ARGS__);                                           \
@@ -26,7 +27,8 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(fint), "counts are passed on");
     void mpi_##of(__VA_ARGS__) ALIAS(of);                                      \
     void upper(__VA_ARGS__) ALIAS(of);                                         \
     void ompi_##of##_f(__VA_ARGS__)
-/* The same where mpi_f08 calls pmpi_name_. */
+/* The same for functions with a logical result, which have a name of their own
+ * in mpi_f08. */
 #define FORTRAN_TEST(of, upper, ...)                                           \
     void mpi_##of##_f08_(__VA_ARGS__) ALIAS(of);                               \
     FORTRAN(of, upper, __VA_ARGS__)
@@ -56,50 +58,15 @@ static inline MPI_Comm fortran_comm(const fint *comm)
     return FROM_FORTRAN(Comm, *comm);
 }
 
-/* What a call returns; @error is NULL where mpi_f08 was not asked for it. */
+/* Returns an MPI error. @error may be NULL in mpi_f08. */
 static inline void fortran_tell(fint *error, int rc)
 {
     if (error)
         *error = rc;
 }
 
-/* ---- fortran_call.c ---- */
-
-/* Is it the variable of Fortran's of this name, which stands for something
- * else? *known: where that is, once it has been found. */
+/* Is @place the Fortran variable of this name, whose address stands for a
+ * constant (MPI_IN_PLACE)? *known caches where that is. */
 bool fortran_is_at(const void *place, const char *name, const void **known);
-
-#ifdef OPEN_MPI
-
-/* As those of call.c. */
-struct layer_call fortran_blocks(int collective, void *send,
-                                 const fint *send_count, const fint *send_type,
-                                 void *recv, const fint *recv_count,
-                                 const fint *recv_type, int root,
-                                 const fint *comm);
-struct layer_call fortran_bcast(void *buffer, const fint *count,
-                                const fint *type, const fint *root,
-                                const fint *comm);
-struct layer_call fortran_reduce(int collective, void *send, void *recv,
-                                 const fint *count, const fint *type,
-                                 const fint *op, int root, const fint *comm);
-struct layer_call fortran_alltoallv(void *send, const fint *send_counts,
-                                    const fint *send_displs,
-                                    const fint *send_type, void *recv,
-                                    const fint *recv_counts,
-                                    const fint *recv_displs,
-                                    const fint *recv_type, const fint *comm);
-struct layer_call fortran_gatherv(int collective, void *send,
-                                  const fint *send_count, const fint *send_type,
-                                  void *recv, const fint *recv_counts,
-                                  const fint *recv_displs,
-                                  const fint *recv_type, int root,
-                                  const fint *comm);
-struct layer_call
-fortran_scatterv(void *send, const fint *send_counts, const fint *send_displs,
-                 const fint *send_type, void *recv, const fint *recv_count,
-                 const fint *recv_type, const fint *root, const fint *comm);
-
-#endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of Fortran for requests. */
+/* MPI_Wait, MPI_Test, MPI_Start and the others, for Fortran. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,11 @@
 #define STATUSES_IGNORE "MPIR_F08_MPI_STATUSES_IGNORE_OBJ"
 #endif
 
-/* Requests and statuses of a program, and C's. */
+/* The arrays of the program, and those of C. */
 struct list {
     int count;
     fint *requests, *statuses;
-    void *room; /* of these: */
+    void *memory; /* of these: */
     MPI_Status *found;
     MPI_Request *own;
     MPI_Status *wanted; /* found, or MPI_STATUSES_IGNORE */
@@ -30,18 +30,18 @@ static bool are_ignored(const fint *statuses)
            fortran_is_at(statuses, STATUSES_IGNORE, &all);
 }
 
-/* MPI_ERR_NO_MEM, of which the handler has been told; the list is nothing. */
+/* MPI_ERR_NO_MEM: the handler has been told, and the list is empty. */
 static int list_open(struct list *l, int count, fint *requests, fint *statuses)
 {
     size_t n = count > 0 ? (size_t)count : 1;
     *l = (struct list){.requests = requests, .statuses = statuses};
-    l->room = calloc(n, sizeof *l->found + sizeof *l->own);
-    if (!l->room) {
+    l->memory = calloc(n, sizeof *l->found + sizeof *l->own);
+    if (!l->memory) {
         pmpi.Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
     l->count = count;
-    l->found = l->room;
+    l->found = l->memory;
     l->own = (MPI_Request *)(l->found + n);
     l->wanted = are_ignored(statuses) ? MPI_STATUSES_IGNORE : l->found;
     for (int i = 0; i < count; i++)
@@ -49,8 +49,8 @@ static int list_open(struct list *l, int count, fint *requests, fint *statuses)
     return MPI_SUCCESS;
 }
 
-/* The program hears what has become of them, and of the first statuses, if
- * there are any. A request that stays as it is may be a constant. */
+/* Stores requests that have changed (others may be constants), the first
+ * @statuses statuses, and the error. */
 static void list_close(struct list *l, int rc, int statuses, fint *error)
 {
     for (int i = 0; i < l->count; i++)
@@ -59,7 +59,7 @@ static void list_close(struct list *l, int rc, int statuses, fint *error)
     bool told = (!rc || rc == MPI_ERR_IN_STATUS) && l->wanted == l->found;
     if (told && statuses > 0)
         memcpy(l->statuses, l->found, (size_t)statuses * sizeof *l->found);
-    free(l->room);
+    free(l->memory);
     fortran_tell(error, rc);
 }
 

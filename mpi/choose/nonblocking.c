@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose call it is that does not block. */
+/* Calls that do not block: which side makes them. */
+#include "mpi/below/below.h"
+#include "mpi/choose/choose.h"
 #include "mpi/requests/requests.h"
+#include "mpi/run/run.h"
 
 static void count(enum layer_form form, const struct layer_call *a,
                   enum layer_reason reason)
@@ -8,7 +11,7 @@ static void count(enum layer_form form, const struct layer_call *a,
     layer.forms[form][a->collective][reason]++;
 }
 
-/* This rank's alone. */
+/* An error of this rank alone. */
 static int fail(const struct layer_call *a, int error)
 {
     pmpi.Comm_call_errhandler(a->comm, error);
@@ -21,15 +24,16 @@ static int open_work(const struct layer_comm *c, const struct layer_call *a,
     *work = (struct request_work){0};
     return layer_is_irregular(a->collective)
                ? irregular_open(c, a, &work->irregular)
-               : ours_open(c, a, (size_t)bytes, &work->ours);
+               : regular_open(c, a, (size_t)bytes, &work->regular);
 }
 
-/* What the thread of pulse.c may do calls nothing of MPI. */
+/* Reductions that need MPI_Reduce_local are left: the progress thread must not
+ * call MPI. */
 static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
                                int64_t *bytes)
 {
-    if (layer.completed_elsewhere)
-        return LAYER_AHEAD;
+    if (layer.intercepted)
+        return LAYER_INTERCEPTED;
     enum layer_reason reason = layer_judge(c, a, bytes);
     if (reason == LAYER_TAKEN && c->deferred)
         return LAYER_EARLY;
@@ -37,40 +41,40 @@ static enum layer_reason judge(struct layer_comm *c, const struct layer_call *a,
     return reason == LAYER_TAKEN && below ? LAYER_TYPE : reason;
 }
 
-/* What is lost is made by nobody, whoever is faster. */
+/* A lost team fails the call, so that the program hears of it. */
 static bool may_leave(const struct layer_comm *c)
 {
-    return !layer.always && !ours_is_lost(c);
+    return !layer.always && !team_is_lost(c);
 }
 
-/* It may make no team, for which it would wait for others; nor does it know who
- * is faster before blocking calls have shown that. */
+/* A non-blocking call must not make a team, which waits for other ranks. It
+ * does not time the sides, but uses the trials of blocking calls. */
 static enum layer_reason judge_begin(struct layer_comm *c,
                                      const struct layer_call *a, int64_t *bytes)
 {
     if (!c)
-        return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_COMM
-                                                          : LAYER_LATER;
+        return layer_is_off() || a->comm == MPI_COMM_NULL ? LAYER_NO_TEAM
+                                                          : LAYER_UNPREPARED;
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&
-        !contest_is_won(layer_contest(c, a, *bytes)))
+        !trials_prefer_dcoll(layer_trials(c, a, *bytes)))
         return LAYER_SLOWER;
     return reason;
 }
 
-int start_call(const struct layer_call *a, MPI_Request *request)
+int layer_begin(const struct layer_call *a, MPI_Request *request)
 {
     struct request_work work;
     int64_t bytes = 0;
-    layer_begin();
-    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(a->comm);
+    layer_setup();
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_find(a->comm);
     enum layer_reason reason = judge_begin(c, a, &bytes);
     int rc = reason == LAYER_TAKEN ? requests_may_begin(c, a, bytes) : 0;
     if (rc == DRAIL_ENOTSUP)
-        reason = LAYER_LATER;
+        reason = LAYER_UNPREPARED;
     else if (rc)
         return fail(a, request_error(c, rc));
-    count(FORM_BEGIN, a, reason);
+    count(FORM_NONBLOCKING, a, reason);
     if (reason == LAYER_WRONG && c->team)
         requests_skip(c);
     if (reason != LAYER_TAKEN)
@@ -78,31 +82,31 @@ int start_call(const struct layer_call *a, MPI_Request *request)
     rc = open_work(c, a, bytes, &work);
     if (!rc)
         rc = request_begin(c, a, work, request);
-    return rc ? fail(a, ours_missing(c, rc)) : MPI_SUCCESS;
+    return rc ? fail(a, team_call_missed(c, rc)) : MPI_SUCCESS;
 }
 
-/* It may wait for others, as blocking calls do. */
+/* It is collective and may block, so it prepares and makes teams. */
 static enum layer_reason judge_init(struct layer_comm *c,
                                     const struct layer_call *a, int64_t *bytes)
 {
     if (!c)
-        return LAYER_COMM;
+        return LAYER_NO_TEAM;
     requests_prepare(c);
     enum layer_reason reason = judge(c, a, bytes);
     if (reason == LAYER_TAKEN && may_leave(c) &&
         (requests_start_seldom(c) ||
-         !contest_is_won(layer_contest(c, a, *bytes))))
+         !trials_prefer_dcoll(layer_trials(c, a, *bytes))))
         return LAYER_SLOWER;
     return reason;
 }
 
-int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
+int layer_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
 {
     struct request_work work;
     int64_t bytes = 0;
     bool taken = false;
-    layer_begin();
-    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_of(a->comm);
+    layer_setup();
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_get(a->comm);
     enum layer_reason reason = judge_init(c, a, &bytes);
     if (reason == LAYER_TAKEN) {
         double came = layer_now();
@@ -117,7 +121,7 @@ int start_init(const struct layer_call *a, MPI_Info info, MPI_Request *request)
     }
     if (reason == LAYER_TAKEN && !taken)
         reason = LAYER_MEMORY;
-    count(FORM_INIT, a, reason);
+    count(FORM_PERSISTENT, a, reason);
     if (reason == LAYER_WRONG && c->team)
         team_skip(c);
     return taken ? MPI_SUCCESS : below_init(a, info, request);

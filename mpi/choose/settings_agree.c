@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of MPI_COMM_WORLD agree on in MPI_Init. A rank without this
- * library does not come to that, so it is a non-blocking call, which no
- * blocking collective of that rank meets, with an end.
+ * In MPI_Init the ranks of MPI_COMM_WORLD agree on the settings. A rank that
+ * lacks this library does not take part. So this is a non-blocking call with a
+ * time limit: blocking collectives of that rank do not match it.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 
 #include "mpi/layer.h"
 
-#define MAGIC    0x64636f6c /* no call of a program has it */
+#define MAGIC    0x64636f6c /* sent by this library only */
 #define LIMIT_NS INT64_C(10000000000)
 #define STEP_NS                                                                \
-    100000000               /* the most that one look counts: a process that   \
-                               stands still does not wait */
-#define YIELDS    1000      /* looks, before … */
-#define NAP_NS    1000000   /* … naps between them */
-#define SPREAD_NS 200000000 /* for the launcher to pass on what was said */
+    100000000               /* at most, of one look: a process that was        \
+                               stopped has not waited */
+#define YIELDS    1000      /* looks that yield; later ones sleep … */
+#define NAP_NS    1000000   /* … for so long */
+#define SPREAD_NS 200000000 /* until the launcher has printed the message */
 
 static int64_t now_ns(void)
 {
@@ -32,7 +32,8 @@ static void nap(long ns)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* The job can't go on: a rank without the library would meet calls of ours. */
+/* The job can't go on: collectives of a rank without the library would match
+ * calls of this library. */
 static void refuse(void)
 {
     int rank = -1;
@@ -64,7 +65,7 @@ static bool is_done_in_time(MPI_Request *request)
     return done;
 }
 
-/* The greatest of all ranks'. */
+/* The maximum over all ranks, of each element. */
 static void most_of_all(const int *mine, int *most, int n)
 {
     MPI_Request request;
@@ -74,29 +75,27 @@ static void most_of_all(const int *mine, int *most, int n)
         refuse();
 }
 
-/* Ranks whose words or threads differ would wait for each other. */
-void layer_agree(void)
+/* Ranks with different settings would wait for each other. */
+void settings_agree(void)
 {
-    enum { THREADS, ELSEWHERE, SAID, SAID_LEAST, MAGIC_MOST, MAGIC_LEAST, N };
-    layer_begin();
-    const int said = layer.off | layer.always << 1 | layer.verify << 2 |
-                     layer.inexact << 3 | layer.eager << 4;
-    const int mine[N] = {[THREADS] = layer.threads,
-                         [ELSEWHERE] = layer.completed_elsewhere,
-                         [SAID] = said,
-                         [SAID_LEAST] = -said,
-                         [MAGIC_MOST] = MAGIC,
-                         [MAGIC_LEAST] = -MAGIC};
+    enum { THREADS, INTERCEPTED, WORDS, WORDS_MIN, MAGIC_MAX, MAGIC_MIN, N };
+    layer_setup();
+    const int words = layer.off | layer.always << 1 | layer.verify << 2 |
+                      layer.inexact << 3 | layer.eager << 4;
+    const int mine[N] = {
+        [THREADS] = layer.threads, [INTERCEPTED] = layer.intercepted,
+        [WORDS] = words,           [WORDS_MIN] = -words,
+        [MAGIC_MAX] = MAGIC,       [MAGIC_MIN] = -MAGIC};
     int most[N], rank;
     most_of_all(mine, most, N);
-    if (most[MAGIC_MOST] != MAGIC || most[MAGIC_LEAST] != -MAGIC)
+    if (most[MAGIC_MAX] != MAGIC || most[MAGIC_MIN] != -MAGIC)
         refuse();
     layer.threads = most[THREADS];
-    layer.completed_elsewhere = most[ELSEWHERE];
-    if (most[SAID] == -most[SAID_LEAST])
+    layer.intercepted = most[INTERCEPTED];
+    if (most[WORDS] == -most[WORDS_MIN])
         return;
     layer.off = true;
     if (!pmpi.Comm_rank(MPI_COMM_WORLD, &rank) && rank == 0)
-        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: all is "
-                        "left to the MPI below\n");
+        fprintf(stderr, "dcoll_mpi: DCOLL_MPI differs between ranks: the "
+                        "program's MPI makes all calls\n");
 }

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What became of the calls, told by rank 0 of MPI_COMM_WORLD of its own ones.
- */
+/* DCOLL_MPI=stats: rank 0 of MPI_COMM_WORLD says what became of its calls. */
 #include <stdio.h>
 
-#include "mpi/layer.h"
+#include "mpi/choose/choose.h"
 
 static const char *const reasons[LAYER_REASONS] = {
     [LAYER_TAKEN] = "taken",
-    [LAYER_SLOWER] = "left: faster below, or timed there",
-    [LAYER_EARLY] = "left: too early for a team",
-    [LAYER_INEXACT] = "left: inexact, see DCOLL_MPI",
+    [LAYER_SLOWER] = "left: the program's MPI is faster, or is being timed",
+    [LAYER_EARLY] = "left: too few calls so far to pay for a team",
+    [LAYER_INEXACT] = "left: it rounds (DCOLL_MPI=inexact takes it)",
     [LAYER_EMPTY] = "left: no bytes",
-    [LAYER_PLACE] = "left: in place",
-    [LAYER_TYPE] = "left: datatype or operation",
+    [LAYER_IN_PLACE] = "left: MPI_IN_PLACE with blocks of different sizes",
+    [LAYER_TYPE] = "left: datatype or operation not supported",
     [LAYER_LONG] = "left: too long",
     [LAYER_WRONG] = "left: wrong arguments",
-    [LAYER_COMM] = "left: by communicator, or all",
-    [LAYER_AHEAD] = "left: a library ahead has MPI_Wait or the like",
-    [LAYER_LATER] = "left: not prepared yet",
+    [LAYER_NO_TEAM] =
+        "left: the communicator has no team, or all calls are left",
+    [LAYER_INTERCEPTED] =
+        "left: another library intercepts MPI_Wait or the like",
+    [LAYER_UNPREPARED] = "left: not prepared yet",
     [LAYER_MEMORY] = "left: no memory, or too long, on a rank",
     [LAYER_FAILED] = "failed",
 };
 
-static void print_calls(const char *before, int collective, const char *behind,
+static void print_calls(const char *prefix, int collective, const char *suffix,
                         const _Atomic uint64_t *of)
 {
     char name[32];
-    snprintf(name, sizeof name, "%s%s%s", before, layer_name(collective),
-             behind);
+    snprintf(name, sizeof name, "%s%s%s", prefix, layer_name(collective),
+             suffix);
     for (int reason = 0; reason < LAYER_REASONS; reason++) {
         unsigned long long calls = of[reason];
         if (calls)
@@ -39,8 +40,9 @@ static void print_calls(const char *before, int collective, const char *behind,
 static void print_collective(int collective)
 {
     print_calls("", collective, "", layer.calls[collective]);
-    print_calls("i", collective, "", layer.forms[FORM_BEGIN][collective]);
-    print_calls("", collective, "_init", layer.forms[FORM_INIT][collective]);
+    print_calls("i", collective, "", layer.forms[FORM_NONBLOCKING][collective]);
+    print_calls("", collective, "_init",
+                layer.forms[FORM_PERSISTENT][collective]);
 }
 
 void stats_print(void)
@@ -58,14 +60,14 @@ void stats_print(void)
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         print_collective(i);
     if (layer.threads)
-        fprintf(stderr, "dcoll_mpi: MPI_THREAD_MULTIPLE: all is left to the "
-                        "MPI below\n");
+        fprintf(stderr, "dcoll_mpi: MPI_THREAD_MULTIPLE: the program's MPI "
+                        "makes all calls\n");
     if (layer.verify)
         fprintf(stderr, "dcoll_mpi: verify: %llu differences on all ranks\n",
                 all);
-    else if (!layer.always) /* else nothing has been timed */
+    else if (!layer.always) /* which times nothing */
         fprintf(stderr,
                 "dcoll_mpi: about %.6f s saved, and %.6f s spent on teams, "
-                "trials and what was prepared\n",
+                "trials and preparation\n",
                 layer.saved, layer.spent);
 }

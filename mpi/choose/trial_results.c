@@ -1,97 +1,99 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What contests have shown: each process keeps it for communicators of the same
- * number of ranks and nodes, which need no trials then. They may have other
- * ranks, which have seen other contests: what all of them have seen counts.
+ * Results of trials. A process keeps them for later communicators with as many
+ * ranks on as many nodes, which then need no trials. The ranks of such a
+ * communicator may have seen different trials: only results that all of them
+ * have, with the same winner, are used.
  */
 #include <stdlib.h>
 
-#include "mpi/layer.h"
+#include "mpi/choose/choose.h"
 
-#define SHAPES 64   /* that are kept */
-#define TIE    1e-9 /* seconds: where ours was faster, but not worth it */
+#define KINDS_KEPT 64   /* kinds of communicators */
+#define TIE        1e-9 /* seconds, so that the sign is the winner's */
 
-struct shape {
+struct comm_results {
     int ranks, nodes;
-    float saves[LAYER_COLLECTIVES][LAYER_CLASSES]; /* a call; 0: not known */
+    float saves[LAYER_COLLECTIVES][LAYER_CLASSES]; /* of a call; 0: not known */
 };
 
 static struct {
-    struct shape *of[SHAPES];
+    struct comm_results *of[KINDS_KEPT];
     unsigned made;
-} shapes;
+} kept;
 
-/* nodes: 0 for the latest of any. */
-static struct shape *find(int ranks, int nodes)
+/* @nodes: 0 for any number. */
+static struct comm_results *find(int ranks, int nodes)
 {
-    for (unsigned i = 0; i < SHAPES && i < shapes.made; i++) {
-        struct shape *shape = shapes.of[i];
-        if (shape->ranks == ranks && (!nodes || shape->nodes == nodes))
-            return shape;
+    for (unsigned i = 0; i < KINDS_KEPT && i < kept.made; i++) {
+        struct comm_results *results = kept.of[i];
+        if (results->ranks == ranks && (!nodes || results->nodes == nodes))
+            return results;
     }
     return NULL;
 }
 
-/* In place of the eldest, where there are many. NULL: no memory. */
-static struct shape *add(int ranks, int nodes)
+/* Replaces the oldest, if there are too many. NULL: no memory. */
+static struct comm_results *add(int ranks, int nodes)
 {
-    struct shape *shape = calloc(1, sizeof *shape);
-    if (!shape)
+    struct comm_results *results = calloc(1, sizeof *results);
+    if (!results)
         return NULL;
-    shape->ranks = ranks;
-    shape->nodes = nodes;
-    free(shapes.of[shapes.made % SHAPES]);
-    shapes.of[shapes.made++ % SHAPES] = shape;
-    return shape;
+    results->ranks = ranks;
+    results->nodes = nodes;
+    free(kept.of[kept.made % KINDS_KEPT]);
+    kept.of[kept.made++ % KINDS_KEPT] = results;
+    return results;
 }
 
-double verdict_of(int ranks, int collective, unsigned class)
+double trial_result_of(int ranks, int collective, unsigned class)
 {
-    const struct shape *shape = find(ranks, 0);
-    return shape ? (double)shape->saves[collective][class] : 0;
+    const struct comm_results *results = find(ranks, 0);
+    return results ? (double)results->saves[collective][class] : 0;
 }
 
-void verdict_keep(const struct layer_comm *c, int collective, unsigned class,
-                  const struct contest *contest)
+void trial_result_store(const struct layer_comm *c, int collective,
+                        unsigned class, const struct trials *trials)
 {
     int nodes = (int)drail_job_nodes(c->job);
-    struct shape *shape = find(c->size, nodes);
-    double saves = contest->saves;
-    if (!shape)
-        shape = add(c->size, nodes);
-    if (contest->ours ? saves < TIE : saves > -TIE)
-        saves = contest->ours ? TIE : -TIE;
-    if (shape)
-        shape->saves[collective][class] = (float)saves;
+    struct comm_results *results = find(c->size, nodes);
+    double saves = trials->saves;
+    if (!results)
+        results = add(c->size, nodes);
+    if (trials->by_dcoll ? saves < TIE : saves > -TIE)
+        saves = trials->by_dcoll ? TIE : -TIE;
+    if (results)
+        results->saves[collective][class] = (float)saves;
 }
 
-/* For each collective a bit for each class. */
+/* Winners: for each collective one bit for each class. */
 struct known {
-    uint32_t ours[LAYER_COLLECTIVES], below[LAYER_COLLECTIVES];
+    uint32_t dcoll[LAYER_COLLECTIVES], below[LAYER_COLLECTIVES];
 };
 
-static void tell(const struct shape *shape, struct known *known)
+static void tell(const struct comm_results *results, struct known *known)
 {
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {
-            known->ours[i] |= (uint32_t)(shape->saves[i][k] > 0) << k;
-            known->below[i] |= (uint32_t)(shape->saves[i][k] < 0) << k;
+            known->dcoll[i] |= (uint32_t)(results->saves[i][k] > 0) << k;
+            known->below[i] |= (uint32_t)(results->saves[i][k] < 0) << k;
         }
 }
 
-void verdicts_agree(struct layer_comm *c)
+void trial_results_agree(struct layer_comm *c)
 {
-    const struct shape *shape = find(c->size, (int)drail_job_nodes(c->job));
+    const struct comm_results *results =
+        find(c->size, (int)drail_job_nodes(c->job));
     struct known mine = {0}, all = {0};
-    if (shape)
-        tell(shape, &mine);
+    if (results)
+        tell(results, &mine);
     if (pmpi.Allreduce(&mine, &all, sizeof mine / sizeof(uint32_t),
                        MPI_UINT32_T, MPI_BAND, c->inner))
         all = (struct known){0};
     for (int i = 0; i < LAYER_COLLECTIVES; i++)
         for (unsigned k = 0; k < LAYER_CLASSES; k++) {
-            bool known = (all.ours[i] | all.below[i]) >> k & 1;
-            contest_open(&c->contests[i][k],
-                         known ? (double)shape->saves[i][k] : 0, layer.eager);
+            bool known = (all.dcoll[i] | all.below[i]) >> k & 1;
+            trials_open(&c->trials[i][k],
+                        known ? (double)results->saves[i][k] : 0, layer.eager);
         }
 }

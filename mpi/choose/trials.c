@@ -1,73 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is slower is not taken: calls of each side are timed, where they are made
- * and as they are made, some of one side's after another, as then all go on. A
- * call takes from when the last rank has come to it until the last one has left
- * it. One rank's time would not tell: one that comes late finds the data there,
- * and one that only sends leaves before they are anywhere.
+ * The program's own calls are timed: the sides make them in turn, several calls
+ * each. The time of a call runs from the last rank's arrival to the last rank's
+ * departure. The time of a single rank would mislead: a late rank finds its
+ * data ready, and a rank that only sends leaves before they arrive.
  *
- * A trial costs time where libdcoll is slower: it waits until there have been
- * some calls, and ends behind the first round of each side if that is clear.
+ * A trial costs time if libdcoll is slower. So the first one waits until there
+ * have been some calls, and a trial ends after one round of each side if
+ * libdcoll is clearly slower.
  */
-#include "mpi/layer.h"
+#include "mpi/choose/trials.h"
 
-#define BEFORE 64 /* calls, made below: then the first trial */
-#define ROUNDS 3  /* of each side, in turn; the first … */
-/* calls; … and the first one of each are not counted: what is new is prepared
- * and learnt, and caches and ranks are as the other side has left them */
-#define ROUND   (1 + CONTEST_COUNTED / (2 * (ROUNDS - 1)))
+#define BEFORE 64 /* calls by the MPI below before the first trial */
+#define ROUNDS 3  /* of each side, in turn */
+/* Calls of a round. The first call of each round, and the first round of each
+ * side, do not count: they prepare, learn and fill caches. */
+#define ROUND   (1 + TRIAL_CALLS / (2 * (ROUNDS - 1)))
 #define PROBE   (2 * ROUND)
 #define TRIALS  (2 * ROUNDS * ROUND)
-#define AGAIN   5000 /* calls; then they are tried anew: machines change */
-#define SELDOM  10   /* times as many, where … */
-#define CLEAR   2    /* … one takes so many times as long */
-#define GAIN    0.97 /* worth the change */
-#define OF_EACH (CONTEST_COUNTED / 2)
+#define AGAIN   5000 /* calls from one trial to the next: machines change */
+#define SELDOM  10   /* times as many, if … */
+#define CLEAR   2    /* … one side takes so many times as long */
+#define GAIN    0.97 /* part of the time that makes the change worth it */
+#define OF_EACH (TRIAL_CALLS / 2)
 
-void contest_open(struct contest *c, double saves, bool eager)
+void trials_open(struct trials *t, double saves, bool eager)
 {
-    *c = (struct contest){.rest = saves   ? AGAIN
-                                  : eager ? 0
-                                          : BEFORE,
-                          .tried = saves,
-                          .ours = saves > 0,
-                          .saves = saves};
+    *t = (struct trials){.rest = saves   ? AGAIN
+                                 : eager ? 0
+                                         : BEFORE,
+                         .tried = saves,
+                         .by_dcoll = saves > 0,
+                         .saves = saves};
 }
 
-int contest_turn(struct contest *c, bool *trial)
+int trials_next_side(struct trials *t, bool *timed)
 {
-    *trial = !c->rest;
-    if (*trial)
-        return (int)(c->trial++ / ROUND % 2);
-    c->rest--;
-    return c->ours;
+    *timed = !t->rest;
+    if (*timed)
+        return (int)(t->trial++ / ROUND % 2);
+    t->rest--;
+    return t->by_dcoll;
 }
 
-bool contest_took(struct contest *c, double came, double left)
+bool trials_record(struct trials *t, double came, double left)
 {
-    int round = (c->trial - 1) / ROUND, at = (c->trial - 1) % ROUND;
-    int kept = round < 2 ? round : round - 2; /* over those of the first */
-    c->cost += round % 2 == CONTEST_OURS ? left - came : came - left;
+    int round = (t->trial - 1) / ROUND, at = (t->trial - 1) % ROUND;
+    int kept = round < 2 ? round : round - 2; /* overwrites the first rounds */
+    t->cost += round % 2 == SIDE_DCOLL ? left - came : came - left;
     if (at >= 1)
-        c->timed[kept * (ROUND - 1) + at - 1] =
-            (struct contest_call){came, left};
-    if (c->trial < TRIALS)
-        return c->trial == PROBE;
-    c->trial = 0;
-    c->rest = AGAIN - TRIALS;
-    c->tried = true;
+        t->timed[kept * (ROUND - 1) + at - 1] = (struct timed_call){came, left};
+    if (t->trial < TRIALS)
+        return t->trial == PROBE;
+    t->trial = 0;
+    t->rest = AGAIN - TRIALS;
+    t->tried = true;
     return true;
 }
 
-/* Seconds of a call. Without a common clock: of who took longest. */
-static double took(const struct contest_call *all, int ranks, int call,
+/* Seconds of a call. Without a common clock: those of the slowest rank. */
+static double took(const struct timed_call *all, int ranks, int call,
                    bool clock)
 {
     double came = 0, left = 0;
     for (int r = 0; r < ranks; r++) {
-        const struct contest_call *his = &all[r * CONTEST_COUNTED + call];
-        double begin = clock ? his->came : 0;
-        double end = clock ? his->left : his->left - his->came;
+        const struct timed_call *its = &all[r * TRIAL_CALLS + call];
+        double begin = clock ? its->came : 0;
+        double end = clock ? its->left : its->left - its->came;
         came = begin > came ? begin : came;
         left = end > left ? end : left;
     }
@@ -85,38 +84,37 @@ static double median(double *of, int n)
     return (of[(n - 1) / 2] + of[n / 2]) / 2;
 }
 
-void contest_decide(struct contest *c, const struct contest_call *all,
-                    int ranks, bool clock)
+void trials_decide(struct trials *t, const struct timed_call *all, int ranks,
+                   bool clock)
 {
-    bool probe = c->trial == PROBE;
+    bool probe = t->trial == PROBE;
     double seconds[2][OF_EACH];
     int n[2] = {0, 0};
-    for (int call = 0; call < (probe ? 2 * (ROUND - 1) : CONTEST_COUNTED);
-         call++) {
+    for (int call = 0; call < (probe ? 2 * (ROUND - 1) : TRIAL_CALLS); call++) {
         int side = call / (ROUND - 1) % 2;
         seconds[side][n[side]++] = took(all, ranks, call, clock);
     }
-    double below = median(seconds[CONTEST_BELOW], n[CONTEST_BELOW]);
-    double ours = median(seconds[CONTEST_OURS], n[CONTEST_OURS]);
-    if (probe && ours <= CLEAR * below)
+    double below = median(seconds[SIDE_BELOW], n[SIDE_BELOW]);
+    double dcoll = median(seconds[SIDE_DCOLL], n[SIDE_DCOLL]);
+    if (probe && dcoll <= CLEAR * below)
         return;
-    c->saves = below - ours;
-    c->ours = ours <= GAIN * below;
-    c->tried = true;
+    t->saves = below - dcoll;
+    t->by_dcoll = dcoll <= GAIN * below;
+    t->tried = true;
     if (probe) {
-        c->trial = 0;
-        c->rest = AGAIN - PROBE;
-    } else if (ours > CLEAR * below || below > CLEAR * ours) {
-        c->rest = SELDOM * AGAIN - TRIALS;
+        t->trial = 0;
+        t->rest = AGAIN - PROBE;
+    } else if (dcoll > CLEAR * below || below > CLEAR * dcoll) {
+        t->rest = SELDOM * AGAIN - TRIALS;
     }
 }
 
-bool contest_has_ended(const struct contest *c)
+bool trials_are_over(const struct trials *t)
 {
-    return !c->trial;
+    return !t->trial;
 }
 
-bool contest_is_won(const struct contest *c)
+bool trials_prefer_dcoll(const struct trials *t)
 {
-    return c->tried && c->ours;
+    return t->tried && t->by_dcoll;
 }

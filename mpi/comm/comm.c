@@ -1,175 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Teams of communicators. The ranks agree on each step of making one: what one
- * of them can't do is left to the MPI below by all.
- */
-#include <limits.h>
+/* What the layer keeps for a communicator: it is an attribute of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mpi/layer.h"
+#include "mpi/comm/comm.h"
 #include "mpi/requests/requests.h"
 
-#define MOST_RANKS 1024 /* of drail_job_join */
-#define MOST_TEAMS 128  /* at a time: MPICH has 2048 communicators in all */
-#define NODE_RAILS "shm0"
-
-/* ----------------------------------------------------------- agreements --- */
-
-/* Do all ranks say yes? The first one that does not says why, and after that
- * no rank asks again: the communicator is left. Until then all ranks come to
- * the same agreements, wherever they fail. */
-static bool agree(struct layer_comm *c, bool yes)
-{
-    int mine = yes ? c->size : c->rank, first;
-    if (c->refused)
-        return false;
-    if (pmpi.Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, c->inner))
-        first = -1;
-    c->refused = first < c->size;
-    if (c->refused && first >= 0)
-        pmpi.Bcast(c->why, sizeof c->why, MPI_BYTE, first, c->inner);
-    return !c->refused;
-}
-
-/* While the team is made, others may have failed on their way here. No rank
- * gives up after a time: one that is late in MPI is waited for. */
-static int allgather(void *context, const void *mine, size_t bytes, void *all,
-                     int timeout_ms)
-{
-    struct layer_comm *c = context;
-    int n = (int)bytes;
-    (void)timeout_ms;
-    if (!c->team && !agree(c, true))
-        return DRAIL_EPEER;
-    return pmpi.Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, c->inner)
-               ? DRAIL_EPEER
-               : 0;
-}
-
-/* Of each rank the first one on its node; NULL: it is left. */
-static unsigned *nodes_of(struct layer_comm *c)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    unsigned mine = (unsigned)c->rank;
-    unsigned *nodes = malloc((size_t)c->size * sizeof *nodes);
-    bool can = !pmpi.Comm_split_type(c->inner, MPI_COMM_TYPE_SHARED, c->rank,
-                                     MPI_INFO_NULL, &node) &&
-               !pmpi.Bcast(&mine, 1, MPI_UNSIGNED, 0, node) && nodes;
-    if (node != MPI_COMM_NULL)
-        pmpi.Comm_free(&node);
-    if (!can)
-        snprintf(c->why, sizeof c->why, "no memory");
-    if (!agree(c, can) || pmpi.Allgather(&mine, 1, MPI_UNSIGNED, nodes, 1,
-                                         MPI_UNSIGNED, c->inner)) {
-        free(nodes);
-        return NULL;
-    }
-    return nodes;
-}
-
-/* ------------------------------------------------------------- creation --- */
-
-/* Who waits in our calls owes others the progress of his messages. MPI has to
- * be called by the program's thread. */
-void layer_progress_below(void *context)
-{
-    const struct layer_comm *c = context;
-    int found;
-    if (pulse_is_here())
-        return;
-    pmpi.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->inner, &found,
-                MPI_STATUS_IGNORE);
-}
-
-/* Within a node its memory is one rail, unless the user wants others. MPI waits
- * for as long as it takes. */
-static void configure(struct layer_comm *c, drail_config_t *rails,
-                      dcoll_config_t *team)
-{
-    drail_config_init(rails);
-    if (drail_job_nodes(c->job) == 1 && !getenv("DRAIL_RAILS")) {
-        rails->rails[0] = NODE_RAILS;
-        rails->nrails = 1;
-        rails->engine = DRAIL_ENGINE_SINGLE;
-    }
-    if (!getenv("DRAIL_TIMEOUT_MS"))
-        rails->timeout_ms = INT_MAX;
-    dcoll_config_init(team);
-    team->any_order = true;
-    team->idle = layer_progress_below;
-    team->idle_context = c;
-}
-
-/* Between nodes the rails of the default reach nobody. */
-static bool has_rails(struct layer_comm *c)
-{
-    if (drail_job_nodes(c->job) == 1 || getenv("DRAIL_RAILS"))
-        return true;
-    snprintf(c->why, sizeof c->why,
-             "ranks on %u nodes, and DRAIL_RAILS does not say over which rails",
-             drail_job_nodes(c->job));
-    return false;
-}
-
-/* What reductions and contests need, and short blocks to pack. */
-static bool has_rooms(struct layer_comm *c)
-{
-    c->contests = calloc(LAYER_COLLECTIVES, sizeof *c->contests);
-    _Static_assert(MOST_RANKS * sizeof((struct contest *)0)->timed <=
-                       ROOM_LEAST,
-                   "all ranks tell of their trials there");
-    if (c->contests && layer_room(&c->send, ROOM_LEAST) && layer_room(&c->recv, ROOM_LEAST) &&
-        irregular_room(c))
-        return true;
-    snprintf(c->why, sizeof c->why, "no memory");
-    return false;
-}
-
-static void open_team(struct layer_comm *c, const unsigned *nodes)
-{
-    const drail_job_join_t how = {.rank = (unsigned)c->rank,
-                                  .size = (unsigned)c->size,
-                                  .nodes = nodes,
-                                  .allgather = allgather,
-                                  .context = c};
-    drail_error_t err = {.text = ""};
-    drail_config_t rails;
-    dcoll_config_t team;
-    bool can =
-        has_rooms(c) && !drail_job_join(&how, &c->job, &err) && has_rails(c);
-    if (can) {
-        configure(c, &rails, &team);
-        can = !drail_open(c->job, &rails, &c->rail, &err);
-    }
-    if (!can && err.text[0] && !c->refused)
-        snprintf(c->why, sizeof c->why, "%s", err.text);
-    if (!agree(c, can))
-        return;
-    dcoll_team_t *made = NULL;
-    can = !dcoll_team_create(c->job, c->rail, &team, &made, &err);
-    if (!can && !c->refused)
-        snprintf(c->why, sizeof c->why, "%s", err.text);
-    if (agree(c, can))
-        c->team = made;
-    else
-        dcoll_team_free(made);
-}
-
-static void tell(const struct layer_comm *c)
+void layer_comm_tell_why(const struct layer_comm *c)
 {
     if (layer.stats && c->rank == 0 && c->size > 1)
         fprintf(stderr, "dcoll_mpi: a communicator of %d ranks is left: %s\n",
                 c->size, c->why);
 }
 
-bool layer_comm_has_place(void)
-{
-    return layer.teams < MOST_TEAMS;
-}
-
-/* Processes that were spawned, or have been met, which may be without this
- * library: layer_agree is for one MPI_COMM_WORLD. */
+/* Has it processes of another MPI_COMM_WORLD (spawned, or connected to)? They
+ * may lack this library: settings_agree asks one MPI_COMM_WORLD only. */
 static bool has_strangers(MPI_Comm comm, int size)
 {
     int here[MOST_RANKS], there[MOST_RANKS] = {0};
@@ -187,7 +32,7 @@ static bool has_strangers(MPI_Comm comm, int size)
     return found;
 }
 
-/* What all ranks know without a message. NULL: nothing. */
+/* Why it can have no team, as all ranks know without a message; or NULL. */
 static const char *impossible(MPI_Comm comm, int size)
 {
     int inter;
@@ -201,53 +46,8 @@ static const char *impossible(MPI_Comm comm, int size)
                                      : NULL;
 }
 
-/* The same ranks again: an error is not the program's. */
-static void split(struct layer_comm *c, MPI_Comm comm)
-{
-    MPI_Errhandler handler;
-    if (pmpi.Comm_get_errhandler(comm, &handler))
-        return;
-    pmpi.Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (pmpi.Comm_split(comm, 0, c->rank, &c->inner))
-        c->inner = MPI_COMM_NULL;
-    pmpi.Comm_set_errhandler(comm, handler);
-    pmpi.Errhandler_free(&handler);
-}
-
-static void make_team(struct layer_comm *c, MPI_Comm comm)
-{
-    split(c, comm);
-    if (c->inner == MPI_COMM_NULL) {
-        snprintf(c->why, sizeof c->why, "MPI_Comm_split has failed");
-        return;
-    }
-    pmpi.Comm_set_errhandler(c->inner, MPI_ERRORS_RETURN);
-    unsigned *nodes = nodes_of(c);
-    if (nodes)
-        open_team(c, nodes);
-    free(nodes);
-    layer.teams += c->team != NULL;
-    if (c->team) {
-        verdicts_agree(c);
-        if (drail_nrails(c->rail) > 1)
-            team_guard(c);
-        return;
-    }
-    layer_comm_close_team(c);
-    pmpi.Comm_free(&c->inner);
-}
-
-void layer_comm_serve(struct layer_comm *c, MPI_Comm comm)
-{
-    double began = layer_now();
-    c->deferred = false;
-    make_team(c, comm);
-    break_even_paid(layer_now() - began);
-    if (!c->team)
-        tell(c);
-}
-
-/* What a rank keeps of a communicator; the least of all ranks counts. */
+/* What a rank can do for a new communicator; the minimum of all ranks counts.
+ */
 enum { KEEPS_NOTHING, KEEPS_LEFT, KEEPS_OTHERS, KEEPS_ALL };
 static const char *const left_for[] = {
     [KEEPS_LEFT] = "no memory",
@@ -255,7 +55,7 @@ static const char *const left_for[] = {
     [KEEPS_ALL] = NULL,
 };
 
-/* In place of one that there was no memory for. */
+/* Stands for each communicator that this rank has no memory for. */
 static struct layer_comm no_memory = {.why = "no memory"};
 
 static int keep(MPI_Comm comm, struct layer_comm *c)
@@ -264,7 +64,7 @@ static int keep(MPI_Comm comm, struct layer_comm *c)
         return KEEPS_NOTHING;
     if (!c)
         return KEEPS_LEFT;
-    return layer_comm_has_place() ? KEEPS_ALL : KEEPS_OTHERS;
+    return layer_comm_may_have_team() ? KEEPS_ALL : KEEPS_OTHERS;
 }
 
 static int least(MPI_Comm comm, int mine)
@@ -287,14 +87,14 @@ static void fill(struct layer_comm *c, MPI_Comm comm, const char *why, int rank,
     layer.comms = c;
     if (why) {
         snprintf(c->why, sizeof c->why, "%s", why);
-        tell(c);
+        layer_comm_tell_why(c);
     } else if (layer.eager) {
-        layer_comm_serve(c, comm);
+        layer_comm_make_team(c, comm);
     }
 }
 
-/* All ranks keep something of it, or none does, and the next call tries again:
- * what one of them has no memory for is left by all. */
+/* On all ranks: either an attribute is set, or none, and the next call tries
+ * again. If one rank has no memory, the MPI below serves the communicator. */
 static struct layer_comm *new_comm(MPI_Comm comm)
 {
     struct layer_comm *c = calloc(1, sizeof *c);
@@ -315,8 +115,8 @@ static struct layer_comm *new_comm(MPI_Comm comm)
     return c;
 }
 
-/* Mostly a call is on the communicator of the one before, whose attribute is
- * there until it is told of its end. NULL: of none. */
+/* Most calls are on the communicator of the call before. known: NULL if it has
+ * been freed. */
 static struct {
     MPI_Comm comm;
     struct layer_comm *known;
@@ -329,7 +129,7 @@ int layer_comm_forget(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* *c: NULL if it has none yet. False: it is no communicator. */
+/* *c: NULL if it has no attribute yet. False: it is no communicator. */
 static bool look_up(MPI_Comm comm, struct layer_comm **c)
 {
     int found;
@@ -347,7 +147,7 @@ static bool look_up(MPI_Comm comm, struct layer_comm **c)
     return true;
 }
 
-struct layer_comm *layer_comm_known(MPI_Comm comm)
+struct layer_comm *layer_comm_find(MPI_Comm comm)
 {
     struct layer_comm *c;
     if (layer.freed)
@@ -356,7 +156,7 @@ struct layer_comm *layer_comm_known(MPI_Comm comm)
     return c;
 }
 
-struct layer_comm *layer_comm_of(MPI_Comm comm)
+struct layer_comm *layer_comm_get(MPI_Comm comm)
 {
     struct layer_comm *c;
     if (layer.freed)
@@ -366,8 +166,8 @@ struct layer_comm *layer_comm_of(MPI_Comm comm)
 
 void layer_comm_free(MPI_Comm comm)
 {
-    layer_begin();
-    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_known(comm);
+    layer_setup();
+    struct layer_comm *c = layer_is_off() ? NULL : layer_comm_find(comm);
     if (!c)
         return;
     pmpi.Comm_delete_attr(comm, layer.key);
@@ -375,26 +175,26 @@ void layer_comm_free(MPI_Comm comm)
         layer_comm_end(c);
 }
 
-void *layer_room(struct layer_room *room, size_t bytes)
+void *buffer_reserve(struct buffer *buffer, size_t bytes)
 {
-    if (bytes <= room->bytes)
-        return room->data;
-    void *data = realloc(room->data, bytes);
+    if (bytes <= buffer->bytes)
+        return buffer->data;
+    void *data = realloc(buffer->data, bytes);
     if (data) {
-        room->data = data;
-        room->bytes = bytes;
+        buffer->data = data;
+        buffer->bytes = bytes;
     }
     return data;
 }
 
-static void trim(struct layer_room *room)
+static void trim(struct buffer *buffer)
 {
     void *less =
-        room->bytes > ROOM_MOST ? realloc(room->data, ROOM_MOST) : NULL;
+        buffer->bytes > BUFFER_KEPT ? realloc(buffer->data, BUFFER_KEPT) : NULL;
     if (!less)
         return;
-    room->data = less;
-    room->bytes = ROOM_MOST;
+    buffer->data = less;
+    buffer->bytes = BUFFER_KEPT;
 }
 
 void layer_comm_trim(struct layer_comm *c)
@@ -402,5 +202,5 @@ void layer_comm_trim(struct layer_comm *c)
     trim(&c->send);
     trim(&c->recv);
     trim(&c->expected);
-    c->room = c->room < ROOM_MOST ? c->room : ROOM_MOST;
+    c->reserved = c->reserved < BUFFER_KEPT ? c->reserved : BUFFER_KEPT;
 }

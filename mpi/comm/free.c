@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of communicators. Ranks may free theirs in different orders, and go
- * on by messages in between, so MPI_Comm_free waits for nobody: a rank that is
- * done with a communicator begins a barrier of the MPI below. The team ends
- * when that is complete, which the rank looks at in later calls.
+ * The end of communicators. Ranks may free them in different orders, and
+ * exchange messages in between. So MPI_Comm_free does not wait: a rank that is
+ * done with a communicator begins a non-blocking barrier of the MPI below.
+ * Later calls test it, and end the team when it is complete.
  */
 #include <sched.h>
 #include <stdlib.h>
 
-#include "mpi/layer.h"
+#include "mpi/comm/comm.h"
 #include "mpi/requests/requests.h"
-
-void layer_comm_close_team(struct layer_comm *c)
-{
-    dcoll_team_free(c->team);
-    drail_close(c->rail);
-    drail_job_leave(c->job);
-    c->team = NULL;
-    c->rail = NULL;
-    c->job = NULL;
-}
 
 static void destroy(struct layer_comm *c)
 {
@@ -31,7 +21,7 @@ static void destroy(struct layer_comm *c)
     free(c->recv.data);
     free(c->expected.data);
     free(c->counts.data);
-    free(c->contests);
+    free(c->trials);
     free(c);
 }
 
@@ -43,8 +33,8 @@ static void begin_end(struct layer_comm *c)
     c->ending = true;
 }
 
-/* Do all ranks make no more calls on it? One that is gone is not waited for,
- * but ranks that do not know that it is may wait for this one. */
+/* Does no rank make more calls on it? Also true after a rank has died, as the
+ * barrier would never complete. */
 static bool has_ended(struct layer_comm *c)
 {
     int done = 1;
@@ -83,7 +73,7 @@ void layer_comm_end(struct layer_comm *c)
     layer_comm_end_freed();
 }
 
-/* Its peers may wait for progress of this rank's. */
+/* Makes progress meanwhile, as peers may wait for it. */
 static void await_end(struct layer_comm *c)
 {
     while (!has_ended(c) && !drail_progress(c->rail))
@@ -93,7 +83,7 @@ static void await_end(struct layer_comm *c)
 void layer_comm_end_all(void)
 {
     struct layer_comm *c;
-    pulse_end();
+    progress_thread_stop();
     for (c = layer.comms; c; c = c->next)
         begin_end(c);
     for (c = layer.comms; c; c = c->next)

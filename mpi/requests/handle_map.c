@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests by their handles. The program's thread's alone. */
+/* Requests by their handles: a hash table, for the program's thread only. */
 #include "mpi/requests/queue.h"
 
 #define BUCKETS 256u
@@ -30,7 +30,7 @@ bool requests_exist(void)
     return all.number;
 }
 
-void handle_enter(struct request *r)
+void handle_map_add(struct request *r)
 {
     struct request **bucket = bucket_of(r->handle);
     r->next = *bucket;
@@ -38,7 +38,7 @@ void handle_enter(struct request *r)
     all.number++;
 }
 
-void handle_leave(struct request *r)
+void handle_map_remove(struct request *r)
 {
     struct request **at = bucket_of(r->handle);
     while (*at && *at != r)
@@ -49,8 +49,8 @@ void handle_leave(struct request *r)
     all.number--;
 }
 
-struct request *handle_next(const struct layer_comm *c,
-                            const struct request *after)
+struct request *handle_map_next(const struct layer_comm *c,
+                                const struct request *after)
 {
     unsigned i = after ? (unsigned)(bucket_of(after->handle) - all.buckets) : 0;
     struct request *r = after ? after->next : all.buckets[0];

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What non-blocking calls need is prepared when all ranks are in a call that
- * may wait: of those that have missed it. */
+/* Non-blocking calls that could not begin without waiting are noted. Later
+ * collective calls that may block prepare what they need. */
 #include "mpi/requests/queue.h"
+#include "mpi/run/run.h"
 
-#define MISSES   2  /* of a shape, before it is prepared */
-#define HOPELESS -1 /* it can't be */
+#define MISSES   2  /* before a kind of calls is prepared */
+#define HOPELESS -1 /* its preparation has failed */
 
 static size_t element(const dcoll_call_t *call)
 {
     return call->reduction ? call->reduction->element : 0;
 }
 
-static bool is_shape(const struct shape *shape, const dcoll_call_t *call,
-                     bool irregular)
+static bool is_same_miss(const struct missed_call *m, const dcoll_call_t *call,
+                         bool irregular)
 {
-    const dcoll_call_t *known = &shape->call;
+    const dcoll_call_t *known = &m->call;
     bool rooted =
         call->collective == DCOLL_GATHER || call->collective == DCOLL_REDUCE;
-    /* that of a root is its own */
+    /* only the root knows that it is in place */
     bool place = !rooted && (known->send == DCOLL_IN_PLACE) !=
                                 (call->send == DCOLL_IN_PLACE);
-    if (!shape->misses || shape->irregular != irregular)
+    if (!m->misses || m->irregular != irregular)
         return false;
     return irregular ||
            (known->collective == call->collective &&
@@ -28,20 +29,21 @@ static bool is_shape(const struct shape *shape, const dcoll_call_t *call,
             element(known) == element(call) && !place);
 }
 
-static void miss(struct requests *s, const dcoll_call_t *call, bool irregular)
+static void miss(struct request_queue *q, const dcoll_call_t *call,
+                 bool irregular)
 {
-    for (unsigned i = 0; i < SHAPES; i++) {
-        struct shape *shape = &s->shapes[i];
-        if (!is_shape(shape, call, irregular))
+    for (unsigned i = 0; i < MISSED_KEPT; i++) {
+        struct missed_call *m = &q->missed[i];
+        if (!is_same_miss(m, call, irregular))
             continue;
-        if (shape->misses != HOPELESS && ++shape->misses == MISSES)
-            s->wanted++;
+        if (m->misses != HOPELESS && ++m->misses == MISSES)
+            q->wanted++;
         return;
     }
-    s->latest = (s->latest + 1) % SHAPES;
-    if (s->shapes[s->latest].misses >= MISSES)
-        s->wanted--;
-    s->shapes[s->latest] = (struct shape){irregular, *call, 1};
+    q->latest = (q->latest + 1) % MISSED_KEPT;
+    if (q->missed[q->latest].misses >= MISSES)
+        q->wanted--;
+    q->missed[q->latest] = (struct missed_call){irregular, *call, 1};
 }
 
 static int would_wait(struct layer_comm *c, const dcoll_call_t *call,
@@ -57,25 +59,25 @@ static int would_wait(struct layer_comm *c, const dcoll_call_t *call,
 int requests_may_begin(struct layer_comm *c, const struct layer_call *a,
                        int64_t bytes)
 {
-    struct requests *s = requests_of(c);
+    struct request_queue *q = queue_of(c);
     bool irregular = layer_is_irregular(a->collective);
     dcoll_call_t call = {0};
-    if (!s)
+    if (!q)
         return DRAIL_ENOMEM;
     if (!irregular)
-        call = ours_shape(c, a, (size_t)bytes);
-    team_take_now(s);
+        call = regular_shape(c, a, (size_t)bytes);
+    queue_lock(q);
     int rc = would_wait(c, &call, irregular);
-    team_give(s);
+    queue_unlock(q);
     if (rc == DRAIL_ENOTSUP)
-        miss(s, &call, irregular);
+        miss(q, &call, irregular);
     return rc == DRAIL_EAGAIN ? 0 : rc;
 }
 
-static int prepare(struct layer_comm *c, const struct shape *shape)
+static int prepare(struct layer_comm *c, const struct missed_call *m)
 {
-    if (!shape->irregular)
-        return dcoll_prepare(c->team, &shape->call);
+    if (!m->irregular)
+        return dcoll_prepare(c->team, &m->call);
     return dcoll_alltoallv_prepare(
         c->team,
         &(dcoll_alltoallv_t){.element = 1, .algorithm = team_algorithm(c)});
@@ -83,16 +85,16 @@ static int prepare(struct layer_comm *c, const struct shape *shape)
 
 void requests_prepare(struct layer_comm *c)
 {
-    struct requests *s = c->requests;
-    for (unsigned i = 0; s && s->wanted && i < SHAPES; i++) {
-        struct shape *shape = &s->shapes[i];
-        if (shape->misses < MISSES)
+    struct request_queue *q = c->queue;
+    for (unsigned i = 0; q && q->wanted && i < MISSED_KEPT; i++) {
+        struct missed_call *m = &q->missed[i];
+        if (m->misses < MISSES)
             continue;
         double came = layer_now();
-        team_take(s);
-        shape->misses = prepare(c, shape) ? HOPELESS : 0;
-        s->wanted--;
-        team_give(s);
+        queue_lock_drained(q);
+        m->misses = prepare(c, m) ? HOPELESS : 0;
+        q->wanted--;
+        queue_unlock(q);
         layer.spent += layer_now() - came;
     }
 }

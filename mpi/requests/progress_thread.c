@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program computes, or waits in a call of the MPI below that knows nothing
- * of ours, while other ranks may wait for its part of a call that is under way.
- * A thread looks after it then, now and then. It calls libdcoll only, so MPI
- * need not serve several threads.
+ * Other ranks may wait for this rank's part of a call that is under way, while
+ * the program computes, or waits in the MPI below. So a thread makes progress
+ * then. It never calls MPI, which need not support threads.
  *
- * A call may also have returned when what it sent is lost with a rail, and its
- * peers wait for that: as nobody knows before they do, the thread looks after
- * teams over several rails for as long as there are any, but seldom.
+ * If a rail is lost, this rank may have to send data of a call again that has
+ * already returned. So the thread also looks after teams over several rails as
+ * long as there are any, but seldom.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,23 +16,23 @@
 
 #include "mpi/requests/requests.h"
 
-#define NAP_NS   500000   /* of the thread, while calls are under way … */
-#define STAYS    200      /* … and for so many of them behind the last */
-#define GUARD_NS 20000000 /* between its looks at teams over several rails */
+#define NAP_NS   500000   /* between two looks while calls are under way, … */
+#define STAYS    200      /* … and for so many naps after the last call */
+#define GUARD_NS 20000000 /* between two looks at guarded teams */
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    bool runs, ends, sleeps;
+    bool runs, stops, sleeps;
     atomic_uint under_way, guarded;
-} pulse = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local bool here;
+static _Thread_local bool is_self;
 
-bool pulse_is_here(void)
+bool progress_thread_is_self(void)
 {
-    return here;
+    return is_self;
 }
 
 static struct timespec next_guard(void)
@@ -46,108 +45,109 @@ static struct timespec next_guard(void)
     return t;
 }
 
-/* Nothing has been under way for a while: until something is, or it is time to
- * look after rails. */
-static void rest(void)
+/* Until a call is under way, or it is time to look at guarded teams. */
+static void sleep_until_needed(void)
 {
     const struct timespec until = next_guard();
     int rc = 0;
-    pthread_mutex_lock(&pulse.lock);
-    pulse.sleeps = true;
-    while (!pulse.ends && !atomic_load(&pulse.under_way) && rc != ETIMEDOUT)
-        rc = atomic_load(&pulse.guarded)
-                 ? pthread_cond_timedwait(&pulse.wake, &pulse.lock, &until)
-                 : pthread_cond_wait(&pulse.wake, &pulse.lock);
-    pulse.sleeps = false;
-    pthread_mutex_unlock(&pulse.lock);
+    pthread_mutex_lock(&progress.lock);
+    progress.sleeps = true;
+    while (!progress.stops && !atomic_load(&progress.under_way) &&
+           rc != ETIMEDOUT)
+        rc =
+            atomic_load(&progress.guarded)
+                ? pthread_cond_timedwait(&progress.wake, &progress.lock, &until)
+                : pthread_cond_wait(&progress.wake, &progress.lock);
+    progress.sleeps = false;
+    pthread_mutex_unlock(&progress.lock);
 }
 
-static bool ends(void)
+static bool is_stopped(void)
 {
-    pthread_mutex_lock(&pulse.lock);
-    bool ends = pulse.ends;
-    pthread_mutex_unlock(&pulse.lock);
-    return ends;
+    pthread_mutex_lock(&progress.lock);
+    bool stops = progress.stops;
+    pthread_mutex_unlock(&progress.lock);
+    return stops;
 }
 
-static void *beat(void *none)
+static void *run(void *none)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     unsigned idle = 0;
-    here = true;
-    while (!ends()) {
+    is_self = true;
+    while (!is_stopped()) {
         if (idle < STAYS)
             nanosleep(&nap, NULL);
         else
-            rest();
-        if (atomic_load(&pulse.under_way))
+            sleep_until_needed();
+        if (atomic_load(&progress.under_way))
             idle = 0;
         else if (idle < STAYS)
             idle++;
         if (idle == 0 || idle == STAYS)
-            requests_advance_all();
+            queues_advance();
     }
     return none;
 }
 
-/* Signals are the program's. Without a thread there is no progress while the
- * program computes. */
-static bool launch(void)
+/* It blocks all signals, which are the program's. False: without the thread
+ * there is no progress while the program computes. */
+static bool start(void)
 {
     sigset_t all, before;
-    pthread_condattr_t steady;
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_cond_init(&pulse.wake, &steady);
-    pthread_condattr_destroy(&steady);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&progress.wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool runs = !pthread_create(&pulse.thread, NULL, beat, NULL);
+    bool runs = !pthread_create(&progress.thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return runs;
 }
 
 static void wake(void)
 {
-    pthread_mutex_lock(&pulse.lock);
-    if (!pulse.runs)
-        pulse.runs = launch();
-    if (pulse.sleeps)
-        pthread_cond_signal(&pulse.wake);
-    pthread_mutex_unlock(&pulse.lock);
+    pthread_mutex_lock(&progress.lock);
+    if (!progress.runs)
+        progress.runs = start();
+    if (progress.sleeps)
+        pthread_cond_signal(&progress.wake);
+    pthread_mutex_unlock(&progress.lock);
 }
 
-void pulse_more(void)
+void progress_thread_add_call(void)
 {
-    atomic_fetch_add(&pulse.under_way, 1);
+    atomic_fetch_add(&progress.under_way, 1);
     wake();
 }
 
-void pulse_guard(void)
+void progress_thread_add_guarded(void)
 {
-    atomic_fetch_add(&pulse.guarded, 1);
+    atomic_fetch_add(&progress.guarded, 1);
     wake();
 }
 
-void pulse_unguard(void)
+void progress_thread_end_guarded(void)
 {
-    atomic_fetch_sub(&pulse.guarded, 1);
+    atomic_fetch_sub(&progress.guarded, 1);
 }
 
-void pulse_less(void)
+void progress_thread_end_call(void)
 {
-    atomic_fetch_sub(&pulse.under_way, 1);
+    atomic_fetch_sub(&progress.under_way, 1);
 }
 
-void pulse_end(void)
+void progress_thread_stop(void)
 {
-    pthread_mutex_lock(&pulse.lock);
-    bool ran = pulse.runs;
-    pulse.ends = true;
+    pthread_mutex_lock(&progress.lock);
+    bool ran = progress.runs;
+    progress.stops = true;
     if (ran)
-        pthread_cond_signal(&pulse.wake);
-    pthread_mutex_unlock(&pulse.lock);
+        pthread_cond_signal(&progress.wake);
+    pthread_mutex_unlock(&progress.lock);
     if (ran)
-        pthread_join(pulse.thread, NULL);
-    pulse.runs = false;
+        pthread_join(progress.thread, NULL);
+    progress.runs = false;
 }

@@ -1,71 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn the team of a communicator is: calls that block, those that are
- * queued, and who makes progress with those that are under way. */
+/* The queue of a communicator. It owns the lock of the team, which the
+ * program's thread and the progress thread share. Non-blocking calls begin in
+ * the order in which they were made, as on all ranks; blocking ones wait for
+ * that. */
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mpi/requests/queue.h"
+#include "mpi/run/run.h"
 
 static struct {
-    pthread_mutex_t lock; /* never within that of a team */
-    LIST_HEAD(, requests) comms;
+    pthread_mutex_t lock; /* taken before that of a queue */
+    LIST_HEAD(, request_queue) comms;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void team_no_memory(const struct layer_comm *c)
+static void no_memory(const struct layer_comm *c)
 {
     fprintf(stderr, "dcoll_mpi: no memory\n");
     pmpi.Abort(c->inner, 1);
 }
 
-struct requests *requests_of(struct layer_comm *c)
+struct request_queue *queue_of(struct layer_comm *c)
 {
-    struct requests *s = c->requests ? NULL : calloc(1, sizeof *s);
-    if (c->requests)
-        return c->requests;
-    if (!s) {
-        team_no_memory(c);
+    struct request_queue *q = c->queue ? NULL : calloc(1, sizeof *q);
+    if (c->queue)
+        return c->queue;
+    if (!q) {
+        no_memory(c);
         return NULL;
     }
-    s->c = c;
-    pthread_mutex_init(&s->lock, NULL);
-    TAILQ_INIT(&s->queue);
-    TAILQ_INIT(&s->under_way);
-    TAILQ_INIT(&s->persistent);
+    q->c = c;
+    pthread_mutex_init(&q->lock, NULL);
+    TAILQ_INIT(&q->waiting);
+    TAILQ_INIT(&q->under_way);
+    TAILQ_INIT(&q->persistent);
     pthread_mutex_lock(&all.lock);
-    LIST_INSERT_HEAD(&all.comms, s, link);
+    LIST_INSERT_HEAD(&all.comms, q, link);
     pthread_mutex_unlock(&all.lock);
-    return c->requests = s;
+    return c->queue = q;
 }
 
-void team_guard(struct layer_comm *c)
+void queue_guard(struct layer_comm *c)
 {
-    struct requests *s = requests_of(c);
-    if (!s)
+    struct request_queue *q = queue_of(c);
+    if (!q)
         return;
-    team_take_now(s);
-    s->guarded = true;
-    team_give(s);
-    pulse_guard();
+    queue_lock(q);
+    q->guarded = true;
+    queue_unlock(q);
+    progress_thread_add_guarded();
 }
 
-void team_leave(struct requests *s)
+void queue_leave(struct request_queue *q)
 {
-    if (s->guarded)
-        pulse_unguard();
+    if (q->guarded)
+        progress_thread_end_guarded();
     pthread_mutex_lock(&all.lock);
-    LIST_REMOVE(s, link);
+    LIST_REMOVE(q, link);
     pthread_mutex_unlock(&all.lock);
-    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&q->lock);
 }
 
-void team_take_now(struct requests *s)
+void queue_lock(struct request_queue *q)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&q->lock);
 }
 
-void team_give(struct requests *s)
+void queue_unlock(struct request_queue *q)
 {
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&q->lock);
 }
 
 /* ------------------------------------------------------------ progress --- */
@@ -75,7 +79,7 @@ const char *team_algorithm(const struct layer_comm *c)
     return dcoll_team_shape(c->team)->nnodes > 1 ? "direct" : NULL;
 }
 
-/* Between nodes the others would agree on bounds first. */
+/* Without common bounds, which the ranks would have to agree on. */
 static dcoll_alltoallv_t unbounded(const struct request *r)
 {
     dcoll_alltoallv_t call = *irregular_call(r->work.irregular);
@@ -83,7 +87,7 @@ static dcoll_alltoallv_t unbounded(const struct request *r)
     return call;
 }
 
-void team_refused(struct layer_comm *c, int rc)
+void team_skip_refused(struct layer_comm *c, int rc)
 {
     bool common =
         !rc || rc == DRAIL_EAGAIN || rc == DRAIL_ENOMEM || rc == DRAIL_ENOTSUP;
@@ -95,17 +99,17 @@ static int begin_irregular(struct request *r)
 {
     dcoll_alltoallv_t call = unbounded(r);
     int rc = dcoll_alltoallv_would_wait(r->c->team, &call);
-    return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->q);
+    return rc ? rc : dcoll_alltoallv_begin(r->c->team, &call, &r->dcoll);
 }
 
 static int begin_regular(struct request *r)
 {
-    const dcoll_call_t *call = ours_call(r->work.ours);
+    const dcoll_call_t *call = regular_call(r->work.regular);
     int rc = dcoll_would_wait(r->c->team, call);
-    return rc ? rc : dcoll_begin(r->c->team, call, &r->q);
+    return rc ? rc : dcoll_begin(r->c->team, call, &r->dcoll);
 }
 
-/* DRAIL_EAGAIN: it has to wait for another one. */
+/* DRAIL_EAGAIN: it must wait until another call has ended. */
 static int begin(struct request *r)
 {
     int rc = dcoll_team_error(r->c->team);
@@ -116,13 +120,13 @@ static int begin(struct request *r)
         return 0;
     }
     rc = r->work.irregular ? begin_irregular(r) : begin_regular(r);
-    team_refused(r->c, rc);
+    team_skip_refused(r->c, rc);
     return rc;
 }
 
 static void moved(struct request *r, int rc)
 {
-    pulse_less();
+    progress_thread_end_call();
     if (r->skipped) {
         free(r);
         return;
@@ -131,117 +135,116 @@ static void moved(struct request *r, int rc)
     atomic_store(&r->stage, STAGE_MOVED);
 }
 
-/* In their order, which is that of all ranks. */
-void team_begin_queued(struct requests *s)
+void queue_begin(struct request_queue *q)
 {
     struct request *r;
-    while ((r = TAILQ_FIRST(&s->queue))) {
+    while ((r = TAILQ_FIRST(&q->waiting))) {
         int rc = begin(r);
         if (rc == DRAIL_EAGAIN)
             return;
-        TAILQ_REMOVE(&s->queue, r, link);
+        TAILQ_REMOVE(&q->waiting, r, link);
         if (rc || r->skipped) {
             moved(r, rc);
             continue;
         }
         atomic_store(&r->stage, STAGE_UNDER_WAY);
-        TAILQ_INSERT_TAIL(&s->under_way, r, link);
+        TAILQ_INSERT_TAIL(&q->under_way, r, link);
     }
 }
 
-void team_queue(struct requests *s, struct request *r)
+void queue_add(struct request_queue *q, struct request *r)
 {
-    r->stage = STAGE_QUEUED;
-    pulse_more();
-    pthread_mutex_lock(&s->lock);
-    TAILQ_INSERT_TAIL(&s->queue, r, link);
-    team_begin_queued(s);
-    team_give(s);
+    r->stage = STAGE_WAITING;
+    progress_thread_add_call();
+    pthread_mutex_lock(&q->lock);
+    TAILQ_INSERT_TAIL(&q->waiting, r, link);
+    queue_begin(q);
+    queue_unlock(q);
 }
 
-void team_settle(struct requests *s, struct request *r, int rc)
+void queue_settle(struct request_queue *q, struct request *r, int rc)
 {
-    TAILQ_REMOVE(&s->under_way, r, link);
+    TAILQ_REMOVE(&q->under_way, r, link);
     moved(r, rc);
 }
 
-void team_advance(struct requests *s)
+void queue_advance(struct request_queue *q)
 {
-    struct request *r = TAILQ_FIRST(&s->under_way), *next;
+    struct request *r = TAILQ_FIRST(&q->under_way), *next;
     for (; r; r = next) {
         next = TAILQ_NEXT(r, link);
-        int rc = dcoll_test(r->q);
+        int rc = dcoll_test(r->dcoll);
         if (rc != DRAIL_EAGAIN)
-            team_settle(s, r, rc);
+            queue_settle(q, r, rc);
     }
-    team_begin_queued(s);
+    queue_begin(q);
 }
 
-void requests_advance_all(void)
+void queues_advance(void)
 {
-    struct requests *s;
+    struct request_queue *q;
     pthread_mutex_lock(&all.lock);
-    LIST_FOREACH(s, &all.comms, link)
+    LIST_FOREACH(q, &all.comms, link)
     {
-        if (pthread_mutex_trylock(&s->lock))
+        if (pthread_mutex_trylock(&q->lock))
             continue;
-        team_advance(s);
-        if (s->guarded)
-            drail_progress(s->c->rail); /* its errors show in later calls */
-        team_give(s);
+        queue_advance(q);
+        if (q->guarded)
+            drail_progress(q->c->rail); /* its errors show in later calls */
+        queue_unlock(q);
     }
     pthread_mutex_unlock(&all.lock);
 }
 
-/* ------------------------------------------------------ calls that wait --- */
+/* ------------------------------------------------------ blocking calls --- */
 
-void team_take(struct requests *s)
+void queue_lock_drained(struct request_queue *q)
 {
-    pthread_mutex_lock(&s->lock);
-    team_begin_queued(s);
-    while (!TAILQ_EMPTY(&s->queue)) {
-        team_advance(s);
-        layer_progress_below(s->c);
+    pthread_mutex_lock(&q->lock);
+    queue_begin(q);
+    while (!TAILQ_EMPTY(&q->waiting)) {
+        queue_advance(q);
+        layer_progress_below(q->c);
         sched_yield();
     }
 }
 
 int team_run(struct layer_comm *c, const dcoll_call_t *call)
 {
-    if (!c->requests)
+    if (!c->queue)
         return dcoll_run(c->team, call);
-    team_take(c->requests);
+    queue_lock_drained(c->queue);
     int rc = dcoll_run(c->team, call);
-    team_give(c->requests);
+    queue_unlock(c->queue);
     return rc;
 }
 
 int team_alltoallv(struct layer_comm *c, const dcoll_alltoallv_t *call)
 {
-    if (!c->requests)
+    if (!c->queue)
         return dcoll_alltoallv(c->team, call);
-    team_take(c->requests);
+    queue_lock_drained(c->queue);
     int rc = dcoll_alltoallv(c->team, call);
-    team_give(c->requests);
+    queue_unlock(c->queue);
     return rc;
 }
 
 void team_skip(struct layer_comm *c)
 {
-    if (!c->requests) {
+    if (!c->queue) {
         dcoll_team_skip(c->team);
         return;
     }
-    team_take(c->requests);
+    queue_lock_drained(c->queue);
     dcoll_team_skip(c->team);
-    team_give(c->requests);
+    queue_unlock(c->queue);
 }
 
 void team_give_up(const struct layer_comm *c, const char *why)
 {
-    if (c->requests)
-        pthread_mutex_lock(&c->requests->lock);
+    if (c->queue)
+        pthread_mutex_lock(&c->queue->lock);
     dcoll_team_give_up(c->team, DRAIL_EJOB, why);
-    if (c->requests)
-        team_give(c->requests);
+    if (c->queue)
+        queue_unlock(c->queue);
 }

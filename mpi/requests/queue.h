@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of requests.h share. */
-#ifndef MPI_REQUEST_H
-#define MPI_REQUEST_H
+/* Calls that do not block: what the files of this folder share. */
+#ifndef MPI_QUEUE_H
+#define MPI_QUEUE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,103 +11,101 @@
 
 enum stage {
     STAGE_IDLE,      /* persistent, and inactive */
-    STAGE_QUEUED,    /* to begin */
+    STAGE_WAITING,   /* not begun */
     STAGE_UNDER_WAY, /* by libdcoll */
-    STAGE_MOVED,     /* its data have come, or it has failed */
-    STAGE_DONE,      /* they are where they belong */
+    STAGE_MOVED,     /* libdcoll is done, or has failed */
+    STAGE_DONE,      /* data are unpacked */
 };
 
 struct request {
-    struct request *next; /* of its bucket */
+    struct request *next; /* in handle_map.c */
     MPI_Request handle;   /* the program's */
     struct layer_comm *c;
-    MPI_Comm comm;        /* whose handler is told of errors */
+    MPI_Comm comm; /* its handler is told of errors */
     bool persistent, given_up;
-    bool skipped; /* a call that this rank does not make: nobody's request */
-    _Atomic int stage; /* from under way to moved by any thread */
+    bool skipped;      /* a place in the order, for a call this rank skips */
+    _Atomic int stage; /* any thread sets it to STAGE_MOVED */
     TAILQ_ENTRY(request) link, of_comm;
     struct request_work work;
-    dcoll_request_t *q;
-    int rc;            /* of libdcoll */
-    int error;         /* of MPI */
-    MPI_Request check; /* verify: the same by the MPI below; or none */
-    MPI_Comm apart;    /* … of persistent ones, whose starts have no order */
+    dcoll_request_t *dcoll;
+    int rc;              /* of libdcoll */
+    int error;           /* of MPI */
+    MPI_Request check;   /* verify: the same call by the MPI below; or null */
+    MPI_Comm check_comm; /* … of a persistent one: its starts have no order */
 };
 
 TAILQ_HEAD(request_list, request);
 
-#define SHAPES 64 /* that are known to have missed */
+#define MISSED_KEPT 64
 
-/* Of a non-blocking call that was left for being not prepared. The same on all
- * ranks. */
-struct shape {
+/* A kind of non-blocking calls that libdcoll could not begin, as it was not
+ * prepared. The same on all ranks. */
+struct missed_call {
     bool irregular;
-    dcoll_call_t call; /* whatever its buffers */
-    int misses;        /* hopeless: it can't be prepared */
+    dcoll_call_t call; /* its buffers do not matter */
+    int misses;        /* so far; or HOPELESS */
 };
 
 /* Of a communicator. */
-struct requests {
-    LIST_ENTRY(requests) link;
+struct request_queue {
+    LIST_ENTRY(request_queue) link;
     struct layer_comm *c;
-    bool guarded;         /* its rails, also while the program is elsewhere */
-    pthread_mutex_t lock; /* the team is in use; and for these lists: */
-    struct request_list queue, under_way;
-    struct request_list persistent; /* as they were made, also given up: until
-                                       they are on all ranks */
-    unsigned inits, starts; /* of persistent ones, so far */
-    bool seldom;            /* … on some rank too few starts: see agree() */
-    struct shape shapes[SHAPES];
-    unsigned latest; /* shape, which replaces the eldest */
-    unsigned wanted; /* shapes that are to be prepared */
+    bool guarded;         /* queue_guard */
+    pthread_mutex_t lock; /* of the team, and of these lists: */
+    struct request_list waiting, under_way;
+    struct request_list persistent; /* as made; also those given up, until all
+                                       ranks have given them up */
+    unsigned inits, starts;         /* of persistent requests, so far */
+    bool seldom;                    /* requests_start_seldom */
+    struct missed_call missed[MISSED_KEPT];
+    unsigned latest; /* of missed; the next one replaces the oldest */
+    unsigned wanted; /* of missed: to be prepared */
 };
 
-/* ---- handles.c ---- */
+/* ---- handle_map.c ---- */
 
-void handle_enter(struct request *r);
+void handle_map_add(struct request *r);
 /* If it is there. */
-void handle_leave(struct request *r);
-/* What there is of a communicator, one after the other; after: NULL, or one of
- * them. */
-struct request *handle_next(const struct layer_comm *c,
-                            const struct request *after);
+void handle_map_remove(struct request *r);
+/* Iterates over the requests of a communicator. @after: NULL, or the last. */
+struct request *handle_map_next(const struct layer_comm *c,
+                                const struct request *after);
 
-/* ---- turns.c ---- */
+/* ---- queue.c ---- */
 
-/* Its own, made at its first call of that kind. NULL: no memory. */
-struct requests *requests_of(struct layer_comm *c);
-/* Ends the program: the others would wait for this rank for ever. */
-void team_no_memory(const struct layer_comm *c);
-/* For a call that may wait, and that comes behind what is queued. */
-void team_take(struct requests *s);
-/* For what waits for nobody. */
-void team_take_now(struct requests *s);
-void team_give(struct requests *s);
-/* By who has it: */
-void team_begin_queued(struct requests *s);
-/* What dcoll says of a call that this rank makes: an error of it alone is told
- * to the others, who would wait for it. */
-void team_refused(struct layer_comm *c, int rc);
-void team_advance(struct requests *s);
-/* One that was under way has ended. */
-void team_settle(struct requests *s, struct request *r, int rc);
-/* Behind the others, which may begin at once. */
-void team_queue(struct requests *s, struct request *r);
-/* The communicator is going to end: nobody advances its calls any more. */
-void team_leave(struct requests *s);
-/* Of irregular blocks that are not to agree on bounds first. */
+/* The communicator's queue, made at its first request. NULL: no memory; the
+ * program is ended, as the other ranks would wait for this one. */
+struct request_queue *queue_of(struct layer_comm *c);
+void queue_lock(struct request_queue *q);
+void queue_unlock(struct request_queue *q);
+/* Locks it when all waiting requests have begun: for calls that may block. */
+void queue_lock_drained(struct request_queue *q);
+/* With the lock: begins waiting requests, as many as can. */
+void queue_begin(struct request_queue *q);
+/* With the lock: makes progress on all requests. */
+void queue_advance(struct request_queue *q);
+/* With the lock: libdcoll has ended a request. */
+void queue_settle(struct request_queue *q, struct request *r, int rc);
+/* Puts it behind the waiting ones; it may begin at once. */
+void queue_add(struct request_queue *q, struct request *r);
+/* The communicator ends: no more progress on it. */
+void queue_leave(struct request_queue *q);
+/* With the lock: if @rc says that libdcoll refuses this rank's call, the others
+ * are told, as they would wait for it. */
+void team_skip_refused(struct layer_comm *c, int rc);
+/* For irregular calls: the algorithm that needs no common bounds. NULL: any. */
 const char *team_algorithm(const struct layer_comm *c);
 
-/* ---- requests.c ---- */
+/* ---- request.c ---- */
 
-/* Its handle is a request that never starts. NULL: no memory. */
+/* A new request; its handle never starts. NULL: no memory. */
 struct request *request_new(struct layer_comm *c, MPI_Comm comm,
                             struct request_work work);
-/* Without its handle. */
+/* The handle has been freed. */
 void request_destroy(struct request *r);
-/* An MPI error. */
-int request_fill(struct request *r);
-/* verify: the same by the MPI below. */
+/* Packs the data to send. An MPI error. */
+int request_pack(struct request *r);
+/* verify: begins the same call by the MPI below. */
 int request_begin_check(struct request *r);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a call that does not block to what the program is told of it. */
+/* A request of libdcoll, from its start until the program gets its result. */
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "mpi/below/below.h"
 #include "mpi/requests/queue.h"
+#include "mpi/run/run.h"
 
 #define YIELD_AFTER 16 /* looks */
 #define NAP_AFTER   4096
@@ -12,48 +14,47 @@
 
 int request_error(const struct layer_comm *c, int rc)
 {
-    int error = ours_error(c, rc);
-    return error == OURS_LEFT ? MPI_ERR_NO_MEM : error;
+    int error = team_error_code(c, rc);
+    return error == LEFT_TO_MPI ? MPI_ERR_NO_MEM : error;
 }
 
 void request_work_free(struct request_work *work)
 {
-    if (work->ours)
-        ours_close(work->ours);
+    if (work->regular)
+        regular_close(work->regular);
     if (work->irregular)
         irregular_close(work->irregular);
     *work = (struct request_work){0};
 }
 
-int request_fill(struct request *r)
+int request_pack(struct request *r)
 {
-    return r->work.ours ? ours_fill(r->c, r->work.ours)
-                        : irregular_fill(r->c, r->work.irregular);
+    return r->work.regular ? regular_pack(r->c, r->work.regular)
+                           : irregular_pack(r->c, r->work.irregular);
 }
 
-static int spread(struct request *r)
+static int unpack(struct request *r)
 {
-    return r->work.ours ? ours_spread(r->c, r->work.ours)
-                        : irregular_spread(r->c, r->work.irregular);
+    return r->work.regular ? regular_unpack(r->c, r->work.regular)
+                           : irregular_unpack(r->c, r->work.irregular);
 }
 
 static int expect(struct request *r, struct layer_call *below)
 {
-    return r->work.ours ? ours_expect(r->c, r->work.ours, below)
-                        : irregular_expect(r->c, r->work.irregular, below);
+    return r->work.regular ? regular_expect(r->c, r->work.regular, below)
+                           : irregular_expect(r->c, r->work.irregular, below);
 }
 
 static void compare(struct request *r)
 {
-    if (r->work.ours)
-        ours_compare(r->c, r->work.ours);
+    if (r->work.regular)
+        regular_compare(r->c, r->work.regular);
     else
         irregular_compare(r->c, r->work.irregular);
 }
 
 /* --------------------------------------------------------------- begin --- */
 
-/* Its handle is a request that never starts. NULL: no memory. */
 struct request *request_new(struct layer_comm *c, MPI_Comm comm,
                             struct request_work work)
 {
@@ -67,7 +68,7 @@ struct request *request_new(struct layer_comm *c, MPI_Comm comm,
     r->comm = comm;
     r->work = work;
     r->check = MPI_REQUEST_NULL;
-    r->apart = MPI_COMM_NULL;
+    r->check_comm = MPI_COMM_NULL;
     return r;
 }
 
@@ -77,13 +78,12 @@ void request_destroy(struct request *r)
     free(r);
 }
 
-/* verify: the same by the MPI below. */
 int request_begin_check(struct request *r)
 {
     struct layer_call below;
     int rc = expect(r, &below);
     if (r->persistent)
-        below.comm = r->apart;
+        below.comm = r->check_comm;
     return rc ? rc : below_begin(&below, &r->check);
 }
 
@@ -104,22 +104,22 @@ int request_begin(struct layer_comm *c, const struct layer_call *a,
         return rc;
     }
     *handle = r->handle;
-    handle_enter(r);
-    team_queue(c->requests, r);
+    handle_map_add(r);
+    queue_add(c->queue, r);
     return MPI_SUCCESS;
 }
 
-/* Behind what is queued, for which it may not wait. */
+/* It may not wait until earlier calls have begun, so it queues behind them. */
 void requests_skip(struct layer_comm *c)
 {
-    struct request *r = c->requests ? calloc(1, sizeof *r) : NULL;
+    struct request *r = c->queue ? calloc(1, sizeof *r) : NULL;
     if (!r) {
         team_skip(c);
         return;
     }
     r->c = c;
     r->skipped = true;
-    team_queue(c->requests, r);
+    queue_add(c->queue, r);
 }
 
 /* ------------------------------------------------------------- the end --- */
@@ -129,8 +129,8 @@ bool request_is_active(const struct request *r)
     return r->stage != STAGE_IDLE;
 }
 
-/* What the program's thread has to do when data have come. verify: when those
- * of the MPI below have, too. */
+/* The part that calls MPI: by the program's thread, when libdcoll is done. Long
+ * blocks and the call of verify must be complete, too. */
 static void complete(struct request *r)
 {
     bool checked = r->check != MPI_REQUEST_NULL && !r->rc;
@@ -146,7 +146,7 @@ static void complete(struct request *r)
     if (!r->error && checked)
         compare(r);
     if (!r->error)
-        r->error = spread(r);
+        r->error = unpack(r);
     if (!r->persistent)
         request_work_free(&r->work);
     r->stage = STAGE_DONE;
@@ -155,10 +155,10 @@ static void complete(struct request *r)
 bool request_is_done(struct request *r)
 {
     int stage = atomic_load(&r->stage);
-    if (stage == STAGE_QUEUED || stage == STAGE_UNDER_WAY) {
-        team_take_now(r->c->requests);
-        team_advance(r->c->requests);
-        team_give(r->c->requests);
+    if (stage == STAGE_WAITING || stage == STAGE_UNDER_WAY) {
+        queue_lock(r->c->queue);
+        queue_advance(r->c->queue);
+        queue_unlock(r->c->queue);
     }
     if (r->stage == STAGE_MOVED)
         complete(r);
@@ -175,14 +175,14 @@ void request_pause(struct request *r, unsigned *looks)
         sched_yield();
 }
 
-/* libdcoll waits best, unless another has yet to be begun. */
+/* dcoll_wait sleeps, unlike polling. Not while other calls wait to begin. */
 static void wait_by_team(struct request *r)
 {
-    struct requests *s = r->c->requests;
-    team_take_now(s);
-    if (r->stage == STAGE_UNDER_WAY && TAILQ_EMPTY(&s->queue))
-        team_settle(s, r, dcoll_wait(r->q, -1));
-    team_give(s);
+    struct request_queue *q = r->c->queue;
+    queue_lock(q);
+    if (r->stage == STAGE_UNDER_WAY && TAILQ_EMPTY(&q->waiting))
+        queue_settle(q, r, dcoll_wait(r->dcoll, -1));
+    queue_unlock(q);
 }
 
 void request_wait(struct request *r)
@@ -195,7 +195,7 @@ void request_wait(struct request *r)
     }
 }
 
-int request_take(struct request *r, MPI_Request *handle)
+int request_finish(struct request *r, MPI_Request *handle)
 {
     int error = r->error;
     r->error = MPI_SUCCESS;
@@ -205,7 +205,7 @@ int request_take(struct request *r, MPI_Request *handle)
         r->stage = STAGE_IDLE;
         return error;
     }
-    handle_leave(r);
+    handle_map_remove(r);
     pmpi.Request_free(&r->handle);
     *handle = MPI_REQUEST_NULL;
     request_destroy(r);

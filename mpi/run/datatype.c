@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Size and layout of datatypes. */
 #include <dlfcn.h>
 
-#include "mpi/layer.h"
+#include "mpi/run/run.h"
 
-/* The latest predefined type that was plain, as almost all are in most
- * programs: it stays what it is. size 0: none yet. */
+/* The latest predefined type that was contiguous: most programs use few. size
+ * 0: none yet. */
 static struct {
     MPI_Datatype type;
     int64_t size;
 } latest;
 
-bool data_stays_plain(MPI_Datatype type)
+bool datatype_stays_contiguous(MPI_Datatype type)
 {
     return latest.size && latest.type == type;
 }
 
-/* Of one element; -1: wrong. */
+/* Bytes of an element; -1: wrong. */
 static int64_t size_of(MPI_Datatype type)
 {
     MPI_Count size;
-    if (data_stays_plain(type))
+    if (datatype_stays_contiguous(type))
         return latest.size;
     return type == MPI_DATATYPE_NULL || pmpi.Type_size_x(type, &size) ? -1
                                                                       : size;
 }
 
-/* An int may not hold the size of a type that another rank has no need of. */
-int64_t data_bytes(MPI_Count count, MPI_Datatype type)
+int64_t datatype_bytes(MPI_Count count, MPI_Datatype type)
 {
     int64_t bytes, size = size_of(type);
     if (count < 0 || size < 0)
@@ -36,13 +36,13 @@ int64_t data_bytes(MPI_Count count, MPI_Datatype type)
 
 /* --------------------------------------------------------- construction --- */
 
-/* How a type was made, and of how many numbers and other types. */
+/* How a type was made (MPI_Type_get_envelope). */
 struct envelope {
     int integers, addresses, types, combiner;
-    bool large; /* with large counts */
+    bool large; /* by a function with large counts */
 };
 
-/* That of MPI 4, which the MPI that is loaded may lack, whatever its header. */
+/* Of MPI 4; the MPI that is loaded may lack it, whatever its header says. */
 typedef int get_envelope_c(MPI_Datatype, MPI_Count *integers,
                            MPI_Count *addresses, MPI_Count *large_counts,
                            MPI_Count *types, int *combiner);
@@ -57,8 +57,8 @@ static get_envelope_c *find_envelope_c(void)
     return found;
 }
 
-/* Of a type that was made with large counts, the call of before is an error of
- * which the handler of MPI_COMM_WORLD is told. */
+/* For a type made with large counts, MPI_Type_get_envelope would call the error
+ * handler of MPI_COMM_WORLD. */
 static bool open_envelope(MPI_Datatype type, struct envelope *e)
 {
     MPI_Count integers, addresses, larges, types;
@@ -76,8 +76,7 @@ static bool open_envelope(MPI_Datatype type, struct envelope *e)
     return true;
 }
 
-/* One of MPI's own, which nobody frees: also those with a precision of Fortran.
- */
+/* Nobody frees it: named, or made by MPI_Type_create_f90_real and its kind. */
 static bool is_predefined(const struct envelope *e)
 {
     return e->combiner == MPI_COMBINER_NAMED ||
@@ -92,8 +91,7 @@ static bool stays(MPI_Datatype type)
     return open_envelope(type, &e) && is_predefined(&e);
 }
 
-/* A predefined type without gaps. Types of pairs (MPI_DOUBLE_INT) may have
- * some. */
+/* Has it no gaps? Pairs (MPI_DOUBLE_INT) may have some. */
 static bool is_dense(MPI_Datatype type)
 {
     MPI_Aint low, extent;
@@ -106,10 +104,10 @@ static bool is_dense(MPI_Datatype type)
     return true;
 }
 
-bool data_is_plain(MPI_Datatype type)
+bool datatype_is_contiguous(MPI_Datatype type)
 {
     struct envelope e;
-    if (data_stays_plain(type))
+    if (datatype_stays_contiguous(type))
         return true;
     if (!open_envelope(type, &e))
         return false;
@@ -118,19 +116,19 @@ bool data_is_plain(MPI_Datatype type)
     if (e.large || (e.combiner != MPI_COMBINER_CONTIGUOUS &&
                     e.combiner != MPI_COMBINER_DUP))
         return false;
-    /* of one other type, with one integer at most */
+    /* made of one type, with at most one integer */
     int count;
     MPI_Aint none;
     MPI_Datatype inner;
     if (pmpi.Type_get_contents(type, e.integers, e.addresses, e.types, &count,
                                &none, &inner))
         return false;
-    bool plain = data_is_plain(inner);
-    data_release(&inner);
-    return plain;
+    bool contiguous = datatype_is_contiguous(inner);
+    datatype_release(&inner);
+    return contiguous;
 }
 
-int data_keep(MPI_Datatype type, MPI_Datatype *kept)
+int datatype_keep(MPI_Datatype type, MPI_Datatype *kept)
 {
     if (!stays(type))
         return pmpi.Type_dup(type, kept);
@@ -138,7 +136,7 @@ int data_keep(MPI_Datatype type, MPI_Datatype *kept)
     return MPI_SUCCESS;
 }
 
-void data_release(MPI_Datatype *kept)
+void datatype_release(MPI_Datatype *kept)
 {
     if (!stays(*kept))
         pmpi.Type_free(kept);

@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of any sizes by dcoll_alltoallv, in bytes: datatypes of two ranks may
- * differ, those need not. A gather is an all-to-all in which only the root
- * receives, and so on. Blocks of more bytes than an int counts go by
- * messages.c.
+ * Blocks of different sizes, by dcoll_alltoallv. It counts bytes, as the
+ * datatypes of two ranks may differ. A gather is an all-to-all in which only
+ * the root receives, and so on. Blocks of 2 GiB and more go by long_blocks.c.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 #include "mpi/requests/requests.h"
+#include "mpi/run/run.h"
 
-/* One side of a call. */
-struct side {
+/* The blocks that a rank sends, or receives. */
+struct blocks {
     char *user;
     MPI_Count *counts, *displs; /* for each rank */
     MPI_Datatype type;
     MPI_Aint extent;
     size_t size; /* of an element */
-    bool plain;
-    bool same;              /* one block is for all ranks */
-    bool has_long;          /* blocks that are messages */
-    char *data;             /* the user's, or packed, block after block */
-    size_t *bytes, *places; /* for each rank, in data; 0: none, or long */
-    size_t all;             /* packed */
+    bool contiguous;
+    bool same;              /* all ranks get the same block */
+    bool has_long;          /* some are too long for dcoll */
+    char *data;             /* the user's, or packed */
+    size_t *bytes, *places; /* of each rank's block in data; bytes 0: none, or
+                               too long */
+    size_t all;             /* bytes, packed */
 };
 
-/* Has this rank counts of its own for each other one? */
+/* Has this rank an array of counts? */
 static bool has_send_counts(const struct layer_comm *c,
                             const struct layer_call *a)
 {
-    return a->collective == (int)DCOLL_ALLTOALLV ||
+    return a->collective == LAYER_ALLTOALLV ||
            (a->collective == LAYER_SCATTERV && a->root == c->rank);
 }
 
 static bool has_recv_counts(const struct layer_comm *c,
                             const struct layer_call *a)
 {
-    return a->collective == (int)DCOLL_ALLTOALLV ||
+    return a->collective == LAYER_ALLTOALLV ||
            a->collective == LAYER_ALLGATHERV ||
            (a->collective == LAYER_GATHERV && a->root == c->rank);
 }
 
-/* Of the program's arrays. */
+/* An element of the program's arrays. */
 static MPI_Count count_at(const struct layer_call *a, const void *counts, int r)
 {
     return a->large ? ((const MPI_Count *)counts)[r] : ((const int *)counts)[r];
@@ -61,7 +62,7 @@ static bool are_right(const struct layer_comm *c, const struct layer_call *a,
     if (!counts || !displs)
         return false;
     for (int r = 0; r < c->size; r++)
-        if (data_bytes(count_at(a, counts, r), type) < 0)
+        if (datatype_bytes(count_at(a, counts, r), type) < 0)
             return false;
     return true;
 }
@@ -73,7 +74,7 @@ static bool send_is_right(const struct layer_comm *c,
         return a->send == MPI_IN_PLACE ||
                are_right(c, a, a->send_counts, a->send_displs, a->send_type);
     return a->collective == LAYER_SCATTERV || a->send == MPI_IN_PLACE ||
-           data_bytes(a->send_count, a->send_type) >= 0;
+           datatype_bytes(a->send_count, a->send_type) >= 0;
 }
 
 static bool recv_is_right(const struct layer_comm *c,
@@ -82,7 +83,7 @@ static bool recv_is_right(const struct layer_comm *c,
     if (has_recv_counts(c, a))
         return are_right(c, a, a->recv_counts, a->recv_displs, a->recv_type);
     return a->collective == LAYER_GATHERV || a->recv == MPI_IN_PLACE ||
-           data_bytes(a->recv_count, a->recv_type) >= 0;
+           datatype_bytes(a->recv_count, a->recv_type) >= 0;
 }
 
 bool irregular_is_right(const struct layer_comm *c, const struct layer_call *a)
@@ -90,14 +91,13 @@ bool irregular_is_right(const struct layer_comm *c, const struct layer_call *a)
     return send_is_right(c, a) && recv_is_right(c, a);
 }
 
-static char *block_at(const struct side *s, int r)
+static char *block_at(const struct blocks *s, int r)
 {
     return s->user + s->displs[r] * s->extent;
 }
 
-/* Displacements below the buffer's begin are right in MPI, not in dcoll: such
- * blocks are packed. */
-static bool is_ahead(const struct side *s, int ranks)
+/* MPI allows negative displacements, dcoll does not: such blocks are packed. */
+static bool has_negative(const struct blocks *s, int ranks)
 {
     for (int r = 0; r < ranks; r++)
         if (s->counts[r] && s->displs[r] < 0)
@@ -105,26 +105,27 @@ static bool is_ahead(const struct side *s, int ranks)
     return false;
 }
 
-/* Too long for MPI_Pack, and, for what packs on one side only, for dcoll. */
-static bool is_long(const struct side *s, int r)
+/* Too long for MPI_Pack. Both ranks of a block decide by its bytes, as only one
+ * of them may pack. */
+static bool is_long(const struct blocks *s, int r)
 {
     return (size_t)s->counts[r] > INT_MAX / (s->size ? s->size : 1);
 }
 
-/* Where the block of a rank is, and how long it is. */
-static void place_block(struct side *s, int r)
+/* Sets bytes and place of a rank's block. */
+static void place_block(struct blocks *s, int r)
 {
     size_t bytes = is_long(s, r) ? 0 : (size_t)s->counts[r] * s->size;
-    size_t place = s->plain ? (size_t)s->displs[r] * s->size : s->all;
+    size_t place = s->contiguous ? (size_t)s->displs[r] * s->size : s->all;
     s->has_long |= is_long(s, r);
     s->bytes[r] = bytes;
     s->places[r] = !bytes || s->same ? 0 : place;
     s->all = s->same ? bytes : s->all + bytes;
 }
 
-/* @numbers: 2 for each rank. An MPI error. */
-static int side_begin(struct side *s, const struct layer_comm *c,
-                      size_t *numbers, struct layer_room *room)
+/* @numbers: two for each rank. An MPI error. */
+static int blocks_open(struct blocks *s, const struct layer_comm *c,
+                       size_t *numbers, struct buffer *buffer)
 {
     MPI_Aint low;
     MPI_Count size;
@@ -134,16 +135,19 @@ static int side_begin(struct side *s, const struct layer_comm *c,
     if (rc)
         return rc;
     s->size = (size_t)size;
-    s->plain = data_is_plain(s->type) && !is_ahead(s, c->size);
+    s->contiguous =
+        datatype_is_contiguous(s->type) && !has_negative(s, c->size);
     s->bytes = numbers;
     s->places = numbers + c->size;
     for (int r = 0; r < c->size; r++)
         place_block(s, r);
-    s->data = s->plain ? s->user : layer_room(room, s->all + 1);
+    s->data = s->contiguous ? s->user : buffer_reserve(buffer, s->all + 1);
     return s->data || !s->all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
-/* Blocks of the user into or out of packed ones, one after another. */
-static int pack(const struct side *s, const struct layer_comm *c, char *packed)
+
+/* Between the user's blocks and packed ones, one after another. */
+static int pack(const struct blocks *s, const struct layer_comm *c,
+                char *packed)
 {
     int rc = MPI_SUCCESS, blocks = s->same ? 1 : c->size;
     for (int r = 0; !rc && r < blocks; r++) {
@@ -156,7 +160,7 @@ static int pack(const struct side *s, const struct layer_comm *c, char *packed)
     return rc;
 }
 
-static int unpack(const struct side *s, const struct layer_comm *c,
+static int unpack(const struct blocks *s, const struct layer_comm *c,
                   const char *packed)
 {
     int rc = MPI_SUCCESS;
@@ -170,24 +174,24 @@ static int unpack(const struct side *s, const struct layer_comm *c,
     return rc;
 }
 
-/* Those that are too long. Which they are, both of their ranks know. */
-static int exchange_long(struct messages *m, const struct layer_comm *c,
-                         const struct side *send, const struct side *recv)
+/* Sender and receiver of a long block both know that it is long. */
+static int exchange_long(struct long_blocks *m, const struct layer_comm *c,
+                         const struct blocks *send, const struct blocks *recv)
 {
     int rc = MPI_SUCCESS;
     for (int r = 0; recv->has_long && !rc && r < c->size; r++)
         if (is_long(recv, r))
-            rc = messages_receive(m, c, block_at(recv, r), recv->counts[r],
-                                  recv->type, r);
+            rc = long_blocks_receive(m, c, block_at(recv, r), recv->counts[r],
+                                     recv->type, r);
     for (int r = 0; send->has_long && !rc && r < c->size; r++)
         if (is_long(send, r))
-            rc = messages_send(m, c, block_at(send, r), send->counts[r],
-                               send->type, r);
+            rc = long_blocks_send(m, c, block_at(send, r), send->counts[r],
+                                  send->type, r);
     return rc;
 }
 
-static dcoll_alltoallv_t bytes_of(const struct side *send,
-                                  const struct side *recv)
+static dcoll_alltoallv_t bytes_of(const struct blocks *send,
+                                  const struct blocks *recv)
 {
     return (dcoll_alltoallv_t){.send = send->data,
                                .send_counts = send->bytes,
@@ -198,29 +202,29 @@ static dcoll_alltoallv_t bytes_of(const struct side *send,
                                .element = 1};
 }
 
-static int run(struct layer_comm *c, struct side *send, struct side *recv)
+static int run(struct layer_comm *c, struct blocks *send, struct blocks *recv)
 {
     const dcoll_alltoallv_t call = bytes_of(send, recv);
-    struct messages beside = {0};
-    int rc = send->plain ? MPI_SUCCESS : pack(send, c, send->data);
+    struct long_blocks beside = {0};
+    int rc = send->contiguous ? MPI_SUCCESS : pack(send, c, send->data);
     if (!rc)
         rc = exchange_long(&beside, c, send, recv);
     int failed = rc ? 0 : team_alltoallv(c, &call);
     if (rc || failed) {
-        messages_drop(&beside);
-        return rc ? ours_missing(c, rc) : ours_error(c, failed);
+        long_blocks_drop(&beside);
+        return rc ? team_call_missed(c, rc) : team_error_code(c, failed);
     }
-    rc = messages_wait(&beside);
-    return rc || recv->plain ? rc : unpack(recv, c, recv->data);
+    rc = long_blocks_wait(&beside);
+    return rc || recv->contiguous ? rc : unpack(recv, c, recv->data);
 }
 
-/* First by the MPI below, whose bytes are kept for comparison, and replaced by
- * others. */
+/* verify: the MPI below makes the call first. Its result is kept, and the
+ * program's buffer filled with other bytes. */
 static int expect(struct layer_comm *c, const struct layer_call *a,
-                  const struct side *recv)
+                  const struct blocks *recv)
 {
     char *expected = c->expected.data;
-    int rc = layer_below(a);
+    int rc = below_run(a);
     if (!rc)
         rc = pack(recv, c, expected);
     if (rc)
@@ -232,7 +236,8 @@ static int expect(struct layer_comm *c, const struct layer_call *a,
 }
 
 static void tell_difference(const struct layer_comm *c,
-                            const struct layer_call *a, const struct side *recv)
+                            const struct layer_call *a,
+                            const struct blocks *recv)
 {
     layer.differences++;
     fprintf(stderr,
@@ -242,7 +247,7 @@ static void tell_difference(const struct layer_comm *c,
 }
 
 static int compare(struct layer_comm *c, const struct layer_call *a,
-                   const struct side *recv)
+                   const struct blocks *recv)
 {
     char *expected = c->expected.data, *found = expected + recv->all;
     int rc = pack(recv, c, found);
@@ -251,26 +256,25 @@ static int compare(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
-/* -------------------------------------------------------------- sides --- */
+/* ------------------------------------------------------- arguments --- */
 
-/* Nothing for anybody, yet. */
-static struct side nothing(MPI_Count *arrays, int ranks)
+static struct blocks no_blocks(MPI_Count *arrays, int ranks)
 {
     memset(arrays, 0, 2 * (size_t)ranks * sizeof *arrays);
-    return (struct side){
+    return (struct blocks){
         .counts = arrays, .displs = arrays + ranks, .type = MPI_BYTE};
 }
 
-static void fill_side(struct side *s, const void *user, MPI_Datatype type)
+static void set_user(struct blocks *s, const void *user, MPI_Datatype type)
 {
     s->user = (char *)user;
     s->type = type;
 }
 
-/* The user's arrays, but for the own block where that is in place. */
-static void fill_all(struct side *s, const struct layer_comm *c,
-                     const struct layer_call *a, const void *counts,
-                     const void *displs, bool in_place)
+/* @in_place: but for this rank's own block. */
+static void set_arrays(struct blocks *s, const struct layer_comm *c,
+                       const struct layer_call *a, const void *counts,
+                       const void *displs, bool in_place)
 {
     for (int r = 0; r < c->size; r++) {
         s->counts[r] = count_at(a, counts, r);
@@ -280,87 +284,87 @@ static void fill_all(struct side *s, const struct layer_comm *c,
         s->counts[c->rank] = 0;
 }
 
-static struct side send_side(const struct layer_comm *c,
-                             const struct layer_call *a, MPI_Count *arrays)
+static struct blocks send_blocks(const struct layer_comm *c,
+                                 const struct layer_call *a, MPI_Count *arrays)
 {
-    struct side s = nothing(arrays, c->size);
+    struct blocks s = no_blocks(arrays, c->size);
     if (has_send_counts(c, a)) {
-        fill_side(&s, a->send, a->send_type);
-        fill_all(&s, c, a, a->send_counts, a->send_displs,
-                 a->recv == MPI_IN_PLACE);
+        set_user(&s, a->send, a->send_type);
+        set_arrays(&s, c, a, a->send_counts, a->send_displs,
+                   a->recv == MPI_IN_PLACE);
     } else if (a->collective == LAYER_ALLGATHERV) {
-        fill_side(&s, a->send, a->send_type);
+        set_user(&s, a->send, a->send_type);
         s.same = true;
         for (int r = 0; r < c->size; r++)
             s.counts[r] = a->send_count;
     } else if (a->collective == LAYER_GATHERV && a->send != MPI_IN_PLACE) {
-        fill_side(&s, a->send, a->send_type);
+        set_user(&s, a->send, a->send_type);
         s.counts[a->root] = a->send_count;
     }
     return s;
 }
 
-static struct side recv_side(const struct layer_comm *c,
-                             const struct layer_call *a, MPI_Count *arrays)
+static struct blocks recv_blocks(const struct layer_comm *c,
+                                 const struct layer_call *a, MPI_Count *arrays)
 {
-    struct side s = nothing(arrays, c->size);
+    struct blocks s = no_blocks(arrays, c->size);
     if (has_recv_counts(c, a)) {
-        fill_side(&s, a->recv, a->recv_type);
-        fill_all(&s, c, a, a->recv_counts, a->recv_displs,
-                 a->send == MPI_IN_PLACE);
+        set_user(&s, a->recv, a->recv_type);
+        set_arrays(&s, c, a, a->recv_counts, a->recv_displs,
+                   a->send == MPI_IN_PLACE);
     } else if (a->collective == LAYER_SCATTERV && a->recv != MPI_IN_PLACE) {
-        fill_side(&s, a->recv, a->recv_type);
+        set_user(&s, a->recv, a->recv_type);
         s.counts[a->root] = a->recv_count;
     }
     return s;
 }
 
-/* What a call needs for its numbers. */
+/* Of counts, displacements, bytes and places, on both sides. */
 static size_t numbers_bytes(const struct layer_comm *c)
 {
     return 4 * (size_t)c->size * (sizeof(size_t) + sizeof(MPI_Count));
 }
 
-/* Rooms for numbers and for what is packed. */
-static int begin_sides(const struct layer_comm *c, const struct layer_call *a,
-                       struct layer_room *counts, struct layer_room *sent,
-                       struct layer_room *received, struct side *send,
-                       struct side *recv)
+/* @counts, @sent, @received: for the numbers and for packed blocks. */
+static int open_blocks(const struct layer_comm *c, const struct layer_call *a,
+                       struct buffer *counts, struct buffer *sent,
+                       struct buffer *received, struct blocks *send,
+                       struct blocks *recv)
 {
     size_t ranks = (size_t)c->size;
-    size_t *numbers = layer_room(counts, numbers_bytes(c));
+    size_t *numbers = buffer_reserve(counts, numbers_bytes(c));
     if (!numbers)
         return MPI_ERR_NO_MEM;
     MPI_Count *arrays = (MPI_Count *)(numbers + 4 * ranks);
-    *send = send_side(c, a, arrays);
-    *recv = recv_side(c, a, arrays + 2 * ranks);
-    int rc = side_begin(send, c, numbers, sent);
+    *send = send_blocks(c, a, arrays);
+    *recv = recv_blocks(c, a, arrays + 2 * ranks);
+    int rc = blocks_open(send, c, numbers, sent);
     if (!rc)
-        rc = side_begin(recv, c, numbers + 2 * ranks, received);
-    /* that is left: a message counts by an int, too */
+        rc = blocks_open(recv, c, numbers + 2 * ranks, received);
+    /* long_blocks.c counts by an int, too: the call is left */
     if (!rc && a->large && (send->has_long || recv->has_long))
         rc = MPI_ERR_COUNT;
     return rc;
 }
 
-void *irregular_room(struct layer_comm *c)
+void *irregular_reserve(struct layer_comm *c)
 {
-    return layer_room(&c->counts, numbers_bytes(c));
+    return buffer_reserve(&c->counts, numbers_bytes(c));
 }
 
 int irregular_run(struct layer_comm *c, const struct layer_call *a)
 {
-    struct side send, recv;
-    int rc = begin_sides(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
-    bool can =
-        !rc && (!layer.verify || layer_room(&c->expected, 2 * recv.all + 1));
-    /* one with large counts may be too long on a rank, which alone knows it */
-    if ((layer.verify || a->large) && !ours_all_can(c, can))
-        return OURS_LEFT;
+    struct blocks send, recv;
+    int rc = open_blocks(c, a, &c->counts, &c->send, &c->recv, &send, &recv);
+    bool can = !rc && (!layer.verify ||
+                       buffer_reserve(&c->expected, 2 * recv.all + 1));
+    /* with large counts, only the rank itself knows that a block is long */
+    if ((layer.verify || a->large) && !team_all_can(c, can))
+        return LEFT_TO_MPI;
     if (!rc && layer.verify)
         rc = expect(c, a, &recv);
     if (rc)
-        return ours_missing(c, rc);
+        return team_call_missed(c, rc);
     rc = run(c, &send, &recv);
     if (!rc && layer.verify)
         rc = compare(c, a, &recv);
@@ -368,13 +372,13 @@ int irregular_run(struct layer_comm *c, const struct layer_call *a)
     return rc;
 }
 
-/* --------------------------------------------- calls that take a while --- */
+/* ------------------------------------------- calls that do not block --- */
 
 struct irregular {
     struct layer_call a;
-    struct layer_room counts, sent, received, expected, below;
-    struct side send, recv;
-    struct messages beside;
+    struct buffer counts, sent, received, expected, below;
+    struct blocks send, recv;
+    struct long_blocks beside;
     dcoll_alltoallv_t call;
 };
 
@@ -385,16 +389,16 @@ int irregular_open(const struct layer_comm *c, const struct layer_call *a,
     if (!o)
         return MPI_ERR_NO_MEM;
     o->a = *a;
-    int rc = begin_sides(c, a, &o->counts, &o->sent, &o->received, &o->send,
+    int rc = open_blocks(c, a, &o->counts, &o->sent, &o->received, &o->send,
                          &o->recv);
     MPI_Datatype send = o->send.type, recv = o->recv.type;
     o->send.type = o->recv.type = MPI_BYTE;
     if (!rc)
-        rc = data_keep(send, &o->send.type);
+        rc = datatype_keep(send, &o->send.type);
     if (!rc)
-        rc = data_keep(recv, &o->recv.type);
+        rc = datatype_keep(recv, &o->recv.type);
     if (!rc)
-        rc = irregular_fill(c, o);
+        rc = irregular_pack(c, o);
     if (rc)
         irregular_close(o);
     else
@@ -402,10 +406,10 @@ int irregular_open(const struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
-int irregular_fill(const struct layer_comm *c, struct irregular *o)
+int irregular_pack(const struct layer_comm *c, struct irregular *o)
 {
     o->call = bytes_of(&o->send, &o->recv);
-    return o->send.plain ? MPI_SUCCESS : pack(&o->send, c, o->send.data);
+    return o->send.contiguous ? MPI_SUCCESS : pack(&o->send, c, o->send.data);
 }
 
 bool irregular_has_long(const struct irregular *o)
@@ -421,7 +425,7 @@ int irregular_begin_long(const struct layer_comm *c, struct irregular *o)
 int irregular_test_long(struct irregular *o, int *done)
 {
     *done = 1;
-    return o->beside.n ? messages_test(&o->beside, done) : MPI_SUCCESS;
+    return o->beside.n ? long_blocks_test(&o->beside, done) : MPI_SUCCESS;
 }
 
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o)
@@ -444,18 +448,18 @@ void irregular_bounds(const struct layer_comm *c, const struct irregular *o,
     *rank = sent > received ? sent : received;
 }
 
-int irregular_spread(const struct layer_comm *c, const struct irregular *o)
+int irregular_unpack(const struct layer_comm *c, const struct irregular *o)
 {
-    return o->recv.plain ? MPI_SUCCESS : unpack(&o->recv, c, o->recv.data);
+    return o->recv.contiguous ? MPI_SUCCESS : unpack(&o->recv, c, o->recv.data);
 }
 
-/* Of bytes, whose numbers MPI wants as ints. */
+/* As MPI_Alltoallv of MPI_BYTE, whose numbers are ints. */
 int irregular_expect(const struct layer_comm *c, struct irregular *o,
                      struct layer_call *below)
 {
     size_t ranks = (size_t)c->size, at = 0;
-    int *n = layer_room(&o->below, 4 * ranks * sizeof *n);
-    char *to = layer_room(&o->expected, o->recv.all + 1);
+    int *n = buffer_reserve(&o->below, 4 * ranks * sizeof *n);
+    char *to = buffer_reserve(&o->expected, o->recv.all + 1);
     if (!n || !to)
         return MPI_ERR_NO_MEM;
     for (size_t r = 0; r < ranks; r++) {
@@ -467,7 +471,7 @@ int irregular_expect(const struct layer_comm *c, struct irregular *o,
         n[3 * ranks + r] = (int)at;
         at += o->recv.bytes[r];
     }
-    *below = (struct layer_call){.collective = DCOLL_ALLTOALLV,
+    *below = (struct layer_call){.collective = LAYER_ALLTOALLV,
                                  .send = o->send.data,
                                  .send_counts = n,
                                  .send_displs = n + ranks,
@@ -496,9 +500,9 @@ void irregular_compare(const struct layer_comm *c, const struct irregular *o)
 
 void irregular_close(struct irregular *o)
 {
-    messages_drop(&o->beside);
-    data_release(&o->send.type);
-    data_release(&o->recv.type);
+    long_blocks_drop(&o->beside);
+    datatype_release(&o->send.type);
+    datatype_release(&o->recv.type);
     free(o->counts.data);
     free(o->sent.data);
     free(o->received.data);

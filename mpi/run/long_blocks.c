@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks that are too long for dcoll, which their sender and their receiver
- * know, and no other rank: messages of the MPI below, beside the call. */
+/* Blocks that are too long for dcoll. Only their sender and their receiver know
+ * of them: they exchange messages of the MPI below, in addition to the call. */
 #include <sched.h>
 #include <stdlib.h>
 
-#include "mpi/layer.h"
+#include "mpi/run/run.h"
 
-/* A place for one more request; NULL: no memory. */
-static MPI_Request *another(struct messages *m)
+/* One more request. NULL: no memory. */
+static MPI_Request *another(struct long_blocks *m)
 {
     MPI_Request *all = realloc(m->all, (size_t)(m->n + 1) * sizeof *all);
     if (!all)
@@ -17,8 +17,9 @@ static MPI_Request *another(struct messages *m)
     return &all[m->n++];
 }
 
-int messages_send(struct messages *m, const struct layer_comm *c,
-                  const void *data, MPI_Count count, MPI_Datatype type, int to)
+int long_blocks_send(struct long_blocks *m, const struct layer_comm *c,
+                     const void *data, MPI_Count count, MPI_Datatype type,
+                     int to)
 {
     MPI_Request *request = another(m);
     return request
@@ -26,8 +27,9 @@ int messages_send(struct messages *m, const struct layer_comm *c,
                : MPI_ERR_NO_MEM;
 }
 
-int messages_receive(struct messages *m, const struct layer_comm *c, void *data,
-                     MPI_Count count, MPI_Datatype type, int from)
+int long_blocks_receive(struct long_blocks *m, const struct layer_comm *c,
+                        void *data, MPI_Count count, MPI_Datatype type,
+                        int from)
 {
     MPI_Request *request = another(m);
     return request
@@ -35,26 +37,26 @@ int messages_receive(struct messages *m, const struct layer_comm *c, void *data,
                : MPI_ERR_NO_MEM;
 }
 
-int messages_test(struct messages *m, int *done)
+int long_blocks_test(struct long_blocks *m, int *done)
 {
     int rc = pmpi.Testall(m->n, m->all, done, MPI_STATUSES_IGNORE);
     if (rc || *done)
-        messages_drop(m);
+        long_blocks_drop(m);
     return rc;
 }
 
-int messages_wait(struct messages *m)
+int long_blocks_wait(struct long_blocks *m)
 {
     int done = 0, rc = MPI_SUCCESS;
     while (!rc && !done) {
-        rc = messages_test(m, &done);
+        rc = long_blocks_test(m, &done);
         if (!done)
             sched_yield();
     }
     return rc;
 }
 
-void messages_drop(struct messages *m)
+void long_blocks_drop(struct long_blocks *m)
 {
     for (int i = 0; i < m->n; i++)
         if (m->all[i] != MPI_REQUEST_NULL) {
@@ -62,5 +64,5 @@ void messages_drop(struct messages *m)
             pmpi.Request_free(&m->all[i]);
         }
     free(m->all);
-    *m = (struct messages){0};
+    *m = (struct long_blocks){0};
 }

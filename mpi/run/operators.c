@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI's operations for libdcoll: it has those on basic types itself; the MPI
- * below does others, and the program's own.
+ * MPI's types and operations for libdcoll. libdcoll itself combines basic
+ * types; MPI_Reduce_local combines others, also by the program's own
+ * operations.
  */
 #include <pthread.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct op {
     dcoll_operator_t op;
 };
 
-/* Others of MPI's, which the MPI below does. */
+/* Other types, which the MPI below combines. */
 enum { REALS, COMPLEX, PAIRS, LOGICALS, BYTES };
 
 struct other {
@@ -27,7 +28,7 @@ struct other {
     int kind;
 };
 
-/* Handles may be known at run time only. */
+/* Filled at run time: handles of some MPIs are not constants. */
 static struct known {
     struct type types[40];
     unsigned ntypes;
@@ -120,7 +121,7 @@ static void know_all(void)
     pthread_once(&once, know);
 }
 
-/* The latest that was asked for: most programs have few. */
+/* The latest answer: most programs use few types and operations. */
 static struct {
     MPI_Datatype type;
     MPI_Op op;
@@ -202,7 +203,7 @@ bool operators_can(MPI_Datatype type, MPI_Op op)
     return false;
 }
 
-/* MPI's form is right = left op right. */
+/* MPI_Reduce_local computes right = left op right. */
 static void combine(void *context, const void *left, const void *right,
                     void *result, size_t count)
 {

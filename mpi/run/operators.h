@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI's types and operations as those of libdcoll. */
 #ifndef MPI_OPERATORS_H
 #define MPI_OPERATORS_H
 
@@ -6,26 +7,25 @@
 
 #include "coll/dcoll.h"
 
-/* An operation on elements of a type, which are in one piece. */
+/* An operation on contiguous elements of a type. */
 struct operation {
     dcoll_reduction_t reduction;
-    /* of one that the MPI below does */
+    /* if MPI_Reduce_local does it: */
     MPI_Datatype type;
     MPI_Op op;
     void *scratch;
-    size_t elements; /* that scratch holds */
-    int rc;          /* its first error */
+    size_t elements; /* that fit into scratch */
+    int rc;          /* the first MPI error */
 };
 
-/* Is it one that MPI has, or the program's own? What it has on no such type is
- * the program's error. */
+/* Is the operation defined for the type? The program's own ones always are. */
 bool operators_can(MPI_Datatype type, MPI_Op op);
-/* That of libdcoll, which lasts; NULL: it has none. */
+/* libdcoll's own reduction, a constant. NULL: it has none. */
 const dcoll_reduction_t *operators_basic(MPI_Datatype type, MPI_Op op);
 /* Is the result the same, whatever the order of the operands? */
 bool operators_are_exact(MPI_Datatype type, MPI_Op op);
-/* Of so many bytes an element, which scratch has at least. The operation stays
- * where it is. */
+/* @element: bytes. @scratch: @bytes, at least one element. The caller must not
+ * move *o, which its reduction points to. */
 void operators_open(struct operation *o, MPI_Datatype type, MPI_Op op,
                     size_t element, void *scratch, size_t bytes);
 

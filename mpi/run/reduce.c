@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions by libdcoll: in the order of the ranks, so also by operations that
- * do not commute, and of the same bits on all of them. MPI demands the same
- * datatype and operation of all ranks. */
+/* Reductions by libdcoll. It combines in the order of the ranks, so operations
+ * need not commute, and all ranks get the same bits. MPI demands the same
+ * datatype and operation on all ranks. */
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/layer.h"
+#include "mpi/below/below.h"
 #include "mpi/run/operators.h"
-#include "mpi/requests/requests.h"
+#include "mpi/run/run.h"
 
-/* Of an element, as ROOM_LEAST serves for its operands. */
-#define ELEMENT_MOST ROOM_LEAST
+/* Bytes of an element: c->recv must hold an operand. */
+#define ELEMENT_MOST BUFFER_LEAST
 
 const dcoll_reduction_t *reduce_basic(const struct layer_call *a)
 {
@@ -33,8 +33,8 @@ bool reduce_can(const struct layer_call *a)
     if (reduce_basic(a))
         return true;
     const size_t element = element_of(a);
-    return data_is_plain(a->recv_type) && element && element <= ELEMENT_MOST &&
-           operators_can(a->recv_type, a->op);
+    return datatype_is_contiguous(a->recv_type) && element &&
+           element <= ELEMENT_MOST && operators_can(a->recv_type, a->op);
 }
 
 bool reduce_is_exact(const struct layer_call *a)
@@ -58,7 +58,7 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     char *expected = c->expected.data;
     struct layer_call below = reduce_below(c, a, expected);
     below.send = mine;
-    int rc = layer_below(&below);
+    int rc = below_run(&below);
     if (rc || !here || !reduce_is_exact(a) || !memcmp(expected, a->recv, bytes))
         return rc;
     layer.differences++;
@@ -69,7 +69,7 @@ static int verify(struct layer_comm *c, const struct layer_call *a,
     return rc;
 }
 
-/* What this rank gives, where the result does not go over it. */
+/* verify: a copy of this rank's data, if the result overwrites them. */
 static const void *keep_given(struct layer_comm *c, const struct layer_call *a,
                               size_t bytes)
 {
@@ -85,12 +85,13 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
     bool in_place = a->send == MPI_IN_PLACE;
     struct operation operation;
     const void *given = NULL;
-    if (layer.verify && !ours_all_can(c, layer_room(&c->expected, 2 * bytes)))
-        return OURS_LEFT;
+    if (layer.verify &&
+        !team_all_can(c, buffer_reserve(&c->expected, 2 * bytes)))
+        return LEFT_TO_MPI;
     if (layer.verify)
         given = keep_given(c, a, bytes);
     operators_open(&operation, a->recv_type, a->op, element_of(a), c->recv.data,
-                   ROOM_LEAST);
+                   BUFFER_LEAST);
     const dcoll_call_t call = {.collective =
                                    everywhere ? DCOLL_ALLREDUCE : DCOLL_REDUCE,
                                .send = in_place ? DCOLL_IN_PLACE : a->send,
@@ -98,9 +99,9 @@ int reduce_run(struct layer_comm *c, const struct layer_call *a, size_t bytes)
                                .bytes = bytes,
                                .root = (unsigned)a->root,
                                .reduction = &operation.reduction};
-    int rc = ours_dcoll(c, &call);
+    int rc = team_call(c, &call);
     if (rc)
-        return ours_error(c, rc);
+        return team_error_code(c, rc);
     if (operation.rc)
         return operation.rc;
     return layer.verify ? verify(c, a, given, bytes) : MPI_SUCCESS;

@@ -14,12 +14,12 @@ static void check(int good, const char *what)
 }
 
 /* As layer.c does it, by libdcoll. */
-static void decide(struct contest *c, bool clock)
+static void decide(struct trials *c, bool clock)
 {
-    struct contest_call all[2 * CONTEST_COUNTED];
+    struct timed_call all[2 * TRIAL_CALLS];
     MPI_Allgather(c->timed, sizeof c->timed, MPI_BYTE, all, sizeof c->timed,
                   MPI_BYTE, MPI_COMM_WORLD);
-    contest_decide(c, all, 2, clock);
+    trials_decide(c, all, 2, clock);
 }
 
 /* When this rank comes to a call, and leaves it. */
@@ -30,29 +30,29 @@ struct visit {
 /* So many calls, of which `trials` are timed; the last ones go to `whose`. On
  * the side that is to win, the first call of a round takes long, and those of
  * its first round somewhat longer. */
-static void play(struct contest *c, int calls, struct visit at, bool clock,
+static void play(struct trials *c, int calls, struct visit at, bool clock,
                  int trials, int whose, const char *what)
 {
-    int timed = 0, served = CONTEST_BELOW;
+    int timed = 0, served = SIDE_BELOW;
     for (int i = 0; i < calls; i++) {
         bool trial;
-        served = contest_turn(c, &trial);
+        served = trials_next_side(c, &trial);
         if (!trial)
             continue;
         check(served == timed % 30 / 5 % 2, "turns");
-        const double *his = served == CONTEST_OURS ? at.ours : at.below;
+        const double *his = served == SIDE_DCOLL ? at.ours : at.below;
         double late = timed % 5 == 0 ? 100 : timed < 10 ? 0.4 : 0;
         if (served != whose)
             late = 0;
         timed++;
-        if (contest_took(c, his[0], his[1] + late))
+        if (trials_record(c, his[0], his[1] + late))
             decide(c, clock);
     }
     check(timed == trials && served == whose, what);
 }
 
 /* One where all come at the same time. */
-static void race(struct contest *c, int calls, double below, double ours,
+static void race(struct trials *c, int calls, double below, double ours,
                  int trials, int whose, const char *what)
 {
     play(c, calls, (struct visit){{1, 1 + below}, {1, 1 + ours}}, true, trials,
@@ -61,38 +61,38 @@ static void race(struct contest *c, int calls, double below, double ours,
 
 int main(int argc, char **argv)
 {
-    struct contest c, far, skew, apart, hopeless, known, lost;
+    struct trials c, far, skew, apart, hopeless, known, lost;
     int all;
-    contest_open(&c, 0, false);
-    contest_open(&far, 0, true);
-    contest_open(&skew, 0, false);
-    contest_open(&apart, 0, true);
-    contest_open(&hopeless, 0, false);
-    contest_open(&known, 2.5, false);
-    contest_open(&lost, -2.5, false);
+    trials_open(&c, 0, false);
+    trials_open(&far, 0, true);
+    trials_open(&skew, 0, false);
+    trials_open(&apart, 0, true);
+    trials_open(&hopeless, 0, false);
+    trials_open(&known, 2.5, false);
+    trials_open(&lost, -2.5, false);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    race(&c, 64, 2, 1, 0, CONTEST_BELOW, "not at once");
-    race(&c, 5000, 2, rank ? 3 : 1, 30, CONTEST_BELOW, "the slowest counts");
-    race(&c, 5000, 1.5, 1, 30, CONTEST_OURS, "anew, ours");
-    race(&c, 5000, 1, 0.99, 30, CONTEST_BELOW, "not worth it");
-    race(&hopeless, 64 + 5000, 1, 3, 10, CONTEST_BELOW, "soon clear");
+    race(&c, 64, 2, 1, 0, SIDE_BELOW, "not at once");
+    race(&c, 5000, 2, rank ? 3 : 1, 30, SIDE_BELOW, "the slowest counts");
+    race(&c, 5000, 1.5, 1, 30, SIDE_DCOLL, "anew, ours");
+    race(&c, 5000, 1, 0.99, 30, SIDE_BELOW, "not worth it");
+    race(&hopeless, 64 + 5000, 1, 3, 10, SIDE_BELOW, "soon clear");
     check(hopeless.saves < -1.5, "what it would cost");
-    race(&hopeless, 5000, 9, 3, 30, CONTEST_OURS, "but tried again");
-    race(&far, 12000, 9, 1, 30, CONTEST_OURS, "clear, ours");
+    race(&hopeless, 5000, 9, 3, 30, SIDE_DCOLL, "but tried again");
+    race(&far, 12000, 9, 1, 30, SIDE_DCOLL, "clear, ours");
     check(far.saves == 8, "what it saves");
-    check(contest_is_won(&known) && known.saves == 2.5, "known before");
-    race(&known, 5000, 3, 1, 0, CONTEST_OURS, "not tried at first");
-    race(&known, 30, 1, 1.5, 30, CONTEST_OURS, "but later");
-    race(&known, 1, 1, 1.5, 0, CONTEST_BELOW, "and lost");
-    race(&lost, 5000, 3, 1, 0, CONTEST_BELOW, "known to be lost");
+    check(trials_prefer_dcoll(&known) && known.saves == 2.5, "known before");
+    race(&known, 5000, 3, 1, 0, SIDE_DCOLL, "not tried at first");
+    race(&known, 30, 1, 1.5, 30, SIDE_DCOLL, "but later");
+    race(&known, 1, 1, 1.5, 0, SIDE_BELOW, "and lost");
+    race(&lost, 5000, 3, 1, 0, SIDE_BELOW, "known to be lost");
     /* rank 0 waits for 8 in ours, as rank 1 is late: it takes 1 */
     struct visit late = {{rank ? 9 : 1, 11}, {rank ? 9 : 1, 10}};
-    play(&skew, 64 + 31, late, true, 30, CONTEST_OURS, "from the last one on");
+    play(&skew, 64 + 31, late, true, 30, SIDE_DCOLL, "from the last one on");
     /* where rank 1's clock is 100 ahead, who takes longest counts */
     struct visit other = {{rank ? 101 : 1, rank ? 102 : 4},
                           {rank ? 101 : 1, rank ? 103 : 3}};
-    play(&apart, 31, other, false, 30, CONTEST_OURS, "without a clock");
+    play(&apart, 31, other, false, 30, SIDE_DCOLL, "without a clock");
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d failures\n", all);
