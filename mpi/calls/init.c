@@ -45,7 +45,8 @@ int MPI_Finalize(void)
 {
     layer_setup();
     layer.ended = true; /* calls from attribute callbacks are left */
-    layer_comm_end_all();
+    if (!layer.off)
+        layer_comm_end_all();
     if (layer.stats || layer.verify)
         stats_print();
     return pmpi.Finalize();

@@ -67,6 +67,13 @@ static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
     return MPI_SUCCESS;
 }
 
+/* A forked process has neither the progress thread nor a place among the ranks:
+ * by libdcoll, or in a barrier of the layer, it would disturb its parent. */
+static void leave_forked(void)
+{
+    layer.off = true;
+}
+
 /* A program that uses MPI sessions only has no MPI_COMM_WORLD: all its calls
  * are left. */
 static void setup(void)
@@ -80,6 +87,8 @@ static void setup(void)
     }
     if (pmpi.Query_thread(&threads) || threads == MPI_THREAD_MULTIPLE)
         layer.threads = true;
+    if (pthread_atfork(NULL, NULL, leave_forked))
+        layer.off = true;
     layer.intercepted = interceptors_complete();
     if (pmpi.Comm_create_keyval(copy_nothing, layer_comm_forget, &layer.key,
                                 NULL))

@@ -15,7 +15,7 @@ chosen()
 {
     calls stats "$1" "$(ranks_of "$1")" 20 &&
         expect '^dcoll_mpi: about [0-9.]+ s saved' \
-            '^dcoll_mpi: allgather +[0-9]+ +left: faster below, or timed'
+            '^dcoll_mpi: allgather +[0-9]+ +left: the program.s MPI is faster'
 }
 
 # scene MPI RANKS PROGRAM ARGUMENT…: it checks what has been taken by itself
@@ -79,7 +79,7 @@ freed()
 short_lived()
 {
     said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" short &&
-        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too early' &&
+        expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +left: too few calls' &&
         ! grep -q '^dcoll_mpi: .* taken' "$work/out"
 }
 
@@ -87,7 +87,7 @@ short_lived()
 lasting()
 {
     said stats "$1" 2 "$BUILD/test/mpi/mpi_comms.$1" lasting &&
-        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too early' \
+        expect '^0 failures$' '^dcoll_mpi: bcast +[0-9]+ +left: too few calls' \
             '^dcoll_mpi: bcast +[0-9]+ +taken'
 }
 

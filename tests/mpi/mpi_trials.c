@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi/choose/trials.c by itself, on 2 ranks: who is tried when, and who serves. */
+/* mpi/choose/trials.c by itself, on 2 ranks: who is tried when, and who serves.
+ */
+#include <mpi.h>
 #include <stdio.h>
 
 #include "mpi/choose/trials.c"
