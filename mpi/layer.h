@@ -2,7 +2,9 @@
 /*
  * libdcoll_mpi is preloaded into an MPI program. It defines MPI_Allgather and
  * the other collectives, and makes each call either by libdcoll or by the
- * program's own MPI ("the MPI below"). Files in reading order:
+ * program's own MPI ("the MPI below"). A call is "taken" if libdcoll makes it,
+ * and "left" if the MPI below does. To take calls, a communicator needs a team
+ * of libdcoll. Files in reading order:
  *
  *   calls/     the functions that the program calls
  *     signatures.h     one row for each collective: everything is made of these
@@ -150,8 +152,7 @@ struct layer {
 
 extern struct layer layer;
 
-/* Before anything else: reads DCOLL_MPI, once. A wrong word ends the program.
- */
+/* Reads DCOLL_MPI, once; before anything else. Exits on a wrong word. */
 void settings_read(void);
 /* In MPI_Init, by all ranks of MPI_COMM_WORLD. If DCOLL_MPI differs, the layer
  * is off everywhere. If a rank lacks this library, the job is aborted. */

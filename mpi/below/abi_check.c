@@ -70,7 +70,7 @@ static int kind_of(void *init)
 
 /* The wrong library has already taken MPI's names. The only remedy is to
  * execute the program again without it, before main. */
-__attribute__((constructor)) static void guard(int argc, char **argv)
+__attribute__((constructor)) static void check_abi(int argc, char **argv)
 {
     void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
     if (!init)

@@ -117,10 +117,10 @@ static bool protect(const struct table *t, int how)
  * ompi_allgather_init_f. */
 static bool below_name(const char *name, char below[LONGEST])
 {
-    size_t ahead = strncmp(name, "ompi_", 5) ? 4 : 5;
-    if (strncasecmp(name + ahead - 4, "mpi_", 4))
+    size_t prefix = strncmp(name, "ompi_", 5) ? 4 : 5;
+    if (strncasecmp(name + prefix - 4, "mpi_", 4))
         return false;
-    size_t n = (size_t)snprintf(below, LONGEST, "PMPI_%s", name + ahead);
+    size_t n = (size_t)snprintf(below, LONGEST, "PMPI_%s", name + prefix);
     if (n >= LONGEST)
         return false;
     for (size_t i = 6; i < n; i++)
@@ -128,7 +128,7 @@ static bool below_name(const char *name, char below[LONGEST])
     below[5] = (char)toupper(below[5]);
     while (below[n - 1] == '_')
         below[--n] = '\0';
-    if (ahead == 5 && n > 2)
+    if (prefix == 5 && n > 2)
         below[n - 2] = '\0';
     else if (n > 4 && !strcmp(below + n - 4, "_f08"))
         below[n - 4] = '\0';

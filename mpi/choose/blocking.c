@@ -29,8 +29,7 @@ double layer_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* -------------------------------------------------------- may it be taken ---
- */
+/* ------------------------------------------------------ may it be taken --- */
 
 /* Is MPI_IN_PLACE given where MPI forbids it? */
 static bool is_misplaced(const struct layer_call *a, bool root)
@@ -114,8 +113,7 @@ static unsigned class_of(int64_t bytes)
     return class < LAYER_CLASSES ? class : LAYER_CLASSES - 1;
 }
 
-/* ------------------------------------------------------------ who makes it ---
- */
+/* ----------------------------------------------------------- which side --- */
 
 /* Only on request, as it is atomic: calls that are left may come from several
  * threads. */

@@ -28,8 +28,7 @@ struct repeated_call {
 
 struct layer_comm {
     struct layer_comm *next; /* layer.comms, the latest first */
-    MPI_Comm
-        inner; /* of the same ranks, for the layer; MPI_COMM_NULL: no team */
+    MPI_Comm inner;          /* the layer's own, of the same ranks; or null */
     int rank, size;
     drail_job_t *job;
     drail_t *rail;

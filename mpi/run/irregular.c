@@ -205,16 +205,16 @@ static dcoll_alltoallv_t bytes_of(const struct blocks *send,
 static int run(struct layer_comm *c, struct blocks *send, struct blocks *recv)
 {
     const dcoll_alltoallv_t call = bytes_of(send, recv);
-    struct long_blocks beside = {0};
+    struct long_blocks long_blocks = {0};
     int rc = send->contiguous ? MPI_SUCCESS : pack(send, c, send->data);
     if (!rc)
-        rc = exchange_long(&beside, c, send, recv);
+        rc = exchange_long(&long_blocks, c, send, recv);
     int failed = rc ? 0 : team_alltoallv(c, &call);
     if (rc || failed) {
-        long_blocks_drop(&beside);
+        long_blocks_drop(&long_blocks);
         return rc ? team_call_missed(c, rc) : team_error_code(c, failed);
     }
-    rc = long_blocks_wait(&beside);
+    rc = long_blocks_wait(&long_blocks);
     return rc || recv->contiguous ? rc : unpack(recv, c, recv->data);
 }
 
@@ -378,7 +378,7 @@ struct irregular {
     struct layer_call a;
     struct buffer counts, sent, received, expected, below;
     struct blocks send, recv;
-    struct long_blocks beside;
+    struct long_blocks long_blocks;
     dcoll_alltoallv_t call;
 };
 
@@ -419,13 +419,14 @@ bool irregular_has_long(const struct irregular *o)
 
 int irregular_begin_long(const struct layer_comm *c, struct irregular *o)
 {
-    return exchange_long(&o->beside, c, &o->send, &o->recv);
+    return exchange_long(&o->long_blocks, c, &o->send, &o->recv);
 }
 
 int irregular_test_long(struct irregular *o, int *done)
 {
     *done = 1;
-    return o->beside.n ? long_blocks_test(&o->beside, done) : MPI_SUCCESS;
+    return o->long_blocks.n ? long_blocks_test(&o->long_blocks, done)
+                            : MPI_SUCCESS;
 }
 
 const dcoll_alltoallv_t *irregular_call(const struct irregular *o)
@@ -500,7 +501,7 @@ void irregular_compare(const struct layer_comm *c, const struct irregular *o)
 
 void irregular_close(struct irregular *o)
 {
-    long_blocks_drop(&o->beside);
+    long_blocks_drop(&o->long_blocks);
     datatype_release(&o->send.type);
     datatype_release(&o->recv.type);
     free(o->counts.data);

@@ -69,29 +69,29 @@ static struct parts parts_of(const struct layer_comm *c,
 {
     bool root = a->root == c->rank;
     switch (a->collective) {
-    case DCOLL_ALLGATHER:
-    case DCOLL_ALLTOALL:
+    case LAYER_ALLGATHER:
+    case LAYER_ALLTOALL:
         if (a->send == MPI_IN_PLACE)
             return (struct parts){0, c->size, true};
-        return (struct parts){a->collective == DCOLL_ALLTOALL ? c->size : 1,
+        return (struct parts){a->collective == LAYER_ALLTOALL ? c->size : 1,
                               c->size, false};
-    case DCOLL_ALLREDUCE:
+    case LAYER_ALLREDUCE:
         if (a->send == MPI_IN_PLACE)
             return (struct parts){0, 1, true};
         return (struct parts){1, 1, false};
-    case DCOLL_REDUCE:
+    case LAYER_REDUCE:
         if (root && a->send == MPI_IN_PLACE)
             return (struct parts){0, 1, true};
         return (struct parts){1, root, false};
-    case DCOLL_GATHER:
+    case LAYER_GATHER:
         if (root && a->send == MPI_IN_PLACE)
             return (struct parts){0, c->size, true};
         return (struct parts){1, root ? c->size : 0, false};
-    case DCOLL_SCATTER:
+    case LAYER_SCATTER:
         if (root && a->recv == MPI_IN_PLACE)
             return (struct parts){c->size, 0, true};
         return (struct parts){root ? c->size : 0, 1, false};
-    case DCOLL_BCAST:
+    case LAYER_BCAST:
         return (struct parts){0, 1, false};
     default:
         return (struct parts){0, 0, false};

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# libdcoll_mpi where something goes wrong on one rank: the others hear of it, or
-# leave their calls to the MPI below.
+# libdcoll_mpi when something goes wrong on one rank: the other ranks get an
+# error, or all ranks leave the call to their MPI.
 # shellcheck source=tests/integration/mpi.bash
 . "${SOURCE:?}/tests/integration/mpi.bash"
 
-# the others are told, as the launcher lets them live: a shell above each rank
-# hides from it for a while what has become of one
+# the other ranks get an error; a shell above each rank hides the death from the
+# launcher, which would end them
 dead_rank()
 {
     local hydra=(-disable-auto-cleanup) mode
@@ -55,7 +55,7 @@ faults()
         '^dcoll_mpi: gather +15 +failed'
 }
 
-# one with large counts
+# large counts: only one rank knows that its block is too long
 too_long()
 {
     fault always "$1" long '^dcoll_mpi: alltoallv +1 +left: .* too long' \
@@ -69,14 +69,14 @@ in_finalize()
         [ "$(grep -c '^0 failures in MPI_Finalize' "$work/out")" -eq 3 ]
 }
 
-# all by one side, whoever is faster
+# reductions that round: the same side makes all of them
 same_bits()
 {
     fault eager "$1" bits '^dcoll_mpi: allreduce +301 +left: it rounds' &&
         fault inexact "$1" bits '^dcoll_mpi: allreduce +301 +taken'
 }
 
-# what it carried is sent again while the program waits for another message
+# lost data are sent again while the program waits for another message
 lost_rail()
 {
     local rail cables
@@ -90,7 +90,7 @@ lost_rail()
     done
 }
 
-# one rank's words
+# DCOLL_MPI differs on one rank
 differing()
 {
     # shellcheck disable=SC2016
@@ -100,7 +100,7 @@ differing()
         expect '^0 failures$' '^dcoll_mpi: DCOLL_MPI differs'
 }
 
-# the library in rank 0 alone ("="), or in rank 1: the job ends, and says why
+# the library in rank 0 only ("="), or in rank 1 only: the job ends and says why
 some_ranks()
 {
     # shellcheck disable=SC2016

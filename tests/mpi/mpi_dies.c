@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that dies before a collective: the others get an error soon, of which
- * their handler is told, and do not hang. Argument: "begin", "init":
- * collectives that do not block, and persistent ones, instead of blocking ones.
+ * A rank dies before a collective. The other ranks must get an error soon, and
+ * their error handlers be called. Argument: "begin" or "init": with
+ * non-blocking or persistent collectives instead of blocking ones.
  */
 #include <mpi.h>
 #include <signal.h>

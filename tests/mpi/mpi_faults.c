@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes wrong on one rank: no other may wait for ever, and no data be
- * wrong. The argument says what; for tests/integration/mpi_layer.sh.
+ * Something goes wrong on one rank. No other rank may wait forever, and no data
+ * may be wrong. Argument: the fault (see main).
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -532,18 +532,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } faults[] = {
-        {"memory", no_memory},
-        {"rail", no_rail},
-        {"argument", bad_argument},
-        {"place", bad_place},
-        {"type", bad_type},
-        {"agreement", bad_in_agreement},
-        {"buffer", bad_buffer},
-        {"contest", bad_in_contest},
-        {"finalize", in_finalize},
-        {"bits", same_bits},
-        {"begun", bad_begun},
-        {"kept", bad_kept},
+        {"memory", no_memory},      {"rail", no_rail},
+        {"argument", bad_argument}, {"place", bad_place},
+        {"type", bad_type},         {"agreement", bad_in_agreement},
+        {"buffer", bad_buffer},     {"contest", bad_in_contest},
+        {"finalize", in_finalize},  {"bits", same_bits},
+        {"begun", bad_begun},       {"kept", bad_kept},
         {"long", too_long},
     };
     int all;

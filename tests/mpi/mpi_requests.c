@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An MPI program that knows nothing of dcoll: collectives that do not block,
- * and persistent ones, completed in all ways that MPI has, whose results it
- * checks. For tests/integration/mpi_layer.sh. Arguments: rounds, and
- * "orderly": persistent ones as those of MPIs work, which is not all that MPI
- * has of them; or "large": by the forms with large counts.
+ * An ordinary MPI program with non-blocking and persistent collectives, which
+ * it completes in all ways that MPI has, and checks. Arguments: rounds, and
+ * "orderly": only what all MPIs support of persistent collectives; or "large":
+ * by the functions with large counts.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi/choose/trials.c by itself, on 2 ranks: who is tried when, and who serves.
- */
+/* mpi/choose/trials.c by itself, on 2 ranks: when trials happen, and which side
+ * serves afterwards. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static void check(int good, const char *what)
     failures += !good;
 }
 
-/* As layer.c does it, by libdcoll. */
+/* As choose/blocking.c does, but by the MPI itself. */
 static void decide(struct trials *c, bool clock)
 {
     struct timed_call all[2 * TRIAL_CALLS];
