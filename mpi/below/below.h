@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the rest of the layer asks of below/. */
+/* The MPI below: what other folders use. */
 #ifndef MPI_BELOW_H
 #define MPI_BELOW_H
 

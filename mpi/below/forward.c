@@ -44,7 +44,7 @@ LARGE_COLLECTIVES(LARGE_FORMS)
 LARGE_NONBLOCKING(LARGE_NONBLOCKING_FORM)
 #endif
 
-/* By what, and by whom: with int counts, and with large ones. */
+/* The functions of each collective, with int and with large counts. */
 typedef int blocking_call(const struct layer_call *a);
 typedef int nonblocking_call(const struct layer_call *a, MPI_Request *request);
 typedef int persistent_call(const struct layer_call *a, MPI_Info info,

@@ -75,7 +75,7 @@ static int64_t block_bytes(const struct layer_comm *c,
     }
 }
 
-/* Where MPI_IN_PLACE is given on all ranks, or on none. */
+/* Only of collectives where all ranks give MPI_IN_PLACE, or none does. */
 static bool is_in_place(const struct layer_call *a)
 {
     return a->send == MPI_IN_PLACE && (a->collective == LAYER_ALLTOALLV ||
@@ -175,7 +175,7 @@ struct trials *layer_trials(struct layer_comm *c, const struct layer_call *a,
     return &c->trials[a->collective][class_of(bytes)];
 }
 
-/* The side that trials say. */
+/* The trials say which side makes it. */
 static int contend(struct layer_comm *c, const struct layer_call *a,
                    int64_t bytes)
 {

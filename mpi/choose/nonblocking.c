@@ -85,7 +85,8 @@ int layer_begin(const struct layer_call *a, MPI_Request *request)
     return rc ? fail(a, team_call_missed(c, rc)) : MPI_SUCCESS;
 }
 
-/* It is collective and may block, so it prepares and makes teams. */
+/* MPI_..._init is collective and may block: it prepares what earlier calls have
+ * missed, and may make a team (DCOLL_MPI=eager). */
 static enum layer_reason judge_init(struct layer_comm *c,
                                     const struct layer_call *a, int64_t *bytes)
 {

@@ -67,8 +67,9 @@ static int copy_nothing(MPI_Comm comm, int key, void *extra, void *from,
     return MPI_SUCCESS;
 }
 
-/* A forked process has neither the progress thread nor a place among the ranks:
- * by libdcoll, or in a barrier of the layer, it would disturb its parent. */
+/* A forked process has no progress thread, and shares teams and connections
+ * with its parent: calls that it makes by libdcoll would disturb the parent's.
+ */
 static void leave_forked(void)
 {
     layer.off = true;

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    for (int i = 0; i < 6; i++) /* the seventh is ours, also in trials */
+    for (int i = 0; i < 6; i++) /* libdcoll makes the seventh, also in trials */
         call(how);
     for (int i = 0; how && i < 3; i++) {
         MPI_Barrier(MPI_COMM_WORLD); /* in which it may be prepared */

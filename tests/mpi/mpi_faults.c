@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MOST    (1 << 18) /* ints of a side */
-#define ONE     1         /* who is at fault */
+#define ONE     1         /* the rank at fault */
 #define SECONDS 20        /* nobody waits longer */
 
 static int rank, size, failures, told;
@@ -455,7 +455,7 @@ static void bad_in_contest(void)
     MPI_Type_vector(2, 1, 2, MPI_INT, &bad);
     int below = 0, errors = 0;
     for (int i = 0; i < 50; i++) {
-        /* the sixth one is ours */
+        /* libdcoll makes the sixth one */
         MPI_Datatype mine = i == 5 && rank == ONE ? bad : type;
         int rc = MPI_Gather(to, 1, mine, from, 2, MPI_INT, 0, comm);
         errors += !!rc;
