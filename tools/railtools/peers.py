@@ -12,8 +12,11 @@ import sys
 import time
 from math import inf, isinf
 
-from comparing import (BIN, LIMIT_S, NAME, RAILBENCH, ROOT, Failure, hide,
-                       in_turn, progress, run, wrong)
+from railtools.files import hide
+from railtools.options import progress, wrong
+from railtools.paths import BIN, NAME, RAILBENCH, ROOT
+from railtools.programs import LIMIT_S, Failure, run
+from railtools.rounds import in_turn
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")

@@ -4,10 +4,18 @@ open goes to both ends of its range. Not a program."""
 import os
 from dataclasses import dataclass, replace
 
-import open_ranges
-from comparing import parse_size, size_name
-from predicted import MOST, Factor, Only, Pick, Pieces, Winner, spans
-from simulated import PLATFORMS, read
+from railtools.options import parse_size, size_name
+from railtools.papers import open_ranges
+from railtools.papers.predicted import (
+    MOST,
+    Factor,
+    Only,
+    Pick,
+    Pieces,
+    Winner,
+    spans,
+)
+from railtools.papers.simulated import PLATFORMS, read
 
 # where rates may be highest, and where they may gain the most, elsewhere
 SOME = {None: (512 << 10, 2 << 20), MOST: (4, 64, 512, 2 << 10)}
@@ -94,8 +102,8 @@ def less(run, algorithms, points):
 def narrowed(rows):
     """{run: one that has no more than the rows, which are limited, need}."""
     algorithms, points = {}, {}
-    for curve, x in ((curve, x) for row in rows for curve in curves_of(row)
-                     for x in curve.wanted):
+    for curve, x in ((each, x) for row in rows for each in curves_of(row)
+                     for x in each.wanted):
         for pick, point in leaves(curve, x):
             algorithms.setdefault(pick.run, set()).update(
                 name for key, name in pick.where if key == "algorithm")

@@ -2,11 +2,11 @@
 """Curves that are taken from runs of railbench on simulated clusters, and rows
 that compare them with what a paper says. Not a program."""
 from dataclasses import dataclass
-
 from math import exp, log
 
-import open_ranges
-from comparing import Failure, size_name
+from railtools.options import size_name
+from railtools.papers import open_ranges
+from railtools.programs import Failure
 
 MOST = "most"  # the x where a gain is the largest
 CLOSE = 0.2  # a number within so much of the paper's is told as such
@@ -71,10 +71,10 @@ class Spent(Pick):
         result = results.get(self.run)
         if result is None:
             return {}
-        return {result["options"]["ranks"]: sum(
-            row[part]["median"] for part in self.figure.split("+"))
-            for row in result["results"]
-            if all(row.get(key) == value for key, value in self.where)}
+        spent = [sum(row[part]["median"] for part in self.figure.split("+"))
+                 for row in result["results"]
+                 if all(row.get(key) == value for key, value in self.where)]
+        return {result["options"]["ranks"]: spent[-1]} if spent else {}
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,26 @@ seeds describe them."""
 import os
 from math import inf
 
-import irregular
-from comparing import size_name
-from predicted import (MOST, Across, Best, Copies, Each, Factor, Figure, Only,
-                       Pick, Pieces, Run, Sum, Together, Value, Winner)
-from simulated import PLATFORMS, read
+from railtools import irregular
+from railtools.options import size_name
+from railtools.papers.predicted import (
+    MOST,
+    Across,
+    Best,
+    Copies,
+    Each,
+    Factor,
+    Figure,
+    Only,
+    Pick,
+    Pieces,
+    Run,
+    Sum,
+    Together,
+    Value,
+    Winner,
+)
+from railtools.papers.simulated import PLATFORMS, read
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all pictures share: colours, axes, curves, bars; and running gnuplot."""
+import contextlib
+import os
+import subprocess
+import textwrap
+
+from railtools.options import size_name
+from railtools.results import fail
+
+# Okabe and Ito's colours, which the colour-blind can tell apart; gray instead
+# of their yellow, which is hard to see on white.
+COLOURS = ["#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+           "#56b4e9", "#777777"]
+BLACK, BLUE, RED, GREEN, PINK, ORANGE, SKY, GRAY = COLOURS
+MARKS = [7, 5, 9, 11, 13, 6, 4, 8]  # filled ones first
+MOST = len(COLOURS)  # curves in a picture
+GRID = "linetype 1 dashtype 1 linecolor rgb '#e4e4e4'"
+
+
+def quoted(text):
+    """A gnuplot string in single quotes, where only quotes are special."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+# Below the picture, where it covers nothing.
+KEY = "outside bottom center horizontal Left reverse samplen 3 maxcols 2 height 1"
+
+
+def frame(heading, axis, key=KEY):
+    """What all pictures share."""
+    heading = "\n".join(line for part in heading.split("\n")
+                        for line in textwrap.wrap(part, 96) or [""])
+    return [
+        "set title \"" + heading.replace("\\", "\\\\").replace('"', '\\"')
+        .replace("\n", "\\n") + "\" noenhanced",
+        f"set ylabel {quoted(axis)}",
+        f"set key {key} noenhanced",
+        "set border 3",
+        "set tics nomirror",
+    ]
+
+
+def data(name, rows):
+    return [f"{name} << EOD"] + [
+        " ".join('"' + value.replace('"', "'") + '"' if isinstance(value, str)
+                 else f"{value:.9g}" for value in row)
+        for row in rows] + ["EOD"]
+
+
+INTERVAL = ", median and 95 % interval"
+
+
+def split(lines):
+    """Parts of nearly the same length, none of more than MOST curves. Ours are
+    in each where there are others; few of them, else they count as all do."""
+    ours = [line for line in lines if line[0].startswith("dapl_rail")]
+    others = sorted((line for line in lines if line not in ours),
+                    key=lambda line: line[0].endswith(" put"))
+    if not others or len(ours) > MOST // 2 or len(lines) <= MOST:
+        ours, others = [], lines
+    number = -(-len(others) // (MOST - len(ours)))
+    for index in range(number):
+        yield ours + others[len(others) * index // number:
+                            len(others) * (index + 1) // number]
+
+
+def x_axis(sizes, unit):
+    step = 3 if len(sizes) > 14 else 1
+    ticks = ", ".join(f"{quoted(size_name(size))} {size}"
+                      for size in sizes[::-1][::step])
+    return [
+        "set logscale x 2",
+        f"set xrange [{sizes[0] / 1.3}:{sizes[-1] * 1.3}]",
+        f"set xtics ({ticks})",
+        f"set xlabel {quoted(unit or 'Message size (bytes)')} noenhanced",
+        f"set grid xtics ytics {GRID}",
+    ]
+
+
+def limit_curves(bounds, labels):
+    """(data, plots) of the limits of these curves: dashed, in the colour of the
+    first that has it, with a band where there is one; each kind is explained
+    once."""
+    text, plots, kinds = [], [], {}
+    for index, (kind, points, names) in enumerate(bounds):
+        colours = [COLOURS[labels.index(name)] for name in names
+                   if name in labels]
+        if names and not colours:
+            continue  # of a curve in another picture
+        colour = colours[0] if colours else GRAY
+        text += data(f"$limit{index}", points)
+        if any(low != high for _, _, low, high in points):
+            plots.append(f"$limit{index} using 1:3:4 with filledcurves "
+                         f"fillcolor rgb '{colour}' fillstyle transparent "
+                         "solid 0.2 notitle")
+        plots.append(f"$limit{index} using 1:2 with lines linewidth 1.5 "
+                     f"dashtype 2 linecolor rgb '{colour}' notitle")
+        kinds[kind + (" of that colour" if names else "")] = None
+    return text, plots + [
+        f"NaN with lines linewidth 1.5 dashtype 2 linecolor rgb '{GRAY}' "
+        f"title {quoted(kind)}" for kind in kinds]
+
+
+def curves(heading, axis, lines, log=False, unit=None, interval=INTERVAL,
+           bounds=()):
+    """(number of the part, gnuplot program) of each picture of curves over
+    message size, or another unit."""
+    sizes = sorted({point[0] for _, points in lines for point in points})
+    values = [value for _, points, *_ in [*lines, *bounds]
+              for point in points for value in point[1:] if value > 0]
+    parts = list(split(lines))
+    for number, part in enumerate(parts, 1):
+        what, newline, rest = heading.partition("\n")
+        of = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
+        text = frame(what + of + newline + rest, axis + interval)
+        text += x_axis(sizes, unit)
+        if log:
+            text.append("set logscale y")
+        if values:  # the same in all parts
+            low, high = (min(values) / 1.3, max(values) * 1.3) if log else (
+                0, max(values) * 1.05)
+            text.append(f"set yrange [{low:.9g}:{high:.9g}]")
+        more, plots = limit_curves(bounds, [label for label, _ in part])
+        text += more
+        for index, (label, points) in enumerate(part):
+            text += data(f"$series{index}", points)
+            plots.append(
+                f"$series{index} using 1:2:3:4 with yerrorlines linewidth 1.5 "
+                f"pointtype {MARKS[index]} pointsize 0.9 "
+                f"linecolor rgb '{COLOURS[index]}' title {quoted(label)}")
+        yield (f"-{number}" if len(parts) > 1 else "",
+               text + ["plot " + ", ".join(plots)])
+
+
+def stacked(heading, axis, parts, rows):
+    """The gnuplot program of a stacked bar for each row: a name and parts."""
+    crowded = sum(len(row[0]) for row in rows) > 90
+    text = frame(heading, axis) + [
+        "set yrange [0:*]",
+        "set style data histograms",
+        "set style histogram rowstacked",
+        "set style fill solid border -1",
+        "set boxwidth 0.5",
+        "set xtics noenhanced" + (" rotate by -30" if crowded else ""),
+        f"set grid ytics {GRID}",
+    ] + data("$parts", rows)
+    text.append("plot " + ", ".join(
+        f"$parts using {column}:xtic(1) title {quoted(name)} "
+        f"linecolor rgb '{colour}'"
+        for column, (_, name, colour) in enumerate(parts, 2)))
+    return text
+
+
+TERMINALS = {
+    "svg": "svg size 900,640 font 'DejaVu Sans,13' background rgb 'white'",
+    "png": "pngcairo size 900,640 font 'DejaVu Sans,11'"}
+
+
+def draw(path, drawings, formats):
+    """Runs the programs. Returns the names of the pictures."""
+    pictures = []
+    for stem, text in drawings:
+        for ending in formats:
+            output = f"{stem}.{ending}"
+            # a run that fails or is interrupted leaves no half of a picture
+            partial = output + ".tmp"
+            program = "\n".join([
+                "set encoding utf8", f"set terminal {TERMINALS[ending]}",
+                f"set output {quoted(partial)}"] + text) + "\n"
+            try:
+                run = subprocess.run(["gnuplot"], input=program.encode(),
+                                     capture_output=True, check=False)
+                if run.returncode:
+                    fail(f"{path}: gnuplot: {run.stderr.decode().strip()}", 1)
+                os.replace(partial, output)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(partial)
+            pictures.append(output)
+    return pictures
