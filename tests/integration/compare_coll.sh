@@ -115,8 +115,8 @@ has()
 }
 ended_by()
 {
-    soon test -e "$work/held" && kill -"$1" $pid
-    wait $pid
+    soon test -e "$work/held" && kill -"$1" "$pid"
+    wait "$pid"
     [ $? -eq 1 ] && grep -q "complete rounds: 2\$" "$work/err"
 }
 

@@ -189,7 +189,7 @@ def measure_rates(launches, rails):
 
 
 def measure_rails(launches):
-    rails = {name: {} for name in launches.rails}
+    rails: dict = {name: {} for name in launches.rails}
     measure_message(launches, rails)
     return rails, *measure_rates(launches, rails)
 
@@ -273,7 +273,7 @@ def node_lines(args, machine):
 
 def memory_lines(args, rails, copies, flag, handover):
     """More threads never copy less in all: what does is noise."""
-    rates = []
+    rates: list = []
     for figure in copies:
         rates.append(max([figure.value, *rates[-1:]]))
     lines = ["[memory]", *(

@@ -2,7 +2,8 @@
 """Open MPI, MPICH and Intel MPI next to us: all-gather, gather, all-to-all,
 broadcast, reduce and all-reduce (sums of doubles; sizes are those of the whole
 vector), and the irregular all-to-all by the patterns of railbench alltoallv (or
-all of them: --collectives alltoallv), whose sizes are elements. The libraries are those of Debian and newer ones in Python wheels.
+all of them: --collectives alltoallv), whose sizes are elements. The libraries
+are those of Debian and newer ones in Python wheels.
 
 All run the same loops (bench/peers/mpi_coll.c, railbench --start barrier
 --each): single calls that all ranks make at a time they have agreed on, until
@@ -24,8 +25,9 @@ who is so with the whole interval of these. What is not installed is named and
 left out (make deps-peers peers installs and builds all of it).
 
 On two cores a launch of each setting takes about five minutes, of the wheels,
-and a round of five sizes one and a half. The result is written after each round, which tells how long the
-others may take: who interrupts it keeps the rounds that are complete. What
+and a round of five sizes one and a half. The result is written after each
+round, which tells how long the others may take: who interrupts it keeps the
+rounds that are complete. What
 fails in a round, or does not end within a minute, is counted, told, and runs
 again in the next, unless it has failed in each of the first 3; what fails in
 each of its rounds makes the exit status 1.
@@ -111,7 +113,7 @@ class Late:
             if parts and statistics.fmean(parts) >= LATE_TOLD)
 
 
-class Collectives:
+class Collectives(peers.Peer):
     """A build of bench/peers/mpi_coll.c."""
 
     source = "mpi_coll"
@@ -293,7 +295,7 @@ class Ratio(NamedTuple):
 def summarize(samples):
     """{(series, ranks, bytes): (figures, ratio)}: {program: (median, lo, hi)},
     and the Ratio of the best peer, or None."""
-    points = {}
+    points: dict = {}
     for (name, ranks, size, program), values in samples.items():
         points.setdefault((name, ranks, size), {})[program] = values
     return {point: (
@@ -303,7 +305,7 @@ def summarize(samples):
 
 
 def best_ratio(programs):
-    peer = min((name for name in programs if name != OURS), default=None,
+    peer = min((name for name in programs if name != OURS), default="",
                key=lambda name: statistics.median(programs[name].values()))
     found = ratios(programs[peer], programs[OURS]) \
         if peer and OURS in programs else None
@@ -451,7 +453,7 @@ def points_text(found, missing):
 def targets(points, args):
     """What is wanted of blocking calls, one at a time; and of all patterns."""
     lines = []
-    groups = [("single blocking calls", [name for name in args.collectives
+    groups: list = [("single blocking calls", [name for name in args.collectives
                                          if name in COLLECTIVES + REDUCTIONS],
                TARGETS),
               ("all patterns", [name for name in args.collectives

@@ -54,7 +54,7 @@ ROUND_TRIPS = 3000
 # batches in which we learn which rails carry how much, one after the other, and
 # the longest of them
 LEARNS, LEARNS_BYTES = 12, 64 << 20
-SIZES = {8: None, 64 << 10: 40, 1 << 20: 4, 4 << 20: 2}  # bytes: windows
+SIZES = {8: 0, 64 << 10: 40, 1 << 20: 4, 4 << 20: 2}  # bytes: windows
 ONE, TWO, UNEQUAL = "one", "two", "unequal"
 RAILS = {ONE: "rail0", TWO: "rail0,rail1", UNEQUAL: "rail0,rail1"}
 COLLECTIVES = ("allgather", "gather", "alltoall")
@@ -90,7 +90,10 @@ class Program:
     """One of the programs that are compared. pair(wires) gives {bytes: figure}
     (µs of 8 bytes, else MB/s), collective(name) {bytes: µs}."""
 
-    needs, made = [], "make deps-peers peers"
+    name: str
+    key: str
+    needs: list = []
+    made = "make deps-peers peers"
     does_pairs, does_collectives = False, False
 
     def __init__(self):
@@ -230,6 +233,9 @@ class MPI(Program):
 
     does_collectives = True
 
+    def launcher(self, hosts, ppn, wires):
+        raise NotImplementedError
+
     def program(self, name):
         return os.path.join(BIN, "peers", f"{name}.{self.key}")
 
@@ -242,7 +248,7 @@ class MPI(Program):
             r"what,|[a-z]+,\d+,", line)))
 
     def collective(self, name):
-        found = {}
+        found: dict = {}
         for row in self.rows(self.run(
                 self.launcher(HOSTS, PPN, TWO) + PINNED +
                 [self.program("mpi_coll")] +
@@ -573,7 +579,7 @@ def options():
 
 def choose(args):
     """(programs that can run, remarks on those that can't)."""
-    kinds = [Ours()] + [kind() for kind in PEERS if kind.key in args.peers]
+    kinds: list[Program] = [Ours()] + [kind() for kind in PEERS if kind.key in args.peers]
     if args.ucx:
         kinds.append(UCX(os.path.abspath(args.ucx)))
     programs, remarks = [], []

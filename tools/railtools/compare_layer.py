@@ -52,7 +52,7 @@ LIBRARIES = os.path.join(ROOT, os.path.dirname(BIN), "lib")
 PLAIN, LAYER, DCOLL = "plain", "layer", "dcoll"  # what is launched
 
 
-class Plain:
+class Plain(peers.Peer):
     """A library as it is, launched as its usual setting says."""
 
     source, part = "mpi_coll", PLAIN
@@ -60,7 +60,7 @@ class Plain:
     def measure(self, ranks, runs):
         rows = self.rows(ranks, allowed_cores(), [
             f"{what}:{size}:{REPETITIONS}" for what, size in runs])
-        found = {}
+        found: dict = {}
         for row in rows:
             found.setdefault((row["what"], int(row["bytes"])), []).append(
                 float(row["each_us"]))
@@ -122,7 +122,9 @@ def launch(program, where, runs, tries):
 def measure(libraries, args, runs):
     """{(library, ranks, what, bytes, part): {round: us}}; @libraries: lists of
     programs that are launched one after the other."""
-    samples, noise, tries = {}, Noise(allowed_cores()), Tries()
+    samples: dict = {}
+    noise = Noise(allowed_cores())
+    tries = Tries()
     for number in range(args.repeat):
         noise.begin()
         for ranks in args.ranks:

@@ -42,6 +42,7 @@ from railtools.options import (
     chosen_of,
     count,
     draw,
+    parse_size,
     progress,
     size_name,
     sizes,
@@ -123,9 +124,7 @@ def caches():
     found = [0]
     for path in glob.glob("/sys/devices/system/cpu/cpu0/cache/index*/size"):
         with open(path, encoding="ascii") as file:
-            number, unit = re.fullmatch(r"(\d+)([KMG]?)",
-                                        file.read().strip()).groups()
-        found.append(int(number) << {"": 0, "K": 10, "M": 20, "G": 30}[unit])
+            found.append(parse_size(file.read().strip()))
     return max(found)
 
 
@@ -145,7 +144,7 @@ def on_cores(cores):
     return ["taskset", "-c", ",".join(map(str, cores))]
 
 
-class Pairs:
+class Pairs(peers.Peer):
     """A program of bench/peers that takes a list of runs, and writes CSV."""
 
     source = "mpi_p2p"
@@ -166,7 +165,7 @@ class Pairs:
                 for row in rows]
 
 
-class Libfabric(Pairs, peers.Peer):
+class Libfabric(Pairs):
     name, key, source = "libfabric", "libfabric", "fi_p2p"
     why = "its shared-memory provider, as it comes"
 
@@ -311,7 +310,9 @@ PROGRAMS = [Ours, *peers.libraries(Pairs), UCX, UCXWheel, Libfabric]
 def measure(programs, stages, repeat, cores):
     """{(kind, bytes, program, method): {round: (latency, bandwidth)}}; what
     fails in a round may do better in the next one."""
-    samples, noise, tries = {}, Noise(cores), Tries()
+    samples: dict = {}
+    noise = Noise(cores)
+    tries = Tries()
     for number in range(repeat):
         noise.begin()
         for kind, lengths in stages:
@@ -380,7 +381,7 @@ def ratio_of_round(rows, row, one_sided):
     """As ratio(), to whoever is best in each round: a peer may be fast in some
     rounds only."""
     choose = min if is_less(row) else max
-    best = {}
+    best: dict = {}
     for other in peers_at(rows, row, one_sided):
         for number, figure in other["rounds"].items():
             best[number] = choose(figure, best.get(number, figure))
@@ -410,8 +411,9 @@ def ratio_text(row, side):
         return "-"
     (middle, low, high), text = found[1], ""
     if row["program"] == OURS:
-        word = worse(place(*found[1:], less=is_less(row)),
-                     place(*row["of_round"][side], less=is_less(row)))
+        word = worse(*(place(interval, rounds, less=is_less(row))
+                       for interval, rounds in (found[1:],
+                                                row["of_round"][side])))
         text = f" [{low:.2f}, {high:.2f}] {word:<6}"
     return f"{middle:.2f}{text}"
 
@@ -443,7 +445,8 @@ def target(row, side, bound):
         return f"{side}: not measured"
     peer, *best = row["ratios"][side]
     found = [best, row["of_round"][side]]
-    verdicts = [verdict(*one, bound, is_less(row)) for one in found]
+    verdicts = [verdict(interval, rounds, bound, is_less(row))
+                for interval, rounds in found]
     hardest = next((text for text in ("MISSED", "not shown")
                     if text in verdicts), verdicts[0])
     sign = "<=" if is_less(row) else ">="

@@ -45,9 +45,9 @@ def operations(args):
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode:
         sys.exit(run.returncode)
-    ranks = []
+    ranks: list = []
     for row in csv.DictReader(run.stdout.splitlines()):
-        op = {k: int(v or 0) if k in NUMBERS else v for k, v in row.items()}
+        op: dict = {k: int(v or 0) if k in NUMBERS else v for k, v in row.items()}
         while len(ranks) <= op["rank"]:
             ranks.append([])
         ranks[op["rank"]].append(op)
@@ -203,7 +203,7 @@ def play(ranks, node_of, args):
         set_stages(ops)
     stages = sorted({op["stage"] for ops in ranks for op in ops})
     machine = Machine(ranks, node_of, args)
-    frames = [("Before", [], machine.snapshot())]
+    frames: list = [("Before", [], machine.snapshot())]
     step = 0
     for stage in stages:
         machine.play(stage)

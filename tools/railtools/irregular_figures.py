@@ -78,7 +78,7 @@ def table(figure, result):
                 f"  {us:20.2f}" for us in parts)
             for elements, algorithm, parts in irregular.bars(figure, result)]
     curves = irregular.curves(figure, result)
-    rows = {}
+    rows: dict = {}
     for algorithm, curve in curves:
         for x, *times in curve:
             rows.setdefault(x, {})[algorithm] = times

@@ -32,8 +32,8 @@ def own_seconds():
 def lines_ns(cores):
     """What a cache line takes from one of these cores to another, for each pair
     and kind; of virtual machines it may change by the minute."""
-    text = run(["taskset", "-c", ",".join(map(str, cores)), RAILBENCH, "limits", "--sizes", "8", "--repeat", "1",
-                "--format", "csv"])
+    text = run(["taskset", "-c", ",".join(map(str, cores)), RAILBENCH,
+                "limits", "--sizes", "8", "--repeat", "1", "--format", "csv"])
     return [float(row["latency_us"]) * 1e3
             for row in csv.DictReader(text.splitlines())
             if row.get("lines") == "1"]

@@ -110,7 +110,7 @@ def conclude(main):
     except KeyboardInterrupt:
         why = "interrupted"
     except (Failure, OSError) as error:
-        why = error
+        why = str(error)
     progress("")
     print(f"{NAME}: {why}", file=sys.stderr)
     sys.exit(1)

@@ -11,7 +11,8 @@ class Tries:
     """How often each launch has been tried, and why it failed."""
 
     def __init__(self):
-        self.tried, self.failed = Counter(), {}
+        self.tried: Counter = Counter()
+        self.failed: dict = {}
 
     def add(self, where, why=None):
         self.tried[where] += 1

@@ -95,11 +95,11 @@ class Step:
             self.why = f"can't be started: {error.strerror}"
             return
         try:
-            self.text, error = process.communicate(timeout=limit)
+            self.text, said = process.communicate(timeout=limit)
             if process.returncode:
-                said = error.strip().splitlines()[-1:]
+                last = said.strip().splitlines()[-1:]
                 self.why = (f"exit status {process.returncode}"
-                            + "".join(f": {line}" for line in said))
+                            + "".join(f": {line}" for line in last))
         except subprocess.TimeoutExpired:
             self.why = f"no end within {limit} s"
         except KeyboardInterrupt:

@@ -94,8 +94,8 @@ class Fastest:
         ways = {(run, row["algorithm"]) for run in self.several
                 for row in results[run]["results"]}
         least = min(ways, key=lambda way: (*spent(
-            *way, COMMUNICATION).points(results).values(), str(way)))
-        return spent(*least, self.parts).points(results)
+            way[0], way[1], COMMUNICATION).points(results).values(), str(way)))
+        return spent(least[0], least[1], self.parts).points(results)
 
 
 APPLICATIONS = {

@@ -302,7 +302,8 @@ def main():
         wrong(f"no {RAILBENCH} (make)")
     rows = [row for row in rows if row in everything]
     figures = [figure for figure in figures if figure in everything]
-    runner, why = Runner(args.jobs), {}
+    runner = Runner(args.jobs)
+    why: dict = {}
     results = runner.all({one: (one, ()) for wanted in everything
                           for one in wanted.runs()}, why, "predictions")
     if results:

@@ -191,8 +191,8 @@ class Runner:
         begin = time.monotonic()
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                for key, how in sorted(wanted.items(), key=str):
-                    going[pool.submit(self.one, *how, jobs)] = key
+                for key, (run, changes) in sorted(wanted.items(), key=str):
+                    going[pool.submit(self.one, run, changes, jobs)] = key
                 for done, future in enumerate(as_completed(going), 1):
                     key = going[future]
                     try:

@@ -23,11 +23,11 @@ import sys
 
 from railtools import irregular
 from railtools.options import Parser
+from railtools.plot.alltoallv import irregular_pictures, seed_pictures
 from railtools.plot.configurations import IRREGULAR, setup_name
 from railtools.plot.degrade import degrade_pictures
 from railtools.plot.distributions import box_pictures, cdf_pictures
 from railtools.plot.gnuplot import TERMINALS, draw
-from railtools.plot.alltoallv import irregular_pictures, seed_pictures
 from railtools.plot.papers import paper_pictures
 from railtools.plot.scaling import scaling
 from railtools.plot.sizes import (

@@ -17,7 +17,7 @@ from railtools.plot.gnuplot import BLUE, GREEN, ORANGE, PINK, curves, stacked
 
 def of_patterns(result):
     """(pattern, result) of each pattern, over elements."""
-    patterns = {}
+    patterns: dict = {}
     for setup in result["configurations"]:
         patterns.setdefault(setup["pattern"], []).append(setup)
     for pattern, setups in patterns.items():

@@ -53,7 +53,7 @@ def limit_of(row, loop, figure):
     else:
         low, high = (limit.get(figure + end, limit.get(end[1:]))
                      for end in ("_lo", "_hi"))
-    return (LIMITS.get(limit.get("kind"), "limit"),
+    return (LIMITS.get(str(limit.get("kind")), "limit"),
             (value, value if low is None else low,
              value if high is None else high))
 
@@ -68,7 +68,7 @@ def rows_of(result, setup):
 def limits(result, loop, figure):
     """(kind, points, labels of its curves) of each limit; once, if several
     curves have the same."""
-    found = {}
+    found: dict = {}
     for setup in result["configurations"]:
         points, kinds = [], set()
         for row in rows_of(result, setup):

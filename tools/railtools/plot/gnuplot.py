@@ -82,7 +82,9 @@ def limit_curves(bounds, labels):
     """(data, plots) of the limits of these curves: dashed, in the colour of the
     first that has it, with a band where there is one; each kind is explained
     once."""
-    text, plots, kinds = [], [], {}
+    text: list = []
+    plots: list = []
+    kinds: dict = {}
     for index, (kind, points, names) in enumerate(bounds):
         colours = [COLOURS[labels.index(name)] for name in names
                    if name in labels]

@@ -4,6 +4,7 @@ import os
 import re
 
 from railtools.options import size_name
+from railtools.plot.alltoallv import of_patterns, pattern_name
 from railtools.plot.configurations import (
     COLLECTIVES,
     IRREGULAR,
@@ -11,7 +12,6 @@ from railtools.plot.configurations import (
     setup_name,
 )
 from railtools.plot.gnuplot import curves
-from railtools.plot.alltoallv import of_patterns, pattern_name
 
 
 def scaling_pictures(test, results, unit="bytes"):
@@ -22,7 +22,7 @@ def scaling_pictures(test, results, unit="bytes"):
         for result in results)))
     for size in sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]}
                        if sizes else ()):
-        points = {}
+        points: dict = {}
         for result in results:
             labels = {setup["index"]: setup_name(setup)
                       for setup in result["configurations"]}
@@ -52,7 +52,7 @@ def series_of(result):
 def scaling(found):
     """(path without ending, program) of each collective that a folder has
     results of with several numbers of ranks."""
-    groups = {}
+    groups: dict = {}
     for path, result in found:
         if result["test"] == IRREGULAR:
             for pattern, part in of_patterns(result):

@@ -4,6 +4,7 @@
 from railtools.options import size_name
 from railtools.plot.configurations import (
     COLLECTIVES,
+    IRREGULAR,
     bar_name,
     limits,
     machine_line,
@@ -39,7 +40,8 @@ CURVES = {
             ("p2p-bw", "batch", "bandwidth_MBps", "Uni-directional bandwidth",
              "Bandwidth (MB/s)")],
 }
-CURVES |= {name: [(name, "collective", "latency_us", text, "Time (µs)")] for name, text in COLLECTIVES.items()}
+CURVES |= {name: [(name, "collective", "latency_us", text, "Time (µs)")]
+           for name, text in COLLECTIVES.items() if name != IRREGULAR}
 
 
 def curve_pictures(result):
@@ -106,7 +108,7 @@ def speedup_pictures(result):
             for setup in whole["configurations"]}
         single = [setup for setup in whole["configurations"]
                   if setup["engine"] == "single"]
-        best = {}
+        best: dict = {}
         for setup in single:
             for size, cell in rows[setup["index"]].items():
                 best.setdefault(size, []).append(cell["median"])
@@ -123,7 +125,7 @@ def speedup_pictures(result):
         lines = [line for line in lines if line[1]]
         if not lines:
             continue
-        one = [("the best single rail", [(size, 1, 1, 1)
+        one: list = [("the best single rail", [(size, 1, 1, 1)
                                          for size in sorted(best)], [])]
         for number, text in curves(
                 title(result, f"{what}: speed-up over the best single rail"),
