@@ -145,7 +145,7 @@ try:
 except Failure as error:
     assert "nothing of" in str(error)'
 check 'the best of all, or nothing' says '
-import applications
+from railtools.papers import applications
 runs = [Run("radix", "", (name,)) for name in "xy"]
 def result(time):
     return {"options": {"ranks": 16}, "results": [{"algorithm": "a", **{
@@ -214,7 +214,8 @@ assert (what[1], ends) == ("post", ("0 us", "2 us"))
 assert "latency = 2 us" in open_ranges.changed(text, what, ends[0])
 assert "latency = 0 us" in open_ranges.changed(text, what, ends[1])'
 check 'every value that is open has its range' says '
-import glob, open_ranges, os
+import glob, os
+from railtools.papers import open_ranges
 paths = glob.glob(os.path.join(glob.escape(os.environ["SOURCE"]), "providers",
                                "sim", "platforms", "*.platform"))
 assert paths

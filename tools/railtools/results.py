@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import sys
 import zlib
 
 SCHEMA = "dapl_rail.railbench/1"
@@ -11,13 +10,13 @@ P2P_SCHEMA = "dapl_rail.p2p/1"  # scripts/compare-p2p, of the same form
 ENDINGS = (".json", ".json.gz")
 
 
-def fail(text, status=2):
-    print(f"scripts/plot: {text}", file=sys.stderr)
-    sys.exit(status)
+class Unreadable(ValueError):
+    """A file that should be a result, and is not."""
 
 
 def load(path):
-    """The result in a file, or None if it is something else."""
+    """The result in a file, or None if it is something else. Unreadable:
+    neither."""
     try:
         with open(path, "rb") as file:
             text = file.read()
@@ -25,11 +24,12 @@ def load(path):
             text = gzip.decompress(text)
         result = json.loads(text.decode("utf-8", errors="replace"))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        fail(f"{path}: not compressed by gzip: {error}")
+        raise Unreadable(
+            f"{path}: not compressed by gzip: {error}") from None
     except OSError as error:
-        fail(f"{path}: {error.strerror}")
+        raise Unreadable(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        fail(f"{path}: not JSON: {error}")
+        raise Unreadable(f"{path}: not JSON: {error}") from None
     if isinstance(result, dict) and result.get("schema") in (
             SCHEMA, P2P_SCHEMA):
         return result
@@ -43,7 +43,8 @@ def find(arguments):
         if not os.path.isdir(argument):
             result = load(argument)
             if result is None:
-                fail(f"{argument}: not a result of railbench ({SCHEMA})")
+                raise Unreadable(
+                    f"{argument}: not a result of railbench ({SCHEMA})")
             found.append((argument, result))
             continue
         for folder, _, names in sorted(os.walk(argument)):

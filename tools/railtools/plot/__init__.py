@@ -27,7 +27,7 @@ from railtools.plot.alltoallv import irregular_pictures, seed_pictures
 from railtools.plot.configurations import IRREGULAR, setup_name
 from railtools.plot.degrade import degrade_pictures
 from railtools.plot.distributions import box_pictures, cdf_pictures
-from railtools.plot.gnuplot import TERMINALS, draw
+from railtools.plot.gnuplot import TERMINALS, draw, fail
 from railtools.plot.papers import paper_pictures
 from railtools.plot.scaling import scaling
 from railtools.plot.sizes import (
@@ -37,7 +37,7 @@ from railtools.plot.sizes import (
     limits_pictures,
     speedup_pictures,
 )
-from railtools.results import ENDINGS, fail, find
+from railtools.results import ENDINGS, Unreadable, find
 
 PICTURES = dict.fromkeys(CURVES, curve_pictures) | {
     "papers": paper_pictures,
@@ -114,7 +114,10 @@ def main():
     args = options()
     if not shutil.which("gnuplot"):
         fail("gnuplot is not installed (make deps installs it)", 1)
-    found = find(args.paths)
+    try:
+        found = find(args.paths)
+    except Unreadable as error:
+        fail(str(error))
     if not found:
         fail(f"no result of railbench in {' '.join(args.paths)}", 1)
     formats = list(TERMINALS) if args.format == "both" else [args.format]

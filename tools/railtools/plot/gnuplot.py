@@ -3,10 +3,10 @@
 import contextlib
 import os
 import subprocess
+import sys
 import textwrap
 
 from railtools.options import size_name
-from railtools.results import fail
 
 # Okabe and Ito's colours, which the colour-blind can tell apart; gray instead
 # of their yellow, which is hard to see on white.
@@ -16,6 +16,11 @@ BLACK, BLUE, RED, GREEN, PINK, ORANGE, SKY, GRAY = COLOURS
 MARKS = [7, 5, 9, 11, 13, 6, 4, 8]  # filled ones first
 MOST = len(COLOURS)  # curves in a picture
 GRID = "linetype 1 dashtype 1 linecolor rgb '#e4e4e4'"
+
+
+def fail(text, status=2):
+    print(f"scripts/plot: {text}", file=sys.stderr)
+    sys.exit(status)
 
 
 def quoted(text):
