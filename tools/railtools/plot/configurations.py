@@ -75,7 +75,8 @@ def limits(result, loop, figure):
             limit = limit_of(row, loop, figure)
             if limit:
                 kinds.add(limit[0])
-                points.append((row["bytes"], *limit[1]))
+                points.append((row["bytes"], *(
+                    shown(figure, value) for value in limit[1])))
         if points:
             found.setdefault((" or ".join(sorted(kinds)), tuple(points)),
                              []).append(setup_name(setup))
@@ -90,11 +91,16 @@ def polls(result, setup):
             result["options"]["ranks"] > result["machine"]["allowed_threads"])
 
 
+def shown(figure, value):
+    """As pictures have it: GB/s and µs."""
+    return value / 1e3 if figure == "bandwidth_MBps" else value
+
+
 def series(result, loop, figure):
     """[label, [(bytes, median, lo, hi)]] of every configuration."""
     lines = []
     for setup in result["configurations"]:
-        points = [(row["bytes"], *(row[loop][figure][key]
+        points = [(row["bytes"], *(shown(figure, row[loop][figure][key])
                                    for key in ("median", "lo", "hi")))
                   for row in rows_of(result, setup)
                   if row[loop][figure]["median"] is not None]
@@ -107,7 +113,8 @@ def series(result, loop, figure):
 
 def machine_line(result):
     machine = result["machine"]
-    return [machine["host"], machine["cpu"], result["date"][:10]]
+    return [machine["host"], machine["cpu"],
+            f"{result['date'][:10]} (revision {result['revision']})"]
 
 
 def ranks_text(options):

@@ -12,7 +12,7 @@ def degrade_pictures(result):
     setups = {setup["index"]: setup for setup in result["configurations"]}
     for run in result["results"]:
         setup = setups[run["configuration"]]
-        rates = [(index * interval, rate)
+        rates = [(index * interval, rate / 1e3)
                  for index, rate in enumerate(run["bandwidth_MBps"])]
         if not rates:
             continue
@@ -23,7 +23,7 @@ def degrade_pictures(result):
                     f"{run['lost']} lost, {run['doubled']} doubled, "
                     f"{run['wrong']} wrong{ended}")
         top = max(rate for _, rate in rates)
-        text = frame(heading, f"Rate over {interval * 1e3:g} ms (MB/s)") + [
+        text = frame(heading, f"Rate over {interval * 1e3:g} ms (GB/s)") + [
             "set xlabel 'Time (s)'",
             f"set xrange [0:{rates[-1][0] + interval:.9g}]",
             f"set yrange [0:{1.3 * top or 1:.9g}]",
@@ -40,12 +40,12 @@ def degrade_pictures(result):
                             f"{0.97 - 0.05 * (number % 3)} left offset 0.5,0 "
                             f"noenhanced textcolor rgb '{RED}'")
         text += data("$rates", rates)
-        possible = [(event["time_ms"] / 1e3, event["possible_MBps"])
-                    for event in run["events"]]
-        if run["all_MBps"] is None or None in (rate for _, rate in possible):
-            possible = []
-        else:
-            possible.insert(0, (0, run["all_MBps"]))
+        possible = []
+        if None not in (run["all_MBps"], *(event["possible_MBps"]
+                                           for event in run["events"])):
+            possible = [(0, run["all_MBps"] / 1e3)] + [
+                (event["time_ms"] / 1e3, event["possible_MBps"] / 1e3)
+                for event in run["events"]]
             possible.append((rates[-1][0] + interval, possible[-1][1]))
             text += data("$possible", possible)
         lines = [f"$rates using 1:2 with steps linewidth 1.5 linecolor rgb "

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all pictures share: colours, axes, curves, bars; and running gnuplot."""
 import contextlib
+import html
+import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -103,19 +106,44 @@ def limit_curves(bounds, labels):
                          "solid 0.2 notitle")
         plots.append(f"$limit{index} using 1:2 with lines linewidth 1.5 "
                      f"dashtype 2 linecolor rgb '{colour}' notitle")
-        kinds[kind + (" of that colour" if names else "")] = None
+        kinds[kind + (" of the curve of that colour" if names else "")] = None
     return text, plots + [
         f"NaN with lines linewidth 1.5 dashtype 2 linecolor rgb '{GRAY}' "
         f"title {quoted(kind)}" for kind in kinds]
 
 
+FAR = 100  # times as slow as the best: such curves do not set the scale
+
+
+def within_scale(lines, less):
+    """(values that set the scale, labels of curves that leave it). @less: the
+    lowest is the best, else the highest."""
+    best: dict = {}
+    for _, points in lines:
+        for x, median, *_ in points:
+            if median > 0:
+                best[x] = (min if less else max)(median, best.get(x, median))
+
+    def is_far(x, value):
+        return value > FAR * best[x] if less else value * FAR < best[x]
+    values = [value for _, points in lines for x, *ends in points
+              for value in ends if value > 0 and not is_far(x, value)]
+    return values, [label for label, points in lines if any(
+        is_far(x, median) for x, median, *_ in points if median > 0)]
+
+
 def curves(heading, axis, lines, log=False, unit=None, interval=INTERVAL,
-           bounds=()):
+           bounds=(), less=True, places=()):
     """(number of the part, gnuplot program) of each picture of curves over
-    message size, or another unit."""
+    message size, or another unit. @less: lower figures are better. @places:
+    which colours the curves have, if not the first ones."""
     sizes = sorted({point[0] for _, points in lines for point in points})
-    values = [value for _, points, *_ in [*lines, *bounds]
-              for point in points for value in point[1:] if value > 0]
+    values, cut = within_scale(lines, less)
+    values += [value for _, points, *_ in bounds
+               for point in points for value in point[1:] if value > 0]
+    if cut and log:
+        heading += (f"\nThe axis is cut at {FAR} times the best figure: "
+                    + ", ".join(cut))
     parts = list(split(lines))
     for number, part in enumerate(parts, 1):
         what, newline, rest = heading.partition("\n")
@@ -131,11 +159,12 @@ def curves(heading, axis, lines, log=False, unit=None, interval=INTERVAL,
         more, plots = limit_curves(bounds, [label for label, _ in part])
         text += more
         for index, (label, points) in enumerate(part):
+            place = places[index] if places else index
             text += data(f"$series{index}", points)
             plots.append(
                 f"$series{index} using 1:2:3:4 with yerrorlines linewidth 1.5 "
-                f"pointtype {MARKS[index]} pointsize 0.9 "
-                f"linecolor rgb '{COLOURS[index]}' title {quoted(label)}")
+                f"pointtype {MARKS[place]} pointsize 0.9 "
+                f"linecolor rgb '{COLOURS[place]}' title {quoted(label)}")
         yield (f"-{number}" if len(parts) > 1 else "",
                text + ["plot " + ", ".join(plots)])
 
@@ -159,9 +188,40 @@ def stacked(heading, axis, parts, rows):
     return text
 
 
+def below(upper, lower):
+    """The program of a picture of two panels; the upper one explains both."""
+    return ["set multiplot layout 2,1", *upper, "reset", *lower[:-1],
+            "unset title", "unset key", lower[-1], "unset multiplot"]
+
+
 TERMINALS = {
-    "svg": "svg size 900,640 font 'DejaVu Sans,13' background rgb 'white'",
-    "png": "pngcairo size 900,640 font 'DejaVu Sans,11'"}
+    "svg": "svg size 900,{} font 'DejaVu Sans,13' background rgb 'white'",
+    "png": "pngcairo size 900,{} font 'DejaVu Sans,11'"}
+HEIGHT, HEIGHT_OF_TWO = 640, 960
+
+
+def texts_of(program):
+    """(title, what its curves are) of a program, for those who do not see."""
+    heading = next((json.loads(line.split(" ", 2)[2].rpartition(" ")[0])
+                    for line in program if line.startswith("set title ")), "")
+    labels = re.findall(r" title '((?:[^']|'')*)'", "\n".join(
+        line for line in program if line.startswith("plot ")))
+    return heading, "; ".join(dict.fromkeys(
+        label.replace("''", "'") for label in labels))
+
+
+def describe(path, program):
+    """Gives a picture in SVG its title and description, by which programs that
+    read pages aloud know it."""
+    heading, labels = texts_of(program)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, said in (("title", heading), ("desc", labels)):
+        before, start, rest = text.partition(f"<{name}>")
+        _, end, after = rest.partition(f"</{name}>")
+        text = before + start + html.escape(said) + end + after
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def draw(path, drawings, formats):
@@ -173,13 +233,16 @@ def draw(path, drawings, formats):
             # a run that fails or is interrupted leaves no half of a picture
             partial = output + ".tmp"
             program = "\n".join([
-                "set encoding utf8", f"set terminal {TERMINALS[ending]}",
+                "set encoding utf8", "set terminal " + TERMINALS[ending].format(
+                    HEIGHT_OF_TWO if "unset multiplot" in text else HEIGHT),
                 f"set output {quoted(partial)}"] + text) + "\n"
             try:
                 run = subprocess.run(["gnuplot"], input=program.encode(),
                                      capture_output=True, check=False)
                 if run.returncode:
                     fail(f"{path}: gnuplot: {run.stderr.decode().strip()}", 1)
+                if ending == "svg":
+                    describe(partial, text)
                 os.replace(partial, output)
             finally:
                 with contextlib.suppress(FileNotFoundError):
