@@ -11,7 +11,8 @@ INSTALL_BIN := $(RAILBENCH) $(RAILINFO)
 INSTALL_SUITE := suite plot
 # the modules that these import
 INSTALL_PYTHON := $(addprefix railtools/,__init__.py files.py irregular.py result.schema.json \
-  options.py paths.py programs.py results.py suite.py table.py) \
+  options.py paths.py programs.py report.py results.py suite.py table.py \
+  verdicts.py) \
   $(patsubst tools/%,%,$(wildcard tools/railtools/plot/*.py))
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
 man_target  = $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))

@@ -8,9 +8,7 @@ lie text, CSV, JSON and pictures of each step. A step that fails is named in the
 report, the others go on, and the exit status is 1.
 """
 import argparse
-import csv
 import datetime
-import html
 import json
 import os
 import platform
@@ -25,6 +23,7 @@ import time
 from railtools.files import claim, replace
 from railtools.options import Parser, count, progress
 from railtools.programs import stop
+from railtools.report import report
 
 HERE = os.path.dirname(os.path.realpath(sys.argv[0]))  # plot is there, too
 
@@ -40,28 +39,13 @@ STEPS = (RAILS, *PAIR, "limits", *COLLECTIVES)
 LIMIT_S, LIMIT_QUICK_S = 1200, 300  # for one step
 REPEATS, ITERATIONS = 8, 20  # of a quick one
 
-# Columns of the CSV that the report shows, where they differ or are figures.
-SHOWN = ("what", "copy", "buffers", "threads", "cores", "lines", "rails",
-         "engine", "policy", "algorithm", "call", "bytes", "latency_us",
-         "each_us", "bandwidth_MBps", "pingpong_us", "post_us", "wait_us",
-         "other_us", "limit_pct")
-
-STYLE = """
-body { font: 15px/1.5 sans-serif; max-width: 62em; margin: 2em auto;
-       padding: 0 1em; color: #222; background: #fff }
-table { border-collapse: collapse; margin: 1em 0; font-size: 13px }
-th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: right }
-th { background: #f3f3f3 } th.key, td.key { text-align: left }
-pre { overflow-x: auto; background: #f7f7f7; padding: 8px; font-size: 12px }
-svg { max-width: 100%; height: auto } .failed { color: #b00020 }
-"""
-
 
 class Step:
     """One program, what it is run with, and what came of it."""
 
     def __init__(self, name, args):
         self.name, self.why, self.seconds, self.text = name, None, 0.0, ""
+        self.changes = ""  # against an earlier run
         self.command = [RAILS] if name == RAILS else [
             "railbench", name, *self.options(args), "--save",
             f"{name}.json,{name}.csv,{name}.txt"]
@@ -121,6 +105,20 @@ class Step:
         except (OSError, ValueError):
             return None
 
+    def compare(self, args, folder):
+        """With the same step of an earlier run, if both have a result."""
+        old = os.path.join(args.compare, self.name + ".json")
+        if self.name == RAILS or self.why or not os.path.exists(old):
+            return
+        said = subprocess.run(
+            [os.path.join(args.bin, "railbench"), "diff", old,
+             os.path.join(folder, self.name + ".json")], text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=False)
+        self.changes = said.stdout.replace(
+            args.compare, os.path.basename(args.compare)).replace(
+                folder, os.path.basename(folder))
+
     def told(self):
         """Its command, as a user types it."""
         return shlex.join(self.command)
@@ -162,117 +160,6 @@ def draw(folder, steps):
     return None
 
 
-def inlined(path, number):
-    """An SVG as a part of the page, its names unlike those of others."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    text = re.sub(r"""\b(id=['"]|href=['"]#|url\(['"]?#)""",
-                  rf"\g<1>p{number}-", text[text.index("<svg"):])
-    return f"<figure>{text}</figure>"
-
-
-# ------------------------------------------------------------------ report ---
-
-def tag(name, text, kind=""):
-    """An element whose content is text."""
-    return (f"<{name}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>"
-            f"{html.escape(str(text))}</{name}>")
-
-
-def table(rows, header=()):
-    """Rows of texts; what is no number is at the left."""
-    def cells(name, row):
-        return "".join(tag(name, cell, "" if re.fullmatch(
-            r"[-+0-9.e %\[\],]+", str(cell)) else "key") for cell in row)
-    return ("<table>" + (f"<tr>{cells('th', header)}</tr>" if header else "")
-            + "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-            + "</table>")
-
-
-def figure_text(row, name):
-    """A figure with its interval."""
-    def short(value):
-        try:
-            return f"{float(value):.4g}"
-        except ValueError:
-            return value
-    low, high = row.get(name + "_lo"), row.get(name + "_hi")
-    return short(row[name]) + (f" [{short(low)}, {short(high)}]"
-                               if row[name] and low and high else "")
-
-
-def csv_table(path):
-    """The columns that tell most."""
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    names = [name for name in SHOWN if any(row.get(name) for row in rows)]
-    return table([[figure_text(row, name) for name in names] for row in rows],
-                 names)
-
-
-def machine_rows(steps, folder):
-    """As the first result tells it, else what is known here."""
-    for step in steps:
-        result = step.result(folder)
-        if isinstance(result, dict) and "machine" in result:
-            yield "dapl_rail", f"{result['version']} ({result['revision']})"
-            for name, value in result["machine"].items():
-                yield name.replace("_", " "), value
-            return
-    yield "host", platform.node()
-    yield "kernel", f"{platform.system()} {platform.release()}"
-
-
-def section(step, folder, pictures):
-    yield f'<section id="{step.name}">' + tag("h2", step.name)
-    yield tag("pre", step.told())
-    if step.why:
-        yield tag("p", f"FAILED: {step.why}", "failed")
-    if step.name == RAILS or step.why:
-        yield tag("pre", step.text) if step.text.strip() else ""
-    else:
-        result = step.result(folder)
-        for note in result.get("notes") or ():
-            yield tag("p", note)
-        yield from pictures
-        yield "<details><summary>All figures, medians with their 95 % " \
-            "intervals</summary>"
-        yield csv_table(os.path.join(folder, step.name + ".csv"))
-        yield "</details><details><summary>As railbench prints it</summary>"
-        yield tag("pre", step.text) + "</details>"
-    yield "</section>"
-
-
-def report(steps, folder, args, date, undrawn):
-    failed = [step for step in steps if step.why]
-    yield '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" ' \
-        'lang="en"><head><meta charset="utf-8" />'
-    yield f"<title>dapl_rail: {html.escape(platform.node())}, {date[:10]}" \
-        f"</title><style>{STYLE}</style></head><body>"
-    yield tag("h1", f"dapl_rail on {platform.node()}")
-    yield tag("p", f"{date}; by: {args.told}")
-    if args.quick:
-        yield tag("p", "A quick run: a rough picture, no figures to quote.")
-    for step in failed:
-        yield tag("p", f"{step.name} failed: {step.why}", "failed")
-    if undrawn:
-        yield tag("p", f"Pictures are missing: {undrawn}", "failed")
-    yield tag("h2", "Steps") + table(
-        [[step.name, "failed" if step.why else "done", f"{step.seconds:.0f}"]
-         for step in steps], ("step", "", "s"))
-    yield '<section id="machine">' + tag("h2", "Machine") + table(
-        machine_rows(steps, folder)) + "</section>"
-    number = 0
-    for step in steps:
-        pictures = []
-        for name in sorted(os.listdir(folder)):
-            if re.fullmatch(rf"{step.name}(-.*)?\.svg", name):
-                number += 1
-                pictures.append(inlined(os.path.join(folder, name), number))
-        yield from section(step, folder, pictures)
-    yield "</body></html>\n"
-
-
 # ----------------------------------------------------------------- options ---
 
 def step_list(text):
@@ -301,12 +188,18 @@ def options():
     parser.add_argument("--steps", metavar="S,...", type=step_list,
                         help=f"only these of {', '.join(STEPS)} (default: "
                              "those that railbench has)")
+    parser.add_argument("--compare", metavar="DIR", type=os.path.abspath,
+                        help="an earlier run's folder: the report tells what "
+                             "has changed")
     parser.add_argument("--bin", metavar="DIR", type=os.path.abspath,
                         default=os.path.join(os.path.dirname(HERE), "build",
                                              "bin"),
                         help="where railbench and railinfo are (default: "
                              "those of the build tree)")
     args = parser.parse_args()
+    if args.compare and not os.path.isdir(args.compare):
+        parser.error(f"--compare: '{args.compare}' is wrong; allowed: the "
+                     "folder of an earlier run")
     # without what railbench adds when it starts this
     given = sys.argv[1:]
     if "--bin" in given:
@@ -345,6 +238,8 @@ def main():
             print(f"{number} of {len(steps)}: {step.name}: "
                   f"{step.why or 'done'}, {step.seconds:.0f} s",
                   file=sys.stderr, flush=True)
+        for step in steps if args.compare else ():
+            step.compare(args, folder)
         undrawn = draw(folder, steps)
     except KeyboardInterrupt:
         interrupted, undrawn = True, "interrupted"
