@@ -62,7 +62,7 @@ reductions()
 {
     local ranks=$3
     [[ $1 != mpich-* ]] || ranks=2
-    said "$2,stats" "$1" $ranks "$BUILD/test/mpi/mpi_reduce.$1" &&
+    said "$2,stats" "$1" "$ranks" "$BUILD/test/mpi/mpi_reduce.$1" &&
         expect '^0 failures$' '^dcoll_mpi: allreduce +[0-9]+ +taken' \
             '^dcoll_mpi: reduce +[0-9]+ +taken'
 }

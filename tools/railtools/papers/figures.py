@@ -10,11 +10,26 @@ seeds describe them."""
 import os
 from math import inf
 
-import irregular
-from comparing import size_name
-from predicted import (MOST, Across, Best, Copies, Each, Factor, Figure, Only,
-                       Pick, Pieces, Run, Sum, Together, Value, Winner)
-from simulated import PLATFORMS, read
+from railtools import irregular
+from railtools.options import size_name
+from railtools.papers.predicted import (
+    MOST,
+    Across,
+    Best,
+    Copies,
+    Each,
+    Factor,
+    Figure,
+    Only,
+    Pick,
+    Pieces,
+    Run,
+    Sum,
+    Together,
+    Value,
+    Winner,
+)
+from railtools.papers.simulated import PLATFORMS, read
 
 TIME = "collective.latency_us.median"
 # a simulation has no noise; calls that follow one another may overlap
@@ -191,8 +206,9 @@ ALLTOALL_NATIVE = ((2 * K, True, "smp-direct"), (8 * K, True, "pairwise"),
 ALLTOALL = {"direct": "direct", "exchange": "exchange", "bruck": "bruck"}
 
 
-def by_shape(*what):
-    return {n: Collective(*what[:2], n, what[2], SIZES if n == 16 else FEWER)
+def by_shape(test, algorithms, native):
+    return {n: Collective(test, algorithms, n, native,
+                          SIZES if n == 16 else FEWER)
             for n in SHAPES}
 
 
@@ -329,7 +345,7 @@ def seed_000_rows():
         yield Factor(name, "000, 7", f"{label} over the native one, {native} "
                      "(000, 3.1; 001, 5)", paper, one.native, one.papers[label],
                      one.ours, size, note=NOTES.get(name, ""))
-    rows = (
+    winners = (
         ("000-gather-trees", gather[16], GATHER, False, "000, 7.2",
          ((4, 256, "tree"), (512, M, "direct"))),
         ("000-gather-native", gather[16], ("direct",), True, "000, 7.2",
@@ -343,9 +359,9 @@ def seed_000_rows():
         ("000-allgather-winners", allgather[16], ALLGATHER, True, "000, 7.4",
          ((4, 256, "gather-and-broadcast"), (512, 8 * K, "SMP-Bruck"),
           (16 * K, M, "direct"))))
-    for name, one, labels, native, seed, ranges in rows:
+    for name, one, labels, has_native, seed, ranges in winners:
         curves = {label: one.papers[label] for label in labels}
-        if native:
+        if has_native:
             curves[NATIVE] = one.native
         yield Winner(name, seed, "the best of " + ", ".join(curves), ranges,
                      curves, one.ours, note=NOTES.get(name, ""))
@@ -368,9 +384,9 @@ def seed_000_rows():
 # --------------------------------------------------- 002: ConnectX, 4 x 4
 
 CONNECTX = "connectx-4x4"
-MULTI = {"gather-based": "mc-gather", "1-group": "mc-single",
-         "2-group": "mc-2group", "4-group": "mc-allgroup",
-         "1-group, one connection": "mc-single-ring"}
+MULTI_WAYS = {"gather-based": "mc-gather", "1-group": "mc-single",
+              "2-group": "mc-2group", "4-group": "mc-allgroup",
+              "1-group, one connection": "mc-single-ring"}
 
 
 def connectx(*options):
@@ -382,8 +398,9 @@ def connectx(*options):
 SCHEMES = (
     *schemes(connectx, "--algorithm", "all", "--sizes", "1:64K"),
     *schemes(connectx, "--algorithm", ",".join(
-        ("doubling", *MULTI.values())), "--sizes", "128K:512K"))
-MULTI = {label: better(SCHEMES, name) for label, name in MULTI.items()}
+        ("doubling", *MULTI_WAYS.values())), "--sizes", "128K:512K"))
+MULTI: dict = {label: better(SCHEMES, name)
+               for label, name in MULTI_WAYS.items()}
 MVAPICH = better(SCHEMES, "doubling")  # 002, 2.2: recursive doubling by RDMA
 MULTI_OURS = Best(tuple(Each(run, TIME) for run in SCHEMES))
 

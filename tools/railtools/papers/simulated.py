@@ -15,9 +15,11 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-import open_ranges
-from comparing import (RAILBENCH, ROOT, Failure, output_of, progress, replace,
-                       signal_group, start, stop)
+from railtools.files import replace
+from railtools.options import progress
+from railtools.papers import open_ranges
+from railtools.paths import RAILBENCH, ROOT
+from railtools.programs import Failure, output_of, signal_group, start, stop
 
 KEPT = os.path.join(os.environ.get("BUILD", "build"), "papers")
 PLATFORMS = os.path.join("providers", "sim", "platforms")
@@ -189,8 +191,8 @@ class Runner:
         begin = time.monotonic()
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                for key, how in sorted(wanted.items(), key=str):
-                    going[pool.submit(self.one, *how, jobs)] = key
+                for key, (run, changes) in sorted(wanted.items(), key=str):
+                    going[pool.submit(self.one, run, changes, jobs)] = key
                 for done, future in enumerate(as_completed(going), 1):
                     key = going[future]
                     try:

@@ -5,9 +5,21 @@ paper has. Not a program.
 The papers' ways run as they describe them, ours as the library does it: with
 all its algorithms, copying or not, but without the papers' pace, teams and
 waits, so that ours may be behind."""
-from papers import (ALLGATHER, ALLTOALL, FEW, GATHER, LATENCY, PAPER_WAYS,
-                    RATE, SINGLE, STRIPED, TIME, better, schemes)
-from predicted import Best, Each, Pick, Reach, Run
+from railtools.papers.figures import (
+    ALLGATHER,
+    ALLTOALL,
+    FEW,
+    GATHER,
+    LATENCY,
+    PAPER_WAYS,
+    RATE,
+    SINGLE,
+    STRIPED,
+    TIME,
+    better,
+    schemes,
+)
+from railtools.papers.predicted import Best, Each, Pick, Reach, Run
 
 PLATFORM = "ndr400-2rail"
 RANKS, PPN = 16, 4

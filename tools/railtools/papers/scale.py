@@ -4,7 +4,7 @@ ranks, and which algorithm is the best at each size and scale. Not a program.
 
 A run each for number of ranks and algorithm, so that one which takes too much
 memory or time leaves the others."""
-from predicted import Across, Figure, Map, Pick, Run
+from railtools.papers.predicted import Across, Figure, Map, Pick, Run
 
 PLATFORM = "ndr400-2rail"
 SHAPES = {16: 4, 64: 8, 256: 16, 1024: 32, 4096: 64}  # ranks: ranks a node

@@ -50,7 +50,7 @@ def sums(text):
 def values(text):
     """{key: value} of those in sums, of the first section that has each."""
     names = {name for one in sums(text) for name in one[0]}
-    found = {}
+    found: dict = {}
     for _, section, key, value, _ in keys(text):
         if key in names:
             found.setdefault(key, (section, value))
@@ -70,8 +70,9 @@ def ranges(text):
                 f"{max(0.0, float(end) - rest):.10g} {unit}"
                 for end in (low, high))
     for _, section, key, value, comment in keys(text):
-        if RANGE.search(comment):
-            low, high, unit = RANGE.search(comment).groups("")
+        stated = RANGE.search(comment)
+        if stated:
+            low, high, unit = stated.groups("")
             unit = unit.rstrip(",;)")
             found[section, key, value] = tuple(
                 f"{float(end):.10g} {unit}".strip() for end in (low, high))

@@ -2,14 +2,25 @@
 """Curves that are taken from runs of railbench on simulated clusters, and rows
 that compare them with what a paper says. Not a program."""
 from dataclasses import dataclass
-
 from math import exp, log
+from typing import Protocol
 
-import open_ranges
-from comparing import Failure, size_name
+from railtools.options import size_name
+from railtools.papers import open_ranges
+from railtools.programs import Failure
 
 MOST = "most"  # the x where a gain is the largest
 CLOSE = 0.2  # a number within so much of the paper's is told as such
+
+
+class Curve(Protocol):
+    """What the simulator's runs come to: a figure for each x."""
+
+    def runs(self) -> set:
+        """The runs that it needs."""
+
+    def points(self, results) -> dict:
+        """{x: y}, of those that there are."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +82,10 @@ class Spent(Pick):
         result = results.get(self.run)
         if result is None:
             return {}
-        return {result["options"]["ranks"]: sum(
-            row[part]["median"] for part in self.figure.split("+"))
-            for row in result["results"]
-            if all(row.get(key) == value for key, value in self.where)}
+        spent = [sum(row[part]["median"] for part in self.figure.split("+"))
+                 for row in result["results"]
+                 if all(row.get(key) == value for key, value in self.where)]
+        return {result["options"]["ranks"]: spent[-1]} if spent else {}
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ class Sum:
 @dataclass(frozen=True)
 class Together:
     """What several blocks take that go together, at the length of one."""
-    curve: object
+    curve: Curve
     blocks: int
 
     def runs(self):
@@ -150,7 +161,7 @@ class Pieces:
         return {run for _, curve in self.pieces for run in curve.runs()}
 
     def points(self, results):
-        found = {}
+        found: dict = {}
         for most, curve in self.pieces:
             for x, y in curve.points(results).items():
                 if x <= most:
@@ -176,7 +187,7 @@ class Across:
 @dataclass(frozen=True)
 class Only:
     """A curve at some of its points."""
-    curve: object
+    curve: Curve
     wanted: tuple
 
     def runs(self):
@@ -217,7 +228,7 @@ class Copies:
 
 
 def best(curves, results, rate=False):
-    found = {}
+    found: dict = {}
     for curve in curves:
         for x, y in curve.points(results).items():
             better = max if rate else min
@@ -281,7 +292,7 @@ class Map:
 
     def cells(self, results):
         """[(bytes, ranks, label, µs)]"""
-        best_of = {}
+        best_of: dict = {}
         for label, line in self.curves.items():
             for ranks, curve in line:
                 for x, y in curve.points(results).items():
@@ -320,9 +331,9 @@ class Factor:
     seed: str  # where it says so
     what: str
     paper: float
-    base: object
-    chosen: object
-    ours: object
+    base: Curve
+    chosen: Curve
+    ours: Curve
     x: object = None
     rate: bool = False
     headline: bool = True
@@ -343,12 +354,12 @@ class Factor:
         base, chosen = (curve.points(results)
                         for curve in (self.base, self.chosen))
         if self.x is None:
-            return {max(line, key=line.get) for line in (base, chosen) if line}
+            return {max(line, key=line.__getitem__) for line in (base, chosen) if line}
         if self.x != MOST:
             return {self.x}
         ratios = {x: self.ratio(base[x], chosen[x])
                   for x in base if x in chosen}
-        return {max(ratios, key=ratios.get)} if ratios else set()
+        return {max(ratios, key=ratios.__getitem__)} if ratios else set()
 
     def ratio(self, base, other):
         if not base or not other:
@@ -376,8 +387,8 @@ class Value:
     seed: str
     what: str
     paper: float
-    curve: object
-    ours: object
+    curve: Curve
+    ours: Curve
     x: object = None
     rate: bool = False
     headline: bool = False
@@ -408,7 +419,7 @@ class Winner:
     what: str
     ranges: tuple  # (from, to, label): the paper's winners
     curves: dict
-    ours: object
+    ours: Curve
     rate: bool = False
     headline: bool = True
     note: str = ""
@@ -496,7 +507,7 @@ class Reach:
     seed: str
     what: str
     curves: dict  # the papers'
-    ours: object
+    ours: Curve
     rate: bool = False
     headline: bool = False
     note: str = ""
@@ -525,7 +536,8 @@ class Reach:
 
 def best_named(curves, results, rate):
     """({x: y}, {x: label}) of the best."""
-    points, names = {}, {}
+    points: dict = {}
+    names: dict = {}
     for label, curve in curves.items():
         for x, y in curve.points(results).items():
             if x not in points or (y > points[x] if rate else y < points[x]):
@@ -540,7 +552,7 @@ def span(low, high):
 
 def spans(winners):
     """{x: label} as text, neighbours together."""
-    parts = []
+    parts: list = []
     for x, label in sorted(winners.items()):
         if parts and parts[-1][2] == label:
             parts[-1][1] = x

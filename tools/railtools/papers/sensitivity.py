@@ -4,14 +4,22 @@ open goes to both ends of its range. Not a program."""
 import os
 from dataclasses import dataclass, replace
 
-import open_ranges
-from comparing import parse_size, size_name
-from predicted import MOST, Factor, Only, Pick, Pieces, Winner, spans
-from simulated import PLATFORMS, read
+from railtools.options import parse_size, size_name
+from railtools.papers import open_ranges
+from railtools.papers.predicted import (
+    MOST,
+    Factor,
+    Only,
+    Pick,
+    Pieces,
+    Winner,
+    spans,
+)
+from railtools.papers.simulated import PLATFORMS, read
 
 # where rates may be highest, and where they may gain the most, elsewhere
 SOME = {None: (512 << 10, 2 << 20), MOST: (4, 64, 512, 2 << 10)}
-LISTS = {"--sizes": size_name, "--elements": str}
+LISTS: dict = {"--sizes": size_name, "--elements": str}
 
 
 def leaves(curve, x):
@@ -77,7 +85,7 @@ def listed(text):
 
 def less(run, algorithms, points):
     """A run with no more than these; None: it has none of the points."""
-    options = list(run.options)
+    options: list = list(run.options)
     for name, text in LISTS.items():
         if name in options:
             at = options.index(name) + 1
@@ -93,9 +101,10 @@ def less(run, algorithms, points):
 
 def narrowed(rows):
     """{run: one that has no more than the rows, which are limited, need}."""
-    algorithms, points = {}, {}
-    for curve, x in ((curve, x) for row in rows for curve in curves_of(row)
-                     for x in curve.wanted):
+    algorithms: dict = {}
+    points: dict = {}
+    for curve, x in ((each, x) for row in rows for each in curves_of(row)
+                     for x in each.wanted):
         for pick, point in leaves(curve, x):
             algorithms.setdefault(pick.run, set()).update(
                 name for key, name in pick.where if key == "algorithm")
@@ -150,7 +159,9 @@ def lines(rows, nominal, runner, failed):
     they are."""
     rows = [limited(row, nominal) for row in rows
             if runs_of(row) <= set(nominal)]
-    narrow, wanted, asked = narrowed(rows), {}, []
+    narrow = narrowed(rows)
+    wanted: dict = {}
+    asked: list = []
     for row in rows:
         platform = next(iter(runs_of(row))).platform
         text = read(os.path.join(PLATFORMS, f"{platform}.platform"))
@@ -177,7 +188,7 @@ def lines_of(row, ranges, narrow, nominal, results):
 
 def spread(found):
     """{name of a row: text} of lines."""
-    of_row = {}
+    of_row: dict = {}
     for one in found:
         of_row.setdefault(one.row.name, []).append(one)
     return {name: span(several) for name, several in of_row.items()}

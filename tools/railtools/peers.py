@@ -12,8 +12,11 @@ import sys
 import time
 from math import inf, isinf
 
-from comparing import (BIN, LIMIT_S, NAME, RAILBENCH, ROOT, Failure, hide,
-                       in_turn, progress, run, wrong)
+from railtools.files import hide
+from railtools.options import progress, wrong
+from railtools.paths import BIN, NAME, RAILBENCH, ROOT
+from railtools.programs import LIMIT_S, Failure, run
+from railtools.rounds import in_turn
 
 OURS = "dapl_rail"
 FOLDER = os.path.join(BIN, "peers")
@@ -33,15 +36,18 @@ def check_cores(name, found, wanted):
 class Program:
     """One of the programs that are compared."""
 
-    needs = []
+    name: str
+    key: str
+    source: str
+    needs: list = []
     made = "make deps-peers peers"
     why = ""  # is it launched so
     polls = False  # without yielding, also where ranks share cores
     persistent = True  # has it persistent collectives?
-    hidden = {}  # paths of this machine, and what they are called
+    hidden: dict = {}  # paths of this machine, and what they are called
     limit = LIMIT_S  # for a launch
     # words for its launcher that may help it; the first ones are usual
-    settings = ((),)
+    settings: tuple = ((),)
 
     def __init__(self, _args):
         self.version = ""
@@ -88,7 +94,7 @@ class Peer(Program):
     """A program of bench/peers, whose ranks pin themselves to the allowed cores
     in turn: launchers don't where ranks outnumber cores."""
 
-    source = program = None
+    source = program = ""
 
     def __init__(self, args):
         super().__init__(args)
@@ -263,7 +269,7 @@ class Search:
         """@what: this figure is."""
         self.launches, self.what = launches, what
         self.figures = {}  # {(program, ranks): {words: [figure]}}
-        self.seconds = 0
+        self.seconds = 0.0
 
     def settle(self, programs, ranks, figure):
         """Of all programs. @figure: of (program, ranks), by a launch of it."""

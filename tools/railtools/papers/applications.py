@@ -6,8 +6,16 @@ Messages between two ranks are the transport's in all of them, striped. Only
 the all-gather differs: the paper's SMP-aware one, or the native one that 000,
 3.1 describes for blocks of that size. Where that uses a single rail, what its
 all-gathers take is from a run over one rail, all else from one over two."""
-from papers import NATIVE, NODES, OURS, QSNET, STRIPED, WHOLE, schemes
-from predicted import Bars, Best, Factor, Run, Spent, Sum
+from railtools.papers.figures import (
+    NATIVE,
+    NODES,
+    OURS,
+    QSNET,
+    STRIPED,
+    WHOLE,
+    schemes,
+)
+from railtools.papers.predicted import Bars, Best, Factor, Run, Spent, Sum
 
 RANKS = 16
 COMPUTE, GATHERED, SENT = "compute_us", "allgather_us", "p2p_us"
@@ -86,8 +94,8 @@ class Fastest:
         ways = {(run, row["algorithm"]) for run in self.several
                 for row in results[run]["results"]}
         least = min(ways, key=lambda way: (*spent(
-            *way, COMMUNICATION).points(results).values(), str(way)))
-        return spent(*least, self.parts).points(results)
+            way[0], way[1], COMMUNICATION).points(results).values(), str(way)))
+        return spent(least[0], least[1], self.parts).points(results)
 
 
 APPLICATIONS = {

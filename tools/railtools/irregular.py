@@ -64,7 +64,7 @@ FIGURES = (
 
 def runs(ranks):
     """{(ranks, element, pattern): (algorithms, sizes)} for all figures."""
-    found = {}
+    found: dict = {}
     for figure in FIGURES:
         for number in figure.numbers_of_ranks(ranks):
             algorithms, sizes = found.setdefault(
@@ -94,7 +94,7 @@ def points(figure, result):
 
 def curves(figure, result):
     """[algorithm, [(x, median, lo, hi)]]"""
-    found = {algorithm: [] for algorithm in figure.algorithms}
+    found: dict = {algorithm: [] for algorithm in figure.algorithms}
     for ranks, algorithm, row in points(figure, result):
         time = row["collective"]["latency_us"]
         found[algorithm].append((
