@@ -67,14 +67,14 @@ $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   choose.o contest.o level.o rates.o timing.o way.o weights.o)
 $(TEST_BIN)/unit/test_away: $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_first_rate: $(BUILD)/obj/dapl_rail/stripe/rates.o
-$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/choice.o
+$(TEST_BIN)/unit/test_copy_trials: $(BUILD)/obj/providers/shm/memory/copy_choice.o
 $(TEST_BIN)/unit/test_copy_trials $(TEST_BIN)/unit/test_copy_cold: \
-  $(BUILD)/obj/providers/shm/copy.o $(BUILD)/obj/providers/shm/cold.o
+  $(BUILD)/obj/providers/shm/memory/copy.o $(BUILD)/obj/providers/shm/memory/copy_cold.o
 $(TEST_BIN)/unit/test_dsm_diff: $(BUILD)/obj/dsm/diff.o
 $(TEST_BIN)/unit/test_dsm_ticket: $(BUILD)/obj/dsm/ticket.o
 $(TEST_BIN)/unit/test_dsm_lock: $(filter-out %/control.o %/open.o,$(DSM_OBJ))
 $(TEST_BIN)/unit/test_dsm_bench: $(DSM_OBJ)
-$(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/mapping.o
+$(TEST_BIN)/unit/test_mapping: $(BUILD)/obj/providers/shm/memory/mapping.o
 JOB_OBJ := $(BUILD)/obj/dapl_rail/job
 $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/,\
   handshake.o sha256.o secret.o) $(BUILD)/obj/dapl_rail/base/error.o
@@ -126,9 +126,9 @@ $(TEST_BIN)/unit/test_sentence: $(BUILD)/obj/dapl_rail/base/sentence.o
 $(filter $(TEST_BIN)/unit/test_sim_%,$(TEST_PROGRAMS)): $(PLATFORM_OBJ)
 $(TEST_BIN)/unit/test_receives: $(CORE_OBJ) $(SHM_OBJ)
 $(TEST_BIN)/unit/test_tcp_close: $(CORE_OBJ) $(if $(filter ofi,$(PROVIDERS)),\
-  $(addprefix $(BUILD)/obj/providers/ofi/,access.o conn.o data.o socket.o))
+  $(addprefix $(BUILD)/obj/providers/ofi/,access.o connection.o transfer.o socket.o))
 $(TEST_BIN)/unit/test_tcp_watch: $(if $(filter ofi,$(PROVIDERS)),\
-  $(BUILD)/obj/providers/ofi/bell.o)
+  $(BUILD)/obj/providers/ofi/sleep.o)
 $(TEST_BIN)/unit/test_kept_provider: $(BUILD)/obj/dapl_rail/rails/keep_loaded.o
 
 # provider tests are plain DAT programs: they do not link libdapl_rail
@@ -139,7 +139,7 @@ $(call programs,provider): $(TEST_BIN)/provider/%: \
 # a transport of the test's own below core
 $(TEST_BIN)/provider/test_transport_offers: $(CORE_OBJ)
 # the hostile end of a connection is set up as the provider does it
-$(TEST_BIN)/provider/test_bad_segment: $(BUILD)/obj/providers/shm/cm_wire.o
+$(TEST_BIN)/provider/test_bad_segment: $(BUILD)/obj/providers/shm/connect/wire.o
 
 $(BUILD)/obj/tests/integration/test_openmp.o: OBJ_CFLAGS = -fopenmp
 $(BUILD)/obj/tests/integration/test_nested_team.o: OBJ_CFLAGS = -fopenmp

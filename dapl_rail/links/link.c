@@ -145,7 +145,8 @@ bool links_bury(struct rail *rail, bool all)
     bool freed = false;
     while ((link = *at)) {
         bool gone = !link->ep.handle;
-        if (!gone && (all || link_drained(link))) {
+        /* receives of an EP that was never connected do not come back */
+        if (!gone && (all || !link->ep.begun || link_drained(link))) {
             ep_table_remove(link);
             ep_release(rail, link->ep.handle);
             link->ep.handle = DAT_HANDLE_NULL;

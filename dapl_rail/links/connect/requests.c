@@ -152,6 +152,8 @@ static void accept_link(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     if (!link->ep.begun) {
         rc = dat_fail(rail, "dat_cr_accept", status);
         link_lose(link, rc, "%s", rail->error.text);
+    } else if (link->state == LINK_LOST) { /* its first acceptance failed */
+        reconnect_await(link);
     }
 }
 

@@ -108,7 +108,9 @@ static bool await_any(struct peer *peer)
     unsigned at = 0;
     bool may = false;
     while ((link = peer_next(peer, ALL, &at))) {
-        if (link->state == LINK_LOST && link->ep.state == EP_CONNECTING)
+        /* not for ever; a first connection has the time of its caller */
+        if (link->state == LINK_LOST && link->ep.state == EP_CONNECTING &&
+            peer->connected)
             reconnect_step(link);
         may |= link->ep.state != EP_NONE;
     }

@@ -24,7 +24,7 @@ static void step_in(struct link *link, unsigned ms)
 
 /* The attempt has begun. If the provider reports on the wire, it is asked soon.
  */
-static void await_answer(struct link *link)
+void reconnect_await(struct link *link)
 {
     link->failover->reconnect.asked_ns = job_now(link->rail->owner->job);
     step_in(link, link_health(link).reported ? SYSTEM_MS : ANSWER_MS);
@@ -85,7 +85,7 @@ static void try_now(struct link *link)
     step_in(link, ANSWER_MS);
     ask(link);
     if (link->ep.state == EP_CONNECTING)
-        await_answer(link);
+        reconnect_await(link);
 }
 
 void reconnect_step(struct link *link)
@@ -123,7 +123,7 @@ bool reconnect_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
     DAT_RETURN status = conn_request_accept(cr, link, &mine);
     link->ep.begun = status == DAT_SUCCESS;
     if (link->ep.begun)
-        await_answer(link);
+        reconnect_await(link);
     else
         attempt_failed(link, "dat_cr_accept", status);
     return true;

@@ -21,6 +21,9 @@ struct reconnect {
 
 /* Tries, if it is time; gives up an attempt that is not answered. */
 void reconnect_step(struct link *link);
+/* Passive side: a request has been accepted. The peer has its time to confirm
+ * that. */
+void reconnect_await(struct link *link);
 /* Passive side: accepts the peer's request. False: the caller must reject it.
  */
 bool reconnect_accept(struct rail *rail, DAT_CR_HANDLE cr, struct peer *peer,
