@@ -24,9 +24,9 @@
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/weights.h"
 
 /* One rail's part of the batch. The rail's thread writes to it with each post:
  * on lines that no other thread needs. */

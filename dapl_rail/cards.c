@@ -16,7 +16,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/host.h"
+#include "dapl_rail/job/rendezvous/host.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/reach.h"
 #include "dapl_rail/links/roster.h"

@@ -6,9 +6,9 @@
 #include "dapl_rail/links/link.h"
 #include "dapl_rail/links/peer.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/weights.h"
 
 const char *drail_rail_state_name(drail_rail_state_t state)
 {

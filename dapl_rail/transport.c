@@ -34,8 +34,8 @@
 #include "dapl_rail/platform/files.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
 
 /* All that peers may send at once, and costs memory even if they don't. */
 #define RECEIVES_MAX  4096u

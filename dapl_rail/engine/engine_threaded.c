@@ -13,8 +13,8 @@
 #include "dapl_rail/platform/spin.h"
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
 
 static unsigned nth_rail(uint32_t rails, unsigned n)
 {

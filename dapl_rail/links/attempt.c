@@ -11,8 +11,8 @@
 #include "dapl_rail/links/reach.h"
 #include "dapl_rail/links/requests.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
 
 #define AGAIN_MS                                                               \
     50u /* before another attempt, and twice as long before the next */

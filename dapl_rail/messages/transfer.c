@@ -16,9 +16,9 @@
 #include "dapl_rail/messages/eager_put.h"
 #include "dapl_rail/messages/note.h"
 #include "dapl_rail/stripe/spread.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/weights.h"
 
 /* Not an initialiser: that would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,

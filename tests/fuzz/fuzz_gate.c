@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <sys/un.h>
 
-#include "dapl_rail/job/gate.h"
-#include "dapl_rail/job/handshake.h"
-#include "dapl_rail/job/stream.h"
+#include "dapl_rail/job/rendezvous/rendezvous.h"
+#include "dapl_rail/job/rendezvous/handshake.h"
+#include "dapl_rail/job/socket.h"
 #include "fuzz.h"
 
 #define RANKS    3

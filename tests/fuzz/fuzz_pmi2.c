@@ -3,9 +3,9 @@
  * line of rank 0's secret and addresses that it passes on. */
 #include <sys/socket.h>
 
-#include "dapl_rail/job/address.h"
-#include "dapl_rail/job/board.h"
-#include "dapl_rail/job/pmi2_wire.h"
+#include "dapl_rail/job/rendezvous/address.h"
+#include "dapl_rail/job/launch/kvs.h"
+#include "dapl_rail/job/launch/pmi2_wire.h"
 #include "fuzz.h"
 
 static void values(const char *text)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/level.h"
+#include "dapl_rail/stripe/tuning/waterfill.h"
 #include "wires.h"
 
 #define LATE  2000000 /* ns between looks of a process that shares a core */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/choose.h"
+#include "dapl_rail/stripe/tuning/tuner.h"
 
 #define BYTES  65536.0
 #define ALL(n) ((1u << (n)) - 1)

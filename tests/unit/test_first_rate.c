@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/rates.h"
+#include "dapl_rail/stripe/tuning/rail_rate.h"
 
 #define FAST  0.125
 #define SLOW  (FAST / 2)

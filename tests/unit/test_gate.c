@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/gate.h"
-#include "dapl_rail/job/handshake.h"
-#include "dapl_rail/job/oob.h"
-#include "dapl_rail/job/stream.h"
+#include "dapl_rail/job/rendezvous/rendezvous.h"
+#include "dapl_rail/job/rendezvous/handshake.h"
+#include "dapl_rail/job/supervise/oob.h"
+#include "dapl_rail/job/socket.h"
 
 #define PATIENT 30 /* seconds */
 #define CROWD   1000

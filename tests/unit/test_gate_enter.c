@@ -17,9 +17,9 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/gate.h"
-#include "dapl_rail/job/handshake.h"
-#include "dapl_rail/job/stream.h"
+#include "dapl_rail/job/rendezvous/rendezvous.h"
+#include "dapl_rail/job/rendezvous/handshake.h"
+#include "dapl_rail/job/socket.h"
 
 #define PATIENT 20000 /* ms */
 #define SLOW_MS 3500  /* longer than one try may take */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/handshake.h"
+#include "dapl_rail/job/rendezvous/handshake.h"
 
 static void assert_hex(const unsigned char *bytes, const char *hex)
 {

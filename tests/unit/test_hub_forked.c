@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/job/hub.h"
+#include "dapl_rail/job/supervise/supervisor.h"
 
 static void nap_ms(long ms)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "dapl_rail/stripe/choose.h"
+#include "dapl_rail/stripe/tuning/tuner.h"
 
 #define MESSAGES 20 /* of a batch */
 #define THREADS  (CHOICE_THREADS | CHOICE_RESTS)

@@ -13,7 +13,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/stream.h"
+#include "dapl_rail/job/socket.h"
 
 #define WAIT_MS 400
 #define STEP_NS (40 * MS) /* that the clock goes on, look by look */

@@ -14,9 +14,9 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/timing.h"
-#include "dapl_rail/stripe/way.h"
-#include "dapl_rail/stripe/weights.h"
+#include "dapl_rail/stripe/tuning/timing.h"
+#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/weights.h"
 
 #define RAILS  3          /* at most */
 #define WINDOW 64u        /* at most */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks are what the platform takes them for; or simulated; or what a launcher
+ * has started; or processes that are forked here. */
+#include "dapl_rail/base/error.h"
+#include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/launch/launch.h"
+
+#define RANKS_ALONE 2u /* that are forked if nobody says how many */
+
+int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
+                  void *arg)
+{
+    drail_launch_t *own = NULL;
+    if (!given || !rank_main)
+        return DRAIL_EINVAL;
+    drail_job_config_t cfg = *given;
+    const struct drail_platform *p = cfg.platform;
+    bool placed = p && p->run_ranks;
+    int rc = job_config_check(&cfg);
+    if (!rc && !placed && !cfg.simulate && !cfg.launch)
+        rc = drail_launch_open(given, &own);
+    if (rc)
+        return rc;
+    drail_launch_t *launch = own ? own : cfg.launch;
+    bool launched = !placed && !cfg.simulate && !cfg.fork && launch->size;
+    if (!launched && cfg.nranks == DRAIL_RANKS_AUTO)
+        cfg.nranks = RANKS_ALONE;
+    if (placed)
+        rc = p->run_ranks(p, &cfg, rank_main, arg);
+    else if (cfg.simulate)
+        rc = simulate_ranks(&cfg, rank_main, arg);
+    else if (launched)
+        rc = launch_run(launch, &cfg, rank_main, arg);
+    else
+        rc = fork_ranks(&cfg, rank_main, arg);
+    drail_launch_close(own);
+    return rc;
+}
