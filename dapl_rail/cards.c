@@ -16,10 +16,11 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/rendezvous/host.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/job/rendezvous/host.h"
 #include "dapl_rail/links/reach.h"
 #include "dapl_rail/links/roster.h"
+#include "dapl_rail/platform/fnv.h"
 #include "dapl_rail/rails/rail.h"
 
 #define CARDS_VERSION 2u
@@ -66,21 +67,12 @@ static const struct card_set *set_of(const struct sets *s, unsigned rank)
     return drail_gathered_of(s->all, rank);
 }
 
-static uint64_t mixed(uint64_t sum, const void *data, size_t bytes)
-{
-    const unsigned char *byte = data;
-    while (bytes--)
-        sum = (sum ^ *byte++) * 0x100000001b3ull; /* FNV-1a */
-    return sum;
-}
-
 static uint64_t kind_of(const struct card_set *set)
 {
-    uint64_t sum =
-        mixed(0xcbf29ce484222325ull, &set->nrails, sizeof set->nrails);
-    sum = mixed(sum, &set->agreed, sizeof set->agreed);
+    uint64_t sum = fnv_add(FNV_EMPTY, &set->nrails, sizeof set->nrails);
+    sum = fnv_add(sum, &set->agreed, sizeof set->agreed);
     for (unsigned r = 0; r < set->nrails; r++)
-        sum = mixed(sum, &set->cards[r], offsetof(struct card, conn_qual));
+        sum = fnv_add(sum, &set->cards[r], offsetof(struct card, conn_qual));
     return sum;
 }
 

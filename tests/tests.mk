@@ -60,8 +60,8 @@ $(call programs,unit): $(TEST_BIN)/unit/%: $(BUILD)/obj/tests/unit/%.o \
 
 # the library exports nothing but its public calls
 TUNING_OBJ := $(BUILD)/obj/dapl_rail/stripe/tuning
-$(TEST_BIN)/unit/test_choose $(TEST_BIN)/unit/test_learns_soon \
-  $(TEST_BIN)/unit/test_choose_change: \
+$(TEST_BIN)/unit/test_tuner $(TEST_BIN)/unit/test_learns_soon \
+  $(TEST_BIN)/unit/test_tuner_change: \
   $(TUNING_OBJ)/tuner.o $(TUNING_OBJ)/comparison.o
 $(TEST_BIN)/unit/test_adaptive_stream $(TEST_BIN)/unit/test_stream_corners: \
   $(addprefix $(TUNING_OBJ)/,\
@@ -82,16 +82,16 @@ $(TEST_BIN)/unit/test_handshake: $(addprefix $(JOB_OBJ)/rendezvous/,\
 MEET_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
   $(addprefix rendezvous/,address.o client.o server.o handshake.o secret.o \
   sha256.o)) $(BUILD)/obj/dapl_rail/base/error.o
-$(TEST_BIN)/unit/test_gate $(TEST_BIN)/unit/test_gate_enter: $(MEET_OBJ) \
+$(TEST_BIN)/unit/test_rendezvous $(TEST_BIN)/unit/test_rendezvous_client: $(MEET_OBJ) \
   $(BUILD)/obj/dapl_rail/platform/machine.o
-$(TEST_BIN)/unit/test_gate_stopped: $(MEET_OBJ)
+$(TEST_BIN)/unit/test_rendezvous_stopped: $(MEET_OBJ)
 OOB_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
   supervise/oob_server.o supervise/oob_rank.o) \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_given_up: $(OOB_OBJ)
-$(TEST_BIN)/unit/test_hub_forked: $(OOB_OBJ) \
+$(TEST_BIN)/unit/test_supervisor_forked: $(OOB_OBJ) \
   $(JOB_OBJ)/supervise/supervisor.o
-$(TEST_BIN)/unit/test_stream_stopped: $(addprefix $(JOB_OBJ)/,socket.o \
+$(TEST_BIN)/unit/test_socket_stopped: $(addprefix $(JOB_OBJ)/,socket.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \
   $(BUILD)/obj/dapl_rail/engine/progress.o

@@ -29,18 +29,18 @@ int deadline_ms(struct deadline *d, int most_ms)
     return ms < (uint64_t)most_ms ? (int)ms : most_ms;
 }
 
-void stream_tune(int fd)
+void socket_tune(int fd)
 {
     static const struct {
         int level, name, value;
     } options[] = {
         {IPPROTO_TCP, TCP_NODELAY, 1},
         {SOL_SOCKET, SO_KEEPALIVE, 1},
-        /* nothing is said, so it is asked: 10 s, then 5 times in 4 s */
+        /* an idle peer is probed after 10 s, then 5 times, every 4 s */
         {IPPROTO_TCP, TCP_KEEPIDLE, 10},
         {IPPROTO_TCP, TCP_KEEPINTVL, 4},
         {IPPROTO_TCP, TCP_KEEPCNT, 5},
-        /* something is said, and is not acknowledged: ms */
+        /* data that are not acknowledged for so many ms end the connection */
         {IPPROTO_TCP, TCP_USER_TIMEOUT, 30000},
     };
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++)
@@ -48,10 +48,10 @@ void stream_tune(int fd)
                    sizeof options[i].value);
 }
 
-int stream_ready(struct stream *s, short events)
+int socket_ready(struct timed_socket *s, short events)
 {
     bool stopped = false, over = false;
-    int left = 0; /* what is there needs no look at anything else */
+    int left = 0; /* data that are there already are taken at once */
     for (;;) {
         struct pollfd p = {.fd = s->fd, .events = events};
         int n = poll(&p, 1, left);
@@ -63,18 +63,18 @@ int stream_ready(struct stream *s, short events)
             return DRAIL_EINTR;
         if (over)
             return DRAIL_ETIMEOUT;
-        /* what has come before an interruption is taken */
+        /* once more: data that came before the interruption are taken */
         stopped = s->job && drail_job_interrupted(s->job);
         int slice = s->job ? transports_serve(s->job, TURN_MS) : TURN_MS;
         over = !(left = stopped ? 0 : deadline_ms(&s->deadline, slice));
     }
 }
 
-int stream_send(struct stream *s, const void *data, size_t bytes)
+int socket_send(struct timed_socket *s, const void *data, size_t bytes)
 {
     const char *from = data;
     while (bytes) {
-        int rc = stream_ready(s, POLLOUT);
+        int rc = socket_ready(s, POLLOUT);
         if (rc)
             return rc;
         ssize_t n = send(s->fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -88,11 +88,11 @@ int stream_send(struct stream *s, const void *data, size_t bytes)
     return 0;
 }
 
-int stream_recv(struct stream *s, void *data, size_t bytes)
+int socket_recv(struct timed_socket *s, void *data, size_t bytes)
 {
     char *to = data;
     while (bytes) {
-        int rc = stream_ready(s, POLLIN);
+        int rc = socket_ready(s, POLLIN);
         if (rc)
             return rc;
         ssize_t n = recv(s->fd, to, bytes, MSG_DONTWAIT);

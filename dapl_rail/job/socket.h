@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole messages over a stream socket, within a time. */
-#ifndef DRAIL_JOB_STREAM_H
-#define DRAIL_JOB_STREAM_H
+/* Whole messages over a stream socket, before a deadline. */
+#ifndef DRAIL_JOB_SOCKET_H
+#define DRAIL_JOB_SOCKET_H
 
 #include <stddef.h>
 
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/platform/deadline.h"
 
-struct stream {
+struct timed_socket {
     int fd;
-    const drail_job_t *job;   /* whose interruption ends a wait, and whose
-                                 transports go on meanwhile; or NULL */
-    struct deadline deadline; /* of all that is said over it */
+    const drail_job_t *job;   /* its interruption ends a wait; its transports
+                                 make progress meanwhile; or NULL */
+    struct deadline deadline; /* for all messages together */
 };
 
-/* By the machine's clock; never for a negative time. */
+/* By the machine's clock; a negative time means never. */
 struct deadline deadline_in(int ms);
-/* The same within a longer one. */
+/* The same, but not later than the whole. */
 struct deadline deadline_sooner(int ms, struct deadline *whole);
-/* A turn has ended: milliseconds to wait in poll(), at most so many; 0: it is
- * over. */
+/* Call it after each wait: how many ms to wait in poll() next, at most most_ms;
+ * 0: the deadline has passed. */
 int deadline_ms(struct deadline *d, int most_ms);
 
-/* Of a TCP connection: short messages go at once, and a host that has vanished
- * ends it after half a minute. */
-void stream_tune(int fd);
+/* For a TCP connection: sends short messages at once, and ends half a minute
+ * after the peer's host has vanished. */
+void socket_tune(int fd);
 
-/* Until the socket is ready. 0, DRAIL_EINTR, DRAIL_ETIMEOUT or DRAIL_EPEER, as
- * all of these. */
-int stream_ready(struct stream *s, short events);
-int stream_send(struct stream *s, const void *data, size_t bytes);
-int stream_recv(struct stream *s, void *data, size_t bytes);
+/* Waits until the socket is ready; sends or receives all bytes. 0, DRAIL_EINTR,
+ * DRAIL_ETIMEOUT or DRAIL_EPEER. */
+int socket_ready(struct timed_socket *s, short events);
+int socket_send(struct timed_socket *s, const void *data, size_t bytes);
+int socket_recv(struct timed_socket *s, void *data, size_t bytes);
 
 #endif

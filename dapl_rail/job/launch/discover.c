@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who this process is in the job, and where its rank 0 is. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,13 +8,12 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/launch/kvs.h"
-#include "dapl_rail/job/launch/launch.h"
+#include "dapl_rail/job/launch/discover.h"
 #include "dapl_rail/job/socket.h"
 
 /* ------------------------------------------------------------ rendezvous */
 
-/* A number, by the configuration or else the environment. */
+/* Takes the number of the configuration, or else of the environment. */
 static int number(unsigned given, const char *name, unsigned max,
                   unsigned *value, drail_error_t *err)
 {
@@ -39,115 +37,117 @@ static int number(unsigned given, const char *name, unsigned max,
     return 0;
 }
 
-static int check_place(const struct meeting *m, drail_error_t *err)
+static int check_place(const struct discovery *d, drail_error_t *err)
 {
-    if (m->size >= 1 && m->size <= DRAIL_MAX_RANKS && m->rank < m->size)
+    if (d->size >= 1 && d->size <= DRAIL_MAX_RANKS && d->rank < d->size)
         return 0;
     return error_set(err, DRAIL_EINVAL,
                      "rank %u of %u: allowed are 1 to %u ranks, counted from 0",
-                     m->rank, m->size, DRAIL_MAX_RANKS);
+                     d->rank, d->size, DRAIL_MAX_RANKS);
 }
 
-static int by_rendezvous(struct meeting *m, const char *where,
-                         const drail_job_config_t *cfg)
+static int from_rendezvous(struct discovery *d, const char *where,
+                           const drail_job_config_t *cfg)
 {
-    int rc = number(cfg->rank, "DRAIL_RANK", DRAIL_MAX_RANKS - 1, &m->rank,
+    int rc = number(cfg->rank, "DRAIL_RANK", DRAIL_MAX_RANKS - 1, &d->rank,
                     cfg->error);
     if (!rc)
-        rc = number(cfg->nranks, "DRAIL_RANKS", DRAIL_MAX_RANKS, &m->size,
+        rc = number(cfg->nranks, "DRAIL_RANKS", DRAIL_MAX_RANKS, &d->size,
                     cfg->error);
     if (!rc)
-        rc = check_place(m, cfg->error);
+        rc = check_place(d, cfg->error);
     if (!rc)
-        rc = secret_find(&m->secret, cfg->secret_file, cfg->error);
+        rc = secret_find(&d->secret, cfg->secret_file, cfg->error);
     if (!rc)
-        rc = address_find(&m->where, where, cfg->error);
-    if (!rc && m->rank == 0) {
-        m->listener = address_listen(&m->where, where, cfg->error);
-        rc = m->listener < 0 ? m->listener : 0;
+        rc = address_find(&d->where, where, cfg->error);
+    if (!rc && d->rank == 0) {
+        d->listener = address_listen(&d->where, where, cfg->error);
+        rc = d->listener < 0 ? d->listener : 0;
     }
     return rc;
 }
 
 /* -------------------------------------------------------------- launcher */
 
-/* Rank 0: "secret address address …", as many as there is room for. */
-static int write_line(struct meeting *m, char line[BOARD_LINE],
-                      drail_error_t *err)
+/* Rank 0 listens, and writes "secret address address …", with as many addresses
+ * as there is room for. */
+static int write_contact(struct discovery *d, char line[KVS_LINE],
+                         drail_error_t *err)
 {
     unsigned port = 0;
-    int rc = secret_make(&m->secret, err);
+    int rc = secret_make(&d->secret, err);
     if (rc)
         return rc;
-    m->listener = address_listen_any(&port, err);
-    rc = m->listener < 0 ? m->listener : address_own(&m->where, port, err);
-    size_t used = (size_t)snprintf(line, BOARD_LINE, "%s", m->secret.text);
-    for (unsigned i = 0; !rc && i < m->where.count; i++) {
+    d->listener = address_listen_any(&port, err);
+    rc = d->listener < 0 ? d->listener : address_own(&d->where, port, err);
+    size_t used = (size_t)snprintf(line, KVS_LINE, "%s", d->secret.text);
+    for (unsigned i = 0; !rc && i < d->where.count; i++) {
         char text[ADDRESS_TEXT];
-        address_text(&m->where.list[i], text);
-        if (used + strlen(text) + 2 <= BOARD_LINE)
+        address_text(&d->where.list[i], text);
+        if (used + strlen(text) + 2 <= KVS_LINE)
             used += (size_t)sprintf(line + used, " %s", text);
     }
     return rc;
 }
 
-static int read_line(struct meeting *m, const char *line, drail_error_t *err)
+static int read_contact(struct discovery *d, const char *line,
+                        drail_error_t *err)
 {
     size_t length = strcspn(line, " ");
-    if (secret_set(&m->secret, line, length) || !line[length] ||
-        address_parse(&m->where, line + length + 1))
+    if (secret_set(&d->secret, line, length) || !line[length] ||
+        address_parse(&d->where, line + length + 1))
         return error_set(err, DRAIL_EJOB,
                          "the launcher passed on something else than rank 0's "
                          "address");
     return 0;
 }
 
-static int by_board(struct meeting *m, const drail_job_config_t *cfg)
+static int from_kvs(struct discovery *d, const drail_job_config_t *cfg)
 {
-    char line[BOARD_LINE] = "";
+    char line[KVS_LINE] = "";
     int rc, shared;
-    m->rank = m->board->rank;
-    m->size = m->board->size;
-    rc = check_place(m, cfg->error);
-    if (!rc && cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != m->size)
+    d->rank = d->kvs->rank;
+    d->size = d->kvs->size;
+    rc = check_place(d, cfg->error);
+    if (!rc && cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != d->size)
         rc = error_set(cfg->error, DRAIL_EINVAL,
                        "%u ranks are asked for, and %u were launched",
-                       cfg->nranks, m->size);
-    if (!rc && m->rank == 0)
-        rc = write_line(m, line, cfg->error);
+                       cfg->nranks, d->size);
+    if (!rc && d->rank == 0)
+        rc = write_contact(d, line, cfg->error);
     if (rc)
         return rc;
-    shared = m->board->share(m->board, line, cfg->connect_ms, cfg->error);
+    shared = d->kvs->broadcast(d->kvs, line, cfg->connect_ms, cfg->error);
     if (shared)
         return shared;
-    return m->rank ? read_line(m, line, cfg->error) : 0;
+    return d->rank ? read_contact(d, line, cfg->error) : 0;
 }
 
-void meeting_leave(struct meeting *m)
+void discovery_release(struct discovery *d)
 {
-    if (m->listener >= 0)
-        close(m->listener);
-    if (m->board)
-        m->board->close(m->board, true);
+    if (d->listener >= 0)
+        close(d->listener);
+    if (d->kvs)
+        d->kvs->close(d->kvs, true);
 }
 
-int meeting_find(struct meeting *m, const drail_job_config_t *cfg)
+int discover(struct discovery *d, const drail_job_config_t *cfg)
 {
     const char *where =
         cfg->rendezvous ? cfg->rendezvous : getenv("DRAIL_RENDEZVOUS");
     int rc = 0;
-    *m = (struct meeting){.listener = -1};
+    *d = (struct discovery){.listener = -1};
     if (cfg->fork)
         return 0;
     if (where)
-        rc = by_rendezvous(m, where, cfg);
+        rc = from_rendezvous(d, where, cfg);
     else if (getenv("PMIX_NAMESPACE"))
-        rc = pmix_open(&m->board, cfg->error);
+        rc = pmix_open(&d->kvs, cfg->error);
     else if (getenv("PMI_FD"))
-        rc = pmi2_open(&m->board, cfg->error);
-    if (m->board)
-        rc = by_board(m, cfg);
+        rc = pmi2_open(&d->kvs, cfg->error);
+    if (d->kvs)
+        rc = from_kvs(d, cfg);
     if (rc)
-        meeting_leave(m);
+        discovery_release(d);
     return rc;
 }

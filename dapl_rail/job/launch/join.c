@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job whose ranks somebody else has started. */
+/* drail_job_join: the caller has started the ranks and brings their all-gather.
+ */
 #include <stdlib.h>
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/job/job.h"
+#include "dapl_rail/job/rendezvous/first_allgather.h"
 
 int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
                    drail_error_t *err)
@@ -30,7 +32,7 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
     if (rc)
         error_set(err, rc, "out of memory");
     else
-        rc = job_greet(job, -1, err);
+        rc = job_first_allgather(job, -1, err);
     if (rc)
         drail_job_leave(job);
     else

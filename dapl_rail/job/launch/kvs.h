@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a launcher offers its processes: a place in the job, and a board on
- * which rank 0 pins a line that all can read. What ranks say to one another
- * later does not go over it.
+ * What a launcher (PMIx, PMI-2) offers its processes: rank and size, and a
+ * key-value space. Rank 0 puts one value there, its address, and all ranks get
+ * it. Later messages between ranks do not use the launcher.
  */
-#ifndef DRAIL_JOB_BOARD_H
-#define DRAIL_JOB_BOARD_H
+#ifndef DRAIL_JOB_LAUNCH_KVS_H
+#define DRAIL_JOB_LAUNCH_KVS_H
 
 #include <stdint.h>
 
 #include "dapl_rail/dapl_rail.h"
 
-#define BOARD_LINE 1024u /* with its zero: PMI-2 takes no more */
+#define KVS_LINE 1024u /* bytes of a value, with its zero: PMI-2's limit */
 
-struct board {
+struct kvs {
     unsigned rank, size;
-    /* All ranks, which may take so long to come. Rank 0's line is what the
-     * others get. */
-    int (*share)(struct board *b, char line[BOARD_LINE], int timeout_ms,
-                 drail_error_t *err);
-    /* Ends the launcher's services; frees. failed: others may be gone. */
-    void (*close)(struct board *b, bool failed);
+    /* All ranks call it: put (rank 0), fence, get. Afterwards line is rank 0's.
+     * Waits up to timeout_ms for the slowest rank. */
+    int (*broadcast)(struct kvs *kvs, char line[KVS_LINE], int timeout_ms,
+                     drail_error_t *err);
+    /* Ends the launcher's services and frees kvs. failed: other ranks may be
+     * gone, so it waits for none. */
+    void (*close)(struct kvs *kvs, bool failed);
 };
 
-/* The launcher that the environment tells of; *board NULL: there is none. */
-int pmix_open(struct board **board, drail_error_t *err);
-int pmi2_open(struct board **board, drail_error_t *err);
+/* Connects to the launcher that the environment names. */
+int pmix_open(struct kvs **kvs, drail_error_t *err);
+int pmi2_open(struct kvs **kvs, drail_error_t *err);
 
 #endif

@@ -6,22 +6,24 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/launch/kvs.h"
-#include "dapl_rail/job/rendezvous/rendezvous.h"
+#include "dapl_rail/job/launch/discover.h"
 #include "dapl_rail/job/launch/launch.h"
+#include "dapl_rail/job/rendezvous/first_allgather.h"
+#include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/socket.h"
 
-/* Rank 0: its own place is a socket like those of the others. */
-static int meet_all(drail_launch_t *l, const struct meeting *m, int *fds,
-                    const drail_job_config_t *cfg)
+/* Rank 0 connects to itself by a pair of sockets, so that the server sees all
+ * ranks alike. */
+static int accept_ranks(drail_launch_t *l, const struct discovery *d, int *fds,
+                        const drail_job_config_t *cfg)
 {
     int pair[2];
-    int rc = gate_keep(m->listener, m->size, &m->secret,
-                       deadline_in(cfg->connect_ms), fds, cfg->error);
+    int rc = rendezvous_serve(d->listener, d->size, &d->secret,
+                              deadline_in(cfg->connect_ms), fds, cfg->error);
     if (rc)
         return rc;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-        for (unsigned r = 1; r < m->size; r++)
+        for (unsigned r = 1; r < d->size; r++)
             close(fds[r]);
         return error_set(cfg->error, DRAIL_ENOMEM, "out of sockets");
     }
@@ -30,28 +32,30 @@ static int meet_all(drail_launch_t *l, const struct meeting *m, int *fds,
     return 0;
 }
 
-static int meet_root(drail_launch_t *l, const struct meeting *m, int *fds,
-                     const drail_job_config_t *cfg)
+static int reach_rank_0(drail_launch_t *l, const struct discovery *d, int *fds,
+                        const drail_job_config_t *cfg)
 {
-    int fd = gate_enter(&m->where, m->rank, m->size, &m->secret,
-                        deadline_in(cfg->connect_ms), cfg->error);
+    int fd = rendezvous_connect(&d->where, d->rank, d->size, &d->secret,
+                                deadline_in(cfg->connect_ms), cfg->error);
     if (fd < 0)
         return fd;
     l->fd = fds[0] = fd;
     return 0;
 }
 
-static int meet(drail_launch_t *l, const struct meeting *m,
-                const drail_job_config_t *cfg)
+static int connect_ranks(drail_launch_t *l, const struct discovery *d,
+                         const drail_job_config_t *cfg)
 {
-    int *fds = calloc(m->size, sizeof *fds);
+    int *fds = calloc(d->size, sizeof *fds);
     if (!fds)
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
-    job_reserve_files(m->size);
-    int rc = m->rank ? meet_root(l, m, fds, cfg) : meet_all(l, m, fds, cfg);
+    job_reserve_files(d->size);
+    int rc =
+        d->rank ? reach_rank_0(l, d, fds, cfg) : accept_ranks(l, d, fds, cfg);
     if (!rc) {
-        l->met = true;
-        rc = hub_open(&l->hub, m->rank, m->size, fds, cfg->grace_ms);
+        l->connected = true;
+        rc = supervisor_open(&l->supervisor, d->rank, d->size, fds,
+                             cfg->grace_ms);
         if (rc)
             error_set(cfg->error, rc, "out of memory");
     }
@@ -59,37 +63,38 @@ static int meet(drail_launch_t *l, const struct meeting *m,
     return rc;
 }
 
-/* What it says to the others of the launch or of one job. */
-static drail_job_t view(drail_launch_t *l, struct oob_channel *channel,
-                        const struct drail_platform *platform)
+/* A job of all launched ranks, over this channel. */
+static drail_job_t job_of(drail_launch_t *l, struct oob_channel *channel,
+                          const struct drail_platform *platform)
 {
     return (drail_job_t){.rank = l->rank,
                          .size = l->size,
                          .platform = platform ? platform : &platform_machine,
                          .allgather = oob_allgather,
                          .context = channel,
-                         .stop_all = &l->hub.stop};
+                         .stop_all = &l->supervisor.stop};
 }
 
 static struct oob_channel channel_of(drail_launch_t *l, drail_job_t *job)
 {
     return (struct oob_channel){
-        .job = job, .fd = l->fd, .speaking = &l->hub.speaking};
+        .job = job, .fd = l->fd, .send_lock = &l->supervisor.send_lock};
 }
 
-/* Rank 0 waits for the last one, who may just have begun to come. */
+/* Rank 0 may wait connect_ms for the last rank, which may have started only
+ * then: so this waits twice as long. */
 static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 {
     drail_job_t job;
     struct oob_channel channel = channel_of(l, &job);
-    job = view(l, &channel, NULL);
+    job = job_of(l, &channel, NULL);
     int ms = cfg->connect_ms < INT_MAX / 2 ? 2 * cfg->connect_ms : INT_MAX;
     int rc = nodes_make(&job.nodes, l->size, NULL, 1);
     if (!rc)
-        rc = job_greet(&job, ms, cfg->error);
-    /* rank 0 has ended it all before this rank could ask */
-    if (rc == DRAIL_EINTR && !atomic_load(&l->hub.interrupted)) {
-        rc = oob_farewell(&channel);
+        rc = job_first_allgather(&job, ms, cfg->error);
+    /* rank 0 has ended the job before this rank sent its request */
+    if (rc == DRAIL_EINTR && !atomic_load(&l->supervisor.interrupted)) {
+        rc = oob_last_reply(&channel);
         error_set(cfg->error, rc, "%s", job.error.text);
     }
     nodes_free(&job.nodes);
@@ -99,25 +104,25 @@ static int find_hosts(drail_launch_t *l, const drail_job_config_t *cfg)
 
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
 {
-    struct meeting m;
+    struct discovery d;
     if (!cfg || !out)
         return DRAIL_EINVAL;
     int rc = job_config_check(cfg);
     if (!rc)
-        rc = meeting_find(&m, cfg);
+        rc = discover(&d, cfg);
     if (rc)
         return rc;
     drail_launch_t *l = calloc(1, sizeof *l);
     if (!l) {
-        meeting_leave(&m);
+        discovery_release(&d);
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
     }
     *l = (drail_launch_t){
-        .rank = m.rank, .size = m.size, .board = m.board, .fd = -1};
+        .rank = d.rank, .size = d.size, .kvs = d.kvs, .fd = -1};
     if (l->size)
-        rc = meet(l, &m, cfg);
-    if (m.listener >= 0)
-        close(m.listener);
+        rc = connect_ranks(l, &d, cfg);
+    if (d.listener >= 0)
+        close(d.listener);
     if (!rc && l->size)
         rc = find_hosts(l, cfg);
     if (rc) {
@@ -129,13 +134,13 @@ int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **out)
     return rc;
 }
 
-/* A launcher's services end when all ranks have come to this, and it ends a
- * job where one has not. */
+/* All ranks must close a launcher's services together: the launcher takes a
+ * rank that has not done so for one that failed. */
 static void await_all(drail_launch_t *l)
 {
     drail_job_t job;
     struct oob_channel channel = channel_of(l, &job);
-    job = view(l, &channel, NULL);
+    job = job_of(l, &channel, NULL);
     l->broken = oob_end(&channel, 0);
 }
 
@@ -143,14 +148,14 @@ void drail_launch_close(drail_launch_t *l)
 {
     if (!l)
         return;
-    if (l->board && !l->broken)
+    if (l->kvs && !l->broken)
         await_all(l);
-    if (l->met)
-        hub_close(&l->hub);
+    if (l->connected)
+        supervisor_close(&l->supervisor);
     if (l->fd >= 0)
         close(l->fd);
-    if (l->board)
-        l->board->close(l->board, l->broken != 0);
+    if (l->kvs)
+        l->kvs->close(l->kvs, l->broken != 0);
     nodes_free(&l->hosts);
     free(l);
 }
@@ -170,11 +175,11 @@ unsigned drail_launch_host(const drail_launch_t *l, unsigned rank)
     return rank < l->size ? l->hosts.node[rank] : UINT_MAX;
 }
 
-/* The ranks' own errors are told by themselves; here is the job's. */
-static int outcome(drail_launch_t *l, const drail_job_t *job, int rc,
-                   drail_error_t *err)
+/* The outcome of the job. Each rank reports its own errors itself. */
+static int job_outcome(drail_launch_t *l, const drail_job_t *job, int rc,
+                       drail_error_t *err)
 {
-    if (atomic_load(&l->hub.interrupted))
+    if (atomic_load(&l->supervisor.interrupted))
         rc = error_set(err, DRAIL_EINTR, "interrupted by a signal");
     else if (rc)
         error_set(err, rc, "%s",
@@ -196,25 +201,27 @@ int launch_run(drail_launch_t *l, const drail_job_config_t *cfg,
     if (l->broken)
         return error_set(cfg->error, l->broken,
                          "an earlier job of this launch has failed");
-    job = view(l, &channel, cfg->platform);
+    job = job_of(l, &channel, cfg->platform);
     if (nodes_make(&job.nodes, l->size,
                    cfg->nodes || cfg->ppn ? cfg->nodes : l->hosts.node,
                    cfg->ppn))
         return error_set(cfg->error, DRAIL_ENOMEM, "out of memory");
-    hub_signals_take(&old);
-    int status = 1, greeted = job_greet(&job, cfg->connect_ms, cfg->error);
-    if (!greeted)
+    supervisor_signals_take(&old);
+    int status = 1,
+        first = job_first_allgather(&job, cfg->connect_ms, cfg->error);
+    if (!first)
         status = rank_main(&job, arg) & 0xff;
-    job.open = NULL; /* what it has not closed uses memory that is gone */
-    /* the rank has ended, and so have its interruptions but by a signal */
+    job.open =
+        NULL; /* transports that it has not closed: their memory is gone */
+    /* rank_main is over: only a signal interrupts from here on */
     atomic_store(&job.stop, false);
-    job.stop_all = &l->hub.interrupted;
-    int rc = greeted == DRAIL_ETIMEOUT ? oob_leave(&channel)
-                                       : oob_end(&channel, status);
-    hub_signals_give(&l->hub, &old);
-    bool told = greeted == DRAIL_EINVAL || greeted == DRAIL_ETIMEOUT;
-    rc = outcome(l, &job, rc, told ? NULL : cfg->error);
+    job.stop_all = &l->supervisor.interrupted;
+    int rc = first == DRAIL_ETIMEOUT ? oob_leave(&channel)
+                                     : oob_end(&channel, status);
+    supervisor_signals_give(&l->supervisor, &old);
+    bool told = first == DRAIL_EINVAL || first == DRAIL_ETIMEOUT;
+    rc = job_outcome(l, &job, rc, told ? NULL : cfg->error);
     nodes_free(&job.nodes);
     nodes_free(&job.hosts);
-    return told ? greeted : rc;
+    return told ? first : rc;
 }

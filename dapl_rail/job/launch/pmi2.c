@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The board of a launcher that speaks PMI-2 (srun --mpi=pmi2), over the socket
- * that PMI_FD names; no library is needed.
- */
+/* PMI-2 (srun --mpi=pmi2) over the socket that PMI_FD names. No library is
+ * needed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,10 +17,10 @@
 #include "dapl_rail/job/socket.h"
 
 #define KEY       "dapl_rail_root"
-#define ANSWER_MS 10000 /* to what needs no other rank */
+#define ANSWER_MS 10000 /* for answers that need no other rank */
 
 struct pmi2 {
-    struct board board;
+    struct kvs kvs;
     int fd;
     char text[PMI2_HEAD + PMI2_MOST + 1];
 };
@@ -36,20 +34,21 @@ static int lost(int rc, const char *what, drail_error_t *err)
                         : "the launcher's answer is another one");
 }
 
-/* Sends what text has, and puts the answer there: of this name, and good. */
+/* Sends x->text, and receives the answer into it. Any other answer than this
+ * one, with rc=0, is an error. */
 static int ask(struct pmi2 *x, size_t bytes, const char *answer,
                struct deadline deadline, drail_error_t *err)
 {
-    struct stream s = {.fd = x->fd, .deadline = deadline};
+    struct timed_socket s = {.fd = x->fd, .deadline = deadline};
     char name[64];
-    int rc = bytes ? stream_send(&s, x->text, bytes) : DRAIL_EPEER;
+    int rc = bytes ? socket_send(&s, x->text, bytes) : DRAIL_EPEER;
     if (!rc)
-        rc = stream_recv(&s, x->text, PMI2_HEAD);
+        rc = socket_recv(&s, x->text, PMI2_HEAD);
     if (rc)
         return lost(rc, answer, err);
     size_t length = pmi2_length(x->text);
     if (length)
-        rc = stream_recv(&s, x->text, length);
+        rc = socket_recv(&s, x->text, length);
     x->text[rc ? 0 : length] = '\0';
     if (!pmi2_value(x->text, "cmd", name, sizeof name) ||
         strcmp(name, answer) || pmi2_number(x->text, "rc"))
@@ -57,19 +56,19 @@ static int ask(struct pmi2 *x, size_t bytes, const char *answer,
     return 0;
 }
 
-/* The first line is PMI-1's, which tells versions apart. */
+/* The first line is of PMI-1: it names the version. */
 static int agree_on_version(struct pmi2 *x, drail_error_t *err)
 {
     static const char mine[] = "cmd=init pmi_version=2 pmi_subversion=0\n";
-    struct stream s = {.fd = x->fd, .deadline = deadline_in(ANSWER_MS)};
+    struct timed_socket s = {.fd = x->fd, .deadline = deadline_in(ANSWER_MS)};
     size_t n = 0;
-    int rc = stream_send(&s, mine, sizeof mine - 1);
+    int rc = socket_send(&s, mine, sizeof mine - 1);
     do {
         if (!rc)
-            rc = stream_recv(&s, x->text + n, 1);
+            rc = socket_recv(&s, x->text + n, 1);
     } while (!rc && x->text[n] != '\n' && ++n < PMI2_MOST);
     x->text[n] = '\0';
-    if (rc == DRAIL_EPEER) /* it ends with a finalize */
+    if (rc == DRAIL_EPEER) /* finalize has closed it */
         return error_set(err, DRAIL_EJOB,
                          "PMI-2: the launcher has ended the connection: a "
                          "process can't come back to a job that it has left; "
@@ -96,8 +95,8 @@ static int begin(struct pmi2 *x, drail_error_t *err)
     long size = pmi2_number(x->text, "size");
     if (mine < 0 || size < 1)
         return lost(0, "fullinit", err);
-    x->board.rank = (unsigned)mine;
-    x->board.size = (unsigned)size;
+    x->kvs.rank = (unsigned)mine;
+    x->kvs.size = (unsigned)size;
     return 0;
 }
 
@@ -107,23 +106,23 @@ static int fence(struct pmi2 *x, int timeout_ms, drail_error_t *err)
                deadline_in(timeout_ms), err);
 }
 
-static int get(struct pmi2 *x, char line[BOARD_LINE], drail_error_t *err)
+static int get(struct pmi2 *x, char line[KVS_LINE], drail_error_t *err)
 {
     const char *job = getenv("PMI_JOBID");
     size_t n = pmi2_write(x->text, "kvs-get;jobid=%s;srcid=0;key=" KEY ";",
                           job ? job : "");
     int rc = ask(x, n, "kvs-get-response", deadline_in(ANSWER_MS), err);
-    if (!rc && !pmi2_value(x->text, "value", line, BOARD_LINE))
+    if (!rc && !pmi2_value(x->text, "value", line, KVS_LINE))
         rc = lost(0, "kvs-get", err);
     return rc;
 }
 
-static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
-                 drail_error_t *err)
+static int broadcast(struct kvs *kvs, char line[KVS_LINE], int timeout_ms,
+                     drail_error_t *err)
 {
-    struct pmi2 *x = (struct pmi2 *)b;
+    struct pmi2 *x = (struct pmi2 *)kvs;
     int rc = 0;
-    if (b->rank == 0)
+    if (kvs->rank == 0)
         rc = ask(x, pmi2_write(x->text, "kvs-put;key=" KEY ";value=%s;", line),
                  "kvs-put-response", deadline_in(ANSWER_MS), err);
     if (!rc)
@@ -131,17 +130,17 @@ static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
     return rc ? rc : get(x, line, err);
 }
 
-/* One that has not said so is taken for one that has failed. */
-static void leave(struct board *b, bool failed)
+/* Without finalize, the launcher takes the process for a failed one. */
+static void leave(struct kvs *kvs, bool failed)
 {
-    struct pmi2 *x = (struct pmi2 *)b;
+    struct pmi2 *x = (struct pmi2 *)kvs;
     if (!failed)
         ask(x, pmi2_write(x->text, "finalize;"), "finalize-response",
             deadline_in(ANSWER_MS), NULL);
     free(x);
 }
 
-int pmi2_open(struct board **board, drail_error_t *err)
+int pmi2_open(struct kvs **kvs, drail_error_t *err)
 {
     const char *text = getenv("PMI_FD");
     char *end;
@@ -156,11 +155,11 @@ int pmi2_open(struct board **board, drail_error_t *err)
     if (!x)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
     x->fd = (int)fd;
-    x->board = (struct board){.share = share, .close = leave};
+    x->kvs = (struct kvs){.broadcast = broadcast, .close = leave};
     int rc = begin(x, err);
     if (rc)
         free(x);
     else
-        *board = &x->board;
+        *kvs = &x->kvs;
     return rc;
 }

@@ -32,7 +32,7 @@ size_t pmi2_length(const char head[PMI2_HEAD])
         i++;
     for (; i < PMI2_HEAD && head[i] >= '0' && head[i] <= '9'; i++)
         length = 10 * length + (size_t)(head[i] - '0');
-    while (i < PMI2_HEAD && head[i] == ' ') /* Slurm's, to the left */
+    while (i < PMI2_HEAD && head[i] == ' ') /* Slurm aligns to the left */
         i++;
     return i == PMI2_HEAD && length <= PMI2_MOST ? length : 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The board of a launcher that speaks PMIx: mpirun, prterun, srun --mpi=pmix.
- * Its library is loaded when a launcher says that it is one, so programs run
- * without it; structures are filled in by hand, as functions that fill them
- * differ between its versions.
+ * PMIx (mpirun, prterun, srun --mpi=pmix). Its library is loaded only when a
+ * launcher offers PMIx, so programs run without it. Structures are filled in by
+ * hand: the functions that fill them differ between versions of the library.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -35,7 +34,7 @@ struct calls {
 };
 
 struct pmix {
-    struct board board;
+    struct kvs kvs;
     void *library;
     struct calls calls;
     pmix_proc_t self, all;
@@ -82,11 +81,11 @@ static int failed(const struct pmix *x, const char *call, pmix_status_t status,
 
 /* ---------------------------------------------------------------- a fence */
 
-/* Shared with the library's thread; who comes last frees it. */
+/* Shared with the library's thread; the last of the two frees it. */
 struct fence {
     pthread_mutex_t lock;
     pthread_cond_t done;
-    bool ended, left;
+    bool ended, left; /* the library; this thread */
     pmix_status_t status;
 };
 
@@ -151,7 +150,7 @@ static pmix_status_t fence(struct pmix *x, int timeout_ms)
     pthread_cond_init(&f->done, NULL);
     set_info(&info[0], PMIX_COLLECT_DATA, PMIX_BOOL);
     info[0].value.data.flag = true;
-    /* servers that know of no time leave it to us */
+    /* servers may ignore it: fence_wait() has its own deadline */
     set_info(&info[1], PMIX_TIMEOUT, PMIX_INT);
     info[1].value.data.integer = timeout_ms / 1000 + 1;
     pmix_status_t status = x->calls.fence(&x->all, 1, info, 2, fence_ended, f);
@@ -161,7 +160,7 @@ static pmix_status_t fence(struct pmix *x, int timeout_ms)
     return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
 
-/* --------------------------------------------------------------- the board */
+/* ----------------------------------------------------- the key-value space */
 
 static int get(struct pmix *x, const pmix_proc_t *of, const char *key,
                pmix_data_type_t type, pmix_value_t **value, drail_error_t *err)
@@ -191,14 +190,14 @@ static int put(struct pmix *x, char *line, drail_error_t *err)
     return status == PMIX_SUCCESS ? 0 : failed(x, "PMIx_Put", status, err);
 }
 
-static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
-                 drail_error_t *err)
+static int broadcast(struct kvs *kvs, char line[KVS_LINE], int timeout_ms,
+                     drail_error_t *err)
 {
-    struct pmix *x = (struct pmix *)b;
+    struct pmix *x = (struct pmix *)kvs;
     pmix_proc_t root = x->self;
     pmix_value_t *value = NULL;
     root.rank = 0;
-    int rc = b->rank == 0 ? put(x, line, err) : 0;
+    int rc = kvs->rank == 0 ? put(x, line, err) : 0;
     if (rc)
         return rc;
     pmix_status_t status = fence(x, timeout_ms);
@@ -206,17 +205,17 @@ static int share(struct board *b, char line[BOARD_LINE], int timeout_ms,
         return failed(x, "PMIx_Fence", status, err);
     rc = get(x, &root, KEY, PMIX_STRING, &value, err);
     if (!rc)
-        snprintf(line, BOARD_LINE, "%s", value->data.string);
+        snprintf(line, KVS_LINE, "%s", value->data.string);
     release(value);
     return rc;
 }
 
-/* After a failure others may be gone, and the library would wait for them; the
- * launcher learns from the exit status. */
-static void leave(struct board *b, bool unwell)
+/* After a failure other ranks may be gone, and PMIx_Finalize would wait for
+ * them. The launcher learns of it from the exit status. */
+static void leave(struct kvs *kvs, bool unwell)
 {
-    struct pmix *x = (struct pmix *)b;
-    /* without this fence some servers hang in the end */
+    struct pmix *x = (struct pmix *)kvs;
+    /* without this fence some servers hang at the end */
     if (!unwell && fence(x, LEAVE_MS) == PMIX_SUCCESS)
         x->calls.finalize(NULL, 0);
     free(x); /* its thread still runs in the library */
@@ -229,14 +228,15 @@ static int find_place(struct pmix *x, drail_error_t *err)
     x->all.rank = PMIX_RANK_WILDCARD;
     int rc = get(x, &x->all, PMIX_JOB_SIZE, PMIX_UINT32, &size, err);
     if (!rc) {
-        x->board.rank = x->self.rank;
-        x->board.size = size->data.uint32;
+        x->kvs.rank = x->self.rank;
+        x->kvs.size = size->data.uint32;
     }
     release(size);
     return rc;
 }
 
-/* Its thread inherits our mask: signals are for the caller's threads. */
+/* The library's thread inherits this mask: signals are for the caller's
+ * threads. */
 static pmix_status_t begin(struct pmix *x)
 {
     sigset_t all, old;
@@ -247,12 +247,12 @@ static pmix_status_t begin(struct pmix *x)
     return status;
 }
 
-int pmix_open(struct board **board, drail_error_t *err)
+int pmix_open(struct kvs **kvs, drail_error_t *err)
 {
     struct pmix *x = calloc(1, sizeof *x);
     if (!x)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
-    x->board = (struct board){.share = share, .close = leave};
+    x->kvs = (struct kvs){.broadcast = broadcast, .close = leave};
     int rc = load(x, err);
     pmix_status_t status = rc ? PMIX_ERROR : begin(x);
     if (!rc && status != PMIX_SUCCESS)
@@ -262,6 +262,6 @@ int pmix_open(struct board **board, drail_error_t *err)
     if (rc)
         free(x);
     else
-        *board = &x->board;
+        *kvs = &x->kvs;
     return rc;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks are what the platform takes them for; or simulated; or what a launcher
- * has started; or processes that are forked here. */
+/* drail_job_run. The ranks are started by the platform, if it does so; or they
+ * are simulated, launched, or forked, in this order. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/launch/fork.h"
 #include "dapl_rail/job/launch/launch.h"
+#include "dapl_rail/job/simulate/simulate.h"
 
-#define RANKS_ALONE 2u /* that are forked if nobody says how many */
+#define RANKS_FORKED 2u /* if the caller does not give a number */
 
 int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
                   void *arg)
@@ -24,7 +26,7 @@ int drail_job_run(const drail_job_config_t *given, drail_rank_main_t rank_main,
     drail_launch_t *launch = own ? own : cfg.launch;
     bool launched = !placed && !cfg.simulate && !cfg.fork && launch->size;
     if (!launched && cfg.nranks == DRAIL_RANKS_AUTO)
-        cfg.nranks = RANKS_ALONE;
+        cfg.nranks = RANKS_FORKED;
     if (placed)
         rc = p->run_ranks(p, &cfg, rank_main, arg);
     else if (cfg.simulate)

@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------ text */
 
-/* Cuts "host:port" and "[host]:port" in two. */
+/* Splits "host:port" or "[host]:port". */
 static int split(const char *text, char host[NI_MAXHOST], char port[8])
 {
     const char *colon = strrchr(text, ':');
@@ -55,7 +55,7 @@ static void add(struct addresses *a, const struct sockaddr *where,
     next->bytes = bytes;
 }
 
-/* 0, or what gai_strerror explains. */
+/* 0, or a code of gai_strerror(). */
 static int look_up(struct addresses *a, const char *host, const char *port,
                    int flags)
 {
@@ -122,7 +122,7 @@ static bool is_ip(const struct ifaddrs *i)
         return false;
     if (i->ifa_addr->sa_family == AF_INET)
         return true;
-    /* an address of the link alone means nothing on other hosts */
+    /* a link-local address means nothing on other hosts */
     return i->ifa_addr->sa_family == AF_INET6 &&
            !IN6_IS_ADDR_LINKLOCAL(
                &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)
@@ -185,8 +185,8 @@ static int listen_on(const struct address *a)
     return -1;
 }
 
-/* 127.0.1.1, say, which some systems give their own names in /etc/hosts: others
- * know that name by another address. */
+/* Some systems give their own name an address such as 127.0.1.1 in /etc/hosts.
+ * Other hosts know the name by another address. */
 static bool is_alias(const struct address *a)
 {
     const struct sockaddr_in *v4 =
@@ -232,12 +232,13 @@ int address_listen_any(unsigned *port, drail_error_t *err)
             close(fd);
         return DRAIL_EJOB;
     }
-    /* the port is at the same place in both */
+    /* IPv4 and IPv6 addresses have the port at the same place */
     *port = ntohs(((struct sockaddr_in *)(void *)&any.where)->sin_port);
     return fd;
 }
 
-/* Nobody listens there, and the kernel gave us that very port. */
+/* If nobody listens there, the kernel may choose that very port for this end:
+ * then the socket is connected to itself. */
 static bool is_self(int fd)
 {
     struct sockaddr_storage mine = {0}, theirs = {0};
@@ -251,8 +252,8 @@ static int finish(int fd, struct deadline deadline)
 {
     int error = 0;
     socklen_t bytes = sizeof error;
-    struct stream s = {.fd = fd, .deadline = deadline};
-    if (stream_ready(&s, POLLOUT))
+    struct timed_socket s = {.fd = fd, .deadline = deadline};
+    if (socket_ready(&s, POLLOUT))
         return ETIMEDOUT;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes))
         error = errno;
@@ -266,7 +267,7 @@ int address_connect(const struct address *a, struct deadline deadline)
                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    stream_tune(fd);
+    socket_tune(fd);
     if (connect(fd, (const struct sockaddr *)&a->where, a->bytes))
         error = errno == EINPROGRESS ? finish(fd, deadline) : errno;
     else if (is_self(fd))

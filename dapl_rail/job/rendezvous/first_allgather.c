@@ -5,27 +5,21 @@
 #include "dapl_rail/base/alloc.h"
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/rendezvous/first_allgather.h"
 #include "dapl_rail/job/rendezvous/host.h"
-#include "dapl_rail/job/job.h"
+#include "dapl_rail/platform/fnv.h"
 
-/* What each rank tells all others when it joins. */
-struct greeting {
+/* The contribution of a rank. */
+struct introduction {
     uint32_t rank, size;
-    uint64_t nodes; /* a sum of the map */
-    uint64_t id;    /* that of rank 0 is the job's */
+    uint64_t nodes; /* checksum of the map of ranks to nodes */
+    uint64_t id;    /* rank 0's becomes the job's */
     unsigned char host[HOST_BYTES];
 };
 
-static uint64_t map_sum(const struct nodes *nodes, unsigned size)
-{
-    uint64_t sum = 0xcbf29ce484222325ull; /* FNV-1a */
-    for (unsigned r = 0; r < size; r++)
-        sum = (sum ^ nodes->node[r]) * 0x100000001b3ull;
-    return sum;
-}
-
-/* All look at the same, so all agree on whether it is a job. */
-static int check(const struct greeting *all, unsigned size, drail_error_t *err)
+/* All ranks check the same data, so all come to the same result. */
+static int check(const struct introduction *all, unsigned size,
+                 drail_error_t *err)
 {
     for (unsigned r = 0; r < size; r++) {
         if (all[r].rank != r || all[r].size != size)
@@ -41,7 +35,7 @@ static int check(const struct greeting *all, unsigned size, drail_error_t *err)
     return 0;
 }
 
-static int find_hosts(drail_job_t *job, const struct greeting *all)
+static int find_hosts(drail_job_t *job, const struct introduction *all)
 {
     unsigned *map = calloc(job->size, sizeof *map);
     if (!map)
@@ -54,17 +48,18 @@ static int find_hosts(drail_job_t *job, const struct greeting *all)
     return rc;
 }
 
-int job_greet(drail_job_t *job, int timeout_ms, drail_error_t *err)
+int job_first_allgather(drail_job_t *job, int timeout_ms, drail_error_t *err)
 {
-    struct greeting mine = {
+    struct introduction mine = {
         .rank = job->rank,
         .size = job->size,
-        .nodes = map_sum(&job->nodes, job->size),
+        .nodes = fnv_add(FNV_EMPTY, job->nodes.node,
+                         job->size * sizeof *job->nodes.node),
         .id = job_random(job->platform),
     };
     host_identify(mine.host);
-    /* that the all-gather is of as many ranks is what this finds out */
-    struct greeting *all = pages_new(DRAIL_MAX_RANKS * sizeof *all);
+    /* not job->size: the all-gather may turn out to have more ranks */
+    struct introduction *all = pages_new(DRAIL_MAX_RANKS * sizeof *all);
     if (!all)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);

@@ -15,7 +15,7 @@ static void preamble_make(struct preamble *p)
     memcpy(p->magic, magic, sizeof p->magic);
 }
 
-bool preamble_ours(const struct preamble *p)
+bool preamble_is_ours(const struct preamble *p)
 {
     return !memcmp(p->magic, magic, sizeof magic);
 }
@@ -30,51 +30,56 @@ static int make_nonce(unsigned char nonce[NONCE_BYTES])
     return getrandom(nonce, NONCE_BYTES, 0) == NONCE_BYTES ? 0 : DRAIL_EJOB;
 }
 
-int hello_make(struct hello *hello, unsigned rank, unsigned size)
+int join_request_make(struct join_request *request, unsigned rank,
+                      unsigned size)
 {
-    *hello =
-        (struct hello){.rank = rank, .size = size, .version = DRAIL_VERSION};
-    preamble_make(&hello->preamble);
-    return make_nonce(hello->nonce);
+    *request = (struct join_request){
+        .rank = rank, .size = size, .version = DRAIL_VERSION};
+    preamble_make(&request->preamble);
+    return make_nonce(request->nonce);
 }
 
-int answer_make(struct answer *answer, unsigned size)
+int join_reply_make(struct join_reply *reply, unsigned size)
 {
-    *answer = (struct answer){.size = size, .version = DRAIL_VERSION};
-    preamble_make(&answer->preamble);
-    return make_nonce(answer->nonce);
+    *reply = (struct join_reply){.size = size, .version = DRAIL_VERSION};
+    preamble_make(&reply->preamble);
+    return make_nonce(reply->nonce);
 }
 
 void handshake_mac(const struct secret *secret, enum side side,
-                   const struct hello *hello, const struct answer *answer,
+                   const struct join_request *request,
+                   const struct join_reply *reply,
                    unsigned char mac[SHA256_BYTES])
 {
     static const char *const names[] = {"rank", "root"};
     struct sha256 s;
     hmac_begin(&s, secret->text, secret->length);
     sha256_add(&s, names[side], 4);
-    sha256_add(&s, hello, sizeof *hello);
-    sha256_add(&s, answer, offsetof(struct answer, mac));
+    sha256_add(&s, request, sizeof *request);
+    sha256_add(&s, reply, offsetof(struct join_reply, mac));
     hmac_end(&s, secret->text, secret->length, mac);
 }
 
 bool handshake_proves(const struct secret *secret, enum side side,
-                      const struct hello *hello, const struct answer *answer,
+                      const struct join_request *request,
+                      const struct join_reply *reply,
                       const unsigned char mac[SHA256_BYTES])
 {
     unsigned char right[SHA256_BYTES], differ = 0;
-    handshake_mac(secret, side, hello, answer, right);
-    /* in the same time wherever they differ */
+    handshake_mac(secret, side, request, reply, right);
+    /* constant time: it must not tell where they differ */
     for (unsigned i = 0; i < SHA256_BYTES; i++)
         differ |= (unsigned char)(right[i] ^ mac[i]);
     return !differ;
 }
 
-enum refusal hello_refusal(const struct hello *hello, unsigned size)
+enum refusal join_request_refusal(const struct join_request *request,
+                                  unsigned size)
 {
-    if (strncmp(hello->version, DRAIL_VERSION, VERSION_BYTES))
+    if (strncmp(request->version, DRAIL_VERSION, VERSION_BYTES))
         return REFUSAL_VERSION;
-    if (hello->size != size)
+    if (request->size != size)
         return REFUSAL_SIZE;
-    return hello->rank < 1 || hello->rank >= size ? REFUSAL_RANK : REFUSAL_NONE;
+    return request->rank < 1 || request->rank >= size ? REFUSAL_RANK
+                                                      : REFUSAL_NONE;
 }

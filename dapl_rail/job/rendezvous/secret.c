@@ -28,7 +28,7 @@ static int wrong_length(const char *where, drail_error_t *err)
                      SECRET_MIN, SECRET_MAX);
 }
 
-/* Is it a file that others can't read? */
+/* Others must not be able to read the file. */
 static int check_private(int fd, const char *path, drail_error_t *err)
 {
     struct stat st;
@@ -44,7 +44,7 @@ static int check_private(int fd, const char *path, drail_error_t *err)
     return 0;
 }
 
-/* The first line of the file. */
+/* The secret is the first line of the file. */
 static int from_file(struct secret *secret, const char *path,
                      drail_error_t *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ranks of a job know and nobody else. */
+/* The secret that all ranks of a job know, and nobody else. */
 #ifndef DRAIL_JOB_SECRET_H
 #define DRAIL_JOB_SECRET_H
 
@@ -13,11 +13,11 @@ struct secret {
     char text[SECRET_MAX + 1];
 };
 
-/* From this file, or NULL: DRAIL_SECRET_FILE, or DRAIL_SECRET. */
+/* Reads this file; NULL: the one of DRAIL_SECRET_FILE, else DRAIL_SECRET. */
 int secret_find(struct secret *secret, const char *file, drail_error_t *err);
-/* A new one, of 64 hexadecimal digits. */
+/* Makes one of 64 random hexadecimal digits. */
 int secret_make(struct secret *secret, drail_error_t *err);
-/* From the text, if it has a fitting length. */
+/* Copies this text; DRAIL_EINVAL if its length is not allowed. */
 int secret_set(struct secret *secret, const char *text, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0's side: nothing waits but poll(). */
+/* Rank 0's side of the rendezvous. Nothing waits but poll(). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -9,314 +9,314 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/rendezvous/handshake.h"
-#include "dapl_rail/job/supervise/oob.h"
+#include "dapl_rail/job/rendezvous/rendezvous.h"
 #include "dapl_rail/job/socket.h"
+#include "dapl_rail/job/supervise/oob.h"
 
-#define VISITORS   64   /* who have not yet proved anything */
-#define VISIT_MS   5000 /* so long they may take */
+#define PENDING    64   /* connections in the handshake at the same time */
+#define PENDING_MS 5000 /* most time for a handshake */
 #define WHY_LENGTH (ADDRESS_TEXT + 96)
 
-/* One who has come; the place is free when fd is -1. */
-struct visitor {
+/* A connection in the handshake; the slot is free when fd is -1. */
+struct pending {
     int fd;
     struct deadline until;
-    size_t received; /* of hello and proof */
-    struct hello hello;
-    struct proof proof;
-    struct answer answer;
+    size_t received; /* bytes of request and proof */
+    struct join_request request;
+    struct join_proof proof;
+    struct join_reply reply;
     struct address from;
 };
 
-struct gate {
+struct server {
     int listener;
     unsigned size, missing;
     const struct secret *secret;
-    int *fds;
+    int *fds; /* of ranks that are connected; -1: missing */
     drail_error_t *err;
-    struct visitor visitors[VISITORS];
-    struct pollfd *polls; /* the listener, visitors, ranks */
-    unsigned refused;     /* visitors */
-    char why[WHY_LENGTH]; /* the last of them */
-    int rc;               /* the job can't be */
-    unsigned blamed;      /* ... for this rank; 0: for who is missing */
+    struct pending pending[PENDING];
+    struct pollfd *polls; /* the listener, pending connections, ranks */
+    unsigned dropped;     /* pending connections, … */
+    char why[WHY_LENGTH]; /* … and why the last one was */
+    int rc;               /* the job fails, … */
+    unsigned blamed;      /* … because of this rank; 0: of a missing one */
 };
 
-static void free_place(struct visitor *v)
+static void release_slot(struct pending *p)
 {
-    if (v->fd >= 0)
-        close(v->fd);
-    v->fd = -1;
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
 }
 
-static void dismiss(struct gate *g, struct visitor *v, const char *why)
+static void drop(struct server *s, struct pending *p, const char *why)
 {
     char from[ADDRESS_TEXT];
-    address_text(&v->from, from);
-    snprintf(g->why, sizeof g->why, "%s %.80s", from, why);
-    g->refused++;
-    free_place(v);
+    address_text(&p->from, from);
+    snprintf(s->why, sizeof s->why, "%s %.80s", from, why);
+    s->dropped++;
+    release_slot(p);
 }
 
-static bool send_answer(const struct visitor *v)
+static bool send_reply(const struct pending *p)
 {
     /* always fits into an empty socket */
-    return send(v->fd, &v->answer, sizeof v->answer,
-                MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof v->answer;
+    return send(p->fd, &p->reply, sizeof p->reply,
+                MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof p->reply;
 }
 
-static void refuse(struct gate *g, struct visitor *v, enum refusal refusal,
+static void refuse(struct server *s, struct pending *p, enum refusal refusal,
                    const char *why)
 {
-    v->answer.refusal = refusal;
-    send_answer(v);
-    /* what it has sent on must not reset the connection before it has read */
-    shutdown(v->fd, SHUT_WR);
-    dismiss(g, v, why);
+    p->reply.refusal = refusal;
+    send_reply(p);
+    /* close() alone would reset the connection if unread data has come, and the
+     * peer might lose the reply */
+    shutdown(p->fd, SHUT_WR);
+    drop(s, p, why);
 }
 
-/* By one who knows the secret: then all that have come are told. */
-static void spoil(struct gate *g, struct visitor *v, enum refusal refusal)
+/* A process that knows the secret does not fit: the job fails. */
+static void fail_job(struct server *s, struct pending *p, enum refusal refusal)
 {
     char from[ADDRESS_TEXT];
-    const struct hello *h = &v->hello;
-    address_text(&v->from, from);
-    g->rc = DRAIL_EINVAL;
+    const struct join_request *q = &p->request;
+    address_text(&p->from, from);
+    s->rc = DRAIL_EINVAL;
     switch (refusal) {
     case REFUSAL_VERSION:
         error_set(
-            g->err, g->rc,
+            s->err, s->rc,
             "rank %u (%s) runs dapl_rail %.*s, rank 0 runs " DRAIL_VERSION,
-            h->rank, from, (int)VERSION_BYTES, h->version);
+            q->rank, from, (int)VERSION_BYTES, q->version);
         break;
     case REFUSAL_SIZE:
-        error_set(g->err, g->rc,
+        error_set(s->err, s->rc,
                   "rank %u (%s) is of a job of %u ranks, rank 0 of one of %u",
-                  h->rank, from, h->size, g->size);
+                  q->rank, from, q->size, s->size);
         break;
     case REFUSAL_RANK:
-        error_set(g->err, g->rc,
+        error_set(s->err, s->rc,
                   "%s wants to be rank %u; allowed: 1 to %u, as rank 0 is here",
-                  from, h->rank, g->size - 1);
+                  from, q->rank, s->size - 1);
         break;
     default:
-        error_set(g->err, g->rc, "rank %u has come twice, the second is %s",
-                  h->rank, from);
+        error_set(s->err, s->rc, "rank %u has come twice, the second is %s",
+                  q->rank, from);
     }
-    refuse(g, v, refusal, "does not fit");
+    refuse(s, p, refusal, "does not fit");
 }
 
-static void let_in(struct gate *g, struct visitor *v)
+static void admit(struct server *s, struct pending *p)
 {
-    stream_tune(v->fd);
-    handshake_mac(g->secret, SIDE_ROOT, &v->hello, &v->answer, v->answer.mac);
-    if (!send_answer(v)) {
-        dismiss(g, v, "went away");
+    socket_tune(p->fd);
+    handshake_mac(s->secret, SIDE_ROOT, &p->request, &p->reply, p->reply.mac);
+    if (!send_reply(p)) {
+        drop(s, p, "went away");
         return;
     }
-    g->fds[v->hello.rank] = v->fd;
-    g->missing--;
-    v->fd = -1;
+    s->fds[p->request.rank] = p->fd;
+    s->missing--;
+    p->fd = -1;
 }
 
-static void said_hello(struct gate *g, struct visitor *v)
+static void got_request(struct server *s, struct pending *p)
 {
-    if (!preamble_fits(&v->hello.preamble))
-        refuse(g, v, REFUSAL_PROTOCOL,
+    if (!preamble_fits(&p->request.preamble))
+        refuse(s, p, REFUSAL_PROTOCOL,
                "speaks another protocol, or has another order of bytes");
-    else if (!send_answer(v))
-        dismiss(g, v, "went away");
+    else if (!send_reply(p))
+        drop(s, p, "went away");
 }
 
-static void has_proved(struct gate *g, struct visitor *v)
+static void got_proof(struct server *s, struct pending *p)
 {
-    if (!handshake_proves(g->secret, SIDE_RANK, &v->hello, &v->answer,
-                          v->proof.mac)) {
-        refuse(g, v, REFUSAL_SECRET, "has another secret");
+    if (!handshake_proves(s->secret, SIDE_RANK, &p->request, &p->reply,
+                          p->proof.mac)) {
+        refuse(s, p, REFUSAL_SECRET, "has another secret");
         return;
     }
-    enum refusal refusal = hello_refusal(&v->hello, g->size);
-    if (!refusal && g->fds[v->hello.rank] >= 0)
+    enum refusal refusal = join_request_refusal(&p->request, s->size);
+    if (!refusal && s->fds[p->request.rank] >= 0)
         refusal = REFUSAL_TWICE;
     if (refusal)
-        spoil(g, v, refusal);
+        fail_job(s, p, refusal);
     else
-        let_in(g, v);
+        admit(s, p);
 }
 
-static void listen_to(struct gate *g, struct visitor *v)
+static void receive(struct server *s, struct pending *p)
 {
-    const size_t first = sizeof v->hello, all = first + sizeof v->proof;
-    bool hello = v->received < first;
-    char *to = hello ? (char *)&v->hello + v->received
-                     : (char *)&v->proof + (v->received - first);
+    const size_t first = sizeof p->request, all = first + sizeof p->proof;
+    bool request = p->received < first;
+    char *to = request ? (char *)&p->request + p->received
+                       : (char *)&p->proof + (p->received - first);
     ssize_t n =
-        recv(v->fd, to, (hello ? first : all) - v->received, MSG_DONTWAIT);
+        recv(p->fd, to, (request ? first : all) - p->received, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        dismiss(g, v, "went away");
+        drop(s, p, "went away");
         return;
     }
-    v->received += (size_t)n;
-    if (v->received >= sizeof v->hello.preamble.magic &&
-        !preamble_ours(&v->hello.preamble))
-        dismiss(g, v, "is no rank");
-    else if (v->received == first)
-        said_hello(g, v);
-    else if (v->received == all)
-        has_proved(g, v);
+    p->received += (size_t)n;
+    if (p->received >= sizeof p->request.preamble.magic &&
+        !preamble_is_ours(&p->request.preamble))
+        drop(s, p, "is no rank");
+    else if (p->received == first)
+        got_request(s, p);
+    else if (p->received == all)
+        got_proof(s, p);
 }
 
-/* A free place, or that of the visitor who has been here longest. */
-static struct visitor *make_room(struct gate *g)
+/* A free slot; if there is none, that of the oldest pending connection. */
+static struct pending *take_slot(struct server *s)
 {
-    struct visitor *oldest = &g->visitors[0];
-    for (unsigned i = 0; i < VISITORS; i++) {
-        struct visitor *v = &g->visitors[i];
-        if (v->fd < 0)
-            return v;
-        if (v->until.at_ns < oldest->until.at_ns)
-            oldest = v;
+    struct pending *oldest = &s->pending[0];
+    for (unsigned i = 0; i < PENDING; i++) {
+        struct pending *p = &s->pending[i];
+        if (p->fd < 0)
+            return p;
+        if (p->until.at_ns < oldest->until.at_ns)
+            oldest = p;
     }
-    dismiss(g, oldest, "was slower than others");
+    drop(s, oldest, "was slower than others");
     return oldest;
 }
 
-static void open_door(struct gate *g)
+static void accept_one(struct server *s)
 {
     struct address from = {.bytes = sizeof from.where};
-    int fd = accept4(g->listener, (struct sockaddr *)&from.where, &from.bytes,
+    int fd = accept4(s->listener, (struct sockaddr *)&from.where, &from.bytes,
                      SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    struct visitor *v = make_room(g);
-    *v = (struct visitor){
-        .fd = fd, .until = deadline_in(VISIT_MS), .from = from};
-    if (answer_make(&v->answer, g->size))
-        dismiss(g, v, "could not be answered");
+    struct pending *p = take_slot(s);
+    *p = (struct pending){
+        .fd = fd, .until = deadline_in(PENDING_MS), .from = from};
+    if (join_reply_make(&p->reply, s->size))
+        drop(s, p, "could not be answered");
 }
 
-/* What a rank says that was let in is for the server, but it may end before. */
-static void has_left(struct gate *g, unsigned rank)
+/* The data of a connected rank are for the all-gather server, which reads them
+ * later. Here only the end of its connection counts. */
+static void rank_left(struct server *s, unsigned rank)
 {
-    if (g->rc)
+    if (s->rc)
         return;
-    g->blamed = rank;
-    g->rc = error_set(g->err, DRAIL_EPEER,
+    s->blamed = rank;
+    s->rc = error_set(s->err, DRAIL_EPEER,
                       "rank %u has ended before all ranks had come", rank);
 }
 
-static void look_around(struct gate *g, int ms)
+static void poll_once(struct server *s, int ms)
 {
-    struct pollfd *visitors = g->polls + 1, *ranks = visitors + VISITORS;
-    g->polls[0] = (struct pollfd){.fd = g->listener, .events = POLLIN};
-    for (unsigned i = 0; i < VISITORS; i++)
-        visitors[i] =
-            (struct pollfd){.fd = g->visitors[i].fd, .events = POLLIN};
-    for (unsigned r = 0; r < g->size; r++)
-        ranks[r] = (struct pollfd){.fd = g->fds[r], .events = POLLRDHUP};
-    if (poll(g->polls, 1 + VISITORS + g->size, ms) <= 0)
+    struct pollfd *pending = s->polls + 1, *ranks = pending + PENDING;
+    s->polls[0] = (struct pollfd){.fd = s->listener, .events = POLLIN};
+    for (unsigned i = 0; i < PENDING; i++)
+        pending[i] = (struct pollfd){.fd = s->pending[i].fd, .events = POLLIN};
+    for (unsigned r = 0; r < s->size; r++)
+        ranks[r] = (struct pollfd){.fd = s->fds[r], .events = POLLRDHUP};
+    if (poll(s->polls, 1 + PENDING + s->size, ms) <= 0)
         return;
-    for (unsigned r = 1; r < g->size; r++)
+    for (unsigned r = 1; r < s->size; r++)
         if (ranks[r].revents)
-            has_left(g, r);
-    for (unsigned i = 0; i < VISITORS && !g->rc; i++)
-        if (visitors[i].revents)
-            listen_to(g, &g->visitors[i]);
-    if (!g->rc && g->polls[0].revents)
-        open_door(g);
+            rank_left(s, r);
+    for (unsigned i = 0; i < PENDING && !s->rc; i++)
+        if (pending[i].revents)
+            receive(s, &s->pending[i]);
+    if (!s->rc && s->polls[0].revents)
+        accept_one(s);
 }
 
-static void send_away_late(struct gate *g)
+static void drop_late(struct server *s)
 {
-    for (unsigned i = 0; i < VISITORS; i++) {
-        struct visitor *v = &g->visitors[i];
-        if (v->fd >= 0 && !deadline_ms(&v->until, 1))
-            dismiss(g, v, "said too little");
+    for (unsigned i = 0; i < PENDING; i++) {
+        struct pending *p = &s->pending[i];
+        if (p->fd >= 0 && !deadline_ms(&p->until, 1))
+            drop(s, p, "said too little");
     }
 }
 
-/* "1, 2 and 5 more", into text. */
-static void name_missing(const struct gate *g, char *text, size_t bytes)
+/* Writes "1, 2 and 5 more". */
+static void name_missing(const struct server *s, char *text, size_t bytes)
 {
     unsigned named = 0;
     size_t used = 0;
-    for (unsigned r = 1; r < g->size && named < 8; r++)
-        if (g->fds[r] < 0)
+    for (unsigned r = 1; r < s->size && named < 8; r++)
+        if (s->fds[r] < 0)
             used += (size_t)snprintf(text + used, bytes - used, "%s%u",
                                      named++ ? ", " : "", r);
-    if (g->missing > named)
-        snprintf(text + used, bytes - used, " and %u more", g->missing - named);
+    if (s->missing > named)
+        snprintf(text + used, bytes - used, " and %u more", s->missing - named);
 }
 
-static int too_late(const struct gate *g)
+static int timed_out(const struct server *s)
 {
-    char who[96];
-    name_missing(g, who, sizeof who);
-    return error_set(g->err, DRAIL_ETIMEOUT,
+    char names[96];
+    name_missing(s, names, sizeof names);
+    return error_set(s->err, DRAIL_ETIMEOUT,
                      "rank%s %s of %u %s not come in time%s%s",
-                     g->missing > 1 ? "s" : "", who, g->size,
-                     g->missing > 1 ? "have" : "has",
-                     g->refused ? "; the last one sent away: " : "",
-                     g->refused ? g->why : "");
+                     s->missing > 1 ? "s" : "", names, s->size,
+                     s->missing > 1 ? "have" : "has",
+                     s->dropped ? "; the last one sent away: " : "",
+                     s->dropped ? s->why : "");
 }
 
-/* Those that had come wait for their first all-gather. */
-static void tell_all(const struct gate *g)
+/* Connected ranks already wait for the reply to their first all-gather. */
+static void tell_ranks(const struct server *s)
 {
-    struct oob_header farewell = {
-        .status = g->rc, .rank = g->blamed, .exit = OOB_LOST};
-    for (unsigned r = 1; r < g->size && farewell.rank == 0; r++)
-        if (g->fds[r] < 0)
-            farewell.rank = r;
-    for (unsigned r = 1; r < g->size; r++) {
-        if (g->fds[r] < 0)
+    struct oob_header last = {
+        .status = s->rc, .rank = s->blamed, .exit = OOB_LOST};
+    for (unsigned r = 1; r < s->size && last.rank == 0; r++)
+        if (s->fds[r] < 0)
+            last.rank = r;
+    for (unsigned r = 1; r < s->size; r++) {
+        if (s->fds[r] < 0)
             continue;
-        send(g->fds[r], &farewell, sizeof farewell,
-             MSG_DONTWAIT | MSG_NOSIGNAL);
-        close(g->fds[r]);
-        g->fds[r] = -1;
+        send(s->fds[r], &last, sizeof last, MSG_DONTWAIT | MSG_NOSIGNAL);
+        close(s->fds[r]);
+        s->fds[r] = -1;
     }
 }
 
-int gate_keep(int listener, unsigned size, const struct secret *secret,
-              struct deadline deadline, int *fds, drail_error_t *err)
+int rendezvous_serve(int listener, unsigned size, const struct secret *secret,
+                     struct deadline deadline, int *fds, drail_error_t *err)
 {
-    struct gate *g = calloc(1, sizeof *g);
-    struct pollfd *polls = calloc(1 + VISITORS + size, sizeof *polls);
+    struct server *s = calloc(1, sizeof *s);
+    struct pollfd *polls = calloc(1 + PENDING + size, sizeof *polls);
     int rc = DRAIL_ENOMEM;
-    if (!g || !polls) {
+    if (!s || !polls) {
         error_set(err, rc, "out of memory");
         goto out;
     }
-    *g = (struct gate){.listener = listener,
-                       .size = size,
-                       .missing = size - 1,
-                       .secret = secret,
-                       .fds = fds,
-                       .err = err,
-                       .polls = polls};
-    for (unsigned i = 0; i < VISITORS; i++)
-        g->visitors[i].fd = -1;
+    *s = (struct server){.listener = listener,
+                         .size = size,
+                         .missing = size - 1,
+                         .secret = secret,
+                         .fds = fds,
+                         .err = err,
+                         .polls = polls};
+    for (unsigned i = 0; i < PENDING; i++)
+        s->pending[i].fd = -1;
     for (unsigned r = 0; r < size; r++)
         fds[r] = -1;
-    while (!g->rc && g->missing) {
+    while (!s->rc && s->missing) {
         int left = deadline_ms(&deadline, TURN_MS);
         if (left)
-            look_around(g, left);
+            poll_once(s, left);
         else
-            g->rc = too_late(g);
-        send_away_late(g);
+            s->rc = timed_out(s);
+        drop_late(s);
     }
-    for (unsigned i = 0; i < VISITORS; i++)
-        free_place(&g->visitors[i]);
-    if (g->rc)
-        tell_all(g);
-    rc = g->rc;
+    for (unsigned i = 0; i < PENDING; i++)
+        release_slot(&s->pending[i]);
+    if (s->rc)
+        tell_ranks(s);
+    rc = s->rc;
 out:
     free(polls);
-    free(g);
+    free(s);
     return rc;
 }

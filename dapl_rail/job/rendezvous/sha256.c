@@ -91,14 +91,14 @@ void sha256_end(struct sha256 *s, unsigned char digest[SHA256_BYTES])
     unsigned char length[8];
     store(length, (uint32_t)(bits >> 32));
     store(length + 4, (uint32_t)bits);
-    /* so that the length ends a block */
+    /* the length must end a block */
     sha256_add(s, padding, 1 + (119 - s->bytes % BLOCK) % BLOCK);
     sha256_add(s, length, sizeof length);
     for (unsigned i = 0; i < 8; i++)
         store(digest + 4 * i, s->state[i]);
 }
 
-/* The key, a block long, with each byte changed by mask. */
+/* Adds the key, padded to a block, with each byte xor mask. */
 static void add_key(struct sha256 *s, const void *key, size_t bytes,
                     unsigned char mask)
 {

@@ -18,7 +18,7 @@ void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *data, size_t bytes);
 void sha256_end(struct sha256 *s, unsigned char digest[SHA256_BYTES]);
 
-/* s goes on with sha256_add; the key is the same at both ends. */
+/* Between the two: sha256_add(). Both get the same key. */
 void hmac_begin(struct sha256 *s, const void *key, size_t bytes);
 void hmac_end(struct sha256 *s, const void *key, size_t bytes,
               unsigned char mac[SHA256_BYTES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rank's side. */
+/* A rank's side of the out-of-band channel. */
 #include <sys/socket.h>
 
 #include "dapl_rail/base/error.h"
@@ -7,11 +7,11 @@
 #include "dapl_rail/job/supervise/oob.h"
 #include "dapl_rail/job/socket.h"
 
-#define FAREWELL_MS 200 /* it is there already, if ever */
+#define LAST_REPLY_MS 200 /* if there is one, it has arrived already */
 
-static void blame(drail_error_t *err, const struct oob_header *reply)
+static void explain(drail_error_t *err, const struct oob_header *reply)
 {
-    /* the server lives, so that is not what this rank's job has lost */
+    /* to its caller, DRAIL_EPEER means that the server is gone: it is not */
     int rc = reply->status == DRAIL_EPEER ? DRAIL_EJOB : reply->status;
     unsigned rank = reply->rank;
     if (rc == DRAIL_ETIMEOUT)
@@ -29,96 +29,100 @@ static void blame(drail_error_t *err, const struct oob_header *reply)
                   reply->exit);
 }
 
-/* A reply's header, or what rank 0 said last. */
-static int hear(const struct oob_channel *c, struct stream *s,
-                struct oob_header *reply)
+/* Receives a reply's header. */
+static int recv_header(const struct oob_channel *c, struct timed_socket *s,
+                       struct oob_header *reply)
 {
-    int rc = stream_recv(s, reply, sizeof *reply);
+    int rc = socket_recv(s, reply, sizeof *reply);
     if (rc == DRAIL_EPEER && !c->job->error.code)
         error_set(&c->job->error, rc, "rank 0 or its host is gone");
     return rc;
 }
 
-static int judge(const struct oob_channel *c, const struct oob_header *reply)
+static int status_of(const struct oob_channel *c,
+                     const struct oob_header *reply)
 {
     if (reply->status)
-        blame(&c->job->error, reply);
+        explain(&c->job->error, reply);
     return reply->status;
 }
 
-int oob_farewell(const struct oob_channel *c)
+int oob_last_reply(const struct oob_channel *c)
 {
-    struct stream s = {.fd = c->fd, .deadline = deadline_in(FAREWELL_MS)};
+    struct timed_socket s = {.fd = c->fd,
+                             .deadline = deadline_in(LAST_REPLY_MS)};
     struct oob_header reply;
-    int rc = hear(c, &s, &reply);
+    int rc = recv_header(c, &s, &reply);
     if (!rc)
-        rc = judge(c, &reply);
+        rc = status_of(c, &reply);
     return rc && rc != DRAIL_ETIMEOUT ? rc : DRAIL_EPEER;
 }
 
-static int say(const struct oob_channel *c, struct stream *s,
-               const struct oob_header *request, const void *mine)
+static int send_request(const struct oob_channel *c, struct timed_socket *s,
+                        const struct oob_header *request, const void *mine)
 {
-    if (c->speaking)
-        pthread_mutex_lock(c->speaking);
-    int rc = stream_send(s, request, sizeof *request);
+    if (c->send_lock)
+        pthread_mutex_lock(c->send_lock);
+    int rc = socket_send(s, request, sizeof *request);
     if (!rc)
-        rc = stream_send(s, mine, request->bytes);
-    if (c->speaking)
-        pthread_mutex_unlock(c->speaking);
-    return rc == DRAIL_EPEER ? oob_farewell(c) : rc;
+        rc = socket_send(s, mine, request->bytes);
+    if (c->send_lock)
+        pthread_mutex_unlock(c->send_lock);
+    return rc == DRAIL_EPEER ? oob_last_reply(c) : rc;
 }
 
 int oob_allgather(void *context, const void *mine, size_t bytes, void *all,
                   int timeout_ms)
 {
     struct oob_channel *c = context;
-    struct stream s = {
+    struct timed_socket s = {
         .fd = c->fd, .job = c->job, .deadline = deadline_in(timeout_ms)};
     const struct oob_header request = {.status = OOB_GATHER,
                                        .bytes = (uint32_t)bytes};
     struct oob_header reply = {0};
-    c->step = STEP_LOST; /* until all of it is over */
-    int rc = say(c, &s, &request, mine);
-    if (!rc && (rc = stream_ready(&s, POLLIN)))
-        c->step = STEP_OWED;
-    if (!rc && !(rc = hear(c, &s, &reply)) && (rc = judge(c, &reply)))
-        c->step = STEP_EVEN;
+    c->step = OOB_OUT_OF_STEP; /* until the reply is complete */
+    int rc = send_request(c, &s, &request, mine);
+    if (!rc && (rc = socket_ready(&s, POLLIN)))
+        c->step = OOB_REPLY_DUE;
+    if (!rc && !(rc = recv_header(c, &s, &reply)) &&
+        (rc = status_of(c, &reply)))
+        c->step = OOB_IN_STEP;
     if (!rc && reply.bytes != bytes)
         rc = DRAIL_EPEER;
-    if (!rc && !(rc = stream_recv(&s, all, bytes * c->job->size)))
-        c->step = STEP_EVEN;
+    if (!rc && !(rc = socket_recv(&s, all, bytes * c->job->size)))
+        c->step = OOB_IN_STEP;
     return rc;
 }
 
-/* Takes the reply to an all-gather that was given up. */
-static int catch_up(struct oob_channel *c, struct stream *s)
+/* Receives and drops the reply to an all-gather that the rank gave up. */
+static int drop_reply(struct oob_channel *c, struct timed_socket *s)
 {
-    char nowhere[4096];
+    char dropped[4096];
     struct oob_header reply;
-    int rc = hear(c, s, &reply);
+    int rc = recv_header(c, s, &reply);
     if (!rc)
-        rc = judge(c, &reply);
+        rc = status_of(c, &reply);
     size_t left = rc ? 0 : (size_t)reply.bytes * c->job->size;
     for (size_t n; !rc && left; left -= n) {
-        n = left < sizeof nowhere ? left : sizeof nowhere;
-        rc = stream_recv(s, nowhere, n);
+        n = left < sizeof dropped ? left : sizeof dropped;
+        rc = socket_recv(s, dropped, n);
     }
     return rc;
 }
 
 int oob_end(struct oob_channel *c, int exit)
 {
-    struct stream s = {.fd = c->fd, .job = c->job, .deadline = deadline_in(-1)};
+    struct timed_socket s = {
+        .fd = c->fd, .job = c->job, .deadline = deadline_in(-1)};
     const struct oob_header request = {.status = OOB_END, .exit = exit};
     struct oob_header reply;
-    if (c->step == STEP_LOST)
+    if (c->step == OOB_OUT_OF_STEP)
         return oob_leave(c);
-    int rc = say(c, &s, &request, NULL);
-    if (!rc && c->step == STEP_OWED)
-        rc = catch_up(c, &s);
-    if (!rc && !(rc = hear(c, &s, &reply)))
-        rc = judge(c, &reply);
+    int rc = send_request(c, &s, &request, NULL);
+    if (!rc && c->step == OOB_REPLY_DUE)
+        rc = drop_reply(c, &s);
+    if (!rc && !(rc = recv_header(c, &s, &reply)))
+        rc = status_of(c, &reply);
     return rc == DRAIL_EPEER && c->job->error.code ? c->job->error.code : rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server's side. */
+/* The server's side of the out-of-band channel: nothing here waits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ int oob_server_open(struct oob_server *s, unsigned nranks)
     memset(s, 0, sizeof *s);
     s->nranks = nranks;
     s->ranks = calloc(nranks, sizeof *s->ranks);
-    /* untouched pages cost nothing */
+    /* pages that are not touched cost nothing */
     s->gather = malloc((size_t)JOB_GATHER_BYTES * nranks);
     s->reply = malloc((size_t)JOB_GATHER_BYTES * nranks);
     if (!s->ranks || !s->gather || !s->reply)
@@ -46,6 +46,13 @@ struct pollfd oob_server_want(const struct oob_server *s, unsigned rank)
     return p;
 }
 
+void oob_server_watch(const struct oob_server *s, unsigned n,
+                      struct pollfd *polls)
+{
+    for (unsigned i = 0; i < n; i++)
+        polls[i] = oob_server_want(s, i);
+}
+
 bool oob_server_idle(const struct oob_server *s)
 {
     for (unsigned i = 0; i < s->nranks; i++)
@@ -71,7 +78,7 @@ static void reply_to_all(struct oob_server *s, const struct oob_header *header)
             reply(&s->ranks[i], header);
 }
 
-/* Everybody has contributed. */
+/* All ranks have contributed. */
 static void complete(struct oob_server *s)
 {
     struct oob_header header = {.bytes = s->ranks[0].header.bytes};
@@ -86,8 +93,8 @@ static void complete(struct oob_server *s)
     reply_to_all(s, &header);
 }
 
-/* No all-gather can be complete any more: who waits for one hears why. Those at
- * their end wait for all that are left. */
+/* No all-gather can complete any more: ranks that wait for one are told why.
+ * Ranks that have ended are told when all ranks that are left have ended. */
 static void fail_gathers(struct oob_server *s, const struct oob_header *why,
                          bool all_ended)
 {
@@ -96,8 +103,8 @@ static void fail_gathers(struct oob_server *s, const struct oob_header *why,
             reply(&s->ranks[i], why);
 }
 
-/* Who can be answered now? */
-static void settle(struct oob_server *s)
+/* Answers all requests that can be answered now. */
+static void answer(struct oob_server *s)
 {
     unsigned waiting = 0, ended = 0, left = 0;
     struct oob_header why = s->broken;
@@ -126,7 +133,7 @@ void oob_server_break(struct oob_server *s, int code, unsigned rank, int exit)
     if (!s->broken.status)
         s->broken =
             (struct oob_header){.status = code, .rank = rank, .exit = exit};
-    settle(s);
+    answer(s);
 }
 
 void oob_server_hang_up(struct oob_server *s)
@@ -141,7 +148,7 @@ void oob_server_hang_up(struct oob_server *s)
 
 /* ---------------------------------------------------------------- events */
 
-static void leave(struct oob_server *s, unsigned rank, int code)
+static void remove_rank(struct oob_server *s, unsigned rank, int code)
 {
     struct oob_rank *r = &s->ranks[rank];
     close(r->fd);
@@ -150,17 +157,18 @@ static void leave(struct oob_server *s, unsigned rank, int code)
     oob_server_break(s, code, rank, OOB_LOST);
 }
 
-/* Its connection is at its end: did it say why? */
+/* The rank's connection has ended: its last message may say why. */
 static void drop(struct oob_server *s, unsigned rank)
 {
     struct oob_header last;
-    bool said = recv(s->ranks[rank].fd, &last, sizeof last, MSG_DONTWAIT) ==
-                (ssize_t)sizeof last;
-    leave(s, rank,
-          said && last.status == OOB_INTERRUPTED ? DRAIL_EINTR : DRAIL_EPEER);
+    bool received = recv(s->ranks[rank].fd, &last, sizeof last, MSG_DONTWAIT) ==
+                    (ssize_t)sizeof last;
+    remove_rank(s, rank,
+                received && last.status == OOB_INTERRUPTED ? DRAIL_EINTR
+                                                           : DRAIL_EPEER);
 }
 
-/* The contribution of a rank is complete. */
+/* A rank's request is complete. */
 static void contributed(struct oob_server *s, unsigned rank)
 {
     struct oob_rank *r = &s->ranks[rank];
@@ -170,7 +178,7 @@ static void contributed(struct oob_server *s, unsigned rank)
     if (r->ended && r->header.exit)
         oob_server_break(s, DRAIL_EJOB, rank, r->header.exit);
     else
-        settle(s);
+        answer(s);
 }
 
 static void receive(struct oob_server *s, unsigned rank)
@@ -198,14 +206,14 @@ static void receive(struct oob_server *s, unsigned rank)
     if (r->received < sizeof r->header)
         return;
     if (r->header.status == OOB_INTERRUPTED)
-        leave(s, rank, DRAIL_EINTR);
+        remove_rank(s, rank, DRAIL_EINTR);
     else if (r->header.bytes > JOB_GATHER_BYTES)
         drop(s, rank);
     else if (r->received == sizeof r->header + r->header.bytes)
         contributed(s, rank);
 }
 
-/* What follows the header, of all ranks. */
+/* Bytes that follow the header of a reply. */
 static size_t reply_bytes(const struct oob_server *s, const struct oob_rank *r)
 {
     return (size_t)r->reply.bytes * s->nranks;
@@ -254,4 +262,12 @@ void oob_server_event(struct oob_server *s, unsigned rank, short revents)
         drop(s, rank);
     else if (revents)
         send_reply(s, rank);
+}
+
+void oob_server_events(struct oob_server *s, unsigned n,
+                       const struct pollfd *polls)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (polls[i].fd >= 0 && polls[i].revents)
+            oob_server_event(s, i, polls[i].revents);
 }

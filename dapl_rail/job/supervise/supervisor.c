@@ -2,197 +2,175 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "dapl_rail/base/limits.h"
-#include "dapl_rail/job/supervise/supervisor.h"
 #include "dapl_rail/job/socket.h"
+#include "dapl_rail/job/supervise/signals.h"
+#include "dapl_rail/job/supervise/supervisor.h"
 
 #define FLUSH_MS 1000
 
-static void our_signals(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-}
-
-void hub_signals_take(sigset_t *old)
+void supervisor_signals_take(sigset_t *old)
 {
     sigset_t set;
-    our_signals(&set);
+    signals_fill(&set, false);
     pthread_sigmask(SIG_BLOCK, &set, old);
 }
 
-static bool read_signals(const struct hub *hub)
+void supervisor_signals_give(struct supervisor *s, const sigset_t *old)
 {
-    struct signalfd_siginfo info;
-    bool any = false;
-    while (read(hub->signals, &info, sizeof info) == sizeof info)
-        any = true;
-    return any;
-}
-
-void hub_signals_give(struct hub *hub, const sigset_t *old)
-{
-    if (read_signals(hub)) /* what has come for us is ours */
-        atomic_store(&hub->interrupted, true);
+    if (signals_read(s->signals)) /* else the caller would get them */
+        atomic_store(&s->interrupted, true);
     pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-static void stop(struct hub *hub)
+static void stop(struct supervisor *s)
 {
-    atomic_store_explicit(&hub->stop, true, memory_order_release);
+    atomic_store_explicit(&s->stop, true, memory_order_release);
 }
 
-static void hang_up(struct hub *hub)
+static void hang_up(struct supervisor *s)
 {
-    hub->hang_up.at_ns = NEVER;
-    stop(hub);
-    oob_server_hang_up(&hub->server);
+    s->hang_up.at_ns = NEVER;
+    stop(s);
+    oob_server_hang_up(&s->server);
 }
 
-/* Also if this rank waits for the reply to an all-gather. Where it is just
- * saying something, rank 0 sees nothing but its end. */
-static void tell_interrupted(struct hub *hub)
+/* Also while this rank waits for the reply to an all-gather. If the rank is in
+ * the middle of sending, rank 0 sees only the end of the connection. */
+static void send_interrupted(struct supervisor *s)
 {
-    const struct oob_header word = {.status = OOB_INTERRUPTED};
-    if (!pthread_mutex_trylock(&hub->speaking)) {
-        send(hub->watched, &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL);
-        pthread_mutex_unlock(&hub->speaking);
+    const struct oob_header request = {.status = OOB_INTERRUPTED};
+    if (!pthread_mutex_trylock(&s->send_lock)) {
+        send(s->watched, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
+        pthread_mutex_unlock(&s->send_lock);
     }
-    shutdown(hub->watched, SHUT_WR);
+    shutdown(s->watched, SHUT_WR);
 }
 
-static void interrupt(struct hub *hub)
+static void interrupt(struct supervisor *s)
 {
-    /* before this rank can say anything else */
-    if (hub->serves)
-        oob_server_break(&hub->server, DRAIL_EINTR, 0, OOB_LOST);
-    else if (hub->watched >= 0)
-        tell_interrupted(hub);
-    atomic_store(&hub->interrupted, true);
-    stop(hub);
-    if (hub->serves)
-        hang_up(hub);
+    /* rank 0 must learn this before anything else that this rank sends */
+    if (s->serves)
+        oob_server_break(&s->server, DRAIL_EINTR, 0, OOB_LOST);
+    else if (s->watched >= 0)
+        send_interrupted(s);
+    atomic_store(&s->interrupted, true);
+    stop(s);
+    if (s->serves)
+        hang_up(s);
 }
 
-/* After the first failure the ranks get some time to end by themselves; not
- * after an interruption. */
-static void enforce(struct hub *hub)
+/* After the first failure the ranks get grace_ms to end by themselves; after an
+ * interruption they get no time. */
+static void enforce(struct supervisor *s)
 {
-    if (!hub->serves || !hub->server.broken.status ||
-        hub->hang_up.at_ns == NEVER)
+    if (!s->serves || !s->server.broken.status || s->hang_up.at_ns == NEVER)
         return;
-    if (hub->server.broken.status == DRAIL_EINTR)
-        hang_up(hub);
-    else if (!hub->hang_up.at_ns)
-        hub->hang_up = deadline_in(hub->grace_ms);
-    else if (!deadline_ms(&hub->hang_up, 1))
-        hang_up(hub);
+    if (s->server.broken.status == DRAIL_EINTR)
+        hang_up(s);
+    else if (!s->hang_up.at_ns)
+        s->hang_up = deadline_in(s->grace_ms);
+    else if (!deadline_ms(&s->hang_up, 1))
+        hang_up(s);
 }
 
-static unsigned look_for(struct hub *hub)
+/* Fills polls: n sockets, whose number it returns, then signals and quit. */
+static unsigned watch(struct supervisor *s)
 {
-    unsigned n = hub->serves ? hub->server.nranks : 1;
-    if (hub->serves)
-        for (unsigned i = 0; i < n; i++)
-            hub->polls[i] = oob_server_want(&hub->server, i);
+    unsigned n = s->serves ? s->server.nranks : 1;
+    if (s->serves)
+        oob_server_watch(&s->server, n, s->polls);
     else
-        hub->polls[0] =
-            (struct pollfd){.fd = hub->watched, .events = POLLRDHUP};
-    hub->polls[n] = (struct pollfd){.fd = hub->signals, .events = POLLIN};
-    hub->polls[n + 1] = (struct pollfd){.fd = hub->quit, .events = POLLIN};
+        s->polls[0] = (struct pollfd){.fd = s->watched, .events = POLLRDHUP};
+    s->polls[n] = (struct pollfd){.fd = s->signals, .events = POLLIN};
+    s->polls[n + 1] = (struct pollfd){.fd = s->quit, .events = POLLIN};
     return n;
 }
 
-static void handle(struct hub *hub, unsigned n)
+static void handle(struct supervisor *s, unsigned n)
 {
-    for (unsigned i = 0; i < n; i++) {
-        if (hub->polls[i].fd < 0 || !hub->polls[i].revents)
-            continue;
-        if (hub->serves) {
-            oob_server_event(&hub->server, i, hub->polls[i].revents);
-        } else {
-            hub->watched = -1;
-            stop(hub);
-        }
+    if (s->serves) {
+        oob_server_events(&s->server, n, s->polls);
+    } else if (s->polls[0].fd >= 0 && s->polls[0].revents) {
+        s->watched = -1;
+        stop(s);
     }
-    /* after the events, which are of a server that has not hung up yet */
-    if (hub->polls[n].revents && read_signals(hub))
-        interrupt(hub);
-    enforce(hub);
+    /* last: the events were polled before the server may hang up */
+    if (s->polls[n].revents && signals_read(s->signals))
+        interrupt(s);
+    enforce(s);
 }
 
 static void *serve(void *arg)
 {
-    struct hub *hub = arg;
-    struct deadline until = {0}; /* when it is to quit */
+    struct supervisor *s = arg;
+    struct deadline quit = {0}; /* at_ns 0: not asked to */
     for (;;) {
-        unsigned n = look_for(hub);
+        unsigned n = watch(s);
         bool timed =
-            until.at_ns || (hub->hang_up.at_ns && hub->hang_up.at_ns != NEVER);
-        poll(hub->polls, n + (until.at_ns ? 1 : 2), timed ? TURN_MS : -1);
-        if (!until.at_ns && hub->polls[n + 1].revents)
-            until = deadline_in(FLUSH_MS);
-        handle(hub, n);
-        if (until.at_ns && (!hub->serves || oob_server_idle(&hub->server) ||
-                            !deadline_ms(&until, 1)))
+            quit.at_ns || (s->hang_up.at_ns && s->hang_up.at_ns != NEVER);
+        poll(s->polls, n + (quit.at_ns ? 1 : 2), timed ? TURN_MS : -1);
+        if (!quit.at_ns && s->polls[n + 1].revents)
+            quit = deadline_in(FLUSH_MS);
+        handle(s, n);
+        if (quit.at_ns && (!s->serves || oob_server_idle(&s->server) ||
+                           !deadline_ms(&quit, 1)))
             return NULL;
     }
 }
 
-static int start(struct hub *hub)
+static int start(struct supervisor *s)
 {
     sigset_t all, old, set;
-    our_signals(&set);
-    hub->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    hub->quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (hub->signals < 0 || hub->quit < 0)
+    signals_fill(&set, false);
+    s->signals = signals_open(&set);
+    s->quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->signals < 0 || s->quit < 0)
         return DRAIL_ENOMEM;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    hub->process = getpid();
-    hub->running = !pthread_create(&hub->thread, NULL, serve, hub);
+    s->process = getpid();
+    s->running = !pthread_create(&s->thread, NULL, serve, s);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return hub->running ? 0 : DRAIL_ENOMEM;
+    return s->running ? 0 : DRAIL_ENOMEM;
 }
 
-int hub_open(struct hub *hub, unsigned rank, unsigned size, const int *fds,
-             int grace_ms)
+int supervisor_open(struct supervisor *s, unsigned rank, unsigned size,
+                    const int *fds, int grace_ms)
 {
-    *hub = (struct hub){.serves = rank == 0,
-                        .speaking = PTHREAD_MUTEX_INITIALIZER,
-                        .watched = rank ? fds[0] : -1,
-                        .signals = -1,
-                        .quit = -1,
-                        .grace_ms = grace_ms};
-    hub->polls = calloc(size + 2, sizeof *hub->polls);
-    int rc = hub->polls ? 0 : DRAIL_ENOMEM;
-    if (hub->serves && oob_server_open(&hub->server, size))
+    *s = (struct supervisor){.serves = rank == 0,
+                             .send_lock = PTHREAD_MUTEX_INITIALIZER,
+                             .watched = rank ? fds[0] : -1,
+                             .signals = -1,
+                             .quit = -1,
+                             .grace_ms = grace_ms};
+    s->polls = calloc(size + 2, sizeof *s->polls);
+    int rc = s->polls ? 0 : DRAIL_ENOMEM;
+    if (s->serves && oob_server_open(&s->server, size))
         rc = DRAIL_ENOMEM;
-    for (unsigned r = 0; hub->serves && r < size; r++) {
-        if (hub->server.ranks)
-            hub->server.ranks[r].fd = fds[r];
+    for (unsigned r = 0; s->serves && r < size; r++) {
+        if (s->server.ranks)
+            s->server.ranks[r].fd = fds[r];
         else
             close(fds[r]);
     }
-    return rc ? rc : start(hub);
+    return rc ? rc : start(s);
 }
 
-void hub_close(struct hub *hub)
+void supervisor_close(struct supervisor *s)
 {
-    if (hub->running && hub->process == getpid()) {
-        eventfd_write(hub->quit, 1);
-        pthread_join(hub->thread, NULL);
+    if (s->running && s->process == getpid()) {
+        eventfd_write(s->quit, 1);
+        pthread_join(s->thread, NULL);
     }
-    if (hub->serves)
-        oob_server_close(&hub->server);
-    if (hub->signals >= 0)
-        close(hub->signals);
-    if (hub->quit >= 0)
-        close(hub->quit);
-    free(hub->polls);
+    if (s->serves)
+        oob_server_close(&s->server);
+    if (s->signals >= 0)
+        close(s->signals);
+    if (s->quit >= 0)
+        close(s->quit);
+    free(s->polls);
 }

@@ -22,27 +22,27 @@ static void nap_ms(long ms)
 
 static void is_the_parents(void **state)
 {
-    struct hub hub;
+    struct supervisor supervisor;
     sigset_t old;
     int pair[2], status = -1;
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    hub_signals_take(&old);
-    assert_int_equal(hub_open(&hub, 0, 1, &pair[0], 1000), 0);
+    supervisor_signals_take(&old);
+    assert_int_equal(supervisor_open(&supervisor, 0, 1, &pair[0], 1000), 0);
     pid_t pid = fork();
     if (!pid) {
         alarm(10);
-        hub_close(&hub);
+        supervisor_close(&supervisor);
         _exit(0);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     for (unsigned i = 0; i < 10; i++) {
         nap_ms(20);
-        assert_int_not_equal(pthread_tryjoin_np(hub.thread, NULL), 0);
+        assert_int_not_equal(pthread_tryjoin_np(supervisor.thread, NULL), 0);
     }
-    hub_close(&hub);
-    hub_signals_give(&hub, &old);
+    supervisor_close(&supervisor);
+    supervisor_signals_give(&supervisor, &old);
     close(pair[1]);
 }
 

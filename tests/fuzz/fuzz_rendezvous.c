@@ -59,27 +59,27 @@ struct visits {
 
 static void one_visit(struct visits *v, int fd)
 {
-    struct stream s = {.fd = fd, .deadline = deadline_in(TIME_MS)};
-    struct hello hello;
-    struct answer answer;
-    struct proof proof;
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(TIME_MS)};
+    struct join_request hello;
+    struct join_reply answer;
+    struct join_proof proof;
     uint8_t how = input_byte(v->in);
     unsigned rank = how % (RANKS + 1);
-    must(!hello_make(&hello, rank, RANKS));
+    must(!join_request_make(&hello, rank, RANKS));
     memset(hello.nonce, how, sizeof hello.nonce);
-    change(v->in, &hello, offsetof(struct hello, nonce));
+    change(v->in, &hello, offsetof(struct join_request, nonce));
     size_t bytes = how / 4 % 4 == 1 ? how / 16 : sizeof hello;
-    if (stream_send(&s, &hello, bytes) || bytes < sizeof hello ||
-        stream_recv(&s, &answer, sizeof answer))
+    if (socket_send(&s, &hello, bytes) || bytes < sizeof hello ||
+        socket_recv(&s, &answer, sizeof answer))
         return;
     handshake_mac(&secret, SIDE_RANK, &hello, &answer, proof.mac);
     bool forged = change(v->in, &proof, sizeof proof);
     if (!forged && hello.rank < RANKS)
         v->good |= 1u << hello.rank;
-    stream_send(&s, &proof,
+    socket_send(&s, &proof,
                 how / 16 % 4 == 1 ? how % sizeof proof : sizeof proof);
     if (how / 64 == 1)
-        stream_recv(&s, &answer, sizeof answer);
+        socket_recv(&s, &answer, sizeof answer);
 }
 
 /* One after the other, but they stay. */
@@ -105,7 +105,7 @@ static void keep(struct input *in)
     drail_error_t err = {0};
     must(!pthread_create(&thread, NULL, visit, &v));
     int rc =
-        gate_keep(listener, RANKS, &secret, deadline_in(TIME_MS), fds, &err);
+        rendezvous_serve(listener, RANKS, &secret, deadline_in(TIME_MS), fds, &err);
     must(!pthread_join(thread, NULL));
     must(rc ? *err.text : (v.good & 6) == 6);
     for (unsigned r = 1; r < RANKS; r++) {
@@ -131,25 +131,25 @@ struct host {
 static void *receive(void *arg)
 {
     struct host *h = arg;
-    struct stream s = {.fd = listener, .deadline = deadline_in(TIME_MS)};
-    struct hello hello;
-    struct answer answer;
-    struct proof proof;
-    if (stream_ready(&s, POLLIN) || (s.fd = accept(listener, NULL, NULL)) < 0)
+    struct timed_socket s = {.fd = listener, .deadline = deadline_in(TIME_MS)};
+    struct join_request hello;
+    struct join_reply answer;
+    struct join_proof proof;
+    if (socket_ready(&s, POLLIN) || (s.fd = accept(listener, NULL, NULL)) < 0)
         return NULL;
-    must(!answer_make(&answer, RANKS));
+    must(!join_reply_make(&answer, RANKS));
     memset(answer.nonce, 1, sizeof answer.nonce);
-    change(h->in, &answer, offsetof(struct answer, nonce));
+    change(h->in, &answer, offsetof(struct join_reply, nonce));
     size_t bytes =
         input_byte(h->in) % 8 == 1 ? input_byte(h->in) % 64u : sizeof answer;
-    if (stream_recv(&s, &hello, sizeof hello) ||
-        stream_send(&s, &answer, bytes) ||
-        stream_recv(&s, &proof, sizeof proof))
+    if (socket_recv(&s, &hello, sizeof hello) ||
+        socket_send(&s, &answer, bytes) ||
+        socket_recv(&s, &proof, sizeof proof))
         goto out;
     handshake_mac(&secret, SIDE_ROOT, &hello, &answer, answer.mac);
     h->proved = !change(h->in, answer.mac, sizeof answer.mac);
-    change(h->in, &answer, offsetof(struct answer, nonce));
-    stream_send(&s, &answer, sizeof answer);
+    change(h->in, &answer, offsetof(struct join_reply, nonce));
+    socket_send(&s, &answer, sizeof answer);
 out:
     close(s.fd);
     return NULL;
@@ -162,7 +162,7 @@ static void enter(struct input *in)
     pthread_t thread;
     drail_error_t err = {0};
     must(!pthread_create(&thread, NULL, receive, &h));
-    int fd = gate_enter(&where, 1, RANKS, &secret, deadline_in(TIME_MS), &err);
+    int fd = rendezvous_connect(&where, 1, RANKS, &secret, deadline_in(TIME_MS), &err);
     must(!pthread_join(thread, NULL));
     must(fd < 0 ? *err.text : h.proved);
     if (fd >= 0)

@@ -76,7 +76,7 @@ static unsigned looks_of_keeper(unsigned leap)
                      0);
     begin(leap);
     assert_int_equal(
-        gate_keep(listener, 2, &secret, deadline_in(WAIT_MS), fds, &err),
+        rendezvous_serve(listener, 2, &secret, deadline_in(WAIT_MS), fds, &err),
         DRAIL_ETIMEOUT);
     assert_null(strstr(err.text, "sent away"));
     close(stranger);
@@ -92,7 +92,7 @@ static unsigned looks_of_rank(unsigned leap)
     close(place(&where));
     begin(leap);
     assert_int_equal(
-        gate_enter(&where, 1, 2, &secret, deadline_in(WAIT_MS), &err),
+        rendezvous_connect(&where, 1, 2, &secret, deadline_in(WAIT_MS), &err),
         DRAIL_ETIMEOUT);
     return looks;
 }

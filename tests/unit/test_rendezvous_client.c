@@ -68,7 +68,7 @@ static pid_t rank_comes(const struct addresses *where, int ms)
     pid_t pid = fork();
     if (pid)
         return pid;
-    int fd = gate_enter(where, 1, 2, &right, deadline_in(ms), &err);
+    int fd = rendezvous_connect(where, 1, 2, &right, deadline_in(ms), &err);
     if (fd < 0)
         fprintf(stderr, "# %s\n", err.text);
     char byte;
@@ -84,7 +84,7 @@ static pid_t another_keeps(int listener)
     fflush(NULL);
     pid_t pid = fork();
     if (!pid)
-        _exit(gate_keep(listener, 2, &wrong, deadline_in(PATIENT), fds, NULL) !=
+        _exit(rendezvous_serve(listener, 2, &wrong, deadline_in(PATIENT), fds, NULL) !=
               DRAIL_ETIMEOUT);
     return pid;
 }
@@ -105,7 +105,7 @@ static void another_job(void **state)
     drail_error_t err = {0};
     (void)state;
     pid_t stranger = another_keeps(other), rank = rank_comes(&where, PATIENT);
-    int rc = gate_keep(own, 2, &right, deadline_in(PATIENT), fds, &err);
+    int rc = rendezvous_serve(own, 2, &right, deadline_in(PATIENT), fds, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(rc, 0);
     assert_true(notices(fds[1]));
@@ -127,7 +127,7 @@ static void only_another_job(void **state)
     close(none);
     pid_t stranger = another_keeps(other);
     assert_int_equal(
-        gate_enter(&where, 1, 2, &right, deadline_in(PATIENT), &err),
+        rendezvous_connect(&where, 1, 2, &right, deadline_in(PATIENT), &err),
         DRAIL_EINVAL);
     assert_non_null(strstr(err.text, "it has another secret"));
     kill(stranger, SIGKILL);
@@ -140,22 +140,22 @@ static void slow_root(void **state)
 {
     struct addresses where = {.count = 1};
     int listener = listen_at(&where.list[0]);
-    struct stream s = {.fd = listener, .deadline = deadline_in(PATIENT)};
-    struct hello hello;
-    struct answer answer;
-    struct proof proof;
+    struct timed_socket s = {.fd = listener, .deadline = deadline_in(PATIENT)};
+    struct join_request hello;
+    struct join_reply answer;
+    struct join_proof proof;
     (void)state;
     pid_t rank = rank_comes(&where, PATIENT);
-    assert_int_equal(stream_ready(&s, POLLIN), 0);
+    assert_int_equal(socket_ready(&s, POLLIN), 0);
     s.fd = accept(listener, NULL, NULL);
-    assert_int_equal(stream_recv(&s, &hello, sizeof hello), 0);
-    assert_int_equal(answer_make(&answer, 2), 0);
-    assert_int_equal(stream_send(&s, &answer, sizeof answer), 0);
-    assert_int_equal(stream_recv(&s, &proof, sizeof proof), 0);
+    assert_int_equal(socket_recv(&s, &hello, sizeof hello), 0);
+    assert_int_equal(join_reply_make(&answer, 2), 0);
+    assert_int_equal(socket_send(&s, &answer, sizeof answer), 0);
+    assert_int_equal(socket_recv(&s, &proof, sizeof proof), 0);
     struct pollfd left = {.fd = s.fd, .events = POLLIN | POLLRDHUP};
     assert_int_equal(poll(&left, 1, SLOW_MS), 0);
     handshake_mac(&right, SIDE_ROOT, &hello, &answer, answer.mac);
-    assert_int_equal(stream_send(&s, &answer, sizeof answer), 0);
+    assert_int_equal(socket_send(&s, &answer, sizeof answer), 0);
     close(s.fd);
     assert_int_equal(status_of(rank), 0);
     close(listener);

@@ -55,7 +55,7 @@ static pid_t rank_comes(unsigned rank, unsigned size)
     if (pid)
         return pid;
     alarm(PATIENT);
-    int fd = gate_enter(&where, rank, size, &secret, deadline_in(20000), &err);
+    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(20000), &err);
     if (fd < 0)
         fprintf(stderr, "# %s\n", err.text);
     char byte;
@@ -73,8 +73,8 @@ static int stranger_connects(void)
 
 static void say(int fd, const void *data, size_t bytes)
 {
-    struct stream s = {.fd = fd, .deadline = deadline_in(5000)};
-    assert_int_equal(stream_send(&s, data, bytes), 0);
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(5000)};
+    assert_int_equal(socket_send(&s, data, bytes), 0);
 }
 
 /* Keeps the gate for two ranks; the other one comes. */
@@ -82,7 +82,7 @@ static void both_meet(drail_error_t *err, int ms)
 {
     int fds[2], status = 1;
     pid_t pid = rank_comes(1, 2);
-    int rc = gate_keep(listener, 2, &secret, deadline_in(ms), fds, err);
+    int rc = rendezvous_serve(listener, 2, &secret, deadline_in(ms), fds, err);
     if (rc)
         print_message("# %s\n", err->text);
     assert_int_equal(rc, 0);
@@ -96,18 +96,18 @@ static void alone(void **state)
 {
     int fds[1];
     (void)state;
-    assert_int_equal(gate_keep(listener, 1, &secret, deadline_in(0), fds, NULL),
+    assert_int_equal(rendezvous_serve(listener, 1, &secret, deadline_in(0), fds, NULL),
                      0);
 }
 
 /* They say nothing, or not enough, and stay. */
 static void silent_strangers(void **state)
 {
-    struct hello hello;
+    struct join_request hello;
     drail_error_t err = {0};
     int fds[20];
     (void)state;
-    hello_make(&hello, 1, 2);
+    join_request_make(&hello, 1, 2);
     for (unsigned i = 0; i < 20; i++) {
         fds[i] = stranger_connects();
         say(fds[i], &hello, i % 4 * sizeof hello / 4);
@@ -159,12 +159,12 @@ static void crowd(void **state)
 }
 
 /* Takes part until its proof is asked for. */
-static int introduce(struct hello *hello, struct answer *answer)
+static int introduce(struct join_request *hello, struct join_reply *answer)
 {
     int fd = stranger_connects();
     say(fd, hello, sizeof *hello);
-    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
-    assert_int_equal(stream_recv(&s, answer, sizeof *answer), 0);
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(10000)};
+    assert_int_equal(socket_recv(&s, answer, sizeof *answer), 0);
     return fd;
 }
 
@@ -185,7 +185,7 @@ static void keep(unsigned size, int ms, int code, const char *text)
     int fds[4];
     drail_error_t err = {0};
     assert_int_equal(
-        gate_keep(listener, size, &secret, deadline_in(ms), fds, &err), code);
+        rendezvous_serve(listener, size, &secret, deadline_in(ms), fds, &err), code);
     if (!strstr(err.text, text))
         fail_msg("'%s' has no '%s'", err.text, text);
 }
@@ -199,19 +199,19 @@ static void await(pid_t pid)
 
 static void expect_answer(int fd, enum refusal refusal)
 {
-    struct answer answer;
-    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
-    assert_int_equal(stream_recv(&s, &answer, sizeof answer), 0);
+    struct join_reply answer;
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(10000)};
+    assert_int_equal(socket_recv(&s, &answer, sizeof answer), 0);
     assert_int_equal(answer.refusal, refusal);
     close(fd);
 }
 
 static void other_version(void)
 {
-    struct hello hello;
-    struct answer answer;
-    struct proof proof;
-    hello_make(&hello, 1, 2);
+    struct join_request hello;
+    struct join_reply answer;
+    struct join_proof proof;
+    join_request_make(&hello, 1, 2);
     snprintf(hello.version, sizeof hello.version, "9.8.7");
     int fd = introduce(&hello, &answer);
     handshake_mac(&secret, SIDE_RANK, &hello, &answer, proof.mac);
@@ -229,8 +229,8 @@ static void versions(void **state)
 
 static void other_protocol(void)
 {
-    struct hello hello;
-    hello_make(&hello, 1, 2);
+    struct join_request hello;
+    join_request_make(&hello, 1, 2);
     hello.preamble.protocol++;
     int fd = stranger_connects();
     say(fd, &hello, sizeof hello);
@@ -248,10 +248,10 @@ static void protocols(void **state)
 /* What another rank has proved serves nobody else. */
 static void replayed(void)
 {
-    struct hello hello;
-    struct answer first, second;
-    struct proof proof;
-    hello_make(&hello, 1, 2);
+    struct join_request hello;
+    struct join_reply first, second;
+    struct join_proof proof;
+    join_request_make(&hello, 1, 2);
     int spy = introduce(&hello, &first);
     handshake_mac(&secret, SIDE_RANK, &hello, &first, proof.mac);
     close(spy);
@@ -273,27 +273,27 @@ static void replay(void **state)
 static void false_root(void **state)
 {
     drail_error_t err = {0};
-    struct hello hello;
-    struct answer answer;
-    struct proof proof;
+    struct join_request hello;
+    struct join_reply answer;
+    struct join_proof proof;
     struct sockaddr_in6 from;
     socklen_t bytes = sizeof from;
     (void)state;
     fflush(NULL);
     pid_t pid = fork();
     if (!pid) {
-        int rc = gate_enter(&where, 1, 2, &secret, deadline_in(10000), &err);
+        int rc = rendezvous_connect(&where, 1, 2, &secret, deadline_in(10000), &err);
         _exit(rc != DRAIL_EINVAL ||
               !strstr(err.text, "does not prove to be rank 0"));
     }
-    struct stream door = {.fd = listener, .deadline = deadline_in(10000)};
-    assert_int_equal(stream_ready(&door, POLLIN), 0);
+    struct timed_socket door = {.fd = listener, .deadline = deadline_in(10000)};
+    assert_int_equal(socket_ready(&door, POLLIN), 0);
     int fd = accept(listener, (struct sockaddr *)&from, &bytes);
-    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
-    assert_int_equal(stream_recv(&s, &hello, sizeof hello), 0);
-    answer_make(&answer, 2);
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(10000)};
+    assert_int_equal(socket_recv(&s, &hello, sizeof hello), 0);
+    join_reply_make(&answer, 2);
     say(fd, &answer, sizeof answer);
-    assert_int_equal(stream_recv(&s, &proof, sizeof proof), 0);
+    assert_int_equal(socket_recv(&s, &proof, sizeof proof), 0);
     /* the rank's own proof is not rank 0's */
     memcpy(answer.mac, proof.mac, sizeof answer.mac);
     say(fd, &answer, sizeof answer);
@@ -304,7 +304,7 @@ static void false_root(void **state)
 /* One that had come in dies before the others are there. */
 static void rank_comes_and_goes(unsigned rank, unsigned size)
 {
-    int fd = gate_enter(&where, rank, size, &secret, deadline_in(10000), NULL);
+    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(10000), NULL);
     assert_true(fd >= 0);
     close(fd);
 }
@@ -325,11 +325,11 @@ static void early_end(void **state)
 static void rank_stays(void)
 {
     struct oob_header last;
-    int fd = gate_enter(&where, 1, 4, &secret, deadline_in(10000), NULL);
+    int fd = rendezvous_connect(&where, 1, 4, &secret, deadline_in(10000), NULL);
     assert_true(fd >= 0);
     rank_comes_and_goes(2, 4);
-    struct stream s = {.fd = fd, .deadline = deadline_in(10000)};
-    assert_int_equal(stream_recv(&s, &last, sizeof last), 0);
+    struct timed_socket s = {.fd = fd, .deadline = deadline_in(10000)};
+    assert_int_equal(socket_recv(&s, &last, sizeof last), 0);
     assert_int_equal(last.status, DRAIL_EPEER);
     assert_int_equal(last.rank, 2);
 }

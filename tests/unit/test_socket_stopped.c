@@ -41,8 +41,8 @@ static unsigned looks_in_vain(unsigned leap)
                      0);
     looks = 0;
     leap_at = leap;
-    struct stream s = {.fd = pair[0], .deadline = deadline_in(WAIT_MS)};
-    assert_int_equal(stream_ready(&s, POLLIN), DRAIL_ETIMEOUT);
+    struct timed_socket s = {.fd = pair[0], .deadline = deadline_in(WAIT_MS)};
+    assert_int_equal(socket_ready(&s, POLLIN), DRAIL_ETIMEOUT);
     close(pair[0]);
     close(pair[1]);
     return looks;
@@ -65,14 +65,14 @@ static void nor_do_those_between_bytes(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair),
                      0);
     looks = leap_at = 0;
-    struct stream s = {.fd = pair[0], .deadline = deadline_in(WAIT_MS)};
+    struct timed_socket s = {.fd = pair[0], .deadline = deadline_in(WAIT_MS)};
     assert_int_equal(write(pair[1], "a", 1), 1);
-    assert_int_equal(stream_ready(&s, POLLIN), 0);
+    assert_int_equal(socket_ready(&s, POLLIN), 0);
     char byte;
     assert_int_equal(read(pair[0], &byte, 1), 1);
     time_ns += 20ull * WAIT_MS * MS;
     looks = 0;
-    assert_int_equal(stream_ready(&s, POLLIN), DRAIL_ETIMEOUT);
+    assert_int_equal(socket_ready(&s, POLLIN), DRAIL_ETIMEOUT);
     assert_true(looks > 3);
     close(pair[0]);
     close(pair[1]);
@@ -96,14 +96,14 @@ static void bytes_come_first(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair),
                      0);
     looks = leap_at = served = 0;
-    struct stream s = {
+    struct timed_socket s = {
         .fd = pair[0], .job = &job, .deadline = deadline_in(WAIT_MS)};
     assert_int_equal(write(pair[1], "a", 1), 1);
-    assert_int_equal(stream_ready(&s, POLLIN), 0);
+    assert_int_equal(socket_ready(&s, POLLIN), 0);
     assert_int_equal(served, 0);
     char byte;
     assert_int_equal(read(pair[0], &byte, 1), 1);
-    assert_int_equal(stream_ready(&s, POLLIN), DRAIL_ETIMEOUT);
+    assert_int_equal(socket_ready(&s, POLLIN), DRAIL_ETIMEOUT);
     assert_true(served > 3);
     close(pair[0]);
     close(pair[1]);
