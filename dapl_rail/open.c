@@ -21,7 +21,8 @@
 #include "dapl_rail/rails/locality.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 #define FILES_OF_RAIL 16u /* without connections */
 
@@ -208,8 +209,8 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
     if (rc)
         goto out;
     localities_find(t);
-    timing_begin(t);
-    way_settle(t);
+    tuners_begin(t);
+    route_settle(t);
     transports_attach(job, t, progress_step);
     *out = t;
 out:

@@ -8,7 +8,8 @@
 #include "dapl_rail/limits.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 void drail_interrupt(drail_t *t)
 {
@@ -40,8 +41,8 @@ int drail_set_engine(drail_t *t, drail_engine_t engine, drail_team_t team)
     }
     t->cfg.engine = engine;
     t->cfg.team = team;
-    timing_team(t);
-    way_settle(t);
+    tuners_team_changed(t);
+    route_settle(t);
     return 0;
 }
 
@@ -67,9 +68,9 @@ int drail_set_policy(drail_t *t, drail_policy_t policy, const double *weights,
     t->cfg.fixed_rail = fixed_rail;
     if (weights) {
         memcpy(t->cfg.weights, weights, t->nrails * sizeof *weights);
-        timing_reset(t);
+        tuners_weights_changed(t);
     }
-    way_settle(t);
+    route_settle(t);
     return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/peers.h"
-#include "dapl_rail/stripe/tuning/weights.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 
 /* -------------------------------------------------------------- sending */
 

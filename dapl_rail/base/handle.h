@@ -29,7 +29,7 @@ struct drail {
     struct rail *rails;
     unsigned nrails;
     uint32_t common;       /* rails over which every rank reaches every other */
-    uint32_t measured;     /* rails whose ways are compared, see way.h */
+    uint32_t measured;     /* rails that the tuners compare, see route.h */
     uint64_t id;           /* random, the same on all ranks */
     unsigned depth_asked;  /* cfg.depth is what fits */
     struct roster *roster; /* what is known of all ranks, … */

@@ -12,7 +12,8 @@
 #include "dapl_rail/links/requests.h"
 #include "dapl_rail/rails/rail.h"
 #include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/way.h"
+#include "dapl_rail/stripe/tuning/route.h"
+#include "dapl_rail/stripe/tuning/tuners.h"
 
 #define AGAIN_MS                                                               \
     50u /* before another attempt, and twice as long before the next */
@@ -112,8 +113,8 @@ static void settle(struct peer *peer)
     t->unconnected--;
     stop_knocking(peer);
     if (t->reach_changed && reach_measured(t)) {
-        timing_begin(t);
-        way_settle(t);
+        tuners_begin(t);
+        route_settle(t);
     }
 }
 

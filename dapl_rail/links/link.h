@@ -14,7 +14,7 @@
 #include "dapl_rail/links/wire.h"
 #include "dapl_rail/rails/rail.h"
 
-struct message;
+struct timed_message;
 struct peer;
 struct req;
 
@@ -23,7 +23,7 @@ struct completion {
     /* In the rail's thread; status 0 or a DRAIL_E…. NULL: nobody. */
     void (*ended)(struct link *link, const struct completion *done, int status);
     struct req *req;
-    struct message *message;
+    struct timed_message *message;
     uint64_t start_ns;
     uint64_t bytes;
 };

@@ -252,7 +252,7 @@ void link_resume(struct link *link)
 }
 
 void link_forget(struct link *link, const struct req *req,
-                 const struct message *message)
+                 const struct timed_message *message)
 {
     for (uint64_t i = link->ops_tail; i != link->ops_head; i++) {
         struct completion *done = &op_at(link, i)->done;

@@ -68,7 +68,7 @@ void link_retire(struct op *op, int status);
 void link_resume(struct link *link);
 /* No event tells this request or message any more; either may be NULL. */
 void link_forget(struct link *link, const struct req *req,
-                 const struct message *message);
+                 const struct timed_message *message);
 /* Posts the link's last request. */
 bool link_post_last(struct link *link);
 /* Its EP is ending: sees to it that an event tells when all is flushed. */

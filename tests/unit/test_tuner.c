@@ -31,15 +31,15 @@ static double noise(double spread)
 }
 
 /* Time of n messages, sent one after the other. */
-static double run(struct choice *c, machine_t machine, unsigned n,
+static double run(struct tuner *c, machine_t machine, unsigned n,
                   double spread)
 {
     double total = 0;
     while (n--) {
-        uint32_t set = choice_set(c);
+        uint32_t set = tuner_set(c);
         double ns = machine(set) * length * noise(spread);
-        if (!choice_rests(c, 1)) {
-            choice_measured(c, set, 1, BYTES, ns);
+        if (!tuner_rests(c, 1)) {
+            tuner_measured(c, set, 1, BYTES, ns);
             timed++;
         }
         total += ns;
@@ -108,11 +108,11 @@ static double two_of_four(uint32_t set)
 
 static void all_rails_when_they_add_up(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
     for (unsigned n = 2; n <= DRAIL_MAX_RAILS; n *= 2) {
-        choice_init(&c, ALL(n), 0);
-        assert_int_equal(choice_set(&c), (1u << n) - 1);
+        tuner_init(&c, ALL(n), 0);
+        assert_int_equal(tuner_set(&c), (1u << n) - 1);
         run(&c, adding, 1000, 0.02);
         assert_int_equal(c.champion, (1u << n) - 1);
     }
@@ -120,19 +120,19 @@ static void all_rails_when_they_add_up(void **state)
 
 static void one_rail_is_no_choice(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(1), 0);
+    tuner_init(&c, ALL(1), 0);
     run(&c, equal, 1000, 0);
-    assert_int_equal(choice_set(&c), 1);
-    assert_false(choice_tries(&c));
+    assert_int_equal(tuner_set(&c), 1);
+    assert_false(tuner_tries(&c));
 }
 
 static void leaves_out_what_hurts(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 100, 0.01);
     assert_int_equal(c.champion, 1);
     assert_true(c.lost[1].with > 0 && c.lost[1].with < c.lost[1].without);
@@ -150,8 +150,8 @@ static void trials_are_affordable(void **state)
     } cases[] = {{adding, 1e5 / 3}, {hurting, 1e5}, {far, 1e5}};
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct choice c;
-        choice_init(&c, ALL(2), 0);
+        struct tuner c;
+        tuner_init(&c, ALL(2), 0);
         run(&c, cases[i].machine, 200, 0.02);
         double ns = run(&c, cases[i].machine, 100000, 0.02);
         assert_true(ns < 1.02 * 100000 * cases[i].best);
@@ -164,8 +164,8 @@ static void settles_in_spite_of_noise(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 200; i++) {
-        struct choice c;
-        choice_init(&c, ALL(2), 0);
+        struct tuner c;
+        tuner_init(&c, ALL(2), 0);
         run(&c, adding, 500, 0.25);
         assert_int_equal(c.champion, 3);
     }
@@ -173,9 +173,9 @@ static void settles_in_spite_of_noise(void **state)
 
 static void climbs_to_the_best_set(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(4), 0);
+    tuner_init(&c, ALL(4), 0);
     run(&c, two_of_four, 20000, 0.02);
     assert_int_equal(c.champion, 5);
     assert_true(c.lost[1].with > 0 && c.lost[3].with > 0);
@@ -183,9 +183,9 @@ static void climbs_to_the_best_set(void **state)
 
 static void follows_a_change(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
     /* its own rate changes: at once */
@@ -204,9 +204,9 @@ static double freed(uint32_t set)
 
 static void finds_what_has_become_better(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     run(&c, hurting, 1000, 0.02);
     assert_int_equal(c.champion, 1);
     run(&c, freed, 4000, 0.02);
@@ -215,12 +215,12 @@ static void finds_what_has_become_better(void **state)
 
 static void batches_settle_sooner(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 30; i++) {
-        uint32_t set = choice_set(&c);
-        choice_measured(&c, set, 20, 20 * BYTES, 20 * hurting(set));
+        uint32_t set = tuner_set(&c);
+        tuner_measured(&c, set, 20, 20 * BYTES, 20 * hurting(set));
     }
     assert_int_equal(c.champion, 1);
 }
@@ -228,35 +228,35 @@ static void batches_settle_sooner(void **state)
 /* With many messages under way, those of the epoch before end later. */
 static void messages_of_other_epochs_do_not_count(void **state)
 {
-    struct choice c;
+    struct tuner c;
     uint32_t sets[32];
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 32; i++)
-        sets[i] = choice_set(&c);
+        sets[i] = tuner_set(&c);
     for (unsigned i = 0; i < 2000; i++) {
-        choice_measured(&c, sets[i % 32], 1, BYTES, hurting(sets[i % 32]));
-        sets[i % 32] = choice_set(&c);
+        tuner_measured(&c, sets[i % 32], 1, BYTES, hurting(sets[i % 32]));
+        sets[i % 32] = tuner_set(&c);
     }
     assert_int_equal(c.champion, 1);
-    struct choice before = c;
-    choice_measured(&c, 3 & ~choice_set(&c), 1, BYTES, 1);
+    struct tuner before = c;
+    tuner_measured(&c, 3 & ~tuner_set(&c), 1, BYTES, 1);
     assert_memory_equal(&before, &c, sizeof c);
 }
 
 /* Messages that overtake those of the epoch before seem to take no time. */
 static void overtaking_is_no_merit(void **state)
 {
-    struct choice c;
+    struct tuner c;
     bool over = false;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     for (unsigned i = 0; i < 2000; i++) {
-        uint32_t set = choice_set(&c);
+        uint32_t set = tuner_set(&c);
         unsigned messages = c.epoch.messages;
         bool fresh = set == 2 && c.epoch.skip && !messages && !over;
         over = fresh ? true : set != 2 ? false : over;
-        choice_measured(&c, set, 1, BYTES, fresh ? 0 : hurting(set));
+        tuner_measured(&c, set, 1, BYTES, fresh ? 0 : hurting(set));
         assert_true(!fresh || c.epoch.skip > 0);
         assert_int_not_equal(c.champion, 2);
     }
@@ -265,14 +265,14 @@ static void overtaking_is_no_merit(void **state)
 
 static void threads_where_they_pay(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
     for (unsigned n = 2; n <= 4; n++) {
-        choice_init(&c, ALL(n), CHOICE_THREADS);
-        assert_int_equal(choice_set(&c), ALL(n)); /* none to begin with */
+        tuner_init(&c, ALL(n), TUNER_THREADS);
+        assert_int_equal(tuner_set(&c), ALL(n)); /* none to begin with */
         run(&c, threads_pay, 2000, 0.01);
         assert_true(c.champion & WITH_THREADS);
-        choice_init(&c, ALL(n), CHOICE_THREADS);
+        tuner_init(&c, ALL(n), TUNER_THREADS);
         run(&c, threads_hurt, 2000, 0.01);
         assert_false(several_rails(c.champion) || c.champion & WITH_THREADS);
     }
@@ -280,24 +280,24 @@ static void threads_where_they_pay(void **state)
 
 static void threads_only_if_allowed(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
     for (unsigned n = 2; n <= 4; n++) {
-        choice_init(&c, ALL(n), 0);
+        tuner_init(&c, ALL(n), 0);
         for (unsigned i = 0; i < 5000; i++) {
             run(&c, threads_pay, 1, 0.2);
-            assert_false(choice_set(&c) & WITH_THREADS);
+            assert_false(tuner_set(&c) & WITH_THREADS);
         }
     }
 }
 
 static void one_rail_needs_no_thread(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(3), CHOICE_THREADS);
+    tuner_init(&c, ALL(3), TUNER_THREADS);
     for (unsigned i = 0; i < 20000; i++) {
-        uint32_t set = choice_set(&c);
+        uint32_t set = tuner_set(&c);
         assert_true(set & ALL(3));
         assert_true(several_rails(set) || !(set & WITH_THREADS));
         run(&c, i < 10000 ? threads_pay : threads_hurt, 1, 0.05);
@@ -306,9 +306,9 @@ static void one_rail_needs_no_thread(void **state)
 
 static void climbs_to_threads_for_some_rails(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(4), CHOICE_THREADS);
+    tuner_init(&c, ALL(4), TUNER_THREADS);
     run(&c, threads_for_three, 50000, 0.02);
     assert_int_equal(c.champion, 13 | WITH_THREADS);
 }
@@ -316,12 +316,12 @@ static void climbs_to_threads_for_some_rails(void **state)
 /* The holder of the title is none of the other candidates. */
 static void many_rails_have_room_in_a_contest(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(16), CHOICE_THREADS);
-    choice_adopt(&c, ALL(15));
-    assert_int_equal(c.contest.count, 19);
-    assert_int_equal(c.contest.in, ALL(19));
+    tuner_init(&c, ALL(16), TUNER_THREADS);
+    tuner_adopt(&c, ALL(15));
+    assert_int_equal(c.comparison.count, 19);
+    assert_int_equal(c.comparison.in, ALL(19));
     run(&c, adding, 2000, 0.02);
     assert_true(c.settled);
 }
@@ -329,24 +329,24 @@ static void many_rails_have_room_in_a_contest(void **state)
 /* What began over other rails does not count for the adopted ones. */
 static void adopts_with_a_new_epoch(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), 0);
+    tuner_init(&c, ALL(2), 0);
     run(&c, equal, 3, 0);
-    choice_adopt(&c, 1);
+    tuner_adopt(&c, 1);
     assert_true(c.epoch.skip > 0);
     assert_true(c.epoch.messages == 0);
 }
 
 static void knows_each_kind(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
-    choice_init(&c, ALL(2), CHOICE_THREADS);
+    tuner_init(&c, ALL(2), TUNER_THREADS);
     run(&c, threads_hurt, 2000, 0);
-    assert_float_equal(c.seen[CHOICE_ONE], BYTES / 1e5, 0.001);
-    assert_float_equal(c.seen[CHOICE_SEVERAL], BYTES / 1.2e5, 0.001);
-    assert_float_equal(c.seen[CHOICE_TEAM], BYTES / 4e5, 0.001);
+    assert_float_equal(c.seen[TUNER_ONE], BYTES / 1e5, 0.001);
+    assert_float_equal(c.seen[TUNER_SEVERAL], BYTES / 1.2e5, 0.001);
+    assert_float_equal(c.seen[TUNER_TEAM], BYTES / 4e5, 0.001);
 }
 
 /* Another process takes the core now and then, for hundreds of messages. */
@@ -354,15 +354,15 @@ static void settles_in_spite_of_preemption(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 200; i++) {
-        struct choice c;
-        choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+        struct tuner c;
+        tuner_init(&c, ALL(2), TUNER_THREADS | TUNER_RESTS);
         for (unsigned n = 0; n < 2000; n++) {
-            uint32_t set = choice_set(&c);
+            uint32_t set = tuner_set(&c);
             double ns = threads_pay(set) * noise(0.1);
             if (noise(1) < 0.02) /* 1 in 100 */
                 ns += 4e7;
-            if (!choice_rests(&c, 1))
-                choice_measured(&c, set, 1, BYTES, ns);
+            if (!tuner_rests(&c, 1))
+                tuner_measured(&c, set, 1, BYTES, ns);
         }
         assert_int_equal(c.champion, 3 | WITH_THREADS);
     }
@@ -379,8 +379,8 @@ static void rests(void **state)
     (void)state;
     length = 0.1;
     for (unsigned i = 0; i < 3; i++) {
-        struct choice c;
-        choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+        struct tuner c;
+        tuner_init(&c, ALL(2), TUNER_THREADS | TUNER_RESTS);
         run(&c, cases[i].machine, 2000, 0.02);
         timed = 0;
         double ns = run(&c, cases[i].machine, 100000, 0.02);
@@ -392,10 +392,10 @@ static void rests(void **state)
 
 static void follows_a_change_after_its_rest(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
     length = 0.1;
-    choice_init(&c, ALL(2), CHOICE_THREADS | CHOICE_RESTS);
+    tuner_init(&c, ALL(2), TUNER_THREADS | TUNER_RESTS);
     run(&c, threads_pay, 2000, 0.02);
     assert_int_equal(c.champion, 3 | WITH_THREADS);
     run(&c, threads_hurt, 20000, 0.02);
@@ -407,15 +407,15 @@ static void follows_a_change_after_its_rest(void **state)
 /* Messages that were timed for others' sake. */
 static void unasked_times_do_not_count(void **state)
 {
-    struct choice c;
+    struct tuner c;
     (void)state;
     length = 0.1;
-    choice_init(&c, ALL(2), CHOICE_RESTS);
+    tuner_init(&c, ALL(2), TUNER_RESTS);
     for (unsigned i = 0; i < 10000 && !c.rest; i++)
         run(&c, equal, 1, 0);
     assert_true(c.rest > 0);
-    struct choice before = c;
-    choice_measured(&c, choice_set(&c), 1, BYTES, 1);
+    struct tuner before = c;
+    tuner_measured(&c, tuner_set(&c), 1, BYTES, 1);
     assert_memory_equal(&before, &c, sizeof c);
 }
 

@@ -24,16 +24,16 @@ static double message_ns(const struct machine *m, uint32_t set)
 }
 
 /* A batch of so many messages. */
-static void run_one(struct choice *c, const struct machine *m,
+static void run_one(struct tuner *c, const struct machine *m,
                     unsigned messages)
 {
-    uint32_t set = choice_set(c);
-    if (!choice_rests(c, messages))
-        choice_measured(c, set, messages, messages * BYTES,
+    uint32_t set = tuner_set(c);
+    if (!tuner_rests(c, messages))
+        tuner_measured(c, set, messages, messages * BYTES,
                         messages * message_ns(m, set));
 }
 
-static void run(struct choice *c, const struct machine *m, unsigned messages,
+static void run(struct tuner *c, const struct machine *m, unsigned messages,
                 unsigned n)
 {
     while (n--)
@@ -41,7 +41,7 @@ static void run(struct choice *c, const struct machine *m, unsigned messages,
 }
 
 /* Batches until the first rail loses the title, or as many as that. */
-static unsigned run_until_lost(struct choice *c, const struct machine *m,
+static unsigned run_until_lost(struct tuner *c, const struct machine *m,
                                unsigned messages, unsigned most)
 {
     unsigned n = 0;
@@ -50,9 +50,9 @@ static unsigned run_until_lost(struct choice *c, const struct machine *m,
     return n;
 }
 
-static void settle(struct choice *c, const struct machine *m, unsigned messages)
+static void settle(struct tuner *c, const struct machine *m, unsigned messages)
 {
-    choice_init(c, 3, CHOICE_THREADS | CHOICE_RESTS);
+    tuner_init(c, 3, TUNER_THREADS | TUNER_RESTS);
     run(c, m, messages, 200);
     assert_int_equal(c->champion, 1);
 }
@@ -61,7 +61,7 @@ static void settle(struct choice *c, const struct machine *m, unsigned messages)
 static void long_batches_do_not_rest(void **state)
 {
     const struct machine m = {2e5, 4e5}, slow = {2e7, 4e5};
-    struct choice c;
+    struct tuner c;
     (void)state;
     settle(&c, &m, 20);
     assert_in_range(run_until_lost(&c, &slow, 20, 1000), 1, 30);
@@ -71,13 +71,13 @@ static void long_batches_do_not_rest(void **state)
 static void a_stop_in_a_trial_is_forgotten(void **state)
 {
     const struct machine m = {1e5, 2e5}, slow = {1e7, 2e5};
-    struct choice c;
+    struct tuner c;
     (void)state;
     settle(&c, &m, 1);
-    for (unsigned i = 0; i < 100000 && !choice_tries(&c); i++)
+    for (unsigned i = 0; i < 100000 && !tuner_tries(&c); i++)
         run_one(&c, &m, 1);
-    assert_true(choice_tries(&c));
-    choice_measured(&c, choice_set(&c), 1, BYTES, 1e10);
+    assert_true(tuner_tries(&c));
+    tuner_measured(&c, tuner_set(&c), 1, BYTES, 1e10);
     run(&c, &m, 1, 1000);
     assert_int_equal(c.champion, 1);
     assert_in_range(run_until_lost(&c, &slow, 1, 100000), 1, 300);
@@ -88,7 +88,7 @@ static void a_stop_in_a_trial_is_forgotten(void **state)
 static void often_changed_but_watched(void **state)
 {
     const struct machine fast = {1e5, 2e6}, slow = {2e5, 4e6};
-    struct choice c;
+    struct tuner c;
     (void)state;
     settle(&c, &fast, 1);
     for (unsigned i = 0; i < 20; i++)

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rates, smoothed exponentially, and what is under way. */
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 
 /* Weight of the latest measurement: 20 messages after a change of rate, 0.3 %
  * of the old one are left. */
 #define SMOOTHING 0.25
-#define FORGOTTEN 0.001 /* so little of the old one is nothing */
-/* In a stream it is known only by when completions were found where one part
- * ends and the next begins: it takes so long to be a measurement. */
+#define FORGOTTEN 0.001 /* a smaller weight of the old rate is ignored */
+/* In a stream, only the times of completions tell where one part ends and the
+ * next begins. Shorter bursts than this are no measurement. */
 #define MEASURE_NS 4e6
 
-/* Completions that are found together have one time for all of them, which
- * the first of them seems to have taken. */
-static bool goes_on(const struct rates *rates, unsigned slot, uint64_t bytes,
-                    uint64_t ns, bool idle)
+/* Is the part one more of the burst? Completions that are found together have
+ * the same time: the first seems to have taken all of it, the others none. */
+static bool goes_on(const struct rail_rate *rates, unsigned slot,
+                    uint64_t bytes, uint64_t ns, bool idle)
 {
     const struct burst *burst = &rates->burst;
     return burst->slot == slot && !idle &&
@@ -21,13 +20,14 @@ static bool goes_on(const struct rates *rates, unsigned slot, uint64_t bytes,
             (double)ns * rates->rate[slot] <= (double)bytes / 4);
 }
 
-void rates_measure(struct rates *rates, unsigned slot, unsigned messages,
-                   uint64_t bytes, uint64_t ns, bool idle)
+void rail_rate_measure(struct rail_rate *rates, unsigned slot,
+                       unsigned messages, uint64_t bytes, uint64_t ns,
+                       bool idle)
 {
     double *rate = &rates->rate[slot];
     struct burst *burst = &rates->burst;
     if (!goes_on(rates, slot, bytes, ns, idle)) {
-        /* the rate of what went before is better than none */
+        /* the rate of another slot is better than none */
         double known = *rate > 0 || idle ? *rate : rates->rate[burst->slot];
         *burst = (struct burst){.slot = slot,
                                 .idle = idle,
@@ -46,7 +46,8 @@ void rates_measure(struct rates *rates, unsigned slot, unsigned messages,
     *rate = now + keep * (burst->before - now);
 }
 
-double rates_backlog(const struct rates *rates, double rate, uint64_t now)
+double rail_rate_backlog(const struct rail_rate *rates, double rate,
+                         uint64_t now)
 {
     double left = (double)(rates->given - rates->done);
     double served = now > rates->served_from

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What engine auto and policy adaptive learn from: messages that are timed. */
+/* Messages that are timed, for engine auto and policy adaptive. */
 #ifndef DRAIL_STRIPE_TIMING_H
 #define DRAIL_STRIPE_TIMING_H
 
@@ -9,18 +9,18 @@
 #include "dapl_rail/stripe/tuning/tuner.h"
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 
-struct way;
+struct route;
 
-/* A striped or whole message under way that is timed. */
-struct message {
+/* A message under way that is timed; striped or whole. */
+struct timed_message {
     _Atomic uint64_t end_ns;  /* 0: not complete */
     _Atomic uint32_t pending; /* rails whose part is not complete */
     _Atomic bool failed;
-    bool gap; /* some before it, under way when it began, were not timed */
-    struct choice *choice;
-    uint32_t set;    /* what the choice has said */
-    uint32_t learns; /* rails whose rate it tells, … */
-    unsigned slot;   /* … and of what */
+    bool gap; /* messages before it, still under way then, were not timed */
+    struct tuner *tuner;
+    uint32_t set;    /* rails and threads, as tuner.h has them */
+    uint32_t learns; /* rails whose rates it teaches, … */
+    unsigned slot;   /* … in this slot */
     uint64_t start_ns;
     uint64_t bytes;
     uint64_t part[DRAIL_MAX_RAILS]; /* bytes */
@@ -29,77 +29,57 @@ struct message {
 
 #define TIMED_MESSAGES 256u /* under way at once; more are not timed */
 
-/* What a choice depends on beside the size: the mode of an engine, or, of
- * auto, the policy (the first three of them). */
+/* Besides the size, a tuner depends on the mode of the engine or, with engine
+ * auto, on the policy (even, weighted, adaptive). */
 #define TIMED_KINDS (TIMED_MODES + DRAIL_POLICY_ADAPTIVE + 1)
 
-/* How messages that are never timed go; see way_settle. */
-struct brief {
-    size_t below;   /* they are shorter than this */
-    uint32_t rails; /* as in struct way */
+/* The route of messages that are never timed; see route_settle(). */
+struct untimed {
+    size_t below;   /* of all that are shorter than this */
+    uint32_t rails; /* as in struct route */
     bool threads;
     unsigned slot;
 };
 
-/* Most sizes and kinds are never met: their pages are never touched. */
+/* Most tuners are never used: their pages are never touched. */
 struct timing {
-    struct rates rails[DRAIL_MAX_RAILS];
-    /* of writes, reads; begun when they are met, … */
-    struct choice choices[2][TIMED_KINDS][TIMED_SIZES];
-    unsigned begun[TIMED_KINDS]; /* … and anew when this has changed */
-    struct message ring[TIMED_MESSAGES];
-    uint32_t head, tail; /* started, and looked at */
-    bool gap;            /* one that may be under way is not among them */
-    unsigned awake;      /* see way.c */
-    uint64_t frontier;   /* latest end of those looked at */
-    unsigned latest[TIMED_KINDS]; /* size striped last, 0: none */
+    struct rail_rate rails[DRAIL_MAX_RAILS];
+    /* of writes and reads. A tuner begins with its first message, … */
+    struct tuner tuners[2][TIMED_KINDS][TIMED_SIZES];
+    unsigned begun[TIMED_KINDS]; /* … and anew when this number changes */
+    struct timed_message ring[TIMED_MESSAGES];
+    uint32_t head, tail; /* messages started, and harvested */
+    bool gap;            /* a message that is not timed may be under way */
+    unsigned awake;      /* see AWAKE in route.c */
+    uint64_t frontier;   /* latest end of the harvested ones */
+    unsigned latest[TIMED_KINDS]; /* size of the last message; 0: none */
     bool several_cores;           /* when the transport was opened */
-    bool no_threads;              /* auto: this team is not to be had, … */
-    drail_team_t team;            /* … of which it knows the times */
-    struct brief brief;
+    drail_team_t team;            /* auto: the team that was measured, … */
+    bool no_threads;              /* … or can't be had */
+    struct untimed untimed;
 };
 
+/* 0 or DRAIL_ENOMEM. Then tuners_begin(), once t->measured is known. */
 int timing_open(drail_t *t);
 void timing_close(drail_t *t);
-/* Once t->measured is known. */
-void timing_begin(drail_t *t);
-/* The weights of policy weighted have changed. */
-void timing_reset(drail_t *t);
-/* Auto is to use the present team: if that is another, it begins anew. */
-void timing_team(drail_t *t);
-/* Auto's team is not to be had: it begins anew without threads. */
-void timing_without_threads(drail_t *t);
-/* Are rails chosen by what has been measured? */
-bool timing_applies(const drail_t *t);
-/* Messages of so many bytes are held to be alike. */
-unsigned timing_size(size_t bytes);
-/* For this size, with the present settings. */
-struct choice *timing_choice(const drail_t *t, bool reads, unsigned size);
-/* For this size, driven so. */
-unsigned timing_slot(const drail_t *t, bool threads, unsigned size);
-/* A message of this size, which may be striped, starts: if it is the first,
- * what is known of sizes nearby says how. */
-void timing_used(drail_t *t, bool reads, unsigned size);
-/* The size that says most about long messages now. */
-unsigned timing_latest(const drail_t *t);
-/* Rails whose rates are learnt from a message that goes this way. */
-uint32_t timing_learns(const drail_t *t, const struct way *way);
-/* Looks at the messages that have completed. */
+/* Rails whose rates a message over this route teaches. */
+uint32_t timing_learns(const drail_t *t, const struct route *route);
+/* Tells the tuners of the messages that have completed. */
 void timing_harvest(drail_t *t);
-/* Bytes of timed messages that have yet to complete. */
+/* Bytes of timed messages that are not yet complete. */
 uint64_t timing_under_way(const drail_t *t);
-/* A message of these n parts over so many EPs each starts; NULL: it can't be
- * timed. */
-struct message *timing_start(drail_t *t, const struct way *way,
-                             const drail_chunk_t *parts, int n, unsigned eps,
-                             uint64_t start_ns);
-/* A rail's part is complete; in the rail's thread. */
-void timing_part(drail_t *t, unsigned rail, struct message *m,
+/* A message of n parts, each over so many EPs, starts. NULL: too many are under
+ * way, so it is not timed. */
+struct timed_message *timing_start(drail_t *t, const struct route *route,
+                                   const drail_chunk_t *parts, int n,
+                                   unsigned eps, uint64_t start_ns);
+/* A part is complete, or has failed; called in the rail's thread. */
+void timing_part(drail_t *t, unsigned rail, struct timed_message *m,
                  uint64_t start_ns, uint64_t bytes, bool ok);
-/* The message's start has failed, no op has it any more. */
-void timing_abandon(drail_t *t, struct message *m);
+/* The message could not be started; no operation refers to it. */
+void timing_abandon(drail_t *t, struct timed_message *m);
 /* A blocking operation of several messages has been timed as a whole. */
-void timing_batch(drail_t *t, struct choice *choice, uint32_t set,
+void timing_batch(drail_t *t, struct tuner *tuner, uint32_t set,
                   unsigned messages, uint64_t bytes, uint64_t start_ns);
 
 #endif

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * More rails are not always faster: they may share a bus, be far away, or cost
- * more to drive than they carry at this size; the same holds for threads. No
- * model knows all that, so it is tried: the first messages of a size are a
- * contest of all candidates, and the winner is the champion. Where there are
- * many rails, contests with what differs from it by one of them follow. Later,
- * now and then, one candidate challenges the champion. In a contest a turn
- * lasts for one part of an epoch.
+ * more to drive than they carry at this size. The same holds for threads. No
+ * model knows all that, so sets are tried. The first messages of a size compare
+ * each rail alone, all rails, and all rails with threads; the winner becomes
+ * the champion. With more than two rails, comparisons with its neighbours
+ * follow: sets that differ from it by one rail, or by threads. Later, now and
+ * then, one challenger is compared with the champion (a trial). In a comparison
+ * a turn lasts for one part of an epoch.
  *
- * Trials cost what the challenger is slower. That is added up as a debt; as
- * long as the champion has not run for 100 times as long, there are no more
- * trials. The first contest, and one after the champion's rate has changed,
- * need not wait. The rate of the champion is that of an epoch, the median of
- * those of its parts, as one of them may have lasted for long just because
- * another process ran.
+ * A trial costs the time by which the challenger is slower. This time is added
+ * up as a debt: the next trial waits until the champion has run for 100 times
+ * the debt. The first comparison does not wait, nor does one after the
+ * champion's rate has changed. The rate of an epoch is the median of the rates
+ * of its parts, because another process may have disturbed one of them.
  *
- * To time messages costs little, but more than nothing: where nothing else
- * depends on it, an epoch of short ones in which all was as usual is followed
- * by a rest.
+ * Timing messages costs a little. So after an epoch of short messages with the
+ * usual rate, the next ones are not timed (a rest), if nothing else needs it.
  */
 #include "dapl_rail/stripe/tuning/tuner.h"
 
-#define PART_NS        2e5 /* a part of an epoch lasts so long, at least */
-#define TURN_MESSAGES  4   /* a turn is so many, at least, … */
-#define TURN_NS        8e5 /* … but over then, however few it was, … */
-#define TURN_NS_MIN    5e4 /* … and not before that */
+#define PART_NS        2e5 /* least time of a part of an epoch */
+#define TURN_MESSAGES  4   /* a turn has so many messages at least, … */
+#define TURN_NS        8e5 /* … but ends after so long in any case, … */
+#define TURN_NS_MIN    5e4 /* … and not earlier than this */
 #define LONG_NS        1e6 /* two parts that last so long are enough, … */
-#define LONG_MESSAGES  20  /* … if they are of so many messages */
-#define SKIP_MESSAGES  2 /* caches, sleeping threads, messages under way … */
-#define SKIP_BYTES     8e6  /* … do not tell on as many of so many bytes */
+#define LONG_MESSAGES  20  /* … if they have so many messages */
+#define SKIP_MESSAGES  2   /* do not count after a change of set: caches, … */
+#define SKIP_BYTES     8e6 /* … sleeping threads; unless they are so long */
 #define BUDGET         0.01 /* part of the time that trials may lose */
-#define LOSS_MAX       100  /* times as long: the process may have slept */
-#define DEBT_MAX       1000 /* the same, of all that is to be made up for */
-#define GRANTS         3    /* contests for new champions, in a row */
+#define LOSS_MAX       100  /* most that a message may lose, in its own time */
+#define DEBT_MAX       1000 /* the same of the debt: the process may sleep */
+#define GRANTS         3    /* comparisons with neighbours, in a row */
 #define PAUSE          32   /* epochs between trials, at least */
-#define REST           32   /* epochs without timing, after one with, … */
-#define REST_NS        2e4  /* … where a message is over sooner than this */
+#define REST           32 /* epochs without timing after one with timing, … */
+#define REST_NS        2e4  /* … if a message takes less than this */
 #define CHANGED        1.25 /* another rate than usual, up or down, … */
 #define CHANGED_EPOCHS 2    /* … for so many epochs */
 #define SMOOTHING      0.1  /* of the usual rate */
-/* Between two such changes so many times what trials have lost in between; as
- * they may lose their budget, it must be less than 1/BUDGET. */
+/* A change counts only if the time without trials since the last change is so
+ * many times what trials have lost. Less than 1/BUDGET, as trials may lose
+ * their budget. */
 #define PATIENCE_MIN 20
 #define PATIENCE_MAX 80
 
@@ -56,32 +56,34 @@ static uint32_t nth(uint32_t rails, unsigned n)
     return rails & -rails;
 }
 
-enum choice_kind choice_kind(uint32_t set)
+enum tuner_kind tuner_kind(uint32_t set)
 {
-    return set & WITH_THREADS   ? CHOICE_TEAM
-           : several_rails(set) ? CHOICE_SEVERAL
-                                : CHOICE_ONE;
+    return set & WITH_THREADS   ? TUNER_TEAM
+           : several_rails(set) ? TUNER_SEVERAL
+                                : TUNER_ONE;
 }
 
-static unsigned ways(const struct choice *c)
+static unsigned ways(const struct tuner *c)
 {
-    return c->flags & CHOICE_THREADS ? 2 : 1;
+    return c->flags & TUNER_THREADS ? 2 : 1;
 }
 
-/* Each rail alone; all, also with threads: these are all there are of two. */
-static unsigned plain_candidates(const struct choice *c)
+/* Each rail alone, all, all with threads: with two rails there are no others.
+ */
+static unsigned basic_sets(const struct tuner *c)
 {
     return count(c->rails) + ways(c);
 }
 
-/* And the champion with one rail more or less, or with threads, or without. */
-static unsigned candidates(const struct choice *c)
+/* Also neighbours: the champion with one rail more or less, or with or without
+ * threads. */
+static unsigned all_sets(const struct tuner *c)
 {
     unsigned n = count(c->rails), near = n > 2 ? n + ways(c) - 1 : 0;
-    return plain_candidates(c) + near;
+    return basic_sets(c) + near;
 }
 
-static uint32_t candidate(const struct choice *c, unsigned i)
+static uint32_t nth_set(const struct tuner *c, unsigned i)
 {
     unsigned n = count(c->rails);
     if (i < n)
@@ -94,59 +96,59 @@ static uint32_t candidate(const struct choice *c, unsigned i)
     return several_rails(set) ? set : set & ~WITH_THREADS;
 }
 
-static uint32_t next_candidate(struct choice *c)
+static uint32_t next_set(struct tuner *c)
 {
     uint32_t set;
     do {
-        set = candidate(c, c->next);
-        c->next = (c->next + 1) % candidates(c);
+        set = nth_set(c, c->next);
+        c->next = (c->next + 1) % all_sets(c);
     } while (!set || set == c->champion);
     return set;
 }
 
-/* Of the champion and the candidates first … end - 1. */
-static void contest(struct choice *c, unsigned first, unsigned end)
+/* The champion against the sets first … end - 1. */
+static void compare(struct tuner *c, unsigned first, unsigned end)
 {
-    contest_begin(&c->contest, c->champion, false);
+    comparison_begin(&c->comparison, c->champion, false);
     for (unsigned i = first; i < end; i++)
-        if (candidate(c, i))
-            contest_add(&c->contest, candidate(c, i));
+        if (nth_set(c, i))
+            comparison_add(&c->comparison, nth_set(c, i));
 }
 
-static void contest_of_all(struct choice *c)
+static void compare_basic(struct tuner *c)
 {
     c->grants = GRANTS;
     c->stint = 0;
-    contest(c, 0, plain_candidates(c));
+    compare(c, 0, basic_sets(c));
 }
 
-static void trial(struct choice *c)
+static void trial(struct tuner *c)
 {
-    contest_begin(&c->contest, c->champion, true);
-    contest_add(&c->contest, next_candidate(c));
+    comparison_begin(&c->comparison, c->champion, true);
+    comparison_add(&c->comparison, next_set(c));
 }
 
-void choice_init(struct choice *c, uint32_t rails, unsigned flags)
+void tuner_init(struct tuner *c, uint32_t rails, unsigned flags)
 {
-    *c = (struct choice){.rails = rails,
-                         .flags = flags,
-                         .champion = rails,
-                         .patience = PATIENCE_MIN};
+    *c = (struct tuner){.rails = rails,
+                        .flags = flags,
+                        .champion = rails,
+                        .patience = PATIENCE_MIN};
     c->epoch.skip = SKIP_MESSAGES;
     if (several_rails(rails))
-        contest_of_all(c);
+        compare_basic(c);
 }
 
-void choice_adopt(struct choice *c, uint32_t champion)
+void tuner_adopt(struct tuner *c, uint32_t champion)
 {
     if (c->rate > 0 || c->champion == champion)
         return;
     c->champion = champion;
     c->epoch = (struct epoch){.skip = SKIP_MESSAGES};
-    contest_of_all(c);
+    compare_basic(c);
 }
 
-bool choice_rests(struct choice *c, unsigned messages)
+bool tuner_rests(struct tuner *c, unsigned messages)
 {
     if (!c->rest)
         return false;
@@ -154,40 +156,41 @@ bool choice_rests(struct choice *c, unsigned messages)
     return true;
 }
 
-/* The next epoch; was this set in use before? */
-static void next_epoch(struct choice *c, uint32_t before)
+/* Begins the next epoch, after one with this set. */
+static void next_epoch(struct tuner *c, uint32_t before)
 {
     unsigned skip = c->stint > SKIP_MESSAGES ? c->stint : SKIP_MESSAGES;
-    c->epoch = (struct epoch){.skip = choice_set(c) != before ? skip : 0};
+    c->epoch = (struct epoch){.skip = tuner_set(c) != before ? skip : 0};
 }
 
-/* The best in the contest of this kind that uses these rails, too. */
-static double best_of(const struct contest *contest, unsigned kinds,
+/* The best rate in the comparison of these kinds that uses all these rails. */
+static double best_of(const struct comparison *p, unsigned kinds,
                       uint32_t rails)
 {
     double best = 0;
-    for (unsigned i = 0; i < contest->count; i++) {
-        const struct entrant *e = &contest->entrants[i];
-        double rate = entrant_rate(e);
-        if (kinds >> choice_kind(e->set) & 1 && !(rails & ~e->set) &&
+    for (unsigned i = 0; i < p->count; i++) {
+        const struct candidate *e = &p->candidates[i];
+        double rate = candidate_rate(e);
+        if (kinds >> tuner_kind(e->set) & 1 && !(rails & ~e->set) &&
             rate > best)
             best = rate;
     }
     return best;
 }
 
-/* What each kind has reached, and the champion with one rail more. */
-static void note_rates(struct choice *c)
+/* For drail_explain: the best rate of each kind, and of the champion with one
+ * rail more. */
+static void note_rates(struct tuner *c)
 {
     uint32_t rails = c->champion & ~WITH_THREADS;
-    for (unsigned k = 0; k < CHOICE_KINDS; k++) {
-        double rate = best_of(&c->contest, 1u << k, 0);
+    for (unsigned k = 0; k < TUNER_KINDS; k++) {
+        double rate = best_of(&c->comparison, 1u << k, 0);
         if (rate > 0)
             c->seen[k] = rate;
     }
-    c->seen[choice_kind(c->champion)] = c->rate;
+    c->seen[tuner_kind(c->champion)] = c->rate;
     for (uint32_t left = c->rails & ~rails; left; left &= left - 1) {
-        double with = best_of(&c->contest, ~0u, rails | (left & -left));
+        double with = best_of(&c->comparison, ~0u, rails | (left & -left));
         if (with > 0) {
             unsigned r = (unsigned)__builtin_ctz(left);
             c->lost[r].with = (float)with;
@@ -196,14 +199,14 @@ static void note_rates(struct choice *c)
     }
 }
 
-static void contest_ends(struct choice *c)
+static void comparison_ends(struct tuner *c)
 {
-    const struct entrant *winner = contest_winner(&c->contest);
+    const struct candidate *winner = comparison_winner(&c->comparison);
     bool other = winner->set != c->champion, first = !c->settled;
     double before = c->rate;
     c->champion = winner->set;
-    c->rate = entrant_rate(winner);
-    c->contest.in = 0;
+    c->rate = candidate_rate(winner);
+    c->comparison.in = 0;
     c->settled = true;
     c->since = 0;
     note_rates(c);
@@ -211,15 +214,15 @@ static void contest_ends(struct choice *c)
         c->usual = c->rate;
     if (other && !first && c->rate > before * CHANGED)
         c->patience = PATIENCE_MIN;
-    /* it may not be the best of those like it */
+    /* a neighbour may be faster */
     if ((other || first) && c->grants && count(c->rails) > 2) {
         c->grants--;
-        contest(c, plain_candidates(c), candidates(c));
+        compare(c, basic_sets(c), all_sets(c));
     }
 }
 
-/* When the champion's rate has changed, what was tried says nothing more. */
-static void look_for_change(struct choice *c)
+/* When the champion's rate has changed, earlier comparisons count no more. */
+static void look_for_change(struct tuner *c)
 {
     bool odd = c->rate > c->usual * CHANGED || c->rate * CHANGED < c->usual;
     c->odd = odd ? c->odd + 1 : 0;
@@ -232,18 +235,18 @@ static void look_for_change(struct choice *c)
     c->debt = c->quiet = c->spent = 0;
     if (c->patience < PATIENCE_MAX)
         c->patience *= 2; /* until it turns out to have been worth it */
-    contest_of_all(c);
+    compare_basic(c);
 }
 
-/* Would the clock tell on messages as short as these? Long ones would hide a
- * change for long. */
+/* Are these messages so short that reading the clock matters? A rest of long
+ * ones would hide a change for too long. */
 static bool brief(const struct epoch *e)
 {
     return e->shortest * e->parts < REST_NS * e->messages;
 }
 
-/* Counted as if it were over: the champion goes on as it did. */
-static void rest(struct choice *c)
+/* The rest is accounted for at once, as if the champion went on as before. */
+static void rest(struct tuner *c)
 {
     double ns = REST * c->epoch.parts * c->epoch.shortest;
     c->rest = REST * c->epoch.messages;
@@ -252,23 +255,23 @@ static void rest(struct choice *c)
     c->debt = c->debt > BUDGET * ns ? c->debt - BUDGET * ns : 0;
 }
 
-static void champion_ends(struct choice *c, double rate)
+static void champion_ends(struct tuner *c, double rate)
 {
-    c->rate = c->seen[choice_kind(c->champion)] = rate;
+    c->rate = c->seen[tuner_kind(c->champion)] = rate;
     c->since++;
     look_for_change(c);
-    if (c->contest.in)
+    if (c->comparison.in)
         return;
     if (c->since >= PAUSE && c->debt <= 0)
         trial(c);
-    else if (!c->odd && c->flags & CHOICE_RESTS && brief(&c->epoch))
+    else if (!c->odd && c->flags & TUNER_RESTS && brief(&c->epoch))
         rest(c);
 }
 
-/* What trials cost: they, and the change back. */
-static void account(struct choice *c, double bytes, double ns)
+/* The cost of trials, and of the change back to the champion. */
+static void account(struct tuner *c, double bytes, double ns)
 {
-    if (c->rate > 0 && (c->epoch.skip || choice_tries(c))) {
+    if (c->rate > 0 && (c->epoch.skip || tuner_tries(c))) {
         double fair = bytes / c->rate, lost = ns - fair;
         if (lost > LOSS_MAX * fair)
             lost = LOSS_MAX * fair;
@@ -284,7 +287,7 @@ static void account(struct choice *c, double bytes, double ns)
         c->debt = 0;
 }
 
-/* Insertion sort: the median. */
+/* The median. */
 static double usual_rate(const struct epoch *e)
 {
     double sorted[EPOCH_PARTS];
@@ -298,12 +301,12 @@ static double usual_rate(const struct epoch *e)
 }
 
 /*
- * Is a part complete with these messages? The turns of a contest are as many
- * messages as the first part was, rounded: where both sides send to each other
- * and each waits for the other's messages, they mostly change at the same time.
- * What one side alone does differently would hardly tell.
+ * Adds messages to the part. Is it complete? The turns of a comparison have as
+ * many messages as the first part, rounded down to a power of two. So two ranks
+ * that exchange messages mostly change sets at the same time; if only one of
+ * them changed, the times would hardly differ.
  */
-static bool part_ends(struct choice *c, unsigned messages, double bytes,
+static bool part_ends(struct tuner *c, unsigned messages, double bytes,
                       double ns)
 {
     struct epoch *e = &c->epoch;
@@ -311,7 +314,7 @@ static bool part_ends(struct choice *c, unsigned messages, double bytes,
     e->part_bytes += bytes;
     e->part_ns += ns;
     bool enough = e->part_ns >= PART_NS;
-    if (c->contest.in && c->stint)
+    if (c->comparison.in && c->stint)
         enough = e->part_ns >= TURN_NS ||
                  (e->part_ns >= TURN_NS_MIN && e->messages >= c->stint);
     if (!enough)
@@ -334,8 +337,9 @@ static bool complete(const struct epoch *e)
             e->shortest >= LONG_NS);
 }
 
-/* Does the change to this set tell on so much? For as many messages as are
- * measured then: threads that are not needed any more spin for a while. */
+/* Do these messages still show the change to this set, and so not count? Also
+ * after a change back: threads that are not needed any more spin for a while.
+ */
 static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
 {
     if (!e->skip || (messages >= LONG_MESSAGES && bytes >= SKIP_BYTES))
@@ -348,21 +352,21 @@ static bool skipped(struct epoch *e, unsigned messages, double bytes, double ns)
     return true;
 }
 
-void choice_measured(struct choice *c, uint32_t set, unsigned messages,
-                     double bytes, double ns)
+void tuner_measured(struct tuner *c, uint32_t set, unsigned messages,
+                    double bytes, double ns)
 {
     struct epoch *e = &c->epoch;
-    if (!several_rails(c->rails) || c->rest || set != choice_set(c))
-        return; /* not asked for, or started before this epoch */
+    if (!several_rails(c->rails) || c->rest || set != tuner_set(c))
+        return; /* started before this epoch, or not timed for the tuner */
     account(c, bytes, ns);
     if (skipped(e, messages, bytes, ns) || !part_ends(c, messages, bytes, ns))
         return;
-    if (c->contest.in) {
+    if (c->comparison.in) {
         double rate = e->rate[0];
         if (c->rate <= 0)
             c->rate = rate;
-        if (contest_turn(&c->contest, rate))
-            contest_ends(c);
+        if (comparison_record(&c->comparison, rate))
+            comparison_ends(c);
     } else if (complete(e)) {
         champion_ends(c, usual_rate(e));
     } else {

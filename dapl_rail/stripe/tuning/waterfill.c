@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages are poured onto the rails as water into vessels of unequal width. */
 #include "dapl_rail/stripe/tuning/waterfill.h"
 
 #include <string.h>
@@ -20,10 +19,10 @@ static double end_of(unsigned n, const double *rates, const double *backlog,
     return sum > 0 ? bytes / sum : 0;
 }
 
-/* As all parts together are the message, one of DRAIL_MAX_RAILS is larger than
- * the least, so that some rail is left. */
-void level(unsigned n, const double *rates, const double *backlog, double bytes,
-           double *parts)
+/* Some rail is always left: all parts together are the message, so with
+ * DRAIL_MAX_RAILS rails one part is larger than the least. */
+void waterfill(unsigned n, const double *rates, const double *backlog,
+               double bytes, double *parts)
 {
     double left[DRAIL_MAX_RAILS];
     unsigned dropped;
@@ -34,7 +33,7 @@ void level(unsigned n, const double *rates, const double *backlog, double bytes,
         end = end_of(n, left, backlog, bytes);
         for (unsigned r = 0; r < n; r++) {
             if (left[r] <= 0 || backlog[r] <= 0 ||
-                end * left[r] - backlog[r] >= LEVEL_LEAST * bytes)
+                end * left[r] - backlog[r] >= WATERFILL_LEAST * bytes)
                 continue;
             left[r] = 0;
             dropped++;

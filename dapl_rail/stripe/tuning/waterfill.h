@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a message is cut for rails that have yet to carry parts of earlier ones.
- * Pure. */
-#ifndef DRAIL_STRIPE_LEVEL_H
-#define DRAIL_STRIPE_LEVEL_H
+/* Cuts a message for rails that still carry parts of earlier ones, so that all
+ * rails end at the same time (water-filling). Pure. */
+#ifndef DRAIL_STRIPE_WATERFILL_H
+#define DRAIL_STRIPE_WATERFILL_H
 
-/* A rail that is used gets at least this part of a message. */
-#define LEVEL_LEAST 0.03125
+/* The smallest part of a message that a rail gets, if it gets any. */
+#define WATERFILL_LEAST 0.03125
 
 /*
- * So that all of them end at the same time. @param rates of n rails, bytes per
- * any time; 0: not to be used. @param backlog bytes that each has yet to carry.
- * @param parts bytes of each rail's part of the message; may be rates. A rail
- * that would end too late without a part of it gets none.
+ * rates: of n rails, in bytes per any unit of time; 0: not to be used. backlog:
+ * bytes that each rail still carries. parts: becomes the bytes of each rail's
+ * part; may be the same array as rates. A rail that would end later than the
+ * others even without a part gets none.
  */
-void level(unsigned n, const double *rates, const double *backlog, double bytes,
-           double *parts);
+void waterfill(unsigned n, const double *rates, const double *backlog,
+               double bytes, double *parts);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The present policy: with what weights a message is cut for the rails that it
- * may use. Adaptive weights are the rates at which these finished their parts
- * of striped messages, smoothed exponentially; where earlier messages are still
- * under way, the rails are to end this one with all before it at the same time.
+ * Weights of policy adaptive are the rates of the rails (rail_rate.h). If
+ * earlier messages are still under way, the message is cut so that all rails
+ * end at the same time (waterfill.h).
  */
 #include <string.h>
 
@@ -11,11 +10,10 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/rails/rail.h"
-#include "dapl_rail/stripe/tuning/waterfill.h"
+#include "dapl_rail/stripe/tuning/cut.h"
 #include "dapl_rail/stripe/tuning/rail_rate.h"
 #include "dapl_rail/stripe/tuning/timing.h"
-#include "dapl_rail/stripe/tuning/way.h"
-#include "dapl_rail/stripe/tuning/weights.h"
+#include "dapl_rail/stripe/tuning/waterfill.h"
 
 static void equal(const drail_t *t, double *weights)
 {
@@ -37,9 +35,9 @@ static void configured(const drail_t *t, double *weights)
                                : 1;
 }
 
-/* A rail that has not been measured counts as the mean of the others. One that
- * is used gets some part, so that it is measured: whether it should be used at
- * all is for choose.c to find out. */
+/* A rail without a measured rate counts as the mean of the others. Each rail of
+ * the set gets some part, so that it is measured: the tuner decides whether the
+ * rail is in the set at all. */
 static void measured(const drail_t *t, unsigned slot, uint32_t set,
                      double *weights)
 {
@@ -56,12 +54,14 @@ static void measured(const drail_t *t, unsigned slot, uint32_t set,
         total += weights[r];
     }
     for (unsigned r = 0; r < t->nrails; r++)
-        if (set & RAIL_BIT(r) && weights[r] < LEVEL_LEAST * total)
-            weights[r] = LEVEL_LEAST * total;
+        if (set & RAIL_BIT(r) && weights[r] < WATERFILL_LEAST * total)
+            weights[r] = WATERFILL_LEAST * total;
 }
 
-/* Where the rails that are left have no weights, they are alike. */
-static void without(const drail_t *t, uint32_t set, double *weights)
+/* Leaves only the rails of this set. If all their weights are 0, they are
+ * equal.
+ */
+static void restrict_to(const drail_t *t, uint32_t set, double *weights)
 {
     double sum = 0;
     for (unsigned r = 0; r < t->nrails; r++) {
@@ -73,42 +73,42 @@ static void without(const drail_t *t, uint32_t set, double *weights)
         weights[r] = set & RAIL_BIT(r) ? 1 : 0;
 }
 
-static void weigh(const drail_t *t, const struct way *way, double *weights)
+static void weigh(const drail_t *t, const struct route *route, double *weights)
 {
     if (t->cfg.policy == DRAIL_POLICY_ADAPTIVE)
-        measured(t, way->slot, way->rails, weights);
+        measured(t, route->slot, route->rails, weights);
     else if (t->cfg.policy == DRAIL_POLICY_WEIGHTED)
         configured(t, weights);
     else
         equal(t, weights);
-    without(t, way->rails, weights);
+    restrict_to(t, route->rails, weights);
 }
 
-/* Of a stream of messages: what is under way counts, too. */
+/* In a stream: parts under way count, too. */
 static void level_out(const drail_t *t, size_t bytes, double *weights)
 {
-    const struct rates *rates = t->timing->rails;
+    const struct rail_rate *rates = t->timing->rails;
     double backlog[DRAIL_MAX_RAILS];
     if (!timing_under_way(t))
         return;
     uint64_t now = job_now(t->job);
     for (unsigned r = 0; r < t->nrails; r++)
-        backlog[r] = rates_backlog(&rates[r], weights[r], now);
-    level(t->nrails, weights, backlog, (double)bytes, weights);
+        backlog[r] = rail_rate_backlog(&rates[r], weights[r], now);
+    waterfill(t->nrails, weights, backlog, (double)bytes, weights);
 }
 
-void weights_now(const drail_t *t, double weights[DRAIL_MAX_RAILS])
+void cut_weights(const drail_t *t, double weights[DRAIL_MAX_RAILS])
 {
-    struct way way = way_lately(t);
+    struct route route = route_lately(t);
     memset(weights, 0, DRAIL_MAX_RAILS * sizeof *weights);
-    if (several_rails(way.rails))
-        weigh(t, &way, weights);
+    if (several_rails(route.rails))
+        weigh(t, &route, weights);
     else
-        weights[__builtin_ctz(way.rails)] = 1;
+        weights[__builtin_ctz(route.rails)] = 1;
 }
 
-int cut(drail_t *t, size_t bytes, const struct way *way,
-        drail_chunk_t chunks[DRAIL_MAX_RAILS])
+int cut_message(drail_t *t, size_t bytes, const struct route *route,
+                drail_chunk_t chunks[DRAIL_MAX_RAILS])
 {
     double weights[DRAIL_MAX_RAILS];
     drail_stripe_t stripe = {
@@ -118,24 +118,24 @@ int cut(drail_t *t, size_t bytes, const struct way *way,
         .threshold = t->cfg.stripe_threshold,
         .align = t->cfg.stripe_align,
     };
-    if (cut_is_plain(t, bytes, way->rails)) {
-        chunks[0] = (drail_chunk_t){.rail = (unsigned)__builtin_ctz(way->rails),
-                                    .bytes = bytes};
+    if (cut_is_plain(t, bytes, route->rails)) {
+        chunks[0] = (drail_chunk_t){
+            .rail = (unsigned)__builtin_ctz(route->rails), .bytes = bytes};
         return 1;
     }
     if (stripe.policy == DRAIL_POLICY_ROUNDROBIN)
         stripe.turn = t->turn++;
-    weigh(t, way, weights);
+    weigh(t, route, weights);
     if (bytes && t->cfg.policy == DRAIL_POLICY_ADAPTIVE &&
         bytes >= t->cfg.stripe_threshold)
         level_out(t, bytes, weights);
     return drail_stripe(&stripe, bytes, chunks);
 }
 
-unsigned short_rail(drail_t *t, uint32_t reach)
+unsigned short_rail(drail_t *t, uint32_t rails)
 {
     drail_chunk_t chunks[DRAIL_MAX_RAILS];
-    struct way way = way_of(t, reach, false, 0);
-    cut(t, 0, &way, chunks);
+    struct route route = route_of(t, rails, false, 0);
+    cut_message(t, 0, &route, chunks);
     return chunks[0].rail;
 }
