@@ -12,6 +12,7 @@
 #include "dapl_rail/links/ahead.h"
 #include "dapl_rail/links/carrier.h"
 #include "dapl_rail/links/connect.h"
+#include "dapl_rail/links/credits.h"
 #include "dapl_rail/links/events.h"
 #include "dapl_rail/links/farewell.h"
 #include "dapl_rail/links/knock.h"
