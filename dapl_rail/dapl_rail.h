@@ -765,7 +765,8 @@ int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
  * of all memory without DRAIL_ACCESS_READ_ONLY also let peers write.
  * @param address start of the memory, which stays mapped until the release.
  * @param bytes more than 0.
- * @param access, mem, @return as for drail_mem_alloc().
+ * @param access, mem as for drail_mem_alloc().
+ * @return as for drail_mem_alloc().
  */
 int drail_mem_register(drail_t *rail, void *address, size_t bytes,
                        unsigned access, drail_mem_t **mem);
@@ -800,12 +801,13 @@ int drail_mem_release(drail_mem_t *mem);
  *  without remote access. */
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key);
 
-/** The registration cache since drail_open(). */
+/** Counts since drail_open(). */
 typedef struct drail_cache_stats {
     uint64_t hits, misses; /**< registrations that were shared, and made */
     uint64_t evictions;
     unsigned kept; /**< now, without a handle: DRAIL_ACCESS_KEEP */
 } drail_cache_stats_t;
+/** Writes the statistics of the registration cache. */
 void drail_cache_stats(const drail_t *rail, drail_cache_stats_t *stats);
 
 /* ---------------------------------------------------------- operations --- */

@@ -90,7 +90,7 @@ OOB_OBJ := $(addprefix $(JOB_OBJ)/,socket.o transports.o \
   $(BUILD)/obj/dapl_rail/base/error.o $(BUILD)/obj/dapl_rail/platform/machine.o
 $(TEST_BIN)/unit/test_given_up: $(OOB_OBJ)
 $(TEST_BIN)/unit/test_supervisor_forked: $(OOB_OBJ) \
-  $(JOB_OBJ)/supervise/supervisor.o
+  $(addprefix $(JOB_OBJ)/supervise/,supervisor.o signals.o)
 $(TEST_BIN)/unit/test_socket_stopped: $(addprefix $(JOB_OBJ)/,socket.o \
   transports.o)
 $(TEST_BIN)/unit/test_progress_stopped: \
