@@ -36,10 +36,11 @@
  *     drail_t of their job, so that no other thread may use one meanwhile:
  *     drail_open(), drail_close(), drail_job_allgather(), drail_job_barrier(),
  *     drail_gathered_exchange(), and preparing a collective of dcoll.h.
- *     drail_set_guard() relaxes this. Functions that take neither a drail_t nor
- *     a job may be called by any thread, as may those marked "Any thread".
- *  5. Progress. The library moves messages only inside calls. A call that waits
- *     makes progress on all rails with all peers; drail_progress() and
+ *     drail_set_guard() relaxes this. Functions marked "Any thread" may be
+ *     called by any thread at any time.
+ *  5. Progress. Connections, messages, notifications and the repair of broken
+ *     rails need calls of both ranks: no thread of the library does them in the
+ *     background. A call that waits makes progress on all rails with all peers; drail_progress() and
  *     drail_test() make one step. So while a rank waits for a peer, the peer
  *     must be in a call that waits, or call functions that make progress again
  *     and again. Where drail_rail_info_t.is_polled is set, this also holds for
@@ -205,8 +206,8 @@ int drail_rails_simulated(const char *platform, char (*names)[DRAIL_NAME_MAX],
 /**
  * Opens IA @p name, reads its attributes and locality, and closes it. Any
  * thread.
- * @return 0; DRAIL_ENORAIL; DRAIL_EOPEN; DRAIL_EINVAL: the name is too long;
- * DRAIL_ENOMEM.
+ * @return 0; DRAIL_ENORAIL; DRAIL_EOPEN; DRAIL_EDAT; DRAIL_ENOMEM;
+ * DRAIL_EINVAL: the name is too long.
  */
 int drail_rail_query(const char *name, drail_rail_info_t *info,
                      drail_error_t *err);
@@ -263,10 +264,11 @@ typedef enum drail_engine {
     DRAIL_ENGINE_NONTHREADED, /**< one thread loops over the rails (fig. 4) */
     DRAIL_ENGINE_THREADED,    /**< one OpenMP thread per rail (fig. 5) */
     DRAIL_ENGINE_AUTO,        /**< the default: for each size, the fastest of
-                                   these and of sets of rails. The first messages
-                                   of a size try all of them, later ones now and
-                                   then. Policies roundrobin and fixed, and peers
-                                   that not all rails reach: as nonthreaded */
+                                   these and of sets of rails. The first
+                                   messages of a size try all, later ones now
+                                   and then. With policy roundrobin or fixed,
+                                   or to a peer that not all rails reach: as
+                                   nonthreaded */
 } drail_engine_t;
 
 /** Threads of engine threaded. */
@@ -319,9 +321,9 @@ typedef struct drail_config {
                                           peer may have under way, per EP; 4 to
                                           4096. drail_open() lowers it if there
                                           are many peers: to 4096 receives of a
-                                          rail in all, and to the events that the
-                                          rail's queue holds, but not below 4.
-                                          See drail_config_of() */
+                                          rail in all, and to the events that
+                                          the rail's queue holds, but not below
+                                          4. See drail_config_of() */
     int timeout_ms;                  /**< of every wait; default 30000 */
     int connect_timeout_ms;          /**< of connecting; default 10000 */
     bool pin;                        /**< bind the threads of the resident team
@@ -331,13 +333,13 @@ typedef struct drail_config {
     unsigned pin_base;               /**< index of this rank's first core among
                                           those that the thread which calls
                                           drail_open() may use. Rail r's thread
-                                          takes the r-th core after it. The first
-                                          core is left to the caller, which
+                                          takes the r-th core after it. The
+                                          first is left to the caller, which
                                           drives rail 0. DRAIL_PIN_AUTO: by the
                                           rank's place on its node */
     char rails_text[256];            /**< internal: rails[] may point here. A
-                                          copied configuration needs the original
-                                          until drail_open() has returned */
+                                          copied configuration needs the
+                                          original until drail_open() returns */
 } drail_config_t;
 
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
@@ -566,7 +568,7 @@ void drail_job_interrupt(drail_job_t *job);
  * job make progress meanwhile (rules 4 and 5); not in an all-gather of the
  * caller's own, so that peers with a broken rail wait for it to end.
  * @param mine @p bytes of this rank; the same size in all ranks, at most 64
- * KiB.
+ * KiB. 0: as drail_job_barrier().
  * @param all room for drail_job_size() times @p bytes, filled by rank.
  * @return 0; DRAIL_EINVAL; DRAIL_EPEER: a rank has ended; DRAIL_ETIMEOUT;
  * DRAIL_EINTR. After a failure all later all-gathers of the job fail, too,
@@ -832,9 +834,10 @@ typedef enum drail_flags {
     DRAIL_NOTIFY = 1,    /**< deliver a notification after the data */
     DRAIL_ALL_RAILS = 2, /**< the notification travels over every rail, also
                             over those that carry no data of the message */
-    DRAIL_NOWAIT = 4,    /**< with DRAIL_NOTIFY, or for drail_get(): if the peer
-                              has no credit left, or a queue no room, return
-                              DRAIL_EAGAIN and start nothing */
+    DRAIL_NOWAIT = 4,    /**< if the peer is not connected yet, return
+                              DRAIL_EAGAIN and start nothing. The same, with
+                              DRAIL_NOTIFY or for drail_get(), if there is no
+                              credit of the peer or no room in a queue */
     DRAIL_EAGER = 8, /**< with DRAIL_NOTIFY, over rails that are polled (rule
                           5): up to 16 KiB may travel with the notification,
                           on one rail. See drail_put() */
@@ -856,8 +859,9 @@ typedef enum drail_flags {
  * the target ends the connection, by DRAIL_EDAT there and DRAIL_EPEER here.
  *
  * A put with a notification needs a credit of the peer: cfg.depth limits how
- * many the peer has not yet taken. Without a credit the call makes progress
- * until there is one, within timeout_ms, unless DRAIL_NOWAIT is set.
+ * many the peer has not yet taken. Without a credit, or without room in
+ * a queue, the call makes progress until there is one, within timeout_ms, unless
+ * DRAIL_NOWAIT is set.
  * @param xfer need not outlive the call; its memory must: rule 6.
  * @param flags of drail_flags_t, and DRAIL_ON_RAIL().
  * @param id value of the notification.
