@@ -40,13 +40,13 @@
  *     called by any thread at any time.
  *  5. Progress. Connections, messages, notifications and the repair of broken
  *     rails need calls of both ranks: no thread of the library does them in the
- *     background. A call that waits makes progress on all rails with all peers; drail_progress() and
- *     drail_test() make one step. So while a rank waits for a peer, the peer
- *     must be in a call that waits, or call functions that make progress again
- *     and again. Where drail_rail_info_t.is_polled is set, this also holds for
- *     the data of RDMA: they arrive only while the target is inside calls.
- *     drail_job_allgather() and the other calls of rule 4 make progress on all
- *     open drail_t of the job.
+ *     background. A call that waits makes progress on all rails with all peers;
+ *     drail_progress() and drail_test() make one step. So while a rank waits
+ *     for a peer, the peer must be in a call that waits, or call functions that
+ *     make progress again and again. Where drail_rail_info_t.is_polled is set,
+ *     this also holds for the data of RDMA: they arrive only while the target
+ *     is inside calls. drail_job_allgather() and the other calls of rule 4 make
+ *     progress on all open drail_t of the job.
  *  6. Lifetime. Buffers, registered memory and drail_req_t of an operation stay
  *     in place until the operation is complete. Release a drail_mem_t before
  *     its memory is unmapped. Call drail_close() before drail_job_leave(), and
@@ -328,8 +328,7 @@ typedef struct drail_config {
     int connect_timeout_ms;          /**< of connecting; default 10000 */
     bool pin;                        /**< bind the threads of the resident team
                                           near their rails. The caller's threads
-                                          and its OpenMP pool stay where they are
-                                          */
+                                          and its OpenMP pool are not bound */
     unsigned pin_base;               /**< index of this rank's first core among
                                           those that the thread which calls
                                           drail_open() may use. Rail r's thread
@@ -860,8 +859,8 @@ typedef enum drail_flags {
  *
  * A put with a notification needs a credit of the peer: cfg.depth limits how
  * many the peer has not yet taken. Without a credit, or without room in
- * a queue, the call makes progress until there is one, within timeout_ms, unless
- * DRAIL_NOWAIT is set.
+ * a queue, the call makes progress until there is one, within timeout_ms,
+ * unless DRAIL_NOWAIT is set.
  * @param xfer need not outlive the call; its memory must: rule 6.
  * @param flags of drail_flags_t, and DRAIL_ON_RAIL().
  * @param id value of the notification.
