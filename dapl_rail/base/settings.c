@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of settings: defaults, environment, names of choices. */
+/* The table of settings: names, defaults, and how to parse them. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -98,7 +98,7 @@ int drail_notify_by_parse(const char *text, drail_notify_by_t *by)
     return value < 0 ? value : 0;
 }
 
-/* Where the parsed values go. */
+/* The parsed values. */
 struct values {
     drail_config_t cfg;
     struct tuning tuning;

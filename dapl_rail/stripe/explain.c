@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decisions can be asked for: which rails carry a message, and why. */
+/* drail_explain: which rails carry a message, and why. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -56,7 +56,7 @@ static void say_weight(struct writer *w, const drail_t *t,
         say(w, ", nominal %.0f MB/s", rail->info.nominal_MBps);
 }
 
-/* What a trial takes the place of, and why that is usual. */
+/* A trial: which rails it replaces, and their rate. */
 static void say_trial(struct writer *w, const drail_t *t, const struct tuner *c)
 {
     const char *before = "; a trial: usually over ";
@@ -75,7 +75,7 @@ static void say_loss(struct writer *w, const drail_t *t, const struct tuner *c,
                      unsigned r)
 {
     if (!c || !(~c->champion & RAIL_BIT(r)))
-        return; /* only now, for a trial, or by its weight */
+        return; /* left out only for a trial, or by its weight */
     say(w, "; %s left out: ", t->rails[r].info.name);
     if (c->lost[r].with > 0)
         say(w, "with it %.0f MB/s, without %.0f MB/s",
@@ -84,7 +84,7 @@ static void say_loss(struct writer *w, const drail_t *t, const struct tuner *c,
         say(w, "not tried yet");
 }
 
-/* What the ways of moving a message of this size have reached. */
+/* The rates of engines single, nonthreaded, threaded at this size. */
 static void say_kinds(struct writer *w, const struct tuner *c)
 {
     const char *before = "; measured: ";
@@ -126,7 +126,7 @@ void drail_explain(drail_t *t, size_t bytes, char *text, size_t size)
         return;
     /* asking must not change what the next message does */
     unsigned turn = t->turn;
-    timing_harvest(t); /* as the next message would */
+    timing_harvest(t); /* as the next message would do */
     route_settle(t);
     struct route route = route_of(t, t->measured, false, bytes);
     const struct tuner *c = route.tuner;
