@@ -193,8 +193,8 @@ static int batch_met(struct rail *rail, void *arg)
     if (b->learns & RAIL_BIT(rail->index)) {
         uint64_t ns = now - part->start;
         rail_rate_measure(&t->timing->rails[rail->index], b->route.slot,
-                      b->ask->count, part->chunk.bytes * b->ask->count, ns,
-                      true);
+                          b->ask->count, part->chunk.bytes * b->ask->count, ns,
+                          true);
         t->timing->rails[rail->index].busy_until = now;
         rail->stats.busy_ns += ns;
     }
@@ -231,7 +231,7 @@ static void batch_cut_turns(drail_t *t, struct batch *b, uint32_t reach,
     drail_chunk_t whole = {.bytes = b->ask->xfer.bytes};
     b->turns = true;
     b->route = route_next(t, reach, false, b->ask->count ? whole.bytes : 0,
-                      b->ask->count);
+                          b->ask->count);
     b->note.rails = b->data = engine_rails(t, reach);
     b->note.eps = spread_over(t, whole.bytes, &whole, 1, turn);
     for (unsigned r = 0; r < t->nrails; r++)

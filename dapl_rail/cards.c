@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rails match by fabric: IAs that reach one another, whatever their names are
- * and in whatever order a rank lists them. Where a rank has several on one
- * fabric, those of the same network match (others may be reached by routes),
- * then those of the same name, the others in their order.
+ * Rails are matched by fabric: IAs that reach each other, whatever their names
+ * and their order in a rank. If a rank has several rails on a fabric, those of
+ * the same network match (other networks may be reached through routers), then
+ * those of the same name, then the others in their order.
  */
 #include "dapl_rail/cards.h"
 
@@ -33,30 +33,30 @@ struct agreed {
 /* How to reach one rail of a rank. */
 struct card {
     char name[DRAIL_NAME_MAX];
-    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX]; /* it reaches, … */
-    bool host_only; /* … and nothing but its host */
+    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX];
+    bool host_only; /* it reaches only its own host */
     DAT_CONN_QUAL conn_qual;
     struct sockaddr_storage address;
 };
 
-/* Of a rank. Mostly they are of one kind: those of whom `kind` is the same have
+/* The contribution of a rank. Mostly all ranks are of the same kind: they have
  * rails of the same names, fabrics and networks in the same order, and the same
  * settings. */
 struct card_set {
-    uint32_t version; /* in its place in any version */
-    int32_t error;    /* of this rank's rails */
-    uint64_t id;      /* of the transport: rank 0's */
-    uint64_t kind;
+    uint32_t version; /* at this place in all versions */
+    int32_t error;    /* of this rank's rails; or 0 */
+    uint64_t id;      /* rank 0's becomes that of the transport */
+    uint64_t kind;    /* a checksum */
     uint32_t nrails;
-    uint32_t depth;         /* that fits there */
-    uint32_t address_bytes; /* of the longest */
+    uint32_t depth;         /* that fits in this rank */
+    uint32_t address_bytes; /* of the longest address */
     struct agreed agreed;
     unsigned char host[HOST_BYTES];
     char host_name[64];
     struct card cards[DRAIL_MAX_RAILS];
 };
 
-/* All sets, each with no more cards than any rank has. */
+/* The sets of all ranks; each has room for so many cards. */
 struct sets {
     const drail_gathered_t *all;
     unsigned size, cards;
@@ -109,7 +109,7 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
 
 /* -------------------------------------------------------------- matching */
 
-/* How well do they match? 0: not at all. */
+/* How well two rails match; 0: not at all. */
 static unsigned likeness(const struct card *a, const struct card *b)
 {
     if (strcmp(a->fabric, b->fabric))
@@ -120,9 +120,9 @@ static unsigned likeness(const struct card *a, const struct card *b)
 }
 #define MOST_ALIKE 4u
 
-/* order[r] is the counterpart in `set` of the r-th rail in `first`: those that
- * are most alike go first. NULL: all rails have one, else the first of those
- * that have none, and whose it is. */
+/* order[r] becomes the counterpart in `set` of rail r of `first`; the best
+ * matches are made first. NULL: all rails have one. Else the first card without
+ * one, and the set that has it. */
 static const struct card *match(const struct card_set *first,
                                 const struct card_set *set, unsigned *order,
                                 const struct card_set **whose)
@@ -160,7 +160,7 @@ static void list(const struct card_set *set, char *text, size_t size)
                                  set->cards[r].fabric);
 }
 
-/* A card of rank 0's, or of this rank's. */
+/* first: the card without a counterpart is rank 0's; else it is this rank's. */
 static int no_counterpart(const struct sets *all, unsigned rank, bool first,
                           const struct card *card, drail_error_t *err)
 {
@@ -173,7 +173,7 @@ static int no_counterpart(const struct sets *all, unsigned rank, bool first,
                      first ? rank : 0, rails);
 }
 
-/* Settings of a rank beside rank 0's. */
+/* Compares the settings of a rank with rank 0's. */
 static int check_agreed(const struct sets *all, unsigned rank,
                         drail_error_t *err)
 {
@@ -237,7 +237,7 @@ static void terminate(struct card_set *set, unsigned cards)
 
 /* ---------------------------------------------------------------- taking */
 
-/* Puts our rails, and all that goes by their index, into this order. */
+/* Puts this rank's rails, and all that has their index, into this order. */
 static void reorder(drail_t *t, const unsigned *order)
 {
     struct rail before[DRAIL_MAX_RAILS];
@@ -262,7 +262,7 @@ static uint32_t host_only(const struct card_set *set, const unsigned *order,
     return rails;
 }
 
-/* In the order of rank 0's. */
+/* The order of a rank's rails that matches rank 0's. */
 static void order_of(const struct sets *all, unsigned rank, unsigned *order)
 {
     const struct card_set *zero = set_of(all, 0), *set = set_of(all, rank);
@@ -273,8 +273,8 @@ static void order_of(const struct sets *all, unsigned rank, unsigned *order)
         match(zero, set, order, &whose);
 }
 
-/* The first rank of the same host, which is none before that of the rank
- * before: ranks of one host mostly follow one another. */
+/* The first rank of the same host. Tries the first rank of the last rank's host
+ * before others: ranks of one host mostly follow each other. */
 static unsigned first_of_host(const struct sets *all, unsigned rank,
                               unsigned of_last)
 {
@@ -299,7 +299,7 @@ static void roster_for(drail_t *t, const struct sets *all)
     t->roster = roster_fit(t->roster, name, address);
 }
 
-/* Enters all ranks. */
+/* Enters all ranks into the roster. */
 static void enter(drail_t *t, const struct sets *all)
 {
     struct entry e = {0};
@@ -318,7 +318,7 @@ static void enter(drail_t *t, const struct sets *all)
     }
 }
 
-/* Ranks that share memory have one roster: the first of them makes it. */
+/* Ranks of one process share a roster, which the first of them makes. */
 static void roster_make(drail_t *t, const struct sets *all)
 {
     void **common = gathered_common(all->all);
@@ -357,7 +357,7 @@ drail_gathered_t *cards_room(drail_job_t *job)
     return rc ? NULL : room;
 }
 
-/* Who shares them with the rank may have done so before. */
+/* Unless another rank of this process has done so: they share the cards. */
 static void terminate_all(const struct sets *all)
 {
     void **common = gathered_common(all->all);

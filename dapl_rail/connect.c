@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drail_connect, and connections that operations make. */
+/* drail_connect, and connections on demand of operations. */
 #include "dapl_rail/connect.h"
 
 #include "dapl_rail/base/error.h"
@@ -20,7 +20,7 @@
 
 #define CONNECT_NAP_NS 500000u
 
-/* Is any link on its way? Its end comes as an event. */
+/* Is any link being connected? Its end will come as an event. */
 static bool under_way(const struct peer *peer)
 {
     const struct link *link;
@@ -31,7 +31,7 @@ static bool under_way(const struct peer *peer)
     return false;
 }
 
-/* A step towards it, and of all else. */
+/* A step of the connection, and of everything else. */
 static int step_links(drail_t *t, struct peer *peer)
 {
     for (unsigned r = 0; r < t->nrails; r++)
@@ -40,8 +40,8 @@ static int step_links(drail_t *t, struct peer *peer)
     return attempt_step(peer);
 }
 
-/* Until every link has been up; without time, a step of it. Who has ended asks
- * for no more: that is looked for before what has come. */
+/* Until all links have been up; timeout_ms 0: one step. A peer that has ended
+ * makes no more requests, so that is checked before its last ones are read. */
 static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
 {
     struct patience p = {.t = t, .timeout_ms = timeout_ms};
@@ -59,7 +59,7 @@ static int await_links(drail_t *t, struct peer *peer, int timeout_ms)
     }
 }
 
-/* So that it can be connected to again. */
+/* Forgets the links, so that the peer can be connected again. */
 static void forget_links(drail_t *t, struct peer *peer, int rc)
 {
     links_end(t, peer, rc, "the connection was given up");
@@ -79,7 +79,7 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
 {
     peer->held = true;
     attempt_want(peer);
-    /* its request may have been refused while we spoke with others */
+    /* its request may have been refused while this rank served other peers */
     int rc = sentence_is(peer->refused) ? atomic_load(&peer->error)
                                         : await_links(t, peer, timeout_ms);
     if (rc && rc != DRAIL_EAGAIN) {
@@ -89,7 +89,7 @@ static int connect_peer(drail_t *t, struct peer *peer, int timeout_ms)
         forget_links(t, peer, rc);
     }
     peer->held = false;
-    t->meeting = true; /* of what came of it meanwhile, nobody knows yet */
+    t->meeting = true; /* other attempts may have ended meanwhile: look */
     return rc;
 }
 
@@ -104,7 +104,7 @@ int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
     return peer->rails ? connect_peer(t, peer, timeout_ms) : no_rail(t, peer);
 }
 
-/* Has the connection ended, or does the peer ask for another? */
+/* Has the connection ended, or does the peer ask for a new one? */
 static bool has_ended(drail_t *t, const struct peer *peer)
 {
     progress_check(t);

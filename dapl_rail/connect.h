@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection that an operation needs. */
+/* Connects a peer for an operation. */
 #ifndef DRAIL_CONNECT_H
 #define DRAIL_CONNECT_H
 
@@ -7,8 +7,8 @@
 
 struct peer;
 
-/* Makes one to a peer that has none, within this time; timeout_ms 0: a step of
- * it, then DRAIL_EAGAIN where it is not there yet. */
+/* Connects a peer that is not connected, within timeout_ms. 0: makes one step,
+ * and returns DRAIL_EAGAIN if the connection is not there yet. */
 int connection_make(drail_t *t, struct peer *peer, int timeout_ms);
 
 #endif

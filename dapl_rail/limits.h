@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Are the settings of a transport valid, and do they fit its rails and peers? */
+/* Are the settings of a transport valid, and do they fit its rails and peers?
+ */
 #ifndef DRAIL_TRANSPORT_LIMITS_H
 #define DRAIL_TRANSPORT_LIMITS_H
 

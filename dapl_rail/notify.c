@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications without data, and waiting for one. */
+/* drail_notify and the calls that take notifications. */
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drail_open: opens the rails of all ranks, and exchanges their addresses. */
+/*
+ * drail_open: opens the rails of all ranks, and exchanges their addresses.
+ *
+ * The public calls are in the files of this folder, in reading order: open.c
+ * (with limits.h, cards.h), connect.c, put.c, notify.c, send.c, atomic.c (with
+ * own_atomic.h), close.c; properties.c, stats.c. Calls on a peer begin with
+ * peers.h and end with outcome.h. The folders, from callee to caller: platform,
+ * base, job, rails, memory, stripe, links, engine, messages.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,10 +65,10 @@ static int rails_open(drail_t *t, drail_error_t *err)
 }
 
 /*
- * Rank 0 opens its rails before the other ranks. Ranks are mostly alike: if rank
- * 0 fails, the others don't try, and what providers write to stderr appears
- * once. A rank that has failed before takes part, too, so that no other rank
- * waits for it or goes on. *cards becomes the most rails that a rank has.
+ * Rank 0 opens its rails before the other ranks. Ranks are mostly alike: if
+ * rank 0 fails, the others don't try, and what providers write to stderr
+ * appears once. A rank that has failed before takes part, too, so that no other
+ * rank waits for it or goes on. *cards becomes the most rails that a rank has.
  */
 static int rails_open_first(drail_job_t *job, drail_t *t, int failed,
                             unsigned *cards, drail_error_t *err)

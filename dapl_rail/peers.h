@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How public calls on a peer begin. */
+/* Finds and connects the peer of a public call. */
 #ifndef DRAIL_PEERS_H
 #define DRAIL_PEERS_H
 
@@ -8,12 +8,12 @@
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/links/peer.h"
 
-/* Another rank, or NULL with the error set in *rc. */
+/* The peer, or NULL with the error in *rc. */
 struct peer *peer_find(drail_t *t, unsigned rank, int *rc);
-/* The same, connected: if need be, now, within this time. 0: DRAIL_EAGAIN where
- * it is not there yet; negative: that of connecting. */
+/* The same, connected within timeout_ms if it is not yet. 0: DRAIL_EAGAIN if it
+ * is not there at once; negative: connect_timeout_ms. */
 struct peer *peer_get_any(drail_t *t, unsigned rank, int timeout_ms, int *rc);
-/* Inline as of each put: mostly it is there. */
+/* Inline, for each put: mostly the peer is connected. */
 static inline struct peer *peer_get(drail_t *t, unsigned rank, int timeout_ms,
                                     int *rc)
 {

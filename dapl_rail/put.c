@@ -73,9 +73,9 @@ struct room {
     uint32_t rails;
 };
 
-/* Is there room for all that it may have to post on any EP of these rails, or
- * does no more come? What is suppressed at a queue's end gives its room back
- * only with what follows. */
+/* Is there room for the whole transfer on each EP of these rails? If nothing is
+ * under way on an EP no more room will come: DTOs without an event at the end
+ * of a queue give their room back only with later ones. */
 static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
@@ -103,7 +103,7 @@ static int room_now(drail_t *t, const struct transfer *x, uint32_t rails)
     return progress_wait(t, room_owed, &room, 0);
 }
 
-/* A credit and room on every EP, now or not at all. */
+/* Takes a credit on every EP, if there is room as well; or neither. */
 static int put_hold(drail_t *t, const struct transfer *x, uint32_t rails)
 {
     int rc = links_reserve(t, x->peer, rails, UINT32_MAX, 0);
@@ -120,7 +120,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
 {
     uint32_t held = 0;
     int rc = 0;
-    /* before it is cut: what is tried again must not count as messages */
+    /* before the cut, which counts messages: the caller may try again */
     if (flags & DRAIL_NOTIFY && flags & DRAIL_NOWAIT) {
         held = engine_rails(t, x->reach);
         rc = put_hold(t, x, held);
@@ -144,7 +144,7 @@ static int put_prepare(drail_t *t, struct transfer *x, unsigned flags)
     return rc;
 }
 
-/* Apart, as it needs a good deal of the stack. */
+/* Not inlined: it needs much stack. */
 __attribute__((noinline)) static int put_any(drail_t *t, struct peer *peer,
                                              const drail_xfer_t *xfer,
                                              unsigned flags, uint32_t id,
@@ -214,8 +214,9 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 
 /* ---------------------------------------------------------------- fences */
 
-/* On a link that ends, when nothing is under way any more. Where no event will
- * tell, one is asked for, when there is room. */
+/* A link that has ended counts when nothing is under way on it any more. If no
+ * event will report the end of the last DTO, asks for one when there is room.
+ */
 static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;

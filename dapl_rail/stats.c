@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* drail_rail_stats: counts and the state of a rail. */
 #include <string.h>
 
 #include "dapl_rail/base/handle.h"
@@ -17,7 +18,7 @@ const char *drail_rail_state_name(drail_rail_state_t state)
     return state <= DRAIL_RAIL_DOWN ? names[state] : "unknown";
 }
 
-/* Has every connection to it? */
+/* Have all links to the peer ended? */
 static bool has_ended(const struct peer *peer)
 {
     const struct link *link;
