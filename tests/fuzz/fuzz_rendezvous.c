@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strangers at the rendezvous of a job. Rank 0 keeps the gate while visitors
- * come, who say what the input wants; then one of them keeps it, and a rank
- * enters. Nobody gets in without a proof.
+ * Strangers at the rendezvous of a job. First they connect to rank 0 and send
+ * what the input says; then one of them plays rank 0, and a rank connects to
+ * it. Nobody is accepted without a proof.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ static void open_once(void)
         return;
     un->sun_family = AF_UNIX;
     here.bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                             (size_t)sprintf(un->sun_path + 1, "fuzz-gate/%d",
+                             (size_t)sprintf(un->sun_path + 1, "fuzz-meet/%d",
                                              (int)getpid()));
     listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     must(listener >= 0);
@@ -104,8 +104,8 @@ static void keep(struct input *in)
     int fds[RANKS];
     drail_error_t err = {0};
     must(!pthread_create(&thread, NULL, visit, &v));
-    int rc =
-        rendezvous_serve(listener, RANKS, &secret, deadline_in(TIME_MS), fds, &err);
+    int rc = rendezvous_serve(listener, RANKS, &secret, deadline_in(TIME_MS),
+                              fds, &err);
     must(!pthread_join(thread, NULL));
     must(rc ? *err.text : (v.good & 6) == 6);
     for (unsigned r = 1; r < RANKS; r++) {
@@ -162,7 +162,8 @@ static void enter(struct input *in)
     pthread_t thread;
     drail_error_t err = {0};
     must(!pthread_create(&thread, NULL, receive, &h));
-    int fd = rendezvous_connect(&where, 1, RANKS, &secret, deadline_in(TIME_MS), &err);
+    int fd = rendezvous_connect(&where, 1, RANKS, &secret, deadline_in(TIME_MS),
+                                &err);
     must(!pthread_join(thread, NULL));
     must(fd < 0 ? *err.text : h.proved);
     if (fd >= 0)

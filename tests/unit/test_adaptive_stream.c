@@ -30,8 +30,8 @@ static double batches(size_t bytes, unsigned messages, unsigned count)
             uint64_t ns = (uint64_t)((double)all / w->rate);
             w->carried += all;
             if (n > 1)
-                rail_rate_measure(&t.timing->rails[chunks[i].rail], route.slot, count,
-                              all, ns, true);
+                rail_rate_measure(&t.timing->rails[chunks[i].rail], route.slot,
+                                  count, all, ns, true);
             now = from + ns > now ? from + ns : now;
         }
         timing_batch(&t, route.tuner, route.set, count, bytes, from);

@@ -213,8 +213,8 @@ static void both_sides_change_together(void **state)
                 for (unsigned s = 0; s < 2; s++)
                     if (!tuner_rests(&c[s], MESSAGES))
                         tuner_measured(&c[s], set[s], MESSAGES,
-                                        m->bytes * MESSAGES,
-                                        ns * (0.99 + 0.02 * chance()));
+                                       m->bytes * MESSAGES,
+                                       ns * (0.99 + 0.02 * chance()));
             }
             wrong += !chose_well(&c[0], m) || !chose_well(&c[1], m);
         }

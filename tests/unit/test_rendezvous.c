@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0's gate: who comes in, whoever else stands before it. */
+/* Rank 0's side of the rendezvous: which connections it accepts, whatever
+ * others send. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -55,7 +56,8 @@ static pid_t rank_comes(unsigned rank, unsigned size)
     if (pid)
         return pid;
     alarm(PATIENT);
-    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(20000), &err);
+    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(20000),
+                                &err);
     if (fd < 0)
         fprintf(stderr, "# %s\n", err.text);
     char byte;
@@ -77,7 +79,7 @@ static void say(int fd, const void *data, size_t bytes)
     assert_int_equal(socket_send(&s, data, bytes), 0);
 }
 
-/* Keeps the gate for two ranks; the other one comes. */
+/* Serves two ranks; the other one connects. */
 static void both_meet(drail_error_t *err, int ms)
 {
     int fds[2], status = 1;
@@ -96,8 +98,8 @@ static void alone(void **state)
 {
     int fds[1];
     (void)state;
-    assert_int_equal(rendezvous_serve(listener, 1, &secret, deadline_in(0), fds, NULL),
-                     0);
+    assert_int_equal(
+        rendezvous_serve(listener, 1, &secret, deadline_in(0), fds, NULL), 0);
 }
 
 /* They say nothing, or not enough, and stay. */
@@ -168,7 +170,7 @@ static int introduce(struct join_request *hello, struct join_reply *answer)
     return fd;
 }
 
-/* In a process, as the gate is kept here. */
+/* In another process, as this one serves. */
 static pid_t visitor(void (*visit)(void))
 {
     fflush(NULL);
@@ -185,7 +187,8 @@ static void keep(unsigned size, int ms, int code, const char *text)
     int fds[4];
     drail_error_t err = {0};
     assert_int_equal(
-        rendezvous_serve(listener, size, &secret, deadline_in(ms), fds, &err), code);
+        rendezvous_serve(listener, size, &secret, deadline_in(ms), fds, &err),
+        code);
     if (!strstr(err.text, text))
         fail_msg("'%s' has no '%s'", err.text, text);
 }
@@ -282,7 +285,8 @@ static void false_root(void **state)
     fflush(NULL);
     pid_t pid = fork();
     if (!pid) {
-        int rc = rendezvous_connect(&where, 1, 2, &secret, deadline_in(10000), &err);
+        int rc =
+            rendezvous_connect(&where, 1, 2, &secret, deadline_in(10000), &err);
         _exit(rc != DRAIL_EINVAL ||
               !strstr(err.text, "does not prove to be rank 0"));
     }
@@ -304,7 +308,8 @@ static void false_root(void **state)
 /* One that had come in dies before the others are there. */
 static void rank_comes_and_goes(unsigned rank, unsigned size)
 {
-    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(10000), NULL);
+    int fd = rendezvous_connect(&where, rank, size, &secret, deadline_in(10000),
+                                NULL);
     assert_true(fd >= 0);
     close(fd);
 }
@@ -325,7 +330,8 @@ static void early_end(void **state)
 static void rank_stays(void)
 {
     struct oob_header last;
-    int fd = rendezvous_connect(&where, 1, 4, &secret, deadline_in(10000), NULL);
+    int fd =
+        rendezvous_connect(&where, 1, 4, &secret, deadline_in(10000), NULL);
     assert_true(fd >= 0);
     rank_comes_and_goes(2, 4);
     struct timed_socket s = {.fd = fd, .deadline = deadline_in(10000)};

@@ -84,8 +84,8 @@ static pid_t another_keeps(int listener)
     fflush(NULL);
     pid_t pid = fork();
     if (!pid)
-        _exit(rendezvous_serve(listener, 2, &wrong, deadline_in(PATIENT), fds, NULL) !=
-              DRAIL_ETIMEOUT);
+        _exit(rendezvous_serve(listener, 2, &wrong, deadline_in(PATIENT), fds,
+                               NULL) != DRAIL_ETIMEOUT);
     return pid;
 }
 

@@ -62,9 +62,9 @@ static int place(struct addresses *where)
     return listener;
 }
 
-/* How many looks rank 0 takes until it gives up; a silent stranger stands
- * before the gate, who has all of that time. */
-static unsigned looks_of_keeper(unsigned leap)
+/* How many looks rank 0 takes until it gives up; a silent stranger is connected
+ * all the time. */
+static unsigned looks_of_server(unsigned leap)
 {
     struct addresses where;
     drail_error_t err = {0};
@@ -105,10 +105,10 @@ static void leaps_do_not_count(unsigned (*wait)(unsigned leap))
         assert_in_range(wait(leap), steady - 2, steady);
 }
 
-static void who_keeps_the_gate(void **state)
+static void the_server_stops(void **state)
 {
     (void)state;
-    leaps_do_not_count(looks_of_keeper);
+    leaps_do_not_count(looks_of_server);
 }
 
 static void who_enters(void **state)
@@ -120,7 +120,7 @@ static void who_enters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_keeps_the_gate),
+        cmocka_unit_test(the_server_stops),
         cmocka_unit_test(who_enters),
     };
     secret_set(&secret, "of sixteen characters", 21);

@@ -30,7 +30,7 @@ static uint64_t now(const struct drail_platform *p)
     return time_ns;
 }
 
-/* stream.c's */
+/* in the place of this machine, for socket.c */
 const struct drail_platform platform_machine = {.now_ns = now};
 
 /* How many looks a wait takes for which nothing comes. */

@@ -31,8 +31,7 @@ static double noise(double spread)
 }
 
 /* Time of n messages, sent one after the other. */
-static double run(struct tuner *c, machine_t machine, unsigned n,
-                  double spread)
+static double run(struct tuner *c, machine_t machine, unsigned n, double spread)
 {
     double total = 0;
     while (n--) {

@@ -24,13 +24,12 @@ static double message_ns(const struct machine *m, uint32_t set)
 }
 
 /* A batch of so many messages. */
-static void run_one(struct tuner *c, const struct machine *m,
-                    unsigned messages)
+static void run_one(struct tuner *c, const struct machine *m, unsigned messages)
 {
     uint32_t set = tuner_set(c);
     if (!tuner_rests(c, messages))
         tuner_measured(c, set, messages, messages * BYTES,
-                        messages * message_ns(m, set));
+                       messages * message_ns(m, set));
 }
 
 static void run(struct tuner *c, const struct machine *m, unsigned messages,
