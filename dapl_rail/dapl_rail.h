@@ -32,12 +32,11 @@
  *     waits by DRAIL_EINTR.
  *  4. Threads. One thread at a time may use a drail_t, with its drail_mem_t and
  *     drail_req_t; threads may take turns. Handles of different jobs are
- *     independent. These calls use every open
- *     drail_t of their job, so that no other thread may use one meanwhile:
- *     drail_open(), drail_close(), drail_job_allgather(), drail_job_barrier(),
- *     drail_gathered_exchange(), and preparing a collective of dcoll.h.
- *     drail_set_guard() relaxes this. Functions marked "Any thread" may be
- *     called by any thread at any time.
+ *     independent. These calls use every open drail_t of their job, so that no
+ *     other thread may use one meanwhile: drail_open(), drail_close(),
+ *     drail_job_allgather(), drail_job_barrier(), drail_gathered_exchange(),
+ *     and preparing a collective of dcoll.h. drail_set_guard() relaxes this.
+ *     Functions marked "Any thread" may be called by any thread at any time.
  *  5. Progress. Connections, messages, notifications and the repair of broken
  *     rails need calls of both ranks: no thread of the library does them in the
  *     background. A call that waits makes progress on all rails with all peers;
@@ -342,7 +341,7 @@ typedef struct drail_config {
 } drail_config_t;
 
 /** pin_base, the default: the ranks of a node take disjoint cores; if there are
- *  too few, they start on distinct ones. */
+ * too few, they start on distinct ones. */
 #define DRAIL_PIN_AUTO UINT32_MAX
 
 /**
@@ -362,11 +361,11 @@ typedef struct drail_setting {
 } drail_setting_t;
 
 /** Fills in setting number @p index, from 0. Any thread. @return 0, or
- *  DRAIL_EINVAL: there is no such setting. */
+ * DRAIL_EINVAL: there is no such setting. */
 int drail_setting_get(unsigned index, drail_setting_t *setting);
 
 /** The name of a value, as on command lines ("nonthreaded", "adaptive",
- *  "resident"), or "unknown"; constant. Any thread. */
+ * "resident"), or "unknown"; constant. Any thread. */
 const char *drail_engine_name(drail_engine_t engine);
 const char *drail_policy_name(drail_policy_t policy);
 const char *drail_team_name(drail_team_t team);
@@ -382,7 +381,7 @@ int drail_notify_by_parse(const char *text, drail_notify_by_t *by);
 /* ----------------------------------------------------------------- job --- */
 
 /** A rank's view of its job. Valid until rank_main returns, or until
- *  drail_job_leave(). Owned by the library. */
+ * drail_job_leave(). Owned by the library. */
 typedef struct drail_job drail_job_t;
 
 struct drail_platform; /* how a simulator replaces the machine; internal */
@@ -394,7 +393,7 @@ typedef int (*drail_rank_main_t)(drail_job_t *job, void *arg);
 typedef struct drail_launch drail_launch_t;
 
 /** For nranks: as many as were launched, or 2 if none were. For rank: the value
- *  of DRAIL_RANK. */
+ * of DRAIL_RANK. */
 #define DRAIL_RANKS_AUTO UINT32_MAX
 
 typedef struct drail_job_config {
@@ -411,31 +410,29 @@ typedef struct drail_job_config {
     drail_error_t *error;  /**< gets the sentence of a failure; or NULL */
     const struct drail_platform *platform; /**< NULL: this machine */
     /** A platform (name or file): the ranks run in virtual time on the cluster
-     *  that it describes. They may open "sim:NAME" as their only rail: it
-     * stands for all rails of a node. ppn 0: as the platform says. NULL: real
-     * time. */
+     * that it describes. They may open "sim:NAME" as their only rail: it stands
+     * for all rails of a node. ppn 0: as the platform says. NULL: real time. */
     const char *simulate;
     /** Only with simulate, else DRAIL_EINVAL: collectives take their time but
-     *  move no payload. The caller's buffers must exist as always; what
-     *  collectives leave in them is undefined. Puts, gets and messages move
-     *  their data; irregular collectives return DRAIL_ENOTSUP. */
+     * move no payload. The caller's buffers must exist as always; what
+     * collectives leave in them is undefined. Puts, gets and messages move
+     * their data; irregular collectives return DRAIL_ENOTSUP. */
     bool hollow;
     bool fork; /**< fork the ranks even if this process was launched */
     /** Where rank 0 waits for the other ranks: "host:port" or "[IPv6
-     *  address]:port"; rank 0 must run on that host. NULL: DRAIL_RENDEZVOUS; if
-     *  that is not set either, there is no rendezvous. It needs rank and
-     * nranks, here or as DRAIL_RANK and DRAIL_RANKS. */
+     * address]:port"; rank 0 must run on that host. NULL: DRAIL_RENDEZVOUS; if
+     * that is not set either, there is no rendezvous. It needs rank and nranks,
+     * here or as DRAIL_RANK and DRAIL_RANKS. */
     const char *rendezvous;
     unsigned rank; /**< at the rendezvous; default DRAIL_RANKS_AUTO */
     /** File whose first line is the secret of the rendezvous: 16 to 256
-     *  characters. It must be private (mode 0600). NULL: the file that
-     *  DRAIL_SECRET_FILE names, else the secret is DRAIL_SECRET. */
+     * characters. It must be private (mode 0600). NULL: the file that
+     * DRAIL_SECRET_FILE names, else the secret is DRAIL_SECRET. */
     const char *secret_file;
     int connect_ms; /**< how long launched ranks wait for each other when the
                        job begins. Default 30000 */
     /** From drail_launch_open(), to run several jobs in turn. NULL: each
-     *  drail_job_run() opens and closes its own; under PMI-2 that works once.
-     */
+     * drail_job_run() opens and closes its own; under PMI-2 that works once. */
     drail_launch_t *launch;
 } drail_job_config_t;
 
@@ -447,8 +444,8 @@ void drail_job_config_init(drail_job_config_t *cfg);
  *  - simulated, if cfg->simulate is set;
  *  - launched, each of them one process that calls this function: they meet at
  *    a rendezvous and know a common secret (cfg->rendezvous), or a launcher
- * that speaks PMIx (mpirun, prterun, srun --mpi=pmix) or PMI-2 (srun
- * --mpi=pmi2) has started them;
+ *    that speaks PMIx (mpirun, prterun, srun --mpi=pmix) or PMI-2 (srun
+ *    --mpi=pmi2) has started them;
  *  - forked by this process.
  *
  * Launched: rank_main runs once, in the calling process, and the call then
@@ -486,17 +483,16 @@ int drail_job_run(const drail_job_config_t *cfg, drail_rank_main_t rank_main,
  * @return 0; else as drail_job_run().
  */
 int drail_launch_open(const drail_job_config_t *cfg, drail_launch_t **launch);
-/** Frees @p launch; NULL does nothing. Under a launcher, and if no job
- *  has failed, it first waits until all ranks have called it, or one has ended.
- */
+/** Frees @p launch; NULL does nothing. Under a launcher, and if no job has
+ * failed, it first waits until all ranks have called it, or one has ended. */
 void drail_launch_close(drail_launch_t *launch);
 /** Number of launched ranks; 0: none, so drail_job_run() will fork. */
 unsigned drail_launch_size(const drail_launch_t *launch);
 /** The rank of this process; 0 if it was not launched. */
 unsigned drail_launch_rank(const drail_launch_t *launch);
 /** The host of @p rank; UINT_MAX: there is no such rank. Hosts are numbered in
- *  the order of their first ranks. Processes that can't share memory count as
- * on different hosts. */
+ * the order of their first ranks. Processes that can't share memory count as on
+ * different hosts. */
 unsigned drail_launch_host(const drail_launch_t *launch, unsigned rank);
 
 /**
@@ -534,7 +530,7 @@ typedef struct drail_job_join {
 int drail_job_join(const drail_job_join_t *how, drail_job_t **job,
                    drail_error_t *err);
 /** Frees a job of drail_job_join(), after drail_close() of all that was opened
- *  with it. Waits for no other rank. NULL does nothing. */
+ * with it. Waits for no other rank. NULL does nothing. */
 void drail_job_leave(drail_job_t *job);
 
 /** This rank; the number of ranks. Any thread, as all up to drail_job_ppn(). */
@@ -553,12 +549,12 @@ unsigned drail_job_local_size(const drail_job_t *job, unsigned rank);
 unsigned drail_job_ppn(const drail_job_t *job);
 
 /** True if SIGINT or SIGTERM has reached this job, or drail_job_interrupt() was
- *  called; in a launched job also if it has ended because of another rank. Any
- *  thread. */
+ * called; in a launched job also if it has ended because of another rank. Any
+ * thread. */
 bool drail_job_interrupted(const drail_job_t *job);
 /** Ends all present and future waits of this rank by DRAIL_EINTR; a running
- *  all-gather of the caller's own (drail_job_join()) goes on. Any thread, and
- *  signal handlers. */
+ * all-gather of the caller's own (drail_job_join()) goes on. Any thread, and
+ * signal handlers. */
 void drail_job_interrupt(drail_job_t *job);
 
 /**
@@ -580,7 +576,7 @@ int drail_job_allgather(drail_job_t *job, const void *mine, size_t bytes,
 int drail_job_barrier(drail_job_t *job, int timeout_ms);
 
 /** The result of an all-gather. Simulated ranks share one copy of it, so that
- *  large results of many ranks fit into memory. */
+ * large results of many ranks fit into memory. */
 typedef struct drail_gathered drail_gathered_t;
 
 /**
@@ -592,14 +588,14 @@ typedef struct drail_gathered drail_gathered_t;
  */
 int drail_gathered_new(drail_job_t *job, size_t bytes, drail_gathered_t **out);
 /** As drail_job_allgather(), with the result in @p g, whose earlier result is
- *  gone. Also DRAIL_ENOMEM, which all ranks return. */
+ * gone. Also DRAIL_ENOMEM, which all ranks return. */
 int drail_gathered_exchange(drail_gathered_t *g, const void *mine,
                             int timeout_ms);
 /** The contribution of @p rank, after a successful exchange. Read only; valid
- *  until the next exchange or drail_gathered_free(). */
+ * until the next exchange or drail_gathered_free(). */
 const void *drail_gathered_of(const drail_gathered_t *g, unsigned rank);
 /** Frees a result, before or after drail_job_leave(), but before rank_main
- *  returns. NULL does nothing. */
+ * returns. NULL does nothing. */
 void drail_gathered_free(drail_gathered_t *g);
 
 /** Tells the simulator that the caller computes for @p ns nanoseconds: they
@@ -611,7 +607,7 @@ void drail_job_compute(const drail_job_t *job, uint64_t ns);
  * job, not by sleeping, and threads of its own can't run. */
 bool drail_job_is_simulated(const drail_job_t *job);
 /** The sentence of the last all-gather that failed, such as which rank is gone;
- *  "" if the reason is not known. Valid as long as the job. */
+ * "" if the reason is not known. Valid as long as the job. */
 const char *drail_job_last_error(const drail_job_t *job);
 
 /* ----------------------------------------------------------- transport --- */
@@ -656,7 +652,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
 int drail_close(drail_t *rail);
 
 /** The sentence of the last failed call on @p rail; valid until the next call.
- *  "" for NULL. */
+ * "" for NULL. */
 const char *drail_last_error(const drail_t *rail);
 
 /**
@@ -678,24 +674,24 @@ const char *drail_last_error(const drail_t *rail);
  * DRAIL_EPEER: then call it again. Operations alone do not connect again.
  * @return 0; DRAIL_EPEER: the peer has ended, or no rail reaches it;
  * DRAIL_ETIMEOUT: the sentence names what is missing on each rail;
- * DRAIL_EINVAL:
- * @p peer is this rank, or no rank; DRAIL_EINTR; DRAIL_ENOMEM; DRAIL_EDAT.
- * After a failure it can be called again. It may fail in one rank after it has
- * succeeded in the other, whose operations then return DRAIL_EPEER.
+ * DRAIL_EINVAL: @p peer is this rank, or no rank; DRAIL_EINTR; DRAIL_ENOMEM;
+ * DRAIL_EDAT. After a failure it can be called again. It may fail in one rank
+ * after it has succeeded in the other, whose operations then return
+ * DRAIL_EPEER.
  */
 int drail_connect(drail_t *rail, unsigned peer);
 
 /** Ends all present and future waits of this handle by DRAIL_EINTR. Any thread,
- *  and signal handlers. */
+ * and signal handlers. */
 void drail_interrupt(drail_t *rail);
 
 /** Number of rails. */
 unsigned drail_nrails(const drail_t *rail);
 /** What is known of a rail; valid until drail_close(). NULL: there is no such
- *  rail. */
+ * rail. */
 const drail_rail_info_t *drail_rail_at(const drail_t *rail, unsigned index);
 /** The configuration in use, which drail_open() may have lowered and reordered;
- *  valid until drail_close(). */
+ * valid until drail_close(). */
 const drail_config_t *drail_config_of(const drail_t *rail);
 
 /**
@@ -717,7 +713,7 @@ int drail_set_notify_by(drail_t *rail, drail_notify_by_t by);
 /* -------------------------------------------------------------- memory --- */
 
 /** A handle of registered memory: one LMR per rail over one region (Cai et al.,
- *  fig. 3). It belongs to its drail_t: rule 4. */
+ * fig. 3). It belongs to its drail_t: rule 4. */
 typedef struct drail_mem drail_mem_t;
 
 typedef enum drail_access {
@@ -732,8 +728,8 @@ typedef enum drail_access {
      * mapping could take the address. */
     DRAIL_ACCESS_KEEP = 8,
     /** Only a source: of this rank's puts and sends, and with REMOTE_READ of
-     *  peers' reads. The memory need not be writable (PROT_READ). Not with
-     *  REMOTE_WRITE or REMOTE_ATOMIC, nor for drail_mem_alloc(). */
+     * peers' reads. The memory need not be writable (PROT_READ). Not with
+     * REMOTE_WRITE or REMOTE_ATOMIC, nor for drail_mem_alloc(). */
     DRAIL_ACCESS_READ_ONLY = 16,
 } drail_access_t;
 
@@ -799,7 +795,7 @@ drail_mem_t *drail_mem_find(drail_t *rail, const void *address, size_t bytes,
  */
 int drail_mem_release(drail_mem_t *mem);
 /** Writes what peers need to reach @p mem. Every call refuses the key of memory
- *  without remote access. */
+ * without remote access. */
 void drail_mem_key(const drail_mem_t *mem, drail_key_t *key);
 
 /** Counts since drail_open(). */
@@ -814,8 +810,8 @@ void drail_cache_stats(const drail_t *rail, drail_cache_stats_t *stats);
 /* ---------------------------------------------------------- operations --- */
 
 /** Storage of a non-blocking operation, of the caller: it stays in place until
- *  drail_test() or drail_wait() says that the operation is complete, or
- *  drail_forget(). Nothing is allocated per message. */
+ * drail_test() or drail_wait() says that the operation is complete, or
+ * drail_forget(). Nothing is allocated per message. */
 typedef struct drail_req {
     uint64_t opaque[8];
 } drail_req_t;
@@ -842,8 +838,8 @@ typedef enum drail_flags {
                           on one rail. See drail_put() */
 } drail_flags_t;
 /** Flag of drail_put() and drail_get(): a message too short to be striped uses
- *  this rail. If the rail does not reach the peer, those that do take turns.
- *  Engine single ignores it. */
+ * this rail. If the rail does not reach the peer, those that do take turns.
+ * Engine single ignores it. */
 #define DRAIL_ON_RAIL(rail) (((unsigned)(rail) + 1) << 8)
 
 /**
@@ -858,9 +854,9 @@ typedef enum drail_flags {
  * the target ends the connection, by DRAIL_EDAT there and DRAIL_EPEER here.
  *
  * A put with a notification needs a credit of the peer: cfg.depth limits how
- * many the peer has not yet taken. Without a credit, or without room in
- * a queue, the call makes progress until there is one, within timeout_ms,
- * unless DRAIL_NOWAIT is set.
+ * many the peer has not yet taken. Without a credit, or without room in a
+ * queue, the call makes progress until there is one, within timeout_ms, unless
+ * DRAIL_NOWAIT is set.
  * @param xfer need not outlive the call; its memory must: rule 6.
  * @param flags of drail_flags_t, and DRAIL_ON_RAIL().
  * @param id value of the notification.
@@ -872,8 +868,10 @@ typedef enum drail_flags {
  */
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
-/** Starts an RDMA read, striped over the rails; otherwise as drail_put().
- *  @param flags DRAIL_NOWAIT, DRAIL_ON_RAIL(). */
+/**
+ * Starts an RDMA read, striped over the rails; otherwise as drail_put().
+ * @param flags DRAIL_NOWAIT, DRAIL_ON_RAIL().
+ */
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req);
 /** Sends a notification without data: a put of 0 bytes with DRAIL_NOTIFY. */
@@ -888,29 +886,33 @@ int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
 int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
                       int timeout_ms);
 /** Takes the next notification of @p peer if it has arrived. Makes no progress
- *  and does not connect. With many peers: call drail_progress() once, then this
- *  for each peer that drail_notify_any() names. @return 0, DRAIL_EAGAIN: none;
- *  DRAIL_EPEER; DRAIL_EINVAL. */
+ * and does not connect. With many peers: call drail_progress() once, then this
+ * for each peer that drail_notify_any() names. @return 0, DRAIL_EAGAIN: none;
+ * DRAIL_EPEER; DRAIL_EINVAL. */
 int drail_notify_test(drail_t *rail, unsigned peer, uint32_t *id);
-/** Finds a peer with a notification that was not taken: the first rank from
- *  @p from on. Makes no progress. Its time depends on how many notifications
- *  there are, not on how many ranks. @return 0; DRAIL_EAGAIN: there is none;
- *  DRAIL_EINVAL. */
+/** Finds a peer with a notification that was not taken: the first rank from @p
+ * from on. Makes no progress. Its time depends on how many notifications there
+ * are, not on how many ranks. @return 0; DRAIL_EAGAIN: there is none;
+ * DRAIL_EINVAL. */
 int drail_notify_any(drail_t *rail, unsigned from, unsigned *peer);
-/** Makes a step of progress with all peers, without waiting: rule 5.
- *  @return 0, or the error of a rail. */
+/**
+ * Makes a step of progress with all peers, without waiting: rule 5.
+ * @return 0, or the error of a rail.
+ */
 int drail_progress(drail_t *rail);
 
-/** A lock of a drail_t that several threads use in turn: calls on the job
- *  (rule 4) make progress on it only between enter and leave. */
+/** A lock of a drail_t that several threads use in turn: calls on the job (rule
+ * 4) make progress on it only between enter and leave. */
 typedef struct drail_guard {
     bool (*enter)(void *context); /**< tries to lock, without waiting; false:
                                      the drail_t is in use */
     void (*leave)(void *context); /**< unlocks */
     void *context;                /**< passed to both; stays the caller's */
 } drail_guard_t;
-/** Sets the guard of @p rail; NULL: none. Before other threads use the drail_t.
- *  @param guard copied. */
+/**
+ * Sets the guard of @p rail; NULL: none. Before other threads use the drail_t.
+ * @param guard copied.
+ */
 void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
 
 /**
@@ -965,8 +967,8 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * connect_timeout_ms.
  * @param remote key with DRAIL_ACCESS_REMOTE_ATOMIC.
  * @param remote_offset bytes; the address must be a multiple of 8.
- * @param operand added (DRAIL_FETCH_ADD), or written if the old value equals
- * @p compare (DRAIL_CMP_SWAP).
+ * @param operand added (DRAIL_FETCH_ADD), or written if the old value equals @p
+ * compare (DRAIL_CMP_SWAP).
  * @param old set to the value before; may be NULL.
  * @return 0; DRAIL_EINVAL; DRAIL_EACCESS: the key does not allow it;
  * DRAIL_ENOTSUP: this rank and others reach the target by different kinds of
@@ -982,7 +984,7 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
 
 /** True if atomics of other ranks on this rank's memory need its calls (rule
  * 5): no rail reaches every rank, or the first that does offers no atomics, or
- *  DRAIL_EXTENSIONS is 0. */
+ * DRAIL_EXTENSIONS is 0. */
 bool drail_serves_atomics(const drail_t *rail);
 
 /**
@@ -996,11 +998,13 @@ bool drail_serves_atomics(const drail_t *rail);
 int drail_test(drail_t *rail, drail_req_t *req);
 int drail_wait(drail_t *rail, drail_req_t *req, int timeout_ms);
 /** Gives up @p req, which may be freed or used again. A transfer under way goes
- *  on, and its memory must stay registered until drail_fence(). */
+ * on, and its memory must stay registered until drail_fence(). */
 void drail_forget(drail_t *rail, drail_req_t *req);
-/** Waits until all puts with data and all gets to @p peer are complete. It does
- *  not wait for messages, notifications and eager puts: drail_close() does.
- *  @return 0, or the error of rules 3 and 9. */
+/**
+ * Waits until all puts with data and all gets to @p peer are complete. It does
+ * not wait for messages, notifications and eager puts: drail_close() does.
+ * @return 0, or the error of rules 3 and 9.
+ */
 int drail_fence(drail_t *rail, unsigned peer);
 
 /* ---------------------------------------------------------- statistics --- */
@@ -1053,8 +1057,8 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
 void drail_explain(drail_t *rail, size_t bytes, char *text, size_t size);
 
 /** Says whether rails @p a and @p b share a port, an adapter or a bus, by the
- *  IAs' addresses and the names of adapters and buses. @return a constant
- *  sentence, or NULL: not known to share any. */
+ * IAs' addresses and the names of adapters and buses. @return a constant
+ * sentence, or NULL: not known to share any. */
 const char *drail_rails_shared(const drail_t *rail, unsigned a, unsigned b);
 
 #pragma GCC visibility pop
