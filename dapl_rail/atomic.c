@@ -7,6 +7,7 @@
  */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/request.h"
 #include "dapl_rail/engine/reserve.h"
@@ -16,7 +17,6 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/outcome.h"
 #include "dapl_rail/own_atomic.h"
-#include "dapl_rail/peers.h"
 
 /* The link over the shared rail, or else the first link, for messages: a peer
  * of this host may be reached only outside it. */
@@ -47,7 +47,7 @@ struct posting {
     const struct completion *done;
 };
 
-static int posted_owed(drail_t *t, void *arg, uint32_t *owed)
+static int try_post(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct posting *p = arg;
     (void)t;
@@ -83,7 +83,7 @@ static int by_message(drail_t *t, struct peer *peer, struct link *link,
     if (rc)
         return rc;
     ask->id = ++mail->asked;
-    rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, try_post, &posting, t->cfg.timeout_ms);
     if (rc) {
         mail->asked--;
         link_unreserve(link);
@@ -123,7 +123,7 @@ static int by_extension(drail_t *t, struct peer *peer, struct link *link,
     };
     struct posting posting = {.link = link, .dto = &d, .done = &done};
     req_start(req_of(&req), peer, RAIL_BIT(link->rail->index), 1);
-    int rc = progress_wait_for(peer, posted_owed, &posting, t->cfg.timeout_ms);
+    int rc = progress_wait_for(peer, try_post, &posting, t->cfg.timeout_ms);
     if (rc)
         return rc;
     rc = progress_wait_for(peer, req_owed, req_of(&req), t->cfg.timeout_ms);

@@ -4,7 +4,7 @@
 
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/sentence.h"
-#include "dapl_rail/cards.h"
+#include "dapl_rail/wireup.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/engine/team.h"
 #include "dapl_rail/job/job.h"
@@ -140,7 +140,7 @@ int drail_close(drail_t *t)
     }
     free(t->peers);
     free(t->noted);
-    cards_forget(t);
+    wireup_forget(t);
     timing_close(t);
     free(t);
     return rc;

@@ -3,10 +3,10 @@
  * drail_open: opens the rails of all ranks, and exchanges their addresses.
  *
  * The public calls are in the files of this folder, in reading order: open.c
- * (with limits.h, cards.h), connect.c, put.c, notify.c, send.c, atomic.c (with
- * own_atomic.h), close.c; properties.c, stats.c. Calls on a peer begin with
- * peers.h and end with outcome.h. The folders, from callee to caller: platform,
- * base, job, rails, memory, stripe, links, engine, messages.
+ * (with limits.h, wireup.h), connection.c, put.c, notify.c, send.c, atomic.c
+ * (with own_atomic.h), close.c; properties.c, stats.c. Calls on a peer begin
+ * with connection.h and end with outcome.h. The folders, from callee to caller:
+ * platform, base, job, rails, memory, stripe, links, engine, messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
 #include "dapl_rail/base/settings.h"
-#include "dapl_rail/cards.h"
+#include "dapl_rail/wireup.h"
 #include "dapl_rail/engine/progress.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/transports.h"
@@ -201,7 +201,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         return error_set(err, DRAIL_EINVAL, "drail_open: NULL argument");
     cfg = all_simulated(job, cfg, &simulated);
     drail_t *t = handle_new(job, cfg);
-    drail_gathered_t *room = cards_room(job);
+    drail_gathered_t *room = wireup_room(job);
     unsigned cards;
     int rc = t && room ? prepare(t, cfg, err)
                        : error_set(err, DRAIL_ENOMEM, "out of memory");
@@ -210,7 +210,7 @@ int drail_open(drail_job_t *job, const drail_config_t *cfg, drail_t **out,
         goto out;
     if (job->rank > 0)
         rc = rails_open(t, err);
-    rc = cards_exchange(t, room, cards, rc, err);
+    rc = wireup_exchange(t, room, cards, rc, err);
     room = NULL;
     if (!rc)
         depth_lower(t, t->cfg.depth);

@@ -2,6 +2,7 @@
 /* Striped RDMA writes and reads, their requests, and fences. */
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
@@ -16,7 +17,6 @@
 #include "dapl_rail/messages/mailbox.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
 
 /* ------------------------------------------------------------- requests */
 
@@ -76,7 +76,7 @@ struct room {
 /* Is there room for the whole transfer on each EP of these rails? If nothing is
  * under way on an EP no more room will come: DTOs without an event at the end
  * of a queue give their room back only with later ones. */
-static int room_owed(drail_t *t, void *arg, uint32_t *owed)
+static int transfer_room(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct room *room = arg;
     struct link *link;
@@ -100,7 +100,7 @@ static int room_owed(drail_t *t, void *arg, uint32_t *owed)
 static int room_now(drail_t *t, const struct transfer *x, uint32_t rails)
 {
     struct room room = {.x = x, .rails = rails};
-    return progress_wait(t, room_owed, &room, 0);
+    return progress_wait(t, transfer_room, &room, 0);
 }
 
 /* Takes a credit on every EP, if there is room as well; or neither. */
@@ -217,7 +217,7 @@ int drail_get(drail_t *t, unsigned rank, const drail_xfer_t *xfer,
 /* A link that has ended counts when nothing is under way on it any more. If no
  * event will report the end of the last DTO, asks for one when there is room.
  */
-static int fence_owed(drail_t *t, void *arg, uint32_t *owed)
+static int try_fence(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct peer *peer = arg;
     struct link *link;
@@ -245,6 +245,6 @@ int drail_fence(drail_t *t, unsigned rank)
         return rc;
     if (!peer->connected)
         return 0;
-    rc = progress_wait_for(peer, fence_owed, peer, t->cfg.timeout_ms);
+    rc = progress_wait_for(peer, try_fence, peer, t->cfg.timeout_ms);
     return outcome(t, peer, rc, "drail_fence");
 }

@@ -5,6 +5,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/connection.h"
 #include "dapl_rail/engine/ending.h"
 #include "dapl_rail/engine/engine.h"
 #include "dapl_rail/engine/progress.h"
@@ -17,7 +18,6 @@
 #include "dapl_rail/messages/message.h"
 #include "dapl_rail/messages/transfer.h"
 #include "dapl_rail/outcome.h"
-#include "dapl_rail/peers.h"
 #include "dapl_rail/stripe/tuning/cut.h"
 
 /* -------------------------------------------------------------- sending */
@@ -30,7 +30,7 @@ struct sending {
     size_t bytes;
 };
 
-static int sent_owed(drail_t *t, void *arg, uint32_t *owed)
+static int try_send(drail_t *t, void *arg, uint32_t *owed)
 {
     const struct sending *s = arg;
     (void)t;
@@ -48,9 +48,9 @@ static int message_send(drail_t *t, struct peer *peer, unsigned rail,
         links_reserve(t, peer, RAIL_BIT(rail), EP_BIT(0), t->cfg.timeout_ms);
     if (rc)
         return rc;
-    rc = sent_owed(t, &s, &owed);
+    rc = try_send(t, &s, &owed);
     if (rc == 0)
-        rc = progress_wait_for(peer, sent_owed, &s, t->cfg.timeout_ms);
+        rc = progress_wait_for(peer, try_send, &s, t->cfg.timeout_ms);
     if (rc < 0)
         link_unreserve(s.link);
     return rc < 0 ? rc : 0;

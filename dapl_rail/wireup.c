@@ -5,7 +5,7 @@
  * the same network match (other networks may be reached through routers), then
  * those of the same name, then the others in their order.
  */
-#include "dapl_rail/cards.h"
+#include "dapl_rail/wireup.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -350,7 +350,7 @@ static void take(drail_t *t, const struct sets *all)
     reorder(t, order);
 }
 
-drail_gathered_t *cards_room(drail_job_t *job)
+drail_gathered_t *wireup_room(drail_job_t *job)
 {
     drail_gathered_t *room;
     int rc = drail_gathered_new(job, sizeof(struct card_set), &room);
@@ -376,8 +376,8 @@ static int take_cards(drail_t *t, const struct sets *all, drail_error_t *err)
     return rc;
 }
 
-int cards_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
-                   int failed, drail_error_t *err)
+int wireup_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
+                    int failed, drail_error_t *err)
 {
     struct card_set mine = {0};
     const struct sets all = {room, t->job->size, cards};
@@ -396,7 +396,7 @@ int cards_exchange(drail_t *t, drail_gathered_t *room, unsigned cards,
     return failed ? failed : rc;
 }
 
-void cards_forget(drail_t *t)
+void wireup_forget(drail_t *t)
 {
     if (!t->cards)
         free(t->roster);

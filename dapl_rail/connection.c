@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drail_connect, and connections on demand of operations. */
-#include "dapl_rail/connect.h"
+#include "dapl_rail/connection.h"
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
@@ -99,9 +99,39 @@ static int no_rail(drail_t *t, const struct peer *peer)
                 peer->rank, roster_host_name(t->roster, peer->rank));
 }
 
-int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
+/* timeout_ms 0: makes one step, and returns DRAIL_EAGAIN if that was not the
+ * last. */
+static int connection_make(drail_t *t, struct peer *peer, int timeout_ms)
 {
     return peer->rails ? connect_peer(t, peer, timeout_ms) : no_rail(t, peer);
+}
+
+struct peer *peer_find(drail_t *t, unsigned rank, int *rc)
+{
+    *rc = DRAIL_EINVAL;
+    if (!t)
+        return NULL;
+    if (rank >= t->job->size || rank == t->job->rank) {
+        fail(t, DRAIL_EINVAL, "rank %u is not another of %u ranks", rank,
+             t->job->size);
+        return NULL;
+    }
+    struct peer *peer = t->peers[rank];
+    if (!peer)
+        peer = peer_meet(t, rank);
+    *rc = peer ? 0 : fail(t, DRAIL_ENOMEM, "out of memory");
+    return peer;
+}
+
+struct peer *peer_connected(drail_t *t, unsigned rank, int timeout_ms, int *rc)
+{
+    struct peer *peer = peer_find(t, rank, rc);
+    if (!peer || peer->connected)
+        return peer;
+    if (timeout_ms < 0)
+        timeout_ms = t->cfg.connect_timeout_ms;
+    *rc = connection_make(t, peer, timeout_ms);
+    return *rc ? NULL : peer;
 }
 
 /* Has the connection ended, or does the peer ask for a new one? */
