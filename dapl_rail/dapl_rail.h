@@ -15,64 +15,64 @@
  *
  * Rules. The comments below refer to them by number.
  *
- *  1. Errors. A function that can fail returns 0 or a negative DRAIL_E… code.
- *     drail_strerror() gives the code's text. drail_last_error() gives one
- *     sentence about the last failed call on a drail_t, drail_job_last_error()
- *     on a job; calls without a handle write it to a drail_error_t. Handles and
- *     values that a call returns by pointer are set on success only, unless its
- *     comment says otherwise. Any `drail_error_t *err` may be NULL.
- *  2. Units. Sizes are bytes and times are milliseconds, unless a name ends in
- *     another unit. A negative timeout means drail_config_t.timeout_ms; in
- *     calls on a job its default (DRAIL_TIMEOUT_MS).
- *  3. Waiting. Every wait ends after its timeout, by DRAIL_ETIMEOUT. Time in
- *     which the process or the whole machine is stopped does not count. The
- *     configuration's timeout starts again whenever bytes of the operation
- *     complete; a timeout that the caller passes does not. A call of
- *     drail_interrupt() or drail_job_interrupt(), or a signal to the job, ends
- *     waits by DRAIL_EINTR.
- *  4. Threads. One thread at a time may use a drail_t, with its drail_mem_t and
- *     drail_req_t; threads may take turns. Handles of different jobs are
- *     independent. These calls use every open drail_t of their job, so that no
- *     other thread may use one meanwhile: drail_open(), drail_close(),
- *     drail_job_allgather(), drail_job_barrier(), drail_gathered_exchange(),
- *     and preparing a collective of dcoll.h. drail_set_guard() relaxes this.
- *     Functions marked "Any thread" may be called by any thread at any time.
- *  5. Progress. Connections, messages, notifications and the repair of broken
- *     rails need calls of both ranks: no thread of the library does them in the
- *     background. A call that waits makes progress on all rails with all peers;
- *     drail_progress() and drail_test() make one step. So while a rank waits
- *     for a peer, the peer must be in a call that waits, or call functions that
- *     make progress again and again. Where drail_rail_info_t.is_polled is set,
- *     this also holds for the data of RDMA: they arrive only while the target
- *     is inside calls. drail_job_allgather() and the other calls of rule 4 make
- *     progress on all open drail_t of the job.
- *  6. Lifetime. Buffers, registered memory and drail_req_t of an operation stay
- *     in place until the operation is complete. Release a drail_mem_t before
- *     its memory is unmapped. Call drail_close() before drail_job_leave(), and
- *     before rank_main returns. Configurations are copied by the call.
- *  7. Order. Messages from one rank to another are received in the order of
- *     their sends, and notifications in the order of their puts. A notification
- *     is delivered after all data of its put are visible. Otherwise puts, gets
- *     and atomics are not ordered.
- *  8. Broken rails. If a link (an EP to a peer) breaks, new messages to that
- *     peer go over its other links. What was under way is sent again over
- *     those, inside the calls of both ranks: messages, notifications and
- *     atomics by message arrive once and in order. Data of a put or get may be
- *     written again until the operation is complete or notified. The rail is
- *     tried again several times a second, and used again when it works. A rail
- *     also counts as broken if it has work and shows no sign of life for
- *     DRAIL_SILENCE_MS while the peer answers over another rail. All this needs
- *     two links to the peer, and providers whose completions mean delivery
- *     (drail_rail_info_t.is_delivering). Without them a broken rail ends the
- *     connection, as does an error that is not the rail's: a refused access, or
- *     a timeout in the middle of an operation.
- *  9. Lost connections. When a connection has ended, because the peer is gone
- *     or no link to it is left, operations with that peer return DRAIL_EPEER
- *     until both ranks call drail_connect(). A peer that is only stopped is
- *     silent: calls end by DRAIL_ETIMEOUT.
+ * 1. Errors. A function that can fail returns 0 or a negative DRAIL_E… code.
+ *    drail_strerror() gives the code's text. drail_last_error() gives one
+ *    sentence about the last failed call on a drail_t, drail_job_last_error()
+ *    on a job; calls without a handle write it to a drail_error_t. Handles and
+ *    values that a call returns by pointer are set on success only, unless its
+ *    comment says otherwise. Any `drail_error_t *err` may be NULL.
+ * 2. Units. Sizes are bytes and times are milliseconds, unless a name ends in
+ *    another unit. A negative timeout means drail_config_t.timeout_ms; in calls
+ *    on a job its default (DRAIL_TIMEOUT_MS).
+ * 3. Waiting. Every wait ends after its timeout, by DRAIL_ETIMEOUT. Time in
+ *    which the process or the whole machine is stopped does not count. The
+ *    configuration's timeout starts again whenever bytes of the operation
+ *    complete; a timeout that the caller passes does not. A call of
+ *    drail_interrupt() or drail_job_interrupt(), or a signal to the job, ends
+ *    waits by DRAIL_EINTR.
+ * 4. Threads. One thread at a time may use a drail_t, with its drail_mem_t and
+ *    drail_req_t; threads may take turns. Handles of different jobs are
+ *    independent. These calls use every open drail_t of their job, so that no
+ *    other thread may use one meanwhile: drail_open(), drail_close(),
+ *    drail_job_allgather(), drail_job_barrier(), drail_gathered_exchange(), and
+ *    preparing a collective of dcoll.h. drail_set_guard() relaxes this.
+ *    Functions marked "Any thread" may be called by any thread at any time.
+ * 5. Progress. Connections, messages, notifications and the repair of broken
+ *    rails need calls of both ranks: no thread of the library does them in the
+ *    background. A call that waits makes progress on all rails with all peers;
+ *    drail_progress() and drail_test() make one step. So while a rank waits for
+ *    a peer, the peer must be in a call that waits, or call functions that make
+ *    progress again and again. Where drail_rail_info_t.is_polled is set, this
+ *    also holds for the data of RDMA: they arrive only while the target is
+ *    inside calls. drail_job_allgather() and the other calls of rule 4 make
+ *    progress on all open drail_t of the job.
+ * 6. Lifetime. Buffers, registered memory and drail_req_t of an operation stay
+ *    in place until the operation is complete. Release a drail_mem_t before its
+ *    memory is unmapped. Call drail_close() before drail_job_leave(), and
+ *    before rank_main returns. Configurations are copied by the call.
+ * 7. Order. Messages from one rank to another are received in the order of
+ *    their sends, and notifications in the order of their puts. A notification
+ *    is delivered after all data of its put are visible. Otherwise puts, gets
+ *    and atomics are not ordered.
+ * 8. Broken rails. If a link (an EP to a peer) breaks, new messages to that
+ *    peer go over its other links. What was under way is sent again over those,
+ *    inside the calls of both ranks: messages, notifications and atomics by
+ *    message arrive once and in order. Data of a put or get may be written
+ *    again until the operation is complete or notified. The rail is tried again
+ *    several times a second, and used again when it works. A rail also counts
+ *    as broken if it has work and shows no sign of life for DRAIL_SILENCE_MS
+ *    while the peer answers over another rail. All this needs two links to the
+ *    peer, and providers whose completions mean delivery
+ *    (drail_rail_info_t.is_delivering). Without them a broken rail ends the
+ *    connection, as does an error that is not the rail's: a refused access, or
+ *    a timeout in the middle of an operation.
+ * 9. Lost connections. When a connection has ended, because the peer is gone or
+ *    no link to it is left, operations with that peer return DRAIL_EPEER until
+ *    both ranks call drail_connect(). A peer that is only stopped is silent:
+ *    calls end by DRAIL_ETIMEOUT.
  * 10. State. There are no mutable globals: many ranks may live in one process.
- *     A child that the program forks must not use a drail_t of its parent, but
- *     may close it.
+ *    A child that the program forks must not use a drail_t of its parent, but
+ *    may close it.
  */
 #ifndef DAPL_RAIL_H
 #define DAPL_RAIL_H
@@ -195,6 +195,7 @@ typedef struct drail_cluster {
  * @param platform name of a platform, or of its file.
  * @param names, max, count as for drail_rails_list().
  * @param cluster set on success.
+ * @param err may be NULL.
  * @return 0; DRAIL_EINVAL: there is no such platform, or it is wrong;
  * DRAIL_ENOTSUP: SimGrid is not installed.
  */
@@ -463,6 +464,7 @@ void drail_job_config_init(drail_job_config_t *cfg);
  * rank_main. While the job runs, the process's soft limit of open files may be
  * raised.
  * @param cfg see above.
+ * @param rank_main the program of each rank.
  * @param arg passed to rank_main.
  * @return 0: all ranks returned 0; DRAIL_EJOB: a rank failed, and the sentence
  * names the rank and its exit status or signal; DRAIL_EPEER: launched rank 0 is
@@ -499,7 +501,8 @@ unsigned drail_launch_host(const drail_launch_t *launch, unsigned rank);
  * An all-gather that the caller of drail_job_join() provides. All ranks call it
  * in the same order with the same size, one call at a time.
  * @param context as in drail_job_join_t.
- * @param mine this rank's contribution, @p bytes long (1 to 64 KiB).
+ * @param mine this rank's contribution.
+ * @param bytes of each contribution: 1 to 64 KiB.
  * @param all to be filled with the contributions of all ranks, by rank.
  * @param timeout_ms after which it should give up.
  * @return 0, or a negative DRAIL_E… code; any other value counts as
@@ -524,6 +527,7 @@ typedef struct drail_job_join {
  * The caller handles signals: see drail_job_interrupt().
  * @param how copied, as is nodes; context must stay until drail_job_leave().
  * @param job owned by the caller until drail_job_leave().
+ * @param err may be NULL.
  * @return 0; DRAIL_EINVAL, also when the ranks do not fit together;
  * DRAIL_ENOMEM; what allgather returned.
  */
@@ -562,9 +566,12 @@ void drail_job_interrupt(drail_job_t *job);
  * set-up, not for speed. All ranks call it together. The open drail_t of the
  * job make progress meanwhile (rules 4 and 5); not in an all-gather of the
  * caller's own, so that peers with a broken rail wait for it to end.
- * @param mine @p bytes of this rank; the same size in all ranks, at most 64
- * KiB. 0: as drail_job_barrier().
+ * @param job of this rank.
+ * @param mine this rank's contribution.
+ * @param bytes of each contribution: at most 64 KiB, the same in all ranks. 0:
+ * as drail_job_barrier().
  * @param all room for drail_job_size() times @p bytes, filled by rank.
+ * @param timeout_ms see rules 2 and 3.
  * @return 0; DRAIL_EINVAL; DRAIL_EPEER: a rank has ended; DRAIL_ETIMEOUT;
  * DRAIL_EINTR. After a failure all later all-gathers of the job fail, too,
  * except after DRAIL_EINVAL (ranks passed different sizes) in a job that the
@@ -582,7 +589,8 @@ typedef struct drail_gathered drail_gathered_t;
 /**
  * Allocates a result, before the all-gather: so no rank runs out of memory
  * while others wait for it.
- * @param bytes of each rank; 1 to 64 KiB.
+ * @param job of this rank.
+ * @param bytes of each contribution: 1 to 64 KiB.
  * @param out owned by the caller until drail_gathered_free().
  * @return 0, DRAIL_EINVAL, DRAIL_ENOMEM.
  */
@@ -627,8 +635,10 @@ typedef struct drail drail_t;
  * and a connection shows that they reach; for all other peers the other rails
  * are used. Engine auto and policy adaptive learn from messages to peers on
  * other hosts, if there are any.
+ * @param job of this rank.
  * @param cfg copied.
  * @param out owned by the caller until drail_close().
+ * @param err may be NULL.
  * @return 0; DRAIL_EINVAL in all ranks, with the same sentence: a rail has no
  * counterpart, or ranks differ in DRAIL_DEPTH, DRAIL_EAGER_BYTES, DRAIL_EPS or
  * DRAIL_EXTENSIONS; DRAIL_EPEER: another rank failed; DRAIL_ENORAIL,
@@ -699,9 +709,9 @@ const drail_config_t *drail_config_of(const drail_t *rail);
  * Nothing may be under way. So benchmarks can interleave what they compare over
  * the same connections and memory. Each rank decides for itself: engine, policy
  * and notify_by concern the initiator, waiting the rank that waits. When engine
- * auto gets another team, it forgets what it has measured.
- * @param weights as drail_stripe_t.weights, copied; NULL: as before.
- * @param fixed_rail index of the rail for engine single and policy fixed.
+ * auto gets another team, it forgets what it has measured. The weights are as
+ * drail_stripe_t.weights, and copied; NULL leaves the present ones. fixed_rail
+ * is the index of the rail for engine single and policy fixed.
  * @return 0; DRAIL_EINVAL, or DRAIL_ENOTSUP for notify_by: nothing has changed.
  */
 int drail_set_engine(drail_t *rail, drail_engine_t engine, drail_team_t team);
@@ -745,6 +755,7 @@ typedef struct drail_key {
 /**
  * Allocates zeroed, page-aligned memory that other processes of the host can
  * map (memfd), and registers it.
+ * @param rail open.
  * @param bytes more than 0.
  * @param access DRAIL_ACCESS_… flags.
  * @param address set to the memory, which drail_mem_release() frees.
@@ -760,6 +771,7 @@ int drail_mem_alloc(drail_t *rail, size_t bytes, unsigned access,
  * asked for, and nothing after its release (unless DRAIL_ACCESS_KEEP keeps it).
  * With providers that carry out RDMA reads as writes of the peer (iWARP), keys
  * of all memory without DRAIL_ACCESS_READ_ONLY also let peers write.
+ * @param rail open.
  * @param address start of the memory, which stays mapped until the release.
  * @param bytes more than 0.
  * @param access, mem as for drail_mem_alloc().
@@ -771,6 +783,9 @@ int drail_mem_register(drail_t *rail, void *address, size_t bytes,
  * Makes a handle of a part of @p mem, with the same access. Cheap: both share
  * the registration, and either may be released first. The calls of this library
  * keep peers within the part; a peer that ignores them could reach all of mem.
+ * @param mem a handle that covers the part.
+ * @param address start of the part.
+ * @param bytes of the part; more than 0.
  * @param view owned by the caller until drail_mem_release().
  * @return 0; DRAIL_EINVAL: the part is not within @p mem; DRAIL_ENOMEM.
  */
@@ -780,6 +795,9 @@ int drail_mem_view(drail_mem_t *mem, void *address, size_t bytes,
  * Makes a handle, as drail_mem_view() does, of a range of which only the
  * address is known. The memory stays mapped until this handle, too, is
  * released.
+ * @param rail open.
+ * @param address start of the range.
+ * @param bytes of the range.
  * @param access what the handle must allow.
  * @return NULL: the range is not within memory of drail_mem_alloc() that is
  * still held and allows that access; or out of memory.
@@ -857,6 +875,8 @@ typedef enum drail_flags {
  * many the peer has not yet taken. Without a credit, or without room in a
  * queue, the call makes progress until there is one, within timeout_ms, unless
  * DRAIL_NOWAIT is set.
+ * @param rail open.
+ * @param peer another rank.
  * @param xfer need not outlive the call; its memory must: rule 6.
  * @param flags of drail_flags_t, and DRAIL_ON_RAIL().
  * @param id value of the notification.
@@ -869,8 +889,8 @@ typedef enum drail_flags {
 int drail_put(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, uint32_t id, drail_req_t *req);
 /**
- * Starts an RDMA read, striped over the rails; otherwise as drail_put().
- * @param flags DRAIL_NOWAIT, DRAIL_ON_RAIL().
+ * Starts an RDMA read, striped over the rails; otherwise as drail_put(). Of the
+ * flags it takes DRAIL_NOWAIT and DRAIL_ON_RAIL().
  */
 int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
               unsigned flags, drail_req_t *req);
@@ -878,6 +898,8 @@ int drail_get(drail_t *rail, unsigned peer, const drail_xfer_t *xfer,
 int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
 /**
  * Takes the next notification of @p peer, and waits for it: rules 3, 7.
+ * @param rail open.
+ * @param peer another rank.
  * @param id set to the id of its put; may be NULL.
  * @param timeout_ms 0: do not wait.
  * @return 0; DRAIL_EAGAIN: none, and timeout_ms is 0; DRAIL_ETIMEOUT;
@@ -909,10 +931,8 @@ typedef struct drail_guard {
     void (*leave)(void *context); /**< unlocks */
     void *context;                /**< passed to both; stays the caller's */
 } drail_guard_t;
-/**
- * Sets the guard of @p rail; NULL: none. Before other threads use the drail_t.
- * @param guard copied.
- */
+/** Sets the guard of a drail_t, copied; NULL: none. Before other threads use
+ * the drail_t. */
 void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
 
 /**
@@ -929,6 +949,10 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * the message. If it has begun, it receives all of the message unchanged, or
  * the connection ends; the latter always with @p mem, or if the memory has
  * another registration.
+ * @param rail open.
+ * @param peer another rank.
+ * @param buffer the message.
+ * @param bytes may be 0.
  * @param mem handle of the buffer with DRAIL_ACCESS_REMOTE_READ, for
  * rendezvous; NULL: the call registers the buffer.
  * @return 0; DRAIL_EINVAL; DRAIL_ETIMEOUT; DRAIL_EINTR; DRAIL_EPEER;
@@ -943,6 +967,9 @@ int drail_send(drail_t *rail, unsigned peer, const void *buffer, size_t bytes,
  * returns DRAIL_ETIMEOUT, or DRAIL_EAGAIN if @p timeout_ms is 0, and the
  * reading goes on. Call it again with the same buffer, which must stay in place
  * until then, or until drail_close(). Another buffer is DRAIL_EINVAL.
+ * @param rail open.
+ * @param peer another rank.
+ * @param buffer for the message.
  * @param capacity bytes of @p buffer.
  * @param received set to the length of the message, also for DRAIL_ETRUNC; may
  * be NULL.
@@ -965,10 +992,14 @@ typedef enum drail_atomic { DRAIL_FETCH_ADD, DRAIL_CMP_SWAP } drail_atomic_t;
  * does atomics, and its attribute `atomics` does not say that they are atomic
  * with the processor's, the first such call connects the rail to itself, within
  * connect_timeout_ms.
+ * @param rail open.
+ * @param peer any rank.
+ * @param op DRAIL_FETCH_ADD or DRAIL_CMP_SWAP.
  * @param remote key with DRAIL_ACCESS_REMOTE_ATOMIC.
  * @param remote_offset bytes; the address must be a multiple of 8.
  * @param operand added (DRAIL_FETCH_ADD), or written if the old value equals @p
  * compare (DRAIL_CMP_SWAP).
+ * @param compare for DRAIL_CMP_SWAP.
  * @param old set to the value before; may be NULL.
  * @return 0; DRAIL_EINVAL; DRAIL_EACCESS: the key does not allow it;
  * DRAIL_ENOTSUP: this rank and others reach the target by different kinds of
@@ -988,10 +1019,9 @@ int drail_atomic(drail_t *rail, unsigned peer, drail_atomic_t op,
 bool drail_serves_atomics(const drail_t *rail);
 
 /**
- * Make progress (drail_test) or wait (drail_wait) until an operation is
- * complete: rules 3, 5.
- * @param req of drail_put() or drail_get().
- * @param timeout_ms 0: as drail_test().
+ * Make progress (drail_test) or wait (drail_wait) until an operation of
+ * drail_put() or drail_get() is complete: rules 3, 5. With timeout_ms 0
+ * drail_wait() is the same as drail_test().
  * @return 0: complete; DRAIL_EAGAIN: not yet; DRAIL_ETIMEOUT, DRAIL_EINTR: not
  * yet, and still under way; else the error with which it has ended.
  */
@@ -1051,8 +1081,10 @@ void drail_rail_stats(const drail_t *rail, unsigned index,
 /**
  * Says in one line which rails would carry a message now, how much each, and
  * why: by engine, policy, and what has been measured.
+ * @param rail open.
  * @param bytes of the message.
- * @param text becomes the line, cut to @p size bytes with its final zero.
+ * @param text becomes the line.
+ * @param size bytes of @p text; longer lines are cut.
  */
 void drail_explain(drail_t *rail, size_t bytes, char *text, size_t size);
 
