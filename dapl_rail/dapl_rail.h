@@ -907,6 +907,13 @@ int drail_notify(drail_t *rail, unsigned peer, unsigned flags, uint32_t id);
  */
 int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
                       int timeout_ms);
+/**
+ * A number that grows while long operations go on, for callers that bound their
+ * waits themselves. For this rank it grows when its own operations complete,
+ * with any peer; for another rank, when parts of that rank's notified puts to
+ * this rank arrive, or that rank reads messages of this rank. Makes no progress.
+ */
+uint64_t drail_moved(const drail_t *rail, unsigned rank);
 /** Takes the next notification of @p peer if it has arrived. Makes no progress
  * and does not connect. With many peers: call drail_progress() once, then this
  * for each peer that drail_notify_any() names. @return 0, DRAIL_EAGAIN: none;

@@ -8,11 +8,12 @@
 #define PMI2_HEAD 6u    /* characters of the length */
 #define PMI2_MOST 4096u /* longest message that is written or accepted */
 
-/* Writes length and message, with a final zero; format gives what follows
- * "cmd=". Values must not contain ';'. Returns the bytes without the zero, or 0
- * when they are too many. */
-size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Writes length and message, with a final zero: a command, then pairs of key and
+ * value, then NULL. Values must not contain ';'. A pair whose value is NULL or
+ * empty is left out: MPICH 5's launcher refuses it. Returns the bytes without the
+ * zero, or 0 when they are too many. */
+size_t pmi2_write(char text[PMI2_HEAD + PMI2_MOST + 1], const char *command,
+                  ...) __attribute__((sentinel));
 /* The length of the message that follows; 0: malformed, or too long. */
 size_t pmi2_length(const char head[PMI2_HEAD]);
 /* Copies the value of a key to value and returns it; NULL when the message does
