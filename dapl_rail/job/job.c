@@ -37,6 +37,15 @@ int job_config_check(const drail_job_config_t *cfg)
                            DRAIL_MAX_RANKS);
 }
 
+int job_place_check(unsigned rank, unsigned size, drail_error_t *err)
+{
+    if (size >= 1 && size <= DRAIL_MAX_RANKS && rank < size)
+        return 0;
+    return error_set(err, DRAIL_EINVAL,
+                     "rank %u of %u: allowed are 1 to %u ranks, counted from 0",
+                     rank, size, DRAIL_MAX_RANKS);
+}
+
 unsigned drail_job_rank(const drail_job_t *job)
 {
     return job->rank;

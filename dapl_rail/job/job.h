@@ -79,6 +79,8 @@ static inline void job_copy(const drail_job_t *job, void *to, const void *from,
 
 /* Checks the numbers of a configuration. */
 int job_config_check(const drail_job_config_t *cfg);
+/* Checks a rank and the size of its job. */
+int job_place_check(unsigned rank, unsigned size, drail_error_t *err);
 uint64_t job_random(const struct drail_platform *p);
 /* From the next exchange on, each rank contributes only so many bytes. */
 void gathered_shrink(drail_gathered_t *g, size_t bytes);

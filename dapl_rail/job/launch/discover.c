@@ -8,6 +8,7 @@
 
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/job/job.h"
 #include "dapl_rail/job/launch/discover.h"
 #include "dapl_rail/job/socket.h"
 
@@ -37,15 +38,6 @@ static int number(unsigned given, const char *name, unsigned max,
     return 0;
 }
 
-static int check_place(const struct discovery *d, drail_error_t *err)
-{
-    if (d->size >= 1 && d->size <= DRAIL_MAX_RANKS && d->rank < d->size)
-        return 0;
-    return error_set(err, DRAIL_EINVAL,
-                     "rank %u of %u: allowed are 1 to %u ranks, counted from 0",
-                     d->rank, d->size, DRAIL_MAX_RANKS);
-}
-
 static int from_rendezvous(struct discovery *d, const char *where,
                            const drail_job_config_t *cfg)
 {
@@ -55,7 +47,7 @@ static int from_rendezvous(struct discovery *d, const char *where,
         rc = number(cfg->nranks, "DRAIL_RANKS", DRAIL_MAX_RANKS, &d->size,
                     cfg->error);
     if (!rc)
-        rc = check_place(d, cfg->error);
+        rc = job_place_check(d->rank, d->size, cfg->error);
     if (!rc)
         rc = secret_find(&d->secret, cfg->secret_file, cfg->error);
     if (!rc)
@@ -108,7 +100,7 @@ static int from_kvs(struct discovery *d, const drail_job_config_t *cfg)
     int rc, shared;
     d->rank = d->kvs->rank;
     d->size = d->kvs->size;
-    rc = check_place(d, cfg->error);
+    rc = job_place_check(d->rank, d->size, cfg->error);
     if (!rc && cfg->nranks != DRAIL_RANKS_AUTO && cfg->nranks != d->size)
         rc = error_set(cfg->error, DRAIL_EINVAL,
                        "%u ranks are asked for, and %u were launched",

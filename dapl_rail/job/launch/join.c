@@ -13,11 +13,9 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
 {
     if (!how || !how->allgather || !out)
         return error_set(err, DRAIL_EINVAL, "drail_job_join: NULL argument");
-    if (how->size < 1 || how->size > DRAIL_MAX_RANKS || how->rank >= how->size)
-        return error_set(err, DRAIL_EINVAL,
-                         "rank %u of %u: allowed are 1 to %u ranks, counted "
-                         "from 0",
-                         how->rank, how->size, DRAIL_MAX_RANKS);
+    int rc = job_place_check(how->rank, how->size, err);
+    if (rc)
+        return rc;
     drail_job_t *job = calloc(1, sizeof *job);
     if (!job)
         return error_set(err, DRAIL_ENOMEM, "out of memory");
@@ -28,7 +26,7 @@ int drail_job_join(const drail_job_join_t *how, drail_job_t **out,
     job->context = how->context;
     job->joined = true;
     job_reserve_files(job->size);
-    int rc = nodes_make(&job->nodes, job->size, how->nodes, job->size);
+    rc = nodes_make(&job->nodes, job->size, how->nodes, job->size);
     if (rc)
         error_set(err, rc, "out of memory");
     else
