@@ -3,10 +3,10 @@
  * drail_open: opens the rails of all ranks, and exchanges their addresses.
  *
  * The public calls are in the files of this folder, in reading order: open.c
- * (with limits.h, wireup.h), connection.c, put.c, notify.c, send.c, atomic.c
- * (with own_atomic.h), close.c; properties.c, stats.c. Calls on a peer begin
- * with connection.h and end with outcome.h. The folders, from callee to caller:
- * platform, base, job, rails, memory, stripe, links, engine, messages.
+ * (with limits.h, wireup.h, cards.h), connection.c, put.c, notify.c, send.c,
+ * atomic.c (with own_atomic.h), close.c; properties.c, stats.c. Calls on a peer
+ * begin with connection.h and end with outcome.h. The folders, from callee to
+ * caller: platform, base, job, rails, memory, stripe, links, engine, messages.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rails are matched by fabric: IAs that reach each other, whatever their names
- * and their order in a rank. If a rank has several rails on a fabric, those of
- * the same network match (other networks may be reached through routers), then
- * those of the same name, then the others in their order.
+/* Describes this rank's rails, checks those of all ranks, and takes them over.
  */
 #include "dapl_rail/wireup.h"
 
@@ -16,6 +12,7 @@
 #include "dapl_rail/base/error.h"
 #include "dapl_rail/base/handle.h"
 #include "dapl_rail/base/limits.h"
+#include "dapl_rail/cards.h"
 #include "dapl_rail/job/job.h"
 #include "dapl_rail/job/rendezvous/host.h"
 #include "dapl_rail/links/reach.h"
@@ -24,37 +21,6 @@
 #include "dapl_rail/rails/rail.h"
 
 #define CARDS_VERSION 2u
-
-/* Settings that must be the same in all ranks. */
-struct agreed {
-    uint32_t depth, eager_bytes, eps, extensions;
-};
-
-/* How to reach one rail of a rank. */
-struct card {
-    char name[DRAIL_NAME_MAX];
-    char fabric[DRAIL_NAME_MAX], network[DRAIL_NAME_MAX];
-    bool host_only; /* it reaches only its own host */
-    DAT_CONN_QUAL conn_qual;
-    struct sockaddr_storage address;
-};
-
-/* The contribution of a rank. Mostly all ranks are of the same kind: they have
- * rails of the same names, fabrics and networks in the same order, and the same
- * settings. */
-struct card_set {
-    uint32_t version; /* at this place in all versions */
-    int32_t error;    /* of this rank's rails; or 0 */
-    uint64_t id;      /* rank 0's becomes that of the transport */
-    uint64_t kind;    /* a checksum */
-    uint32_t nrails;
-    uint32_t depth;         /* that fits in this rank */
-    uint32_t address_bytes; /* of the longest address */
-    struct agreed agreed;
-    unsigned char host[HOST_BYTES];
-    char host_name[64];
-    struct card cards[DRAIL_MAX_RAILS];
-};
 
 /* The sets of all ranks; each has room for so many cards. */
 struct sets {
@@ -105,48 +71,6 @@ static void describe(const drail_t *t, int failed, struct card_set *mine)
             n > mine->address_bytes ? (uint32_t)n : mine->address_bytes;
     }
     mine->kind = kind_of(mine);
-}
-
-/* -------------------------------------------------------------- matching */
-
-/* How well two rails match; 0: not at all. */
-static unsigned likeness(const struct card *a, const struct card *b)
-{
-    if (strcmp(a->fabric, b->fabric))
-        return 0;
-    bool network = a->network[0] && !strcmp(a->network, b->network);
-    bool name = !strcmp(a->name, b->name);
-    return 1 + 2 * network + name;
-}
-#define MOST_ALIKE 4u
-
-/* order[r] becomes the counterpart in `set` of rail r of `first`; the best
- * matches are made first. NULL: all rails have one. Else the first card without
- * one, and the set that has it. */
-static const struct card *match(const struct card_set *first,
-                                const struct card_set *set, unsigned *order,
-                                const struct card_set **whose)
-{
-    uint32_t matched = 0, taken = 0;
-    for (unsigned least = MOST_ALIKE; least; least--)
-        for (unsigned r = 0; r < first->nrails; r++)
-            for (unsigned o = 0; o < set->nrails; o++) {
-                if (matched & RAIL_BIT(r) || taken & RAIL_BIT(o) ||
-                    likeness(&first->cards[r], &set->cards[o]) < least)
-                    continue;
-                order[r] = o;
-                matched |= RAIL_BIT(r);
-                taken |= RAIL_BIT(o);
-            }
-    *whose = first;
-    for (unsigned r = 0; r < first->nrails; r++)
-        if (!(matched & RAIL_BIT(r)))
-            return &first->cards[r];
-    *whose = set;
-    for (unsigned r = 0; r < set->nrails; r++)
-        if (!(taken & RAIL_BIT(r)))
-            return &set->cards[r];
-    return NULL;
 }
 
 /* -------------------------------------------------------------- checking */
@@ -217,7 +141,8 @@ static int check_rank(const struct sets *all, unsigned rank, drail_error_t *err)
     if (set->kind == zero->kind)
         return 0;
     int rc = check_agreed(all, rank, err);
-    const struct card *alone = rc ? NULL : match(zero, set, order, &whose);
+    const struct card *alone =
+        rc ? NULL : cards_match(zero, set, order, &whose);
     if (alone)
         rc = no_counterpart(all, rank, whose == zero, alone, err);
     return rc;
@@ -270,7 +195,7 @@ static void order_of(const struct sets *all, unsigned rank, unsigned *order)
     for (unsigned r = 0; r < zero->nrails; r++)
         order[r] = r;
     if (set->kind != zero->kind)
-        match(zero, set, order, &whose);
+        cards_match(zero, set, order, &whose);
 }
 
 /* The first rank of the same host. Tries the first rank of the last rank's host
