@@ -911,7 +911,8 @@ int drail_notify_wait(drail_t *rail, unsigned peer, uint32_t *id,
  * A number that grows while long operations go on, for callers that bound their
  * waits themselves. For this rank it grows when its own operations complete,
  * with any peer; for another rank, when parts of that rank's notified puts to
- * this rank arrive, or that rank reads messages of this rank. Makes no progress.
+ * this rank arrive, or that rank reads messages of this rank. Makes no
+ * progress.
  */
 uint64_t drail_moved(const drail_t *rail, unsigned rank);
 /** Takes the next notification of @p peer if it has arrived. Makes no progress
@@ -947,9 +948,10 @@ void drail_set_guard(drail_t *rail, const drail_guard_t *guard);
  * used again. Rule 7.
  *
  * Up to eager_bytes the message is copied and needs a credit of the peer, as
- * notifications do. Without any call of the peer, half of cfg.depth messages
- * can be sent; the peer gives more when it receives them. So if two ranks both
- * send many messages before they receive, both end by DRAIL_ETIMEOUT.
+ * notifications do. Without any call of the peer, at least half of cfg.depth
+ * messages and notifications can be sent; the peer gives more when it takes
+ * them. So if two ranks both send many messages before they receive, both end
+ * by DRAIL_ETIMEOUT.
  *
  * A longer message (rendezvous) waits until the peer has read it by striped
  * RDMA. If the peer has not begun when the time is over, it will not receive
