@@ -17,6 +17,9 @@ for page in "$SOURCE"/docs/man/*.[1-9]; do
     check "$(basename "$page") has no warnings" no_warnings "$page"
 done
 
+check 'dapl_rail.3 has the words of dapl_rail.h' \
+    python3 "$SOURCE/scripts/man-from-header" --check
+
 # what has an end has it in an order, which the page tells
 for call in $(grep -oE \
     'drail_([a-z_]*(close|free|leave|release|forget|interrupt)|gathered_[a-z]*)\(' \
