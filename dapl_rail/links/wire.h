@@ -19,7 +19,7 @@ enum wire_type {
     WIRE_TYPES,
     /* for or about the link that the header names: failover/ */
     WIRE_IMMED,       /* an RDMA write with the immediate data in id */
-    WIRE_LOSS,        /* the link is lost, for the time in seq; epoch in id,
+    WIRE_LOSS,        /* the link is lost: how often in seq, the epoch in id,
                          messages received on it in bytes */
     WIRE_PROBE,       /* asks for an acknowledgement: a heartbeat */
     WIRE_FINAL_COUNT, /* the sender closes; messages received in bytes */

@@ -142,7 +142,7 @@ static int read_into(drail_t *t, struct peer *peer, void *buffer)
     transfer_init(&reading->transfer, peer, &reading->xfer, VERB_READ);
     reading->transfer.told = true;
     transfer_cut(t, &reading->transfer, 0);
-    rc = transfer_begin(t, &reading->transfer, &reading->req);
+    rc = transfer_try_start(t, &reading->transfer, &reading->req);
     reading->posting = rc == DRAIL_EAGAIN;
     return reading->posting ? 0 : rc;
 }
@@ -209,7 +209,7 @@ int reading_advance(drail_t *t, void *arg, uint32_t *owed)
         return reading->result;
     if (reading->posting)
         reading->posting =
-            transfer_go_on(t, &reading->transfer) == DRAIL_EAGAIN;
+            transfer_continue(t, &reading->transfer) == DRAIL_EAGAIN;
     int status = req_owed(t, &reading->req, owed);
     if (status == 0) {
         report_progress(t, arg);

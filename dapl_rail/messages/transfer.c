@@ -21,7 +21,7 @@
 #include "dapl_rail/stripe/tuning/route.h"
 #include "dapl_rail/stripe/tuning/cut.h"
 
-/* Not an initialiser: that would clear all parts for every short message. */
+/* Not an initialiser, which would clear all parts for every short message. */
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb)
 {
@@ -50,7 +50,8 @@ static bool under_way(const struct peer *peer)
     return false;
 }
 
-/* The one that the caller names, or in turn those that reach the peer. */
+/* The rail that the caller names, if it reaches the peer; else one of those
+ * that do, in turn. */
 static unsigned reaching(drail_t *t, uint32_t reach, unsigned rail)
 {
     if (reach & RAIL_BIT(rail))
@@ -60,7 +61,7 @@ static unsigned reaching(drail_t *t, uint32_t reach, unsigned rail)
     return (unsigned)__builtin_ctz(reach);
 }
 
-/* A rail of the caller's choice, from 1 on; 0: he has none. */
+/* The rail that the caller has chosen, from 1 on; 0: none. */
 static unsigned choice_of(const drail_t *t, unsigned flags)
 {
     return t->cfg.engine == DRAIL_ENGINE_SINGLE ? 0 : flags / DRAIL_ON_RAIL(0);
@@ -72,8 +73,9 @@ static unsigned whole_rail(drail_t *t, const struct transfer *x, unsigned flags)
     return rail ? reaching(t, x->reach, rail - 1) : short_rail(t, x->reach);
 }
 
-/* Where the target's processor moves the data anyway, one message is less to do
- * than a write and a notification, and need not be acknowledged by itself. */
+/* Makes it an eager put, if the target's processor would move the data anyway:
+ * one message is less work than a write and a notification, and needs no
+ * acknowledgement of its own. */
 static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
 {
     const unsigned needed = DRAIL_EAGER | DRAIL_NOTIFY;
@@ -82,7 +84,7 @@ static bool cut_eager(drail_t *t, struct transfer *x, unsigned flags)
         return false;
     unsigned turn = t->turn, rail = whole_rail(t, x, flags);
     if (!t->rails[rail].info.is_polled) {
-        t->turn = turn; /* that of the cut which follows */
+        t->turn = turn; /* for transfer_cut() */
         return false;
     }
     x->parts[rail].chunk = (drail_chunk_t){.rail = rail, .bytes = bytes};
@@ -129,7 +131,7 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
     }
 }
 
-/* What of it is not posted yet. */
+/* Posts the share, or the rest of it. */
 static int post_share(struct link *link, enum verb verb,
                       const drail_xfer_t *xfer, const drail_chunk_t *share,
                       size_t *posted, bool told, const struct completion *done,
@@ -147,7 +149,7 @@ static int post_share(struct link *link, enum verb verb,
     return rc;
 }
 
-/* The EP's share of the rail's chunk, or what is left of it. */
+/* Posts the EP's share of the rail's chunk, or the rest of it. */
 static int post_data(struct link *link, struct transfer *x,
                      const struct completion *done, const uint32_t *immed)
 {
@@ -170,7 +172,7 @@ static int post_eager(struct link *link, struct transfer *x)
     return rc;
 }
 
-/* Data with a notification, which comes with them or after them. */
+/* Posts data and their notification, as immediate data or after them. */
 static int post_notified(struct link *link, struct transfer *x,
                          const struct completion *done)
 {
@@ -178,20 +180,19 @@ static int post_notified(struct link *link, struct transfer *x,
     if (note_immed(link, &x->note, &immed))
         return post_data(link, x, done, &immed);
     int rc = post_data(link, x, NULL, NULL);
-    /* what follows the writes on their connection arrives after them */
     return rc ? rc : note_send(link, &x->note, done);
 }
 
-/* Does it matter when it is complete? Else a fence asks, which may be never:
- * what no event tells need not be acknowledged by itself. Messages that are not
- * timed, but go between those that are, must be known to be over. */
+/* Does its completion need an event? Else only a fence asks for it, perhaps
+ * never, and the target need not acknowledge it by itself. Transfers that are
+ * not timed, but go between timed ones, must be known to be complete. */
 static bool is_awaited(const drail_t *t, const struct transfer *x)
 {
     return x->req || x->message || x->verb == VERB_READ ||
            (x->data && t->timing->gap);
 }
 
-/* One EP's share; again when there was no room. */
+/* Posts one EP's share; called again if there was no room. */
 static int transfer_ep(struct link *link, struct transfer *x)
 {
     const struct transfer_part *part = &x->parts[link->rail->index];
@@ -210,7 +211,7 @@ static int transfer_ep(struct link *link, struct transfer *x)
                                : post_data(link, x, done, NULL);
 }
 
-/* One rail's part; again when there was no room. */
+/* Posts one rail's part; called again if there was no room. */
 static int transfer_rail(struct rail *rail, void *arg, unsigned round)
 {
     (void)round;
@@ -226,8 +227,8 @@ static int transfer_rail(struct rail *rail, void *arg, unsigned round)
         part->posted = 0;
         part->done |= EP_BIT(ep);
     }
-    /* timed: the time is that of this rail, not of those posted after it.
-     * parallel: what is complete already, this core takes from its cache */
+    /* timed: a completion is seen before other rails are posted on.
+     * parallel: this core handles completions while they are in its cache */
     if (x->message || rail->owner->parallel)
         return rail_poll(rail) < 0 ? DRAIL_EDAT : 0;
     return 0;
@@ -267,14 +268,14 @@ static int transfer_failed(drail_t *t, struct transfer *x, uint32_t rails,
     return rc;
 }
 
-/* Posts all of it, or what there is room for in this time. */
+/* Posts all of it, or as much as there is room for within the time. */
 static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
 {
     uint32_t rails = x->data | x->note.rails;
     int rc = DRAIL_EAGAIN;
     if (!rails)
         return 0;
-    /* one rail: every engine does the same */
+    /* on one rail all engines do the same */
     if (!(rails & (rails - 1)))
         rc = transfer_rail(&t->rails[__builtin_ctz(rails)], x, 0);
     if (rc == DRAIL_EAGAIN) {
@@ -292,8 +293,8 @@ static int transfer_post(drail_t *t, struct transfer *x, int timeout_ms)
     return rc;
 }
 
-/* What a transfer comes to, if nothing is to be weighed, timed, or told of when
- * it is complete. */
+/* The short form of init, cut and start, for a transfer that is not timed and
+ * needs no event. */
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer)
 {
     size_t bytes = xfer->bytes, posted = 0;
@@ -325,7 +326,7 @@ int transfer_start(drail_t *t, struct transfer *x, struct req *req)
     return rc ? transfer_failed(t, x, x->data | x->note.rails, rc) : 0;
 }
 
-int transfer_begin(drail_t *t, struct transfer *x, struct req *req)
+int transfer_try_start(drail_t *t, struct transfer *x, struct req *req)
 {
     transfer_request(x, req);
     int rc = transfer_post(t, x, 0);
@@ -334,7 +335,7 @@ int transfer_begin(drail_t *t, struct transfer *x, struct req *req)
     return rc ? transfer_failed(t, x, x->data | x->note.rails, rc) : 0;
 }
 
-int transfer_go_on(drail_t *t, struct transfer *x)
+int transfer_continue(drail_t *t, struct transfer *x)
 {
     uint32_t rails = x->data | x->note.rails;
     int rc = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Striped RDMA writes and reads, with a notification after writes. */
+/* Transfers: RDMA writes and reads that are striped over rails; writes may have
+ * a notification. */
 #ifndef DRAIL_MESSAGES_TRANSFER_H
 #define DRAIL_MESSAGES_TRANSFER_H
 
@@ -11,15 +12,15 @@
 #include "dapl_rail/memory/region.h"
 #include "dapl_rail/messages/note.h"
 
-/* One rail's part. The rail's thread writes there: on a line of its own. */
+/* One rail's part, on a cache line of its own: the rail's thread writes it. */
 struct transfer_part {
-    drail_chunk_t chunk; /* where there are data */
-    size_t posted;       /* bytes of the present EP's share of it */
-    uint64_t start_ns;   /* where timed */
+    drail_chunk_t chunk; /* if the rail carries data */
+    size_t posted;       /* bytes of the present EP's share of the chunk */
+    uint64_t start_ns;   /* if timed */
     uint32_t done;       /* EPs whose share is posted */
 } __attribute__((aligned(CACHE_LINE)));
 
-/* A put or get under way to its rails. */
+/* A put or get. The rails that it uses are those of `data` and of `note`. */
 struct transfer {
     struct peer *peer;
     const drail_xfer_t *xfer;
@@ -27,7 +28,7 @@ struct transfer {
     uint32_t reach;   /* rails that it may take */
     uint32_t data;    /* rails with a chunk */
     bool threads;     /* as in struct work */
-    bool eager;       /* it travels with its notification */
+    bool eager;       /* travels with its notification: eager_put.h */
     bool told;        /* as in struct rdma */
     struct note note; /* rails 0: none */
     struct req *req;
@@ -35,7 +36,8 @@ struct transfer {
     struct transfer_part parts[DRAIL_MAX_RAILS];
 };
 
-/* Is the transfer within its local and remote memory? */
+/* 0, or the error of a transfer that is not within its local and remote memory.
+ */
 static inline int xfer_check(drail_t *t, const drail_xfer_t *x)
 {
     if (x->bytes == 0)
@@ -61,23 +63,22 @@ static inline int xfer_check(drail_t *t, const drail_xfer_t *x)
     return 0;
 }
 
-/* A put without notification and request, if it is one of those for which there
- * is nothing to decide, and its rail takes it now: most short ones are. Else
- * nothing is done. */
+/* Posts a put without notification and request, if it needs no decision and its
+ * rail has room: most short puts. False: nothing is done. */
 bool transfer_plain(drail_t *t, struct peer *peer, const drail_xfer_t *xfer);
 void transfer_init(struct transfer *x, struct peer *peer,
                    const drail_xfer_t *xfer, enum verb verb);
-/* Decides which rails carry it; flags of drail_put. */
+/* Decides which rails carry it. flags: those of drail_put. */
 void transfer_cut(drail_t *t, struct transfer *x, unsigned flags);
-/* Starts it. A transfer that fails in its middle ends the links that it uses,
- * and nothing of it is under way any more. */
+/* Posts it, and waits for room. If it fails in its middle, all links to the
+ * peer end, and nothing of it is under way any more. */
 int transfer_start(drail_t *t, struct transfer *x, struct req *req);
-/* The same without waiting. DRAIL_EAGAIN: there was no room for all of it. The
- * rest goes on with the other call, where it may again be returned; the
- * transfer and what it points to stay in place until then. */
-int transfer_begin(drail_t *t, struct transfer *x, struct req *req);
-int transfer_go_on(drail_t *t, struct transfer *x);
-/* It has been cut, but is not started. */
+/* The same without waiting. DRAIL_EAGAIN: there was no room for all of it. Then
+ * call transfer_continue() until it returns something else; the transfer, and
+ * all that it points to, must stay in place until then. */
+int transfer_try_start(drail_t *t, struct transfer *x, struct req *req);
+int transfer_continue(drail_t *t, struct transfer *x);
+/* The transfer has been cut, and is not started. */
 void transfer_abandon(drail_t *t, struct transfer *x);
 
 #endif
