@@ -21,7 +21,7 @@ int rdma_post_several(struct rdma *r, const struct completion *done,
         if (last)
             break;
         /* if the message leaves only after the part */
-        if (r->told && seen)
+        if (r->reports && seen)
             link_send_progress(r->link);
         r->posted += part;
         d.local.virtual_address += part;

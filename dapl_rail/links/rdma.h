@@ -14,7 +14,7 @@ struct rdma {
     struct dto dto;     /* as if it were one DTO */
     size_t bytes, most; /* length, and the most of one DTO */
     size_t posted;      /* bytes, if there was no room for all */
-    bool told;          /* after each part, the peer, which waits, is told */
+    bool reports; /* sends WIRE_PROGRESS after each part: the peer waits */
 };
 
 /* A long transfer has parts, each with an event: their completion shows that
@@ -40,7 +40,7 @@ static inline void rdma_init(struct rdma *r, struct link *link, enum verb verb,
     r->bytes = part->bytes;
     r->most = rdma_most(link->rail, part->bytes);
     r->posted = 0;
-    r->told = false;
+    r->reports = false;
     r->dto.verb = verb;
     r->dto.region = x->local_mem ? x->local_mem->region : NULL;
     r->dto.rmr = x->remote ? x->remote->rmr_context : NULL;

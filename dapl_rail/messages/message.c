@@ -140,7 +140,7 @@ static int read_into(drail_t *t, struct peer *peer, void *buffer)
     if (rc)
         return rc;
     transfer_init(&reading->transfer, peer, &reading->xfer, VERB_READ);
-    reading->transfer.told = true;
+    reading->transfer.reports = true;
     transfer_cut(t, &reading->transfer, 0);
     rc = transfer_try_start(t, &reading->transfer, &reading->req);
     reading->posting = rc == DRAIL_EAGAIN;

@@ -31,7 +31,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
     x->reach = peer_reach(peer);
     x->data = x->note.rails = 0;
     x->note.eps = EP_BIT(0);
-    x->threads = x->eager = x->told = false;
+    x->threads = x->eager = x->reports = false;
     x->req = NULL;
     x->message = NULL;
     for (unsigned r = 0; r < peer->owner->nrails; r++) {
@@ -134,13 +134,13 @@ static void account(struct rail *rail, enum verb verb, size_t bytes)
 /* Posts the share, or the rest of it. */
 static int post_share(struct link *link, enum verb verb,
                       const drail_xfer_t *xfer, const drail_chunk_t *share,
-                      size_t *posted, bool told, const struct completion *done,
-                      const uint32_t *immed)
+                      size_t *posted, bool reports,
+                      const struct completion *done, const uint32_t *immed)
 {
     struct rdma rdma;
     rdma_init(&rdma, link, verb, xfer, share);
     rdma.posted = *posted;
-    rdma.told = told;
+    rdma.reports = reports;
     int rc = rdma_post(&rdma, done, immed);
     *posted = rc ? rdma.posted : share->bytes;
     link->queue.fence_at = link->queue.posted;
@@ -160,7 +160,7 @@ static int post_data(struct link *link, struct transfer *x,
         spread_part(rail->owner, &part->chunk, x->note.eps, link->index, &cut);
     if (part->posted == share->bytes)
         return 0;
-    return post_share(link, x->verb, x->xfer, share, &part->posted, x->told,
+    return post_share(link, x->verb, x->xfer, share, &part->posted, x->reports,
                       done, immed);
 }
 

@@ -29,7 +29,7 @@ struct transfer {
     uint32_t data;    /* rails with a chunk */
     bool threads;     /* as in struct work */
     bool eager;       /* travels with its notification: eager_put.h */
-    bool told;        /* as in struct rdma */
+    bool reports;     /* as in struct rdma */
     struct note note; /* rails 0: none */
     struct req *req;
     struct timed_message *message; /* NULL: not timed */

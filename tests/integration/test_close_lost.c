@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A put arrives, then its link breaks, so that its sender does not know, and
- * the receiver closes: the sender still hears that it has arrived. Stands in
- * for the provider, which gives events as late as a wire may.
+ * A put arrives, then its link breaks without its acknowledgement, and the
+ * receiver closes: the sender still learns that the put has arrived. The test
+ * stands in for the provider, which delivers events as late as a wire may.
  */
 #include "dapl_rail/links/link.h"
 #include "hold.h"

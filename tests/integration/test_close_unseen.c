@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A put arrives, and the receiver closes. That its link has broken under the
- * acknowledgement only its sender gets to know, and that after the close: it
- * still hears that the put has arrived. Stands in for the provider.
+ * A put arrives, and the receiver closes. The link has broken without the put's
+ * acknowledgement, which only the sender notices, and only after the close: it
+ * still learns that the put has arrived. The test stands in for the provider.
  */
 #include "dapl_rail/links/link.h"
 #include "hold.h"

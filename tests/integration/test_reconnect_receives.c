@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lost link's new EP does not take its receives: another one does, later. */
+/* The new EP of a lost link does not take its receives. A later EP does. */
 #include "failover.h"
 
 #define RECEIVES 3 /* that it takes */

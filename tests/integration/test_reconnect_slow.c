@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of a lost link, an attempt to connect again is over, but its EP does not come
- * back: others that are lost meanwhile go on. */
+/* An attempt to reconnect a lost link is over, but its EP does not come back.
+ * Links that are lost meanwhile go on. */
 #include "failover.h"
 #include "hello_said.h"
 #include "hold.h"

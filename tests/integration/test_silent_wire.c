@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wires over TCP that drop all, in one direction or in both, and no end is
- * told: the rail is left soon and nothing is lost; it comes back soon after the
- * wire does. Two ranks in network namespaces of their own, and for each rail a
- * wire with a router in its middle.
+ * TCP wires that drop everything, in one direction or both, without a report to
+ * either end: the rail is lost soon, no data are lost, and the rail comes back
+ * soon after the wire. Two ranks in network namespaces of their own; each rail is
+ * a wire with a router in its middle.
  */
 #include <fcntl.h>
 #include <sched.h>

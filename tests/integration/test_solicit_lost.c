@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A higher rank's wish for a connection is lost, as where too many come at
- * once: it is told again. */
+/* The solicitation of a higher rank is lost, as if too many came at once: it is
+ * repeated. */
 #include "hello_said.h"
 
 static _Atomic bool *connected; /* rank 1 is; in memory that the ranks share */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection that is not made in time says which step of it is missing, on
- * which rails. */
+/* The error of a connection that is not complete in time names the missing step
+ * of the handshake, by rail. */
 #include "hello_said.h"
 
 /* Requests over these rails, of this rank, are lost, or go where nobody

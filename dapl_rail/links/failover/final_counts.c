@@ -8,15 +8,16 @@
 
 /* The count of a link goes over the next rail that is up, so that each rail
  * brings few; if there is none, over the next EP. */
-static struct link *way_for(const struct peer *peer, const struct link *link)
+static struct link *carrier_for(const struct peer *peer,
+                                const struct link *link)
 {
     unsigned n = peer->owner->nrails;
     for (unsigned d = 1; d <= n; d++) {
         unsigned r = (link->rail->index + d) % n;
         unsigned e = (link->index + (d == n)) % peer->owner->cfg.eps;
-        struct link *way = peer_link(peer, r, e);
-        if (way && way != link && way->ep.state == EP_UP)
-            return way;
+        struct link *carrier = peer_link(peer, r, e);
+        if (carrier && carrier != link && carrier->ep.state == EP_UP)
+            return carrier;
     }
     return NULL;
 }
@@ -26,12 +27,12 @@ void final_counts_send(const struct peer *peer)
     struct link *link;
     unsigned at = 0;
     while ((link = peer_next(peer, UINT32_MAX, &at))) {
-        struct link *way = way_for(peer, link);
+        struct link *carrier = carrier_for(peer, link);
         const struct wire wire = {.type = WIRE_FINAL_COUNT,
                                   .lane = (uint16_t)lane_number(link),
                                   .bytes = link->credits.received};
-        if (way && way->journal.records && link->credits.received)
-            carrier_send(way, NULL, 0, &wire, NULL, 0);
+        if (carrier && carrier->journal.records && link->credits.received)
+            carrier_send(carrier, NULL, 0, &wire, NULL, 0);
     }
 }
 

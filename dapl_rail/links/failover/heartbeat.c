@@ -58,7 +58,7 @@ static void observe_bytes(struct link *link, bool event, uint64_t passed_ns)
         h->awaited_ns = 0;
 }
 
-/* Are requests of operations under way to the peer, or kept for it? Only then
+/* Are requests of operations under other to the peer, or kept for it? Only then
  * probes are sent. Probes and their acknowledgements await events, too: if
  * these take longer than the time between two checks, one probe would follow
  * another for ever. */
@@ -148,15 +148,16 @@ static bool stays_silent(const struct link *link)
 
 /* -------------------------------------------------------------- probes --- */
 
-static bool probe(struct link *way)
+static bool probe(struct link *link)
 {
     const struct wire wire = {.type = WIRE_PROBE,
-                              .lane = (uint16_t)lane_number(way)};
-    return way->ep.state == EP_UP && carrier_send(way, NULL, 0, &wire, NULL, 0);
+                              .lane = (uint16_t)lane_number(link)};
+    return link->ep.state == EP_UP &&
+           carrier_send(link, NULL, 0, &wire, NULL, 0);
 }
 
 /* The link that was probed last, if it is alive, else the one after it. */
-static struct link *way_for(const struct peer *peer)
+static struct link *next_to_probe(const struct peer *peer)
 {
     struct link *link, *first = NULL;
     bool after = false;
@@ -175,15 +176,15 @@ static struct link *way_for(const struct peer *peer)
 
 static void probe_over_another(struct peer *peer)
 {
-    struct link *way = way_for(peer);
-    if (way && is_quiet(way)) { /* it is probed there as well */
-        peer->probed = way;
-        probe(way);
-        way = way_for(peer);
+    struct link *other = next_to_probe(peer);
+    if (other && is_quiet(other)) { /* it is probed there as well */
+        peer->probed = other;
+        probe(other);
+        other = next_to_probe(peer);
     }
-    peer->probed = way;
-    if (way)
-        probe(way);
+    peer->probed = other;
+    if (other)
+        probe(other);
 }
 
 /* Sends a probe behind requests without an event, when the last one has been

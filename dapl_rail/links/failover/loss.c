@@ -26,7 +26,7 @@ static uint32_t epoch_of(const struct peer *peer)
 }
 
 /* A link over which the peer can be reached, or NULL. */
-static struct link *way_to(const struct peer *peer)
+static struct link *any_up(const struct peer *peer)
 {
     struct link *link;
     unsigned at = 0;
@@ -148,7 +148,7 @@ bool loss_told(const struct link *link)
 /* Sends the counts of this epoch. Is any left? */
 static bool send_counts(struct peer *peer, uint32_t epoch)
 {
-    struct link *link, *way;
+    struct link *link, *carrier;
     unsigned at = 0;
     bool left = false;
     while ((link = peer_next(peer, ALL, &at))) {
@@ -160,8 +160,8 @@ static bool send_counts(struct peer *peer, uint32_t epoch)
                                   .bytes = link->credits.received};
         if (!is_due(link, epoch))
             continue;
-        way = way_to(peer); /* which may just have been lost */
-        if (way && carrier_send(way, NULL, 0, &wire, NULL, 0))
+        carrier = any_up(peer); /* another one may just have been lost */
+        if (carrier && carrier_send(carrier, NULL, 0, &wire, NULL, 0))
             loss->epoch_sent = epoch;
         else
             left = true;
@@ -245,7 +245,7 @@ static void go_on_all(struct peer *peer)
     send_counts(peer, epoch_of(peer));
     if (!has_counts(peer, epoch_of(peer)))
         return;
-    while ((link = peer_next(peer, ALL, &at)) && (carrier = way_to(peer)))
+    while ((link = peer_next(peer, ALL, &at)) && (carrier = any_up(peer)))
         if (link->state == LINK_LOST)
             go_on(link, carrier);
 }
@@ -270,7 +270,7 @@ static bool serve(struct peer *peer)
         return false;
     incoming_replay_deferred(peer);
     bool ending = release_eps(peer);
-    bool lost = first_in(peer, LINK_LOST), cut_off = lost && !way_to(peer);
+    bool lost = first_in(peer, LINK_LOST), cut_off = lost && !any_up(peer);
     bool error = atomic_load(&peer->error);
     if (cut_off && !error && await_any(peer))
         return true;

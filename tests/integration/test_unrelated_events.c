@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What concerns no connection of ours harms none: an error of an EP that is
- * gone, a request that can't be read, one for an EP that there is not. Stands
- * in for the provider at its own calls.
+ * Events that concern no connection of this rank harm none: an error of an EP
+ * that is gone, a request that can't be read, a request for an EP that does not
+ * exist. The test stands in for the provider.
  */
 #include "hello_said.h"
 
@@ -14,7 +14,7 @@ static struct {
 static DAT_EVD_HANDLE async_evd;
 static bool broken;     /* an EP of nobody, next */
 static bool unreadable; /* requests of rank 0 are */
-static bool foreign;    /* so is the EP that rank 0 asks for */
+static bool no_such_ep; /* rank 0 asks for an EP that does not exist */
 static int nobody;
 
 STAND_IN DAT_RETURN dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT qlen,
@@ -63,7 +63,7 @@ static bool change_hello(DAT_EP_HANDLE ep, struct link_hello *hello,
 {
     (void)ep;
     (void)qual;
-    if (foreign)
+    if (no_such_ep)
         hello->ep = 1;
     return true;
 }
@@ -97,7 +97,7 @@ static void rejected_once(struct rank *r)
         check(seconds() - begin < 20);
         expect(r, 0, drail_connect(r->t, 2));
     }
-    unreadable = foreign = false; /* who leaves the barrier first may ask */
+    unreadable = no_such_ep = false; /* who leaves the barrier first may ask */
     barrier(r);
     if (r->rank < 2)
         expect(r, 0, drail_connect(r->t, r->peer));
@@ -114,7 +114,7 @@ static void can_not_be_read(struct rank *r)
 
 static void another_ep(struct rank *r)
 {
-    foreign = r->rank == 0;
+    no_such_ep = r->rank == 0;
     rejected_once(r);
 }
 

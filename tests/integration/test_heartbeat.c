@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A cable that is mute: nothing arrives, and nobody is told. The ranks find out
- * and go on over the other rail, but not while one of them is stopped: that
- * keeps silent on all of them.
+ * A cable drops everything, and no end is told. The ranks notice and go on over
+ * the other rail. A stopped rank is silent on all rails: that is no loss.
  */
 #include <signal.h>
 
