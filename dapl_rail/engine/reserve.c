@@ -53,8 +53,7 @@ int links_reserve(drail_t *t, struct peer *peer, uint32_t rails, uint32_t eps,
 void links_unreserve(struct peer *peer, uint32_t rails, uint32_t eps)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, rails, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, rails, &at));)
         if (eps & EP_BIT(link->index))
             link_unreserve(link);
 }

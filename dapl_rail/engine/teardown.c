@@ -15,8 +15,7 @@ int links_end(drail_t *t, struct peer *peer, int code, const char *why)
     bool gone = code == DRAIL_ETIMEOUT || code == DRAIL_EINTR;
     int later = gone ? DRAIL_EPEER : code;
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         link_down(link, later, "%s (%s)", why, drail_strerror(code));
     progress_until(t, link_flushed, peer, UINT32_MAX, FLUSH_MS);
     return later;
@@ -31,7 +30,6 @@ void links_forget(struct peer *peer, uint32_t rails, const struct req *req,
                   const struct timed_message *message)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, rails, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, rails, &at));)
         link_forget(link, req, message);
 }

@@ -20,10 +20,9 @@ static int link_room_owed(drail_t *t, void *arg, uint32_t *owed)
     const struct room *room = arg;
     uint32_t ready = room->rails;
     struct link *link;
-    unsigned at = 0;
     (void)t;
     *owed = room->rails;
-    while ((link = peer_next(room->peer, room->rails, &at))) {
+    for (unsigned at = 0; (link = peer_next(room->peer, room->rails, &at));) {
         int rc = link_room(link);
         if (rc < 0)
             return rc;

@@ -297,11 +297,10 @@ static void retire_all(struct link *link)
 void link_flush_done(struct link *link)
 {
     struct link *other;
-    unsigned at = 0;
     link->queue.last_ended = true;
     retire_all(link);
     /* nothing is pending while several threads are at work */
-    while ((other = peer_next(link->peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (other = peer_next(link->peer, UINT32_MAX, &at));) {
         const struct replay *r = &other->failover->replay;
         if (r->pending && r->carrier == link)
             link_flush(other);

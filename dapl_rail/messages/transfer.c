@@ -43,8 +43,7 @@ void transfer_init(struct transfer *x, struct peer *peer,
 static bool under_way(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         if (link->queue.retired < link->queue.fence_at)
             return true;
     return false;

@@ -34,10 +34,9 @@ static bool has_links(const struct peer *peer)
 static bool has_begun(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
     if (peer->owner->job->rank < peer->rank)
         return has_links(peer);
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         if (link->established || link->ep.state != EP_NONE)
             return true;
     return false;

@@ -162,8 +162,7 @@ static void link_drop(struct link *link)
 void peer_free(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         link_drop(link);
     peer->owner->handlers->release(peer);
     sentence_clear(&peer->refused);
@@ -178,10 +177,9 @@ bool connect_drop_stale(drail_t *t, struct peer *peer)
 {
     struct link *link;
     bool ending = false;
-    unsigned at = 0;
     if (t->job->rank < peer->rank || sentence_is(peer->refused))
         return false;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         if (link->established || link->state <= LINK_LOST)
             continue;
         ending |= !link_flushed(link);
@@ -197,9 +195,8 @@ bool connect_drop_stale(drail_t *t, struct peer *peer)
 static uint64_t first_up_ns(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
     uint64_t first = NEVER;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         if (link->established && link->ep.up_ns < first)
             first = link->ep.up_ns;
     return first;
@@ -218,8 +215,7 @@ static bool is_too_late(const struct peer *peer)
 static bool any_connecting(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         if (link->state == LINK_CONNECTING)
             return true;
     return false;
@@ -255,12 +251,11 @@ bool connect_done(const struct peer *peer)
 int connect_error(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
     bool was_up = false;
     int error = atomic_load(&peer->error);
     if (!error || sentence_is(peer->refused))
         return error;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         if (!link->established && link->state > LINK_UP)
             return error;
         was_up |= link->established;

@@ -114,7 +114,6 @@ void requests_reject(struct peer *peer)
 static void attempt_begins(struct peer *peer, const struct link_hello *hello)
 {
     struct link *link;
-    unsigned at = 0;
     requests_reject(peer);
     peer->attempt = hello->attempt;
     peer->abandoned = false;
@@ -122,7 +121,7 @@ static void attempt_begins(struct peer *peer, const struct link_hello *hello)
     if (!peer->connected)
         peer_free(peer);
     peer->ending = peer->connected;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         link_down(link, DRAIL_EPEER, "the peer connects anew");
 }
 

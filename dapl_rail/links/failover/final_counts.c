@@ -25,8 +25,7 @@ static struct link *carrier_for(const struct peer *peer,
 void final_counts_send(const struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         struct link *carrier = carrier_for(peer, link);
         const struct wire wire = {.type = WIRE_FINAL_COUNT,
                                   .lane = (uint16_t)lane_number(link),

@@ -65,8 +65,7 @@ static void observe_bytes(struct link *link, bool event, uint64_t passed_ns)
 static bool is_at_work(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));)
         if (link->state == LINK_LOST ||
             (link->state == LINK_UP &&
              link->queue.posted != link->queue.retired))
@@ -161,8 +160,7 @@ static struct link *next_to_probe(const struct peer *peer)
 {
     struct link *link, *first = NULL;
     bool after = false;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         bool same = link == peer->probed;
         bool alive = link->failover->heartbeat.alive[0];
         if (link->ep.state == EP_UP && (after || (alive && same)))
@@ -207,9 +205,8 @@ static void probe_behind(struct link *link)
 static bool others_live(const struct link *link)
 {
     const struct link *other;
-    unsigned at = 0;
     bool reported = link->failover->heartbeat.reported;
-    while ((other = peer_next(link->peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (other = peer_next(link->peer, UINT32_MAX, &at));) {
         const struct heartbeat *h = &other->failover->heartbeat;
         if (other != link &&
             (h->answered[0] || (reported && (h->alive[0] || h->alive[1]))))

@@ -129,8 +129,7 @@ const char *incoming_replay_arrived(struct slot *slot)
 void incoming_replay_deferred(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         const char *wrong = handle_deferred(link);
         if (wrong)
             link_down(link, DRAIL_EDAT, "a malformed message arrived: %s",

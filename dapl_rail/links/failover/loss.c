@@ -18,9 +18,8 @@
 static uint32_t epoch_of(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
     uint32_t epoch = 0;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         epoch += link->failover->loss.losses;
     return epoch;
 }
@@ -29,8 +28,7 @@ static uint32_t epoch_of(const struct peer *peer)
 static struct link *any_up(const struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         if (link->ep.state == EP_UP)
             return link;
     return NULL;
@@ -39,8 +37,7 @@ static struct link *any_up(const struct peer *peer)
 static struct link *first_in(const struct peer *peer, enum link_state least)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         if (link->state >= least)
             return link;
     return NULL;
@@ -67,9 +64,8 @@ static void end_all(struct peer *peer)
 static bool flush_ended(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
     bool left = false;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         left |= link->state == LINK_DOWN && !link_flushed(link);
     return left;
 }
@@ -80,9 +76,8 @@ static bool flush_ended(struct peer *peer)
 static bool release_eps(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
     bool ending = false;
-    while ((link = peer_next(peer, ALL, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));) {
         if (link->state != LINK_LOST)
             continue;
         if (link->post_failed)
@@ -105,9 +100,8 @@ static bool release_eps(struct peer *peer)
 static bool await_any(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
     bool may = false;
-    while ((link = peer_next(peer, ALL, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));) {
         /* not for ever; a first connection has the time of its caller */
         if (link->state == LINK_LOST && link->ep.state == EP_CONNECTING &&
             peer->connected)
@@ -121,8 +115,7 @@ static bool await_any(struct peer *peer)
 static void unsync(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         if (link->state == LINK_LOST && link->failover->loss.synced &&
             link->failover->replay.carrier->ep.state != EP_UP) {
             link->failover->loss.synced = false;
@@ -149,9 +142,8 @@ bool loss_told(const struct link *link)
 static bool send_counts(struct peer *peer, uint32_t epoch)
 {
     struct link *link, *carrier;
-    unsigned at = 0;
     bool left = false;
-    while ((link = peer_next(peer, ALL, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));) {
         struct loss *loss = &link->failover->loss;
         const struct wire wire = {.type = WIRE_LOSS,
                                   .lane = (uint16_t)lane_number(link),
@@ -173,8 +165,7 @@ static bool send_counts(struct peer *peer, uint32_t epoch)
 static bool has_counts(const struct peer *peer, uint32_t epoch)
 {
     const struct link *link;
-    unsigned at = 0;
-    while ((link = peer_next(peer, ALL, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));)
         if (link->state == LINK_LOST &&
             link->failover->loss.epoch_heard != epoch)
             return false;
@@ -254,9 +245,8 @@ static void go_on_all(struct peer *peer)
 static bool acknowledge(struct peer *peer)
 {
     struct link *link;
-    unsigned at = 0;
     bool left = false;
-    while ((link = peer_next(peer, ALL, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, ALL, &at));) {
         carrier_acknowledge(link);
         left |= link->failover->incoming.ack_due;
     }

@@ -52,9 +52,8 @@ uint64_t link_outstanding(const struct link *link)
 uint64_t peer_outstanding(const struct peer *peer)
 {
     const struct link *link;
-    unsigned at = 0;
     uint64_t most = 0;
-    while ((link = peer_next(peer, UINT32_MAX, &at))) {
+    for (unsigned at = 0; (link = peer_next(peer, UINT32_MAX, &at));) {
         bool up = link->journal.records && link->ep.state == EP_UP;
         uint64_t bytes = up ? link_outstanding(link) : 0;
         most = bytes > most ? bytes : most;
@@ -65,9 +64,8 @@ uint64_t peer_outstanding(const struct peer *peer)
 uint64_t peer_completed(const struct peer *peer, uint32_t rails)
 {
     const struct link *link;
-    unsigned at = 0;
     uint64_t n = atomic_load_explicit(&peer->progress, memory_order_relaxed);
-    while ((link = peer_next(peer, rails, &at)))
+    for (unsigned at = 0; (link = peer_next(peer, rails, &at));)
         n += link->queue.retired + link->failover->replay.completed;
     return n;
 }
