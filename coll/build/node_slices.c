@@ -150,7 +150,7 @@ static bool fetches(const struct node_slices *s)
 }
 
 /* To memory of my own, and from there to NODE, where who writes has to ask for
- * each line that another has read, unless he copies (coll/run/away.h). */
+ * each line that another has read, unless he copies (coll/run/node/copy.h). */
 static void combine(const struct node_slices *s, unsigned number)
 {
     const struct node *n = s->node;

@@ -211,7 +211,7 @@ static double least_pulled(const struct contents *c, unsigned rank)
                                       (size_t)largest);
 }
 
-/* As coll/run/offer.c decides it. */
+/* As coll/run/irregular/offer.c decides it. */
 static double offer(struct contents *c, unsigned rank, const dcoll_op_t *op)
 {
     const dcoll_traffic_t *t = c->traffic;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of dcoll.h. */
-#include "coll/run/buffers.h"
-#include "coll/run/choose.h"
+#include "coll/run/prepare/buffers.h"
+#include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
-#include "coll/run/create.h"
-#include "coll/run/executor.h"
-#include "coll/run/bounds.h"
-#include "coll/run/kept.h"
-#include "coll/run/wait.h"
+#include "coll/run/prepare/create.h"
+#include "coll/run/execute/executor.h"
+#include "coll/run/irregular/bounds.h"
+#include "coll/run/cache/cache.h"
+#include "coll/run/execute/wait.h"
 
 /* Buffers as schedules see them: a broadcast has two names for one, and a root
  * that is in place has its own block where it is copied to. */

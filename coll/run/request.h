@@ -4,10 +4,10 @@
 
 #include <sys/queue.h>
 
-#include "coll/run/elements.h"
-#include "coll/run/line.h"
-#include "coll/run/partner.h"
-#include "coll/run/team.h"
+#include "coll/run/irregular/elements.h"
+#include "coll/run/node/flag_line.h"
+#include "coll/run/prepare/partners.h"
+#include "coll/run/team/team.h"
 
 /* A request: schedule, memory and connections of a collective, prepared once,
  * and how far the present start of it has got. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Irregular collectives: elements are dealt and delivered as the executor does
- * (coll/run/deal.c), here cell by cell. The cell of a head holds the bytes of
- * its bundle, and the start and phase that it is of; that of a run its number
- * in verifier.runs. Elements that are not labelled have no runs: their contents
- * tell where they are to go.
+ * (coll/run/irregular/deal.c), here cell by cell. The cell of a head holds the
+ * bytes of its bundle, and the start and phase that it is of; that of a run its
+ * number in verifier.runs. Elements that are not labelled have no runs: their
+ * contents tell where they are to go.
  */
 #include <string.h>
 

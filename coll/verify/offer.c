@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Irregular collectives without dealing: from SEND to RECV at once, or through
- * tables in the node's memory as coll/run/offer.c and pack.c do it, cell by
- * cell. The cell of an entry holds how many elements there are, and where.
+ * tables in the node's memory as coll/run/irregular/offer.c and pack.c do it,
+ * cell by cell. The cell of an entry holds how many elements there are, and
+ * where.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/run/away.c: what is copied arrives whole, nothing around it is touched,
+/* coll/run/node/copy.c: what is copied arrives whole, nothing around it is touched,
  * and that way is taken which costs less, also when that changes. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "coll/run/away.h"
+#include "coll/run/node/copy.h"
 
 #define MEMORY (300u << 10)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "coll/run/cores.h"
+#include "coll/run/team/cores.h"
 
 /* Cores as bits. */
 static struct cores on(uint64_t host, unsigned cores)

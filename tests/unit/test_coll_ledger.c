@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "coll/run/ledger.h"
-#include "coll/run/team.h"
+#include "coll/run/team/ledger.h"
+#include "coll/run/team/team.h"
 
 enum { RANKS = 3 };
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "coll/run/executor.h"
-#include "coll/run/notes.h"
-#include "coll/run/wait.h"
+#include "coll/run/execute/executor.h"
+#include "coll/run/execute/notifications.h"
+#include "coll/run/execute/wait.h"
 
 #define FLAGS 40
 #define US    1000u

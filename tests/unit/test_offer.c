@@ -15,7 +15,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/offer.h"
-#include "coll/run/offer.h"
+#include "coll/run/irregular/offer.h"
 
 enum { RANKS = 2, ELEMENT = 4, ROOM = 8, GUARD = 64, SECRET = 0x5e };
 

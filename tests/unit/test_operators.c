@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll/run/operators.c: many elements at once have the bits that each of them
+/* coll/run/execute/operators.c: many elements at once have the bits that each of them
  * has alone, wherever they are and whatever instructions compute them, also
  * where the result is one of the operands. */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "coll/run/operators.h"
+#include "coll/run/execute/operators.h"
 
 #define COUNT 67 /* elements: several registers, and some more */
 #define BYTES (COUNT * sizeof(double))

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "coll/algorithms/algorithms.h"
-#include "coll/run/partner.h"
+#include "coll/run/prepare/partners.h"
 
 #define RANKS 100u
 

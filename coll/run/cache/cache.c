@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "coll/run/prepare/buffers.h"
+#include "coll/run/prepare/choose.h"
+#include "coll/run/prepare/create.h"
+#include "coll/run/cache/cache.h"
+
+#define KEPT_MOST  512u
+#define KEPT_FILES 256u /* processes may mostly have 1024 open */
+
+/* Both of equal blocks, or of elements within the same bounds. */
+static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->element == b->element && a->max_pair == b->max_pair &&
+           a->max_rank == b->max_rank && a->labelled == b->labelled;
+}
+
+static bool serves(const dcoll_request_t *q, const dcoll_args_t *args,
+                   const dcoll_algorithm_t *algorithm, enum owner owner)
+{
+    const dcoll_args_t *a = &q->args;
+    return q->owner == owner && q->algorithm == algorithm &&
+           a->collective == args->collective && a->bytes == args->bytes &&
+           a->element == args->element && a->root == args->root &&
+           a->in_place == args->in_place && a->zero_copy == args->zero_copy &&
+           same_traffic(a->traffic, args->traffic);
+}
+
+static dcoll_request_t *use(dcoll_request_t *q)
+{
+    TAILQ_REMOVE(&q->team->requests, q, used);
+    TAILQ_INSERT_HEAD(&q->team->requests, q, used);
+    return q;
+}
+
+dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm)
+{
+    dcoll_request_t *q;
+    TAILQ_FOREACH(q, &team->requests, used)
+    if (serves(q, args, algorithm, OWNER_TEAM))
+        return use(q);
+    return NULL;
+}
+
+dcoll_request_t *kept_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                           const dcoll_algorithm_t *algorithm)
+{
+    unsigned equal = 0;
+    dcoll_request_t *q;
+    TAILQ_FOREACH(q, &team->requests, used)
+    if (serves(q, args, algorithm, OWNER_BEGIN) && ++equal == EQUAL_MOST)
+        return q;
+    return NULL;
+}
+
+dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
+                                const dcoll_algorithm_t *algorithm)
+{
+    dcoll_request_t *q = kept_turn(team, args, algorithm);
+    return q ? use(q) : NULL;
+}
+
+/* What its pointers lead to is the caller's, and may have changed. */
+static bool is_again(const struct again *again, const dcoll_call_t *call)
+{
+    const dcoll_request_t *q = again->request;
+    const dcoll_reduction_t *r = call->reduction;
+    return again->send == call->send && again->recv == call->recv &&
+           again->bytes == call->bytes && again->root == call->root &&
+           (again->chosen ? choice_is_auto(call->algorithm)
+                          : call->algorithm &&
+                                !strcmp(call->algorithm, q->algorithm->name)) &&
+           (!q->args.element ||
+            (r && r->combine && r->element == q->args.element));
+}
+
+dcoll_request_t *kept_again(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    if (!call || (unsigned)call->collective >= DCOLL_COLLECTIVES ||
+        team->broken)
+        return NULL;
+    const struct again *again = &team->again[call->collective];
+    dcoll_request_t *q = again->request;
+    if (!q || !is_again(again, call) ||
+        again->engine != drail_config_of(team->rail)->engine)
+        return NULL;
+    if (q->args.element)
+        q->reduction = *call->reduction;
+    return q == TAILQ_FIRST(&team->requests) ? q : use(q);
+}
+
+void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call)
+{
+    bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared;
+    q->team->again[call->collective] = (struct again){
+        .send = call->send,
+        .recv = call->recv,
+        .bytes = call->bytes,
+        .root = call->root,
+        .engine = drail_config_of(q->team->rail)->engine,
+        .chosen = choice_is_auto(call->algorithm),
+        .request = plain ? q : NULL,
+    };
+}
+
+static void forget(const dcoll_request_t *q)
+{
+    if (q->args.traffic)
+        return;
+    struct again *again = &q->team->again[q->args.collective];
+    if (again->request == q)
+        again->request = NULL;
+}
+
+static void drop(dcoll_request_t *q)
+{
+    forget(q);
+    if (q->handles)
+        q->owner = OWNER_HOLDERS;
+    else
+        request_destroy(q);
+}
+
+void kept_trim(dcoll_team_t *team)
+{
+    size_t bytes = 0;
+    unsigned number = 0, files = 0;
+    dcoll_request_t *q = TAILQ_FIRST(&team->requests), *next;
+    for (; q; q = next) {
+        next = TAILQ_NEXT(q, used);
+        if (q->owner != OWNER_TEAM && q->owner != OWNER_BEGIN)
+            continue;
+        if (!number++)
+            continue; /* the latest */
+        bytes += q->weight.bytes;
+        files += q->weight.files;
+        if (bytes > team->cfg.keep_bytes || number > KEPT_MOST ||
+            files > KEPT_FILES)
+            drop(q);
+    }
+}
+
+int kept_ended(dcoll_request_t *q)
+{
+    int rc = request_unbind(q);
+    if (q->handles)
+        q->handles--;
+    if (!q->handles && q->owner == OWNER_HOLDERS)
+        request_destroy(q);
+    return rc;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Non-blocking calls that wait for nobody: what they take turns on is prepared
+ * before. */
+#include "coll/run/prepare/choose.h"
+#include "coll/run/collectives.h"
+#include "coll/run/prepare/create.h"
+#include "coll/run/cache/cache.h"
+
+/* To prepare one may drop others, also of these: then there is no room. */
+int request_prepare_turns(dcoll_team_t *team, const dcoll_args_t *args,
+                          const dcoll_algorithm_t *algorithm)
+{
+    dcoll_request_t *q;
+    for (unsigned i = 0; i < EQUAL_MOST; i++) {
+        if (kept_turn(team, args, algorithm))
+            return 0;
+        int rc = request_create(team, args, algorithm, OWNER_BEGIN, &q);
+        if (rc)
+            return rc;
+        kept_trim(team);
+    }
+    return kept_turn(team, args, algorithm)
+               ? 0
+               : team_fail(team, DRAIL_ENOMEM,
+                           "%s: keep_bytes leaves no room for %u of them",
+                           dcoll_collective_name(args->collective), EQUAL_MOST);
+}
+
+int request_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
+                       const dcoll_algorithm_t *algorithm)
+{
+    const dcoll_request_t *q = kept_turn(team, args, algorithm);
+    if (!q)
+        return DRAIL_ENOTSUP;
+    return q->active || q->handles ? DRAIL_EAGAIN : 0;
+}
+
+static int with_chosen(dcoll_team_t *team, const dcoll_call_t *call,
+                       int (*act)(dcoll_team_t *team, const dcoll_args_t *args,
+                                  const dcoll_algorithm_t *algorithm))
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    if (!team)
+        return DRAIL_EINVAL;
+    int rc = call_choose(team, call, true, &args, &algorithm);
+    return rc ? rc : act(team, &args, algorithm);
+}
+
+int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    return with_chosen(team, call, request_prepare_turns);
+}
+
+int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call)
+{
+    return with_chosen(team, call, request_would_wait);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Notifications: each is counted with the request and tag that its id names. */
+#include "coll/run/execute/notifications.h"
+
+#define MEET DCOLL_TAGS /* behind the tags of schedules */
+
+uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
+{
+    return q->id * NOTE_KINDS + tag;
+}
+
+int notes_meet(dcoll_request_t *q, unsigned peer)
+{
+    drail_t *rail = q->team->rail;
+    int rc = drail_put(rail, peer, &(drail_xfer_t){0},
+                       DRAIL_NOTIFY | DRAIL_NOWAIT, note_id(q, MEET), NULL);
+    return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
+}
+
+static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
+{
+    dcoll_request_t *q;
+    struct partner *partner;
+    uint32_t of = id / NOTE_KINDS, tag = id % NOTE_KINDS;
+    if (tag == MEET) {
+        /* at most one: the next meeting is after this one's */
+        team->met[peer] = of + 1;
+        return;
+    }
+    /* none: a credit for a request that needs it no more, or of a team that is
+     * gone, whose number one has that is being prepared */
+    LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
+    if (q->id == of && (partner = partner_of(&q->partners, peer)))
+        partner->due[tag]++;
+}
+
+/* Takes what has come from a peer, waiting for at most so long. */
+int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
+{
+    uint32_t id;
+    int rc = drail_notify_wait(team->rail, peer, &id, timeout_ms);
+    if (!rc)
+        deliver(team, peer, id);
+    else if (rc != DRAIL_EAGAIN && rc != DRAIL_ETIMEOUT)
+        rc = team_rail_fail(team, rc);
+    return rc;
+}
+
+int notes_await(dcoll_request_t *q, const dcoll_op_t *op)
+{
+    int32_t *due = &partner_of(&q->partners, op->peer)->due[op->tag];
+    while (*due <= 0) {
+        int rc = notes_take(q->team, op->peer, 0);
+        if (rc)
+            return rc;
+    }
+    --*due;
+    return 0;
+}
+
+/* Takes all that has come from a peer; makes no progress. */
+static int take_all(dcoll_team_t *team, unsigned peer)
+{
+    uint32_t id;
+    int rc;
+    while (!(rc = drail_notify_test(team->rail, peer, &id)))
+        deliver(team, peer, id);
+    return rc == DRAIL_EAGAIN ? 0 : team_rail_fail(team, rc);
+}
+
+int team_progress(dcoll_team_t *team)
+{
+    /* that a rail is broken or a peer has left is no matter here: who waits for
+     * what does not come finds out */
+    drail_progress(team->rail);
+    for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer); peer++)
+        if (team->connected[peer])
+            take_all(team, peer);
+    if (team->cfg.idle)
+        team->cfg.idle(team->cfg.idle_context);
+    return drail_job_interrupted(team->job)
+               ? team_fail(team, DRAIL_EINTR, "interrupted")
+               : 0;
+}
+
+/* What is not waited for yet must not fill the transport's queue of the peer,
+ * who would wait for room in it. */
+int notes_take_credits(dcoll_request_t *q)
+{
+    int rc = 0;
+    drail_progress(q->team->rail);
+    for (unsigned i = 0; !rc && i < q->ncreditors; i++)
+        rc = take_all(q->team, q->creditors[i]);
+    return rc;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for requests: how long to poll, when to sleep, when to give up. */
+#include "coll/run/execute/executor.h"
+#include "coll/run/execute/flags.h"
+#include "coll/run/execute/notifications.h"
+#include "coll/run/execute/wait.h"
+#include "dapl_rail/platform/deadline.h"
+#include "dapl_rail/platform/spin.h"
+
+#define MS                    1000000ull
+#define POLLS_AT_ONCE         16u    /* before anything else */
+#define POLLS_ELSEWHERE       128u   /* some µs: what two switches may take */
+#define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
+#define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
+#define SLEEP_AFTER_NS        (2 * MS) /* without that anything moves */
+#define FAR_SLEEP_AFTER_NS    1000u    /* the same, between crowded hosts */
+#define SLEEP_LEAST_NS        MS
+#define SLEEP_MOST_NS         (16 * MS)
+#define IDLE_MOST_NS          MS     /* who also makes progress elsewhere */
+#define NAP_LEAST_NS          50000u /* for credit or room: they wake nobody */
+#define NAP_MOST_NS           MS
+#define CHECK_AFTER_NS        (50 * MS) /* looks at the others' ledgers */
+
+/* -------------------------------------------------------------- sleeping */
+
+static int slept(dcoll_team_t *team, int rc)
+{
+    if (rc == DRAIL_ETIMEOUT || rc == DRAIL_EAGAIN)
+        return 0;
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+/* Sleeps for a part of what it has waited, or until what the request waits for
+ * comes. */
+static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
+{
+    dcoll_team_t *team = q->team;
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    uint64_t slice = spin_slice_ns(
+        waited, SLEEP_LEAST_NS, team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
+    switch (op->kind) {
+    case DCOLL_WAIT:
+        return slept(team, notes_take(team, op->peer, (int)(slice / MS)));
+    case DCOLL_COMPLETE:
+        return slept(team, drail_wait(team->rail, &q->reqs[q->completed],
+                                      (int)(slice / MS)));
+    case DCOLL_AWAIT:
+        flag_sleep(q, op, now + slice);
+        return 0;
+    default: /* PUT, NOTIFY, GET */
+        platform_sleep(team->platform,
+                       spin_slice_ns(waited, NAP_LEAST_NS, NAP_MOST_NS));
+        return 0;
+    }
+}
+
+/* ------------------------------------------------------- waiting in vain */
+
+/* How long it has not moved, as far as somebody looked. */
+static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
+{
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+    return now - q->waiting_ns;
+}
+
+/* After a while of waiting: is it in vain? */
+static int check_peer(dcoll_request_t *q, uint64_t now)
+{
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
+        now - q->looked_ns < CHECK_AFTER_NS)
+        return 0;
+    int rc = ledger_check(q->team, op->peer);
+    if (rc == DRAIL_EAGAIN)
+        return 0; /* the next time */
+    q->looked_ns = now;
+    if (!rc)
+        ledger_waits_for(q->team, op->peer);
+    return rc;
+}
+
+static int fail_timeout(dcoll_request_t *q, int timeout_ms)
+{
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    const char *name = dcoll_collective_name(q->args.collective);
+    switch (op->kind) {
+    case DCOLL_COMPLETE:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: transfers are not complete within %d ms", name,
+                         timeout_ms);
+    case DCOLL_WAIT:
+    case DCOLL_AWAIT:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: no answer of rank %u within %d ms", name,
+                         op->peer, timeout_ms);
+    default:
+        return team_fail(q->team, DRAIL_ETIMEOUT,
+                         "%s: rank %u has taken nothing for %d ms", name,
+                         op->peer, timeout_ms);
+    }
+}
+
+/* --------------------------------------------------------------- polling */
+
+/* but q */
+static int progress_others(dcoll_team_t *team, const dcoll_request_t *q)
+{
+    dcoll_request_t *next;
+    for (dcoll_request_t *r = TAILQ_FIRST(&team->active); r; r = next) {
+        next = TAILQ_NEXT(r, active_one);
+        int rc = r != q ? request_advance(r) : 0;
+        if (rc && rc != DRAIL_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+int team_progress_active(dcoll_team_t *team)
+{
+    return progress_others(team, NULL);
+}
+
+static int progress_all(dcoll_request_t *q)
+{
+    int rc = team_progress(q->team);
+    return rc ? rc : progress_others(q->team, q);
+}
+
+struct patience { /* of one wait for a request */
+    int timeout_ms;
+    unsigned polls;
+    struct deadline deadline; /* at 0: it is too early to look at the clock */
+    uint64_t moves;           /* of the team, as far as the spin knows */
+    uint64_t reached;         /* by those it waits for, as far as they tell */
+    bool asleep;
+    struct spin spin;
+};
+
+/* What we wait for may need this very core: a rank, our rails' threads, or, if
+ * it takes so long, somebody else's program. */
+static uint64_t yield_after_ns(const dcoll_team_t *team)
+{
+    if (team->crowded)
+        return 0;
+    return drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED
+               ? SPIN_YIELD_NS
+               : YIELD_AFTER_NS;
+}
+
+/* Who polls on a crowded core keeps those off it who bring what he waits for
+ * from another host, and yields are no help: who does nothing but yield gets as
+ * much of the core as who has work. */
+static uint64_t sleep_after_ns(const dcoll_team_t *team)
+{
+    return team->crowded && team->spread ? FAR_SLEEP_AFTER_NS : SLEEP_AFTER_NS;
+}
+
+static void patience_begin(struct patience *p, const dcoll_team_t *team,
+                           int timeout_ms)
+{
+    *p = (struct patience){.timeout_ms = timeout_ms, .moves = team->moves};
+    spin_init(&p->spin, team->platform, yield_after_ns(team),
+              sleep_after_ns(team));
+    spin_begin(&p->spin);
+}
+
+/* Is it worth another poll? Who sleeps is awake again when anything has moved,
+ * also another request: more of it may follow soon. Otherwise he goes on
+ * asleep: ranks that only yield to one another can keep kernel threads from a
+ * core for seconds. */
+static bool stays_awake(struct patience *p, const dcoll_team_t *team)
+{
+    if (p->moves != team->moves) {
+        p->moves = team->moves;
+        p->asleep = false;
+        spin_begin(&p->spin);
+    }
+    p->asleep = p->asleep || !spin_more(&p->spin);
+    return !p->asleep;
+}
+
+/* Has the slowest that it waits for made more calls? */
+static bool others_get_on(const dcoll_request_t *q, struct patience *p)
+{
+    uint64_t before = p->reached;
+    p->reached = ledger_reached(q->team->ledger);
+    return p->reached > before;
+}
+
+/* Each move gives it all of its time, and each of those it waits for: a credit
+ * may take many starts of theirs. It may have waited before this wait, too,
+ * when it was tested: that does not count. */
+static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
+{
+    bool others = others_get_on(q, p);
+    if (p->deadline.at_ns && q->waiting_ns && !others)
+        q->waiting_ns += deadline_turn(&p->deadline, now);
+    else
+        p->deadline = deadline_after(now, (uint64_t)p->timeout_ms * MS);
+    if (!q->waiting_ns)
+        q->waiting_ns = now;
+}
+
+static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
+{
+    count_turn(q, p, now);
+    return deadline_left(&p->deadline) ? check_peer(q, now)
+                                       : fail_timeout(q, p->timeout_ms);
+}
+
+/* Between two polls. DRAIL_EAGAIN: poll again; 0: there is no need to. */
+static int relax(dcoll_request_t *q, struct patience *p)
+{
+    dcoll_team_t *team = q->team;
+    bool awake = stays_awake(p, team);
+    if (awake && ++p->polls % POLLS_BEFORE_PROGRESS)
+        return DRAIL_EAGAIN;
+    int rc = progress_all(q);
+    /* what it waits for may have come with that */
+    if (!rc)
+        rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN)
+        return rc;
+    uint64_t now = platform_now(team->platform);
+    rc = check_time(q, p, now);
+    if (!rc && !awake && p->moves == team->moves)
+        rc = sleep_slice(q, now, now - p->spin.start_ns);
+    return rc ? rc : DRAIL_EAGAIN;
+}
+
+int request_poll(dcoll_request_t *q)
+{
+    int rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN)
+        return rc;
+    rc = progress_all(q);
+    if (!rc)
+        rc = request_advance(q);
+    if (rc != DRAIL_EAGAIN || ++q->polls % POLLS_BEFORE_PROGRESS)
+        return rc;
+    int vain = check_peer(q, platform_now(q->team->platform));
+    return vain ? vain : DRAIL_EAGAIN;
+}
+
+static int finish_patiently(dcoll_request_t *q, int timeout_ms)
+{
+    struct patience patience;
+    int rc;
+    patience_begin(&patience, q->team, timeout_ms);
+    do {
+        rc = relax(q, &patience);
+        if (rc == DRAIL_EAGAIN)
+            rc = request_advance(q);
+    } while (rc == DRAIL_EAGAIN);
+    return rc;
+}
+
+/* Whoever shares a core with those that he waits for is to let them have it; if
+ * they are on others, that would only cost switches. */
+static bool worth_polling(dcoll_request_t *q, unsigned polls)
+{
+    const dcoll_op_t *op = &q->schedule.ops[q->pc];
+    if (!q->team->crowded)
+        return polls < POLLS_AT_ONCE;
+    return polls < POLLS_ELSEWHERE && op->kind == DCOLL_AWAIT &&
+           flag_elsewhere(q, op);
+}
+
+/* Mostly the others are just a moment behind. */
+int request_finish(dcoll_request_t *q, int timeout_ms)
+{
+    const struct drail_platform *p = q->team->platform;
+    unsigned polls = 0;
+    int rc = request_advance(q);
+    while (rc == DRAIL_EAGAIN && worth_polling(q, polls++)) {
+        p->relax(p);
+        rc = request_advance(q);
+    }
+    return rc == DRAIL_EAGAIN ? finish_patiently(q, timeout_ms) : rc;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls with counts of dcoll.h. */
+#include <stdlib.h>
+
+#include "coll/run/prepare/buffers.h"
+#include "coll/run/prepare/choose.h"
+#include "coll/run/collectives.h"
+#include "coll/run/prepare/create.h"
+#include "coll/run/irregular/bounds.h"
+#include "coll/select/irregular.h"
+
+/* A call of either kind. */
+struct wish {
+    struct elements elements;
+    dcoll_traffic_t traffic; /* as the user has bounded it */
+    const char *algorithm;
+    int refused; /* the call's own error, which all are told */
+    bool agreed; /* on the traffic */
+};
+
+static struct wish wish_counted(const dcoll_alltoallv_t *c)
+{
+    return (struct wish){
+        .elements = {.send = c->send,
+                     .recv = c->recv,
+                     .element = c->element,
+                     .send_counts = c->send_counts,
+                     .send_displs = c->send_displs,
+                     .recv_counts = c->recv_counts,
+                     .recv_displs = c->recv_displs,
+                     .room = c->room,
+                     .found = c->found},
+        .traffic = {.element = c->element,
+                    .max_pair = c->max_pair,
+                    .max_rank = c->max_rank,
+                    .labelled = true},
+        .algorithm = c->algorithm,
+    };
+}
+
+static struct wish wish_unlabelled(const dcoll_elements_t *c)
+{
+    return (struct wish){
+        .elements = {.send = c->send,
+                     .recv = c->recv,
+                     .element = c->element,
+                     .count = c->count,
+                     .destination = c->destination,
+                     .room = c->room,
+                     .received = c->received},
+        .traffic = {.element = c->element,
+                    .max_pair = c->max_pair,
+                    .max_rank = c->max_rank,
+                    .labelled = false},
+        .algorithm = c->algorithm,
+    };
+}
+
+/* -------------------------------------------------------------- agreeing */
+
+/* What ranks tell each other of their calls. */
+struct told {
+    uint64_t sent, received, pair, element;
+    int64_t error;
+};
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* So that calls with a little more have the same bounds. */
+static uint64_t power_of_two(uint64_t value)
+{
+    uint64_t power = 1;
+    while (power < value)
+        power *= 2;
+    return power;
+}
+
+/* In place of counts, of which a rank has none that are right. */
+#define REFUSED UINT64_MAX
+
+/* What is to come, as the senders say: does the user expect it? */
+static int check_column(dcoll_team_t *team, const struct elements *e,
+                        const uint64_t *column, struct demand *demand)
+{
+    demand->received = 0;
+    for (unsigned i = 0; i < team->shape.nranks; i++) {
+        if (column[i] == REFUSED)
+            continue;
+        if (e->recv_counts && e->recv_counts[i] != column[i])
+            return team_fail(team, DRAIL_EINVAL,
+                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
+                             "%llu elements for it",
+                             team->rank, i, e->recv_counts[i], i,
+                             (unsigned long long)column[i]);
+        demand->received += column[i];
+    }
+    if (!e->recv_counts && demand->received > e->room)
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u: recv has room for %zu elements, but there "
+                         "are %llu for it",
+                         team->rank, e->room,
+                         (unsigned long long)demand->received);
+    return 0;
+}
+
+/* The bounds that serve all; or the first rank's error. */
+static int combine(dcoll_team_t *team, const struct told *all, int mine,
+                   dcoll_traffic_t *traffic)
+{
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        if (all[r].error)
+            return mine ? mine
+                        : team_fail(team, (int)all[r].error,
+                                    "alltoallv: rank %u: %s", r,
+                                    drail_strerror((int)all[r].error));
+        if (all[r].element != traffic->element)
+            return team_fail(team, DRAIL_EINVAL,
+                             "alltoallv: elements of rank %u have %zu bytes, "
+                             "those of rank %u %llu",
+                             team->rank, traffic->element, r,
+                             (unsigned long long)all[r].element);
+        traffic->max_pair = greater(traffic->max_pair, all[r].pair);
+        traffic->max_rank =
+            greater(traffic->max_rank, greater(all[r].sent, all[r].received));
+    }
+    int rc = bounds_possible(team, traffic); /* also what they become here */
+    if (rc)
+        return rc;
+    traffic->max_pair = power_of_two(traffic->max_pair);
+    traffic->max_rank = power_of_two(traffic->max_rank);
+    return 0;
+}
+
+/* row, column and all: scratch. Nobody's error is the end of the team. */
+static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
+                    uint64_t *column, struct told *all)
+{
+    unsigned n = team->shape.nranks;
+    struct demand d;
+    int mine = elements_check(team, &w->elements, w->traffic.labelled, &d, row);
+    for (unsigned i = 0; mine && i < n; i++)
+        row[i] = REFUSED;
+    int rc = dcoll_alltoall(team, row, column, sizeof *row);
+    if (rc)
+        return rc;
+    if (!mine)
+        mine = check_column(team, &w->elements, column, &d);
+    /* its sentence would be lost with the next call's */
+    drail_error_t error = team->error;
+    const struct told told = {d.sent, d.received, d.pair, w->traffic.element,
+                              mine};
+    rc = dcoll_allgather(team, &told, all, sizeof told);
+    if (rc)
+        return rc;
+    team->error = error;
+    return combine(team, all, mine, &w->traffic);
+}
+
+static int agree(dcoll_team_t *team, struct wish *w)
+{
+    unsigned n = team->shape.nranks;
+    uint64_t *row = calloc(2 * n, sizeof *row);
+    struct told *all = calloc(n, sizeof *all);
+    /* the others would wait for this rank in vain */
+    int rc = row && all
+                 ? tell_all(team, w, row, row + n, all)
+                 : ledger_settle(team, team_fail(team, DRAIL_ENOMEM,
+                                                 "no memory for counts"));
+    free(row);
+    free(all);
+    return rc;
+}
+
+/* ---------------------------------------------------------------- choice */
+
+static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
+                  const dcoll_algorithm_t **out)
+{
+    const char *name = w->algorithm;
+    *args = (dcoll_args_t){.collective = DCOLL_ALLTOALLV,
+                           .depth = team->cfg.depth,
+                           .traffic = &w->traffic};
+    if (choice_is_auto(name)) {
+        *out = irregular_select(&team->shape, args, team->spread, w->agreed);
+        return 0;
+    }
+    const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
+    *out = a;
+    if (!a)
+        return team_fail(team, DRAIL_EINVAL, "alltoallv: no algorithm '%s'",
+                         name);
+    const char *why = a->refuses(&team->shape, args);
+    return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
+}
+
+/* Can it be done whatever the counts are? Then so is auto's choice. */
+static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
+{
+    const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
+                               .traffic = &w->traffic};
+    const char *name = w->algorithm;
+    const dcoll_algorithm_t *a =
+        choice_is_auto(name)
+            ? irregular_select(&team->shape, &args, team->spread, false)
+            : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
+    return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
+}
+
+static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,
+                       bool may_agree)
+{
+    if (!t->max_pair == !t->max_rank && (may_agree || t->max_pair))
+        return 0;
+    return team_fail(
+        team, DRAIL_EINVAL, "alltoallv: max_pair is %llu, max_rank %llu: %s",
+        (unsigned long long)t->max_pair, (unsigned long long)t->max_rank,
+        may_agree ? "allowed are both or none"
+                  : "a persistent request needs both");
+}
+
+/* With bounds. Of a persistent request, counts are looked at when it starts. */
+static int check_bounded(dcoll_team_t *team, const struct wish *w,
+                         bool with_counts)
+{
+    const dcoll_traffic_t *t = &w->traffic;
+    int rc = elements_check_form(team, &w->elements, t->labelled);
+    if (!rc)
+        rc = bounds_possible(team, t);
+    return rc || !with_counts ? rc : bounds_check(team, &w->elements, t);
+}
+
+/* What is to be done, and how; the wish must stay as long as args. */
+static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
+                   dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
+{
+    const dcoll_traffic_t *t = &w->traffic;
+    struct demand d;
+    int rc = team->broken ? team->broken : check_given(team, t, may_agree);
+    if (rc)
+        return rc;
+    w->traffic.pulled = DCOLL_PULLED_BYTES;
+    if (may_agree && needs_no_bounds(team, w)) {
+        w->refused = elements_check(team, &w->elements, t->labelled, &d, NULL);
+        w->traffic.element = 1; /* one request serves elements of any size */
+        return choose(team, w, args, algorithm);
+    }
+    w->agreed = !t->max_pair;
+    rc = w->agreed ? agree(team, w) : check_bounded(team, w, may_agree);
+    return rc ? rc : choose(team, w, args, algorithm);
+}
+
+static int bind(dcoll_request_t *q, const struct wish *w)
+{
+    q->elements = w->elements;
+    q->dealing.refused = w->refused;
+    return ledger_settle(q->team,
+                         request_bind(q, w->elements.send, w->elements.recv));
+}
+
+/* ----------------------------------------------------------------- calls */
+
+static int run(dcoll_team_t *team, struct wish w)
+{
+    const dcoll_algorithm_t *algorithm = NULL;
+    dcoll_args_t args;
+    dcoll_request_t *q;
+    int rc = prepare(team, &w, true, &args, &algorithm);
+    if (!rc)
+        rc = request_for_run(team, &args, algorithm, &q);
+    if (!rc) {
+        rc = bind(q, &w);
+        if (!rc)
+            rc = request_run(q);
+        int left = request_unbind(q);
+        rc = rc ? rc : ledger_settle(team, left);
+    }
+    return rc;
+}
+
+static int begin(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
+{
+    const dcoll_algorithm_t *algorithm = NULL;
+    dcoll_args_t args;
+    dcoll_request_t *q;
+    int rc = prepare(team, &w, true, &args, &algorithm);
+    if (!rc)
+        rc = request_for_begin(team, &args, algorithm, &q);
+    if (!rc)
+        rc = bind(q, &w);
+    return rc ? rc : request_launch(q, out);
+}
+
+static int init(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
+{
+    const dcoll_algorithm_t *algorithm = NULL;
+    dcoll_args_t args;
+    dcoll_request_t *q;
+    int rc = prepare(team, &w, false, &args, &algorithm);
+    if (!rc)
+        rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
+    if (rc)
+        return rc;
+    q->elements = w.elements; /* which are read, and bound, at each start */
+    *out = q;
+    return 0;
+}
+
+static int check_call(dcoll_team_t *team, const void *call)
+{
+    if (!team)
+        return DRAIL_EINVAL;
+    if (platform_is_hollow(team->platform))
+        return team_fail(team, DRAIL_ENOTSUP,
+                         "alltoallv: what comes along with its elements is "
+                         "read, which a job without payload does not move");
+    return call ? 0 : team_fail(team, DRAIL_EINVAL, "the call is NULL");
+}
+
+int dcoll_alltoallv(dcoll_team_t *team, const dcoll_alltoallv_t *call)
+{
+    int rc = check_call(team, call);
+    return rc ? rc : run(team, wish_counted(call));
+}
+
+int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call)
+{
+    int rc = check_call(team, call);
+    return rc ? rc : run(team, wish_unlabelled(call));
+}
+
+int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                          dcoll_request_t **out)
+{
+    int rc = out ? check_call(team, call) : DRAIL_EINVAL;
+    return rc ? rc : begin(team, wish_counted(call), out);
+}
+
+/* Has it what can be prepared before its counts are known? */
+static int choose_unbounded(dcoll_team_t *team, struct wish *w,
+                            dcoll_args_t *args,
+                            const dcoll_algorithm_t **algorithm)
+{
+    if (team->broken)
+        return team->broken;
+    w->traffic.pulled = DCOLL_PULLED_BYTES;
+    if (!needs_no_bounds(team, w))
+        return team_fail(team, DRAIL_ENOTSUP,
+                         "alltoallv: it needs bounds, or has some");
+    w->traffic.element = 1;
+    return choose(team, w, args, algorithm);
+}
+
+static int with_unbounded(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                          int (*act)(dcoll_team_t *team,
+                                     const dcoll_args_t *args,
+                                     const dcoll_algorithm_t *algorithm))
+{
+    const dcoll_algorithm_t *algorithm;
+    dcoll_args_t args;
+    int rc = check_call(team, call);
+    if (rc)
+        return rc;
+    struct wish w = wish_counted(call);
+    rc = choose_unbounded(team, &w, &args, &algorithm);
+    return rc ? rc : act(team, &args, algorithm);
+}
+
+int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
+{
+    return with_unbounded(team, call, request_prepare_turns);
+}
+
+int dcoll_alltoallv_would_wait(dcoll_team_t *team,
+                               const dcoll_alltoallv_t *call)
+{
+    return with_unbounded(team, call, request_would_wait);
+}
+
+int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
+                         dcoll_request_t **out)
+{
+    int rc = out ? check_call(team, call) : DRAIL_EINVAL;
+    return rc ? rc : begin(team, wish_unlabelled(call), out);
+}
+
+int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
+                         dcoll_request_t **out)
+{
+    int rc = out ? check_call(team, call) : DRAIL_EINVAL;
+    return rc ? rc : init(team, wish_counted(call), out);
+}
+
+int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
+                        const size_t *count, dcoll_request_t **out)
+{
+    int rc = out ? check_call(team, call) : DRAIL_EINVAL;
+    if (rc)
+        return rc;
+    struct wish w = wish_unlabelled(call);
+    w.elements.now = count;
+    return init(team, w, out);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "coll/run/node/deferred_release.h"
+
+struct leftover {
+    LIST_ENTRY(leftover) link;
+    drail_mem_t *mem;
+    struct segment segment;
+};
+
+int leftovers_release(dcoll_team_t *team, drail_mem_t *mem,
+                      struct segment *segment)
+{
+    const struct drail_platform *p = team->platform;
+    if (segment && p->settle)
+        p->settle(p);
+    int rc = mem ? drail_mem_release(mem) : 0;
+    if (!rc) {
+        if (segment)
+            segment_close(segment);
+        return 0;
+    }
+    struct leftover *left = calloc(1, sizeof *left);
+    if (left) { /* else it stays as it is for good */
+        left->mem = mem;
+        left->segment = segment ? *segment : SEGMENT_NONE;
+        LIST_INSERT_HEAD(&team->leftovers, left, link);
+    }
+    return team_rail_fail(team, rc);
+}
+
+void leftovers_try(dcoll_team_t *team)
+{
+    struct leftover *next;
+    for (struct leftover *l = LIST_FIRST(&team->leftovers); l; l = next) {
+        next = LIST_NEXT(l, link);
+        if (drail_mem_release(l->mem))
+            continue;
+        LIST_REMOVE(l, link);
+        segment_close(&l->segment);
+        free(l);
+    }
+}
+
+void leftovers_free(dcoll_team_t *team)
+{
+    struct leftover *l;
+    leftovers_try(team);
+    while ((l = LIST_FIRST(&team->leftovers))) {
+        LIST_REMOVE(l, link);
+        segment_close_file(&l->segment);
+        free(l);
+    }
+}

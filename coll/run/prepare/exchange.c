@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks prepare of a request together: they compare what they call, attach
+ * to the node's memory, and exchange the keys of what peers put into.
+ */
+#include "coll/run/prepare/exchange.h"
+#include "coll/run/node/prefault.h"
+
+static uint64_t mode_of(const dcoll_request_t *q)
+{
+    return (uint64_t)q->args.groups << 32 | q->team->shape.ports << 16 |
+           q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
+}
+
+int agree_room_new(drail_job_t *job, struct agree_room *room)
+{
+    *room = (struct agree_room){0};
+    int rc = drail_gathered_new(job, sizeof(struct opening), &room->openings);
+    return rc ? rc
+              : drail_gathered_new(job, sizeof(struct target), &room->targets);
+}
+
+void agree_room_free(struct agree_room *room)
+{
+    drail_gathered_free(room->openings);
+    drail_gathered_free(room->targets);
+}
+
+static const struct opening *opening_of(const drail_gathered_t *all,
+                                        unsigned rank)
+{
+    return drail_gathered_of(all, rank);
+}
+
+static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
+{
+    dcoll_team_t *team = q->team;
+    char ours[128], theirs[128];
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        const struct opening *o = opening_of(all, r);
+        if (call_same(&o->call, &q->call) && o->id == q->id) {
+            if (o->mode == mode_of(q))
+                continue;
+            return team_fail(team, DRAIL_EINVAL,
+                             "rank %u and rank %u have different settings or "
+                             "tables: zero copy, ports, groups, depth, pacing",
+                             team->rank, r);
+        }
+        call_text(&q->call, ours, sizeof ours);
+        call_text(&o->call, theirs, sizeof theirs);
+        return team_fail(team, DRAIL_EINVAL,
+                         "rank %u calls %s, but rank %u calls %s", team->rank,
+                         ours, r, theirs);
+    }
+    return 0;
+}
+
+/* What a rank has told of itself. */
+static int error_of(dcoll_team_t *team, unsigned rank, int64_t told)
+{
+    int error = (int)told;
+    return !error || rank == team->rank
+               ? error
+               : team_fail(team, error, "rank %u: %s", rank,
+                           drail_strerror(error));
+}
+
+static int first_error(dcoll_request_t *q, const drail_gathered_t *all)
+{
+    int rc = 0;
+    for (unsigned r = 0; r < q->team->shape.nranks && !rc; r++)
+        rc = error_of(q->team, r, opening_of(all, r)->error);
+    return rc;
+}
+
+static int attach(dcoll_request_t *q, const drail_gathered_t *all,
+                  const struct needs *needs)
+{
+    dcoll_team_t *team = q->team;
+    int rc = 0;
+    if (!request_has_node(q))
+        return 0;
+    if (team->rank != team->first)
+        rc = segment_attach(&q->node, request_node_bytes(q),
+                            &opening_of(all, team->first)->node);
+    if (rc)
+        return team_fail(team, rc, "can't attach to the node's memory");
+    request_use_node(q);
+    pages_take(q);
+    rc = request_hollow(q, DCOLL_NODE, true);
+    if (rc || !needs->node || !needs->remote)
+        return rc;
+    rc = drail_mem_register(team->rail, q->base[DCOLL_NODE],
+                            q->args.depth * q->stride[DCOLL_NODE],
+                            DRAIL_ACCESS_REMOTE_WRITE, &q->mem[DCOLL_NODE]);
+    return rc ? team_rail_fail(team, rc) : 0;
+}
+
+/* The request keeps its partners' targets. If one rank has failed, all return
+ * an error here: nobody connects to a rank that is not going to answer. */
+static int exchange_targets(dcoll_request_t *q, int failed,
+                            drail_gathered_t **all)
+{
+    dcoll_team_t *team = q->team;
+    struct target mine = {
+        .temp_stride = q->stride[DCOLL_TEMP],
+        .node_stride = q->stride[DCOLL_NODE],
+        .keys = q->args.depth * q->stride[DCOLL_TEMP],
+        .error = failed,
+    };
+    if (q->memory)
+        drail_mem_key(q->memory->mem, &mine.memory);
+    if (q->mem[DCOLL_NODE])
+        drail_mem_key(q->mem[DCOLL_NODE], &mine.node);
+    int rc = drail_gathered_exchange(*all, &mine, team->timeout_ms);
+    if (rc)
+        return team_fail(team, rc, "exchanging keys: %s", drail_strerror(rc));
+    partners_aim(&q->partners, all);
+    return failed;
+}
+
+static int connect_peers(dcoll_request_t *q)
+{
+    int rc = 0;
+    for (unsigned i = 0; !rc && i < q->schedule.nops; i++) {
+        const dcoll_op_t *op = &q->schedule.ops[i];
+        if (op->kind == DCOLL_PUT || op->kind == DCOLL_GET ||
+            op->kind == DCOLL_NOTIFY || op->kind == DCOLL_WAIT ||
+            (op->kind == DCOLL_PICK && op->peer != q->team->rank &&
+             op->peer - q->team->first < q->team->locals))
+            rc = team_connect(q->team, op->peer);
+    }
+    return rc;
+}
+
+static struct weight heavier(struct weight a, struct weight b)
+{
+    return (struct weight){
+        .bytes = a.bytes > b.bytes ? a.bytes : b.bytes,
+        .files = a.files > b.files ? a.files : b.files,
+    };
+}
+
+int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
+                  const struct segment_card *card, struct agree_room *room,
+                  bool *known)
+{
+    dcoll_team_t *team = q->team;
+    bool second = false;
+    struct opening mine = {
+        .call = q->call,
+        .id = q->id,
+        .mode = mode_of(q),
+        .remote = needs->remote || request_has_node(q),
+        .error = failed,
+        .weight = q->weight,
+        .node = *card,
+    };
+    int rc = drail_gathered_exchange(room->openings, &mine, team->timeout_ms);
+    if (rc)
+        return team_fail(team, rc, "preparing a collective: %s",
+                         drail_strerror(rc));
+    rc = compare_calls(q, room->openings);
+    if (rc)
+        return rc;
+    rc = first_error(q, room->openings);
+    *known = rc != 0;
+    if (rc)
+        return rc;
+    for (unsigned r = 0; r < team->shape.nranks; r++) {
+        const struct opening *o = opening_of(room->openings, r);
+        second = second || o->remote;
+        q->weight = heavier(q->weight, o->weight);
+    }
+    if (!second)
+        return 0;
+    rc = attach(q, room->openings, needs);
+    rc = exchange_targets(q, rc, &room->targets);
+    if (!rc)
+        rc = connect_peers(q);
+    segment_close_file(&q->node);
+    return rc;
+}

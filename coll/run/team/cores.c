@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "coll/run/team/cores.h"
+
+/* 0 where it can't be had: then there is one host. */
+static uint64_t host_id(void)
+{
+    uint64_t hash = 0;
+    int c;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file)
+        return 0;
+    while ((c = fgetc(file)) != EOF)
+        hash = (hash ^ (uint64_t)c) * 0x100000001b3ull;
+    fclose(file);
+    return hash;
+}
+
+void cores_find(struct cores *mine)
+{
+    mine->host = host_id();
+    CPU_ZERO(&mine->allowed);
+    if (!sched_getaffinity(0, sizeof mine->allowed, &mine->allowed))
+        return;
+    /* more cores than a set holds */
+    for (long core = 0; core < sysconf(_SC_NPROCESSORS_ONLN); core++)
+        if (core < CPU_SETSIZE)
+            CPU_SET((size_t)core, &mine->allowed);
+}
+
+static bool share_cores(const struct cores *a, const struct cores *b)
+{
+    cpu_set_t both;
+    CPU_AND(&both, &a->allowed, &b->allowed);
+    return a->host == b->host && CPU_COUNT(&both);
+}
+
+unsigned cores_beside(const struct cores *all, unsigned nranks, unsigned rank,
+                      unsigned *beside)
+{
+    unsigned count = 0;
+    for (unsigned r = 0; r < nranks; r++)
+        if (r != rank && share_cores(&all[r], &all[rank]))
+            beside[count++] = r;
+    return count;
+}
+
+bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
+{
+    cpu_set_t both, theirs;
+    unsigned ranks = 0, within = 0;
+    CPU_ZERO(&theirs);
+    for (unsigned r = 0; r < nranks; r++) {
+        if (!share_cores(&all[r], &all[rank]))
+            continue;
+        CPU_AND(&both, &all[r].allowed, &all[rank].allowed);
+        CPU_OR(&theirs, &theirs, &all[r].allowed);
+        ranks++;
+        within += CPU_EQUAL(&both, &all[r].allowed) != 0;
+    }
+    return ranks > (unsigned)CPU_COUNT(&theirs) ||
+           within > (unsigned)CPU_COUNT(&all[rank].allowed);
+}
+
+bool cores_elsewhere(const struct cores *all, unsigned nranks, unsigned rank)
+{
+    for (unsigned r = 0; r < nranks; r++)
+        if (all[r].host != all[rank].host)
+            return true;
+    return false;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Creates and destroys teams: the ranks of a job and their nodes. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "coll/run/prepare/create.h"
+#include "coll/run/node/deferred_release.h"
+#include "coll/run/prepare/entry_barrier.h"
+#include "coll/run/team/exchange.h"
+#include "coll/run/team/agree.h"
+
+/* Shorter transfers are copied: a handshake costs more than a copy. */
+#define ZERO_COPY_BYTES 16384
+#define KEEP_BYTES      (64u << 20)
+
+void dcoll_config_init(dcoll_config_t *cfg)
+{
+    *cfg = (dcoll_config_t){
+        .depth = 2,
+        .zero_copy_bytes = ZERO_COPY_BYTES,
+        .keep_bytes = KEEP_BYTES,
+    };
+}
+
+/* Ranks of a node follow each other: where a job's do not, each run of them is
+ * a node of ours. */
+static void shape_make(dcoll_team_t *team)
+{
+    const drail_job_t *job = team->job;
+    unsigned size = drail_job_size(job), nodes = 0;
+    for (unsigned r = 0; r < size; r++)
+        if (r == 0 || drail_job_node(job, r) != drail_job_node(job, r - 1))
+            team->node_begin[nodes++] = r;
+    team->node_begin[nodes] = size;
+    team->shape = (dcoll_shape_t){
+        .nranks = size,
+        .nnodes = nodes,
+        .node_begin = team->node_begin,
+        .ports = team->cfg.ports ? team->cfg.ports : drail_nrails(team->rail),
+    };
+    team->rank = drail_job_rank(job);
+    team->node = dcoll_shape_node(&team->shape, team->rank);
+    team->first = team->node_begin[team->node];
+    team->locals = dcoll_shape_locals(&team->shape, team->rank);
+}
+
+static int config_check(const dcoll_config_t *cfg, drail_error_t *err)
+{
+    if (cfg->depth != 1 && cfg->depth != 2)
+        snprintf(err->text, sizeof err->text, "depth %u: allowed are 1 and 2",
+                 cfg->depth);
+    else if (cfg->ports > DRAIL_MAX_RAILS)
+        snprintf(err->text, sizeof err->text, "%u ports: allowed are 0 to %d",
+                 cfg->ports, DRAIL_MAX_RAILS);
+    else
+        return 0;
+    return DRAIL_EINVAL;
+}
+
+static int refuse(drail_error_t *err, int code, const char *why)
+{
+    err->code = code;
+    snprintf(err->text, sizeof err->text, "dcoll_team_create: %.*s",
+             (int)sizeof err->text / 2, why);
+    return code;
+}
+
+/* Without a good table, rules decide. */
+static void load_table(dcoll_team_t *team)
+{
+    const char *path = team->cfg.table;
+    char why[256], rails[DCOLL_TABLE_RAILS] = "";
+    team->cfg.table = NULL; /* the caller's text */
+    if (team->platform->cluster)
+        dcoll_table_add_rail(rails, team->platform->cluster);
+    for (unsigned r = 0; r < drail_nrails(team->rail); r++)
+        dcoll_table_add_rail(rails, drail_rail_at(team->rail, r)->name);
+    if (!path)
+        return;
+    if (!dcoll_table_load(path, rails, &team->table, why, sizeof why)) {
+        dcoll_table_keep(&team->table, &team->shape);
+        return;
+    }
+    dcoll_table_free(&team->table);
+    if (team->rank == 0)
+        fprintf(stderr, "dcoll: the table %s is ignored: %s\n", path, why);
+}
+
+/* What it needs before the ranks talk. After an error, too, it is to be freed.
+ */
+static int team_alloc(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out)
+{
+    unsigned size = drail_job_size(job);
+    dcoll_team_t *team = calloc(1, sizeof *team);
+    if (!team)
+        return DRAIL_ENOMEM;
+    team->job = job;
+    team->platform = drail_job_platform(job);
+    team->rail = rail;
+    team->cfg = *cfg;
+    team->ledgers = SEGMENT_NONE;
+    TAILQ_INIT(&team->requests);
+    TAILQ_INIT(&team->active);
+    team->pool.rail = rail;
+    team->timeout_ms = drail_config_of(rail)->timeout_ms;
+    team->node_begin = calloc(size + 1, sizeof *team->node_begin);
+    team->connected = calloc(size, sizeof *team->connected);
+    team->met = calloc(size, sizeof *team->met);
+    team->beside = calloc(size, sizeof *team->beside);
+    *out = team;
+    return team->node_begin && team->connected && team->met && team->beside
+               ? 0
+               : DRAIL_ENOMEM;
+}
+
+/* With all other ranks. Those that have succeeded already hear from the ledger
+ * that this one has not. */
+static int team_meet(dcoll_team_t *team, const struct members_room *room)
+{
+    shape_make(team);
+    load_table(team);
+    int rc = members_exchange(team, room);
+    if (!rc)
+        rc = meet_connect(team);
+    if (!rc)
+        return 0;
+    if (!team->error.code)
+        team_fail(team, rc, "%s", drail_strerror(rc));
+    if (team->ledger)
+        ledger_break(team, rc);
+    return rc;
+}
+
+int dcoll_team_create(drail_job_t *job, drail_t *rail,
+                      const dcoll_config_t *cfg, dcoll_team_t **out,
+                      drail_error_t *err)
+{
+    drail_error_t unwanted, why = {0};
+    dcoll_config_t defaults;
+    dcoll_team_t *team = NULL;
+    err = err ? err : &unwanted;
+    if (!job || !rail || !out)
+        return refuse(err, DRAIL_EINVAL, "an argument is NULL");
+    if (!cfg) {
+        dcoll_config_init(&defaults);
+        cfg = &defaults;
+    }
+    struct members_room room = {0};
+    int rc = config_check(cfg, &why);
+    if (!rc)
+        rc = team_alloc(job, rail, cfg, &team);
+    if (!rc)
+        rc = members_room_new(team, &room);
+    rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
+    if (!rc) {
+        rc = team_meet(team, &room);
+        why = team->error;
+    }
+    members_room_free(&room);
+    if (rc) {
+        dcoll_team_free(team);
+        return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
+    }
+    *out = team;
+    return 0;
+}
+
+void dcoll_team_free(dcoll_team_t *team)
+{
+    if (!team)
+        return;
+    while (!TAILQ_EMPTY(&team->requests))
+        request_destroy(TAILQ_FIRST(&team->requests));
+    pool_free(&team->pool);
+    ledger_look_no_more(team);
+    if (team->look.mem)
+        drail_mem_release(team->look.mem); /* or drail_close does */
+    leftovers_release(team, team->ledger_mem, &team->ledgers);
+    leftovers_free(team);
+    free(team->node_begin);
+    free(team->connected);
+    free(team->met);
+    free(team->beside);
+    drail_gathered_free(team->members);
+    drail_gathered_free(team->ledger_keys);
+    dcoll_table_free(&team->table);
+    free(team);
+}
