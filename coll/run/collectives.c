@@ -28,30 +28,30 @@ static int bind(dcoll_request_t *q, const dcoll_call_t *call)
         send = NULL;
     if (q->args.element)
         q->reduction = *call->reduction;
-    return ledger_settle(q->team, request_bind(q, send, recv));
+    return ledger_break_if(q->team, request_bind(q, send, recv));
 }
 
 static int finish(dcoll_request_t *q, int timeout_ms)
 {
-    return ledger_settle(q->team, request_finish(q, timeout_ms));
+    return ledger_break_if(q->team, request_finish(q, timeout_ms));
 }
 
 static int start(dcoll_request_t *q)
 {
     struct dealing *d = &q->dealing;
     if (q->owner != OWNER_CALLER || !q->team->cfg.any_order)
-        ledger_enter(q->team->ledger, &q->call);
-    if (q->handles && !d->owed)
-        d->owed = d->verdict;
-    d->verdict = 0;
-    return ledger_settle(q->team, request_begin(q));
+        ledger_append(q->team->ledger, &q->call);
+    if (q->handles && !d->unreported_error)
+        d->unreported_error = d->start_error;
+    d->start_error = 0;
+    return ledger_break_if(q->team, request_start(q));
 }
 
 /* What need not wait is done at once: it goes on while the caller computes. */
 static int go_on(dcoll_request_t *q)
 {
     int rc = request_advance(q);
-    return rc == DRAIL_EAGAIN ? 0 : ledger_settle(q->team, rc);
+    return rc == DRAIL_EAGAIN ? 0 : ledger_break_if(q->team, rc);
 }
 
 /* A wait or test has seen its end. All handles are told of an error. */
@@ -59,24 +59,26 @@ static int ended(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     struct dealing *d = &q->dealing;
-    int verdict = d->owed ? d->owed : d->verdict;
+    int error = d->unreported_error ? d->unreported_error : d->start_error;
     if (q->handles <= 1)
-        d->owed = 0;
-    int rc = q->owner == OWNER_CALLER ? 0 : ledger_settle(team, kept_ended(q));
-    return rc ? rc : verdict;
+        d->unreported_error = 0;
+    int rc =
+        q->owner == OWNER_CALLER ? 0 : ledger_break_if(team, cache_return(q));
+    return rc ? rc : error;
 }
 
 /* ------------------------------------------------------------- blocking */
 
-int request_for_run(dcoll_team_t *team, const dcoll_args_t *args,
-                    const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
+int request_get_blocking(dcoll_team_t *team, const dcoll_args_t *args,
+                         const dcoll_algorithm_t *algorithm,
+                         dcoll_request_t **out)
 {
-    *out = kept_find(team, args, algorithm);
+    *out = cache_find(team, args, algorithm);
     if (*out)
         return 0;
-    int rc = request_create(team, args, algorithm, OWNER_TEAM, out);
+    int rc = request_create(team, args, algorithm, OWNER_BLOCKING, out);
     if (!rc)
-        kept_trim(team);
+        cache_trim(team);
     return rc;
 }
 
@@ -86,7 +88,7 @@ int request_run(dcoll_request_t *q)
     int rc = start(q);
     if (!rc)
         rc = finish(q, team->timeout_ms);
-    return rc ? rc : q->dealing.verdict;
+    return rc ? rc : q->dealing.start_error;
 }
 
 int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
@@ -95,20 +97,20 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     dcoll_args_t args;
     if (!team)
         return DRAIL_EINVAL;
-    dcoll_request_t *q = kept_again(team, call);
+    dcoll_request_t *q = cache_repeat(team, call);
     if (q)
         return request_run(q);
     int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_run(team, &args, algorithm, &q);
+        rc = request_get_blocking(team, &args, algorithm, &q);
     if (rc)
         return rc;
     rc = bind(q, call);
-    kept_for_again(q, call);
+    cache_remember(q, call);
     if (!rc)
         rc = request_run(q);
     int left = request_unbind(q);
-    return rc ? rc : ledger_settle(team, left);
+    return rc ? rc : ledger_break_if(team, left);
 }
 
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
@@ -244,7 +246,7 @@ int dcoll_test(dcoll_request_t *q)
         return q->team->broken;
     int rc = q->active ? request_poll(q) : 0;
     if (rc)
-        return rc == DRAIL_EAGAIN ? rc : ledger_settle(q->team, rc);
+        return rc == DRAIL_EAGAIN ? rc : ledger_break_if(q->team, rc);
     return ended(q);
 }
 
@@ -267,7 +269,7 @@ int dcoll_let_go(dcoll_request_t *q)
     if (q->active)
         return team_fail(q->team, DRAIL_EINVAL, "%s: it is under way",
                          dcoll_collective_name(q->args.collective));
-    return ledger_settle(q->team, request_unbind(q));
+    return ledger_break_if(q->team, request_unbind(q));
 }
 
 int dcoll_free(dcoll_request_t *q)
@@ -281,26 +283,27 @@ int dcoll_free(dcoll_request_t *q)
         rc = dcoll_wait(q, -1);
     dcoll_team_t *team = q->team;
     int left = request_destroy(q);
-    return rc ? rc : ledger_settle(team, left);
+    return rc ? rc : ledger_break_if(team, left);
 }
 
 /* Equal calls take turns on a few requests, so that all ranks choose the same
  * one whatever is complete already. */
-int request_for_begin(dcoll_team_t *team, const dcoll_args_t *args,
-                      const dcoll_algorithm_t *algorithm, dcoll_request_t **out)
+int request_get_nonblocking(dcoll_team_t *team, const dcoll_args_t *args,
+                            const dcoll_algorithm_t *algorithm,
+                            dcoll_request_t **out)
 {
     int rc = 0;
-    dcoll_request_t *q = kept_find_turn(team, args, algorithm);
+    dcoll_request_t *q = cache_take_next(team, args, algorithm);
     if (!q) {
-        rc = request_create(team, args, algorithm, OWNER_BEGIN, &q);
+        rc = request_create(team, args, algorithm, OWNER_NONBLOCKING, &q);
         if (rc)
             return rc;
-        kept_trim(team);
+        cache_trim(team);
     }
     *out = q;
     if (q->active)
         rc = finish(q, team->timeout_ms);
-    int left = ledger_settle(team, request_unbind(q));
+    int left = ledger_break_if(team, request_unbind(q));
     return rc ? rc : left;
 }
 
@@ -324,7 +327,7 @@ int dcoll_begin(dcoll_team_t *team, const dcoll_call_t *call,
         return DRAIL_EINVAL;
     int rc = call_choose(team, call, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_begin(team, &args, algorithm, &q);
+        rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, call);
     return rc ? rc : request_launch(q, out);

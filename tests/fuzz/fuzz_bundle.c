@@ -127,7 +127,7 @@ static void deliver_all(struct bench *b)
 {
     const dcoll_op_t op = {.kind = DCOLL_DELIVER, .src = {DCOLL_TEMP, 0}};
     int rc = deliver_elements(&b->q, &op);
-    if (rc || b->q.dealing.verdict) {
+    if (rc || b->q.dealing.start_error) {
         must(untouched(b));
         return;
     }

@@ -16,26 +16,26 @@
 static void test_classes(void **state)
 {
     (void)state;
-    struct away away = {0};
-    struct away_class *c = away.classes;
-    assert_ptr_equal(away_class_of(&away, AWAY_LEAST), &c[0]);
-    assert_ptr_equal(away_class_of(&away, 2 * AWAY_LEAST - 1), &c[0]);
-    assert_ptr_equal(away_class_of(&away, 2 * AWAY_LEAST), &c[1]);
-    assert_ptr_equal(away_class_of(&away, 64u << 10), &c[2]);
-    assert_ptr_equal(away_class_of(&away, SIZE_MAX), &c[AWAY_CLASSES - 1]);
+    struct node_copier away = {0};
+    struct copy_class *c = away.classes;
+    assert_ptr_equal(copy_class_of(&away, COPY_LEAST), &c[0]);
+    assert_ptr_equal(copy_class_of(&away, 2 * COPY_LEAST - 1), &c[0]);
+    assert_ptr_equal(copy_class_of(&away, 2 * COPY_LEAST), &c[1]);
+    assert_ptr_equal(copy_class_of(&away, 64u << 10), &c[2]);
+    assert_ptr_equal(copy_class_of(&away, SIZE_MAX), &c[COPY_CLASSES - 1]);
 }
 
 /* Of so many copies; what they cost is learnt. */
-static unsigned past_of(struct away_class *c, unsigned copies,
-                        const double cost[AWAY_WAYS])
+static unsigned past_of(struct copy_class *c, unsigned copies,
+                        const double cost[COPY_WAYS])
 {
     unsigned past = 0;
     for (unsigned i = 0; i < copies; i++) {
         bool learn;
-        int way = away_choose(c, &learn);
-        past += way == AWAY_PAST;
+        int way = copy_choose(c, &learn);
+        past += way == COPY_STREAMED;
         if (learn)
-            away_learn(c, way, cost[way]);
+            copy_learn(c, way, cost[way]);
     }
     return past;
 }
@@ -44,7 +44,7 @@ static void test_choice(void **state)
 {
     (void)state;
     static const double plain_wins[] = {1, 2}, past_wins[] = {10, 1};
-    struct away_class c = {0};
+    struct copy_class c = {0};
     unsigned past = past_of(&c, 4096, plain_wins);
     assert_in_range(past, 1, 4096 / 32); /* it is tried now and then */
     past_of(&c, 2048, past_wins);
@@ -60,21 +60,21 @@ static void test_outliers(void **state)
 {
     (void)state;
     static const double cost[] = {1, 3}, cold[] = {1000, 3};
-    struct away_class c = {0};
+    struct copy_class c = {0};
     past_of(&c, 2, cold);
     past_of(&c, 4096, cost);
-    assert_true(c.cost[AWAY_PLAIN] <= 1.01);
-    away_learn(&c, AWAY_PLAIN, 1e9);
-    assert_true(c.cost[AWAY_PLAIN] <= 3);
+    assert_true(c.cost[COPY_CACHED] <= 1.01);
+    copy_learn(&c, COPY_CACHED, 1e9);
+    assert_true(c.cost[COPY_CACHED] <= 3);
 }
 
 static void test_contents(void **state)
 {
     (void)state;
     static const size_t sizes[] = {
-        1, AWAY_LEAST - 1, AWAY_LEAST, AWAY_LEAST + 1, 65536, 100003, 262144};
+        1, COPY_LEAST - 1, COPY_LEAST, COPY_LEAST + 1, 65536, 100003, 262144};
     unsigned char *from = malloc(MEMORY), *to = malloc(MEMORY);
-    struct away away = {0};
+    struct node_copier away = {0};
     assert_non_null(from);
     assert_non_null(to);
     for (size_t i = 0; i < MEMORY; i++)
@@ -83,7 +83,7 @@ static void test_contents(void **state)
         for (size_t n = 0; n < 64; n++) {
             size_t bytes = sizes[i], at = n * 7 % 64 + 1;
             memset(to, 0, MEMORY);
-            away_copy(&away, &platform_machine, to + at, from + n, bytes);
+            node_copy(&away, &platform_machine, to + at, from + n, bytes);
             assert_memory_equal(to + at, from + n, bytes);
             assert_int_equal(to[at - 1], 0);
             assert_int_equal(to[at + bytes], 0);

@@ -80,7 +80,7 @@ static int deliver(struct scene *s, const struct begin *change)
     }
     memcpy(bundle_at(s, 0) + BUNDLE_HEAD + label, change, ELEMENT);
     int rc = deliver_elements(&s->q, &op);
-    assert_int_equal(0, s->q.dealing.verdict);
+    assert_int_equal(0, s->q.dealing.start_error);
     dealing_close(&s->q.dealing);
     for (size_t i = STRIDE + FAN * ELEMENT; i < sizeof s->bundles; i++)
         assert_int_equal((unsigned char)i, s->bundles[i]);

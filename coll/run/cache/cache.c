@@ -6,8 +6,8 @@
 #include "coll/run/prepare/create.h"
 #include "coll/run/cache/cache.h"
 
-#define KEPT_MOST  512u
-#define KEPT_FILES 256u /* processes may mostly have 1024 open */
+#define CACHE_REQUESTS 512u
+#define CACHE_FILES    256u /* processes may mostly have 1024 open */
 
 /* Both of equal blocks, or of elements within the same bounds. */
 static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
@@ -36,67 +36,67 @@ static dcoll_request_t *use(dcoll_request_t *q)
     return q;
 }
 
-dcoll_request_t *kept_find(dcoll_team_t *team, const dcoll_args_t *args,
-                           const dcoll_algorithm_t *algorithm)
+dcoll_request_t *cache_find(dcoll_team_t *team, const dcoll_args_t *args,
+                            const dcoll_algorithm_t *algorithm)
 {
     dcoll_request_t *q;
     TAILQ_FOREACH(q, &team->requests, used)
-    if (serves(q, args, algorithm, OWNER_TEAM))
+    if (serves(q, args, algorithm, OWNER_BLOCKING))
         return use(q);
     return NULL;
 }
 
-dcoll_request_t *kept_turn(dcoll_team_t *team, const dcoll_args_t *args,
-                           const dcoll_algorithm_t *algorithm)
+dcoll_request_t *cache_peek_next(dcoll_team_t *team, const dcoll_args_t *args,
+                                 const dcoll_algorithm_t *algorithm)
 {
     unsigned equal = 0;
     dcoll_request_t *q;
     TAILQ_FOREACH(q, &team->requests, used)
-    if (serves(q, args, algorithm, OWNER_BEGIN) && ++equal == EQUAL_MOST)
+    if (serves(q, args, algorithm, OWNER_NONBLOCKING) && ++equal == ROTATION)
         return q;
     return NULL;
 }
 
-dcoll_request_t *kept_find_turn(dcoll_team_t *team, const dcoll_args_t *args,
-                                const dcoll_algorithm_t *algorithm)
+dcoll_request_t *cache_take_next(dcoll_team_t *team, const dcoll_args_t *args,
+                                 const dcoll_algorithm_t *algorithm)
 {
-    dcoll_request_t *q = kept_turn(team, args, algorithm);
+    dcoll_request_t *q = cache_peek_next(team, args, algorithm);
     return q ? use(q) : NULL;
 }
 
 /* What its pointers lead to is the caller's, and may have changed. */
-static bool is_again(const struct again *again, const dcoll_call_t *call)
+static bool repeats(const struct repeat *repeat, const dcoll_call_t *call)
 {
-    const dcoll_request_t *q = again->request;
+    const dcoll_request_t *q = repeat->request;
     const dcoll_reduction_t *r = call->reduction;
-    return again->send == call->send && again->recv == call->recv &&
-           again->bytes == call->bytes && again->root == call->root &&
-           (again->chosen ? choice_is_auto(call->algorithm)
-                          : call->algorithm &&
-                                !strcmp(call->algorithm, q->algorithm->name)) &&
+    return repeat->send == call->send && repeat->recv == call->recv &&
+           repeat->bytes == call->bytes && repeat->root == call->root &&
+           (repeat->chosen ? choice_is_auto(call->algorithm)
+                           : call->algorithm && !strcmp(call->algorithm,
+                                                        q->algorithm->name)) &&
            (!q->args.element ||
             (r && r->combine && r->element == q->args.element));
 }
 
-dcoll_request_t *kept_again(dcoll_team_t *team, const dcoll_call_t *call)
+dcoll_request_t *cache_repeat(dcoll_team_t *team, const dcoll_call_t *call)
 {
     if (!call || (unsigned)call->collective >= DCOLL_COLLECTIVES ||
         team->broken)
         return NULL;
-    const struct again *again = &team->again[call->collective];
-    dcoll_request_t *q = again->request;
-    if (!q || !is_again(again, call) ||
-        again->engine != drail_config_of(team->rail)->engine)
+    const struct repeat *repeat = &team->repeat[call->collective];
+    dcoll_request_t *q = repeat->request;
+    if (!q || !repeats(repeat, call) ||
+        repeat->engine != drail_config_of(team->rail)->engine)
         return NULL;
     if (q->args.element)
         q->reduction = *call->reduction;
     return q == TAILQ_FIRST(&team->requests) ? q : use(q);
 }
 
-void kept_for_again(dcoll_request_t *q, const dcoll_call_t *call)
+void cache_remember(dcoll_request_t *q, const dcoll_call_t *call)
 {
     bool plain = !q->uses_send && !q->uses_recv && !q->schedule.shared;
-    q->team->again[call->collective] = (struct again){
+    q->team->repeat[call->collective] = (struct repeat){
         .send = call->send,
         .recv = call->recv,
         .bytes = call->bytes,
@@ -111,45 +111,45 @@ static void forget(const dcoll_request_t *q)
 {
     if (q->args.traffic)
         return;
-    struct again *again = &q->team->again[q->args.collective];
-    if (again->request == q)
-        again->request = NULL;
+    struct repeat *repeat = &q->team->repeat[q->args.collective];
+    if (repeat->request == q)
+        repeat->request = NULL;
 }
 
 static void drop(dcoll_request_t *q)
 {
     forget(q);
     if (q->handles)
-        q->owner = OWNER_HOLDERS;
+        q->owner = OWNER_DROPPED;
     else
         request_destroy(q);
 }
 
-void kept_trim(dcoll_team_t *team)
+void cache_trim(dcoll_team_t *team)
 {
     size_t bytes = 0;
     unsigned number = 0, files = 0;
     dcoll_request_t *q = TAILQ_FIRST(&team->requests), *next;
     for (; q; q = next) {
         next = TAILQ_NEXT(q, used);
-        if (q->owner != OWNER_TEAM && q->owner != OWNER_BEGIN)
+        if (q->owner != OWNER_BLOCKING && q->owner != OWNER_NONBLOCKING)
             continue;
         if (!number++)
             continue; /* the latest */
-        bytes += q->weight.bytes;
-        files += q->weight.files;
-        if (bytes > team->cfg.keep_bytes || number > KEPT_MOST ||
-            files > KEPT_FILES)
+        bytes += q->footprint.bytes;
+        files += q->footprint.files;
+        if (bytes > team->cfg.keep_bytes || number > CACHE_REQUESTS ||
+            files > CACHE_FILES)
             drop(q);
     }
 }
 
-int kept_ended(dcoll_request_t *q)
+int cache_return(dcoll_request_t *q)
 {
     int rc = request_unbind(q);
     if (q->handles)
         q->handles--;
-    if (!q->handles && q->owner == OWNER_HOLDERS)
+    if (!q->handles && q->owner == OWNER_DROPPED)
         request_destroy(q);
     return rc;
 }

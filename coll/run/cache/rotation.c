@@ -7,29 +7,29 @@
 #include "coll/run/cache/cache.h"
 
 /* To prepare one may drop others, also of these: then there is no room. */
-int request_prepare_turns(dcoll_team_t *team, const dcoll_args_t *args,
-                          const dcoll_algorithm_t *algorithm)
+int rotation_prepare(dcoll_team_t *team, const dcoll_args_t *args,
+                     const dcoll_algorithm_t *algorithm)
 {
     dcoll_request_t *q;
-    for (unsigned i = 0; i < EQUAL_MOST; i++) {
-        if (kept_turn(team, args, algorithm))
+    for (unsigned i = 0; i < ROTATION; i++) {
+        if (cache_peek_next(team, args, algorithm))
             return 0;
-        int rc = request_create(team, args, algorithm, OWNER_BEGIN, &q);
+        int rc = request_create(team, args, algorithm, OWNER_NONBLOCKING, &q);
         if (rc)
             return rc;
-        kept_trim(team);
+        cache_trim(team);
     }
-    return kept_turn(team, args, algorithm)
+    return cache_peek_next(team, args, algorithm)
                ? 0
                : team_fail(team, DRAIL_ENOMEM,
                            "%s: keep_bytes leaves no room for %u of them",
-                           dcoll_collective_name(args->collective), EQUAL_MOST);
+                           dcoll_collective_name(args->collective), ROTATION);
 }
 
-int request_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
-                       const dcoll_algorithm_t *algorithm)
+int rotation_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
+                        const dcoll_algorithm_t *algorithm)
 {
-    const dcoll_request_t *q = kept_turn(team, args, algorithm);
+    const dcoll_request_t *q = cache_peek_next(team, args, algorithm);
     if (!q)
         return DRAIL_ENOTSUP;
     return q->active || q->handles ? DRAIL_EAGAIN : 0;
@@ -49,10 +49,10 @@ static int with_chosen(dcoll_team_t *team, const dcoll_call_t *call,
 
 int dcoll_prepare(dcoll_team_t *team, const dcoll_call_t *call)
 {
-    return with_chosen(team, call, request_prepare_turns);
+    return with_chosen(team, call, rotation_prepare);
 }
 
 int dcoll_would_wait(dcoll_team_t *team, const dcoll_call_t *call)
 {
-    return with_chosen(team, call, request_would_wait);
+    return with_chosen(team, call, rotation_would_wait);
 }

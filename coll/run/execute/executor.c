@@ -21,11 +21,11 @@ static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
     if (dst == src)
         return;
     if (op->dst.space == DCOLL_NODE)
-        away_copy(&team->away, p, dst, src, bytes);
+        node_copy(&team->copier, p, dst, src, bytes);
     else
         p->copy(p, dst, src, bytes);
     if (op->taken)
-        away_give_back(p, src, bytes, q->schedule.node_bytes);
+        node_own_lines(p, src, bytes, q->schedule.node_bytes);
 }
 
 static void give_back(dcoll_request_t *q, const dcoll_op_t *op,
@@ -33,7 +33,7 @@ static void give_back(dcoll_request_t *q, const dcoll_op_t *op,
 {
     unsigned char *at = address(q, from);
     if (from.space == DCOLL_NODE && at != result)
-        away_give_back(q->team->platform, at, op->bytes,
+        node_own_lines(q->team->platform, at, op->bytes,
                        q->schedule.node_bytes);
 }
 
@@ -102,7 +102,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     case DCOLL_NOTIFY:
         return transfer_notify(q, op);
     case DCOLL_WAIT:
-        return notes_await(q, op);
+        return notifications_await(q, op);
     case DCOLL_COMPLETE:
         return transfers_complete(q, op);
     case DCOLL_COPY:
@@ -130,7 +130,7 @@ static inline int perform(dcoll_request_t *q, const dcoll_op_t *op)
     return DRAIL_EINVAL;
 }
 
-int request_begin(dcoll_request_t *q)
+int request_start(dcoll_request_t *q)
 {
     q->pc = 0;
     q->transfers = q->completed = 0;
@@ -138,7 +138,7 @@ int request_begin(dcoll_request_t *q)
     q->active = true;
     q->team->times.algorithm = q->algorithm;
     TAILQ_INSERT_TAIL(&q->team->active, q, active_one);
-    return q->ncreditors ? notes_take_credits(q) : 0;
+    return q->ncreditors ? notifications_take_credits(q) : 0;
 }
 
 int request_advance(dcoll_request_t *q)

@@ -4,7 +4,7 @@
 
 #include "coll/run/request.h"
 
-int request_begin(dcoll_request_t *q);
+int request_start(dcoll_request_t *q);
 /* Performs what can be performed now: 0 complete, DRAIL_EAGAIN, or an error. */
 int request_advance(dcoll_request_t *q);
 

@@ -5,8 +5,8 @@ bool flag_elsewhere(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const dcoll_team_t *team = q->team;
     uint64_t start = dcoll_op_awaited(op, q->start);
-    for (unsigned i = 0; i < team->nbeside; i++) {
-        unsigned rank = team->beside[i];
+    for (unsigned i = 0; i < team->ncore_sharers; i++) {
+        unsigned rank = team->core_sharers[i];
         if (rank - team->first >= team->locals ||
             !line_set(line_of(q, rank, op), start))
             return false;

@@ -20,7 +20,7 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                                    const dcoll_op_t *op)
 {
     unsigned index = flag_index(q, rank, op->flag);
-    return op->bytes ? &q->lines[index * q->args.depth + turn(q)]
+    return op->bytes ? &q->lines[index * q->args.depth + depth_slot(q)]
                      : &q->words[index];
 }
 

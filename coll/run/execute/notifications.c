@@ -4,16 +4,17 @@
 
 #define MEET DCOLL_TAGS /* behind the tags of schedules */
 
-uint32_t note_id(const dcoll_request_t *q, dcoll_tag_t tag)
+uint32_t notification_id(const dcoll_request_t *q, dcoll_tag_t tag)
 {
-    return q->id * NOTE_KINDS + tag;
+    return q->id * NOTIFICATION_KINDS + tag;
 }
 
-int notes_meet(dcoll_request_t *q, unsigned peer)
+int notifications_send_entered(dcoll_request_t *q, unsigned peer)
 {
     drail_t *rail = q->team->rail;
-    int rc = drail_put(rail, peer, &(drail_xfer_t){0},
-                       DRAIL_NOTIFY | DRAIL_NOWAIT, note_id(q, MEET), NULL);
+    int rc =
+        drail_put(rail, peer, &(drail_xfer_t){0}, DRAIL_NOTIFY | DRAIL_NOWAIT,
+                  notification_id(q, MEET), NULL);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
@@ -21,10 +22,10 @@ static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 {
     dcoll_request_t *q;
     struct partner *partner;
-    uint32_t of = id / NOTE_KINDS, tag = id % NOTE_KINDS;
+    uint32_t of = id / NOTIFICATION_KINDS, tag = id % NOTIFICATION_KINDS;
     if (tag == MEET) {
         /* at most one: the next meeting is after this one's */
-        team->met[peer] = of + 1;
+        team->entered[peer] = of + 1;
         return;
     }
     /* none: a credit for a request that needs it no more, or of a team that is
@@ -35,7 +36,7 @@ static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
 }
 
 /* Takes what has come from a peer, waiting for at most so long. */
-int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
+int notifications_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
 {
     uint32_t id;
     int rc = drail_notify_wait(team->rail, peer, &id, timeout_ms);
@@ -46,11 +47,11 @@ int notes_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
     return rc;
 }
 
-int notes_await(dcoll_request_t *q, const dcoll_op_t *op)
+int notifications_await(dcoll_request_t *q, const dcoll_op_t *op)
 {
     int32_t *due = &partner_of(&q->partners, op->peer)->due[op->tag];
     while (*due <= 0) {
-        int rc = notes_take(q->team, op->peer, 0);
+        int rc = notifications_take(q->team, op->peer, 0);
         if (rc)
             return rc;
     }
@@ -85,7 +86,7 @@ int team_progress(dcoll_team_t *team)
 
 /* What is not waited for yet must not fill the transport's queue of the peer,
  * who would wait for room in it. */
-int notes_take_credits(dcoll_request_t *q)
+int notifications_take_credits(dcoll_request_t *q)
 {
     int rc = 0;
     drail_progress(q->team->rail);

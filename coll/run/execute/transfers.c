@@ -16,7 +16,7 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
 {
     int rc = drail_put(q->team->rail, peer, xfer,
                        flags | DRAIL_NOTIFY | DRAIL_NOWAIT | DRAIL_EAGER,
-                       note_id(q, tag), req);
+                       notification_id(q, tag), req);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
@@ -29,7 +29,7 @@ static inline unsigned on_rail(const dcoll_request_t *q, unsigned port,
 {
     const dcoll_team_t *team = q->team;
     const size_t one = q->algorithm->ahead ? AHEAD_RAIL_BYTES : ONE_RAIL_BYTES;
-    if (team->crowded && team->spread && bytes <= one)
+    if (team->oversubscribed && team->several_hosts && bytes <= one)
         return 0;
     return DRAIL_ON_RAIL(port % drail_nrails(team->rail));
 }
@@ -64,7 +64,7 @@ static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
     const struct elements *e = &q->elements;
     const struct window *w = &q->windows[op->peer];
     xfer->bytes = 0;
-    if (q->dealing.refused || w->elements == WINDOW_CLOSED)
+    if (q->dealing.call_error || w->elements == WINDOW_CLOSED)
         return 0;
     size_t count = e->send_counts[op->peer];
     if (w->elements != count)
@@ -101,10 +101,10 @@ int transfer_put(dcoll_request_t *q, const dcoll_op_t *op)
             xfer.remote = &q->windows[op->peer].key;
         } else if (op->dst.space == DCOLL_TEMP) {
             xfer.remote = &target->memory;
-            xfer.remote_offset += turn(q) * target->temp_stride;
+            xfer.remote_offset += depth_slot(q) * target->temp_stride;
         } else {
             xfer.remote = &target->node;
-            xfer.remote_offset += turn(q) * target->node_stride;
+            xfer.remote_offset += depth_slot(q) * target->node_stride;
         }
     }
     int rc = put(q, op->peer, &xfer, on_rail(q, op->port, xfer.bytes),
@@ -136,8 +136,8 @@ static int read_shared(dcoll_request_t *q, const dcoll_op_t *op,
     size_t left = op->bytes - q->read;
     size_t piece = left < READ_PIECE ? left : READ_PIECE;
     int rc =
-        reach_read(q->team, op->peer, key->address + op->src.offset + q->read,
-                   address(q, op->dst) + q->read, piece);
+        cma_read(q->team, op->peer, key->address + op->src.offset + q->read,
+                 address(q, op->dst) + q->read, piece);
     if (rc)
         return rc;
     q->read += piece;

@@ -40,7 +40,8 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
         waited, SLEEP_LEAST_NS, team->cfg.idle ? IDLE_MOST_NS : SLEEP_MOST_NS);
     switch (op->kind) {
     case DCOLL_WAIT:
-        return slept(team, notes_take(team, op->peer, (int)(slice / MS)));
+        return slept(team,
+                     notifications_take(team, op->peer, (int)(slice / MS)));
     case DCOLL_COMPLETE:
         return slept(team, drail_wait(team->rail, &q->reqs[q->completed],
                                       (int)(slice / MS)));
@@ -69,14 +70,14 @@ static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
     if (op->kind == DCOLL_COMPLETE || stands_for(q, now) < CHECK_AFTER_NS ||
-        now - q->looked_ns < CHECK_AFTER_NS)
+        now - q->checked_ns < CHECK_AFTER_NS)
         return 0;
     int rc = ledger_check(q->team, op->peer);
     if (rc == DRAIL_EAGAIN)
         return 0; /* the next time */
-    q->looked_ns = now;
+    q->checked_ns = now;
     if (!rc)
-        ledger_waits_for(q->team, op->peer);
+        ledger_record_wait(q->team, op->peer);
     return rc;
 }
 
@@ -116,7 +117,7 @@ static int progress_others(dcoll_team_t *team, const dcoll_request_t *q)
     return 0;
 }
 
-int team_progress_active(dcoll_team_t *team)
+int team_advance_requests(dcoll_team_t *team)
 {
     return progress_others(team, NULL);
 }
@@ -141,7 +142,7 @@ struct patience { /* of one wait for a request */
  * it takes so long, somebody else's program. */
 static uint64_t yield_after_ns(const dcoll_team_t *team)
 {
-    if (team->crowded)
+    if (team->oversubscribed)
         return 0;
     return drail_config_of(team->rail)->engine == DRAIL_ENGINE_THREADED
                ? SPIN_YIELD_NS
@@ -153,7 +154,8 @@ static uint64_t yield_after_ns(const dcoll_team_t *team)
  * much of the core as who has work. */
 static uint64_t sleep_after_ns(const dcoll_team_t *team)
 {
-    return team->crowded && team->spread ? FAR_SLEEP_AFTER_NS : SLEEP_AFTER_NS;
+    return team->oversubscribed && team->several_hosts ? FAR_SLEEP_AFTER_NS
+                                                       : SLEEP_AFTER_NS;
 }
 
 static void patience_begin(struct patience *p, const dcoll_team_t *team,
@@ -261,7 +263,7 @@ static int finish_patiently(dcoll_request_t *q, int timeout_ms)
 static bool worth_polling(dcoll_request_t *q, unsigned polls)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
-    if (!q->team->crowded)
+    if (!q->team->oversubscribed)
         return polls < POLLS_AT_ONCE;
     return polls < POLLS_ELSEWHERE && op->kind == DCOLL_AWAIT &&
            flag_elsewhere(q, op);

@@ -8,7 +8,7 @@
  * complete, DRAIL_EAGAIN, or an error. */
 int request_poll(dcoll_request_t *q);
 /* Performs what can be performed now of all that are under way. */
-int team_progress_active(dcoll_team_t *team);
+int team_advance_requests(dcoll_team_t *team);
 /* Until it is complete; timeout_ms as for the transport. */
 int request_finish(dcoll_request_t *q, int timeout_ms);
 

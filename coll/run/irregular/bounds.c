@@ -89,5 +89,5 @@ int bounds_renew(dcoll_request_t *q)
     rc = request_unbind(q);
     if (!rc)
         rc = request_bind(q, q->elements.send, q->elements.recv);
-    return ledger_settle(q->team, rc);
+    return ledger_break_if(q->team, rc);
 }

@@ -10,7 +10,7 @@
 #include "coll/select/irregular.h"
 
 /* A call of either kind. */
-struct wish {
+struct irregular_call {
     struct elements elements;
     dcoll_traffic_t traffic; /* as the user has bounded it */
     const char *algorithm;
@@ -18,9 +18,9 @@ struct wish {
     bool agreed; /* on the traffic */
 };
 
-static struct wish wish_counted(const dcoll_alltoallv_t *c)
+static struct irregular_call irregular_call_counted(const dcoll_alltoallv_t *c)
 {
-    return (struct wish){
+    return (struct irregular_call){
         .elements = {.send = c->send,
                      .recv = c->recv,
                      .element = c->element,
@@ -38,9 +38,10 @@ static struct wish wish_counted(const dcoll_alltoallv_t *c)
     };
 }
 
-static struct wish wish_unlabelled(const dcoll_elements_t *c)
+static struct irregular_call
+irregular_call_unlabelled(const dcoll_elements_t *c)
 {
-    return (struct wish){
+    return (struct irregular_call){
         .elements = {.send = c->send,
                      .recv = c->recv,
                      .element = c->element,
@@ -135,7 +136,7 @@ static int combine(dcoll_team_t *team, const struct told *all, int mine,
 }
 
 /* row, column and all: scratch. Nobody's error is the end of the team. */
-static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
+static int tell_all(dcoll_team_t *team, struct irregular_call *w, uint64_t *row,
                     uint64_t *column, struct told *all)
 {
     unsigned n = team->shape.nranks;
@@ -159,7 +160,7 @@ static int tell_all(dcoll_team_t *team, struct wish *w, uint64_t *row,
     return combine(team, all, mine, &w->traffic);
 }
 
-static int agree(dcoll_team_t *team, struct wish *w)
+static int agree(dcoll_team_t *team, struct irregular_call *w)
 {
     unsigned n = team->shape.nranks;
     uint64_t *row = calloc(2 * n, sizeof *row);
@@ -167,8 +168,8 @@ static int agree(dcoll_team_t *team, struct wish *w)
     /* the others would wait for this rank in vain */
     int rc = row && all
                  ? tell_all(team, w, row, row + n, all)
-                 : ledger_settle(team, team_fail(team, DRAIL_ENOMEM,
-                                                 "no memory for counts"));
+                 : ledger_break_if(team, team_fail(team, DRAIL_ENOMEM,
+                                                   "no memory for counts"));
     free(row);
     free(all);
     return rc;
@@ -176,15 +177,16 @@ static int agree(dcoll_team_t *team, struct wish *w)
 
 /* ---------------------------------------------------------------- choice */
 
-static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
-                  const dcoll_algorithm_t **out)
+static int choose(dcoll_team_t *team, const struct irregular_call *w,
+                  dcoll_args_t *args, const dcoll_algorithm_t **out)
 {
     const char *name = w->algorithm;
     *args = (dcoll_args_t){.collective = DCOLL_ALLTOALLV,
                            .depth = team->cfg.depth,
                            .traffic = &w->traffic};
     if (choice_is_auto(name)) {
-        *out = irregular_select(&team->shape, args, team->spread, w->agreed);
+        *out = irregular_select(&team->shape, args, team->several_hosts,
+                                w->agreed);
         return 0;
     }
     const dcoll_algorithm_t *a = dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
@@ -197,14 +199,15 @@ static int choose(dcoll_team_t *team, const struct wish *w, dcoll_args_t *args,
 }
 
 /* Can it be done whatever the counts are? Then so is auto's choice. */
-static bool needs_no_bounds(const dcoll_team_t *team, const struct wish *w)
+static bool needs_no_bounds(const dcoll_team_t *team,
+                            const struct irregular_call *w)
 {
     const dcoll_args_t args = {.collective = DCOLL_ALLTOALLV,
                                .traffic = &w->traffic};
     const char *name = w->algorithm;
     const dcoll_algorithm_t *a =
         choice_is_auto(name)
-            ? irregular_select(&team->shape, &args, team->spread, false)
+            ? irregular_select(&team->shape, &args, team->several_hosts, false)
             : dcoll_algorithm_find(DCOLL_ALLTOALLV, name);
     return !w->traffic.max_rank && a && !a->refuses(&team->shape, &args);
 }
@@ -222,7 +225,7 @@ static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,
 }
 
 /* With bounds. Of a persistent request, counts are looked at when it starts. */
-static int check_bounded(dcoll_team_t *team, const struct wish *w,
+static int check_bounded(dcoll_team_t *team, const struct irregular_call *w,
                          bool with_counts)
 {
     const dcoll_traffic_t *t = &w->traffic;
@@ -232,8 +235,8 @@ static int check_bounded(dcoll_team_t *team, const struct wish *w,
     return rc || !with_counts ? rc : bounds_check(team, &w->elements, t);
 }
 
-/* What is to be done, and how; the wish must stay as long as args. */
-static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
+/* What is to be done, and how; the irregular_call must stay as long as args. */
+static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
                    dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
     const dcoll_traffic_t *t = &w->traffic;
@@ -243,7 +246,8 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
         return rc;
     w->traffic.pulled = DCOLL_PULLED_BYTES;
     if (may_agree && needs_no_bounds(team, w)) {
-        w->refused = elements_check(team, &w->elements, t->labelled, &d, NULL);
+        w->call_error =
+            elements_check(team, &w->elements, t->labelled, &d, NULL);
         w->traffic.element = 1; /* one request serves elements of any size */
         return choose(team, w, args, algorithm);
     }
@@ -252,48 +256,50 @@ static int prepare(dcoll_team_t *team, struct wish *w, bool may_agree,
     return rc ? rc : choose(team, w, args, algorithm);
 }
 
-static int bind(dcoll_request_t *q, const struct wish *w)
+static int bind(dcoll_request_t *q, const struct irregular_call *w)
 {
     q->elements = w->elements;
-    q->dealing.refused = w->refused;
-    return ledger_settle(q->team,
-                         request_bind(q, w->elements.send, w->elements.recv));
+    q->dealing.call_error = w->call_error;
+    return ledger_break_if(q->team,
+                           request_bind(q, w->elements.send, w->elements.recv));
 }
 
 /* ----------------------------------------------------------------- calls */
 
-static int run(dcoll_team_t *team, struct wish w)
+static int run(dcoll_team_t *team, struct irregular_call w)
 {
     const dcoll_algorithm_t *algorithm = NULL;
     dcoll_args_t args;
     dcoll_request_t *q;
     int rc = prepare(team, &w, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_run(team, &args, algorithm, &q);
+        rc = request_get_blocking(team, &args, algorithm, &q);
     if (!rc) {
         rc = bind(q, &w);
         if (!rc)
             rc = request_run(q);
         int left = request_unbind(q);
-        rc = rc ? rc : ledger_settle(team, left);
+        rc = rc ? rc : ledger_break_if(team, left);
     }
     return rc;
 }
 
-static int begin(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
+static int begin(dcoll_team_t *team, struct irregular_call w,
+                 dcoll_request_t **out)
 {
     const dcoll_algorithm_t *algorithm = NULL;
     dcoll_args_t args;
     dcoll_request_t *q;
     int rc = prepare(team, &w, true, &args, &algorithm);
     if (!rc)
-        rc = request_for_begin(team, &args, algorithm, &q);
+        rc = request_get_nonblocking(team, &args, algorithm, &q);
     if (!rc)
         rc = bind(q, &w);
     return rc ? rc : request_launch(q, out);
 }
 
-static int init(dcoll_team_t *team, struct wish w, dcoll_request_t **out)
+static int init(dcoll_team_t *team, struct irregular_call w,
+                dcoll_request_t **out)
 {
     const dcoll_algorithm_t *algorithm = NULL;
     dcoll_args_t args;
@@ -322,24 +328,24 @@ static int check_call(dcoll_team_t *team, const void *call)
 int dcoll_alltoallv(dcoll_team_t *team, const dcoll_alltoallv_t *call)
 {
     int rc = check_call(team, call);
-    return rc ? rc : run(team, wish_counted(call));
+    return rc ? rc : run(team, irregular_call_counted(call));
 }
 
 int dcoll_alltoall_elements(dcoll_team_t *team, const dcoll_elements_t *call)
 {
     int rc = check_call(team, call);
-    return rc ? rc : run(team, wish_unlabelled(call));
+    return rc ? rc : run(team, irregular_call_unlabelled(call));
 }
 
 int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                           dcoll_request_t **out)
 {
     int rc = out ? check_call(team, call) : DRAIL_EINVAL;
-    return rc ? rc : begin(team, wish_counted(call), out);
+    return rc ? rc : begin(team, irregular_call_counted(call), out);
 }
 
 /* Has it what can be prepared before its counts are known? */
-static int choose_unbounded(dcoll_team_t *team, struct wish *w,
+static int choose_unbounded(dcoll_team_t *team, struct irregular_call *w,
                             dcoll_args_t *args,
                             const dcoll_algorithm_t **algorithm)
 {
@@ -363,34 +369,34 @@ static int with_unbounded(dcoll_team_t *team, const dcoll_alltoallv_t *call,
     int rc = check_call(team, call);
     if (rc)
         return rc;
-    struct wish w = wish_counted(call);
+    struct irregular_call w = irregular_call_counted(call);
     rc = choose_unbounded(team, &w, &args, &algorithm);
     return rc ? rc : act(team, &args, algorithm);
 }
 
 int dcoll_alltoallv_prepare(dcoll_team_t *team, const dcoll_alltoallv_t *call)
 {
-    return with_unbounded(team, call, request_prepare_turns);
+    return with_unbounded(team, call, rotation_prepare);
 }
 
 int dcoll_alltoallv_would_wait(dcoll_team_t *team,
                                const dcoll_alltoallv_t *call)
 {
-    return with_unbounded(team, call, request_would_wait);
+    return with_unbounded(team, call, rotation_would_wait);
 }
 
 int dcoll_elements_begin(dcoll_team_t *team, const dcoll_elements_t *call,
                          dcoll_request_t **out)
 {
     int rc = out ? check_call(team, call) : DRAIL_EINVAL;
-    return rc ? rc : begin(team, wish_unlabelled(call), out);
+    return rc ? rc : begin(team, irregular_call_unlabelled(call), out);
 }
 
 int dcoll_alltoallv_init(dcoll_team_t *team, const dcoll_alltoallv_t *call,
                          dcoll_request_t **out)
 {
     int rc = out ? check_call(team, call) : DRAIL_EINVAL;
-    return rc ? rc : init(team, wish_counted(call), out);
+    return rc ? rc : init(team, irregular_call_counted(call), out);
 }
 
 int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
@@ -399,7 +405,7 @@ int dcoll_elements_init(dcoll_team_t *team, const dcoll_elements_t *call,
     int rc = out ? check_call(team, call) : DRAIL_EINVAL;
     if (rc)
         return rc;
-    struct wish w = wish_unlabelled(call);
+    struct irregular_call w = irregular_call_unlabelled(call);
     w.elements.now = count;
     return init(team, w, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dealing elements to buckets, and delivering them. What is in a bundle came
+ * Dealing elements to buckets, and delivering them. What is in a bundle arrived
  * from a peer: nothing in it is believed before it has been looked at.
  */
 #include <stdlib.h>
@@ -15,10 +15,10 @@ int dealing_open(struct dealing *d, unsigned nranks)
     d->counter = calloc(nranks, sizeof *d->counter);
     d->bucket = calloc(nranks, sizeof *d->bucket);
     d->dealt = calloc(nranks, sizeof *d->dealt);
-    d->came = calloc(nranks, sizeof *d->came);
+    d->arrived = calloc(nranks, sizeof *d->arrived);
     d->offers = calloc(nranks, sizeof *d->offers);
     d->pulled = calloc(nranks, sizeof *d->pulled);
-    return d->counter && d->bucket && d->dealt && d->came && d->offers &&
+    return d->counter && d->bucket && d->dealt && d->arrived && d->offers &&
                    d->pulled
                ? 0
                : DRAIL_ENOMEM;
@@ -29,7 +29,7 @@ void dealing_close(struct dealing *d)
     free(d->counter);
     free(d->bucket);
     free(d->dealt);
-    free(d->came);
+    free(d->arrived);
     free(d->offers);
     free(d->pulled);
 }
@@ -330,26 +330,26 @@ static bool each_parcel(const struct arrivals *a, visit *f)
 
 static bool count_parcel(dcoll_request_t *q, const struct parcel *parcel)
 {
-    q->dealing.came[parcel->run.src] += parcel->run.count;
+    q->dealing.arrived[parcel->run.src] += parcel->run.count;
     return parcel->run.dst == q->team->rank;
 }
 
-/* Is the run within what came from its source? */
-static bool is_within(const uint64_t *came, const struct parcel *parcel)
+/* Is the run within what arrived from its source? */
+static bool is_within(const uint64_t *arrived, const struct parcel *parcel)
 {
     uint64_t end = (uint64_t)parcel->run.first + parcel->run.count;
-    return end <= came[parcel->run.src];
+    return end <= arrived[parcel->run.src];
 }
 
 static bool check_parcel(dcoll_request_t *q, const struct parcel *parcel)
 {
-    return is_within(q->dealing.came, parcel);
+    return is_within(q->dealing.arrived, parcel);
 }
 
 /* Its writer may have changed it since it was checked. */
 static bool place_parcel(dcoll_request_t *q, const struct parcel *parcel)
 {
-    uint64_t at = q->dealing.came[parcel->run.src] + parcel->run.first;
+    uint64_t at = q->dealing.arrived[parcel->run.src] + parcel->run.first;
     if (!is_within(q->dealing.dealt, parcel))
         return false;
     memcpy(q->elements.recv + at * q->traffic.element, parcel->elements,
@@ -360,15 +360,15 @@ static bool place_parcel(dcoll_request_t *q, const struct parcel *parcel)
 static int deliver_labelled(const struct arrivals *a)
 {
     dcoll_request_t *q = a->q;
-    size_t bytes = q->team->shape.nranks * sizeof *q->dealing.came;
-    memset(q->dealing.came, 0, bytes);
+    size_t bytes = q->team->shape.nranks * sizeof *q->dealing.arrived;
+    memset(q->dealing.arrived, 0, bytes);
     if (!each_parcel(a, count_parcel) || !each_parcel(a, check_parcel))
         return fail_malformed(q);
-    q->dealing.verdict = elements_judge(q);
-    if (q->dealing.verdict)
+    q->dealing.start_error = elements_check_arrived(q);
+    if (q->dealing.start_error)
         return 0;
     /* nothing is dealt any more: the limits of what is placed */
-    memcpy(q->dealing.dealt, q->dealing.came, bytes);
+    memcpy(q->dealing.dealt, q->dealing.arrived, bytes);
     elements_place(q);
     return each_parcel(a, place_parcel) ? 0 : fail_malformed(q);
 }
@@ -395,10 +395,11 @@ static int deliver_unlabelled(const struct arrivals *a)
             return fail_malformed(q);
         total += bytes / q->traffic.element;
     }
-    memset(q->dealing.came, 0, q->team->shape.nranks * sizeof *q->dealing.came);
-    q->dealing.came[0] = total;
-    q->dealing.verdict = elements_judge(q);
-    if (q->dealing.verdict)
+    memset(q->dealing.arrived, 0,
+           q->team->shape.nranks * sizeof *q->dealing.arrived);
+    q->dealing.arrived[0] = total;
+    q->dealing.start_error = elements_check_arrived(q);
+    if (q->dealing.start_error)
         return 0;
     left = total * q->traffic.element;
     for (unsigned i = 0; i < a->deal->fan; i++) {
@@ -438,7 +439,7 @@ int deliver_elements(dcoll_request_t *q, const dcoll_op_t *op)
     const struct arrivals a = {q, &q->schedule.deals[op->deal],
                                address(q, op->src)};
     if (lost(&a)) {
-        q->dealing.verdict = judge_lost(q);
+        q->dealing.start_error = judge_lost(q);
         return 0;
     }
     return labelled(q) ? deliver_labelled(&a) : deliver_unlabelled(&a);

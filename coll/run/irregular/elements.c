@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Are a call's counts and places right, and does what came fit to them? */
+/* Are a call's counts and places right, and does what arrived fit to them? */
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,21 +238,22 @@ size_t elements_send_extent(const struct elements *e, unsigned nranks)
     return end * e->element;
 }
 
-/* ------------------------------------------------------------ what came --- */
+/* ------------------------------------------------------------ what arrived ---
+ */
 
-int elements_judge(const dcoll_request_t *q)
+int elements_check_arrived(const dcoll_request_t *q)
 {
     const struct elements *e = &q->elements;
     uint64_t total = 0;
     for (unsigned i = 0; i < q->team->shape.nranks; i++) {
-        uint64_t came = q->dealing.came[i];
-        if (e->recv_counts && came != e->recv_counts[i])
+        uint64_t arrived = q->dealing.arrived[i];
+        if (e->recv_counts && arrived != e->recv_counts[i])
             return team_fail(q->team, DRAIL_EINVAL,
                              "rank %u: recv_counts[%u] is %zu, but rank %u has "
                              "sent %llu elements: nothing was written",
                              q->team->rank, i, e->recv_counts[i], i,
-                             (unsigned long long)came);
-        total = came > UINT64_MAX - total ? UINT64_MAX : total + came;
+                             (unsigned long long)arrived);
+        total = arrived > UINT64_MAX - total ? UINT64_MAX : total + arrived;
     }
     uint64_t bound = q->traffic.max_rank;
     if (bound && total > bound)
@@ -274,12 +275,12 @@ void elements_place(dcoll_request_t *q)
     const struct elements *e = &q->elements;
     uint64_t begin = 0;
     for (unsigned i = 0; i < q->team->shape.nranks; i++) {
-        uint64_t came = q->dealing.came[i];
+        uint64_t arrived = q->dealing.arrived[i];
         if (e->found)
-            e->found[i] = came;
-        q->dealing.came[i] =
+            e->found[i] = arrived;
+        q->dealing.arrived[i] =
             e->recv_counts && e->recv_displs ? e->recv_displs[i] : begin;
-        begin += came;
+        begin += arrived;
     }
     if (e->received)
         *e->received = begin;

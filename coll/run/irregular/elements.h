@@ -66,10 +66,10 @@ static inline uint32_t elements_destination(const struct elements *e,
 size_t elements_begin(const struct elements *e, unsigned to);
 size_t elements_send_extent(const struct elements *e, unsigned nranks);
 
-/* Does what came, dealing.came by source, fit to what the user expects? 0, or
- * what he is to be told. */
-int elements_judge(const struct dcoll_request *q);
-/* dealing.came becomes where each source's elements begin in RECV. */
+/* Does what came, dealing.arrived by source, fit to what the user expects? 0,
+ * or what he is to be told. */
+int elements_check_arrived(const struct dcoll_request *q);
+/* dealing.arrived becomes where each source's elements begin in RECV. */
 void elements_place(struct dcoll_request *q);
 /* Bytes from the begin of RECV to the end of what is expected. */
 size_t elements_extent(const struct dcoll_request *q);

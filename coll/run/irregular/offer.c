@@ -83,7 +83,7 @@ size_t offer_extent(const dcoll_request_t *q, bool mapped)
 {
     size_t end = 0;
     const dcoll_op_t *op = offering(q);
-    if (op && q->traffic.labelled && !q->dealing.refused)
+    if (op && q->traffic.labelled && !q->dealing.call_error)
         each_part((dcoll_request_t *)q, op->bytes, mapped, see_end, &end);
     return end;
 }
@@ -130,10 +130,10 @@ int offer_elements(dcoll_request_t *q, const dcoll_op_t *op)
 {
     unsigned char *table = address(q, op->dst);
     *(struct offer_head *)table =
-        (struct offer_head){q->dealing.refused, q->elements.element};
+        (struct offer_head){q->dealing.call_error, q->elements.element};
     memset(q->dealing.pulled, 0,
            q->team->shape.nranks * sizeof *q->dealing.pulled);
-    if (q->dealing.refused)
+    if (q->dealing.call_error)
         return 0;
     if (q->traffic.labelled)
         each_part(q, op->bytes, q->dealing.mapped, write_part, table);
@@ -190,7 +190,7 @@ static int expect_from(dcoll_request_t *q, unsigned from,
     if (rc)
         return rc;
     memcpy(offer, entry, sizeof *offer);
-    q->dealing.came[from] = offer->elements;
+    q->dealing.arrived[from] = offer->elements;
     return offer_is_within(q, from, offer, room)
                ? 0
                : team_fail(q->team, DRAIL_EINVAL,
@@ -207,7 +207,7 @@ static int expect_own(dcoll_request_t *q, const unsigned char *table,
     unsigned me = q->team->rank;
     if (!q->traffic.labelled)
         return expect_from(q, me, table, table + offer_table(me), room);
-    q->dealing.came[me] = q->elements.send_counts[me];
+    q->dealing.arrived[me] = q->elements.send_counts[me];
     return 0;
 }
 
@@ -216,13 +216,13 @@ static int expect_node(dcoll_request_t *q, const dcoll_op_t *op)
     const dcoll_deal_t *deal = &q->schedule.deals[op->deal];
     const unsigned char *table = address(q, op->src);
     unsigned first = q->team->first, me = q->team->rank;
-    int rc = q->dealing.refused;
+    int rc = q->dealing.call_error;
     for (unsigned i = 0; !rc && i < deal->fan; i++, table += deal->stride)
         rc = first + i == me
                  ? expect_own(q, table, deal->stride)
                  : expect_from(q, first + i, table, table + offer_table(me),
                                deal->stride);
-    return rc ? rc : elements_judge(q);
+    return rc ? rc : elements_check_arrived(q);
 }
 
 static int expect_bundle(dcoll_request_t *q, const dcoll_op_t *op)
@@ -249,11 +249,11 @@ static int expect_bundle(dcoll_request_t *q, const dcoll_op_t *op)
 /* That of the own node comes last. */
 int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    int *verdict = &q->dealing.verdict;
+    int *error = &q->dealing.start_error;
     bool last = on_my_node(q->team, op->peer);
-    if (!*verdict)
-        *verdict = last ? expect_node(q, op) : expect_bundle(q, op);
-    if (!*verdict && last)
+    if (!*error)
+        *error = last ? expect_node(q, op) : expect_bundle(q, op);
+    if (!*error && last)
         elements_place(q);
     return 0;
 }
@@ -288,13 +288,13 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
     const struct elements *e = &q->elements;
     const struct offer *offer = &q->dealing.offers[op->peer];
     bool own = op->peer == q->team->rank && q->traffic.labelled;
-    if (q->dealing.verdict)
+    if (q->dealing.start_error)
         return 0;
     size_t count = own ? e->send_counts[op->peer] : offer->elements;
     size_t bytes = count * e->element;
     if (!bytes)
         return 0; /* its place may be anywhere */
-    unsigned char *to = e->recv + q->dealing.came[op->peer] * e->element;
+    unsigned char *to = e->recv + q->dealing.arrived[op->peer] * e->element;
     uint64_t at = offer->at & ~OFFER_FLAGS;
     if (own)
         p->copy(p, to, e->send + elements_begin(e, op->peer), bytes);
@@ -302,6 +302,6 @@ int offer_pick(dcoll_request_t *q, const dcoll_op_t *op)
         p->copy(p, to, address(q, op->src) + at, bytes);
     else
         return may_get(q, offer) ? get(q, op, at, to, bytes)
-                                 : reach_read(q->team, op->peer, at, to, bytes);
+                                 : cma_read(q->team, op->peer, at, to, bytes);
     return 0;
 }

@@ -22,7 +22,7 @@ static bool can_read(const struct member *m)
            there == m->word;
 }
 
-bool reach_permitted(const dcoll_team_t *team)
+bool cma_permitted(const dcoll_team_t *team)
 {
     for (unsigned r = team->first; r < team->first + team->locals; r++)
         if (!can_read(team_member(team, r)))
@@ -30,8 +30,8 @@ bool reach_permitted(const dcoll_team_t *team)
     return true;
 }
 
-int reach_read(dcoll_team_t *team, unsigned peer, uint64_t from,
-               unsigned char *to, size_t bytes)
+int cma_read(dcoll_team_t *team, unsigned peer, uint64_t from,
+             unsigned char *to, size_t bytes)
 {
     pid_t pid = team_member(team, peer)->pid;
     if (pid == getpid()) { /* ranks of one process */

@@ -9,10 +9,10 @@
 /* May this rank read the memory of all others of its node? Asks the kernel,
  * which may forbid it (kernel.yama.ptrace_scope, seccomp), for their words. In
  * another pid namespace a pid is somebody else's, who has no such word. */
-bool reach_permitted(const dcoll_team_t *team);
+bool cma_permitted(const dcoll_team_t *team);
 
 /* bytes of the peer's memory at `from`, to `to`. 0, or the team's error. */
-int reach_read(dcoll_team_t *team, unsigned peer, uint64_t from,
-               unsigned char *to, size_t bytes);
+int cma_read(dcoll_team_t *team, unsigned peer, uint64_t from,
+             unsigned char *to, size_t bytes);
 
 #endif

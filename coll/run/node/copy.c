@@ -11,29 +11,30 @@
 #define GIVEN     8192u
 #define GIVEN_ALL (512u << 10)
 
-struct away_class *away_class_of(struct away *away, size_t bytes)
+struct copy_class *copy_class_of(struct node_copier *copier, size_t bytes)
 {
     unsigned class = 0;
-    while (class + 1 < AWAY_CLASSES && bytes >> (class + 1) >= AWAY_LEAST)
+    while (class + 1 < COPY_CLASSES && bytes >> (class + 1) >= COPY_LEAST)
         class ++;
-    return &away->classes[class];
+    return &copier->classes[class];
 }
 
-int away_choose(struct away_class *c, bool *learn)
+int copy_choose(struct copy_class *c, bool *learn)
 {
     uint64_t call = c->calls++;
-    *learn = call < AWAY_WAYS * TRIALS || call % (AGAIN / AWAY_WAYS) == 0;
-    if (call < AWAY_WAYS * TRIALS)
-        return (int)(call % AWAY_WAYS);
+    *learn = call < COPY_WAYS * TRIALS || call % (AGAIN / COPY_WAYS) == 0;
+    if (call < COPY_WAYS * TRIALS)
+        return (int)(call % COPY_WAYS);
     if (*learn)
-        return (int)(call / (AGAIN / AWAY_WAYS) % AWAY_WAYS);
-    return c->cost[AWAY_PAST] < c->cost[AWAY_PLAIN] ? AWAY_PAST : AWAY_PLAIN;
+        return (int)(call / (AGAIN / COPY_WAYS) % COPY_WAYS);
+    return c->cost[COPY_STREAMED] < c->cost[COPY_CACHED] ? COPY_STREAMED
+                                                         : COPY_CACHED;
 }
 
-void away_learn(struct away_class *c, int way, double cost)
+void copy_learn(struct copy_class *c, int way, double cost)
 {
     double *known = &c->cost[way], most = GROWTH * *known;
-    bool first = c->calls <= AWAY_WAYS * TRIALS;
+    bool first = c->calls <= COPY_WAYS * TRIALS;
     if (!first)
         *known = (*known + (cost < most ? cost : most)) / 2;
     else if (*known == 0 || cost < *known)
@@ -52,31 +53,31 @@ static void read_back(const void *data, size_t bytes)
 static void copy(const struct drail_platform *p, int way, void *to,
                  const void *from, size_t bytes)
 {
-    if (way == AWAY_PAST)
+    if (way == COPY_STREAMED)
         stream_copy(to, from, bytes);
     else
         p->copy(p, to, from, bytes);
 }
 
-void away_copy(struct away *away, const struct drail_platform *p, void *to,
-               const void *from, size_t bytes)
+void node_copy(struct node_copier *copier, const struct drail_platform *p,
+               void *to, const void *from, size_t bytes)
 {
     bool learn;
-    if (bytes < AWAY_LEAST || !STREAM_EXISTS || platform_is_simulated(p)) {
+    if (bytes < COPY_LEAST || !STREAM_EXISTS || platform_is_simulated(p)) {
         p->copy(p, to, from, bytes);
         return;
     }
-    struct away_class *c = away_class_of(away, bytes);
-    int way = away_choose(c, &learn);
+    struct copy_class *c = copy_class_of(copier, bytes);
+    int way = copy_choose(c, &learn);
     uint64_t start = learn ? platform_now(p) : 0;
     copy(p, way, to, from, bytes);
     if (!learn)
         return;
     read_back(to, bytes);
-    away_learn(c, way, (double)(platform_now(p) - start) / (double)bytes);
+    copy_learn(c, way, (double)(platform_now(p) - start) / (double)bytes);
 }
 
-void away_give_back(const struct drail_platform *p, void *data, size_t bytes,
+void node_own_lines(const struct drail_platform *p, void *data, size_t bytes,
                     size_t all)
 {
     volatile unsigned char *line = data;

@@ -16,39 +16,39 @@
 
 #include "dapl_rail/platform/platform.h"
 
-#define AWAY_LEAST   (16u << 10) /* bytes; shorter copies stay in caches */
-#define AWAY_CLASSES 8u          /* each from twice as many bytes on */
+#define COPY_LEAST   (16u << 10) /* bytes; shorter copies stay in caches */
+#define COPY_CLASSES 8u          /* each from twice as many bytes on */
 
 /* How a copy is made: plain, or past the caches. */
-enum { AWAY_PLAIN, AWAY_PAST, AWAY_WAYS };
+enum { COPY_CACHED, COPY_STREAMED, COPY_WAYS };
 
 /* Copies of like lengths. Contents: zeros. */
-struct away_class {
-    double cost[AWAY_WAYS]; /* ns per byte, with what readers pay for it */
+struct copy_class {
+    double cost[COPY_WAYS]; /* ns per byte, with what readers pay for it */
     uint64_t calls;
 };
 
 /* Of one team, whose threads use it one after the other. */
-struct away {
-    struct away_class classes[AWAY_CLASSES];
+struct node_copier {
+    struct copy_class classes[COPY_CLASSES];
 };
 
-/* Of copies of so many bytes, which are not fewer than AWAY_LEAST. */
-struct away_class *away_class_of(struct away *away, size_t bytes);
+/* Of copies of so many bytes, which are not fewer than COPY_LEAST. */
+struct copy_class *copy_class_of(struct node_copier *copier, size_t bytes);
 /* Which way the next copy goes, and whether its cost is to be learnt. */
-int away_choose(struct away_class *c, bool *learn);
+int copy_choose(struct copy_class *c, bool *learn);
 /* One took so many ns per byte. */
-void away_learn(struct away_class *c, int way, double cost);
+void copy_learn(struct copy_class *c, int way, double cost);
 
 /* Nobody reads these bytes of node memory again, which this rank has just read
  * (of `all` of a start): they may be changed, so that he alone has their lines.
  * From him, who writes next gets them at once; of lines that he and their
  * writer share, each one has to be asked for. */
-void away_give_back(const struct drail_platform *p, void *data, size_t bytes,
+void node_own_lines(const struct drail_platform *p, void *data, size_t bytes,
                     size_t all);
 
 /* What is announced after it returns is seen by whoever sees that. */
-void away_copy(struct away *away, const struct drail_platform *p, void *to,
-               const void *from, size_t bytes);
+void node_copy(struct node_copier *copier, const struct drail_platform *p,
+               void *to, const void *from, size_t bytes);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include "coll/run/node/deferred_release.h"
 
-struct leftover {
-    LIST_ENTRY(leftover) link;
+struct deferred {
+    LIST_ENTRY(deferred) link;
     drail_mem_t *mem;
     struct segment segment;
 };
 
-int leftovers_release(dcoll_team_t *team, drail_mem_t *mem,
-                      struct segment *segment)
+int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
+                     struct segment *segment)
 {
     const struct drail_platform *p = team->platform;
     if (segment && p->settle)
@@ -21,19 +21,19 @@ int leftovers_release(dcoll_team_t *team, drail_mem_t *mem,
             segment_close(segment);
         return 0;
     }
-    struct leftover *left = calloc(1, sizeof *left);
+    struct deferred *left = calloc(1, sizeof *left);
     if (left) { /* else it stays as it is for good */
         left->mem = mem;
         left->segment = segment ? *segment : SEGMENT_NONE;
-        LIST_INSERT_HEAD(&team->leftovers, left, link);
+        LIST_INSERT_HEAD(&team->deferred, left, link);
     }
     return team_rail_fail(team, rc);
 }
 
-void leftovers_try(dcoll_team_t *team)
+void deferred_release_retry(dcoll_team_t *team)
 {
-    struct leftover *next;
-    for (struct leftover *l = LIST_FIRST(&team->leftovers); l; l = next) {
+    struct deferred *next;
+    for (struct deferred *l = LIST_FIRST(&team->deferred); l; l = next) {
         next = LIST_NEXT(l, link);
         if (drail_mem_release(l->mem))
             continue;
@@ -43,11 +43,11 @@ void leftovers_try(dcoll_team_t *team)
     }
 }
 
-void leftovers_free(dcoll_team_t *team)
+void deferred_release_end(dcoll_team_t *team)
 {
-    struct leftover *l;
-    leftovers_try(team);
-    while ((l = LIST_FIRST(&team->leftovers))) {
+    struct deferred *l;
+    deferred_release_retry(team);
+    while ((l = LIST_FIRST(&team->deferred))) {
         LIST_REMOVE(l, link);
         segment_close_file(&l->segment);
         free(l);

@@ -10,11 +10,11 @@
  * the caller's memory). What can't be released is kept, and tried again.
  * Returns the transport's error for it: then memory of the caller's is still
  * reached. */
-int leftovers_release(dcoll_team_t *team, drail_mem_t *mem,
-                      struct segment *segment);
+int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
+                     struct segment *segment);
 /* Those of before: has anybody let go? */
-void leftovers_try(dcoll_team_t *team);
+void deferred_release_retry(dcoll_team_t *team);
 /* What is left is mapped for good. */
-void leftovers_free(dcoll_team_t *team);
+void deferred_release_end(dcoll_team_t *team);
 
 #endif

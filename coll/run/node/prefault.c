@@ -26,7 +26,7 @@ static void take(unsigned char *begin, unsigned char *end)
 }
 
 /* Neighbours at once; by who writes them, so that they are on his NUMA node. */
-void pages_take(const dcoll_request_t *q)
+void prefault_node(const dcoll_request_t *q)
 {
     unsigned char *begin = NULL, *end = NULL;
     size_t all = worth_it(q) ? q->args.depth * q->schedule.nops : 0;

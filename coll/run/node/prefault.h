@@ -7,6 +7,6 @@
 /* Pages of node memory that this rank writes, before the first starts need
  * them: short ones go through a hundred, and would take some times as long
  * while each is new. */
-void pages_take(const dcoll_request_t *q);
+void prefault_node(const dcoll_request_t *q);
 
 #endif

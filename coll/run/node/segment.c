@@ -23,7 +23,8 @@ static int segment_map(struct segment *s)
     return 0;
 }
 
-int segment_create(struct segment *s, size_t bytes, struct segment_card *card)
+int segment_create(struct segment *s, size_t bytes,
+                   struct segment_locator *card)
 {
     struct stat st;
     *s = SEGMENT_NONE;
@@ -35,8 +36,8 @@ int segment_create(struct segment *s, size_t bytes, struct segment_card *card)
         segment_close(s);
         return DRAIL_ENOMEM;
     }
-    *card =
-        (struct segment_card){.pid = getpid(), .fd = s->fd, .inode = st.st_ino};
+    *card = (struct segment_locator){
+        .pid = getpid(), .fd = s->fd, .inode = st.st_ino};
     return 0;
 }
 
@@ -47,7 +48,7 @@ static bool is_sealed(int fd)
 }
 
 int segment_attach(struct segment *s, size_t bytes,
-                   const struct segment_card *card)
+                   const struct segment_locator *card)
 {
     char path[64];
     struct stat st;

@@ -15,7 +15,7 @@ struct segment {
 };
 
 /* How the others find it. */
-struct segment_card {
+struct segment_locator {
     pid_t pid;
     int fd;
     uint64_t inode;
@@ -23,9 +23,10 @@ struct segment_card {
 
 #define SEGMENT_NONE ((struct segment){.fd = -1})
 
-int segment_create(struct segment *s, size_t bytes, struct segment_card *card);
+int segment_create(struct segment *s, size_t bytes,
+                   struct segment_locator *card);
 int segment_attach(struct segment *s, size_t bytes,
-                   const struct segment_card *card);
+                   const struct segment_locator *card);
 /* When all have attached. */
 void segment_close_file(struct segment *s);
 void segment_close(struct segment *s);

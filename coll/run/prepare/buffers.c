@@ -7,7 +7,7 @@
 static size_t send_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
-    if (q->dealing.refused)
+    if (q->dealing.call_error)
         return 0; /* counts and places may be anything */
     if (q->args.traffic)
         return elements_send_extent(&q->elements, team->shape.nranks);
@@ -18,7 +18,7 @@ static size_t send_bytes(const dcoll_request_t *q)
 static size_t recv_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
-    if (q->dealing.refused)
+    if (q->dealing.call_error)
         return 0;
     if (q->args.traffic)
         return elements_extent(q);
@@ -62,7 +62,7 @@ static int bind_offered(dcoll_request_t *q, unsigned access)
 {
     const dcoll_team_t *team = q->team;
     drail_mem_t **mem = &q->mem[DCOLL_SEND];
-    size_t bytes = team->maps ? offer_extent(q, true) : 0;
+    size_t bytes = team->rails_map ? offer_extent(q, true) : 0;
     if (bytes)
         *mem = drail_mem_find(team->rail, q->base[DCOLL_SEND], bytes,
                               access & DRAIL_ACCESS_ALL);
@@ -109,7 +109,7 @@ static int bind_recv(dcoll_request_t *q, unsigned reading)
     if (q->uses_recv)
         return bind_memory(q, DCOLL_RECV, bytes,
                            DRAIL_ACCESS_REMOTE_WRITE | reading);
-    if (bytes && picks && team->readable && team->maps)
+    if (bytes && picks && team->readable && team->rails_map)
         q->mem[DCOLL_RECV] =
             drail_mem_find(team->rail, q->base[DCOLL_RECV], bytes, 0);
     return 0;
@@ -137,7 +137,7 @@ int request_unbind(dcoll_request_t *q)
     for (dcoll_space_t s = DCOLL_SEND; s <= DCOLL_RECV; s++) {
         if (!q->mem[s])
             continue;
-        int failed = leftovers_release(q->team, q->mem[s], NULL);
+        int failed = release_or_defer(q->team, q->mem[s], NULL);
         rc = rc ? rc : failed;
         q->mem[s] = NULL;
     }

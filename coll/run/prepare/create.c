@@ -52,17 +52,17 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
 {
     struct needs needs = {0};
     bool known = false;
-    struct segment_card card = {0};
+    struct segment_locator card = {0};
     dcoll_request_t *q = calloc(1, sizeof *q);
     /* here already: the others hear of an error when they meet */
-    struct agree_room room;
-    int rc = agree_room_new(team->job, &room) || !q
+    struct request_gather room;
+    int rc = request_gather_new(team->job, &room) || !q
                  ? team_fail(team, DRAIL_ENOMEM, "no memory for a request")
                  : finish_started(team);
     if (rc) {
-        agree_room_free(&room);
+        request_gather_free(&room);
         free(q);
-        return ledger_settle(team, rc);
+        return ledger_break_if(team, rc);
     }
     q->team = team;
     q->owner = owner;
@@ -77,15 +77,15 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     q->call = call_of(args, algorithm, true);
     q->id = team->next_id;
     team->next_id = (q->id + 1) % REQUEST_IDS;
-    ledger_enter(team->ledger, &q->call);
+    ledger_append(team->ledger, &q->call);
     TAILQ_INSERT_HEAD(&team->requests, q, used);
     LIST_INSERT_HEAD(&team->by_id[q->id % REQUEST_BUCKETS], q, same_bucket);
-    rc = request_meet(q);
+    rc = entry_barrier(q);
     if (!rc) {
-        rc = request_prepare(q, &needs, &card);
-        rc = request_agree(q, rc, &needs, &card, &room, &known);
+        rc = prepare_local(q, &needs, &card);
+        rc = prepare_exchange(q, rc, &needs, &card, &room, &known);
     }
-    agree_room_free(&room);
+    request_gather_free(&room);
     if (rc) {
         if (!known)
             ledger_break(team, rc); /* others may wait for this rank */
@@ -99,7 +99,7 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
 
 int request_destroy(dcoll_request_t *q)
 {
-    leftovers_try(q->team);
+    deferred_release_retry(q->team);
     TAILQ_REMOVE(&q->team->requests, q, used);
     LIST_REMOVE(q, same_bucket);
     if (q->active)
@@ -108,7 +108,7 @@ int request_destroy(dcoll_request_t *q)
         drail_forget(q->team->rail, &q->reqs[i]);
     int rc = request_unbind(q);
     request_hollow(q, DCOLL_NODE, false); /* or not: it is unmapped */
-    leftovers_release(q->team, q->mem[DCOLL_NODE], &q->node);
+    release_or_defer(q->team, q->mem[DCOLL_NODE], &q->node);
     if (!request_hollow(q, DCOLL_TEMP, false)) /* time has passed until here */
         pool_give(&q->team->pool, q->memory);
     dcoll_schedule_free(&q->schedule);

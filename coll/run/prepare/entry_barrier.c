@@ -23,14 +23,14 @@
 struct meeting {
     dcoll_request_t *q;
     struct deadline deadline;
-    uint64_t looked_ns;
+    uint64_t checked_ns;
     unsigned next;  /* rank that is looked at next */
     uint64_t least; /* calls of those that have been */
     struct spin spin;
 };
 
 /* The other end of each connection does the same. */
-int meet_connect(dcoll_team_t *team)
+int entry_barrier_connect(dcoll_team_t *team)
 {
     unsigned n = team->shape.nranks;
     int rc = 0;
@@ -56,23 +56,23 @@ static void look_ends(struct meeting *m, uint64_t now)
     struct ledger *mine = m->q->team->ledger;
     if (m->least > ledger_reached(mine))
         all_of_its_time(m, now);
-    ledger_reach(mine, m->least);
+    ledger_set_reached(mine, m->least);
     m->next = 0;
     m->least = UINT64_MAX;
-    m->looked_ns = now;
+    m->checked_ns = now;
 }
 
 /* Who differs or has given up does not come, nor does who waits for him. */
 static int look_around(struct meeting *m, uint64_t now)
 {
     dcoll_team_t *team = m->q->team;
-    if (now - m->looked_ns < CHECK_AFTER_NS)
+    if (now - m->checked_ns < CHECK_AFTER_NS)
         return 0;
     for (; m->next < team->shape.nranks; m->next++) {
         int rc = m->next == team->rank ? 0 : ledger_check(team, m->next);
         if (rc)
             return rc == DRAIL_EAGAIN ? 0 : rc;
-        uint64_t calls = ledger_common(team, m->next);
+        uint64_t calls = ledger_common_calls(team, m->next);
         if (calls < m->least)
             m->least = calls;
     }
@@ -89,7 +89,7 @@ static int look_on(struct meeting *m, unsigned peer)
     uint64_t left = deadline_left(&m->deadline);
     int rc = team_progress(team);
     if (!rc)
-        rc = team_progress_active(team);
+        rc = team_advance_requests(team);
     if (!rc)
         rc = look_around(m, now);
     if (rc)
@@ -120,10 +120,10 @@ static int meet_node(struct meeting *m)
     int rc = 0;
     for (unsigned r = 0; !rc && r < team->locals; r++) {
         unsigned peer = team->first + r;
-        while (!rc && !ledger_has_come(team, peer))
+        while (!rc && !ledger_caught_up(team, peer))
             rc = linger(m, peer);
         if (!rc)
-            rc = ledger_joins(team, peer);
+            rc = ledger_check_caught_up(team, peer);
     }
     return rc;
 }
@@ -131,7 +131,7 @@ static int meet_node(struct meeting *m)
 static int tell(struct meeting *m, unsigned peer)
 {
     int rc;
-    while ((rc = notes_meet(m->q, peer)) == DRAIL_EAGAIN) {
+    while ((rc = notifications_send_entered(m->q, peer)) == DRAIL_EAGAIN) {
         rc = linger(m, peer);
         if (rc)
             break;
@@ -144,8 +144,8 @@ static int tell(struct meeting *m, unsigned peer)
 static int await(struct meeting *m, unsigned peer)
 {
     int rc = look_on(m, peer);
-    if (!rc && m->q->team->met[peer] != m->q->id + 1)
-        rc = notes_take(m->q->team, peer, AWAIT_MS);
+    if (!rc && m->q->team->entered[peer] != m->q->id + 1)
+        rc = notifications_take(m->q->team, peer, AWAIT_MS);
     return rc == DRAIL_EAGAIN || rc == DRAIL_ETIMEOUT ? 0 : rc;
 }
 
@@ -157,19 +157,19 @@ static int meet_all(struct meeting *m)
     for (unsigned distance = 1; !rc && distance < n; distance *= 2) {
         unsigned from = (team->rank + n - distance) % n;
         rc = tell(m, (team->rank + distance) % n);
-        while (!rc && team->met[from] != m->q->id + 1)
+        while (!rc && team->entered[from] != m->q->id + 1)
             rc = await(m, from);
     }
     return rc;
 }
 
-int request_meet(dcoll_request_t *q)
+int entry_barrier(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     uint64_t now = platform_now(team->platform);
-    struct meeting m = {.q = q, .looked_ns = now, .least = UINT64_MAX};
+    struct meeting m = {.q = q, .checked_ns = now, .least = UINT64_MAX};
     all_of_its_time(&m, now);
-    spin_init(&m.spin, team->platform, team->crowded ? 0 : SPIN_YIELD_NS,
+    spin_init(&m.spin, team->platform, team->oversubscribed ? 0 : SPIN_YIELD_NS,
               SPIN_NS);
     spin_begin(&m.spin);
     int rc = meet_node(&m);

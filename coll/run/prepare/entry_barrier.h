@@ -5,9 +5,9 @@
 #include "coll/run/request.h"
 
 /* For the meetings of a team: all ranks call it at the same time. */
-int meet_connect(dcoll_team_t *team);
+int entry_barrier_connect(dcoll_team_t *team);
 /* Before this rank prepares a request with the others: until all have come. An
  * error, which names the rank, if one differs, gives up, or does not come. */
-int request_meet(dcoll_request_t *q);
+int entry_barrier(dcoll_request_t *q);
 
 #endif

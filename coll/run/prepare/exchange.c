@@ -12,22 +12,22 @@ static uint64_t mode_of(const dcoll_request_t *q)
            q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
-int agree_room_new(drail_job_t *job, struct agree_room *room)
+int request_gather_new(drail_job_t *job, struct request_gather *room)
 {
-    *room = (struct agree_room){0};
-    int rc = drail_gathered_new(job, sizeof(struct opening), &room->openings);
+    *room = (struct request_gather){0};
+    int rc = drail_gathered_new(job, sizeof(struct proposal), &room->proposals);
     return rc ? rc
               : drail_gathered_new(job, sizeof(struct target), &room->targets);
 }
 
-void agree_room_free(struct agree_room *room)
+void request_gather_free(struct request_gather *room)
 {
-    drail_gathered_free(room->openings);
+    drail_gathered_free(room->proposals);
     drail_gathered_free(room->targets);
 }
 
-static const struct opening *opening_of(const drail_gathered_t *all,
-                                        unsigned rank)
+static const struct proposal *proposal_of(const drail_gathered_t *all,
+                                          unsigned rank)
 {
     return drail_gathered_of(all, rank);
 }
@@ -37,7 +37,7 @@ static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
     dcoll_team_t *team = q->team;
     char ours[128], theirs[128];
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        const struct opening *o = opening_of(all, r);
+        const struct proposal *o = proposal_of(all, r);
         if (call_same(&o->call, &q->call) && o->id == q->id) {
             if (o->mode == mode_of(q))
                 continue;
@@ -69,7 +69,7 @@ static int first_error(dcoll_request_t *q, const drail_gathered_t *all)
 {
     int rc = 0;
     for (unsigned r = 0; r < q->team->shape.nranks && !rc; r++)
-        rc = error_of(q->team, r, opening_of(all, r)->error);
+        rc = error_of(q->team, r, proposal_of(all, r)->error);
     return rc;
 }
 
@@ -82,11 +82,11 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
         return 0;
     if (team->rank != team->first)
         rc = segment_attach(&q->node, request_node_bytes(q),
-                            &opening_of(all, team->first)->node);
+                            &proposal_of(all, team->first)->node);
     if (rc)
         return team_fail(team, rc, "can't attach to the node's memory");
     request_use_node(q);
-    pages_take(q);
+    prefault_node(q);
     rc = request_hollow(q, DCOLL_NODE, true);
     if (rc || !needs->node || !needs->remote)
         return rc;
@@ -133,48 +133,48 @@ static int connect_peers(dcoll_request_t *q)
     return rc;
 }
 
-static struct weight heavier(struct weight a, struct weight b)
+static struct footprint larger_footprint(struct footprint a, struct footprint b)
 {
-    return (struct weight){
+    return (struct footprint){
         .bytes = a.bytes > b.bytes ? a.bytes : b.bytes,
         .files = a.files > b.files ? a.files : b.files,
     };
 }
 
-int request_agree(dcoll_request_t *q, int failed, const struct needs *needs,
-                  const struct segment_card *card, struct agree_room *room,
-                  bool *known)
+int prepare_exchange(dcoll_request_t *q, int failed, const struct needs *needs,
+                     const struct segment_locator *card,
+                     struct request_gather *room, bool *known)
 {
     dcoll_team_t *team = q->team;
     bool second = false;
-    struct opening mine = {
+    struct proposal mine = {
         .call = q->call,
         .id = q->id,
         .mode = mode_of(q),
         .remote = needs->remote || request_has_node(q),
         .error = failed,
-        .weight = q->weight,
+        .footprint = q->footprint,
         .node = *card,
     };
-    int rc = drail_gathered_exchange(room->openings, &mine, team->timeout_ms);
+    int rc = drail_gathered_exchange(room->proposals, &mine, team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "preparing a collective: %s",
                          drail_strerror(rc));
-    rc = compare_calls(q, room->openings);
+    rc = compare_calls(q, room->proposals);
     if (rc)
         return rc;
-    rc = first_error(q, room->openings);
+    rc = first_error(q, room->proposals);
     *known = rc != 0;
     if (rc)
         return rc;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        const struct opening *o = opening_of(room->openings, r);
+        const struct proposal *o = proposal_of(room->proposals, r);
         second = second || o->remote;
-        q->weight = heavier(q->weight, o->weight);
+        q->footprint = larger_footprint(q->footprint, o->footprint);
     }
     if (!second)
         return 0;
-    rc = attach(q, room->openings, needs);
+    rc = attach(q, room->proposals, needs);
     rc = exchange_targets(q, rc, &room->targets);
     if (!rc)
         rc = connect_peers(q);

@@ -52,7 +52,7 @@ static struct needs find_needs(dcoll_request_t *q)
 
 /* Notifications with a lag are due that many starts later: those for so many
  * starts are as if they had come. */
-static void precredit(dcoll_request_t *q)
+static void grant_first_credits(dcoll_request_t *q)
 {
     for (unsigned i = 0; i < q->schedule.nops; i++) {
         const dcoll_op_t *op = &q->schedule.ops[i];
@@ -134,10 +134,11 @@ static int take_memory(dcoll_request_t *q, const struct needs *needs)
     return request_hollow(q, DCOLL_TEMP, true);
 }
 
-static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
+static struct footprint footprint_of(const dcoll_request_t *q,
+                                     const struct needs *needs)
 {
     bool registered = needs->node && needs->remote;
-    return (struct weight){
+    return (struct footprint){
         .bytes =
             sizeof *q + q->schedule.capacity * sizeof *q->schedule.ops +
             needs->transfers * sizeof *q->reqs +
@@ -150,7 +151,7 @@ static struct weight weigh(const dcoll_request_t *q, const struct needs *needs)
     };
 }
 
-static int create_node(dcoll_request_t *q, struct segment_card *card)
+static int create_node(dcoll_request_t *q, struct segment_locator *card)
 {
     size_t bytes = request_node_bytes(q);
     int rc = segment_create(&q->node, bytes, card);
@@ -159,8 +160,8 @@ static int create_node(dcoll_request_t *q, struct segment_card *card)
               : 0;
 }
 
-int request_prepare(dcoll_request_t *q, struct needs *needs,
-                    struct segment_card *card)
+int prepare_local(dcoll_request_t *q, struct needs *needs,
+                  struct segment_locator *card)
 {
     dcoll_team_t *team = q->team;
     unsigned n = team->shape.nranks;
@@ -182,8 +183,8 @@ int request_prepare(dcoll_request_t *q, struct needs *needs,
     int rc = q->args.traffic ? dealing_open(&q->dealing, n) : 0;
     if (rc || found || !q->reqs || !q->seen || !q->creditors)
         return team_fail(team, DRAIL_ENOMEM, "no memory for a request");
-    precredit(q);
-    q->weight = weigh(q, needs);
+    grant_first_credits(q);
+    q->footprint = footprint_of(q, needs);
     rc = take_memory(q, needs);
     if (!rc && request_has_node(q) && team->rank == team->first)
         rc = create_node(q, card);

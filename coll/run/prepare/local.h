@@ -14,8 +14,8 @@ struct needs {
 
 /* What this rank can do alone. The first rank of a node that has memory for it
  * says in the card where it is. */
-int request_prepare(dcoll_request_t *q, struct needs *needs,
-                    struct segment_card *card);
+int prepare_local(dcoll_request_t *q, struct needs *needs,
+                  struct segment_locator *card);
 /* Nothing of TEMP or NODE is moved, where data may be without contents; off:
  * before its memory is given back, which it can't be on failure, but unmapped.
  */

@@ -37,8 +37,8 @@ static bool share_cores(const struct cores *a, const struct cores *b)
     return a->host == b->host && CPU_COUNT(&both);
 }
 
-unsigned cores_beside(const struct cores *all, unsigned nranks, unsigned rank,
-                      unsigned *beside)
+unsigned cores_sharers(const struct cores *all, unsigned nranks, unsigned rank,
+                       unsigned *beside)
 {
     unsigned count = 0;
     for (unsigned r = 0; r < nranks; r++)
@@ -47,7 +47,8 @@ unsigned cores_beside(const struct cores *all, unsigned nranks, unsigned rank,
     return count;
 }
 
-bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
+bool cores_oversubscribed(const struct cores *all, unsigned nranks,
+                          unsigned rank)
 {
     cpu_set_t both, theirs;
     unsigned ranks = 0, within = 0;
@@ -64,7 +65,8 @@ bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank)
            within > (unsigned)CPU_COUNT(&all[rank].allowed);
 }
 
-bool cores_elsewhere(const struct cores *all, unsigned nranks, unsigned rank)
+bool cores_several_hosts(const struct cores *all, unsigned nranks,
+                         unsigned rank)
 {
     for (unsigned r = 0; r < nranks; r++)
         if (all[r].host != all[rank].host)

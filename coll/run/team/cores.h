@@ -19,12 +19,14 @@ void cores_find(struct cores *mine);
 /* Are those who may run on some of our cores more than the cores that they may
  * run on, or those who may run on no others than ours more than ours? Then what
  * we wait for may need ours. */
-bool cores_crowded(const struct cores *all, unsigned nranks, unsigned rank);
+bool cores_oversubscribed(const struct cores *all, unsigned nranks,
+                          unsigned rank);
 /* Which other ranks may run on one of our cores? Returns how many they are;
  * there is room for all of them. */
-unsigned cores_beside(const struct cores *all, unsigned nranks, unsigned rank,
-                      unsigned *beside);
+unsigned cores_sharers(const struct cores *all, unsigned nranks, unsigned rank,
+                       unsigned *beside);
 /* Are there ranks on other hosts? */
-bool cores_elsewhere(const struct cores *all, unsigned nranks, unsigned rank);
+bool cores_several_hosts(const struct cores *all, unsigned nranks,
+                         unsigned rank);
 
 #endif

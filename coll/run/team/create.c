@@ -106,23 +106,24 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
     team->timeout_ms = drail_config_of(rail)->timeout_ms;
     team->node_begin = calloc(size + 1, sizeof *team->node_begin);
     team->connected = calloc(size, sizeof *team->connected);
-    team->met = calloc(size, sizeof *team->met);
-    team->beside = calloc(size, sizeof *team->beside);
+    team->entered = calloc(size, sizeof *team->entered);
+    team->core_sharers = calloc(size, sizeof *team->core_sharers);
     *out = team;
-    return team->node_begin && team->connected && team->met && team->beside
+    return team->node_begin && team->connected && team->entered &&
+                   team->core_sharers
                ? 0
                : DRAIL_ENOMEM;
 }
 
 /* With all other ranks. Those that have succeeded already hear from the ledger
  * that this one has not. */
-static int team_meet(dcoll_team_t *team, const struct members_room *room)
+static int team_join(dcoll_team_t *team, const struct team_gather *room)
 {
     shape_make(team);
     load_table(team);
-    int rc = members_exchange(team, room);
+    int rc = team_exchange(team, room);
     if (!rc)
-        rc = meet_connect(team);
+        rc = entry_barrier_connect(team);
     if (!rc)
         return 0;
     if (!team->error.code)
@@ -146,18 +147,18 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
         dcoll_config_init(&defaults);
         cfg = &defaults;
     }
-    struct members_room room = {0};
+    struct team_gather room = {0};
     int rc = config_check(cfg, &why);
     if (!rc)
         rc = team_alloc(job, rail, cfg, &team);
     if (!rc)
-        rc = members_room_new(team, &room);
+        rc = team_gather_new(team, &room);
     rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
     if (!rc) {
-        rc = team_meet(team, &room);
+        rc = team_join(team, &room);
         why = team->error;
     }
-    members_room_free(&room);
+    team_gather_free(&room);
     if (rc) {
         dcoll_team_free(team);
         return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
@@ -173,15 +174,15 @@ void dcoll_team_free(dcoll_team_t *team)
     while (!TAILQ_EMPTY(&team->requests))
         request_destroy(TAILQ_FIRST(&team->requests));
     pool_free(&team->pool);
-    ledger_look_no_more(team);
-    if (team->look.mem)
-        drail_mem_release(team->look.mem); /* or drail_close does */
-    leftovers_release(team, team->ledger_mem, &team->ledgers);
-    leftovers_free(team);
+    ledger_close(team);
+    if (team->remote_ledger.mem)
+        drail_mem_release(team->remote_ledger.mem); /* or drail_close does */
+    release_or_defer(team, team->ledger_mem, &team->ledgers);
+    deferred_release_end(team);
     free(team->node_begin);
     free(team->connected);
-    free(team->met);
-    free(team->beside);
+    free(team->entered);
+    free(team->core_sharers);
     drail_gathered_free(team->members);
     drail_gathered_free(team->ledger_keys);
     dcoll_table_free(&team->table);

@@ -9,10 +9,10 @@
 #include "coll/run/team/exchange.h"
 #include "coll/run/node/cma.h"
 
-int members_room_new(dcoll_team_t *team, struct members_room *room)
+int team_gather_new(dcoll_team_t *team, struct team_gather *room)
 {
     drail_job_t *job = team->job;
-    *room = (struct members_room){0};
+    *room = (struct team_gather){0};
     int rc = drail_gathered_new(job, sizeof(struct member), &team->members);
     if (!rc)
         rc = drail_gathered_new(job, sizeof(drail_key_t), &team->ledger_keys);
@@ -21,7 +21,7 @@ int members_room_new(dcoll_team_t *team, struct members_room *room)
     return rc ? rc : drail_gathered_new(job, sizeof(bool), &room->readable);
 }
 
-void members_room_free(struct members_room *room)
+void team_gather_free(struct team_gather *room)
 {
     drail_gathered_free(room->cores);
     drail_gathered_free(room->readable);
@@ -84,10 +84,10 @@ static int exchange_members(dcoll_team_t *team)
         team->ledger =
             (struct ledger *)team->ledgers.base + (team->rank - team->first);
     if (!rc)
-        rc = drail_mem_alloc(team->rail, sizeof *team->look.copy,
+        rc = drail_mem_alloc(team->rail, sizeof *team->remote_ledger.copy,
                              DRAIL_ACCESS_LOCAL | DRAIL_ACCESS_KEEP, &copy,
-                             &team->look.mem);
-    team->look.copy = copy;
+                             &team->remote_ledger.mem);
+    team->remote_ledger.copy = copy;
     return rc;
 }
 
@@ -119,7 +119,7 @@ static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
 {
     struct cores mine;
     if (platform_is_simulated(team->platform)) {
-        team->spread = team->shape.nnodes > 1;
+        team->several_hosts = team->shape.nnodes > 1;
         return 0;
     }
     cores_find(&mine);
@@ -127,10 +127,12 @@ static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
     if (rc)
         return rc;
     const struct cores *all = drail_gathered_of(cores, 0);
-    team->crowded = cores_crowded(all, team->shape.nranks, team->rank);
-    team->nbeside =
-        cores_beside(all, team->shape.nranks, team->rank, team->beside);
-    team->spread = cores_elsewhere(all, team->shape.nranks, team->rank);
+    team->oversubscribed =
+        cores_oversubscribed(all, team->shape.nranks, team->rank);
+    team->ncore_sharers =
+        cores_sharers(all, team->shape.nranks, team->rank, team->core_sharers);
+    team->several_hosts =
+        cores_several_hosts(all, team->shape.nranks, team->rank);
     return 0;
 }
 
@@ -144,11 +146,11 @@ static bool rails_map(const drail_t *rail)
 }
 
 /* Who may not read is told nothing that he would have to. */
-static int exchange_reach(dcoll_team_t *team, drail_gathered_t *all)
+static int exchange_cma(dcoll_team_t *team, drail_gathered_t *all)
 {
-    bool mine = reach_permitted(team);
+    bool mine = cma_permitted(team);
     int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
-    team->maps = rails_map(team->rail);
+    team->rails_map = rails_map(team->rail);
     team->readable = !rc;
     for (unsigned r = team->first; r < team->first + team->locals; r++)
         team->readable =
@@ -156,11 +158,11 @@ static int exchange_reach(dcoll_team_t *team, drail_gathered_t *all)
     return rc;
 }
 
-int members_exchange(dcoll_team_t *team, const struct members_room *room)
+int team_exchange(dcoll_team_t *team, const struct team_gather *room)
 {
     int rc = exchange_members(team);
     rc = exchange_ledgers(team, rc);
     if (!rc)
         rc = exchange_cores(team, room->cores);
-    return rc ? rc : exchange_reach(team, room->readable);
+    return rc ? rc : exchange_cma(team, room->readable);
 }

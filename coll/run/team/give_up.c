@@ -10,11 +10,11 @@ int dcoll_team_error(const dcoll_team_t *team)
 
 void dcoll_team_give_up(dcoll_team_t *team, int code, const char *why)
 {
-    ledger_settle(team, team_fail(team, code, "%s", why));
+    ledger_break_if(team, team_fail(team, code, "%s", why));
 }
 
 void dcoll_team_skip(dcoll_team_t *team)
 {
     const struct call skipped = {.what = CALL_SKIPPED};
-    ledger_enter(team->ledger, &skipped);
+    ledger_append(team->ledger, &skipped);
 }

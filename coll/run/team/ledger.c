@@ -83,7 +83,7 @@ static int check_error(dcoll_team_t *team, unsigned peer,
                  : 0;
 }
 
-int ledger_gave_up(dcoll_team_t *team)
+int ledger_find_error(dcoll_team_t *team)
 {
     int rc = 0;
     for (unsigned i = 0; !rc && team->ledger && i < team->locals; i++)
@@ -118,20 +118,20 @@ static int check_local(dcoll_team_t *team, unsigned peer)
  * written has been by the second look. */
 static int check_copy(dcoll_team_t *team)
 {
-    struct look *look = &team->look;
+    struct remote_ledger *read = &team->remote_ledger;
     uint64_t at;
-    bool doubted = look->doubted == look->peer + 1;
-    int rc = check_error(team, look->peer, look->copy);
+    bool doubted = read->doubted == read->peer + 1;
+    int rc = check_error(team, read->peer, read->copy);
     if (rc)
         return rc;
-    if (!differ(team->ledger, look->copy, &at)) {
-        look->doubted = doubted ? 0 : look->doubted;
+    if (!differ(team->ledger, read->copy, &at)) {
+        read->doubted = doubted ? 0 : read->doubted;
         return 0;
     }
-    if (doubted && look->at == at)
-        return fail_differ(team, look->peer, look->copy, at);
-    look->doubted = look->peer + 1;
-    look->at = at;
+    if (doubted && read->at == at)
+        return fail_differ(team, read->peer, read->copy, at);
+    read->doubted = read->peer + 1;
+    read->at = at;
     return DRAIL_EAGAIN;
 }
 
@@ -150,19 +150,19 @@ static drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
 /* 0; DRAIL_EAGAIN: there is no room for it now; else it can't be had. */
 static int look_begin(dcoll_team_t *team, unsigned peer)
 {
-    struct look *look = &team->look;
+    struct remote_ledger *read = &team->remote_ledger;
     drail_key_t key = ledger_key(team, peer);
     drail_xfer_t xfer = {
-        .local = look->copy,
-        .local_mem = look->mem,
+        .local = read->copy,
+        .local_mem = read->mem,
         .remote = &key,
-        .bytes = sizeof *look->copy,
+        .bytes = sizeof *read->copy,
     };
     if (!team->connected[peer])
         return DRAIL_EPEER;
-    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &look->req);
-    look->peer = peer;
-    look->under_way = !rc;
+    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &read->req);
+    read->peer = peer;
+    read->under_way = !rc;
     return rc;
 }
 
@@ -170,17 +170,17 @@ static int look_begin(dcoll_team_t *team, unsigned peer)
  * doubt is looked at again first. */
 static int check_remote(dcoll_team_t *team, unsigned peer)
 {
-    struct look *look = &team->look;
-    int rc = look->under_way ? 0 : look_begin(team, peer);
+    struct remote_ledger *read = &team->remote_ledger;
+    int rc = read->under_way ? 0 : look_begin(team, peer);
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : 0;
-    rc = drail_test(team->rail, &look->req);
+    rc = drail_test(team->rail, &read->req);
     if (rc == DRAIL_EAGAIN)
         return rc;
-    look->under_way = false;
+    read->under_way = false;
     rc = rc ? 0 : check_copy(team);
-    if (rc == DRAIL_EAGAIN || (!rc && look->peer != peer)) {
-        look_begin(team, rc ? look->peer : peer);
+    if (rc == DRAIL_EAGAIN || (!rc && read->peer != peer)) {
+        look_begin(team, rc ? read->peer : peer);
         return DRAIL_EAGAIN;
     }
     return rc;
@@ -195,11 +195,11 @@ int ledger_check(dcoll_team_t *team, unsigned peer)
 /* NULL: it could not be had. */
 static const struct ledger *looked_at(dcoll_team_t *team, unsigned peer)
 {
-    const struct look *look = &team->look;
+    const struct remote_ledger *read = &team->remote_ledger;
     if (peer - team->first < team->locals)
         return ledger_of(team, peer);
-    return team->connected[peer] && look->peer == peer && !look->under_way
-               ? look->copy
+    return team->connected[peer] && read->peer == peer && !read->under_way
+               ? read->copy
                : NULL;
 }
 
@@ -209,35 +209,36 @@ static uint64_t at_most_mine(const dcoll_team_t *team, uint64_t calls)
     return calls < mine ? calls : mine;
 }
 
-uint64_t ledger_common(dcoll_team_t *team, unsigned peer)
+uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = looked_at(team, peer);
     return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
 }
 
-void ledger_waits_for(dcoll_team_t *team, unsigned peer)
+void ledger_record_wait(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = looked_at(team, peer);
     if (other)
-        ledger_reach(team->ledger, at_most_mine(team, ledger_reached(other)));
+        ledger_set_reached(team->ledger,
+                           at_most_mine(team, ledger_reached(other)));
 }
 
-void ledger_look_no_more(dcoll_team_t *team)
+void ledger_close(dcoll_team_t *team)
 {
-    struct look *look = &team->look;
-    if (!look->under_way)
+    struct remote_ledger *read = &team->remote_ledger;
+    if (!read->under_way)
         return;
-    drail_forget(team->rail, &look->req);
-    drail_fence(team->rail, look->peer);
-    look->under_way = false;
+    drail_forget(team->rail, &read->req);
+    drail_fence(team->rail, read->peer);
+    read->under_way = false;
 }
 
-bool ledger_has_come(dcoll_team_t *team, unsigned peer)
+bool ledger_caught_up(dcoll_team_t *team, unsigned peer)
 {
     return calls_of(ledger_of(team, peer)) >= calls_of(team->ledger);
 }
 
-int ledger_joins(dcoll_team_t *team, unsigned peer)
+int ledger_check_caught_up(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = ledger_of(team, peer);
     uint64_t at;

@@ -22,7 +22,7 @@ struct ledger {
 } __attribute__((aligned(CACHE_LINE)));
 
 /* Writes down this rank's next call. */
-static inline void ledger_enter(struct ledger *mine, const struct call *call)
+static inline void ledger_append(struct ledger *mine, const struct call *call)
 {
     uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
     mine->ring[n % LEDGER] = *call;
@@ -31,7 +31,7 @@ static inline void ledger_enter(struct ledger *mine, const struct call *call)
 }
 
 /* Tells the others that who this rank waits for has made so many calls. */
-static inline void ledger_reach(struct ledger *mine, uint64_t calls)
+static inline void ledger_set_reached(struct ledger *mine, uint64_t calls)
 {
     atomic_store_explicit(&mine->reached, calls, memory_order_relaxed);
 }
@@ -48,7 +48,7 @@ static inline uint64_t ledger_reached(const struct ledger *mine)
 void ledger_break(dcoll_team_t *team, int code);
 
 /* The result of a call, which breaks the team if it is an error. */
-static inline int ledger_settle(dcoll_team_t *team, int code)
+static inline int ledger_break_if(dcoll_team_t *team, int code)
 {
     if (code)
         ledger_break(team, code);
@@ -62,19 +62,19 @@ static inline int ledger_settle(dcoll_team_t *team, int code)
  * find such errors of another peer. */
 int ledger_check(dcoll_team_t *team, unsigned peer);
 /* Of my calls, those that the peer has made, too, by the latest look. */
-uint64_t ledger_common(dcoll_team_t *team, unsigned peer);
+uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer);
 /* This rank waits for the peer, and for whom that one waits: what the latest
  * look says of how far they are is told to the others. */
-void ledger_waits_for(dcoll_team_t *team, unsigned peer);
+void ledger_record_wait(dcoll_team_t *team, unsigned peer);
 /* Has a rank of my node given up, so that this is why something broke? Then the
  * team's error says so: that rank's; else 0. */
-int ledger_gave_up(dcoll_team_t *team);
+int ledger_find_error(dcoll_team_t *team);
 /* Nothing comes any more. */
-void ledger_look_no_more(dcoll_team_t *team);
+void ledger_close(dcoll_team_t *team);
 /* Has the peer, who is on my node, made as many calls as this rank? */
-bool ledger_has_come(dcoll_team_t *team, unsigned peer);
+bool ledger_caught_up(dcoll_team_t *team, unsigned peer);
 /* When he has, and this rank's latest call is a preparation: an error if his
  * call differs and is no preparation, which he would not join. */
-int ledger_joins(dcoll_team_t *team, unsigned peer);
+int ledger_check_caught_up(dcoll_team_t *team, unsigned peer);
 
 #endif

@@ -8,7 +8,7 @@ int team_rail_fail(dcoll_team_t *team, int code)
     /* all had offered theirs: who has given up, or died, lets go of it */
     if (code == DRAIL_EACCESS)
         code = DRAIL_EPEER;
-    int why = code == DRAIL_EPEER ? ledger_gave_up(team) : 0;
+    int why = code == DRAIL_EPEER ? ledger_find_error(team) : 0;
     if (why)
         return why;
     return team_fail(team, code, "%s", drail_last_error(team->rail));
