@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of dcoll.h. */
+/* The calls of dcoll.h with equal blocks, and those on requests. */
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
@@ -9,8 +9,8 @@
 #include "coll/run/cache/cache.h"
 #include "coll/run/execute/wait.h"
 
-/* Buffers as schedules see them: a broadcast has two names for one, and a root
- * that is in place has its own block where it is copied to. */
+/* Buffers as schedules see them: in a broadcast SEND and RECV are one buffer;
+ * at a root in place, one is a part of the other. */
 static int bind(dcoll_request_t *q, const dcoll_call_t *call)
 {
     const unsigned char *send = call->send;
@@ -47,14 +47,15 @@ static int start(dcoll_request_t *q)
     return ledger_break_if(q->team, request_start(q));
 }
 
-/* What need not wait is done at once: it goes on while the caller computes. */
+/* Performs what need not wait, so that it proceeds while the caller computes.
+ */
 static int go_on(dcoll_request_t *q)
 {
     int rc = request_advance(q);
     return rc == DRAIL_EAGAIN ? 0 : ledger_break_if(q->team, rc);
 }
 
-/* A wait or test has seen its end. All handles are told of an error. */
+/* The start is complete. Each handle reports its error. */
 static int ended(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
@@ -170,7 +171,7 @@ int dcoll_barrier(dcoll_team_t *team)
     return dcoll_run(team, &call);
 }
 
-/* SIZE_MAX, which no call can be of: there are more than can be counted. */
+/* SIZE_MAX, which every check refuses, if the product overflows. */
 static size_t bytes_of(size_t count, const dcoll_reduction_t *reduction)
 {
     size_t element = reduction && reduction->element ? reduction->element : 1;
@@ -286,8 +287,8 @@ int dcoll_free(dcoll_request_t *q)
     return rc ? rc : ledger_break_if(team, left);
 }
 
-/* Equal calls take turns on a few requests, so that all ranks choose the same
- * one whatever is complete already. */
+/* Equal calls use a few requests in turn. So all ranks choose the same one,
+ * whichever starts each rank has already completed. */
 int request_get_nonblocking(dcoll_team_t *team, const dcoll_args_t *args,
                             const dcoll_algorithm_t *algorithm,
                             dcoll_request_t **out)

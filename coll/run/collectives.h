@@ -25,11 +25,5 @@ int request_get_nonblocking(dcoll_team_t *team, const dcoll_args_t *args,
                             dcoll_request_t **out);
 /* Starts the request, and gives the caller a handle of it. */
 int request_launch(dcoll_request_t *q, dcoll_request_t **out);
-/* dcoll_prepare: prepares all ROTATION requests that such calls use. */
-int rotation_prepare(dcoll_team_t *team, const dcoll_args_t *args,
-                     const dcoll_algorithm_t *algorithm);
-/* dcoll_would_wait: 0, DRAIL_EAGAIN or DRAIL_ENOTSUP. */
-int rotation_would_wait(dcoll_team_t *team, const dcoll_args_t *args,
-                        const dcoll_algorithm_t *algorithm);
 
 #endif

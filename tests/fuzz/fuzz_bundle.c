@@ -4,7 +4,8 @@
  * not, is whole. */
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/bundle.h"
-#include "coll/run/request.h"
+#include "coll/run/irregular/bundle_reader.h"
+#include "coll/run/irregular/deal.h"
 #include "fuzz.h"
 
 enum { RANKS = 5, ME = 2, FAN = 3, STRIDE = 160, ROOM = 7, HOLE = 0xa5 };

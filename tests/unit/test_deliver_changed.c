@@ -13,7 +13,7 @@
 
 #include "coll/algorithms/algorithms.h"
 #include "coll/build/bundle.h"
-#include "coll/run/request.h"
+#include "coll/run/irregular/deal.h"
 
 enum { RANKS = 2, ME = 1, FAN = 2, STRIDE = 256, ELEMENT = 40, BEYOND = 50 };
 

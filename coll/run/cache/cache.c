@@ -9,7 +9,7 @@
 #define CACHE_REQUESTS 512u
 #define CACHE_FILES    256u /* processes may mostly have 1024 open */
 
-/* Both of equal blocks, or of elements within the same bounds. */
+/* Neither has traffic, or both have the same bounds. */
 static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)
 {
     if (!a || !b)
@@ -64,7 +64,8 @@ dcoll_request_t *cache_take_next(dcoll_team_t *team, const dcoll_args_t *args,
     return q ? use(q) : NULL;
 }
 
-/* What its pointers lead to is the caller's, and may have changed. */
+/* Compares only pointers and numbers: what the pointers of the earlier call
+ * lead to belongs to the caller and may have changed. */
 static bool repeats(const struct repeat *repeat, const dcoll_call_t *call)
 {
     const dcoll_request_t *q = repeat->request;

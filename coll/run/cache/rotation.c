@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Non-blocking calls that wait for nobody: what they take turns on is prepared
- * before. */
 #include "coll/run/prepare/choose.h"
-#include "coll/run/collectives.h"
+#include "coll/run/cache/rotation.h"
 #include "coll/run/prepare/create.h"
 #include "coll/run/cache/cache.h"
 
-/* To prepare one may drop others, also of these: then there is no room. */
+/* Preparing a request may drop others, also one of these: then there is no
+ * room. */
 int rotation_prepare(dcoll_team_t *team, const dcoll_args_t *args,
                      const dcoll_algorithm_t *algorithm)
 {
@@ -22,7 +21,7 @@ int rotation_prepare(dcoll_team_t *team, const dcoll_args_t *args,
     return cache_peek_next(team, args, algorithm)
                ? 0
                : team_fail(team, DRAIL_ENOMEM,
-                           "%s: keep_bytes leaves no room for %u of them",
+                           "%s: keep_bytes leaves no room for %u requests",
                            dcoll_collective_name(args->collective), ROTATION);
 }
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performs schedules. One function per kind of operation; each returns 0 when
- * it is done, DRAIL_EAGAIN when it has to wait, or an error.
+ * One function per kind of operation: 0 when it is done, DRAIL_EAGAIN when it
+ * has to wait, or an error.
  */
 #include "coll/run/node/copy.h"
 #include "coll/run/execute/executor.h"
 #include "coll/run/execute/flags.h"
 #include "coll/run/execute/notifications.h"
+#include "coll/run/irregular/bundle_reader.h"
+#include "coll/run/irregular/deal.h"
 #include "coll/run/irregular/offer.h"
 #include "coll/run/irregular/placed.h"
 #include "coll/run/execute/transfers.h"
 
-/* A root in place has its own block where it belongs. */
+/* dst == src: a root in place has its own block there already. */
 static inline void perform_copy(dcoll_request_t *q, const dcoll_op_t *op)
 {
     dcoll_team_t *team = q->team;
@@ -37,7 +39,6 @@ static void give_back(dcoll_request_t *q, const dcoll_op_t *op,
                        q->schedule.node_bytes);
 }
 
-/* Element by element, by the caller's function. */
 static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct drail_platform *p = q->team->platform;
@@ -53,7 +54,7 @@ static inline void perform_combine(dcoll_request_t *q, const dcoll_op_t *op)
     }
 }
 
-/* Where dcoll_times_t counts what the operation takes. */
+/* The member of dcoll_times_t that counts the operation. */
 static uint64_t *time_of(dcoll_times_t *times, dcoll_kind_t kind)
 {
     return kind == DCOLL_COLLECT   ? &times->collect_ns

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flags in the memory of a node, by which its ranks wait for each other.
- * Inline, as a whole broadcast within a node takes the time of a few cache
- * misses. */
+/* Flags in node memory, by which the ranks of a node wait for each other.
+ * Inline: a whole broadcast within a node takes only a few cache misses. */
 #ifndef DCOLL_FLAGS_H
 #define DCOLL_FLAGS_H
 
@@ -15,7 +14,7 @@ static inline unsigned flag_index(const dcoll_request_t *q, unsigned rank,
     return (rank - q->team->first) * q->schedule.flags + flag;
 }
 
-/* Where the flag of an operation by that rank is. */
+/* The line of the flag that `rank` sets for the operation. */
 static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                                    const dcoll_op_t *op)
 {
@@ -24,9 +23,10 @@ static inline struct line *line_of(const dcoll_request_t *q, unsigned rank,
                      : &q->words[index];
 }
 
-/* May somebody sleep? Without a fence: a sleeper that is missed wakes up a
- * slice later, or with the next start's signal. One for many starts is in order
- * with the sleeper's count and look at the flag: it misses none. */
+/* Sets a flag. Returns whether a rank may be asleep on it. There is no fence: a
+ * sleeper that is missed wakes up a slice later, or with the signal of the next
+ * start. A flag for many starts (seldom) is stored in total order with the
+ * sleeper's count and its look at the flag: it misses no sleeper. */
 static inline bool set_flag(_Atomic uint32_t *flag, uint32_t value,
                             const struct node_header *header, bool seldom)
 {
@@ -51,7 +51,7 @@ static inline void flag_signal(dcoll_request_t *q, const dcoll_op_t *op)
         p->wake(p, &line->value, true);
 }
 
-/* Is a flag of this value set for that start, or a later one? Values wrap. */
+/* Is the flag set for that start or a later one? Values wrap around. */
 static inline bool is_set(uint32_t value, uint64_t start)
 {
     return (int32_t)(value - ((uint32_t)start + 1)) >= 0;
@@ -63,7 +63,7 @@ static inline bool line_set(const struct line *line, uint64_t start)
                   start);
 }
 
-/* 0, or DRAIL_EAGAIN: the peer has not set it. */
+/* DCOLL_AWAIT. 0, or DRAIL_EAGAIN: the peer has not set it yet. */
 static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
 {
     const struct line *line = line_of(q, op->peer, op);
@@ -76,7 +76,8 @@ static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
     }
     if (q->start < op->lag || (op->offered && !q->dealing.pulled[op->peer]))
         return 0;
-    /* who is behind needs no look at the flag: it costs a cache miss */
+    /* reading the flag costs a cache miss: use the value seen before, if it is
+     * high enough */
     uint32_t *seen = &q->seen[flag_index(q, op->peer, op->flag)];
     uint64_t start = dcoll_op_awaited(op, q->start);
     if (!is_set(*seen, start))
@@ -84,10 +85,10 @@ static inline int flag_await(dcoll_request_t *q, const dcoll_op_t *op)
     return is_set(*seen, start) ? 0 : DRAIL_EAGAIN;
 }
 
-/* Is who makes us wait for this flag on another core? All who share ours have
- * set it, too. */
+/* Is the awaited peer on another core? True if all ranks that share my cores
+ * have set their flag. */
 bool flag_elsewhere(dcoll_request_t *q, const dcoll_op_t *op);
-/* Until the flag that op awaits is set, or the clock shows this. */
+/* Sleeps until the flag that op awaits is set, or until that time. */
 void flag_sleep(dcoll_request_t *q, const dcoll_op_t *op, uint64_t until_ns);
 
 #endif

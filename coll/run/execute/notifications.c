@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notifications: each is counted with the request and tag that its id names. */
 #include "coll/run/execute/notifications.h"
 
-#define MEET DCOLL_TAGS /* behind the tags of schedules */
+#define ENTERED DCOLL_TAGS /* the kind after the tags of schedules */
 
 uint32_t notification_id(const dcoll_request_t *q, dcoll_tag_t tag)
 {
@@ -14,7 +13,7 @@ int notifications_send_entered(dcoll_request_t *q, unsigned peer)
     drail_t *rail = q->team->rail;
     int rc =
         drail_put(rail, peer, &(drail_xfer_t){0}, DRAIL_NOTIFY | DRAIL_NOWAIT,
-                  notification_id(q, MEET), NULL);
+                  notification_id(q, ENTERED), NULL);
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
@@ -23,19 +22,18 @@ static void deliver(dcoll_team_t *team, unsigned peer, uint32_t id)
     dcoll_request_t *q;
     struct partner *partner;
     uint32_t of = id / NOTIFICATION_KINDS, tag = id % NOTIFICATION_KINDS;
-    if (tag == MEET) {
-        /* at most one: the next meeting is after this one's */
+    if (tag == ENTERED) {
+        /* at most one is pending: the next barrier begins after this one */
         team->entered[peer] = of + 1;
         return;
     }
-    /* none: a credit for a request that needs it no more, or of a team that is
-     * gone, whose number one has that is being prepared */
+    /* no such request: a late credit for a request that is freed, or for one of
+     * a freed team */
     LIST_FOREACH(q, &team->by_id[of % REQUEST_BUCKETS], same_bucket)
     if (q->id == of && (partner = partner_of(&q->partners, peer)))
         partner->due[tag]++;
 }
 
-/* Takes what has come from a peer, waiting for at most so long. */
 int notifications_take(dcoll_team_t *team, unsigned peer, int timeout_ms)
 {
     uint32_t id;
@@ -59,7 +57,7 @@ int notifications_await(dcoll_request_t *q, const dcoll_op_t *op)
     return 0;
 }
 
-/* Takes all that has come from a peer; makes no progress. */
+/* Takes all notifications that have come from a peer; makes no progress. */
 static int take_all(dcoll_team_t *team, unsigned peer)
 {
     uint32_t id;
@@ -71,8 +69,8 @@ static int take_all(dcoll_team_t *team, unsigned peer)
 
 int team_progress(dcoll_team_t *team)
 {
-    /* that a rail is broken or a peer has left is no matter here: who waits for
-     * what does not come finds out */
+    /* errors of rails and peers are ignored here: the operation that waits in
+     * vain reports them */
     drail_progress(team->rail);
     for (unsigned peer = 0; !drail_notify_any(team->rail, peer, &peer); peer++)
         if (team->connected[peer])
@@ -84,8 +82,6 @@ int team_progress(dcoll_team_t *team)
                : 0;
 }
 
-/* What is not waited for yet must not fill the transport's queue of the peer,
- * who would wait for room in it. */
 int notifications_take_credits(dcoll_request_t *q)
 {
     int rc = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results have the same bits, whichever instructions compute them, as ranks may
- * have others. */
+/* Results are equal bit by bit for all instruction sets: ranks may have
+ * different ones. */
 #include "coll/run/execute/operators.h"
 
 #include <stdint.h>

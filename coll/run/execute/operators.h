@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions of basic types, as they are compiled for a set of instructions. */
+/* Reductions of basic types, compiled for several instruction sets. */
 #ifndef DCOLL_OPERATORS_H
 #define DCOLL_OPERATORS_H
 
@@ -9,9 +9,9 @@
 
 enum operators_set { OPERATORS_BASELINE, OPERATORS_AVX2 };
 
-/* Has this machine these instructions? */
+/* Does this machine have these instructions? */
 bool operators_run(enum operators_set set);
-/* As dcoll_reduction. */
+/* As dcoll_reduction(), for one instruction set. */
 const dcoll_reduction_t *operators_find(enum operators_set set,
                                         dcoll_type_t type, dcoll_operator_t op);
 

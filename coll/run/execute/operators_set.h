@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions of basic types, for one set of instructions; included for each,
- * which says how functions are compiled (TARGET) and names them (OF_SET).
- * Buffers may be anywhere, and be other types of the caller's, so elements are
- * read and written without alignment or alias. The result may be one of the
- * operands, but never a part of one: iterations are independent.
+ * Reductions of basic types for one instruction set. Included once for each
+ * set; TARGET is the functions' attribute, OF_SET makes their names. Buffers
+ * may have any alignment and any declared type, so elements are accessed as
+ * unaligned and may_alias. The result is an operand or overlaps none:
+ * iterations are independent.
  */
 #define ANYWHERE __attribute__((aligned(1), may_alias))
 
-/* Of signed integers unsigned ones, where the bits are the same: they may wrap
- * around. */
+/* work: for signed integers the unsigned type, which may wrap around and gives
+ * the same bits. */
 #define COMBINE(name, type, work, expression)                                  \
     TARGET static void OF_SET(name)(void *context, const void *left,           \
                                     const void *right, void *result,           \
@@ -26,8 +26,8 @@
         }                                                                      \
     }
 
-/* Of two NaNs instructions give the first one, and compilers exchange operands:
- * where the left one is a NaN, it is both. Of integers this is b. */
+/* Instructions return the first of two NaNs, and compilers swap operands: so if
+ * the left operand is a NaN, use it for both. For integers this is b. */
 #define UNLESS_NAN(b) (a != a ? a : b)
 
 #define NUMBERS(suffix, type, work)                                            \

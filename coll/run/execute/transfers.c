@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes over the rails: puts, gets and notifications. */
 #include "coll/run/execute/notifications.h"
+#include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/node/cma.h"
 #include "coll/run/execute/transfers.h"
 
-#define ONE_RAIL_BYTES   (16u << 10) /* they travel with their notification */
+#define ONE_RAIL_BYTES   (16u << 10) /* sent together with the notification */
 #define AHEAD_RAIL_BYTES 512u        /* the same, where ranks run far ahead */
 #define READ_PIECE       (16u << 20) /* some milliseconds */
 
-/* Who waits for the notification alone looks at the data.
- * Without credit of the peer nothing is started: who waits for it takes what
- * comes meanwhile, as the peer may himself be waiting for credit. */
+/* Only the receiver of the notification reads the data. Without the peer's
+ * credit nothing is started: the caller takes notifications while it waits, as
+ * the peer may be waiting for credit, too. */
 static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
                unsigned flags, dcoll_tag_t tag, drail_req_t *req)
 {
@@ -20,10 +20,11 @@ static int put(dcoll_request_t *q, unsigned peer, const drail_xfer_t *xfer,
     return rc && rc != DRAIL_EAGAIN ? team_rail_fail(q->team, rc) : rc;
 }
 
-/* Flag of the transport: the rail of the operation's port. Between crowded
- * hosts, whose ranks sleep, short ones keep to the transport's choice: who
- * waits can then sleep on one rail. Who takes what others have sent ahead
- * sleeps seldom, and what there is to take fills a rail sooner. */
+/* The transport's flag for the rail of the operation's port. Between
+ * oversubscribed hosts ranks sleep, and can sleep on one rail only: there,
+ * short messages use the rail that the transport chooses. If ranks run ahead, a
+ * receiver seldom sleeps and messages fill one rail sooner: the limit is lower.
+ */
 static inline unsigned on_rail(const dcoll_request_t *q, unsigned port,
                                size_t bytes)
 {
@@ -57,7 +58,7 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
                NULL);
 }
 
-/* What the user has for the peer, to where that one's user wants it. */
+/* A sized PUT from SEND: into the window that the peer has opened. */
 static int put_placed(dcoll_request_t *q, const dcoll_op_t *op,
                       drail_xfer_t *xfer)
 {
@@ -128,8 +129,8 @@ static int get(dcoll_request_t *q, unsigned peer, unsigned port,
     return 0;
 }
 
-/* Without a rail, so that it is complete at once; in pieces, so that all else
- * goes on. */
+/* Copies without a rail, so it is complete at once; in pieces, so that other
+ * requests proceed. */
 static int read_shared(dcoll_request_t *q, const dcoll_op_t *op,
                        const drail_key_t *key)
 {
@@ -142,7 +143,7 @@ static int read_shared(dcoll_request_t *q, const dcoll_op_t *op,
         return rc;
     q->read += piece;
     if (q->read < op->bytes) {
-        q->waiting_ns = 0; /* it gets on */
+        q->waiting_ns = 0; /* it moves */
         return DRAIL_EAGAIN;
     }
     q->read = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations over the rails: puts, gets and notifications. Each returns 0,
+ * DRAIL_EAGAIN, or an error. */
 #ifndef DCOLL_TRANSFERS_H
 #define DCOLL_TRANSFERS_H
 
 #include "coll/run/request.h"
 
-/* Operations of a schedule: 0, DRAIL_EAGAIN, or an error. */
 int transfer_put(dcoll_request_t *q, const dcoll_op_t *op);
 int transfer_get(dcoll_request_t *q, const dcoll_op_t *op);
-/* From `from` on in what the peer shares. */
+/* Gets `bytes` at address `from` of the buffer that the peer shares. */
 int transfer_get_from(dcoll_request_t *q, unsigned peer, unsigned port,
                       uint64_t from, unsigned char *to, size_t bytes);
 int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op);

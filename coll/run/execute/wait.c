@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for requests: how long to poll, when to sleep, when to give up. */
 #include "coll/run/execute/executor.h"
 #include "coll/run/execute/flags.h"
 #include "coll/run/execute/notifications.h"
@@ -8,7 +7,7 @@
 #include "dapl_rail/platform/spin.h"
 
 #define MS                    1000000ull
-#define POLLS_AT_ONCE         16u    /* before anything else */
+#define POLLS_FIRST           16u    /* before anything else */
 #define POLLS_ELSEWHERE       128u   /* some µs: what two switches may take */
 #define POLLS_BEFORE_PROGRESS 256u   /* of a flag, before a look at the rails */
 #define YIELD_AFTER_NS        50000u /* a yield then costs a percent of it */
@@ -30,7 +29,7 @@ static int slept(dcoll_team_t *team, int rc)
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* Sleeps for a part of what it has waited, or until what the request waits for
+/* Sleeps for a fraction of the time waited so far, or until the awaited event
  * comes. */
 static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
 {
@@ -55,9 +54,9 @@ static int sleep_slice(dcoll_request_t *q, uint64_t now, uint64_t waited)
     }
 }
 
-/* ------------------------------------------------------- waiting in vain */
+/* ------------------------------------------------------ checks and errors */
 
-/* How long it has not moved, as far as somebody looked. */
+/* The time since the request last moved, as far as it has been looked at. */
 static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
 {
     if (!q->waiting_ns)
@@ -65,7 +64,7 @@ static uint64_t stands_for(dcoll_request_t *q, uint64_t now)
     return now - q->waiting_ns;
 }
 
-/* After a while of waiting: is it in vain? */
+/* After some time of waiting: has the peer failed, or made another call? */
 static int check_peer(dcoll_request_t *q, uint64_t now)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
@@ -104,7 +103,7 @@ static int fail_timeout(dcoll_request_t *q, int timeout_ms)
 
 /* --------------------------------------------------------------- polling */
 
-/* but q */
+/* Advances all started requests but q. */
 static int progress_others(dcoll_team_t *team, const dcoll_request_t *q)
 {
     dcoll_request_t *next;
@@ -138,8 +137,8 @@ struct patience { /* of one wait for a request */
     struct spin spin;
 };
 
-/* What we wait for may need this very core: a rank, our rails' threads, or, if
- * it takes so long, somebody else's program. */
+/* The awaited event may need this core: for another rank, for the threads of
+ * the rails, or, after that time, for another program. */
 static uint64_t yield_after_ns(const dcoll_team_t *team)
 {
     if (team->oversubscribed)
@@ -149,9 +148,9 @@ static uint64_t yield_after_ns(const dcoll_team_t *team)
                : YIELD_AFTER_NS;
 }
 
-/* Who polls on a crowded core keeps those off it who bring what he waits for
- * from another host, and yields are no help: who does nothing but yield gets as
- * much of the core as who has work. */
+/* On an oversubscribed core, polling keeps those processes from running that
+ * bring messages of other hosts. Yielding does not help: a process that only
+ * yields gets as much time as one that works. */
 static uint64_t sleep_after_ns(const dcoll_team_t *team)
 {
     return team->oversubscribed && team->several_hosts ? FAR_SLEEP_AFTER_NS
@@ -167,10 +166,10 @@ static void patience_begin(struct patience *p, const dcoll_team_t *team,
     spin_begin(&p->spin);
 }
 
-/* Is it worth another poll? Who sleeps is awake again when anything has moved,
- * also another request: more of it may follow soon. Otherwise he goes on
- * asleep: ranks that only yield to one another can keep kernel threads from a
- * core for seconds. */
+/* Poll on, without sleeping? A waiter polls again as soon as any request of the
+ * team has moved, as more may follow soon. Otherwise it keeps sleeping: ranks
+ * that only yield to each other can keep kernel threads from a core for
+ * seconds. */
 static bool stays_awake(struct patience *p, const dcoll_team_t *team)
 {
     if (p->moves != team->moves) {
@@ -182,7 +181,7 @@ static bool stays_awake(struct patience *p, const dcoll_team_t *team)
     return !p->asleep;
 }
 
-/* Has the slowest that it waits for made more calls? */
+/* Has the slowest rank that this one waits for made more calls? */
 static bool others_get_on(const dcoll_request_t *q, struct patience *p)
 {
     uint64_t before = p->reached;
@@ -190,9 +189,9 @@ static bool others_get_on(const dcoll_request_t *q, struct patience *p)
     return p->reached > before;
 }
 
-/* Each move gives it all of its time, and each of those it waits for: a credit
- * may take many starts of theirs. It may have waited before this wait, too,
- * when it was tested: that does not count. */
+/* Restarts the timeout whenever this request has moved, or the rank that it
+ * waits for has made a call: a credit may need many starts of that rank. Time
+ * waited before this wait, in dcoll_test, does not count. */
 static void count_turn(dcoll_request_t *q, struct patience *p, uint64_t now)
 {
     bool others = others_get_on(q, p);
@@ -211,7 +210,7 @@ static int check_time(dcoll_request_t *q, struct patience *p, uint64_t now)
                                        : fail_timeout(q, p->timeout_ms);
 }
 
-/* Between two polls. DRAIL_EAGAIN: poll again; 0: there is no need to. */
+/* Called between two polls. DRAIL_EAGAIN: poll again; 0: it is complete. */
 static int relax(dcoll_request_t *q, struct patience *p)
 {
     dcoll_team_t *team = q->team;
@@ -219,7 +218,7 @@ static int relax(dcoll_request_t *q, struct patience *p)
     if (awake && ++p->polls % POLLS_BEFORE_PROGRESS)
         return DRAIL_EAGAIN;
     int rc = progress_all(q);
-    /* what it waits for may have come with that */
+    /* the awaited event may have come with that */
     if (!rc)
         rc = request_advance(q);
     if (rc != DRAIL_EAGAIN)
@@ -258,8 +257,8 @@ static int finish_patiently(dcoll_request_t *q, int timeout_ms)
     return rc;
 }
 
-/* Whoever shares a core with those that he waits for is to let them have it; if
- * they are on others, that would only cost switches. */
+/* A rank that shares a core with the ranks that it waits for must yield it. If
+ * they run on other cores, yielding only costs context switches. */
 static bool worth_polling(dcoll_request_t *q, unsigned polls)
 {
     const dcoll_op_t *op = &q->schedule.ops[q->pc];
@@ -269,7 +268,7 @@ static bool worth_polling(dcoll_request_t *q, unsigned polls)
            flag_elsewhere(q, op);
 }
 
-/* Mostly the others are just a moment behind. */
+/* Polls briefly first: mostly the other ranks are just a moment behind. */
 int request_finish(dcoll_request_t *q, int timeout_ms)
 {
     const struct drail_platform *p = q->team->platform;

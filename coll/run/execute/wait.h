@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for requests: how long to poll, when to yield the core, when to
+ * sleep, when to check the peers, when to give up. */
 #ifndef DCOLL_WAIT_H
 #define DCOLL_WAIT_H
 
 #include "coll/run/request.h"
 
-/* Performs what can be performed now, with progress of the team's others: 0
- * complete, DRAIL_EAGAIN, or an error. */
+/* dcoll_test: advances this request, the team's other requests, and the rails.
+ * 0: it is complete; DRAIL_EAGAIN; or an error. */
 int request_poll(dcoll_request_t *q);
-/* Performs what can be performed now of all that are under way. */
+/* Advances all requests that have been started, once. 0, or an error. */
 int team_advance_requests(dcoll_team_t *team);
-/* Until it is complete; timeout_ms as for the transport. */
+/* Waits until the request is complete; timeout_ms as for the transport. */
 int request_finish(dcoll_request_t *q, int timeout_ms);
 
 #endif

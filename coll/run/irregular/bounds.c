@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts of irregular collectives: their counts within the bounds. */
 #include "coll/run/irregular/bounds.h"
 #include "coll/run/prepare/buffers.h"
 
-/* Sums of it for all ranks, and twice that, are numbers still. */
+/* The bound times all ranks, and twice that, must not overflow. */
 static int check_bound(dcoll_team_t *team, const char *name, uint64_t bound,
                        size_t element)
 {
@@ -79,8 +78,8 @@ int bounds_check(dcoll_team_t *team, const struct elements *e,
     return 0;
 }
 
-/* Peers may reach other parts of SEND and RECV than at the start before; where
- * they reach none, nothing is registered. */
+/* Each start may use other parts of SEND and RECV; only those that peers access
+ * are registered. */
 int bounds_renew(dcoll_request_t *q)
 {
     int rc = bounds_check(q->team, &q->elements, &q->traffic);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls with counts of dcoll.h. */
-#include <stdlib.h>
-
+/* The irregular calls of dcoll.h: choose an algorithm, then run a request
+ * (run/collectives.h). */
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/prepare/choose.h"
 #include "coll/run/collectives.h"
 #include "coll/run/prepare/create.h"
+#include "coll/run/cache/rotation.h"
+#include "coll/run/irregular/agree.h"
 #include "coll/run/irregular/bounds.h"
 #include "coll/select/irregular.h"
 
-/* A call of either kind. */
+/* The arguments of either kind of call. */
 struct irregular_call {
     struct elements elements;
-    dcoll_traffic_t traffic; /* as the user has bounded it */
+    dcoll_traffic_t traffic; /* the bounds */
     const char *algorithm;
-    int refused; /* the call's own error, which all are told */
-    bool agreed; /* on the traffic */
+    int call_error; /* wrong arguments: all ranks are told */
+    bool agreed;    /* the ranks have agreed on the bounds */
 };
 
 static struct irregular_call irregular_call_counted(const dcoll_alltoallv_t *c)
@@ -57,124 +58,6 @@ irregular_call_unlabelled(const dcoll_elements_t *c)
     };
 }
 
-/* -------------------------------------------------------------- agreeing */
-
-/* What ranks tell each other of their calls. */
-struct told {
-    uint64_t sent, received, pair, element;
-    int64_t error;
-};
-
-static uint64_t greater(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* So that calls with a little more have the same bounds. */
-static uint64_t power_of_two(uint64_t value)
-{
-    uint64_t power = 1;
-    while (power < value)
-        power *= 2;
-    return power;
-}
-
-/* In place of counts, of which a rank has none that are right. */
-#define REFUSED UINT64_MAX
-
-/* What is to come, as the senders say: does the user expect it? */
-static int check_column(dcoll_team_t *team, const struct elements *e,
-                        const uint64_t *column, struct demand *demand)
-{
-    demand->received = 0;
-    for (unsigned i = 0; i < team->shape.nranks; i++) {
-        if (column[i] == REFUSED)
-            continue;
-        if (e->recv_counts && e->recv_counts[i] != column[i])
-            return team_fail(team, DRAIL_EINVAL,
-                             "rank %u: recv_counts[%u] is %zu, but rank %u has "
-                             "%llu elements for it",
-                             team->rank, i, e->recv_counts[i], i,
-                             (unsigned long long)column[i]);
-        demand->received += column[i];
-    }
-    if (!e->recv_counts && demand->received > e->room)
-        return team_fail(team, DRAIL_EINVAL,
-                         "rank %u: recv has room for %zu elements, but there "
-                         "are %llu for it",
-                         team->rank, e->room,
-                         (unsigned long long)demand->received);
-    return 0;
-}
-
-/* The bounds that serve all; or the first rank's error. */
-static int combine(dcoll_team_t *team, const struct told *all, int mine,
-                   dcoll_traffic_t *traffic)
-{
-    for (unsigned r = 0; r < team->shape.nranks; r++) {
-        if (all[r].error)
-            return mine ? mine
-                        : team_fail(team, (int)all[r].error,
-                                    "alltoallv: rank %u: %s", r,
-                                    drail_strerror((int)all[r].error));
-        if (all[r].element != traffic->element)
-            return team_fail(team, DRAIL_EINVAL,
-                             "alltoallv: elements of rank %u have %zu bytes, "
-                             "those of rank %u %llu",
-                             team->rank, traffic->element, r,
-                             (unsigned long long)all[r].element);
-        traffic->max_pair = greater(traffic->max_pair, all[r].pair);
-        traffic->max_rank =
-            greater(traffic->max_rank, greater(all[r].sent, all[r].received));
-    }
-    int rc = bounds_possible(team, traffic); /* also what they become here */
-    if (rc)
-        return rc;
-    traffic->max_pair = power_of_two(traffic->max_pair);
-    traffic->max_rank = power_of_two(traffic->max_rank);
-    return 0;
-}
-
-/* row, column and all: scratch. Nobody's error is the end of the team. */
-static int tell_all(dcoll_team_t *team, struct irregular_call *w, uint64_t *row,
-                    uint64_t *column, struct told *all)
-{
-    unsigned n = team->shape.nranks;
-    struct demand d;
-    int mine = elements_check(team, &w->elements, w->traffic.labelled, &d, row);
-    for (unsigned i = 0; mine && i < n; i++)
-        row[i] = REFUSED;
-    int rc = dcoll_alltoall(team, row, column, sizeof *row);
-    if (rc)
-        return rc;
-    if (!mine)
-        mine = check_column(team, &w->elements, column, &d);
-    /* its sentence would be lost with the next call's */
-    drail_error_t error = team->error;
-    const struct told told = {d.sent, d.received, d.pair, w->traffic.element,
-                              mine};
-    rc = dcoll_allgather(team, &told, all, sizeof told);
-    if (rc)
-        return rc;
-    team->error = error;
-    return combine(team, all, mine, &w->traffic);
-}
-
-static int agree(dcoll_team_t *team, struct irregular_call *w)
-{
-    unsigned n = team->shape.nranks;
-    uint64_t *row = calloc(2 * n, sizeof *row);
-    struct told *all = calloc(n, sizeof *all);
-    /* the others would wait for this rank in vain */
-    int rc = row && all
-                 ? tell_all(team, w, row, row + n, all)
-                 : ledger_break_if(team, team_fail(team, DRAIL_ENOMEM,
-                                                   "no memory for counts"));
-    free(row);
-    free(all);
-    return rc;
-}
-
 /* ---------------------------------------------------------------- choice */
 
 static int choose(dcoll_team_t *team, const struct irregular_call *w,
@@ -198,7 +81,7 @@ static int choose(dcoll_team_t *team, const struct irregular_call *w,
     return why ? team_fail(team, DRAIL_ENOTSUP, "%s: %s", name, why) : 0;
 }
 
-/* Can it be done whatever the counts are? Then so is auto's choice. */
+/* Does the algorithm serve any counts? `auto` then chooses such a one. */
 static bool needs_no_bounds(const dcoll_team_t *team,
                             const struct irregular_call *w)
 {
@@ -224,7 +107,8 @@ static int check_given(dcoll_team_t *team, const dcoll_traffic_t *t,
                   : "a persistent request needs both");
 }
 
-/* With bounds. Of a persistent request, counts are looked at when it starts. */
+/* A call with bounds. The counts of a persistent request are checked when it
+ * starts. */
 static int check_bounded(dcoll_team_t *team, const struct irregular_call *w,
                          bool with_counts)
 {
@@ -235,7 +119,9 @@ static int check_bounded(dcoll_team_t *team, const struct irregular_call *w,
     return rc || !with_counts ? rc : bounds_check(team, &w->elements, t);
 }
 
-/* What is to be done, and how; the irregular_call must stay as long as args. */
+/* Checks a call, agrees on bounds, and chooses the algorithm. args points into
+ * w.
+ */
 static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
                    dcoll_args_t *args, const dcoll_algorithm_t **algorithm)
 {
@@ -248,11 +134,12 @@ static int prepare(dcoll_team_t *team, struct irregular_call *w, bool may_agree,
     if (may_agree && needs_no_bounds(team, w)) {
         w->call_error =
             elements_check(team, &w->elements, t->labelled, &d, NULL);
-        w->traffic.element = 1; /* one request serves elements of any size */
+        w->traffic.element = 1; /* one request for any size */
         return choose(team, w, args, algorithm);
     }
     w->agreed = !t->max_pair;
-    rc = w->agreed ? agree(team, w) : check_bounded(team, w, may_agree);
+    rc = w->agreed ? irregular_agree(team, &w->elements, &w->traffic)
+                   : check_bounded(team, w, may_agree);
     return rc ? rc : choose(team, w, args, algorithm);
 }
 
@@ -309,7 +196,7 @@ static int init(dcoll_team_t *team, struct irregular_call w,
         rc = request_create(team, &args, algorithm, OWNER_CALLER, &q);
     if (rc)
         return rc;
-    q->elements = w.elements; /* which are read, and bound, at each start */
+    q->elements = w.elements; /* each start reads and binds them */
     *out = q;
     return 0;
 }
@@ -344,7 +231,7 @@ int dcoll_alltoallv_begin(dcoll_team_t *team, const dcoll_alltoallv_t *call,
     return rc ? rc : begin(team, irregular_call_counted(call), out);
 }
 
-/* Has it what can be prepared before its counts are known? */
+/* Chooses the algorithm of a call that can be prepared without counts. */
 static int choose_unbounded(dcoll_team_t *team, struct irregular_call *w,
                             dcoll_args_t *args,
                             const dcoll_algorithm_t **algorithm)

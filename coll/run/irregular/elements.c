@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Are a call's counts and places right, and does what arrived fit to them? */
+/* Checks the counts and places of a call, and whether the elements that arrived
+ * fit them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static int fail_count(dcoll_team_t *team, const char *name, unsigned index,
                      name, index, (ssize_t)count, UINT32_MAX);
 }
 
-/* Sums up counts, of which each must be possible. */
+/* Adds up counts, and checks that each is possible. */
 static int add_up(dcoll_team_t *team, const char *name, const size_t *counts,
                   size_t element, uint64_t *total, uint64_t *most)
 {
@@ -32,7 +33,7 @@ static int add_up(dcoll_team_t *team, const char *name, const size_t *counts,
     return 0;
 }
 
-/* ------------------------------------------------------------- places --- */
+/* --------------------------------------------------------------- places --- */
 
 struct range {
     size_t begin, end; /* elements */
@@ -45,7 +46,7 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Places must be possible and, of what is written, not overlap. */
+/* Checks that places are possible and, if they are written, do not overlap. */
 static int check_places(dcoll_team_t *team, const char *name,
                         const size_t *counts, const size_t *displs,
                         size_t element, bool written)
@@ -79,7 +80,7 @@ static int check_places(dcoll_team_t *team, const char *name,
     return rc;
 }
 
-/* ------------------------------------------------------------ labelled --- */
+/* ------------------------------------------------------- with counts --- */
 
 static int check_labelled(dcoll_team_t *team, const struct elements *e,
                           struct demand *demand, uint64_t *row)
@@ -105,7 +106,7 @@ static int check_labelled(dcoll_team_t *team, const struct elements *e,
     return rc;
 }
 
-/* -------------------------------------------------------- not labelled --- */
+/* -------------------------------------------------- with destinations --- */
 
 static int count_elements(dcoll_team_t *team, const struct elements *e,
                           size_t count, struct demand *demand, uint64_t *row)
@@ -298,4 +299,30 @@ size_t elements_extent(const dcoll_request_t *q)
         end = e->recv_counts[i] && next > end ? next : end;
     }
     return end * e->element;
+}
+
+/* ------------------------------------------------------- state of a start */
+
+int dealing_open(struct dealing *d, unsigned nranks)
+{
+    d->counter = calloc(nranks, sizeof *d->counter);
+    d->bucket = calloc(nranks, sizeof *d->bucket);
+    d->dealt = calloc(nranks, sizeof *d->dealt);
+    d->arrived = calloc(nranks, sizeof *d->arrived);
+    d->offers = calloc(nranks, sizeof *d->offers);
+    d->pulled = calloc(nranks, sizeof *d->pulled);
+    return d->counter && d->bucket && d->dealt && d->arrived && d->offers &&
+                   d->pulled
+               ? 0
+               : DRAIL_ENOMEM;
+}
+
+void dealing_close(struct dealing *d)
+{
+    free(d->counter);
+    free(d->bucket);
+    free(d->dealt);
+    free(d->arrived);
+    free(d->offers);
+    free(d->pulled);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of what ranks of a node have for each other, and taking it. */
 #include <string.h>
 
 #include "coll/build/offer.h"
 #include "coll/run/irregular/offer.h"
+#include "coll/run/irregular/bundle_reader.h"
 #include "coll/run/node/cma.h"
 #include "coll/run/execute/transfers.h"
 
@@ -19,7 +19,7 @@ static bool on_my_node(const dcoll_team_t *team, unsigned rank)
 
 /* ------------------------------------------------------------ offering --- */
 
-/* From how many bytes on parts are to be read from SEND. */
+/* Parts of at least so many bytes are read from SEND. */
 static size_t least_pulled(const dcoll_request_t *q, bool mapped)
 {
     const struct elements *e = &q->elements;
@@ -36,7 +36,8 @@ static size_t begin_of(const struct elements *e, unsigned to, size_t next)
     return e->send_displs ? e->send_displs[to] * e->element : next;
 }
 
-/* Sees to each rank's part in turn: `at` is where it begins in SEND. */
+/* Called for the part of each rank: it begins at `at` in SEND; `used` bytes of
+ * the table are taken by earlier parts. */
 typedef void see_part(dcoll_request_t *q, unsigned to, size_t at, size_t bytes,
                       bool pulled, size_t used, void *arg);
 
@@ -102,7 +103,7 @@ static void write_part(dcoll_request_t *q, unsigned to, size_t at, size_t bytes,
         platform_copy(q->team->platform, table + used, send + at, bytes);
 }
 
-/* Without counts: all elements go to NODE, in the order of destinations. */
+/* Elements with destinations: all go to NODE, sorted by destination. */
 static void write_unlabelled(dcoll_request_t *q, unsigned char *table)
 {
     const struct elements *e = &q->elements;
@@ -144,7 +145,7 @@ int offer_elements(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* ----------------------------------------------------------- expecting --- */
 
-/* What a check of a call can say; a peer may write anything. */
+/* The errors that a check of a call can give: a faulty peer may write any. */
 static int error_of(const struct offer_head *head)
 {
     return head->error == DRAIL_ENOMEM ? DRAIL_ENOMEM : DRAIL_EINVAL;
@@ -171,14 +172,14 @@ bool offer_is_within(const dcoll_request_t *q, unsigned other,
     size_t element = q->elements.element;
     if (offer->elements > PTRDIFF_MAX / element)
         return false;
-    if (offer->at & OFFER_PULL) /* the transport looks at its place */
+    if (offer->at & OFFER_PULL) /* the transport checks the place */
         return on_my_node(q->team, other);
     return offer->at <= room && offer->elements * element <= room - offer->at;
 }
 
-/* What a rank's table, or a bundle, has for this one: a head, an entry, and
- * elements in so much room. Whoever may write there may do so at any time: it
- * is read once. */
+/* Reads the offer of rank `from` to this rank: a head and an entry of its table
+ * or bundle of `room` bytes. The writer may change them at any time, so they
+ * are copied before they are checked. */
 static int expect_from(dcoll_request_t *q, unsigned from,
                        const unsigned char *head, const unsigned char *entry,
                        size_t room)
@@ -200,7 +201,7 @@ static int expect_from(dcoll_request_t *q, unsigned from,
                            (unsigned long long)offer->elements);
 }
 
-/* Its own part is in no table if there are counts. */
+/* With counts, a rank does not offer its own part. */
 static int expect_own(dcoll_request_t *q, const unsigned char *table,
                       size_t room)
 {
@@ -246,7 +247,7 @@ static int expect_bundle(dcoll_request_t *q, const dcoll_op_t *op)
     return rc;
 }
 
-/* That of the own node comes last. */
+/* The own node is the last one. */
 int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 {
     int *error = &q->dealing.start_error;
@@ -260,7 +261,7 @@ int offer_expect(dcoll_request_t *q, const dcoll_op_t *op)
 
 /* -------------------------------------------------------------- picking --- */
 
-/* Over a rail, into what is registered there, or was allocated for that. */
+/* Get it over a rail? Else the kernel copies it. */
 static bool may_get(const dcoll_request_t *q, const struct offer *offer)
 {
     return !q->team->readable ||

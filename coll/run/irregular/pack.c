@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node has for another, in one bundle. */
+/* PACK: one bundle with all elements of my node for another node. */
 #include <string.h>
 
 #include "coll/run/irregular/offer.h"
 
-/* For the ranks of that node. */
 struct packing {
     dcoll_request_t *q;
     unsigned char *bundle;
@@ -32,8 +31,8 @@ static int pack_part(struct packing *p, const unsigned char *table, size_t room,
     return 0;
 }
 
-/* Of other elements than this rank's nothing is packed: their receivers see it
- * from the head. */
+/* If the elements are of another size than mine, only the head is packed: the
+ * receivers see the error there. */
 static int pack_table(struct packing *p, const unsigned char *table,
                       size_t room, unsigned sender)
 {

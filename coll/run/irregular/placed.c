@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nobody writes before the receiver has found that all that is to come fits to
- * what it expects. If it does not, or one rank's call is wrong, nobody does.
+ * A receiver opens its windows only if everything that is offered to it fits.
+ * If something does not, or the call of a sender is wrong, it closes all
+ * windows, and no rank writes to it.
  */
 #include <string.h>
 
@@ -9,35 +10,35 @@
 #include "coll/run/irregular/offer.h"
 #include "coll/run/irregular/placed.h"
 
-/* A table of one entry. */
-struct said {
+/* A table with one entry. */
+struct placed_table {
     struct offer_head head;
     struct offer offer;
 };
 
 int placed_offer(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    struct said *said = (struct said *)address(q, op->dst);
+    struct placed_table *table = (struct placed_table *)address(q, op->dst);
     const struct elements *e = &q->elements;
     int error = q->dealing.call_error;
     for (unsigned to = 0; to < q->team->shape.nranks; to++)
-        said[to] = (struct said){{error, e->element},
-                                 {error ? 0 : e->send_counts[to], 0}};
+        table[to] = (struct placed_table){{error, e->element},
+                                          {error ? 0 : e->send_counts[to], 0}};
     return 0;
 }
 
-/* What arrived is what a peer has written: it is looked at once. */
-static int hear(dcoll_request_t *q, const struct said *all)
+/* Peers may change what they have written at any time: copy it first. */
+static int read_offers(dcoll_request_t *q, const struct placed_table *all)
 {
     uint64_t *arrived = q->dealing.arrived;
     unsigned me = q->team->rank;
     int rc = q->dealing.call_error;
     for (unsigned from = 0; !rc && from < q->team->shape.nranks; from++) {
-        struct said said;
-        memcpy(&said, all + from, sizeof said);
+        struct placed_table table;
+        memcpy(&table, all + from, sizeof table);
         arrived[from] =
-            from == me ? q->elements.send_counts[me] : said.offer.elements;
-        rc = from == me ? 0 : offer_check_head(q, from, &said.head);
+            from == me ? q->elements.send_counts[me] : table.offer.elements;
+        rc = from == me ? 0 : offer_check_head(q, from, &table.head);
     }
     return rc ? rc : elements_check_arrived(q);
 }
@@ -64,7 +65,8 @@ static void close_windows(dcoll_request_t *q)
 
 int placed_expect(dcoll_request_t *q, const dcoll_op_t *op)
 {
-    q->dealing.start_error = hear(q, (const struct said *)address(q, op->src));
+    q->dealing.start_error =
+        read_offers(q, (const struct placed_table *)address(q, op->src));
     if (q->dealing.start_error)
         close_windows(q);
     else
