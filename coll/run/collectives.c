@@ -114,91 +114,77 @@ int dcoll_run(dcoll_team_t *team, const dcoll_call_t *call)
     return rc ? rc : ledger_break_if(team, left);
 }
 
+static int run(dcoll_team_t *team, dcoll_collective_t collective,
+               const void *send, void *recv, size_t bytes, unsigned root)
+{
+    return dcoll_run(team, &(dcoll_call_t){.collective = collective,
+                                           .send = send,
+                                           .recv = recv,
+                                           .bytes = bytes,
+                                           .root = root});
+}
+
 int dcoll_gather(dcoll_team_t *team, const void *send, void *recv, size_t bytes,
                  unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_GATHER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_GATHER, send, recv, bytes, root);
 }
 
 int dcoll_allgather(dcoll_team_t *team, const void *send, void *recv,
                     size_t bytes)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLGATHER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_ALLGATHER, send, recv, bytes, 0);
 }
 
 int dcoll_alltoall(dcoll_team_t *team, const void *send, void *recv,
                    size_t bytes)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLTOALL,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_ALLTOALL, send, recv, bytes, 0);
 }
 
 int dcoll_bcast(dcoll_team_t *team, void *buffer, size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_BCAST,
-                         .recv = buffer,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_BCAST, NULL, buffer, bytes, root);
 }
 
 int dcoll_scatter(dcoll_team_t *team, const void *send, void *recv,
                   size_t bytes, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_SCATTER,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes,
-                         .root = root};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_SCATTER, send, recv, bytes, root);
 }
 
 int dcoll_barrier(dcoll_team_t *team)
 {
-    dcoll_call_t call = {.collective = DCOLL_BARRIER};
-    return dcoll_run(team, &call);
+    return run(team, DCOLL_BARRIER, NULL, NULL, 0, 0);
 }
 
-/* SIZE_MAX, which every check refuses, if the product overflows. */
-static size_t bytes_of(size_t count, const dcoll_reduction_t *reduction)
+static int reduce(dcoll_team_t *team, dcoll_collective_t collective,
+                  const void *send, void *recv, size_t count,
+                  const dcoll_reduction_t *reduction, unsigned root)
 {
     size_t element = reduction && reduction->element ? reduction->element : 1;
-    return count <= SIZE_MAX / element ? count * element : SIZE_MAX;
+    bool fits = count <= SIZE_MAX / element;
+    return dcoll_run(team, &(dcoll_call_t){
+                               .collective = collective,
+                               .send = send,
+                               .recv = recv,
+                               /* checks refuse SIZE_MAX */
+                               .bytes = fits ? count * element : SIZE_MAX,
+                               .root = root,
+                               .reduction = reduction,
+                           });
 }
 
 int dcoll_reduce(dcoll_team_t *team, const void *send, void *recv, size_t count,
                  const dcoll_reduction_t *reduction, unsigned root)
 {
-    dcoll_call_t call = {.collective = DCOLL_REDUCE,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes_of(count, reduction),
-                         .root = root,
-                         .reduction = reduction};
-    return dcoll_run(team, &call);
+    return reduce(team, DCOLL_REDUCE, send, recv, count, reduction, root);
 }
 
 int dcoll_allreduce(dcoll_team_t *team, const void *send, void *recv,
                     size_t count, const dcoll_reduction_t *reduction)
 {
-    dcoll_call_t call = {.collective = DCOLL_ALLREDUCE,
-                         .send = send,
-                         .recv = recv,
-                         .bytes = bytes_of(count, reduction),
-                         .reduction = reduction};
-    return dcoll_run(team, &call);
+    return reduce(team, DCOLL_ALLREDUCE, send, recv, count, reduction, 0);
 }
 
 /* ------------------------------------------ persistent and non-blocking */

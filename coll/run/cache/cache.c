@@ -7,7 +7,7 @@
 #include "coll/run/cache/cache.h"
 
 #define CACHE_REQUESTS 512u
-#define CACHE_FILES    256u /* processes may mostly have 1024 open */
+#define CACHE_FILES    256u /* the usual limit of a process is 1024 */
 
 /* Neither has traffic, or both have the same bounds. */
 static bool same_traffic(const dcoll_traffic_t *a, const dcoll_traffic_t *b)

@@ -50,7 +50,8 @@ int transfer_notify(dcoll_request_t *q, const dcoll_op_t *op)
             .local = q->mine + (q->algorithm->placed ? op->peer : 0),
             .local_mem = q->memory->mem,
             .remote = &target->memory,
-            .remote_offset = target->keys + team->rank * sizeof(struct window),
+            .remote_offset =
+                target->windows + team->rank * sizeof(struct window),
             .bytes = sizeof(struct window),
         };
     }

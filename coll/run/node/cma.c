@@ -6,7 +6,7 @@
 
 #include "coll/run/node/cma.h"
 
-/* Less than bytes: errno says why. */
+/* Returns the bytes read; fewer: errno says why. */
 static size_t read_some(pid_t pid, uint64_t from, void *to, size_t bytes)
 {
     struct iovec here = {to, bytes};

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the memory of a rank of the same node where it is: the kernel copies
- * it at once, and nobody registers anything. */
+/* Cross-memory attach: the kernel copies from the memory of another rank of the
+ * node (process_vm_readv). No registration is needed. */
 #ifndef DCOLL_REACH_H
 #define DCOLL_REACH_H
 
 #include "coll/run/team/team.h"
 
-/* May this rank read the memory of all others of its node? Asks the kernel,
- * which may forbid it (kernel.yama.ptrace_scope, seccomp), for their words. In
- * another pid namespace a pid is somebody else's, who has no such word. */
+/* May this rank read the memory of all ranks of its node? It tries to read
+ * their random words: the kernel may forbid it (kernel.yama.ptrace_scope,
+ * seccomp), and in another pid namespace the pid may be that of another
+ * process. */
 bool cma_permitted(const dcoll_team_t *team);
 
-/* bytes of the peer's memory at `from`, to `to`. 0, or the team's error. */
+/* Copies `bytes` at address `from` of the peer to `to`. 0, or an error of the
+ * team. */
 int cma_read(dcoll_team_t *team, unsigned peer, uint64_t from,
              unsigned char *to, size_t bytes);
 

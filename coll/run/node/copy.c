@@ -3,11 +3,13 @@
 #include "dapl_rail/platform/stream.h"
 
 #define LINE   64u
-#define TRIALS 4u   /* of each way at first: the best, as the first is cold */
-#define AGAIN  128u /* then each way once in so many copies */
-#define GROWTH 4    /* of a cost at once: who measures may lose his core */
-/* Bytes: of less, a writer's store buffer hides the way; if there are more in
- * all of a start's NODE memory, lines leave the caches. */
+#define TRIALS 4u   /* of each way at first; the best one counts */
+#define AGAIN  128u /* later each way is timed once in so many copies */
+#define GROWTH                                                                 \
+    4 /* limit of a growing cost: the core may be lost while timing */
+/* node_own_lines(): shorter copies are not worth it, as the writer's store
+ * buffer hides the cost; with more NODE memory in a start, lines leave the
+ * caches. */
 #define GIVEN     8192u
 #define GIVEN_ALL (512u << 10)
 
@@ -41,8 +43,8 @@ void copy_learn(struct copy_class *c, int way, double cost)
         *known = cost;
 }
 
-/* Stands for the reader: what a plain copy has left in a cache takes him little
- * time, what is in no cache as much as here. */
+/* Stands for the reader's cost: little for lines in a cache, much for others.
+ */
 static void read_back(const void *data, size_t bytes)
 {
     const volatile unsigned char *line = data;

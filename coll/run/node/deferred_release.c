@@ -22,7 +22,7 @@ int release_or_defer(dcoll_team_t *team, drail_mem_t *mem,
         return 0;
     }
     struct deferred *left = calloc(1, sizeof *left);
-    if (left) { /* else it stays as it is for good */
+    if (left) { /* else it stays mapped for good */
         left->mem = mem;
         left->segment = segment ? *segment : SEGMENT_NONE;
         LIST_INSERT_HEAD(&team->deferred, left, link);

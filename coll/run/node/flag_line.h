@@ -10,8 +10,9 @@
 
 #define CACHE_LINE DCOLL_CACHE_LINE
 
-/* A flag of a rank. Those with payload have a line for each start of the depth;
- * of others, which only grow, there is one. */
+/* A flag of a rank, in a cache line of its own. A flag with payload has one
+ * line for each start of the depth; a flag without, whose value only grows, has
+ * one. */
 struct line {
     _Atomic uint32_t value; /* number of the latest start + 1 */
     uint32_t reserved;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First fit, in chunks that are given back when they are empty. What a provider
- * does not let go of stays until drail_close, which frees it. */
+/* First fit. Empty chunks are released; if a provider refuses, drail_close()
+ * does it. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 #define PAGE_BYTES  4096u
-#define SMALL_BYTES 128u /* lines are fetched in pairs */
+#define SMALL_BYTES 128u /* two cache lines: they are fetched in pairs */
 
 struct chunk {
     struct chunk *next;
@@ -24,8 +24,8 @@ static unsigned char *align(unsigned char *at, size_t bytes)
     return (unsigned char *)(((uintptr_t)at + unit - 1) / unit * unit);
 }
 
-/* The first gap of a chunk that is large enough: where it begins, and behind
- * which piece. NULL: there is none. */
+/* Finds the first gap of a chunk that is large enough, and the link where its
+ * piece belongs. NULL: there is none. */
 static unsigned char *find_gap(struct chunk *c, size_t bytes,
                                struct piece ***link)
 {

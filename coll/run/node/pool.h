@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registered memory of a team's requests. They come and go with the sizes of
- * calls, so they share chunks: a file, a registration per rail and the peers'
- * mappings exist once for many.
+ * The registered memory of a team's requests (TEMP and windows). Requests come
+ * and go, so they share chunks: many requests need only one file, one
+ * registration per rail and one mapping in each peer.
  */
 #ifndef DCOLL_POOL_H
 #define DCOLL_POOL_H
@@ -24,11 +24,12 @@ struct pool {
     struct chunk *chunks;
 };
 
-/* 0, or the transport's error. Peers may write into it. Contents: any. */
+/* Takes memory that peers may write into; its contents are undefined. 0, or the
+ * transport's error. */
 int pool_take(struct pool *pool, size_t bytes, struct piece **out);
-/* Nobody may write into it any more. Accepts NULL. */
+/* Gives it back; no peer may write into it any more. NULL: does nothing. */
 void pool_give(struct pool *pool, struct piece *piece);
-/* With the pieces that have not been given back, as they can't be touched. */
+/* Frees all chunks, also with pieces that have not been given back. */
 void pool_free(struct pool *pool);
 
 #endif

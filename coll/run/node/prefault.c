@@ -8,7 +8,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define MOST (1u << 20) /* bytes; copies of more outweigh their pages */
+#define MOST (1u << 20) /* bytes; longer copies outweigh their page faults */
 
 static bool worth_it(const dcoll_request_t *q)
 {
@@ -16,7 +16,8 @@ static bool worth_it(const dcoll_request_t *q)
            !platform_is_hollow(q->team->platform);
 }
 
-/* If the kernel can't (before 5.14), they come when they are used. */
+/* Before Linux 5.14 this does nothing: pages are populated when they are used.
+ */
 static void take(unsigned char *begin, unsigned char *end)
 {
     uintptr_t in_page = (uintptr_t)begin & ((uintptr_t)getpagesize() - 1);
@@ -25,7 +26,8 @@ static void take(unsigned char *begin, unsigned char *end)
                       MADV_POPULATE_WRITE);
 }
 
-/* Neighbours at once; by who writes them, so that they are on his NUMA node. */
+/* Joins adjacent ranges. The writer populates them, so that they are on its
+ * NUMA node. */
 void prefault_node(const dcoll_request_t *q)
 {
     unsigned char *begin = NULL, *end = NULL;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that the ranks of a node share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@ static int segment_map(struct segment *s)
 }
 
 int segment_create(struct segment *s, size_t bytes,
-                   struct segment_locator *card)
+                   struct segment_locator *locator)
 {
     struct stat st;
     *s = SEGMENT_NONE;
@@ -36,7 +35,7 @@ int segment_create(struct segment *s, size_t bytes,
         segment_close(s);
         return DRAIL_ENOMEM;
     }
-    *card = (struct segment_locator){
+    *locator = (struct segment_locator){
         .pid = getpid(), .fd = s->fd, .inode = st.st_ino};
     return 0;
 }
@@ -48,17 +47,18 @@ static bool is_sealed(int fd)
 }
 
 int segment_attach(struct segment *s, size_t bytes,
-                   const struct segment_locator *card)
+                   const struct segment_locator *locator)
 {
     char path[64];
     struct stat st;
     int rc = DRAIL_EPEER;
     *s = SEGMENT_NONE;
     s->bytes = bytes;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)card->pid, card->fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)locator->pid,
+             locator->fd);
     s->fd = open(path, O_RDWR | O_CLOEXEC);
-    /* a descriptor may have been closed and its number taken again */
-    if (s->fd >= 0 && !fstat(s->fd, &st) && st.st_ino == card->inode &&
+    /* the descriptor may have been closed and its number reused */
+    if (s->fd >= 0 && !fstat(s->fd, &st) && st.st_ino == locator->inode &&
         st.st_size == (off_t)bytes && is_sealed(s->fd))
         rc = segment_map(s);
     if (rc)

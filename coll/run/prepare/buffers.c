@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Users' memory. */
 #include "coll/run/prepare/buffers.h"
 #include "coll/run/node/deferred_release.h"
 #include "coll/run/irregular/offer.h"
@@ -8,7 +7,7 @@ static size_t send_bytes(const dcoll_request_t *q)
 {
     const dcoll_team_t *team = q->team;
     if (q->dealing.call_error)
-        return 0; /* counts and places may be anything */
+        return 0; /* counts and places may be wrong */
     if (q->args.traffic)
         return elements_send_extent(&q->elements, team->shape.nranks);
     return q->args.bytes *
@@ -26,8 +25,9 @@ static size_t recv_bytes(const dcoll_request_t *q)
            dcoll_recv_blocks(&q->args, team->shape.nranks, team->rank);
 }
 
-/* Peers read the key after a flag of the start that follows. One for no rail
- * tells where to read without. */
+/* Publishes the key of my buffer in node memory; peers read it after a flag of
+ * the next start. Without a registration the key has only the address, for CMA.
+ */
 static void share(dcoll_request_t *q)
 {
     dcoll_space_t space = q->args.in_place ? DCOLL_RECV : DCOLL_SEND;
@@ -40,9 +40,9 @@ static void share(dcoll_request_t *q)
         *key = (drail_key_t){.address = (uintptr_t)q->base[space]};
 }
 
-/* What was allocated for rails needs no registration in an irregular call,
- * whose range is another each time. Other memory has one for as long as the
- * call is under way: nothing tells when it is unmapped. */
+/* Irregular calls use another range each time: memory of drail_mem_alloc()
+ * needs no registration for it. Other memory is registered only while the call
+ * is under way: nothing would tell when the user unmaps it. */
 static int bind_memory(dcoll_request_t *q, dcoll_space_t space, size_t bytes,
                        unsigned access)
 {
@@ -56,8 +56,8 @@ static int bind_memory(dcoll_request_t *q, dcoll_space_t space, size_t bytes,
                : drail_mem_register(rail, q->base[space], bytes, access, mem);
 }
 
-/* Where ranks may read each other's memory, what it takes to register SEND in
- * each call is longer than that. */
+/* Registering SEND in each call takes longer than CMA, so it is registered only
+ * if ranks cannot read each other's memory. */
 static int bind_offered(dcoll_request_t *q, unsigned access)
 {
     const dcoll_team_t *team = q->team;
@@ -72,8 +72,8 @@ static int bind_offered(dcoll_request_t *q, unsigned access)
     return bind_memory(q, DCOLL_SEND, offer_extent(q, false), access);
 }
 
-/* The same where ranks of a node only get from each other: what was allocated
- * for rails goes over them, and other memory is read. */
+/* If ranks of a node only get from each other: memory of drail_mem_alloc() goes
+ * over the rails, other memory through CMA. False: it must be registered. */
 static bool binds_found(dcoll_request_t *q, dcoll_space_t space, size_t bytes,
                         unsigned access)
 {
@@ -97,7 +97,7 @@ static int bind_send(dcoll_request_t *q, unsigned reading)
     return bind_memory(q, DCOLL_SEND, send_bytes(q), access);
 }
 
-/* What is offered is got into memory that was allocated for rails, if it is. */
+/* An offer may be got over a rail if RECV is memory of drail_mem_alloc(). */
 static int bind_recv(dcoll_request_t *q, unsigned reading)
 {
     const dcoll_team_t *team = q->team;

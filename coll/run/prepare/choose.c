@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks a call, and decides how it is done. */
 #include <sys/types.h>
 
 #include "coll/run/prepare/choose.h"
 #include "coll/run/node/flag_line.h"
 #include "coll/run/team/team.h"
 
-/* That a schedule may need of each rank: so their bytes can be counted. */
+/* Blocks per rank that a schedule may need: keeps sizes from overflowing. */
 #define BLOCKS_MOST 64
 
 /* ---------------------------------------------------------------- checks */
@@ -19,7 +18,7 @@ static bool rooted(const dcoll_call_t *call)
            call->collective == DCOLL_REDUCE;
 }
 
-/* What of send and recv this rank's part of the call uses. */
+/* Which of send and recv this rank's part of the call uses. */
 static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
                          bool *send, bool *recv)
 {
@@ -44,14 +43,13 @@ static void used_buffers(const dcoll_team_t *team, const dcoll_call_t *call,
     }
 }
 
-/* In place on all ranks, if it is: schedules know of it then. */
+/* Is this collective in place on all ranks or on none? */
 static bool everywhere(const dcoll_call_t *call)
 {
     return dcoll_all_in_place(
         &(dcoll_args_t){.collective = call->collective, .in_place = true});
 }
 
-/* Where dcoll.h says so. */
 static bool in_place_is_right(const dcoll_team_t *team,
                               const dcoll_call_t *call, bool send, bool recv)
 {
@@ -121,7 +119,7 @@ static int check_call(dcoll_team_t *team, const dcoll_call_t *call)
 
 /* ---------------------------------------------------------------- choice */
 
-/* Mostly a call is like the one before. */
+/* Remembers the latest choice: mostly a call is like the one before. */
 static const dcoll_algorithm_t *choose_auto(dcoll_team_t *team,
                                             dcoll_args_t *args)
 {

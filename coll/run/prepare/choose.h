@@ -6,13 +6,14 @@
 
 #include "coll/dcoll.h"
 
-/* Is its algorithm left to the team? */
+/* May the team choose the algorithm? */
 static inline bool choice_is_auto(const char *algorithm)
 {
     return !algorithm || !strcmp(algorithm, "auto");
 }
 
-/* Checks the call, and decides how it is done. one_shot: as in dcoll_args_t. */
+/* Checks the call, and chooses its arguments and its algorithm. one_shot: as in
+ * dcoll_args_t. 0, or an error of the team. */
 int call_choose(dcoll_team_t *team, const dcoll_call_t *call, bool one_shot,
                 dcoll_args_t *args, const dcoll_algorithm_t **algorithm);
 

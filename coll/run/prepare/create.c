@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates and destroys requests. */
 #include <stdlib.h>
 
 #include "coll/run/prepare/exchange.h"
@@ -10,13 +9,15 @@
 #include "coll/run/prepare/local.h"
 #include "coll/run/execute/wait.h"
 
-/* Not where others may start it after they have prepared this one. */
+/* With any_order, other ranks may start a persistent request only after they
+ * have prepared the present one: do not wait for it. */
 static bool is_to_finish(const dcoll_request_t *q)
 {
     return q->owner != OWNER_CALLER || !q->team->cfg.any_order;
 }
 
-/* Others may wait for these before they come to prepare the next one. */
+/* Completes the starts under way: other ranks may wait for them before they
+ * come to the entry barrier. */
 static int finish_started(dcoll_team_t *team)
 {
     int rc = 0;
@@ -32,8 +33,7 @@ static int finish_started(dcoll_team_t *team)
     return rc;
 }
 
-/* That of credits between nodes leaves half of the transport's queues to other
- * messages. */
+/* Credits between nodes may fill at most half of the transport's queues. */
 static unsigned depth_of(const dcoll_team_t *team, const dcoll_args_t *args,
                          const dcoll_algorithm_t *algorithm)
 {
@@ -52,15 +52,15 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
 {
     struct needs needs = {0};
     bool known = false;
-    struct segment_locator card = {0};
+    struct segment_locator locator = {0};
     dcoll_request_t *q = calloc(1, sizeof *q);
-    /* here already: the others hear of an error when they meet */
-    struct request_gather room;
-    int rc = request_gather_new(team->job, &room) || !q
+    /* allocated before the barrier: there the others learn of an error */
+    struct request_gather gather;
+    int rc = request_gather_new(team->job, &gather) || !q
                  ? team_fail(team, DRAIL_ENOMEM, "no memory for a request")
                  : finish_started(team);
     if (rc) {
-        request_gather_free(&room);
+        request_gather_free(&gather);
         free(q);
         return ledger_break_if(team, rc);
     }
@@ -82,13 +82,13 @@ int request_create(dcoll_team_t *team, const dcoll_args_t *args,
     LIST_INSERT_HEAD(&team->by_id[q->id % REQUEST_BUCKETS], q, same_bucket);
     rc = entry_barrier(q);
     if (!rc) {
-        rc = prepare_local(q, &needs, &card);
-        rc = prepare_exchange(q, rc, &needs, &card, &room, &known);
+        rc = prepare_local(q, &needs, &locator);
+        rc = prepare_exchange(q, rc, &needs, &locator, &gather, &known);
     }
-    request_gather_free(&room);
+    request_gather_free(&gather);
     if (rc) {
         if (!known)
-            ledger_break(team, rc); /* others may wait for this rank */
+            ledger_break(team, rc); /* other ranks may wait for this one */
         request_destroy(q);
         return rc;
     }
@@ -107,9 +107,9 @@ int request_destroy(dcoll_request_t *q)
     for (unsigned i = q->completed; i < q->transfers; i++)
         drail_forget(q->team->rail, &q->reqs[i]);
     int rc = request_unbind(q);
-    request_hollow(q, DCOLL_NODE, false); /* or not: it is unmapped */
+    request_hollow(q, DCOLL_NODE, false); /* may fail: it is unmapped */
     release_or_defer(q->team, q->mem[DCOLL_NODE], &q->node);
-    if (!request_hollow(q, DCOLL_TEMP, false)) /* time has passed until here */
+    if (!request_hollow(q, DCOLL_TEMP, false)) /* else it can't be reused */
         pool_give(&q->team->pool, q->memory);
     dcoll_schedule_free(&q->schedule);
     free(q->reqs);

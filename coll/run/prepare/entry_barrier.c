@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks prepare they exchange over the job, and there nobody takes
- * notifications: who waits for credit would do so in vain. Here they take them
- * until all have come, and then nobody has anything left to send. Within a node
- * the ledgers show who has come; ranks of several nodes tell each other by
- * dissemination (D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier
- * Synchronization", 1988).
+ * Within a node the ledgers show who has come. Ranks of several nodes notify
+ * each other by dissemination (D. Hensgen, R. Finkel, U. Manber, "Two
+ * Algorithms for Barrier Synchronization", 1988).
  */
 #include "coll/run/prepare/entry_barrier.h"
 #include "coll/run/execute/notifications.h"
@@ -20,16 +17,15 @@
 #define AWAIT_MS       1
 #define CHECK_AFTER_NS (50 * MS) /* looks at the others' ledgers */
 
-struct meeting {
+struct entry {
     dcoll_request_t *q;
     struct deadline deadline;
     uint64_t checked_ns;
-    unsigned next;  /* rank that is looked at next */
-    uint64_t least; /* calls of those that have been */
+    unsigned next;  /* the rank whose ledger is checked next */
+    uint64_t least; /* fewest calls of the ranks checked so far */
     struct spin spin;
 };
 
-/* The other end of each connection does the same. */
 int entry_barrier_connect(dcoll_team_t *team)
 {
     unsigned n = team->shape.nranks;
@@ -44,26 +40,28 @@ int entry_barrier_connect(dcoll_team_t *team)
     return rc;
 }
 
-static void all_of_its_time(struct meeting *m, uint64_t now)
+static void restart_timeout(struct entry *m, uint64_t now)
 {
     uint64_t timeout = (uint64_t)m->q->team->timeout_ms * MS;
     m->deadline = deadline_after(now, timeout);
 }
 
-/* All have been looked at. Who was far behind and gets on will come. */
-static void look_ends(struct meeting *m, uint64_t now)
+/* All ranks have been checked. If the slowest one has made a call since, it
+ * will come: restart the timeout. */
+static void end_check(struct entry *m, uint64_t now)
 {
     struct ledger *mine = m->q->team->ledger;
     if (m->least > ledger_reached(mine))
-        all_of_its_time(m, now);
+        restart_timeout(m, now);
     ledger_set_reached(mine, m->least);
     m->next = 0;
     m->least = UINT64_MAX;
     m->checked_ns = now;
 }
 
-/* Who differs or has given up does not come, nor does who waits for him. */
-static int look_around(struct meeting *m, uint64_t now)
+/* Checks the ledgers of all ranks, now and then. A rank that made another call
+ * or gave up does not come, nor does a rank that waits for it. */
+static int check_ranks(struct entry *m, uint64_t now)
 {
     dcoll_team_t *team = m->q->team;
     if (now - m->checked_ns < CHECK_AFTER_NS)
@@ -76,12 +74,12 @@ static int look_around(struct meeting *m, uint64_t now)
         if (calls < m->least)
             m->least = calls;
     }
-    look_ends(m, now);
+    end_check(m, now);
     return 0;
 }
 
-/* Between two looks whether the peer has come; the wait is the caller's. */
-static int look_on(struct meeting *m, unsigned peer)
+/* Makes progress, and checks ledgers and time; the caller waits for `peer`. */
+static int progress_and_check(struct entry *m, unsigned peer)
 {
     dcoll_team_t *team = m->q->team;
     uint64_t now = platform_now(team->platform);
@@ -91,7 +89,7 @@ static int look_on(struct meeting *m, unsigned peer)
     if (!rc)
         rc = team_advance_requests(team);
     if (!rc)
-        rc = look_around(m, now);
+        rc = check_ranks(m, now);
     if (rc)
         return rc;
     if (!left)
@@ -101,12 +99,12 @@ static int look_on(struct meeting *m, unsigned peer)
     return 0;
 }
 
-/* The same, and waits a moment. */
-static int linger(struct meeting *m, unsigned peer)
+/* The same, and pauses for a moment. */
+static int progress_and_pause(struct entry *m, unsigned peer)
 {
     const dcoll_team_t *team = m->q->team;
     uint64_t timeout = (uint64_t)team->timeout_ms * MS;
-    int rc = look_on(m, peer);
+    int rc = progress_and_check(m, peer);
     if (!rc && !spin_more(&m->spin))
         platform_sleep(team->platform,
                        spin_slice_ns(timeout - deadline_left(&m->deadline),
@@ -114,51 +112,51 @@ static int linger(struct meeting *m, unsigned peer)
     return rc;
 }
 
-static int meet_node(struct meeting *m)
+static int await_node(struct entry *m)
 {
     dcoll_team_t *team = m->q->team;
     int rc = 0;
     for (unsigned r = 0; !rc && r < team->locals; r++) {
         unsigned peer = team->first + r;
         while (!rc && !ledger_caught_up(team, peer))
-            rc = linger(m, peer);
+            rc = progress_and_pause(m, peer);
         if (!rc)
             rc = ledger_check_caught_up(team, peer);
     }
     return rc;
 }
 
-static int tell(struct meeting *m, unsigned peer)
+static int notify(struct entry *m, unsigned peer)
 {
     int rc;
     while ((rc = notifications_send_entered(m->q, peer)) == DRAIL_EAGAIN) {
-        rc = linger(m, peer);
+        rc = progress_and_pause(m, peer);
         if (rc)
             break;
     }
     return rc;
 }
 
-/* Takes what comes from him; an error when he has died, and nothing will.
- * Sleeps until then, but for looks at the others now and then. */
-static int await(struct meeting *m, unsigned peer)
+/* Takes notifications of the peer, and sleeps until one comes; but checks all
+ * ranks now and then. An error: it will not come. */
+static int await_peer(struct entry *m, unsigned peer)
 {
-    int rc = look_on(m, peer);
+    int rc = progress_and_check(m, peer);
     if (!rc && m->q->team->entered[peer] != m->q->id + 1)
         rc = notifications_take(m->q->team, peer, AWAIT_MS);
     return rc == DRAIL_EAGAIN || rc == DRAIL_ETIMEOUT ? 0 : rc;
 }
 
-static int meet_all(struct meeting *m)
+static int await_all(struct entry *m)
 {
     dcoll_team_t *team = m->q->team;
     unsigned n = team->shape.nranks;
     int rc = 0;
     for (unsigned distance = 1; !rc && distance < n; distance *= 2) {
         unsigned from = (team->rank + n - distance) % n;
-        rc = tell(m, (team->rank + distance) % n);
+        rc = notify(m, (team->rank + distance) % n);
         while (!rc && team->entered[from] != m->q->id + 1)
-            rc = await(m, from);
+            rc = await_peer(m, from);
     }
     return rc;
 }
@@ -167,13 +165,13 @@ int entry_barrier(dcoll_request_t *q)
 {
     dcoll_team_t *team = q->team;
     uint64_t now = platform_now(team->platform);
-    struct meeting m = {.q = q, .checked_ns = now, .least = UINT64_MAX};
-    all_of_its_time(&m, now);
+    struct entry m = {.q = q, .checked_ns = now, .least = UINT64_MAX};
+    restart_timeout(&m, now);
     spin_init(&m.spin, team->platform, team->oversubscribed ? 0 : SPIN_YIELD_NS,
               SPIN_NS);
     spin_begin(&m.spin);
-    int rc = meet_node(&m);
+    int rc = await_node(&m);
     if (!rc && team->shape.nnodes > 1)
-        rc = meet_all(&m);
+        rc = await_all(&m);
     return rc;
 }

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef DCOLL_MEET_H
-#define DCOLL_MEET_H
+/*
+ * The barrier before ranks prepare a request together. Preparing exchanges data
+ * over the job, and meanwhile a rank takes no notifications. So a rank waits
+ * here, and takes notifications, until all ranks have come: then none of them
+ * needs credit any more.
+ */
+#ifndef DCOLL_ENTRY_BARRIER_H
+#define DCOLL_ENTRY_BARRIER_H
 
 #include "coll/run/request.h"
 
-/* For the meetings of a team: all ranks call it at the same time. */
+/* Connects the ranks that notify each other in the barrier. All ranks call it
+ * when the team is created. */
 int entry_barrier_connect(dcoll_team_t *team);
-/* Before this rank prepares a request with the others: until all have come. An
- * error, which names the rank, if one differs, gives up, or does not come. */
+/* Waits until all ranks are here. An error names the rank that made another
+ * call, gave up, died, or did not come in time. */
 int entry_barrier(dcoll_request_t *q);
 
 #endif

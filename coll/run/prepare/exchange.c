@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What ranks prepare of a request together: they compare what they call, attach
- * to the node's memory, and exchange the keys of what peers put into.
- */
 #include "coll/run/prepare/exchange.h"
 #include "coll/run/node/prefault.h"
 
@@ -12,18 +8,20 @@ static uint64_t mode_of(const dcoll_request_t *q)
            q->args.depth << 2 | q->args.paced << 1 | q->args.zero_copy;
 }
 
-int request_gather_new(drail_job_t *job, struct request_gather *room)
+int request_gather_new(drail_job_t *job, struct request_gather *gather)
 {
-    *room = (struct request_gather){0};
-    int rc = drail_gathered_new(job, sizeof(struct proposal), &room->proposals);
+    *gather = (struct request_gather){0};
+    int rc =
+        drail_gathered_new(job, sizeof(struct proposal), &gather->proposals);
     return rc ? rc
-              : drail_gathered_new(job, sizeof(struct target), &room->targets);
+              : drail_gathered_new(job, sizeof(struct target),
+                                   &gather->targets);
 }
 
-void request_gather_free(struct request_gather *room)
+void request_gather_free(struct request_gather *gather)
 {
-    drail_gathered_free(room->proposals);
-    drail_gathered_free(room->targets);
+    drail_gathered_free(gather->proposals);
+    drail_gathered_free(gather->targets);
 }
 
 static const struct proposal *proposal_of(const drail_gathered_t *all,
@@ -55,7 +53,7 @@ static int compare_calls(dcoll_request_t *q, const drail_gathered_t *all)
     return 0;
 }
 
-/* What a rank has told of itself. */
+/* The error that a rank has reported. */
 static int error_of(dcoll_team_t *team, unsigned rank, int64_t told)
 {
     int error = (int)told;
@@ -96,8 +94,8 @@ static int attach(dcoll_request_t *q, const drail_gathered_t *all,
     return rc ? team_rail_fail(team, rc) : 0;
 }
 
-/* The request keeps its partners' targets. If one rank has failed, all return
- * an error here: nobody connects to a rank that is not going to answer. */
+/* The request keeps the targets of its partners. Each target has its rank's
+ * error, so that no rank connects to one that will not answer. */
 static int exchange_targets(dcoll_request_t *q, int failed,
                             drail_gathered_t **all)
 {
@@ -105,7 +103,7 @@ static int exchange_targets(dcoll_request_t *q, int failed,
     struct target mine = {
         .temp_stride = q->stride[DCOLL_TEMP],
         .node_stride = q->stride[DCOLL_NODE],
-        .keys = q->args.depth * q->stride[DCOLL_TEMP],
+        .windows = q->args.depth * q->stride[DCOLL_TEMP],
         .error = failed,
     };
     if (q->memory)
@@ -142,8 +140,8 @@ static struct footprint larger_footprint(struct footprint a, struct footprint b)
 }
 
 int prepare_exchange(dcoll_request_t *q, int failed, const struct needs *needs,
-                     const struct segment_locator *card,
-                     struct request_gather *room, bool *known)
+                     const struct segment_locator *locator,
+                     struct request_gather *gather, bool *known)
 {
     dcoll_team_t *team = q->team;
     bool second = false;
@@ -154,28 +152,29 @@ int prepare_exchange(dcoll_request_t *q, int failed, const struct needs *needs,
         .remote = needs->remote || request_has_node(q),
         .error = failed,
         .footprint = q->footprint,
-        .node = *card,
+        .node = *locator,
     };
-    int rc = drail_gathered_exchange(room->proposals, &mine, team->timeout_ms);
+    int rc =
+        drail_gathered_exchange(gather->proposals, &mine, team->timeout_ms);
     if (rc)
         return team_fail(team, rc, "preparing a collective: %s",
                          drail_strerror(rc));
-    rc = compare_calls(q, room->proposals);
+    rc = compare_calls(q, gather->proposals);
     if (rc)
         return rc;
-    rc = first_error(q, room->proposals);
+    rc = first_error(q, gather->proposals);
     *known = rc != 0;
     if (rc)
         return rc;
     for (unsigned r = 0; r < team->shape.nranks; r++) {
-        const struct proposal *o = proposal_of(room->proposals, r);
+        const struct proposal *o = proposal_of(gather->proposals, r);
         second = second || o->remote;
         q->footprint = larger_footprint(q->footprint, o->footprint);
     }
     if (!second)
         return 0;
-    rc = attach(q, room->proposals, needs);
-    rc = exchange_targets(q, rc, &room->targets);
+    rc = attach(q, gather->proposals, needs);
+    rc = exchange_targets(q, rc, &gather->targets);
     if (!rc)
         rc = connect_peers(q);
     segment_close_file(&q->node);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank prepares of a request alone: schedule and memory. */
 #include <stdlib.h>
 
 #include "coll/run/node/pool.h"
@@ -50,8 +49,8 @@ static struct needs find_needs(dcoll_request_t *q)
     return n;
 }
 
-/* Notifications with a lag are due that many starts later: those for so many
- * starts are as if they had come. */
+/* A WAIT with a lag passes in the first lag starts: as if these notifications
+ * had come already. */
 static void grant_first_credits(dcoll_request_t *q)
 {
     for (unsigned i = 0; i < q->schedule.nops; i++) {
@@ -59,7 +58,7 @@ static void grant_first_credits(dcoll_request_t *q)
         if (op->kind != DCOLL_WAIT || !op->lag)
             continue;
         int32_t *due = &partner_of(&q->partners, op->peer)->due[op->tag];
-        if (!*due && !op->every) /* those for many starts are few */
+        if (!*due && !op->every) /* one for many starts: too few to matter */
             q->creditors[q->ncreditors++] = op->peer;
         *due += (int32_t)(op->every ? op->lag / op->every : op->lag);
     }
@@ -108,14 +107,14 @@ int request_hollow(dcoll_request_t *q, dcoll_space_t space, bool on)
     return rc && on ? team_fail(q->team, rc, "no memory for a request") : rc;
 }
 
-/* One per rank and our own, from which READY is put. */
+/* One window per rank, and my own, from which READY is put. */
 static size_t windows_bytes(const dcoll_request_t *q, const struct needs *needs)
 {
     size_t n = q->team->shape.nranks, own = q->algorithm->placed ? n : 1;
     return needs->ready ? (n + own) * sizeof(struct window) : 0;
 }
 
-/* TEMP, and the windows behind it. */
+/* Takes TEMP, and behind it the windows, from the pool. */
 static int take_memory(dcoll_request_t *q, const struct needs *needs)
 {
     size_t temp = q->args.depth * q->stride[DCOLL_TEMP];
@@ -151,17 +150,17 @@ static struct footprint footprint_of(const dcoll_request_t *q,
     };
 }
 
-static int create_node(dcoll_request_t *q, struct segment_locator *card)
+static int create_node(dcoll_request_t *q, struct segment_locator *locator)
 {
     size_t bytes = request_node_bytes(q);
-    int rc = segment_create(&q->node, bytes, card);
+    int rc = segment_create(&q->node, bytes, locator);
     return rc ? team_fail(q->team, rc, "no shared memory of %zu bytes: %s",
                           bytes, drail_strerror(rc))
               : 0;
 }
 
 int prepare_local(dcoll_request_t *q, struct needs *needs,
-                  struct segment_locator *card)
+                  struct segment_locator *locator)
 {
     dcoll_team_t *team = q->team;
     unsigned n = team->shape.nranks;
@@ -187,6 +186,6 @@ int prepare_local(dcoll_request_t *q, struct needs *needs,
     q->footprint = footprint_of(q, needs);
     rc = take_memory(q, needs);
     if (!rc && request_has_node(q) && team->rank == team->first)
-        rc = create_node(q, card);
+        rc = create_node(q, locator);
     return rc;
 }

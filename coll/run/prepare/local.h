@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef DCOLL_PREPARE_H
-#define DCOLL_PREPARE_H
+/* The part of a request that a rank prepares alone: schedule and memory. */
+#ifndef DCOLL_LOCAL_H
+#define DCOLL_LOCAL_H
 
 #include "coll/run/request.h"
 
 /* What a schedule needs. */
 struct needs {
-    unsigned transfers;
-    bool temp, node; /* sources or targets of puts */
-    bool ready;      /* RECV keys are sent or received */
-    bool remote;
+    unsigned transfers; /* puts and gets */
+    bool temp, node;    /* sources or targets of puts */
+    bool ready;         /* it sends or receives READY */
+    bool remote;        /* it uses the transport */
 };
 
-/* What this rank can do alone. The first rank of a node that has memory for it
- * says in the card where it is. */
+/* Generates the schedule, and allocates the memory. The first rank of a node
+ * creates the node memory and fills the locator for the others. 0, or an error
+ * of the team. */
 int prepare_local(dcoll_request_t *q, struct needs *needs,
-                  struct segment_locator *card);
-/* Nothing of TEMP or NODE is moved, where data may be without contents; off:
- * before its memory is given back, which it can't be on failure, but unmapped.
- */
+                  struct segment_locator *locator);
+/* Simulated jobs without payload: on = the contents of TEMP or NODE are not
+ * moved. off: must succeed before the memory is used for anything else. */
 int request_hollow(dcoll_request_t *q, dcoll_space_t space, bool on);
-/* The node's memory: flags, keys and NODE. */
+/* The node memory of a request: flags, keys and NODE. */
 bool request_has_node(const dcoll_request_t *q);
 size_t request_node_bytes(const dcoll_request_t *q);
-/* It is mapped. */
+/* Sets the pointers into it, after it has been mapped. */
 void request_use_node(dcoll_request_t *q);
 
 #endif

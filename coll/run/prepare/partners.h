@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Partners: the ranks with which a schedule exchanges messages. Among thousands
+ * of ranks they are few, unless the algorithm is a direct one. */
 #ifndef DCOLL_PARTNER_H
 #define DCOLL_PARTNER_H
 
 #include "coll/schedule.h"
 #include "dapl_rail/dapl_rail.h"
 
-/* Those with whom a rank exchanges messages in a schedule: of thousands of
- * ranks few, unless the algorithm is a direct one. */
-
 /* Where the memory of a rank is. */
 struct target {
     drail_key_t memory, node;
-    uint64_t temp_stride, node_stride; /* from one start's to the next's */
-    uint64_t keys;                     /* in memory, behind TEMP */
-    int64_t error; /* the rank can't go on: nobody connects to it */
+    uint64_t temp_stride, node_stride; /* bytes of one start */
+    uint64_t windows;                  /* offset in memory: behind TEMP */
+    int64_t error; /* the rank has failed: do not connect to it */
 };
 
 struct partner {
     unsigned rank;
-    int32_t due[DCOLL_TAGS]; /* notifications: arrived - consumed */
+    int32_t due[DCOLL_TAGS]; /* notifications arrived and not consumed */
     const struct target *target;
 };
 
 struct partners {
-    struct partner *at; /* by rank, ascending; NULL: not known yet */
+    struct partner *at; /* ascending by rank; NULL: not known yet */
     unsigned count;
     unsigned self;
-    /* Targets: copies, or, where most ranks are partners, what the all-gather
-     * has brought of all, which ranks of one process share. */
+    /* Their targets: copies; or, if most ranks are partners, the result of the
+     * all-gather, which ranks of one process share. */
     struct target *copies;
     drail_gathered_t *all;
 };
 
-/* 0 or DRAIL_ENOMEM. Of targets there is the room. */
+/* Finds the partners, and allocates memory for their targets. 0 or
+ * DRAIL_ENOMEM; partners_free() in either case. */
 int partners_find(struct partners *p, const dcoll_schedule_t *schedule,
                   unsigned nranks, unsigned self);
-/* What all ranks have told. It becomes the partners' own, and *all NULL, where
- * they don't copy theirs. */
+/* Sets the targets of all partners. Either copies them, or takes over *all and
+ * sets it to NULL. */
 void partners_aim(struct partners *p, drail_gathered_t **all);
 void partners_free(struct partners *p);
 
-/* NULL: it is none. Where all are, it is the first that is looked at. */
+/* Finds a partner; NULL: that rank is none. Interpolating binary search: at
+ * once if all ranks are partners. */
 static inline struct partner *partner_of(const struct partners *p,
                                          unsigned rank)
 {

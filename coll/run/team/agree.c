@@ -6,7 +6,8 @@
 int team_agree(drail_job_t *job, int failed, int timeout_ms, drail_error_t *err)
 {
     int32_t mine = failed;
-    int32_t all[drail_job_size(job)]; /* up to 64 KiB; calloc may fail */
+    int32_t all[drail_job_size(
+        job)]; /* at most 64 KiB, on the stack: calloc may fail */
     int rc = drail_job_allgather(job, &mine, sizeof mine, all, timeout_ms);
     if (failed)
         return failed;

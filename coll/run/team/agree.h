@@ -4,9 +4,9 @@
 
 #include "dapl_rail/dapl_rail.h"
 
-/* Collective, and allocates nothing: has any rank failed so far? Then all get
- * an error: who has, his own (failed); the others the first one's, and a
- * sentence. */
+/* Has any rank of the job failed so far? All ranks call it. A rank that has
+ * failed gets its own error back; the others get the error of the first failed
+ * rank and a sentence in err. Allocates nothing. */
 int team_agree(drail_job_t *job, int failed, int timeout_ms,
                drail_error_t *err);
 

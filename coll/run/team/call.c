@@ -14,7 +14,7 @@ static unsigned count(const dcoll_algorithm_t *const *list)
     return n;
 }
 
-/* Irregular ones come after the others. NULL: there are not so many. */
+/* Regular algorithms first, then irregular ones. NULL: there are fewer. */
 static const dcoll_algorithm_t *algorithm_at(unsigned index)
 {
     unsigned regular = count(dcoll_algorithms());

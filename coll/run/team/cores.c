@@ -4,7 +4,7 @@
 
 #include "coll/run/team/cores.h"
 
-/* 0 where it can't be had: then there is one host. */
+/* 0 if it cannot be read: then all ranks seem to be on one host. */
 static uint64_t host_id(void)
 {
     uint64_t hash = 0;
@@ -24,7 +24,7 @@ void cores_find(struct cores *mine)
     CPU_ZERO(&mine->allowed);
     if (!sched_getaffinity(0, sizeof mine->allowed, &mine->allowed))
         return;
-    /* more cores than a set holds */
+    /* there are more cores than a set holds: allow all */
     for (long core = 0; core < sysconf(_SC_NPROCESSORS_ONLN); core++)
         if (core < CPU_SETSIZE)
             CPU_SET((size_t)core, &mine->allowed);
@@ -38,12 +38,12 @@ static bool share_cores(const struct cores *a, const struct cores *b)
 }
 
 unsigned cores_sharers(const struct cores *all, unsigned nranks, unsigned rank,
-                       unsigned *beside)
+                       unsigned *sharers)
 {
     unsigned count = 0;
     for (unsigned r = 0; r < nranks; r++)
         if (r != rank && share_cores(&all[r], &all[rank]))
-            beside[count++] = r;
+            sharers[count++] = r;
     return count;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do ranks that wait for each other have to share cores? */
+/* On which cores do ranks run, and do they have to share them? */
 #ifndef DCOLL_CORES_H
 #define DCOLL_CORES_H
 
@@ -9,22 +9,22 @@
 
 /* Where a rank's thread may run. */
 struct cores {
-    uint64_t host; /* the same for ranks under one kernel, whatever their node:
+    uint64_t host; /* equal for ranks under one kernel, also on different nodes:
                       emulated nodes share the cores of one host */
     cpu_set_t allowed;
 };
 
-/* Those of the calling thread. */
+/* Finds those of the calling thread. */
 void cores_find(struct cores *mine);
-/* Are those who may run on some of our cores more than the cores that they may
- * run on, or those who may run on no others than ours more than ours? Then what
- * we wait for may need ours. */
+/* May the ranks that this rank waits for need its cores? True if more ranks may
+ * run on some of its cores than all of these may use, or if more ranks are
+ * restricted to its cores than it has cores. */
 bool cores_oversubscribed(const struct cores *all, unsigned nranks,
                           unsigned rank);
-/* Which other ranks may run on one of our cores? Returns how many they are;
- * there is room for all of them. */
+/* Fills sharers with the other ranks that may run on one of this rank's cores
+ * (there must be space for nranks), and returns their number. */
 unsigned cores_sharers(const struct cores *all, unsigned nranks, unsigned rank,
-                       unsigned *beside);
+                       unsigned *sharers);
 /* Are there ranks on other hosts? */
 bool cores_several_hosts(const struct cores *all, unsigned nranks,
                          unsigned rank);

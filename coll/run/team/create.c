@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates and destroys teams: the ranks of a job and their nodes. */
+/* Creates and frees teams. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "coll/run/team/exchange.h"
 #include "coll/run/team/agree.h"
 
-/* Shorter transfers are copied: a handshake costs more than a copy. */
+/* Shorter blocks are copied: the READY handshake costs more than a copy. */
 #define ZERO_COPY_BYTES 16384
 #define KEEP_BYTES      (64u << 20)
 
@@ -22,8 +22,8 @@ void dcoll_config_init(dcoll_config_t *cfg)
     };
 }
 
-/* Ranks of a node follow each other: where a job's do not, each run of them is
- * a node of ours. */
+/* Ranks of a node of the team are consecutive: if those of a node of the job
+ * are not, each run of consecutive ranks is a node of the team. */
 static void shape_make(dcoll_team_t *team)
 {
     const drail_job_t *job = team->job;
@@ -65,12 +65,12 @@ static int refuse(drail_error_t *err, int code, const char *why)
     return code;
 }
 
-/* Without a good table, rules decide. */
+/* Loads the table; if it is not usable, the built-in rules apply. */
 static void load_table(dcoll_team_t *team)
 {
     const char *path = team->cfg.table;
     char why[256], rails[DCOLL_TABLE_RAILS] = "";
-    team->cfg.table = NULL; /* the caller's text */
+    team->cfg.table = NULL; /* the text belongs to the caller */
     if (team->platform->cluster)
         dcoll_table_add_rail(rails, team->platform->cluster);
     for (unsigned r = 0; r < drail_nrails(team->rail); r++)
@@ -86,8 +86,8 @@ static void load_table(dcoll_team_t *team)
         fprintf(stderr, "dcoll: the table %s is ignored: %s\n", path, why);
 }
 
-/* What it needs before the ranks talk. After an error, too, it is to be freed.
- */
+/* Allocates what the team needs before it talks to other ranks.
+ * dcoll_team_free() also after an error. */
 static int team_alloc(drail_job_t *job, drail_t *rail,
                       const dcoll_config_t *cfg, dcoll_team_t **out)
 {
@@ -115,13 +115,13 @@ static int team_alloc(drail_job_t *job, drail_t *rail,
                : DRAIL_ENOMEM;
 }
 
-/* With all other ranks. Those that have succeeded already hear from the ledger
- * that this one has not. */
-static int team_join(dcoll_team_t *team, const struct team_gather *room)
+/* Exchanges data with all ranks and connects. After an error, the ledger tells
+ * ranks that have succeeded already. */
+static int team_join(dcoll_team_t *team, const struct team_gather *gather)
 {
     shape_make(team);
     load_table(team);
-    int rc = team_exchange(team, room);
+    int rc = team_exchange(team, gather);
     if (!rc)
         rc = entry_barrier_connect(team);
     if (!rc)
@@ -147,18 +147,18 @@ int dcoll_team_create(drail_job_t *job, drail_t *rail,
         dcoll_config_init(&defaults);
         cfg = &defaults;
     }
-    struct team_gather room = {0};
+    struct team_gather gather = {0};
     int rc = config_check(cfg, &why);
     if (!rc)
         rc = team_alloc(job, rail, cfg, &team);
     if (!rc)
-        rc = team_gather_new(team, &room);
+        rc = team_gather_new(team, &gather);
     rc = team_agree(job, rc, drail_config_of(rail)->timeout_ms, &why);
     if (!rc) {
-        rc = team_join(team, &room);
+        rc = team_join(team, &gather);
         why = team->error;
     }
-    team_gather_free(&room);
+    team_gather_free(&gather);
     if (rc) {
         dcoll_team_free(team);
         return refuse(err, rc, *why.text ? why.text : drail_strerror(rc));
@@ -176,7 +176,7 @@ void dcoll_team_free(dcoll_team_t *team)
     pool_free(&team->pool);
     ledger_close(team);
     if (team->remote_ledger.mem)
-        drail_mem_release(team->remote_ledger.mem); /* or drail_close does */
+        drail_mem_release(team->remote_ledger.mem); /* else drail_close does */
     release_or_defer(team, team->ledger_mem, &team->ledgers);
     deferred_release_end(team);
     free(team->node_begin);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last error of a team: below all that may fail. */
+/* The latest error of a team. A file of its own, as everything may call it. */
 #include <stdarg.h>
 #include <stdio.h>
 

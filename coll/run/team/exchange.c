@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ranks of a new team tell each other of themselves. */
 #include <string.h>
 
 #include <stdio.h>
@@ -9,26 +8,26 @@
 #include "coll/run/team/exchange.h"
 #include "coll/run/node/cma.h"
 
-int team_gather_new(dcoll_team_t *team, struct team_gather *room)
+int team_gather_new(dcoll_team_t *team, struct team_gather *gather)
 {
     drail_job_t *job = team->job;
-    *room = (struct team_gather){0};
+    *gather = (struct team_gather){0};
     int rc = drail_gathered_new(job, sizeof(struct member), &team->members);
     if (!rc)
         rc = drail_gathered_new(job, sizeof(drail_key_t), &team->ledger_keys);
     if (!rc)
-        rc = drail_gathered_new(job, sizeof(struct cores), &room->cores);
-    return rc ? rc : drail_gathered_new(job, sizeof(bool), &room->readable);
+        rc = drail_gathered_new(job, sizeof(struct cores), &gather->cores);
+    return rc ? rc : drail_gathered_new(job, sizeof(bool), &gather->readable);
 }
 
-void team_gather_free(struct team_gather *room)
+void team_gather_free(struct team_gather *gather)
 {
-    drail_gathered_free(room->cores);
-    drail_gathered_free(room->readable);
+    drail_gathered_free(gather->cores);
+    drail_gathered_free(gather->readable);
 }
 
-/* Each rank has read a file of its own, and judged by its own machine. All see
- * the same difference. */
+/* Each rank has read its own file. If their tables differ, all ranks ignore
+ * them. */
 static void compare_tables(dcoll_team_t *team)
 {
     for (unsigned r = 1; r < team->shape.nranks; r++) {
@@ -46,9 +45,9 @@ static void compare_tables(dcoll_team_t *team)
 
 static int exchange_members(dcoll_team_t *team)
 {
-    /* No other team on these rails has had requests with these numbers: late
-     * notifications of one that is gone must not count for us. It takes more
-     * than a microsecond to prepare a request. */
+    /* Late notifications of a freed team on these rails must not count for this
+     * one. So the first id is the time in µs: preparing a request takes longer
+     * than a µs, and no other team has had these ids. */
     struct member mine = {
         .pid = getpid(),
         .self = (uintptr_t)&team->word,
@@ -65,7 +64,7 @@ static int exchange_members(dcoll_team_t *team)
     mine.word = team->word;
     if (!rc && team->rank == team->first)
         rc = segment_create(&team->ledgers, bytes, &mine.segment);
-    /* also after a failure: the others wait for us */
+    /* also after a failure: the others wait for this rank */
     int failed = rc;
     rc = drail_gathered_exchange(team->members, &mine, team->timeout_ms);
     if (!rc)
@@ -91,8 +90,8 @@ static int exchange_members(dcoll_team_t *team)
     return rc;
 }
 
-/* The keys of the ledgers, by which ranks of other nodes read them. Also sees
- * to it that all have attached before the first rank goes on. */
+/* Exchanges the keys of the ledgers, with which ranks of other nodes read them.
+ * After it, all ranks have attached to their node's ledgers. */
 static int exchange_ledgers(dcoll_team_t *team, int failed)
 {
     drail_key_t mine = {0};
@@ -113,8 +112,8 @@ static int exchange_ledgers(dcoll_team_t *team, int failed)
     return rc ? rc : error;
 }
 
-/* The cores of all ranks: what we wait for may need ours. Simulated ones have
- * each one of their own, whatever this machine has, and nodes are hosts. */
+/* Exchanges the cores on which ranks may run. A simulated rank has a core of
+ * its own, and each node is a host. */
 static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
 {
     struct cores mine;
@@ -136,8 +135,9 @@ static int exchange_cores(dcoll_team_t *team, drail_gathered_t *cores)
     return 0;
 }
 
-/* A link model would take its time for what no link carries. */
-static bool rails_map(const drail_t *rail)
+/* Do all rails map the memory of ranks of the node? A rail with a link model
+ * does not count: it would take time for data that no link carries. */
+static bool all_rails_map(const drail_t *rail)
 {
     for (unsigned r = 0; r < drail_nrails(rail); r++)
         if (strcmp(drail_rail_at(rail, r)->fabric, "shm"))
@@ -145,12 +145,12 @@ static bool rails_map(const drail_t *rail)
     return true;
 }
 
-/* Who may not read is told nothing that he would have to. */
+/* Ranks read each other's memory only if all ranks of the node may. */
 static int exchange_cma(dcoll_team_t *team, drail_gathered_t *all)
 {
     bool mine = cma_permitted(team);
     int rc = drail_gathered_exchange(all, &mine, team->timeout_ms);
-    team->rails_map = rails_map(team->rail);
+    team->rails_map = all_rails_map(team->rail);
     team->readable = !rc;
     for (unsigned r = team->first; r < team->first + team->locals; r++)
         team->readable =
@@ -158,11 +158,11 @@ static int exchange_cma(dcoll_team_t *team, drail_gathered_t *all)
     return rc;
 }
 
-int team_exchange(dcoll_team_t *team, const struct team_gather *room)
+int team_exchange(dcoll_team_t *team, const struct team_gather *gather)
 {
     int rc = exchange_members(team);
     rc = exchange_ledgers(team, rc);
     if (!rc)
-        rc = exchange_cores(team, room->cores);
-    return rc ? rc : exchange_cma(team, room->readable);
+        rc = exchange_cores(team, gather->cores);
+    return rc ? rc : exchange_cma(team, gather->readable);
 }

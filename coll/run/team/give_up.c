@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that do not make a call which the others make. */
+/* For ranks that do not make a call which the others make (dcoll.h). */
 #include "coll/run/team/ledger.h"
 #include "coll/run/team/team.h"
 

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Did all ranks make the same call? Each rank writes its calls where others
- * can read them: that costs two stores. A rank looks only when it has waited
- * for a while. Requests have memory, flags and notifications of their own, so
- * ranks with different calls wait for each other but corrupt nothing.
- */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,23 +34,23 @@ static uint64_t calls_of(const struct ledger *ledger)
     return atomic_load_explicit(&ledger->calls, memory_order_acquire);
 }
 
-/* Two that prepare will meet, and compare all ranks' calls then: who gave up
- * before that would leave the others there. */
-static bool agree(const struct call *ours, const struct call *theirs)
+/* Two ranks that both prepare a request meet at the entry barrier and compare
+ * their calls afterwards. Giving up before would leave other ranks there. */
+static bool same_call(const struct call *ours, const struct call *theirs)
 {
     return call_same(ours, theirs) || ours->what & theirs->what & CALL_PREPARES;
 }
 
-/* The first call that both have made and still know, and that differs. */
+/* Finds the first recorded call that differs between two ranks. */
 static bool differ(const struct ledger *mine, const struct ledger *other,
                    uint64_t *at)
 {
     uint64_t n = calls_of(mine), m = calls_of(other);
     uint64_t most = n > m ? n : m, common = n < m ? n : m;
-    /* half the ring, as the other may go on while we read */
+    /* half of the ring: the other rank may add entries meanwhile */
     *at = most > LEDGER / 2 ? most - LEDGER / 2 : 0;
     for (; *at < common; ++*at)
-        if (!agree(&mine->ring[*at % LEDGER], &other->ring[*at % LEDGER]))
+        if (!same_call(&mine->ring[*at % LEDGER], &other->ring[*at % LEDGER]))
             return true;
     return false;
 }
@@ -100,7 +94,8 @@ static int check_alive(dcoll_team_t *team, unsigned peer)
                : 0;
 }
 
-/* He may have gone round his ring while it was read: not once more. */
+/* The peer may have overwritten entries during the first comparison; the second
+ * one then finds another difference, or none. */
 static int check_local(dcoll_team_t *team, unsigned peer)
 {
     const struct ledger *other = ledger_of(team, peer);
@@ -114,28 +109,29 @@ static int check_local(dcoll_team_t *team, unsigned peer)
     return check_alive(team, peer);
 }
 
-/* What came, whose parts may have been read in any order: what was just being
- * written has been by the second look. */
+/* RDMA reads the parts of a ledger in any order, so an entry may be half
+ * written. A difference counts only if a second read finds it, too. */
 static int check_copy(dcoll_team_t *team)
 {
-    struct remote_ledger *read = &team->remote_ledger;
+    struct remote_ledger *remote = &team->remote_ledger;
     uint64_t at;
-    bool doubted = read->doubted == read->peer + 1;
-    int rc = check_error(team, read->peer, read->copy);
+    bool doubted = remote->doubted == remote->peer + 1;
+    int rc = check_error(team, remote->peer, remote->copy);
     if (rc)
         return rc;
-    if (!differ(team->ledger, read->copy, &at)) {
-        read->doubted = doubted ? 0 : read->doubted;
+    if (!differ(team->ledger, remote->copy, &at)) {
+        remote->doubted = doubted ? 0 : remote->doubted;
         return 0;
     }
-    if (doubted && read->at == at)
-        return fail_differ(team, read->peer, read->copy, at);
-    read->doubted = read->peer + 1;
-    read->at = at;
+    if (doubted && remote->at == at)
+        return fail_differ(team, remote->peer, remote->copy, at);
+    remote->doubted = remote->peer + 1;
+    remote->at = at;
     return DRAIL_EAGAIN;
 }
 
-/* Each rank has registered its node's ledgers. */
+/* The key of a peer's ledger: each rank has registered all ledgers of its node.
+ */
 static drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
 {
     drail_key_t key =
@@ -147,40 +143,41 @@ static drail_key_t ledger_key(const dcoll_team_t *team, unsigned peer)
     return key;
 }
 
-/* 0; DRAIL_EAGAIN: there is no room for it now; else it can't be had. */
-static int look_begin(dcoll_team_t *team, unsigned peer)
+/* Begins to read a ledger of another node. 0; DRAIL_EAGAIN: the queue is full;
+ * or an error: it cannot be read. */
+static int read_begin(dcoll_team_t *team, unsigned peer)
 {
-    struct remote_ledger *read = &team->remote_ledger;
+    struct remote_ledger *remote = &team->remote_ledger;
     drail_key_t key = ledger_key(team, peer);
     drail_xfer_t xfer = {
-        .local = read->copy,
-        .local_mem = read->mem,
+        .local = remote->copy,
+        .local_mem = remote->mem,
         .remote = &key,
-        .bytes = sizeof *read->copy,
+        .bytes = sizeof *remote->copy,
     };
     if (!team->connected[peer])
         return DRAIL_EPEER;
-    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &read->req);
-    read->peer = peer;
-    read->under_way = !rc;
+    int rc = drail_get(team->rail, peer, &xfer, DRAIL_NOWAIT, &remote->req);
+    remote->peer = peer;
+    remote->under_way = !rc;
     return rc;
 }
 
-/* It takes its time, in which others may want to look at another's. What is in
- * doubt is looked at again first. */
+/* There is one read at a time, and the next caller may ask for another peer. A
+ * ledger in doubt is read again first. */
 static int check_remote(dcoll_team_t *team, unsigned peer)
 {
-    struct remote_ledger *read = &team->remote_ledger;
-    int rc = read->under_way ? 0 : look_begin(team, peer);
+    struct remote_ledger *remote = &team->remote_ledger;
+    int rc = remote->under_way ? 0 : read_begin(team, peer);
     if (rc)
         return rc == DRAIL_EAGAIN ? rc : 0;
-    rc = drail_test(team->rail, &read->req);
+    rc = drail_test(team->rail, &remote->req);
     if (rc == DRAIL_EAGAIN)
         return rc;
-    read->under_way = false;
+    remote->under_way = false;
     rc = rc ? 0 : check_copy(team);
-    if (rc == DRAIL_EAGAIN || (!rc && read->peer != peer)) {
-        look_begin(team, rc ? read->peer : peer);
+    if (rc == DRAIL_EAGAIN || (!rc && remote->peer != peer)) {
+        read_begin(team, rc ? remote->peer : peer);
         return DRAIL_EAGAIN;
     }
     return rc;
@@ -192,14 +189,14 @@ int ledger_check(dcoll_team_t *team, unsigned peer)
                                              : check_remote(team, peer);
 }
 
-/* NULL: it could not be had. */
-static const struct ledger *looked_at(dcoll_team_t *team, unsigned peer)
+/* The peer's ledger, or the copy that was read. NULL: there is none. */
+static const struct ledger *known_ledger(dcoll_team_t *team, unsigned peer)
 {
-    const struct remote_ledger *read = &team->remote_ledger;
+    const struct remote_ledger *remote = &team->remote_ledger;
     if (peer - team->first < team->locals)
         return ledger_of(team, peer);
-    return team->connected[peer] && read->peer == peer && !read->under_way
-               ? read->copy
+    return team->connected[peer] && remote->peer == peer && !remote->under_way
+               ? remote->copy
                : NULL;
 }
 
@@ -211,13 +208,13 @@ static uint64_t at_most_mine(const dcoll_team_t *team, uint64_t calls)
 
 uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer)
 {
-    const struct ledger *other = looked_at(team, peer);
+    const struct ledger *other = known_ledger(team, peer);
     return at_most_mine(team, other ? calls_of(other) : UINT64_MAX);
 }
 
 void ledger_record_wait(dcoll_team_t *team, unsigned peer)
 {
-    const struct ledger *other = looked_at(team, peer);
+    const struct ledger *other = known_ledger(team, peer);
     if (other)
         ledger_set_reached(team->ledger,
                            at_most_mine(team, ledger_reached(other)));
@@ -225,12 +222,12 @@ void ledger_record_wait(dcoll_team_t *team, unsigned peer)
 
 void ledger_close(dcoll_team_t *team)
 {
-    struct remote_ledger *read = &team->remote_ledger;
-    if (!read->under_way)
+    struct remote_ledger *remote = &team->remote_ledger;
+    if (!remote->under_way)
         return;
-    drail_forget(team->rail, &read->req);
-    drail_fence(team->rail, read->peer);
-    read->under_way = false;
+    drail_forget(team->rail, &remote->req);
+    drail_fence(team->rail, remote->peer);
+    remote->under_way = false;
 }
 
 bool ledger_caught_up(dcoll_team_t *team, unsigned peer)

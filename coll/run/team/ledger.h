@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Did all ranks make the same call? Each rank records its calls in a ledger
+ * that other ranks can read, which costs two stores. A rank checks the ledger
+ * of a peer only after it has waited for some time. Requests have memory, flags
+ * and notifications of their own, so ranks with different calls wait for each
+ * other but corrupt nothing.
+ */
 #ifndef DCOLL_LEDGER_H
 #define DCOLL_LEDGER_H
 
@@ -10,18 +17,19 @@
 
 #define LEDGER 1024 /* latest calls of a rank that others can look up */
 
-/* What a rank has called: entry n mod LEDGER is its n-th call, from 0. Read by
- * ranks of the node, and by RDMA from others. */
+/* Entry n mod LEDGER of the ring is this rank's call number n, from 0. Ranks of
+ * the node read it directly, others by RDMA. */
 struct ledger {
     _Atomic uint64_t calls;
-    _Atomic uint64_t reached; /* by the slowest it waits for, directly or not,
-                                 as far as it knows: at most its own calls */
-    _Atomic int32_t error;    /* why it has given up, if not 0 */
+    _Atomic uint64_t reached; /* calls made by the slowest rank that this one
+                                 waits for, directly or not, as far as it knows;
+                                 at most its own calls */
+    _Atomic int32_t error;    /* not 0: this rank has broken its team */
     char why[196];
     struct call ring[LEDGER];
 } __attribute__((aligned(CACHE_LINE)));
 
-/* Writes down this rank's next call. */
+/* Records this rank's next call. */
 static inline void ledger_append(struct ledger *mine, const struct call *call)
 {
     uint64_t n = atomic_load_explicit(&mine->calls, memory_order_relaxed);
@@ -30,24 +38,25 @@ static inline void ledger_append(struct ledger *mine, const struct call *call)
     atomic_store_explicit(&mine->reached, n + 1, memory_order_relaxed);
 }
 
-/* Tells the others that who this rank waits for has made so many calls. */
+/* Tells other ranks how many calls the rank that this one waits for has made.
+ */
 static inline void ledger_set_reached(struct ledger *mine, uint64_t calls)
 {
     atomic_store_explicit(&mine->reached, calls, memory_order_relaxed);
 }
 
-/* When it grows in a wait, who this rank waits for gets on. */
+/* If it grows during a wait, the rank that this one waits for makes progress.
+ */
 static inline uint64_t ledger_reached(const struct ledger *mine)
 {
     return atomic_load_explicit(&mine->reached, memory_order_relaxed);
 }
 
-/* An error breaks the team with its present text, and the others are told when
- * they look, also of one that only this rank has. Of several the first counts.
- */
+/* Breaks the team with this code and its present sentence, and publishes them
+ * to the other ranks. Only the first error counts. */
 void ledger_break(dcoll_team_t *team, int code);
 
-/* The result of a call, which breaks the team if it is an error. */
+/* Breaks the team if code is not 0. Returns code. */
 static inline int ledger_break_if(dcoll_team_t *team, int code)
 {
     if (code)
@@ -55,26 +64,26 @@ static inline int ledger_break_if(dcoll_team_t *team, int code)
     return code;
 }
 
-/* Has the peer called something else than we, given up, or died? Then the
- * team's error says so: DRAIL_EINVAL, the peer's error, DRAIL_EPEER; else 0.
- * For waits that have lasted a while. Does not wait: DRAIL_EAGAIN while the
- * ledger is on its way, or there is no room to ask for it; then it may also
- * find such errors of another peer. */
+/* Has the peer made another call, broken its team, or died? 0: no;
+ * DRAIL_EINVAL, the peer's error, or DRAIL_EPEER, with the team's sentence. It
+ * does not wait: DRAIL_EAGAIN while the ledger of another node is being read,
+ * or cannot be requested yet; then an error may also be that of another peer.
+ */
 int ledger_check(dcoll_team_t *team, unsigned peer);
-/* Of my calls, those that the peer has made, too, by the latest look. */
+/* The number of this rank's calls that the peer has made, too, as of the latest
+ * check. */
 uint64_t ledger_common_calls(dcoll_team_t *team, unsigned peer);
-/* This rank waits for the peer, and for whom that one waits: what the latest
- * look says of how far they are is told to the others. */
+/* Records that this rank waits for the peer: sets `reached` from the peer's. */
 void ledger_record_wait(dcoll_team_t *team, unsigned peer);
-/* Has a rank of my node given up, so that this is why something broke? Then the
- * team's error says so: that rank's; else 0. */
+/* Has a rank of my node broken its team? Returns its error, with the team's
+ * sentence, or 0. */
 int ledger_find_error(dcoll_team_t *team);
-/* Nothing comes any more. */
+/* Ends a read of another node's ledger that is under way. */
 void ledger_close(dcoll_team_t *team);
-/* Has the peer, who is on my node, made as many calls as this rank? */
+/* Has the peer, on my node, made as many calls as this rank? */
 bool ledger_caught_up(dcoll_team_t *team, unsigned peer);
-/* When he has, and this rank's latest call is a preparation: an error if his
- * call differs and is no preparation, which he would not join. */
+/* It has, and this rank's latest call prepares a request: 0, or an error if the
+ * peer's call differs and prepares none, so that it will not join. */
 int ledger_check_caught_up(dcoll_team_t *team, unsigned peer);
 
 #endif

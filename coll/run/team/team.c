@@ -5,7 +5,7 @@
 
 int team_rail_fail(dcoll_team_t *team, int code)
 {
-    /* all had offered theirs: who has given up, or died, lets go of it */
+    /* all ranks had granted access: only one that gave up or died revokes it */
     if (code == DRAIL_EACCESS)
         code = DRAIL_EPEER;
     int why = code == DRAIL_EPEER ? ledger_find_error(team) : 0;
